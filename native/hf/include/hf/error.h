@@ -1,0 +1,30 @@
+// The exception of the hf wrappers, and how a C status becomes one.
+#ifndef HF_ERROR_H_
+#define HF_ERROR_H_
+
+#include <stdexcept>
+#include <string>
+
+#include "hf/hf.h"
+
+namespace hf {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace internal {
+
+// Owns and frees `error` when the call failed.
+inline void Check(hf_status status, char* error) {
+  if (status == HF_OK) return;
+  std::string message = error != nullptr ? error : "unknown error";
+  hf_string_free(error);
+  throw Error(message);
+}
+
+}  // namespace internal
+}  // namespace hf
+
+#endif  // HF_ERROR_H_

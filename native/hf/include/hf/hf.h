@@ -1,0 +1,74 @@
+// The C ABI of native/hf (Rust): tokenizers and safetensors. C++ uses the wrappers tokenizer.h and
+// safetensors.h instead. Strings are UTF-8 with a length; what is returned belongs to the caller
+// until given to the matching *_free. No function lets a Rust panic out.
+#ifndef HF_HF_H_
+#define HF_HF_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// HF_OK, or HF_FAILED with *error (may be passed as NULL) set to a NUL-terminated message to be
+// given to hf_string_free.
+typedef enum hf_status { HF_OK = 0, HF_FAILED = 1 } hf_status;
+void hf_string_free(char* string);
+
+// "tokenizers 0.23.2"; static.
+const char* hf_tokenizers_version(void);
+
+// ---- Tokenizer -------------------------------------------------------------------------------
+
+typedef struct hf_tokenizer hf_tokenizer;
+
+// The kind of model, where the directory does not name its tokenizer class.
+typedef enum hf_family { HF_BERT = 0, HF_ROBERTA = 1 } hf_family;
+
+// position_limit: tokens that the model's position table holds, special tokens included.
+hf_status hf_tokenizer_open(const char* directory, size_t directory_length, int32_t family,
+                            size_t position_limit, hf_tokenizer** tokenizer, char** error);
+void hf_tokenizer_free(hf_tokenizer* tokenizer);
+
+// The smaller of position_limit and tokenizer_config.json's model_max_length.
+size_t hf_tokenizer_max_length(const hf_tokenizer* tokenizer);
+
+typedef struct hf_encoding {
+  int64_t* input_ids;       // [length], special tokens included, at most max_length
+  int64_t* token_type_ids;  // [length]
+  size_t length;
+  bool truncated;  // the text had more tokens than fit
+} hf_encoding;
+
+// Any thread, any number at once. Invalid UTF-8 is read as U+FFFD; NUL is a character.
+hf_status hf_tokenizer_encode(const hf_tokenizer* tokenizer, const char* text, size_t text_length,
+                              hf_encoding* encoding, char** error);
+void hf_encoding_free(hf_encoding* encoding);
+
+// ---- Safetensors -----------------------------------------------------------------------------
+
+typedef struct hf_tensor {
+  const char* name;
+  size_t name_length;
+  const char* dtype;  // "F32", "F16", "BF16", ...: NUL-terminated
+  const int64_t* shape;
+  size_t rank;
+  size_t begin, end;  // byte offsets from the start of the file
+} hf_tensor;
+
+typedef struct hf_tensors hf_tensors;
+
+// Validates the header of a whole file in memory; reads no tensor data and keeps no pointer to it.
+hf_status hf_safetensors_parse(const void* file, size_t size, hf_tensors** tensors, char** error);
+size_t hf_tensors_count(const hf_tensors* tensors);
+// In the order of their offsets; valid until hf_tensors_free. index < hf_tensors_count().
+hf_tensor hf_tensors_get(const hf_tensors* tensors, size_t index);
+void hf_tensors_free(hf_tensors* tensors);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // HF_HF_H_

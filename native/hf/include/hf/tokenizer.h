@@ -1,0 +1,76 @@
+// Hugging Face tokenizers for one directory written by save_pretrained.
+#ifndef HF_TOKENIZER_H_
+#define HF_TOKENIZER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hf/error.h"
+#include "hf/hf.h"
+
+namespace hf {
+
+// Both arrays have the same length, special tokens included.
+struct Encoding {
+  std::vector<int64_t> input_ids;
+  std::vector<int64_t> token_type_ids;
+  bool truncated = false;
+};
+
+// Which files are looked for when tokenizer.json is absent and no file names a tokenizer class:
+// vocab.txt, or vocab.json with merges.txt.
+enum class TokenizerFamily : int32_t { kBert = HF_BERT, kRoberta = HF_ROBERTA };
+
+// Movable, not copyable. Const members may be called from any number of threads.
+class Tokenizer {
+ public:
+  // position_limit: tokens the model's position table holds, special tokens included; the smaller
+  // of it and tokenizer_config.json's model_max_length binds. Throws hf::Error.
+  static Tokenizer open(const std::string& directory, TokenizerFamily family,
+                        size_t position_limit) {
+    hf_tokenizer* handle = nullptr;
+    char* error = nullptr;
+    const hf_status status =
+        hf_tokenizer_open(directory.data(), directory.size(), static_cast<int32_t>(family),
+                          position_limit, &handle, &error);
+    internal::Check(status, error);
+    return Tokenizer(handle);
+  }
+
+  // Special tokens added, cut to max_length() keeping them. Throws hf::Error.
+  Encoding encode(std::string_view utf8) const {
+    hf_encoding raw{};
+    char* error = nullptr;
+    const hf_status status =
+        hf_tokenizer_encode(handle_.get(), utf8.data(), utf8.size(), &raw, &error);
+    internal::Check(status, error);
+    const std::unique_ptr<hf_encoding, FreeEncoding> owner(&raw);
+    return Encoding{{raw.input_ids, raw.input_ids + raw.length},
+                    {raw.token_type_ids, raw.token_type_ids + raw.length},
+                    raw.truncated};
+  }
+
+  size_t max_length() const { return hf_tokenizer_max_length(handle_.get()); }
+
+ private:
+  struct FreeTokenizer {
+    void operator()(hf_tokenizer* handle) const { hf_tokenizer_free(handle); }
+  };
+  struct FreeEncoding {
+    void operator()(hf_encoding* encoding) const { hf_encoding_free(encoding); }
+  };
+
+  explicit Tokenizer(hf_tokenizer* handle) : handle_(handle) {}
+
+  std::unique_ptr<hf_tokenizer, FreeTokenizer> handle_;
+};
+
+inline std::string tokenizers_version() { return hf_tokenizers_version(); }
+
+}  // namespace hf
+
+#endif  // HF_TOKENIZER_H_

@@ -1,0 +1,170 @@
+//! The vocabularies: from tokenizer.json's "model", else from the files of older releases.
+
+use serde_json::Value;
+use tokenizers::NormalizerWrapper;
+
+use super::{Source, TOKENIZER, files};
+use crate::error::{Error, Result};
+
+type Merges = Vec<(String, String)>;
+
+/// The map type that the crate's builders take; named through them, since the crate that defines
+/// it is none of our dependencies.
+type Vocabulary = tokenizers::models::bpe::Vocab;
+
+/// (the file's name, vocabulary)
+pub fn word_piece(source: &Source) -> Result<(&'static str, Vocabulary)> {
+    if let Some(model) = model(source)? {
+        return Ok((TOKENIZER, ids(TOKENIZER, "model.vocab", &model["vocab"])?));
+    }
+    const FILE: &str = "vocab.txt";
+    let Some(bytes) = files::read(source.directory, FILE)? else {
+        return Err(missing(&[FILE], "tokenizer.json, vocab.txt"));
+    };
+    let lines = files::lines(FILE, &bytes)?;
+    let tokens = lines.map(|line| line.trim_end().to_owned());
+    Ok((FILE, tokens.zip(0..).collect()))
+}
+
+/// (the file's name, vocabulary, merges)
+pub fn byte_pair(source: &Source) -> Result<(&'static str, Vocabulary, Merges)> {
+    if let Some(model) = model(source)? {
+        let vocab = ids(TOKENIZER, "model.vocab", &model["vocab"])?;
+        return Ok((TOKENIZER, vocab, merges(&model["merges"])?));
+    }
+    const VOCAB: &str = "vocab.json";
+    const MERGES: &str = "merges.txt";
+    let vocab = files::read_object(source.directory, VOCAB)?;
+    let merge_bytes = files::read(source.directory, MERGES)?;
+    let (Some(vocab), Some(merge_bytes)) = (&vocab, &merge_bytes) else {
+        let mut absent = Vec::new();
+        absent.extend(vocab.is_none().then_some(VOCAB));
+        absent.extend(merge_bytes.is_none().then_some(MERGES));
+        return Err(missing(
+            &absent,
+            "tokenizer.json, or vocab.json and merges.txt",
+        ));
+    };
+    let mut list = Merges::new();
+    for (index, line) in files::lines(MERGES, merge_bytes)?.enumerate() {
+        if line.starts_with("#version") {
+            continue;
+        }
+        let Some(pair) = pair(line) else {
+            return Err(Error::new(format!(
+                "{MERGES}: line {}: expected two tokens with one space between them",
+                index + 1
+            )));
+        };
+        list.push(pair);
+    }
+    let vocab = Value::Object(vocab.clone());
+    Ok((MERGES, ids(VOCAB, "top level", &vocab)?, list))
+}
+
+/// The pieces and their scores, by id.
+pub fn unigram(source: &Source) -> Result<Vec<(String, f64)>> {
+    let Some(model) = model(source)? else {
+        return Err(Error::new(
+            "tokenizer.json: not found. Of SentencePiece tokenizers only this file is read: \
+             load and save the tokenizer with transformers to have it written",
+        ));
+    };
+    let problem = || {
+        Error::in_file(
+            TOKENIZER,
+            "model.vocab: expected [piece, score] pairs (Unigram)",
+        )
+    };
+    let list = model["vocab"].as_array().ok_or_else(problem)?;
+    let pairs = list.iter().map(|entry| {
+        let piece = entry.get(0).and_then(Value::as_str)?;
+        Some((piece.to_owned(), entry.get(1).and_then(Value::as_f64)?))
+    });
+    pairs.collect::<Option<_>>().ok_or_else(problem)
+}
+
+/// The first "Precompiled" normalizer of tokenizer.json, which is the only one that transformers
+/// keeps for these classes.
+pub fn precompiled_normalizer(source: &Source) -> Result<Option<NormalizerWrapper>> {
+    let normalizer = source.file.and_then(|(_, file)| file.get("normalizer"));
+    let candidates = match normalizer {
+        Some(sequence) if sequence["type"] == "Sequence" => sequence["normalizers"].as_array(),
+        Some(Value::Array(list)) => Some(list),
+        Some(single) => return precompiled(single),
+        None => None,
+    };
+    let mut candidates = candidates.into_iter().flatten();
+    let found = candidates.find_map(|candidate| precompiled(candidate).transpose());
+    found.transpose()
+}
+
+fn precompiled(normalizer: &Value) -> Result<Option<NormalizerWrapper>> {
+    if normalizer["type"] != "Precompiled" || normalizer["precompiled_charsmap"].is_null() {
+        return Ok(None);
+    }
+    match serde_json::from_value(normalizer.clone()) {
+        Ok(wrapper) => Ok(Some(wrapper)),
+        Err(error) => Err(Error::in_file(TOKENIZER, format!("normalizer: {error}"))),
+    }
+}
+
+fn model<'a>(source: &Source<'a>) -> Result<Option<&'a Value>> {
+    let Some((_, file)) = source.file else {
+        return Ok(None);
+    };
+    match file.get("model") {
+        Some(model) if model.is_object() => Ok(Some(model)),
+        _ => Err(Error::in_file(TOKENIZER, "model: expected an object")),
+    }
+}
+
+fn ids(file: &str, key: &str, vocab: &Value) -> Result<Vocabulary> {
+    let Some(object) = vocab.as_object() else {
+        return Err(Error::new(format!(
+            "{file}: {key}: expected an object of token ids"
+        )));
+    };
+    let mut ids = Vocabulary::with_capacity(object.len());
+    for (token, id) in object {
+        let id = id.as_u64().and_then(|id| u32::try_from(id).ok());
+        let Some(id) = id else {
+            return Err(Error::new(format!(
+                "{file}: {key}: `{token}`: expected a token id"
+            )));
+        };
+        ids.insert(token.clone(), id);
+    }
+    Ok(ids)
+}
+
+fn merges(value: &Value) -> Result<Merges> {
+    let problem = || {
+        Error::in_file(
+            TOKENIZER,
+            "model.merges: expected \"a b\" strings or [\"a\", \"b\"] pairs",
+        )
+    };
+    let list = value.as_array().ok_or_else(problem)?;
+    let pairs = list.iter().map(|merge| match merge {
+        Value::String(line) => pair(line),
+        Value::Array(parts) => match parts.as_slice() {
+            [Value::String(left), Value::String(right)] => Some((left.clone(), right.clone())),
+            _ => None,
+        },
+        _ => None,
+    });
+    pairs.collect::<Option<_>>().ok_or_else(problem)
+}
+
+fn pair(line: &str) -> Option<(String, String)> {
+    let (left, right) = line.split_once(' ')?;
+    (!right.contains(' ')).then(|| (left.to_owned(), right.to_owned()))
+}
+
+fn missing(names: &[&str], looked_for: &str) -> Error {
+    Error::new(format!(
+        "{}: not found (looked for {looked_for})",
+        names.join(" and ")
+    ))
+}

@@ -1,0 +1,17 @@
+//! The official Hugging Face crates `tokenizers` and `safetensors`, behind the C ABI of
+//! `include/hf/hf.h`.
+//!
+//! A tokenizer is built from a model directory as `transformers` 5.23's `AutoTokenizer` builds it:
+//! `settings` reads the configuration files, `class` chooses the tokenizer class, `backend` builds
+//! that class, `tokenizer` encodes and cuts. `ffi` is the only module with `unsafe` code.
+
+mod backend;
+mod class;
+mod error;
+pub mod ffi;
+mod files;
+mod settings;
+pub mod tensors;
+pub mod tokenizer;
+
+pub use error::Error;
