@@ -1,0 +1,176 @@
+/** The only reader of the environment and of the command line. */
+import path from 'node:path';
+import {
+  type Given,
+  type LOG_LEVELS,
+  type Place,
+  SETTINGS,
+  type Setting,
+  type SettingValues,
+} from './settings';
+
+export const SERVICES = ['sentiment', 'eeg'] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+export interface Config {
+  readonly service: ServiceName;
+  /** Undefined: all interfaces. */
+  readonly host: string | undefined;
+  readonly port: number;
+  /** Absolute. */
+  readonly sentimentModelDir: string;
+  /** Absolute. */
+  readonly eegModelPath: string;
+  readonly scheduling: {
+    readonly workers: number;
+    readonly threadsPerWorker: number;
+    readonly maxBatchTokens: number;
+    readonly maxBatchRequests: number;
+    readonly maxQueueDelayMs: number;
+    readonly maxQueueRequests: number;
+  };
+  readonly requestTimeoutMs: number;
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly shutdownTimeoutMs: number;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** What is allowed but hardly meant. */
+  readonly warnings: readonly string[];
+}
+
+export type Command =
+  | { readonly type: 'help' }
+  | { readonly type: 'version' }
+  | { readonly type: 'serve'; readonly config: Config };
+
+/** Everything that is wrong with the settings, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly lines: readonly string[];
+
+  constructor(lines: readonly string[]) {
+    super(lines.join('\n'));
+    this.lines = lines;
+  }
+}
+
+/**
+ * Reads the command line (without node and the script) and the environment; a flag wins over a
+ * variable, and an empty variable counts as not set.
+ *
+ * @throws ConfigError
+ */
+export function readCommand(
+  args: readonly string[],
+  place: Place,
+  environment: Readonly<NodeJS.ProcessEnv> = process.env,
+): Command {
+  if (args.includes('--help') || args.includes('-h')) return { type: 'help' };
+  if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
+
+  const problems: string[] = [];
+  const given = new Map<string, string>();
+  for (const name of Object.keys(SETTINGS)) {
+    const text = environment[name]?.trim();
+    if (text) given.set(name, text);
+  }
+  const positionals = readFlags(args, given, problems);
+  const service = SERVICES.find((name) => name === positionals[0]);
+  if (service === undefined || positionals.length > 1) {
+    const received = positionals.length === 0 ? 'nothing' : positionals.join(' ');
+    problems.unshift(`expected one service, ${SERVICES.join(' or ')}, received ${received}`);
+  }
+  const values = readValues(given, place, problems);
+  if (service === undefined || problems.length > 0) throw new ConfigError(problems);
+  return { type: 'serve', config: toConfig(service, values, place) };
+}
+
+/** The text of `--help`. */
+export function helpText(): string {
+  const rows = Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
+    const shown = setting.shownDefault ?? String(setting.default);
+    return `  ${flagOf(name).padEnd(24)}${setting.help} (default: ${shown})`;
+  });
+  return [
+    `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
+    '',
+    'Each setting can also be an environment variable: --max-batch-tokens is MAX_BATCH_TOKENS.',
+    '',
+    ...rows,
+    `  ${'--help, -h'.padEnd(24)}this text`,
+    `  ${'--version, -v'.padEnd(24)}the version`,
+    '',
+  ].join('\n');
+}
+
+/** Puts `--name value` and `--name=value` into `given`; returns the words that are no flags. */
+function readFlags(
+  args: readonly string[],
+  given: Map<string, string>,
+  problems: string[],
+): readonly string[] {
+  const positionals: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    const [, written, inline] = /^--?([^=]+)(?:=(.*))?$/s.exec(args[i] as string) ?? [];
+    if (written === undefined) {
+      positionals.push(args[i] as string);
+      continue;
+    }
+    const name = written.replaceAll('-', '_').toUpperCase();
+    const value = inline ?? args[i + 1];
+    const takesNext = inline === undefined && value !== undefined && !value.startsWith('--');
+    if (takesNext) i++;
+    if (!(name in SETTINGS)) problems.push(`--${written}: unknown setting; see --help`);
+    else if (inline === undefined && !takesNext) problems.push(`${flagOf(name)}: needs a value`);
+    else given.set(name, (value as string).trim());
+  }
+  return positionals;
+}
+
+function readValues(given: Given, place: Place, problems: string[]): SettingValues {
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
+    const fallback = setting.default;
+    const text =
+      given.get(name) ?? (typeof fallback === 'string' ? fallback : fallback(place, given));
+    const result = setting.schema.safeParse(text);
+    if (result.success) values[name] = result.data;
+    else problems.push(`${name}: ${result.error.issues[0]?.message}`);
+  }
+  return values as SettingValues;
+}
+
+function toConfig(service: ServiceName, values: SettingValues, place: Place): Config {
+  const threads = values.WORKERS * values.THREADS_PER_WORKER;
+  const warnings =
+    threads > place.coresGranted
+      ? [
+          `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
+            'this process may use: expect it to be slower',
+        ]
+      : [];
+  return {
+    service,
+    host: values.HOST || undefined,
+    port: values.PORT,
+    sentimentModelDir: path.resolve(place.workingDirectory, values.SENTIMENT_MODEL_DIR),
+    eegModelPath: path.resolve(place.workingDirectory, values.EEG_MODEL_PATH),
+    scheduling: {
+      workers: values.WORKERS,
+      threadsPerWorker: values.THREADS_PER_WORKER,
+      maxBatchTokens: values.MAX_BATCH_TOKENS,
+      maxBatchRequests: values.MAX_BATCH_REQUESTS,
+      maxQueueDelayMs: values.MAX_QUEUE_DELAY_MS,
+      maxQueueRequests: values.MAX_QUEUE_REQUESTS,
+    },
+    requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+    bodyLimit: values.BODY_LIMIT,
+    shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
+    logLevel: values.LOG_LEVEL,
+    warnings,
+  };
+}
+
+function flagOf(name: string): string {
+  return `--${name.toLowerCase().replaceAll('_', '-')}`;
+}

@@ -1,0 +1,48 @@
+import type { EngineErrorCode } from './native/engine';
+
+export type ErrorCode =
+  | Exclude<EngineErrorCode, 'MODEL_LOAD_FAILED'>
+  | 'BODY_INVALID'
+  | 'BODY_TOO_LARGE'
+  | 'MEDIA_TYPE_UNSUPPORTED'
+  | 'INPUT_EMPTY'
+  | 'INPUT_LENGTH'
+  | 'MODEL_NOT_LOADED'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'INTERNAL';
+
+/** The one table of error code → HTTP status. */
+export const STATUS: Readonly<Record<ErrorCode, number>> = {
+  INPUT_EMPTY: 400,
+  INPUT_LENGTH: 400,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  BODY_TOO_LARGE: 413,
+  MEDIA_TYPE_UNSUPPORTED: 415,
+  BODY_INVALID: 422,
+  CANCELLED: 499, // never sent: the client has gone. Written to the log only (nginx's code for it)
+  INFERENCE_FAILED: 500,
+  MODEL_NOT_LOADED: 500,
+  INTERNAL: 500,
+  DRAINING: 503,
+  QUEUE_FULL: 503,
+  DEADLINE_EXCEEDED: 504,
+};
+
+/** Statuses that mean "later": the answer says after how many seconds to try again. */
+export const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
+  DRAINING: 1,
+  QUEUE_FULL: 1,
+};
+
+/** An error whose message the client may read. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,96 @@
+import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
+import { type ErrorCode, RETRY_AFTER_SECONDS, ServiceError, STATUS } from '../../errors';
+import { EngineError } from '../../native/engine';
+import { contextOf } from '../request-context';
+
+export interface ErrorLimits {
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly requestTimeoutMs: number;
+}
+
+/** Last of all middleware: every error becomes `{"detail": string}` with the status of its code. */
+export function answerErrors(limits: ErrorLimits): ErrorRequestHandler {
+  return (raised: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    const error = toServiceError(raised, limits);
+    contextOf(response).error = raised instanceof Error ? raised : error;
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const retryAfter = RETRY_AFTER_SECONDS[error.code];
+    if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
+    response.status(STATUS[error.code]).json({ detail: error.message });
+  };
+}
+
+export const notFound: RequestHandler = () => {
+  throw new ServiceError('NOT_FOUND', 'There is no such path here.');
+};
+
+/** For what is left of a route once its methods are served. `allow`: as in the Allow header. */
+export function methodNotAllowed(allow: string): RequestHandler {
+  return (request: Request, response: Response) => {
+    response.setHeader('Allow', allow);
+    if (request.method === 'OPTIONS') {
+      response.status(204).end();
+      return;
+    }
+    throw new ServiceError('METHOD_NOT_ALLOWED', `This path accepts ${allow} only.`);
+  };
+}
+
+function toServiceError(error: unknown, limits: ErrorLimits): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof EngineError) return fromEngine(error, limits);
+  return fromBodyReader(error as BodyReaderError, limits);
+}
+
+function fromEngine(error: EngineError, limits: ErrorLimits): ServiceError {
+  switch (error.code) {
+    case 'QUEUE_FULL':
+      return new ServiceError(error.code, 'The queue is full.');
+    case 'DRAINING':
+      return new ServiceError(error.code, 'The server is shutting down.');
+    case 'DEADLINE_EXCEEDED':
+      return new ServiceError(
+        error.code,
+        `The deadline of ${limits.requestTimeoutMs} ms passed before the model ran.`,
+      );
+    case 'MODEL_LOAD_FAILED':
+      return new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
+    default:
+      return new ServiceError(error.code, error.message);
+  }
+}
+
+/** What body-parser and raw-body attach to their errors (body-parser 2, README, "Errors"). */
+interface BodyReaderError {
+  readonly type?: string;
+  readonly status?: number;
+}
+
+function fromBodyReader(error: BodyReaderError, limits: ErrorLimits): ServiceError {
+  switch (error.type) {
+    case 'entity.too.large':
+      return new ServiceError(
+        'BODY_TOO_LARGE',
+        `The body is over the limit of ${limits.bodyLimit} bytes.`,
+      );
+    case 'encoding.unsupported':
+      return new ServiceError(
+        'MEDIA_TYPE_UNSUPPORTED',
+        'The Content-Encoding must be gzip, deflate, br or identity.',
+      );
+    case 'request.aborted':
+      return new ServiceError('CANCELLED', 'The client has gone.');
+    default: {
+      // Of the errors left, those with a client's status come from reading or inflating the body.
+      const isClients = error.status !== undefined && error.status < 500;
+      const [code, detail]: [ErrorCode, string] = isClients
+        ? ['BODY_INVALID', 'body: cannot be read as it is encoded']
+        : ['INTERNAL', 'Internal error.'];
+      return new ServiceError(code, detail);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { isUtf8 } from 'node:buffer';
+import express, {
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
+import { ServiceError } from '../../errors';
+import { contextOf } from '../request-context';
+
+/** `application/json` or `application/<anything>+json`, and what follows. */
+const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
+const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Reads the body, at most `limit` bytes of it after decompression, and parses it as JSON. */
+export function readJson(limit: number): readonly RequestHandler[] {
+  return [requireJsonMediaType, express.raw({ type: () => true, limit }), parseBody];
+}
+
+/** A body without a Content-Type is taken for JSON. */
+function requireJsonMediaType(request: Request, _response: Response, next: NextFunction): void {
+  const type = request.headers['content-type'];
+  if (type && type !== 'application/json') {
+    if (!JSON_MEDIA_TYPE.test(type)) {
+      throw new ServiceError(
+        'MEDIA_TYPE_UNSUPPORTED',
+        'The Content-Type must be application/json.',
+      );
+    }
+    const charset = CHARSET.exec(type)?.[1];
+    if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+      throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The charset of JSON must be utf-8.');
+    }
+  }
+  next();
+}
+
+function parseBody(request: Request, response: Response, next: NextFunction): void {
+  if (contextOf(response).refused) {
+    throw new ServiceError('DRAINING', 'The server is shutting down.');
+  }
+  const bytes: unknown = request.body;
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
+    throw new ServiceError('BODY_INVALID', 'body: is required');
+  }
+  // Decoding would put U+FFFD in the place of what is not UTF-8.
+  if (!isUtf8(bytes)) throw new ServiceError('BODY_INVALID', 'body: is not valid UTF-8');
+  const text = bytes.toString('utf8');
+  try {
+    request.body = JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+  } catch (error) {
+    throw new ServiceError('BODY_INVALID', `body: is not valid JSON${position(error)}`);
+  }
+  next();
+}
+
+/** V8's message also quotes the body, which has no place in an answer. */
+function position(error: unknown): string {
+  const digits = / at position (\d+)/.exec((error as SyntaxError).message)?.[1];
+  return digits === undefined ? '' : ` (at position ${digits})`;
+}

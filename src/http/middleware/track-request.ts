@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import { STATUS } from '../../errors';
+import type { InFlight } from '../in-flight';
+import { contextOf, type RequestContext } from '../request-context';
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/**
+ * First of all middleware: names the request, counts it as in flight, and when it is over writes
+ * its one log line, which never holds a text, a signal, a patient or what else the client wrote.
+ */
+export function trackRequest(inFlight: InFlight, logger: Logger): RequestHandler {
+  // One function for all requests; `this` is the response.
+  function onClose(this: Response): void {
+    inFlight.end(this);
+    const context = contextOf(this);
+    if (!this.writableFinished) context.abort?.abort();
+    logRequest(logger, this, context);
+  }
+
+  return (request: Request, response: Response, next: NextFunction) => {
+    const given = request.headers['x-request-id'];
+    const requestId =
+      typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+    const context: RequestContext = {
+      requestId,
+      startedAt: performance.now(),
+      refused: inFlight.isDraining,
+      abort: null,
+      inference: null,
+      error: null,
+    };
+    response.locals = context as unknown as Response['locals'];
+    response.setHeader('X-Request-Id', requestId);
+    response.on('close', onClose);
+    inFlight.begin(response);
+    next();
+  };
+}
+
+/** A signal that is aborted when the client goes before its answer is out. */
+export function clientSignal(response: Response): AbortSignal {
+  const context = contextOf(response);
+  context.abort ??= new AbortController();
+  return context.abort.signal;
+}
+
+function logRequest(logger: Logger, response: Response, context: RequestContext): void {
+  const status = response.writableFinished ? response.statusCode : STATUS.CANCELLED;
+  // The path of the route that matched, never what the client wrote.
+  const route: string | null = response.req.route?.path ?? null;
+  const level = levelOf(status, route);
+  if (!logger.isLevelEnabled(level)) return;
+  const { inference } = context;
+  logger[level](
+    {
+      requestId: context.requestId,
+      method: response.req.method,
+      route,
+      status,
+      durationMs: milliseconds(performance.now() - context.startedAt),
+      ...(inference && {
+        queueMs: milliseconds(inference.queueMs),
+        tokenizationMs: milliseconds(inference.tokenizationMs),
+        inferenceMs: milliseconds(inference.inferenceMs),
+        batchSize: inference.batchSize,
+        tokens: inference.tokens,
+        truncated: inference.truncated,
+      }),
+      ...(status >= 500 && context.error && { error: context.error.message }),
+    },
+    'request',
+  );
+}
+
+function levelOf(status: number, route: string | null): 'debug' | 'info' | 'warn' | 'error' {
+  if (status === 500) return 'error';
+  if (status > 500) return 'warn';
+  return route === '/health' ? 'debug' : 'info';
+}
+
+/** To the microsecond. */
+function milliseconds(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

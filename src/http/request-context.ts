@@ -1,0 +1,21 @@
+import type { Response } from 'express';
+import type { Inference } from '../native/engine';
+
+/** What the middleware of one request know about it, kept in `res.locals`. */
+export interface RequestContext {
+  requestId: string;
+  /** `performance.now()` at its arrival. */
+  startedAt: number;
+  /** It arrived while the process was draining, and is refused. */
+  refused: boolean;
+  /** Aborted when the client goes before its answer is out. */
+  abort: AbortController | null;
+  /** What the engine said, for the log line. */
+  inference: Inference | null;
+  /** What the answer is about, when it is an error. */
+  error: Error | null;
+}
+
+export function contextOf(response: Response): RequestContext {
+  return response.locals as RequestContext;
+}

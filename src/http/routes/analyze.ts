@@ -1,0 +1,27 @@
+import type { Request, Response } from 'express';
+import { ServiceError } from '../../errors';
+import { roundToFourDecimals } from '../../numeric/rounding';
+import type { TextClassifier } from '../../sentiment/text-classifier';
+import { isBlank } from '../../sentiment/whitespace';
+import { contextOf } from '../request-context';
+import { analyzeBody } from '../schemas/analyze';
+import { type Endpoint, inferOptions, parseBody, requireModel } from './endpoint';
+
+/** POST /analyze: a text to its label. `classifier`: null when its model could not be loaded. */
+export function analyze(classifier: TextClassifier | null, timeoutMs: number): Endpoint {
+  return {
+    path: '/analyze',
+    handle: async (request: Request, response: Response) => {
+      const { text } = parseBody(analyzeBody, request);
+      const model = requireModel(classifier);
+      if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', 'Text payload cannot be empty.');
+      const { label, score, inference } = await model.classify(
+        text,
+        inferOptions(response, timeoutMs),
+      );
+      contextOf(response).inference = inference;
+      if (inference.truncated) response.setHeader('X-Input-Truncated', 'true');
+      response.json({ input_text: text, label, score: roundToFourDecimals(score) });
+    },
+  };
+}

@@ -1,0 +1,9 @@
+import type { Request, RequestHandler, Response } from 'express';
+
+/** GET /health. It waits for nothing, so it answers while the process responds at all. */
+export function health(modelLoaded: boolean): RequestHandler {
+  const answer = { status: 'healthy', model_loaded: modelLoaded };
+  return (_request: Request, response: Response) => {
+    response.json(answer);
+  };
+}

@@ -1,0 +1,31 @@
+import type { Request, Response } from 'express';
+import { WINDOW_LENGTH } from '../../eeg/classes';
+import type { EegClassifier } from '../../eeg/eeg-classifier';
+import { ServiceError } from '../../errors';
+import { roundToFourDecimals } from '../../numeric/rounding';
+import { contextOf } from '../request-context';
+import { predictBody } from '../schemas/predict';
+import { type Endpoint, inferOptions, parseBody, requireModel } from './endpoint';
+
+/** POST /predict: an EEG window to its class. `classifier`: null when its model is not loaded. */
+export function predict(classifier: EegClassifier | null, timeoutMs: number): Endpoint {
+  return {
+    path: '/predict',
+    handle: async (request: Request, response: Response) => {
+      const { signal, patient_id } = parseBody(predictBody, request);
+      const model = requireModel(classifier);
+      if (signal.length !== WINDOW_LENGTH) {
+        throw new ServiceError(
+          'INPUT_LENGTH',
+          `Signal must contain exactly ${WINDOW_LENGTH} data points.`,
+        );
+      }
+      const { diagnosis, confidence, inference } = await model.classify(
+        signal,
+        inferOptions(response, timeoutMs),
+      );
+      contextOf(response).inference = inference;
+      response.json({ patient_id, diagnosis, confidence: roundToFourDecimals(confidence) });
+    },
+  };
+}

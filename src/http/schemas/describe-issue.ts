@@ -1,0 +1,19 @@
+import type { z } from 'zod';
+
+/** Message of a schema: says that a field is missing, or what was expected of it. */
+export function expected(what: string): (issue: { readonly input?: unknown }) => string {
+  return ({ input }) => (input === undefined ? 'is required' : `expected ${what}`);
+}
+
+/**
+ * One line for the first thing wrong with a body: `text: expected a string`,
+ * `signal[17]: expected a number`, `signal: is required`.
+ */
+export function describeFirstIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const path = (issue?.path ?? []).reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}${String(key)}`),
+    '',
+  );
+  return `${path || 'body'}: ${issue?.message ?? 'is not valid'}`;
+}

@@ -1,0 +1,99 @@
+import http from 'node:http';
+import net from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Express } from 'express';
+import type { Logger } from 'pino';
+import type { InFlight } from './in-flight';
+
+/** Time a client may take for its request line and headers, and for the whole request, in ms. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+/**
+ * How long an idle connection stays open. Longer than the 60 s of the usual load balancers: the
+ * side that closes first must be theirs, or a request can meet a connection that is closing.
+ */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
+const BACKLOG = 4096;
+
+export interface ServerOptions {
+  readonly app: Express;
+  readonly inFlight: InFlight;
+  readonly logger: Logger;
+}
+
+/** The HTTP server of one process: protocol limits, protocol errors, and an orderly end. */
+export class HttpServer {
+  readonly #server: http.Server;
+  readonly #inFlight: InFlight;
+  readonly #logger: Logger;
+
+  constructor({ app, inFlight, logger }: ServerOptions) {
+    this.#inFlight = inFlight;
+    this.#logger = logger;
+    this.#server = http.createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      },
+      app,
+    );
+    this.#server.on('clientError', this.#answerClientError);
+  }
+
+  /** Resolves with the address in use; rejects with the system's error, EADDRINUSE and others. */
+  listen(port: number, host: string | undefined): Promise<net.AddressInfo> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ port, host, backlog: BACKLOG }, () => {
+        this.#server.off('error', reject);
+        resolve(this.#server.address() as net.AddressInfo);
+      });
+    });
+  }
+
+  /**
+   * Stops accepting connections, refuses new requests on open ones, and resolves when every
+   * request that came before is answered and every connection is closed.
+   */
+  async close(): Promise<void> {
+    // Not http.Server.close(): that cuts idle connections at once, under requests on their way.
+    const closed = new Promise<void>((resolve) => {
+      net.Server.prototype.close.call(this.#server, () => resolve());
+    });
+    await this.#inFlight.drain();
+    this.#server.closeIdleConnections();
+    // What is left has sent no whole request, or is still reading its answer from the kernel.
+    setImmediate(() => this.#server.closeAllConnections());
+    await closed;
+  }
+
+  /** A request that Node's HTTP parser refuses never reaches Express. */
+  readonly #answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    this.#logger.debug({ code: error.code }, 'client error');
+    // The answer to an earlier request on this connection must not be overtaken by this one.
+    if (!socket.writable || error.code === 'ECONNRESET' || this.#inFlight.isAnswerDueOn(socket)) {
+      socket.destroy();
+      return;
+    }
+    const { status, detail } = describeClientError(error.code);
+    const body = JSON.stringify({ detail });
+    socket.end(
+      `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n` +
+        'Content-Type: application/json; charset=utf-8\r\n' +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  };
+}
+
+function describeClientError(code: string | undefined): { status: number; detail: string } {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, detail: `The headers are over ${http.maxHeaderSize} bytes.` };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, detail: 'The request was not received in time.' };
+    default:
+      return { status: 400, detail: 'The request is not valid HTTP.' };
+  }
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { createApp } from './app';
+import { type Config, ConfigError, helpText, readCommand } from './config';
+import { coresGranted } from './cores';
+import { EegClassifier } from './eeg/eeg-classifier';
+import { InFlight } from './http/in-flight';
+import { analyze } from './http/routes/analyze';
+import type { Endpoint } from './http/routes/endpoint';
+import { predict } from './http/routes/predict';
+import { HttpServer } from './http/server';
+import { createLog, type Log } from './log';
+import { TextClassifier } from './sentiment/text-classifier';
+import { Shutdown } from './shutdown';
+
+const PACKAGE_ROOT = path.resolve(__dirname, '..');
+
+/** Exit codes: the command line or a setting is wrong; it could not start. */
+const EXIT_USAGE = 2;
+const EXIT_FAILURE = 1;
+
+interface Model {
+  close(): Promise<void>;
+}
+
+/** What one process serves: an endpoint, and the model behind it where that could be loaded. */
+interface Service {
+  readonly endpoint: Endpoint;
+  readonly model: Model | null;
+}
+
+async function main(): Promise<void> {
+  const command = readCommand(process.argv.slice(2), {
+    coresGranted: coresGranted(),
+    packageRoot: PACKAGE_ROOT,
+    workingDirectory: process.cwd(),
+  });
+  if (command.type === 'help') process.stdout.write(helpText());
+  else if (command.type === 'version') process.stdout.write(`${packageVersion()}\n`);
+  else await run(command.config);
+}
+
+/** The life of the process: load, listen until told to stop, drain, unload. */
+async function run(config: Config): Promise<void> {
+  const startedAt = performance.now();
+  const log = createLog(config.logLevel, config.service);
+  const shutdown = new Shutdown(log, config.shutdownTimeoutMs);
+  for (const warning of config.warnings) log.logger.warn(warning);
+
+  const service = await loadService(config, log);
+  if (!shutdown.isRequested) {
+    const server = createServer(config, service, log);
+    const address = await listen(server, config);
+    if (address) {
+      const startMs = Math.round(performance.now() - startedAt);
+      log.logger.info({ ...address, modelLoaded: service.model !== null, startMs }, 'listening');
+      log.flush();
+      await shutdown.requested;
+      await server.close();
+    }
+  }
+  await service.model?.close();
+  log.logger.info('stopped');
+}
+
+async function loadService(config: Config, log: Log): Promise<Service> {
+  const { scheduling, requestTimeoutMs } = config;
+  if (config.service === 'sentiment') {
+    const model = await settle(TextClassifier.load(config.sentimentModelDir, scheduling), log);
+    return { endpoint: analyze(model, requestTimeoutMs), model };
+  }
+  const model = await settle(EegClassifier.load(config.eegModelPath, scheduling), log);
+  return { endpoint: predict(model, requestTimeoutMs), model };
+}
+
+/** A model that cannot be loaded is no reason to end: it is served as not loaded. */
+async function settle<Loaded>(loading: Promise<Loaded>, log: Log): Promise<Loaded | null> {
+  try {
+    return await loading;
+  } catch (error) {
+    log.logger.error(`Model is not loaded: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+function createServer(config: Config, service: Service, log: Log): HttpServer {
+  const inFlight = new InFlight();
+  const app = createApp({
+    endpoint: service.endpoint,
+    modelLoaded: service.model !== null,
+    inFlight,
+    logger: log.logger,
+    limits: { bodyLimit: config.bodyLimit, requestTimeoutMs: config.requestTimeoutMs },
+  });
+  return new HttpServer({ app, inFlight, logger: log.logger });
+}
+
+/** Null when the port cannot be had, and then the process is to end. */
+async function listen(server: HttpServer, config: Config): Promise<AddressInfo | null> {
+  try {
+    return await server.listen(config.port, config.host);
+  } catch (error) {
+    fail(describeListenError(error as NodeJS.ErrnoException, config), EXIT_FAILURE);
+    return null;
+  }
+}
+
+function describeListenError(error: NodeJS.ErrnoException, { host, port }: Config): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `PORT: ${port} is in use on ${host ?? 'this machine'}`;
+    case 'EACCES':
+      return `PORT: ${port} is not open to this user`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST: "${host}" is no address of this machine`;
+    default:
+      return error.message;
+  }
+}
+
+function packageVersion(): string {
+  const manifest: unknown = JSON.parse(
+    readFileSync(path.join(PACKAGE_ROOT, 'package.json'), 'utf8'),
+  );
+  return (manifest as { readonly version: string }).version;
+}
+
+/** One readable line on standard error, and an exit code for when the event loop ends. */
+function fail(line: string, exitCode: number): void {
+  process.stderr.write(`libtorch-serve: ${line}\n`);
+  process.exitCode = exitCode;
+}
+
+main().catch((error: unknown) => {
+  if (!(error instanceof ConfigError)) throw error;
+  for (const line of error.lines) fail(line, EXIT_USAGE);
+});

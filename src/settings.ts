@@ -1,0 +1,150 @@
+import path from 'node:path';
+import { z } from 'zod';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const MILLISECONDS_MAX = 2 ** 31 - 1; // what Node's timers hold
+const BODY_LIMIT_MAX = 256 * 1024 ** 2; // V8's longest string is about 512 MiB
+
+/** What defaults depend on. */
+export interface Place {
+  readonly coresGranted: number;
+  /** Absolute folder of package.json. */
+  readonly packageRoot: string;
+  readonly workingDirectory: string;
+}
+
+/** Settings as they were written, by name. */
+export type Given = ReadonlyMap<string, string>;
+
+export interface Setting {
+  readonly schema: z.ZodType<unknown, string>;
+  /** As it would be written in the environment. */
+  readonly default: string | ((place: Place, given: Given) => string);
+  /** What `--help` shows, where the default depends on the machine. */
+  readonly shownDefault?: string;
+  readonly help: string;
+}
+
+/** The one table of settings: it drives validation, defaults and `--help`. */
+export const SETTINGS = {
+  HOST: {
+    schema: z.string().regex(/^\S*$/, { error: expected('a host name or an address') }),
+    default: '',
+    shownDefault: 'all interfaces',
+    help: 'address to listen on',
+  },
+  PORT: {
+    schema: integer(0, 65535),
+    default: '8000',
+    help: 'TCP port; 0 takes any free one',
+  },
+  SENTIMENT_MODEL_DIR: {
+    schema: z.string(),
+    default: ({ packageRoot }: Place) => path.join(packageRoot, 'models', 'sentiment'),
+    shownDefault: 'the shipped model',
+    help: 'folder that Hugging Face save_pretrained wrote',
+  },
+  EEG_MODEL_PATH: {
+    schema: z.string(),
+    default: 'eeg_model.pt',
+    help: 'TorchScript file, relative to the working directory',
+  },
+  WORKERS: {
+    schema: integer(1, 1024),
+    default: defaultWorkers,
+    shownDefault: 'cores granted / THREADS_PER_WORKER',
+    help: 'threads that run the model, each on its own batch',
+  },
+  THREADS_PER_WORKER: {
+    schema: integer(1, 1024),
+    default: '1',
+    help: 'cores that one batch may use',
+  },
+  MAX_BATCH_TOKENS: {
+    schema: integer(1, 2 ** 20),
+    default: '4096',
+    help: 'most tokens in a batch',
+  },
+  MAX_BATCH_REQUESTS: {
+    schema: integer(1, 4096),
+    default: '32',
+    help: 'most requests in a batch',
+  },
+  MAX_QUEUE_DELAY_MS: {
+    schema: integer(0, 60_000),
+    default: '0',
+    help: 'how long a free worker waits for more requests to fill a batch',
+  },
+  MAX_QUEUE_REQUESTS: {
+    schema: integer(1, 2 ** 20),
+    default: '2048',
+    help: 'requests that may wait; one more is refused (503)',
+  },
+  REQUEST_TIMEOUT_MS: {
+    schema: integer(1, MILLISECONDS_MAX),
+    default: '30000',
+    help: 'longest wait for the model before a request is dropped (504)',
+  },
+  BODY_LIMIT: {
+    schema: bytes(BODY_LIMIT_MAX),
+    default: '1mb',
+    help: 'largest body: bytes, or a number with kb or mb',
+  },
+  SHUTDOWN_TIMEOUT_MS: {
+    schema: integer(1, MILLISECONDS_MAX),
+    default: '25000',
+    help: 'longest wait for accepted requests once told to stop',
+  },
+  LOG_LEVEL: {
+    schema: z
+      .string()
+      .pipe(z.enum(LOG_LEVELS, { error: expected(`one of ${LOG_LEVELS.join(', ')}`) })),
+    default: 'info',
+    help: 'lowest level that is logged',
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+type SettingName = keyof typeof SETTINGS;
+export type SettingValues = {
+  readonly [Name in SettingName]: z.output<(typeof SETTINGS)[Name]['schema']>;
+};
+
+/** One single-threaded worker per core serves the most requests (measured; see ARCHITECTURE.md). */
+function defaultWorkers({ coresGranted }: Place, given: Given): string {
+  const threadsPerWorker = Number(given.get('THREADS_PER_WORKER')) || 1;
+  return String(Math.max(1, Math.floor(coresGranted / threadsPerWorker)));
+}
+
+function expected(what: string): (issue: { readonly input?: unknown }) => string {
+  return ({ input }) => `expected ${what}, received "${String(input)}"`;
+}
+
+function integer(least: number, most: number) {
+  const error = expected(`an integer from ${least} to ${most}`);
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error })
+    .transform((text, context) => {
+      const value = Number(text);
+      if (value < least || value > most) {
+        context.addIssue({ code: 'custom', message: error({ input: text }) });
+      }
+      return value;
+    });
+}
+
+/** A number of bytes: "1048576", "512kb", "1mb" (1 kb = 1024 bytes). */
+function bytes(most: number) {
+  const error = expected(`a size such as 1048576, 512kb or 1mb, at most ${most} bytes`);
+  return z
+    .string()
+    .regex(/^\d{1,15} ?(?:b|kb|mb)?$/i, { error })
+    .transform((text, context) => {
+      const unit = /kb$/i.test(text) ? 1024 : /mb$/i.test(text) ? 1024 ** 2 : 1;
+      const value = Number.parseInt(text, 10) * unit;
+      if (value < 1 || value > most) {
+        context.addIssue({ code: 'custom', message: error({ input: text }) });
+      }
+      return value;
+    });
+}

@@ -1,0 +1,59 @@
+import { constants } from 'node:os';
+import type { Log } from './log';
+
+/**
+ * Turns SIGTERM, SIGINT and errors that nobody caught into one request to stop. What follows is
+ * the owner's: it closes things in order, and the event loop ends because nothing is left in it.
+ * `process.exit` would end the process under threads that still run, so it is kept for when the
+ * orderly way takes longer than the timeout, or somebody insists with a second signal.
+ */
+export class Shutdown {
+  /** Resolves when the process is to stop. */
+  readonly requested: Promise<void>;
+  readonly #log: Log;
+  readonly #timeoutMs: number;
+  #isRequested = false;
+  #resolve: () => void = () => {};
+
+  constructor(log: Log, timeoutMs: number) {
+    this.#log = log;
+    this.#timeoutMs = timeoutMs;
+    this.requested = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    process.on('SIGTERM', this.#onSignal);
+    process.on('SIGINT', this.#onSignal);
+    process.on('uncaughtException', (error) => {
+      this.#log.logger.fatal({ err: error }, 'uncaught error');
+      process.exitCode = 1;
+      this.#request();
+    });
+  }
+
+  get isRequested(): boolean {
+    return this.#isRequested;
+  }
+
+  #request(): void {
+    if (this.#isRequested) return;
+    this.#isRequested = true;
+    // Unreferenced: it fires only if something still keeps the event loop alive by then.
+    setTimeout(() => {
+      this.#force(`not stopped within ${this.#timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`, 1);
+    }, this.#timeoutMs).unref();
+    this.#resolve();
+  }
+
+  readonly #onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
+    if (this.#isRequested) this.#force(`second signal: ${signal}`, 128 + constants.signals[signal]);
+    this.#log.logger.info({ signal }, 'stopping');
+    this.#log.flush();
+    this.#request();
+  };
+
+  #force(reason: string, exitCode: number): never {
+    this.#log.logger.fatal({ exitCode }, `ending at once, ${reason}`);
+    this.#log.flush();
+    process.exit(exitCode);
+  }
+}
