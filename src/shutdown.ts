@@ -2,6 +2,12 @@ import { constants } from 'node:os';
 import type { Log } from './log';
 
 /**
+ * How long after a second signal the process is ended by force. Not zero, because npm and npx pass
+ * on the signal that the terminal has already sent to the whole group: one Ctrl-C arrives twice.
+ */
+const SECOND_SIGNAL_GRACE_MS = 250;
+
+/**
  * Turns SIGTERM, SIGINT and errors that nobody caught into one request to stop. What follows is
  * the owner's: it closes things in order, and the event loop ends because nothing is left in it.
  * `process.exit` would end the process under threads that still run, so it is kept for when the
@@ -37,23 +43,28 @@ export class Shutdown {
   #request(): void {
     if (this.#isRequested) return;
     this.#isRequested = true;
-    // Unreferenced: it fires only if something still keeps the event loop alive by then.
-    setTimeout(() => {
-      this.#force(`not stopped within ${this.#timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`, 1);
-    }, this.#timeoutMs).unref();
+    const reason = `not stopped within ${this.#timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`;
+    this.#forceAfter(this.#timeoutMs, reason, 1);
     this.#resolve();
   }
 
   readonly #onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
-    if (this.#isRequested) this.#force(`second signal: ${signal}`, 128 + constants.signals[signal]);
+    if (this.#isRequested) {
+      const exitCode = 128 + constants.signals[signal];
+      this.#forceAfter(SECOND_SIGNAL_GRACE_MS, `second signal, ${signal}`, exitCode);
+      return;
+    }
     this.#log.logger.info({ signal }, 'stopping');
     this.#log.flush();
     this.#request();
   };
 
-  #force(reason: string, exitCode: number): never {
-    this.#log.logger.fatal({ exitCode }, `ending at once, ${reason}`);
-    this.#log.flush();
-    process.exit(exitCode);
+  /** Unreferenced: it fires only if something still keeps the event loop alive by then. */
+  #forceAfter(delayMs: number, reason: string, exitCode: number): void {
+    setTimeout(() => {
+      this.#log.logger.fatal({ exitCode }, `ending at once: ${reason}`);
+      this.#log.flush();
+      process.exit(exitCode);
+    }, delayMs).unref();
   }
 }

@@ -1,0 +1,54 @@
+// Starts the built services with the shipped models and passes signals on to them.
+//   node scripts/start.mjs                  sentiment on PORT (8000) and EEG on PORT + 1 (8001)
+//   node scripts/start.mjs sentiment|eeg    one of them, on PORT (8000)
+// Flags are passed on, as in `npm start -- --log-level debug`. When one service ends, so does all.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const SERVICES = ['sentiment', 'eeg'];
+
+const args = process.argv.slice(2);
+const single = SERVICES.find((name) => name === args[0]);
+const names = single ? [single] : SERVICES;
+const flags = single ? args.slice(1) : args;
+const basePort = process.env.PORT || '8000';
+
+let exitCode = 0;
+let stoppedAt = null;
+
+const children = names.map((name, index) => {
+  // A port that is no number is passed on as it is, for the service to explain.
+  const port = index === 0 || Number.isNaN(Number(basePort)) ? basePort : `${+basePort + index}`;
+  const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'main.js'), name, ...flags], {
+    // The EEG service looks for eeg_model.pt in its working directory.
+    cwd: name === 'eeg' ? path.join(ROOT, 'models', 'eeg') : ROOT,
+    env: { ...process.env, PORT: port },
+    stdio: 'inherit',
+    // A process group of its own: Ctrl-C reaches it once, through `stop`, not twice.
+    detached: true,
+  });
+  child.on('exit', (code, signal) => {
+    exitCode ||= code ?? (signal === null ? 0 : 1);
+    process.exitCode = exitCode;
+    stop('SIGTERM');
+  });
+  return child;
+});
+
+function stop(signal) {
+  for (const child of children) {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+  }
+}
+
+// SIGHUP, from a terminal that closes, no longer reaches the services by itself.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    // npm passes on the signal that the terminal has already sent: one Ctrl-C arrives twice.
+    if (stoppedAt !== null && Date.now() - stoppedAt < 500) return;
+    stoppedAt ??= Date.now();
+    stop(signal === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
+  });
+}
