@@ -53,7 +53,7 @@ export const SETTINGS = {
     schema: integer(1, 1024),
     default: defaultWorkers,
     shownDefault: 'cores granted / THREADS_PER_WORKER',
-    help: 'threads that run the model, each on its own batch',
+    help: 'threads that run batches',
   },
   THREADS_PER_WORKER: {
     schema: integer(1, 1024),

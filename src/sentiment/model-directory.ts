@@ -33,7 +33,10 @@ const configSchema = z.looseObject({
       error: ({ input }) => `expected a model for sequence classification, found ${String(input)}`,
     }),
   num_labels: z.int().positive().nullish(),
-  id2label: z.record(z.string().regex(/^\d+$/, 'expected numeric keys'), z.string()).nullish(),
+  id2label: z
+    .record(z.string().regex(/^\d+$/, 'expected numeric keys'), z.string())
+    .refine((labels) => Object.keys(labels).length > 0, 'names no labels')
+    .nullish(),
   problem_type: z
     .enum(['regression', 'single_label_classification', 'multi_label_classification'])
     .nullish(),

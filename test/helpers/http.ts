@@ -1,0 +1,105 @@
+import http from 'node:http';
+import net from 'node:net';
+import type { Service } from './service';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+  /** The parsed body; undefined when it is not JSON. */
+  readonly json: unknown;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: http.OutgoingHttpHeaders;
+  readonly body?: string | Buffer;
+  readonly agent?: http.Agent;
+  readonly signal?: AbortSignal;
+}
+
+export function request(service: Service, options: RequestOptions): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { body, agent, signal } = options;
+    const outgoing = http.request(
+      {
+        host: '127.0.0.1',
+        port: service.port,
+        method: options.method ?? 'GET',
+        path: options.path,
+        headers: options.headers ?? {},
+        // By default a connection of its own.
+        agent: agent ?? false,
+        ...(signal && { signal }),
+      },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers,
+            text,
+            json: parse(text),
+          });
+        });
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** Sends `value` as JSON. */
+export function post(
+  service: Service,
+  path: string,
+  value: unknown,
+  options: Partial<RequestOptions> = {},
+): Promise<Answer> {
+  return postRaw(service, path, JSON.stringify(value), options);
+}
+
+/** Sends a body as it is, as JSON if no header says otherwise. */
+export function postRaw(
+  service: Service,
+  path: string,
+  body: string | Buffer,
+  options: Partial<RequestOptions> = {},
+): Promise<Answer> {
+  return request(service, {
+    method: 'POST',
+    path,
+    body,
+    ...options,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      ...options.headers,
+    },
+  });
+}
+
+/** Writes bytes to a connection and resolves with all that comes back until it is closed. */
+export function exchange(service: Service, bytes: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(service.port, '127.0.0.1', () => socket.write(bytes));
+    let text = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+export const ROOT = path.resolve(__dirname, '..', '..');
+export const MAIN = path.join(ROOT, 'dist', 'main.js');
+export const FIXTURES = path.join(ROOT, 'test', 'fixtures');
+
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [key: string]: unknown;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ProcessOptions {
+  /** Added to the environment; it starts without any of the service's settings. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly args?: readonly string[];
+  /** Node's own flags, such as `--require`. */
+  readonly nodeArgs?: readonly string[];
+  /** What to run; by default the built service. */
+  readonly script?: string;
+}
+
+/** A Node process, its log lines, and its end. */
+export class NodeProcess {
+  readonly child: ChildProcess;
+  readonly exit: Promise<Exit>;
+  stdout = '';
+  stderr = '';
+  #ended: Exit | null = null;
+  #waiters: (() => void)[] = [];
+
+  constructor(options: ProcessOptions) {
+    const script = options.script ?? MAIN;
+    if (!existsSync(script)) throw new Error(`${script} is missing: run "npm run build" first`);
+    this.child = spawn(
+      process.execPath,
+      [...(options.nodeArgs ?? []), script, ...(options.args ?? [])],
+      { cwd: options.cwd ?? ROOT, env: { PATH: process.env.PATH, ...options.env } },
+    );
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+      this.#wake();
+    });
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+    });
+    this.exit = new Promise((resolve) => {
+      this.child.on('close', (code, signal) => {
+        this.#ended = { code, signal };
+        this.#wake();
+        resolve(this.#ended);
+      });
+    });
+    running.add(this);
+    void this.exit.then(() => running.delete(this));
+  }
+
+  /** Whole lines of standard output that are JSON. */
+  get logs(): readonly LogLine[] {
+    const whole = this.stdout.slice(0, this.stdout.lastIndexOf('\n') + 1);
+    return whole
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as LogLine);
+  }
+
+  /** Resolves with the first log line that matches; rejects when the process ends before it. */
+  async waitForLog(matches: (line: LogLine) => boolean): Promise<LogLine> {
+    for (;;) {
+      const found = this.logs.find(matches);
+      if (found) return found;
+      if (this.#ended) {
+        throw new Error(`ended (${JSON.stringify(this.#ended)}): ${this.stdout}${this.stderr}`);
+      }
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** SIGTERM, and the way it ended. */
+  stop(): Promise<Exit> {
+    this.kill('SIGTERM');
+    return this.exit;
+  }
+
+  #wake(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+}
+
+/** A service that listens on a port of its own. */
+export class Service extends NodeProcess {
+  port = 0;
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+}
+
+const running = new Set<NodeProcess>();
+
+/** Ends whatever a test file has left running; for `afterAll`. */
+export async function killAll(): Promise<void> {
+  const left = [...running];
+  for (const { child } of left) child.kill('SIGKILL');
+  await Promise.all(left.map(({ exit }) => exit));
+}
+
+export type ServiceOptions = Omit<ProcessOptions, 'script' | 'args'> & {
+  readonly args?: readonly string[];
+};
+
+/** Starts a built service and waits until it listens. */
+export async function startService(
+  name: 'sentiment' | 'eeg',
+  options: ServiceOptions = {},
+): Promise<Service> {
+  const env = { HOST: '127.0.0.1', PORT: '0', WORKERS: '2', ...options.env };
+  const service = new Service({ ...options, env, args: [name, ...(options.args ?? [])] });
+  const { port } = await service.waitForLog(({ msg }) => msg === 'listening');
+  service.port = port as number;
+  return service;
+}
+
+export function textModel(name: string): Readonly<Record<string, string>> {
+  return { SENTIMENT_MODEL_DIR: path.join(FIXTURES, 'models', name) };
+}

@@ -1,0 +1,202 @@
+import { type Command, type Config, ConfigError, helpText, readCommand } from '../../src/config';
+import type { Place } from '../../src/settings';
+
+const PLACE: Place = { coresGranted: 8, packageRoot: '/package', workingDirectory: '/work/dir' };
+
+function command(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Command {
+  return readCommand(args, PLACE, environment);
+}
+
+function config(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Config {
+  const result = command(args, environment);
+  if (result.type !== 'serve') throw new Error(`expected to serve, received ${result.type}`);
+  return result.config;
+}
+
+function problems(args: readonly string[], environment: NodeJS.ProcessEnv = {}): readonly string[] {
+  try {
+    command(args, environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.lines;
+    throw error;
+  }
+  return [];
+}
+
+describe('readCommand', () => {
+  it('has defaults for everything', () => {
+    expect(config(['sentiment'])).toEqual({
+      service: 'sentiment',
+      host: undefined,
+      port: 8000,
+      sentimentModelDir: '/package/models/sentiment',
+      eegModelPath: '/work/dir/eeg_model.pt',
+      scheduling: {
+        workers: 8,
+        threadsPerWorker: 1,
+        maxBatchTokens: 4096,
+        maxBatchRequests: 32,
+        maxQueueDelayMs: 0,
+        maxQueueRequests: 2048,
+      },
+      requestTimeoutMs: 30_000,
+      bodyLimit: 1024 ** 2,
+      shutdownTimeoutMs: 25_000,
+      logLevel: 'info',
+      warnings: [],
+    });
+  });
+
+  it('reads every setting from the environment', () => {
+    const read = config(['eeg'], {
+      HOST: '127.0.0.1',
+      PORT: '0',
+      SENTIMENT_MODEL_DIR: 'some/model',
+      EEG_MODEL_PATH: '/abs/model.pt',
+      WORKERS: '2',
+      THREADS_PER_WORKER: '3',
+      MAX_BATCH_TOKENS: '512',
+      MAX_BATCH_REQUESTS: '4',
+      MAX_QUEUE_DELAY_MS: '5',
+      MAX_QUEUE_REQUESTS: '6',
+      REQUEST_TIMEOUT_MS: '700',
+      BODY_LIMIT: '512kb',
+      SHUTDOWN_TIMEOUT_MS: '900',
+      LOG_LEVEL: 'debug',
+    });
+    expect(read).toEqual({
+      service: 'eeg',
+      host: '127.0.0.1',
+      port: 0,
+      sentimentModelDir: '/work/dir/some/model',
+      eegModelPath: '/abs/model.pt',
+      scheduling: {
+        workers: 2,
+        threadsPerWorker: 3,
+        maxBatchTokens: 512,
+        maxBatchRequests: 4,
+        maxQueueDelayMs: 5,
+        maxQueueRequests: 6,
+      },
+      requestTimeoutMs: 700,
+      bodyLimit: 512 * 1024,
+      shutdownTimeoutMs: 900,
+      logLevel: 'debug',
+      warnings: [],
+    });
+  });
+
+  it.each([
+    [['sentiment', '--port', '9000']],
+    [['sentiment', '--port=9000']],
+    [['--port', '9000', 'sentiment']],
+    [['sentiment', '--PORT', '9000']],
+    [['sentiment', '--port', '1', '--port', '9000']],
+  ])('takes the flags %j', (args) => {
+    expect(config(args, { PORT: '7' }).port).toBe(9000);
+  });
+
+  it.each(['--max-batch-tokens=64', '--max_batch_tokens=64', '--MAX_BATCH_TOKENS=64'])(
+    'takes the spelling %s',
+    (flag) => {
+      expect(config(['eeg', flag]).scheduling.maxBatchTokens).toBe(64);
+    },
+  );
+
+  it('takes an empty variable for not set', () => {
+    expect(config(['eeg'], { PORT: '', LOG_LEVEL: ' ', HOST: '' })).toEqual(config(['eeg']));
+  });
+
+  it.each([
+    ['1', 1],
+    ['1048576', 1048576],
+    ['12b', 12],
+    ['512KB', 512 * 1024],
+    ['2mb', 2 * 1024 ** 2],
+    ['256 MB', 256 * 1024 ** 2],
+  ])('takes BODY_LIMIT %s', (text, bytes) => {
+    expect(config(['eeg'], { BODY_LIMIT: text }).bodyLimit).toBe(bytes);
+  });
+
+  it.each(['0', '-1', '1.5mb', 'mb', '1tb', '257mb', '1e6'])('refuses BODY_LIMIT %s', (text) => {
+    expect(problems(['eeg'], { BODY_LIMIT: text })).toEqual([
+      'BODY_LIMIT: expected a size such as 1048576, 512kb or 1mb, at most 268435456 bytes, ' +
+        `received "${text}"`,
+    ]);
+  });
+
+  it.each([
+    [{ PORT: 'abc' }, 'PORT: expected an integer from 0 to 65535, received "abc"'],
+    [{ PORT: '65536' }, 'PORT: expected an integer from 0 to 65535, received "65536"'],
+    [{ PORT: '-1' }, 'PORT: expected an integer from 0 to 65535, received "-1"'],
+    [{ PORT: '8e3' }, 'PORT: expected an integer from 0 to 65535, received "8e3"'],
+    [{ PORT: '80.5' }, 'PORT: expected an integer from 0 to 65535, received "80.5"'],
+    [{ WORKERS: '0' }, 'WORKERS: expected an integer from 1 to 1024, received "0"'],
+    [{ HOST: 'a b' }, 'HOST: expected a host name or an address, received "a b"'],
+    [
+      { LOG_LEVEL: 'loud' },
+      'LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent, received "loud"',
+    ],
+  ])('says what is wrong with %j', (environment, line) => {
+    expect(problems(['eeg'], environment)).toEqual([line]);
+  });
+
+  it('lists everything that is wrong', () => {
+    const lines = problems(['eeg', '--bogus', '1', '--workers', 'x'], { PORT: 'abc' });
+    expect(lines).toEqual([
+      '--bogus: unknown setting; see --help',
+      'PORT: expected an integer from 0 to 65535, received "abc"',
+      'WORKERS: expected an integer from 1 to 1024, received "x"',
+    ]);
+  });
+
+  it('wants exactly one service', () => {
+    const line = (received: string) =>
+      `expected one service, sentiment or eeg, received ${received}`;
+    expect(problems([])).toEqual([line('nothing')]);
+    expect(problems(['both'])).toEqual([line('both')]);
+    expect(problems(['eeg', 'sentiment'])).toEqual([line('eeg sentiment')]);
+  });
+
+  it.each([[['eeg', '--port']], [['eeg', '--port', '--workers=1']]])(
+    'wants a value in %j',
+    (args) => {
+      expect(problems(args)).toEqual(['--port: needs a value']);
+    },
+  );
+
+  it('does not take a property of every object for a setting', () => {
+    expect(problems(['eeg', '--constructor=1', '--to-string=2'])).toHaveLength(2);
+    expect(problems(['eeg', '--__proto__=1'])).toHaveLength(1);
+  });
+
+  it('splits the cores among workers', () => {
+    const workers = (environment: NodeJS.ProcessEnv) =>
+      config(['eeg'], environment).scheduling.workers;
+    expect(workers({ THREADS_PER_WORKER: '2' })).toBe(4);
+    expect(workers({ THREADS_PER_WORKER: '3' })).toBe(2);
+    expect(workers({ THREADS_PER_WORKER: '100' })).toBe(1);
+  });
+
+  it('warns about more threads than cores', () => {
+    expect(config(['eeg'], { WORKERS: '3', THREADS_PER_WORKER: '3' }).warnings).toEqual([
+      expect.stringContaining('is 9, more than the 8 cores'),
+    ]);
+  });
+
+  it('knows help and version', () => {
+    expect(command(['--help'])).toEqual({ type: 'help' });
+    expect(command(['eeg', '--port', 'abc', '-h'])).toEqual({ type: 'help' });
+    expect(command(['--version'])).toEqual({ type: 'version' });
+  });
+});
+
+describe('helpText', () => {
+  it('names every setting with its default', () => {
+    const text = helpText();
+    expect(text).toMatch(/--port +TCP port.*\(default: 8000\)/);
+    expect(text).toMatch(/--sentiment-model-dir .*\(default: the shipped model\)/);
+    expect(text).toMatch(/--body-limit .*\(default: 1mb\)/);
+    for (const line of text.split('\n')) expect(line.length).toBeLessThan(120);
+  });
+});

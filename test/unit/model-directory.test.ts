@@ -1,0 +1,184 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { labelNames } from '../../src/sentiment/labels';
+import { ModelDirectoryError, readModelDirectory } from '../../src/sentiment/model-directory';
+
+const CONFIG = {
+  architectures: ['BertForSequenceClassification'],
+  model_type: 'bert',
+  hidden_size: 32,
+  layer_norm_eps: 1e-12,
+  is_decoder: false,
+  bos_token_id: null,
+  id2label: { 0: 'NEGATIVE', 1: 'POSITIVE' },
+};
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(path.join(os.tmpdir(), 'model-'));
+  write('config.json', CONFIG);
+  write('model.safetensors', '');
+});
+
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function write(name: string, content: unknown): void {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  writeFileSync(path.join(directory, name), text);
+}
+
+function remove(name: string): void {
+  rmSync(path.join(directory, name));
+}
+
+function problem(): string {
+  try {
+    readModelDirectory(directory);
+  } catch (error) {
+    if (error instanceof ModelDirectoryError) return error.message;
+    throw error;
+  }
+  return 'none';
+}
+
+describe('readModelDirectory', () => {
+  it('hands on the scalars of the configuration, and the number of labels', () => {
+    expect(readModelDirectory(directory)).toEqual({
+      source: {
+        type: 'text-classification',
+        modelType: 'bert',
+        config: {
+          model_type: 'bert',
+          hidden_size: 32,
+          layer_norm_eps: 1e-12,
+          is_decoder: false,
+          bos_token_id: null,
+          num_labels: 2,
+        },
+        weightFiles: [path.join(directory, 'model.safetensors')],
+        tokenizerDirectory: directory,
+      },
+      labels: ['NEGATIVE', 'POSITIVE'],
+      scoreFunction: 'softmax',
+    });
+  });
+
+  it.each([
+    [{ id2label: { 0: 'a', 1: 'b', 2: 'c' } }, ['a', 'b', 'c'], 'softmax'],
+    [{ id2label: { 2: 'c', 0: 'a', 1: 'b' }, num_labels: 5 }, ['a', 'b', 'c'], 'softmax'],
+    [{ id2label: { 0: 'a', 2: 'c' } }, ['a', 'LABEL_1'], 'softmax'],
+    [{ id2label: null, num_labels: 3 }, ['LABEL_0', 'LABEL_1', 'LABEL_2'], 'softmax'],
+    [{ id2label: undefined }, ['LABEL_0', 'LABEL_1'], 'softmax'],
+    [{ id2label: { 0: 'STARS' } }, ['STARS'], 'sigmoid'],
+    [{ id2label: { 0: 'STARS' }, problem_type: 'regression' }, ['STARS'], 'none'],
+    [{ problem_type: 'multi_label_classification' }, ['NEGATIVE', 'POSITIVE'], 'sigmoid'],
+    [{ problem_type: null, architectures: null }, ['NEGATIVE', 'POSITIVE'], 'softmax'],
+  ])('reads labels and score function of %j', (changes, labels, scoreFunction) => {
+    write('config.json', { ...CONFIG, ...changes });
+    expect(readModelDirectory(directory)).toMatchObject({
+      labels,
+      scoreFunction,
+      source: { config: { num_labels: labels.length } },
+    });
+  });
+
+  it('finds shards by their index', () => {
+    remove('model.safetensors');
+    write('model.safetensors.index.json', {
+      metadata: { total_size: 1 },
+      weight_map: { b: 'model-2.safetensors', a: 'model-1.safetensors', c: 'model-2.safetensors' },
+    });
+    write('model-1.safetensors', '');
+    write('model-2.safetensors', '');
+    write('pytorch_model.bin', '');
+    expect(readModelDirectory(directory).source.weightFiles).toEqual([
+      path.join(directory, 'model-1.safetensors'),
+      path.join(directory, 'model-2.safetensors'),
+    ]);
+  });
+
+  it('falls back to pytorch_model.bin', () => {
+    remove('model.safetensors');
+    write('pytorch_model.bin', '');
+    expect(readModelDirectory(directory).source.weightFiles).toEqual([
+      path.join(directory, 'pytorch_model.bin'),
+    ]);
+  });
+
+  it.each([
+    [
+      { model_type: 't5' },
+      'config.json: model_type: "t5" is not supported, only bert, distilbert, roberta, ' +
+        'xlm-roberta, camembert',
+    ],
+    [
+      { architectures: ['BertForMaskedLM'] },
+      'config.json: architectures: expected a model for sequence classification, ' +
+        'found BertForMaskedLM',
+    ],
+    [
+      { id2label: { 0: 'a' }, problem_type: 'single_label_classification' },
+      'config.json: problem_type: single_label_classification needs at least 2 labels, found 1',
+    ],
+  ])('refuses %j', (changes, line) => {
+    write('config.json', { ...CONFIG, ...changes });
+    expect(problem()).toBe(line);
+  });
+
+  it.each([
+    [{ model_type: undefined }, /^config\.json: model_type: /],
+    [{ id2label: { 0: 5 } }, /^config\.json: id2label\.0: /],
+    [{ id2label: { positive: 'a' } }, /^config\.json: id2label\.positive: /],
+    [{ id2label: {} }, /^config\.json: id2label: /],
+    [{ problem_type: 'ranking' }, /^config\.json: problem_type: .*"regression"/],
+    [{ id2label: null, num_labels: 0 }, /^config\.json: num_labels: /],
+  ])('names the key in %j', (changes, pattern) => {
+    write('config.json', { ...CONFIG, ...changes });
+    expect(problem()).toMatch(pattern);
+  });
+
+  it('says what is missing', () => {
+    remove('model.safetensors');
+    expect(problem()).toBe(
+      'model.safetensors: not found, nor model.safetensors.index.json, nor pytorch_model.bin',
+    );
+    remove('config.json');
+    expect(problem()).toBe(`config.json: not found in ${directory}`);
+    rmSync(directory, { recursive: true });
+    expect(problem()).toBe(`${directory}: expected a model directory, found none`);
+    mkdirSync(directory);
+  });
+
+  it('says what is no JSON', () => {
+    write('config.json', '{"model_type": bert}');
+    expect(problem()).toMatch(/^config\.json: .*JSON/);
+  });
+
+  it.each([
+    ['../other/model.safetensors', /weight_map: expected the name of a \.safetensors file/],
+    ['/etc/model.safetensors', /weight_map: expected the name of a \.safetensors file/],
+    ['weights.bin', /weight_map: expected the name of a \.safetensors file/],
+    ['absent.safetensors', /^absent\.safetensors: not found, but named in /],
+  ])('refuses the shard %s', (shard, pattern) => {
+    remove('model.safetensors');
+    write('model.safetensors.index.json', { weight_map: { a: shard } });
+    expect(problem()).toMatch(pattern);
+  });
+
+  it('refuses an index without weights', () => {
+    remove('model.safetensors');
+    write('model.safetensors.index.json', { weight_map: {} });
+    expect(problem()).toBe('model.safetensors.index.json: weight_map: names no weights');
+    write('model.safetensors.index.json', {});
+    expect(problem()).toMatch(/^model\.safetensors\.index\.json: weight_map: /);
+  });
+});
+
+describe('labelNames', () => {
+  it('fills what is not named', () => {
+    expect(labelNames({ 1: 'b' }, 3)).toEqual(['LABEL_0', 'b', 'LABEL_2']);
+    expect(labelNames(null, 1)).toEqual(['LABEL_0']);
+  });
+});

@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import { analyzeBody } from '../../src/http/schemas/analyze';
+import { describeFirstIssue } from '../../src/http/schemas/describe-issue';
+import { predictBody } from '../../src/http/schemas/predict';
+
+function problem(schema: z.ZodType, json: string): string | null {
+  const result = schema.safeParse(JSON.parse(json));
+  return result.success ? null : describeFirstIssue(result.error);
+}
+
+describe('analyzeBody', () => {
+  it.each([
+    ['{}', 'text: is required'],
+    ['{"text":null}', 'text: expected a string'],
+    ['{"text":5}', 'text: expected a string'],
+    ['{"text":["a"]}', 'text: expected a string'],
+    ['{"Text":"a"}', 'text: is required'],
+    ['{"__proto__":{"text":"a"}}', 'text: is required'],
+    ['[]', 'body: expected an object'],
+    ['null', 'body: expected an object'],
+    ['"text"', 'body: expected an object'],
+    ['5', 'body: expected an object'],
+  ])('%s: %s', (json, expected) => {
+    expect(problem(analyzeBody, json)).toBe(expected);
+  });
+
+  it('takes any string, and ignores other fields', () => {
+    expect(analyzeBody.parse({ text: '', more: 1 })).toEqual({ text: '' });
+    expect(analyzeBody.parse({ text: '\ud800\u0000' })).toEqual({ text: '\ud800\u0000' });
+  });
+});
+
+describe('predictBody', () => {
+  it.each([
+    ['{}', 'signal: is required'],
+    ['{"signal":null}', 'signal: expected an array of numbers'],
+    ['{"signal":"1,2"}', 'signal: expected an array of numbers'],
+    ['{"signal":{"0":1}}', 'signal: expected an array of numbers'],
+    ['{"signal":[1,"2"]}', 'signal[1]: expected a number'],
+    ['{"signal":[null]}', 'signal[0]: expected a number'],
+    ['{"signal":[1,2,true,"x"]}', 'signal[2]: expected a number'],
+    ['{"signal":[[1]]}', 'signal[0]: expected a number'],
+    ['{"signal":[1,1e400]}', 'signal[1]: expected a finite number'],
+    ['{"signal":[-1e400,"x"]}', 'signal[0]: expected a finite number'],
+    ['{"signal":[],"patient_id":5}', 'patient_id: expected a string or null'],
+    ['{"signal":[],"patient_id":false}', 'patient_id: expected a string or null'],
+    ['[1,2]', 'body: expected an object'],
+  ])('%s: %s', (json, expected) => {
+    expect(problem(predictBody, json)).toBe(expected);
+  });
+
+  it('takes numbers of any length, whole or not, and a patient or none', () => {
+    expect(predictBody.parse({ signal: [] })).toEqual({ signal: [], patient_id: null });
+    expect(predictBody.parse({ signal: [1, -2.5e300], patient_id: null })).toEqual({
+      signal: [1, -2.5e300],
+      patient_id: null,
+    });
+    expect(predictBody.parse({ signal: [0], patient_id: '', more: {} })).toEqual({
+      signal: [0],
+      patient_id: '',
+    });
+  });
+
+  it('stops at the first of many offenders', () => {
+    const result = predictBody.safeParse({ signal: Array(200_000).fill(null) });
+    expect(result.error?.issues).toHaveLength(1);
+  });
+});
