@@ -1,0 +1,141 @@
+#include "arguments.h"
+
+#include <cmath>
+
+namespace addon {
+namespace {
+
+std::string received(const Napi::Value& value) {
+  switch (value.Type()) {
+    case napi_undefined:
+      return "undefined";
+    case napi_null:
+      return "null";
+    case napi_boolean:
+      return "a boolean";
+    case napi_number:
+      return "the number " + value.ToString().Utf8Value();
+    case napi_string:
+      return "a string";
+    case napi_function:
+      return "a function";
+    default:
+      return "an object";
+  }
+}
+
+[[noreturn]] void fail(const Napi::Value& value, const std::string& expected,
+                       const std::string& name) {
+  throw Napi::TypeError::New(
+      value.Env(), "Expected " + expected + " for " + name + " but received " + received(value));
+}
+
+Napi::Object object(const Napi::Value& value, const char* name) {
+  if (!value.IsObject()) fail(value, "an object", name);
+  return value.As<Napi::Object>();
+}
+
+std::string text(const Napi::Object& from, const char* name) {
+  const Napi::Value value = from.Get(name);
+  if (!value.IsString()) fail(value, "a string", name);
+  return value.As<Napi::String>().Utf8Value();
+}
+
+double number(const Napi::Object& from, const char* name, double minimum) {
+  const Napi::Value value = from.Get(name);
+  const double given = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
+  if (!(given >= minimum)) {
+    fail(value, "a number of at least " + std::to_string(static_cast<int>(minimum)), name);
+  }
+  return given;
+}
+
+size_t count(const Napi::Object& from, const char* name) {
+  return static_cast<size_t>(number(from, name, 1));
+}
+
+std::vector<std::string> texts(const Napi::Object& from, const char* name) {
+  const Napi::Value value = from.Get(name);
+  if (!value.IsArray()) fail(value, "an array of strings", name);
+  const auto array = value.As<Napi::Array>();
+  std::vector<std::string> result;
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value element = array.Get(i);
+    if (!element.IsString()) fail(element, "a string", name + ("[" + std::to_string(i) + "]"));
+    result.push_back(element.As<Napi::String>().Utf8Value());
+  }
+  return result;
+}
+
+backend::ModelConfig model_config(const Napi::Object& from) {
+  const Napi::Object config = object(from.Get("config"), "config");
+  std::map<std::string, backend::ModelConfig::Value, std::less<>> entries;
+  for (const auto& [key, slot] : config) {
+    const Napi::Value value = slot;
+    const std::string name = key.As<Napi::String>().Utf8Value();
+    if (value.IsString()) {
+      entries[name] = value.As<Napi::String>().Utf8Value();
+    } else if (value.IsNumber()) {
+      entries[name] = value.As<Napi::Number>().DoubleValue();
+    } else if (value.IsBoolean()) {
+      entries[name] = value.As<Napi::Boolean>().Value();
+    } else if (value.IsNull()) {
+      entries[name] = std::monostate();
+    } else {
+      fail(value, "a string, number, boolean or null", "config." + name);
+    }
+  }
+  return backend::ModelConfig(std::move(entries));
+}
+
+Source source_argument(const Napi::Object& from) {
+  const std::string type = text(from, "type");
+  if (type == "text-classification") {
+    return backend::TextModelSource{.model_type = text(from, "modelType"),
+                                    .config = model_config(from),
+                                    .weight_files = texts(from, "weightFiles"),
+                                    .tokenizer_directory = text(from, "tokenizerDirectory")};
+  }
+  if (type == "torchscript") {
+    return backend::TorchScriptSource{.path = text(from, "path"),
+                                      .window_length = count(from, "windowLength"),
+                                      .num_outputs = count(from, "numClasses")};
+  }
+  fail(from.Get("type"), "\"text-classification\" or \"torchscript\"", "type");
+}
+
+}  // namespace
+
+LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
+  const Napi::Object given = object(options, "options");
+  const std::chrono::duration<double, std::milli> delay(number(given, "maxQueueDelayMs", 0));
+  return {
+      .source = source_argument(object(source, "source")),
+      .compute = {.threads_per_worker = static_cast<int>(count(given, "threadsPerWorker"))},
+      .scheduling =
+          {
+              .workers = count(given, "workers"),
+              .max_batch_tokens = count(given, "maxBatchTokens"),
+              .max_batch_requests = count(given, "maxBatchRequests"),
+              .max_queue_delay = std::chrono::duration_cast<engine::Clock::duration>(delay),
+              .max_queue_requests = count(given, "maxQueueRequests"),
+          },
+  };
+}
+
+engine::Input input_argument(const Napi::Value& value) {
+  // Node-API writes a lone surrogate as U+FFFD.
+  if (value.IsString()) return value.As<Napi::String>().Utf8Value();
+  if (value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_float32_array) {
+    const auto array = value.As<Napi::Float32Array>();
+    return std::vector<float>(array.Data(), array.Data() + array.ElementLength());
+  }
+  fail(value, "a string or a Float32Array", "input");
+}
+
+Napi::Function function_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsFunction()) fail(value, "a function", name);
+  return value.As<Napi::Function>();
+}
+
+}  // namespace addon

@@ -1,0 +1,27 @@
+// JS values → plain structs, before anything leaves the JS thread. JS thread only.
+#pragma once
+
+#include <napi.h>
+
+#include <variant>
+
+#include "backend/backends.h"
+#include "engine/engine.h"
+
+namespace addon {
+
+using Source = std::variant<backend::TextModelSource, backend::TorchScriptSource>;
+
+/// What load() was called with; see NativeSource and SchedulingOptions in src/native/binding.ts.
+struct LoadArguments {
+  Source source;
+  backend::ComputeOptions compute;
+  engine::Options scheduling;
+};
+
+/// Throw Napi::TypeError: "Expected X for Y but received Z".
+LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
+engine::Input input_argument(const Napi::Value& value);
+Napi::Function function_argument(const Napi::Value& value, const char* name);
+
+}  // namespace addon

@@ -1,0 +1,59 @@
+#include "completions.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace addon {
+namespace {
+
+double milliseconds(engine::Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
+  auto object = Napi::Object::New(env);
+  object["ticket"] = static_cast<double>(completion.ticket);
+  if (const char* code = error_code(completion.status)) {
+    object["code"] = code;
+    object["message"] = completion.message;
+    return object;
+  }
+  auto logits = Napi::Float32Array::New(env, completion.logits.size());
+  std::memcpy(logits.Data(), completion.logits.data(), completion.logits.size() * sizeof(float));
+  object["logits"] = logits;
+  object["tokens"] = static_cast<double>(completion.tokens);
+  object["truncated"] = completion.truncated;
+  object["batchSize"] = static_cast<double>(completion.batch_size);
+  object["queueMs"] = milliseconds(completion.queue_time);
+  object["tokenizationMs"] = milliseconds(completion.preparation_time);
+  object["inferenceMs"] = milliseconds(completion.inference_time);
+  return object;
+}
+
+}  // namespace
+
+const char* error_code(engine::Status status) {
+  switch (status) {
+    case engine::Status::kOk:
+      return nullptr;
+    case engine::Status::kQueueFull:
+      return "QUEUE_FULL";
+    case engine::Status::kDraining:
+      return "DRAINING";
+    case engine::Status::kDeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
+    case engine::Status::kCancelled:
+      return "CANCELLED";
+    case engine::Status::kFailed:
+      return "INFERENCE_FAILED";
+  }
+  return "INFERENCE_FAILED";
+}
+
+Napi::Array to_js(Napi::Env env, const std::vector<engine::Completion>& completions) {
+  auto array = Napi::Array::New(env, completions.size());
+  for (uint32_t i = 0; i < completions.size(); ++i) array[i] = to_js(env, completions[i]);
+  return array;
+}
+
+}  // namespace addon

@@ -1,0 +1,18 @@
+// How requests ended, as JavaScript sees it. JS thread only.
+#pragma once
+
+#include <napi.h>
+
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace addon {
+
+/// The EngineErrorCode of src/native/binding.ts; nullptr for kOk.
+const char* error_code(engine::Status status);
+
+/// NativeCompletion[] of src/native/binding.ts.
+Napi::Array to_js(Napi::Env env, const std::vector<engine::Completion>& completions);
+
+}  // namespace addon

@@ -1,0 +1,107 @@
+#include "engine_object.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "completions.h"
+
+namespace addon {
+namespace {
+
+/// 0 or less: no deadline.
+engine::Clock::time_point deadline_after(double timeout_ms) {
+  constexpr double kLongestMs = 1e12;
+  if (!(timeout_ms > 0) || timeout_ms > kLongestMs) return engine::Clock::time_point::max();
+  return engine::Clock::now() + std::chrono::duration_cast<engine::Clock::duration>(
+                                    std::chrono::duration<double, std::milli>(timeout_ms));
+}
+
+}  // namespace
+
+void EnvironmentData::end(const std::shared_ptr<EngineHost>& host) {
+  host->stop();
+  hosts_.erase(host);
+}
+
+void EnvironmentData::end_all() {
+  for (const auto& host : hosts_) host->stop();
+  hosts_.clear();
+}
+
+Napi::Function EngineObject::define(Napi::Env env) {
+  return DefineClass(env, "NativeEngine",
+                     {
+                         InstanceAccessor<&EngineObject::description>("description"),
+                         InstanceMethod<&EngineObject::submit>("submit"),
+                         InstanceMethod<&EngineObject::cancel>("cancel"),
+                         InstanceMethod<&EngineObject::stats>("stats"),
+                         InstanceMethod<&EngineObject::close>("close"),
+                     });
+}
+
+Napi::Object EngineObject::create(Napi::Env env, const std::shared_ptr<EngineHost>& host) {
+  auto* environment = env.GetInstanceData<EnvironmentData>();
+  auto shared = host;  // outlives the constructor's call, which copies it
+  const auto handle = Napi::External<std::shared_ptr<EngineHost>>::New(env, &shared);
+  return environment->engine_constructor.New({handle});
+}
+
+EngineObject::EngineObject(const Napi::CallbackInfo& info)
+    : ObjectWrap(info), environment_(info.Env().GetInstanceData<EnvironmentData>()) {
+  if (!info[0].IsExternal()) {
+    throw Napi::TypeError::New(info.Env(), "An engine is made by load(), not by its constructor");
+  }
+  host_ = *info[0].As<Napi::External<std::shared_ptr<EngineHost>>>().Data();
+}
+
+EngineObject::~EngineObject() {
+  if (host_) environment_->end(host_);
+}
+
+Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
+  const auto ticket = static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value());
+  const double timeout_ms = info[2].As<Napi::Number>().DoubleValue();
+  try {
+    const engine::Status status =
+        host_->submit(ticket, input_argument(info[1]), deadline_after(timeout_ms));
+    const char* code = error_code(status);
+    return code ? Napi::String::New(info.Env(), code) : info.Env().Undefined();
+  } catch (const engine::BackendError& error) {
+    throw Napi::Error::New(info.Env(), error.what());
+  }
+}
+
+void EngineObject::cancel(const Napi::CallbackInfo& info) {
+  host_->cancel(static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value()));
+}
+
+Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
+  const engine::Statistics statistics = host_->statistics();
+  auto object = Napi::Object::New(info.Env());
+  object["queueRequests"] = static_cast<double>(statistics.queue_requests);
+  object["completed"] = static_cast<double>(statistics.completed);
+  object["failed"] = static_cast<double>(statistics.failed);
+  object["refused"] = static_cast<double>(statistics.refused);
+  object["cancelled"] = static_cast<double>(statistics.cancelled);
+  object["expired"] = static_cast<double>(statistics.expired);
+  object["batches"] = static_cast<double>(statistics.batches);
+  return object;
+}
+
+Napi::Value EngineObject::close(const Napi::CallbackInfo& info) {
+  const auto deferred = Napi::Promise::Deferred::New(info.Env());
+  host_->close([deferred](Napi::Env env) { deferred.Resolve(env.Undefined()); });
+  return deferred.Promise();
+}
+
+Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
+  const engine::Description description = host_->description();
+  auto object = Napi::Object::New(info.Env());
+  object["backend"] = description.backend;
+  object["maxLength"] = static_cast<double>(description.max_length);
+  object["numOutputs"] = static_cast<double>(description.num_outputs);
+  object["batching"] = description.batching;
+  return object;
+}
+
+}  // namespace addon

@@ -1,0 +1,47 @@
+// The JavaScript object of one engine, and what the addon keeps for an environment.
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+#include <set>
+
+#include "engine_host.h"
+
+namespace addon {
+
+/// What the addon keeps for one environment (the main thread, or a worker_threads Worker).
+class EnvironmentData {
+ public:
+  Napi::FunctionReference engine_constructor;
+
+  void add(const std::shared_ptr<EngineHost>& host) { hosts_.insert(host); }
+  /// stop() and forget. JS thread.
+  void end(const std::shared_ptr<EngineHost>& host);
+  void end_all();
+
+ private:
+  std::set<std::shared_ptr<EngineHost>> hosts_;
+};
+
+/// NativeEngine of src/native/binding.ts.
+class EngineObject : public Napi::ObjectWrap<EngineObject> {
+ public:
+  static Napi::Function define(Napi::Env env);
+  static Napi::Object create(Napi::Env env, const std::shared_ptr<EngineHost>& host);
+
+  explicit EngineObject(const Napi::CallbackInfo& info);  ///< not for JavaScript: use load()
+  ~EngineObject() override;
+
+ private:
+  Napi::Value submit(const Napi::CallbackInfo& info);
+  void cancel(const Napi::CallbackInfo& info);
+  Napi::Value stats(const Napi::CallbackInfo& info);
+  Napi::Value close(const Napi::CallbackInfo& info);
+  Napi::Value description(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<EngineHost> host_;
+  EnvironmentData* environment_ = nullptr;
+};
+
+}  // namespace addon

@@ -1,0 +1,113 @@
+#include "checkpoint.h"
+
+#include <ATen/core/Dict.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/ops/from_blob.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <optional>
+
+#include "backend/model_config.h"
+#include "hf/safetensors.h"
+#include "runtime.h"
+
+namespace backend {
+namespace {
+
+/// The stored types that a model's weights come in; anything else is no weight.
+std::optional<at::ScalarType> scalar_type(const std::string& dtype) {
+  if (dtype == "F32") return at::kFloat;
+  if (dtype == "F16") return at::kHalf;
+  if (dtype == "BF16") return at::kBFloat16;
+  if (dtype == "F64") return at::kDouble;
+  if (dtype == "I64") return at::kLong;  // position_ids of older checkpoints
+  return std::nullopt;
+}
+
+/// Checkpoints of the TensorFlow days call the weights of a layer norm gamma and beta; the reference
+/// renames them as it loads (transformers, modeling_utils.py).
+std::string current_name(const std::string& name) {
+  for (const auto& [old_end, new_end] : {std::pair<std::string_view, std::string_view>
+                                             {"LayerNorm.gamma", "LayerNorm.weight"},
+                                         {"LayerNorm.beta", "LayerNorm.bias"}}) {
+    if (name.ends_with(old_end)) {
+      return name.substr(0, name.size() - old_end.size()) + std::string(new_end);
+    }
+  }
+  return name;
+}
+
+}  // namespace
+
+Checkpoint Checkpoint::open(const std::vector<std::string>& paths) {
+  Checkpoint checkpoint;
+  for (const auto& path : paths) {
+    if (path.ends_with(".safetensors")) {
+      checkpoint.add_safetensors(path);
+    } else {
+      checkpoint.add_pytorch_bin(path);
+    }
+  }
+  return checkpoint;
+}
+
+void Checkpoint::release_pages() const {
+  for (const auto& file : files_) file->release_pages();
+}
+
+void Checkpoint::add_safetensors(const std::string& path) {
+  auto file = std::make_shared<MappedFile>(path);
+  const auto bytes = file->bytes();
+  std::vector<hf::TensorView> views;
+  try {
+    views = hf::parse_safetensors(bytes.data(), bytes.size());
+  } catch (const hf::Error& error) {
+    throw LoadError(file->name() + ": " + error.what());
+  }
+  for (const auto& view : views) {
+    const auto type = scalar_type(view.dtype);
+    if (!type) {
+      throw LoadError(file->name() + ": " + view.name + ": type " + view.dtype +
+                      " is not supported (F32, F16, BF16 or F64 is)");
+    }
+    // The tensor keeps the mapping alive, and nothing writes to a weight.
+    auto* data = const_cast<std::byte*>(bytes.data() + view.begin);
+    auto tensor = at::from_blob(
+        data, view.shape, [file](void*) {}, at::TensorOptions().dtype(*type));
+    add(view.name, {std::move(tensor), file->name()});
+  }
+  files_.push_back(std::move(file));
+}
+
+// The reader of LibTorch builds tensors, lists and dictionaries, and nothing else: a pickle that
+// names another class is refused, no code of the file is run.
+void Checkpoint::add_pytorch_bin(const std::string& path) {
+  const MappedFile file(path);
+  const auto* begin = reinterpret_cast<const char*>(file.bytes().data());
+  c10::IValue value;
+  try {
+    value = torch::jit::pickle_load(std::vector<char>(begin, begin + file.bytes().size()));
+  } catch (...) {
+    throw LoadError(file.name() + ": is not a readable PyTorch checkpoint: " +
+                    message_of_current_exception());
+  }
+  if (!value.isGenericDict()) {
+    throw LoadError(file.name() + ": holds no dictionary of tensors");
+  }
+  for (const auto& item : value.toGenericDict()) {
+    if (!item.key().isString() || !item.value().isTensor()) {
+      throw LoadError(file.name() + ": holds an entry that is no named tensor");
+    }
+    add(item.key().toStringRef(), {item.value().toTensor(), file.name()});
+  }
+}
+
+void Checkpoint::add(const std::string& stored_name, Entry entry) {
+  const std::string name = current_name(stored_name);
+  const auto [existing, inserted] = entries_.emplace(name, std::move(entry));
+  if (!inserted) {
+    throw LoadError(existing->second.file + ": " + name + ": stands in more than one file");
+  }
+}
+
+}  // namespace backend

@@ -1,0 +1,43 @@
+// The two kinds of model that can be loaded, as engine backends.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/model_config.h"
+#include "engine/backend.h"
+
+namespace backend {
+
+/// A Hugging Face sequence-classification directory, its files already found.
+struct TextModelSource {
+  std::string model_type;                 ///< config.json's "model_type"
+  ModelConfig config;
+  std::vector<std::string> weight_files;  ///< *.safetensors (one, or every shard) or *.bin
+  std::string tokenizer_directory;
+};
+
+/// A TorchScript file that maps n × 1 × window_length float32 to n × num_outputs.
+struct TorchScriptSource {
+  std::string path;
+  size_t window_length = 0;
+  size_t num_outputs = 0;
+};
+
+/// What the process may compute with; the same for every backend of it.
+struct ComputeOptions {
+  int threads_per_worker = 1;  ///< intra-op (OpenMP) threads
+};
+
+/// Both throw LoadError, or what the file made LibTorch throw translated into one.
+std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
+                                                   const ComputeOptions& compute);
+std::shared_ptr<engine::Backend> load_torchscript(const TorchScriptSource& source,
+                                                  const ComputeOptions& compute);
+
+/// Of LibTorch and of the tokenizers crate, for the log at start.
+std::string libtorch_version();
+std::string tokenizers_version();
+
+}  // namespace backend

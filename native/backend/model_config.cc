@@ -1,0 +1,80 @@
+#include "backend/model_config.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace backend {
+namespace {
+
+std::string shown(const ModelConfig::Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return '"' + *text + '"';
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<double>(&value)) {
+    const std::string digits = std::to_string(*number);
+    return digits.substr(0, digits.find_last_not_of("0.") + 1);
+  }
+  return "null";
+}
+
+[[noreturn]] void fail(std::string_view key, const std::string& expected,
+                       const ModelConfig::Value* value) {
+  throw LoadError("config.json: " + std::string(key) + ": expected " + expected +
+                  (value ? ", received " + shown(*value) : ", but it is missing"));
+}
+
+}  // namespace
+
+const ModelConfig::Value* ModelConfig::find(std::string_view key) const {
+  const auto it = entries_.find(key);
+  if (it == entries_.end() || std::holds_alternative<std::monostate>(it->second)) return nullptr;
+  return &it->second;
+}
+
+int64_t ModelConfig::positive_integer(std::string_view key) const {
+  const Value* value = find(key);
+  const auto* number = value ? std::get_if<double>(value) : nullptr;
+  constexpr double kLargest = 1e9;  // no count in a configuration is near it
+  if (!number || *number < 1 || *number > kLargest || std::floor(*number) != *number) {
+    fail(key, "a positive integer", value);
+  }
+  return static_cast<int64_t>(*number);
+}
+
+int64_t ModelConfig::integer_or(std::string_view key, int64_t fallback) const {
+  const Value* value = find(key);
+  if (!value) return fallback;
+  const auto* number = std::get_if<double>(value);
+  if (!number || std::abs(*number) > 1e9 || std::floor(*number) != *number) {
+    fail(key, "an integer", value);
+  }
+  return static_cast<int64_t>(*number);
+}
+
+double ModelConfig::number_or(std::string_view key, double fallback) const {
+  const Value* value = find(key);
+  if (!value) return fallback;
+  const auto* number = std::get_if<double>(value);
+  if (!number) fail(key, "a number", value);
+  return *number;
+}
+
+std::string ModelConfig::string_or(std::string_view key, std::string_view fallback) const {
+  const Value* value = find(key);
+  if (!value) return std::string(fallback);
+  const auto* text = std::get_if<std::string>(value);
+  if (!text) fail(key, "a string", value);
+  return *text;
+}
+
+void ModelConfig::require_one_of(std::string_view key,
+                                 std::initializer_list<std::string_view> values) const {
+  const Value* value = find(key);
+  if (!value) return;
+  const auto* text = std::get_if<std::string>(value);
+  if (text && std::find(values.begin(), values.end(), *text) != values.end()) return;
+  std::string expected;
+  for (const auto& one : values) expected += (expected.empty() ? "" : " or ") + std::string(one);
+  fail(key, expected, value);
+}
+
+}  // namespace backend

@@ -1,0 +1,48 @@
+#include "nn/encoder_layer.h"
+
+#include <string>
+
+#include "backend/model_config.h"
+#include "nn/attention.h"
+
+namespace backend::nn {
+
+EncoderLayer::EncoderLayer(const Weights& weights, const EncoderShape& shape,
+                           const EncoderLayerKeys& keys)
+    : num_heads_(shape.num_attention_heads),
+      activation_(shape.activation),
+      query_key_value_(Linear::side_by_side({
+          Linear(weights / keys.query, shape.hidden_size, shape.hidden_size),
+          Linear(weights / keys.key, shape.hidden_size, shape.hidden_size),
+          Linear(weights / keys.value, shape.hidden_size, shape.hidden_size),
+      })),
+      attention_output_(weights / keys.attention_output, shape.hidden_size, shape.hidden_size),
+      attention_norm_(weights / keys.attention_norm, shape.hidden_size, shape.layer_norm_epsilon),
+      feed_forward_in_(weights / keys.feed_forward_in, shape.hidden_size, shape.intermediate_size),
+      feed_forward_out_(weights / keys.feed_forward_out, shape.intermediate_size,
+                        shape.hidden_size),
+      output_norm_(weights / keys.output_norm, shape.hidden_size, shape.layer_norm_epsilon) {}
+
+at::Tensor EncoderLayer::operator()(const at::Tensor& hidden, const PackedBatch& batch) const {
+  const at::Tensor context = self_attention(query_key_value_(hidden), batch, num_heads_);
+  const at::Tensor attended = attention_norm_(attention_output_(context).add_(hidden));
+  const at::Tensor inner = activation_(feed_forward_in_(attended));
+  return output_norm_(feed_forward_out_(inner).add_(attended));
+}
+
+std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,
+                                              const EncoderShape& shape,
+                                              const EncoderLayerKeys& keys) {
+  if (shape.hidden_size % shape.num_attention_heads != 0) {
+    throw LoadError("config.json: the hidden size " + std::to_string(shape.hidden_size) +
+                    " is no multiple of the number of attention heads " +
+                    std::to_string(shape.num_attention_heads));
+  }
+  std::vector<EncoderLayer> layers;
+  for (int64_t i = 0; i < count; ++i) {
+    layers.emplace_back(weights / std::to_string(i), shape, keys);
+  }
+  return layers;
+}
+
+}  // namespace backend::nn

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "nn/activation.h"
+#include "nn/layer_norm.h"
+#include "nn/linear.h"
+#include "nn/packed_batch.h"
+
+namespace backend::nn {
+
+/// The sizes that all layers of an encoder share.
+struct EncoderShape {
+  int64_t hidden_size;
+  int64_t num_attention_heads;
+  int64_t intermediate_size;
+  double layer_norm_epsilon;
+  Activation activation;
+};
+
+/// What an architecture calls the parts of a layer.
+struct EncoderLayerKeys {
+  const char* query;
+  const char* key;
+  const char* value;
+  const char* attention_output;
+  const char* attention_norm;
+  const char* feed_forward_in;
+  const char* feed_forward_out;
+  const char* output_norm;
+};
+
+/// A post-norm transformer encoder layer, as in BERT, RoBERTa and DistilBERT.
+/// Source: transformers, models/bert/modeling_bert.py (BertLayer).
+class EncoderLayer {
+ public:
+  EncoderLayer(const Weights& weights, const EncoderShape& shape, const EncoderLayerKeys& keys);
+
+  /// [tokens, hidden] → [tokens, hidden]
+  at::Tensor operator()(const at::Tensor& hidden, const PackedBatch& batch) const;
+
+ private:
+  int64_t num_heads_;
+  Activation activation_;
+  Linear query_key_value_;
+  Linear attention_output_;
+  LayerNorm attention_norm_;
+  Linear feed_forward_in_;
+  Linear feed_forward_out_;
+  LayerNorm output_norm_;
+};
+
+/// Layers 0 … count-1 under `weights`. Throws LoadError when the heads do not divide the size.
+std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,
+                                              const EncoderShape& shape,
+                                              const EncoderLayerKeys& keys);
+
+}  // namespace backend::nn

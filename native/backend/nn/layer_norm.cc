@@ -1,0 +1,16 @@
+#include "nn/layer_norm.h"
+
+#include <ATen/ops/layer_norm.h>
+
+namespace backend::nn {
+
+LayerNorm::LayerNorm(const Weights& weights, int64_t size, double epsilon)
+    : weight_(weights.get("weight", {size})),
+      bias_(weights.get("bias", {size})),
+      epsilon_(epsilon) {}
+
+at::Tensor LayerNorm::operator()(const at::Tensor& input) const {
+  return at::layer_norm(input, weight_.sizes(), weight_, bias_, epsilon_);
+}
+
+}  // namespace backend::nn

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "weights.h"
+
+namespace backend::nn {
+
+/// Layer normalization over the last dimension. Keys: weight [size], bias [size].
+class LayerNorm {
+ public:
+  LayerNorm(const Weights& weights, int64_t size, double epsilon);
+
+  at::Tensor operator()(const at::Tensor& input) const;
+
+ private:
+  at::Tensor weight_;
+  at::Tensor bias_;
+  double epsilon_;
+};
+
+}  // namespace backend::nn

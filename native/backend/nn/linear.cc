@@ -1,0 +1,28 @@
+#include "nn/linear.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/linear.h>
+
+namespace backend::nn {
+
+Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features)
+    : Linear(weights.get("weight", {out_features, in_features}),
+             weights.get("bias", {out_features})) {}
+
+Linear::Linear(at::Tensor weight, at::Tensor bias)
+    : weight_(std::move(weight)), bias_(std::move(bias)) {}
+
+Linear Linear::side_by_side(std::initializer_list<Linear> layers) {
+  std::vector<at::Tensor> weights, biases;
+  for (const auto& layer : layers) {
+    weights.push_back(layer.weight_);
+    biases.push_back(layer.bias_);
+  }
+  return {at::cat(weights), at::cat(biases)};
+}
+
+at::Tensor Linear::operator()(const at::Tensor& input) const {
+  return at::linear(input, weight_, bias_);
+}
+
+}  // namespace backend::nn

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "weights.h"
+
+namespace backend::nn {
+
+/// y = x Wᵀ + b, float32. Keys: weight [out, in], bias [out].
+class Linear {
+ public:
+  Linear(const Weights& weights, int64_t in_features, int64_t out_features);
+
+  /// Several layers on the same input as one, their outputs side by side (query, key, value).
+  static Linear side_by_side(std::initializer_list<Linear> layers);
+
+  /// [rows, in] → [rows, out]
+  at::Tensor operator()(const at::Tensor& input) const;
+
+ private:
+  Linear(at::Tensor weight, at::Tensor bias);
+
+  at::Tensor weight_;
+  at::Tensor bias_;
+};
+
+}  // namespace backend::nn

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "engine/batch.h"
+
+namespace backend::nn {
+
+/// Neighbouring sequences of one length: attention treats them together.
+struct LengthGroup {
+  int64_t first_token;  ///< row of the group's first token
+  int64_t sequences;
+  int64_t length;       ///< tokens of each
+};
+
+/// The sequences of a batch end to end, without padding, the ones of equal length side by side.
+/// Rows of every [tokens, …] tensor of the model follow this order.
+struct PackedBatch {
+  explicit PackedBatch(engine::Batch batch);
+
+  at::Tensor input_ids;               ///< int64 [tokens]
+  at::Tensor token_type_ids;          ///< int64 [tokens]
+  std::vector<int64_t> cu_seqlens;    ///< [sequences + 1], cumulative sequence lengths
+  std::vector<LengthGroup> groups;
+  std::vector<size_t> order;          ///< packed position → index in the batch given
+
+  int64_t tokens() const { return cu_seqlens.back(); }
+  int64_t sequences() const { return static_cast<int64_t>(order.size()); }
+
+  /// 0, 1, 2, … in each sequence; int64 [tokens].
+  at::Tensor position_ids() const;
+
+  /// The row of each sequence's first token, which classification heads read; int64 [sequences].
+  at::Tensor first_token_rows() const;
+};
+
+}  // namespace backend::nn

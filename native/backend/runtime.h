@@ -1,0 +1,15 @@
+// LibTorch in this process: error texts and per-thread settings.
+#pragma once
+
+#include <string>
+
+namespace backend {
+
+/// The message of the exception being handled, without LibTorch's backtrace and without the
+/// TorchScript traceback: the words of the one who raised it. Call inside a catch block only.
+std::string message_of_current_exception();
+
+/// Intra-op threads of the calling thread. The setting belongs to the thread, not to the process.
+void set_intra_op_threads(int threads);
+
+}  // namespace backend

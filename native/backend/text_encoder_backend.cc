@@ -1,0 +1,112 @@
+// A text classifier: tokenizer and encoder of a Hugging Face directory.
+#include <ATen/core/Tensor.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+
+#include "backend/backends.h"
+#include "hf/tokenizer.h"
+#include "models/sequence_classifier.h"
+#include "runtime.h"
+
+namespace backend {
+namespace {
+
+class TextEncoderBackend final : public engine::Backend {
+ public:
+  TextEncoderBackend(const TextModelSource& source, const ComputeOptions& compute)
+      : threads_(compute.threads_per_worker), num_labels_(source.config.positive_integer("num_labels")) {
+    const auto& architecture = models::architecture_of(source.model_type);
+    const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
+    const Weights weights(checkpoint);
+    model_ = architecture.make(source.config, weights);
+    weights.require_all_used();
+    checkpoint->release_pages();
+    try {
+      tokenizer_.emplace(hf::Tokenizer::open(source.tokenizer_directory,
+                                             architecture.tokenizer_family,
+                                             static_cast<size_t>(model_->max_length())));
+    } catch (const hf::Error& error) {
+      throw LoadError(error.what());
+    }
+  }
+
+  engine::Description description() const override {
+    return {.backend = "text-encoder",
+            .max_length = tokenizer_->max_length(),
+            .num_outputs = static_cast<size_t>(num_labels_),
+            .batching = true,
+            .needs_preparation = true};
+  }
+
+  engine::Sequence prepare(engine::Input input) const override {
+    hf::Encoding encoding;
+    try {
+      encoding = tokenizer_->encode(std::get<std::string>(input));
+    } catch (const hf::Error& error) {
+      throw engine::BackendError(error.what());
+    }
+    require_known_ids(encoding.input_ids);
+    return {.input_ids = std::move(encoding.input_ids),
+            .token_type_ids = std::move(encoding.token_type_ids),
+            .samples = {},
+            .truncated = encoding.truncated};
+  }
+
+  void prepare_thread() override {
+    set_intra_op_threads(threads_);
+    // The first run on a thread sets up its allocator and kernels; no request should pay for it.
+    const engine::Sequence sequence = prepare(std::string("warm-up"));
+    const engine::Sequence* batch[] = {&sequence, &sequence};
+    run(batch);
+  }
+
+  std::vector<engine::Logits> run(engine::Batch batch) override {
+    try {
+      const c10::InferenceMode inference_mode;
+      const nn::PackedBatch packed(batch);
+      const at::Tensor logits = model_->forward(packed).contiguous();
+      const auto* row = logits.const_data_ptr<float>();
+      std::vector<engine::Logits> results(batch.size());
+      for (const size_t index : packed.order) {
+        results[index].assign(row, row + num_labels_);
+        row += num_labels_;
+      }
+      return results;
+    } catch (...) {
+      throw engine::BackendError(message_of_current_exception());
+    }
+  }
+
+ private:
+  /// A tokenizer with more entries than the model has rows would read past the table.
+  void require_known_ids(const std::vector<int64_t>& ids) const {
+    const auto highest = std::max_element(ids.begin(), ids.end());
+    if (highest != ids.end() && *highest >= model_->vocabulary_size()) {
+      throw engine::BackendError("the tokenizer gave the id " + std::to_string(*highest) +
+                                 ", the model knows ids below " +
+                                 std::to_string(model_->vocabulary_size()));
+    }
+  }
+
+  int threads_;
+  int64_t num_labels_;
+  std::unique_ptr<models::SequenceClassifier> model_;
+  std::optional<hf::Tokenizer> tokenizer_;
+};
+
+}  // namespace
+
+std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
+                                                   const ComputeOptions& compute) {
+  const c10::InferenceMode inference_mode;
+  try {
+    return std::make_shared<TextEncoderBackend>(source, compute);
+  } catch (const LoadError&) {
+    throw;
+  } catch (...) {
+    throw LoadError(message_of_current_exception());
+  }
+}
+
+}  // namespace backend

@@ -1,0 +1,21 @@
+# rust_static_library(TARGET CRATE_DIR INCLUDE_DIR): a crate built by cargo, as an imported library.
+#
+# Cargo decides by itself what is out of date, so it is run at every build (0.1 s when nothing
+# changed); the library's time stamp only moves when it was really rebuilt.
+find_program(CARGO cargo REQUIRED)
+
+function(rust_static_library target crate_dir include_dir)
+  set(target_dir ${CMAKE_BINARY_DIR}/rust)
+  set(archive ${target_dir}/release/lib${target}.a)
+  add_custom_target(${target}_cargo
+    COMMAND ${CARGO} build --release --locked --lib --quiet
+            --manifest-path ${crate_dir}/Cargo.toml --target-dir ${target_dir}
+    BYPRODUCTS ${archive}
+    COMMENT "cargo build ${target} (the first time takes a minute or two)"
+    VERBATIM)
+  add_library(${target} STATIC IMPORTED GLOBAL)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${archive})
+  target_include_directories(${target} INTERFACE ${include_dir})
+  target_link_libraries(${target} INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
+  add_dependencies(${target} ${target}_cargo)
+endfunction()

@@ -1,0 +1,45 @@
+// The one interface between the engine (queue, workers) and what computes.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/batch.h"
+
+namespace engine {
+
+/// What a loaded model says of itself.
+struct Description {
+  std::string backend;             ///< "text-encoder" or "torchscript"
+  size_t max_length = 0;           ///< tokens of a text, special tokens included, or samples of a window
+  size_t num_outputs = 0;          ///< logits a request
+  bool batching = false;           ///< several requests may share a run; else each runs alone
+  bool needs_preparation = false;  ///< prepare() is worth a thread of its own (tokenization)
+};
+
+/// An error whose message may be shown to a client: no path, no stack.
+class BackendError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A loaded model. Loading happens in the constructor of the implementation, which throws.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual Description description() const = 0;
+
+  /// Input → what the model reads. Any thread, several at once. Throws BackendError.
+  virtual Sequence prepare(Input input) const = 0;
+
+  /// Once on each worker thread, before its first run(): per-thread settings and warm-up.
+  virtual void prepare_thread() = 0;
+
+  /// One batch; a result for each element, in order. Worker threads, several at once.
+  /// Throws BackendError, after which nothing of the batch has been answered.
+  virtual std::vector<Logits> run(Batch batch) = 0;
+};
+
+}  // namespace engine

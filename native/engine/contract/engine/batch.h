@@ -1,0 +1,33 @@
+// What travels from a caller to a model: the input as it came, and as the model reads it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace engine {
+
+/// A text (UTF-8), or the samples of one window.
+using Input = std::variant<std::string, std::vector<float>>;
+
+/// One request as the model reads it. A text model fills the ids, a signal model the samples.
+struct Sequence {
+  std::vector<int64_t> input_ids;       ///< [tokens], special tokens included
+  std::vector<int64_t> token_type_ids;  ///< [tokens]
+  std::vector<float> samples;           ///< [window length]
+  bool truncated = false;               ///< the text was longer than the model's limit
+
+  /// What it costs in a batch: tokens, or 1 for a window.
+  size_t cost() const { return input_ids.empty() ? 1 : input_ids.size(); }
+};
+
+/// The requests that one worker runs together, in any order of lengths. Not owning.
+using Batch = std::span<const Sequence* const>;
+
+/// Raw model outputs of one request: [num_outputs].
+using Logits = std::vector<float>;
+
+}  // namespace engine

@@ -1,0 +1,107 @@
+// The scheduler: accepts requests, prepares them, forms batches, runs them on its own threads.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/backend.h"
+
+namespace engine {
+
+using Clock = std::chrono::steady_clock;
+
+/// How the engine may use the machine. All counts are at least 1.
+struct Options {
+  size_t workers = 1;
+  size_t max_batch_tokens = 512;
+  size_t max_batch_requests = 64;
+  Clock::duration max_queue_delay{0};  ///< how long a worker may wait for company
+  size_t max_queue_requests = 2048;
+  size_t max_queue_bytes = size_t{64} << 20;  ///< of inputs that wait
+};
+
+/// How a request ended.
+enum class Status { kOk, kQueueFull, kDraining, kDeadlineExceeded, kCancelled, kFailed };
+
+/// The end of one request; `ticket` is the caller's own number for it.
+struct Completion {
+  uint64_t ticket = 0;
+  Status status = Status::kOk;
+  std::string message;  ///< for kFailed
+  Logits logits;
+  size_t tokens = 0;
+  bool truncated = false;
+  size_t batch_size = 0;
+  Clock::duration queue_time{0};        ///< waiting, before and after preparation
+  Clock::duration preparation_time{0};  ///< tokenization
+  Clock::duration inference_time{0};    ///< of the whole batch
+};
+
+/// Counters since the start, and what waits now.
+struct Statistics {
+  size_t queue_requests = 0;
+  uint64_t completed = 0;
+  uint64_t failed = 0;
+  uint64_t refused = 0;
+  uint64_t cancelled = 0;
+  uint64_t expired = 0;
+  uint64_t batches = 0;
+};
+
+/// Called on the engine's threads with what ended together: once a batch, not once a request.
+using CompletionHandler = std::function<void(std::vector<Completion>)>;
+
+class RequestQueue;
+struct Request;
+
+/// All public functions may be called from any thread. Every accepted request ends in exactly one
+/// Completion, whatever happens, also when the engine is closed or aborted.
+class Engine {
+ public:
+  /// Starts the threads and returns when each has prepared itself; throws what that threw.
+  Engine(std::shared_ptr<Backend> backend, Options options, CompletionHandler on_completions);
+  ~Engine();  ///< abort()
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// kOk: accepted. kQueueFull or kDraining: refused, and no completion will come.
+  Status submit(uint64_t ticket, Input input, Clock::time_point deadline);
+
+  /// The caller no longer wants the answer: completes as kCancelled, unless it already runs.
+  void cancel(uint64_t ticket);
+
+  Statistics statistics() const;
+
+  /// Refuse new requests, run what was accepted, end the threads. Blocks until done.
+  void close();
+
+  /// Refuse new requests, complete what waits as kDraining, end the threads after their batch.
+  void abort();
+
+ private:
+  void prepare_loop();
+  void work_loop();
+  void run_batch(std::vector<std::unique_ptr<Request>> requests);
+  std::vector<Completion> run_together(const std::vector<std::unique_ptr<Request>>& requests);
+  Completion prepare(Request& request);
+  void complete(std::vector<Completion> completions);
+  void join();
+
+  std::shared_ptr<Backend> backend_;
+  const Description description_;
+  const Options options_;
+  CompletionHandler on_completions_;
+  std::unique_ptr<RequestQueue> queue_;
+  std::mutex join_mutex_;
+  std::vector<std::thread> threads_;
+  std::atomic<uint64_t> completed_{0}, failed_{0}, refused_{0}, cancelled_{0}, expired_{0},
+      batches_{0};
+};
+
+}  // namespace engine

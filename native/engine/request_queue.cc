@@ -1,0 +1,151 @@
+#include "request_queue.h"
+
+#include <utility>
+
+namespace engine {
+
+Status RequestQueue::push(std::unique_ptr<Request>& request, bool ready) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return Status::kDraining;
+  if (requests_ >= options_.max_queue_requests) return Status::kQueueFull;
+  // One request is always let in, however large: its size is the HTTP layer's matter.
+  if (requests_ > 0 && bytes_ + request->bytes > options_.max_queue_bytes) {
+    return Status::kQueueFull;
+  }
+  ++requests_;
+  bytes_ += request->bytes;
+  if (ready) {
+    ready_cost_ += request->sequence.cost();
+    ready_.push_back(std::move(request));
+    ready_changed_.notify_one();
+  } else {
+    arrived_.push_back(std::move(request));
+    arrived_changed_.notify_one();
+  }
+  return Status::kOk;
+}
+
+Taken RequestQueue::take_arrived() {
+  std::unique_lock lock(mutex_);
+  arrived_changed_.wait(lock, [this] { return !arrived_.empty() || closed_; });
+  Taken taken;
+  move_expired(arrived_, taken.expired);
+  if (!arrived_.empty()) {
+    taken.batch.push_back(std::move(arrived_.front()));
+    arrived_.pop_front();
+    ++preparing_;
+  }
+  taken.closed = closed_ && arrived_.empty() && taken.batch.empty();
+  if (drained()) ready_changed_.notify_all();
+  return taken;
+}
+
+void RequestQueue::push_ready(std::unique_ptr<Request> request) {
+  const std::lock_guard lock(mutex_);
+  --preparing_;
+  ready_cost_ += request->sequence.cost();
+  ready_.push_back(std::move(request));
+  if (drained()) {
+    ready_changed_.notify_all();
+  } else {
+    ready_changed_.notify_one();
+  }
+}
+
+void RequestQueue::drop_arrived(const Request& request) {
+  const std::lock_guard lock(mutex_);
+  --preparing_;
+  account_removed(request);
+  if (drained()) ready_changed_.notify_all();
+}
+
+Taken RequestQueue::take_batch() {
+  std::unique_lock lock(mutex_);
+  ready_changed_.wait(lock, [this] { return !ready_.empty() || drained(); });
+  if (options_.max_queue_delay.count() > 0 && !ready_.empty()) {
+    const auto until = ready_.front()->arrival + options_.max_queue_delay;
+    ready_changed_.wait_until(lock, until, [this] { return batch_is_full() || closed_; });
+  }
+  Taken taken;
+  move_expired(ready_, taken.expired);
+  size_t cost = 0;
+  while (!ready_.empty() && taken.batch.size() < options_.max_batch_requests) {
+    const size_t next = ready_.front()->sequence.cost();
+    if (!taken.batch.empty() && cost + next > options_.max_batch_tokens) break;
+    cost += next;
+    ready_cost_ -= next;
+    account_removed(*ready_.front());
+    taken.batch.push_back(std::move(ready_.front()));
+    ready_.pop_front();
+  }
+  taken.closed = ready_.empty() && drained();
+  if (!ready_.empty()) ready_changed_.notify_one();
+  return taken;
+}
+
+std::unique_ptr<Request> RequestQueue::remove(uint64_t ticket) {
+  const std::lock_guard lock(mutex_);
+  for (auto* line : {&arrived_, &ready_}) {
+    for (auto it = line->begin(); it != line->end(); ++it) {
+      if ((*it)->ticket != ticket) continue;
+      auto request = std::move(*it);
+      line->erase(it);
+      if (line == &ready_) ready_cost_ -= request->sequence.cost();
+      account_removed(*request);
+      return request;
+    }
+  }
+  return nullptr;
+}
+
+void RequestQueue::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  arrived_changed_.notify_all();
+  ready_changed_.notify_all();
+}
+
+Requests RequestQueue::close_and_clear() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  Requests waiting;
+  for (auto* line : {&arrived_, &ready_}) {
+    for (auto& request : *line) {
+      account_removed(*request);
+      waiting.push_back(std::move(request));
+    }
+    line->clear();
+  }
+  ready_cost_ = 0;
+  arrived_changed_.notify_all();
+  ready_changed_.notify_all();
+  return waiting;
+}
+
+size_t RequestQueue::size() const {
+  const std::lock_guard lock(mutex_);
+  return requests_;
+}
+
+bool RequestQueue::batch_is_full() const {
+  return ready_.size() >= options_.max_batch_requests || ready_cost_ >= options_.max_batch_tokens;
+}
+
+void RequestQueue::account_removed(const Request& request) {
+  --requests_;
+  bytes_ -= request.bytes;
+}
+
+// The line is in order of arrival, and all requests of a service have the same time limit, so the
+// expired ones stand at its head; one with a longer limit before them only delays their answer.
+void RequestQueue::move_expired(std::deque<std::unique_ptr<Request>>& line, Requests& expired) {
+  const auto now = Clock::now();
+  while (!line.empty() && line.front()->deadline <= now) {
+    if (&line == &ready_) ready_cost_ -= line.front()->sequence.cost();
+    account_removed(*line.front());
+    expired.push_back(std::move(line.front()));
+    line.pop_front();
+  }
+}
+
+}  // namespace engine

@@ -1,0 +1,85 @@
+// The bounded queue between the callers, the thread that prepares, and the workers.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace engine {
+
+/// One accepted request on its way through the queue.
+struct Request {
+  uint64_t ticket = 0;
+  Input input;
+  size_t bytes = 0;  ///< of the input, for the queue's bound
+  Clock::time_point arrival;
+  Clock::time_point deadline;
+  Sequence sequence;  ///< valid once prepared
+  Clock::duration preparation_time{0};
+};
+
+using Requests = std::vector<std::unique_ptr<Request>>;
+
+/// What a taker gets: requests to run, and those whose deadline passed while they waited.
+struct Taken {
+  Requests batch;
+  Requests expired;
+  bool closed = false;  ///< nothing will come any more
+};
+
+/// Two first-in-first-out lines behind one lock: requests that arrived, and requests that are ready
+/// to run. The bound counts both, and what is being prepared. Any thread.
+class RequestQueue {
+ public:
+  explicit RequestQueue(const Options& options) : options_(options) {}
+
+  /// kOk, kQueueFull or kDraining; only kOk takes the request. `ready`: needs no preparation.
+  Status push(std::unique_ptr<Request>& request, bool ready);
+
+  /// The next request to prepare; waits for one. `closed` when there will be none.
+  Taken take_arrived();
+
+  /// Back from preparation, into the line of the workers.
+  void push_ready(std::unique_ptr<Request> request);
+
+  /// A request that take_arrived() gave will not come back.
+  void drop_arrived(const Request& request);
+
+  /// What waits, at once, oldest first, up to the budget of tokens and requests (one always fits).
+  Taken take_batch();
+
+  /// The request if it still waits, else nothing.
+  std::unique_ptr<Request> remove(uint64_t ticket);
+
+  /// Refuse what comes from now on. What waits is still given out.
+  void close();
+
+  /// close(), and give back all that waits.
+  Requests close_and_clear();
+
+  size_t size() const;
+
+ private:
+  bool drained() const { return closed_ && arrived_.empty() && preparing_ == 0; }
+  bool batch_is_full() const;
+  void account_removed(const Request& request);
+  void move_expired(std::deque<std::unique_ptr<Request>>& line, Requests& expired);
+
+  const Options options_;
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_changed_;
+  std::condition_variable ready_changed_;
+  std::deque<std::unique_ptr<Request>> arrived_;
+  std::deque<std::unique_ptr<Request>> ready_;
+  size_t preparing_ = 0;  ///< taken by take_arrived() and not yet back
+  size_t requests_ = 0;
+  size_t bytes_ = 0;
+  size_t ready_cost_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace engine

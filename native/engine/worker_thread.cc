@@ -1,0 +1,27 @@
+#include "worker_thread.h"
+
+#include <pthread.h>
+
+#ifdef __linux__
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace engine {
+
+void set_up_engine_thread(const char* name) {
+#ifdef __linux__
+  pthread_setname_np(pthread_self(), name);
+  // On Linux the nice value belongs to the thread. Raising it needs no privilege; should it fail,
+  // only the preference is lost.
+  constexpr int kNiceness = 5;
+  const auto thread_id = static_cast<id_t>(syscall(SYS_gettid));
+  const int current = getpriority(PRIO_PROCESS, thread_id);
+  (void)setpriority(PRIO_PROCESS, thread_id, current + kNiceness);
+#else
+  pthread_setname_np(name);
+#endif
+}
+
+}  // namespace engine

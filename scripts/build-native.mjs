@@ -1,0 +1,49 @@
+/**
+ * Build the addon: check the prerequisites, find LibTorch, let cmake-js configure and build.
+ * Everything below is incremental: with nothing changed it takes seconds.
+ *
+ * Usage: node scripts/build-native.mjs [CMake target, default: the addon]
+ */
+import { spawnSync } from 'node:child_process';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { resolveLibtorch } from './libtorch/resolve.mjs';
+import { missingPrerequisites } from './prerequisites.mjs';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+export const BUILD_FOLDER = path.join(ROOT, 'build/native');
+
+/** Build one CMake target; throws an Error with a readable message. */
+export function buildNative(target = 'libtorch_serve') {
+  const missing = missingPrerequisites();
+  if (missing.length > 0) {
+    throw new Error(`the build needs what is not on this machine:\n  - ${missing.join('\n  - ')}`);
+  }
+  const cmakeJs = path.join(ROOT, 'node_modules/cmake-js/bin/cmake-js');
+  const run = spawnSync(
+    process.execPath,
+    [
+      cmakeJs,
+      'build',
+      '--log-level=warn',
+      `--out=${BUILD_FOLDER}`,
+      '--config=Release',
+      `--target=${target}`,
+      `--parallel=${os.availableParallelism()}`,
+      `--CDLIBTORCH=${resolveLibtorch()}`,
+    ],
+    { cwd: ROOT, stdio: 'inherit' },
+  );
+  if (run.error) throw run.error;
+  if (run.status !== 0) throw new Error('the native build failed, see above');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    buildNative(process.argv[2]);
+  } catch (error) {
+    console.error(`build:native: ${error.message}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,114 @@
+/** The typed contract of the .node file: what native/addon exports. Nothing else may be relied on. */
+
+/** How a request, or a load, can fail. `errors.ts` maps each to an HTTP status. */
+export type EngineErrorCode =
+  | 'QUEUE_FULL'
+  | 'DRAINING'
+  | 'DEADLINE_EXCEEDED'
+  | 'CANCELLED'
+  | 'INFERENCE_FAILED'
+  | 'MODEL_LOAD_FAILED';
+
+/** How the engine may use the machine. */
+export interface SchedulingOptions {
+  /** Inference threads, each running a batch of its own. */
+  readonly workers: number;
+  /** Intra-op (OpenMP) threads of each worker. */
+  readonly threadsPerWorker: number;
+  readonly maxBatchTokens: number;
+  readonly maxBatchRequests: number;
+  /** How long a free worker may wait for company, in ms; 0: it never waits. */
+  readonly maxQueueDelayMs: number;
+  /** Requests that may wait; more are refused. */
+  readonly maxQueueRequests: number;
+}
+
+/** A Hugging Face sequence-classification directory, its files already found. */
+export interface TextModelSource {
+  readonly type: 'text-classification';
+  /** config.json's "model_type". */
+  readonly modelType: string;
+  /** config.json's scalar entries under their own names, and `num_labels`. */
+  readonly config: Readonly<Record<string, string | number | boolean | null>>;
+  /** Absolute paths: *.safetensors (one, or every shard), or pytorch_model.bin. */
+  readonly weightFiles: readonly string[];
+  /** Absolute path. */
+  readonly tokenizerDirectory: string;
+}
+
+/** A TorchScript file that maps n × 1 × windowLength float32 to n × numClasses logits. */
+export interface TorchScriptSource {
+  readonly type: 'torchscript';
+  /** Absolute path. */
+  readonly path: string;
+  readonly windowLength: number;
+  readonly numClasses: number;
+}
+
+/** What a loaded model says of itself. */
+export interface ModelDescription {
+  readonly backend: string;
+  /** Tokens of a text, special tokens included, or samples of a window. */
+  readonly maxLength: number;
+  readonly numOutputs: number;
+  /** Whether requests may share a run. */
+  readonly batching: boolean;
+}
+
+/** Counters since the engine started, and what waits now. */
+export interface EngineStats {
+  readonly queueRequests: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly refused: number;
+  readonly cancelled: number;
+  readonly expired: number;
+  readonly batches: number;
+}
+
+/** The answer to one request. */
+export interface Inference {
+  /** Raw model outputs, [numOutputs]. */
+  readonly logits: Float32Array;
+  /** Tokens of the text as the model read it, special tokens included; 1 for a window. */
+  readonly tokens: number;
+  /** The text was longer than the model's limit. */
+  readonly truncated: boolean;
+  /** Requests that shared the run. */
+  readonly batchSize: number;
+  readonly queueMs: number;
+  readonly tokenizationMs: number;
+  /** Of the whole batch. */
+  readonly inferenceMs: number;
+}
+
+/** How one request ended; `code` is absent for an answer. */
+export type NativeCompletion =
+  | (Inference & { readonly ticket: number; readonly code?: undefined })
+  | { readonly ticket: number; readonly code: EngineErrorCode; readonly message: string };
+
+export interface NativeEngine {
+  readonly description: ModelDescription;
+  /** undefined: accepted, a completion will come. timeoutMs 0: no deadline. Throws on a bad input. */
+  submit(
+    ticket: number,
+    input: string | Float32Array,
+    timeoutMs: number,
+  ): EngineErrorCode | undefined;
+  cancel(ticket: number): void;
+  stats(): EngineStats;
+  /** Resolves when all that was accepted has been answered and every thread has ended. */
+  close(): Promise<void>;
+}
+
+export interface NativeBinding {
+  readonly versions: { readonly libtorch: string; readonly tokenizers: string };
+  /** onCompletions is called on the JS thread, once a batch. Rejects with a plain Error. */
+  load(
+    source: TextModelSource | TorchScriptSource,
+    options: SchedulingOptions,
+    onCompletions: (completions: readonly NativeCompletion[]) => void,
+  ): Promise<NativeEngine>;
+  /** End every thread of this environment's engines at once, answering nothing. */
+  stopAll(): void;
+}

@@ -1,0 +1,147 @@
+import type {
+  EngineErrorCode,
+  EngineStats,
+  Inference,
+  ModelDescription,
+  NativeCompletion,
+  NativeEngine,
+  SchedulingOptions,
+  TextModelSource,
+  TorchScriptSource,
+} from './binding';
+import { loadBinding } from './load';
+
+export type {
+  EngineErrorCode,
+  EngineStats,
+  Inference,
+  ModelDescription,
+  SchedulingOptions,
+  TextModelSource,
+  TorchScriptSource,
+} from './binding';
+
+/** A request or a load that failed. The message may be shown to a client, except for a failed load. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly code: EngineErrorCode;
+
+  constructor(code: EngineErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface InferOptions {
+  /** Aborted: the caller no longer wants the answer; what has not begun to run is dropped. */
+  readonly signal?: AbortSignal;
+  /** From now, in ms: a request that has not begun to run by then is dropped. Default: never. */
+  readonly timeoutMs?: number;
+}
+
+interface Pending {
+  readonly resolve: (inference: Inference) => void;
+  readonly reject: (error: EngineError) => void;
+  readonly stopListening: (() => void) | undefined;
+}
+
+const MESSAGES: Readonly<
+  Record<Exclude<EngineErrorCode, 'INFERENCE_FAILED' | 'MODEL_LOAD_FAILED'>, string>
+> = {
+  QUEUE_FULL: 'The queue is full.',
+  DRAINING: 'The service is shutting down.',
+  DEADLINE_EXCEEDED: 'The deadline passed before the model ran.',
+  CANCELLED: 'The request was cancelled.',
+};
+
+/**
+ * A loaded model with its queue, batches and threads, all of them outside the event loop.
+ *
+ * An engine that is idle does not keep the process alive; one with requests under way does.
+ */
+export class Engine<Input extends string | Float32Array> {
+  readonly description: ModelDescription;
+  private readonly native: NativeEngine;
+  private readonly pending: Map<number, Pending>;
+  private closed: Promise<void> | undefined;
+  private lastTicket = 0;
+
+  private constructor(native: NativeEngine, pending: Map<number, Pending>) {
+    this.native = native;
+    this.pending = pending;
+    this.description = native.description;
+  }
+
+  /**
+   * Load a model on a native thread.
+   *
+   * @throws EngineError MODEL_LOAD_FAILED: the message names the file and the key at fault.
+   */
+  static load(source: TextModelSource, options: SchedulingOptions): Promise<Engine<string>>;
+  static load(source: TorchScriptSource, options: SchedulingOptions): Promise<Engine<Float32Array>>;
+  static async load(
+    source: TextModelSource | TorchScriptSource,
+    options: SchedulingOptions,
+  ): Promise<Engine<string> | Engine<Float32Array>> {
+    const pending = new Map<number, Pending>();
+    try {
+      const native = await loadBinding().load(source, options, (ended) => settle(pending, ended));
+      return new Engine(native, pending);
+    } catch (error) {
+      throw new EngineError('MODEL_LOAD_FAILED', (error as Error).message);
+    }
+  }
+
+  /**
+   * Run the model on one text, or one window of samples.
+   *
+   * @throws EngineError with a code that says why there is no answer.
+   */
+  infer(input: Input, { signal, timeoutMs = 0 }: InferOptions = {}): Promise<Inference> {
+    return new Promise((resolve, reject) => {
+      if (this.closed) return reject(errorOf('DRAINING'));
+      if (signal?.aborted) return reject(errorOf('CANCELLED'));
+      const ticket = ++this.lastTicket;
+      const refusal = this.native.submit(ticket, input, timeoutMs);
+      if (refusal) return reject(errorOf(refusal));
+      this.pending.set(ticket, { resolve, reject, stopListening: this.cancelOn(signal, ticket) });
+    });
+  }
+
+  stats(): EngineStats {
+    return this.native.stats();
+  }
+
+  /** Refuse new requests, answer what was accepted, end the threads. May be called again. */
+  close(): Promise<void> {
+    this.closed ??= this.native.close();
+    return this.closed;
+  }
+
+  private cancelOn(signal: AbortSignal | undefined, ticket: number): (() => void) | undefined {
+    if (!signal) return undefined;
+    const cancel = (): void => this.native.cancel(ticket);
+    signal.addEventListener('abort', cancel, { once: true });
+    return () => signal.removeEventListener('abort', cancel);
+  }
+}
+
+function settle(pending: Map<number, Pending>, completions: readonly NativeCompletion[]): void {
+  for (const completion of completions) {
+    const request = pending.get(completion.ticket);
+    if (!request) continue;
+    pending.delete(completion.ticket);
+    request.stopListening?.();
+    if (completion.code === undefined) {
+      request.resolve(completion);
+    } else {
+      request.reject(errorOf(completion.code, completion.message));
+    }
+  }
+}
+
+function errorOf(code: EngineErrorCode, message = ''): EngineError {
+  if (code === 'INFERENCE_FAILED' || code === 'MODEL_LOAD_FAILED')
+    return new EngineError(code, message);
+  return new EngineError(code, MESSAGES[code]);
+}
