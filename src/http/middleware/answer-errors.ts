@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
-import { type ErrorCode, RETRY_AFTER_SECONDS, ServiceError, STATUS } from '../../errors';
+import { RETRY_AFTER_SECONDS, ServiceError, STATUS } from '../../errors';
 import { EngineError } from '../../native/engine';
 import { contextOf } from '../request-context';
 
@@ -46,26 +46,15 @@ function toServiceError(error: unknown, limits: ErrorLimits): ServiceError {
   return fromBodyReader(error as BodyReaderError, limits);
 }
 
-function fromEngine(error: EngineError, limits: ErrorLimits): ServiceError {
-  switch (error.code) {
-    case 'QUEUE_FULL':
-      return new ServiceError(error.code, 'The queue is full.');
-    case 'DRAINING':
-      return new ServiceError(error.code, 'The server is shutting down.');
-    case 'DEADLINE_EXCEEDED':
-      return new ServiceError(
-        error.code,
-        `The deadline of ${limits.requestTimeoutMs} ms passed before the model ran.`,
-      );
-    case 'MODEL_LOAD_FAILED':
-      return new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
-    default:
-      return new ServiceError(error.code, error.message);
-  }
+function fromEngine({ code, message }: EngineError, limits: ErrorLimits): ServiceError {
+  if (code === 'MODEL_LOAD_FAILED') return new ServiceError('INTERNAL', message);
+  if (code !== 'DEADLINE_EXCEEDED') return new ServiceError(code, message);
+  const deadline = `${limits.requestTimeoutMs} ms`;
+  return new ServiceError(code, `The deadline of ${deadline} passed before the model ran.`);
 }
 
 /** What body-parser and raw-body attach to their errors (body-parser 2, README, "Errors"). */
-interface BodyReaderError {
+interface BodyReaderError extends Error {
   readonly type?: string;
   readonly status?: number;
 }
@@ -84,13 +73,15 @@ function fromBodyReader(error: BodyReaderError, limits: ErrorLimits): ServiceErr
       );
     case 'request.aborted':
       return new ServiceError('CANCELLED', 'The client has gone.');
-    default: {
-      // Of the errors left, those with a client's status come from reading or inflating the body.
-      const isClients = error.status !== undefined && error.status < 500;
-      const [code, detail]: [ErrorCode, string] = isClients
-        ? ['BODY_INVALID', 'body: cannot be read as it is encoded']
-        : ['INTERNAL', 'Internal error.'];
-      return new ServiceError(code, detail);
-    }
   }
+  // Of the errors left, those with a client's status come from reading or inflating the body.
+  return error.status !== undefined && error.status < 500
+    ? new ServiceError('BODY_INVALID', 'body: cannot be read as it is encoded')
+    : new ServiceError('INTERNAL', messageForClients(error));
+}
+
+/** One line, with the names of files but not where they are. */
+function messageForClients(error: Error): string {
+  const [line = ''] = error.message.split('\n');
+  return line.replaceAll(/(?:\/[^\s/:'"]+)+\/(?=[^\s/:'"]+)/g, '') || 'Internal error.';
 }

@@ -38,7 +38,7 @@ function requireJsonMediaType(request: Request, _response: Response, next: NextF
 
 function parseBody(request: Request, response: Response, next: NextFunction): void {
   if (contextOf(response).refused) {
-    throw new ServiceError('DRAINING', 'The server is shutting down.');
+    throw new ServiceError('DRAINING', 'The service is shutting down.');
   }
   const bytes: unknown = request.body;
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) {

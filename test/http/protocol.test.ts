@@ -1,0 +1,133 @@
+import net from 'node:net';
+import { exchange, post, request } from '../helpers/http';
+import { killAll, type Service, startService, textModel } from '../helpers/service';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService('sentiment', { env: textModel('bert-single-label') });
+});
+
+afterAll(killAll);
+
+function detailOf(answer: string): unknown {
+  return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+}
+
+describe('what is no HTTP', () => {
+  it.each([
+    ['words', 'hello\r\n\r\n'],
+    ['an unknown method', 'FETCH /health HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a bad header', 'GET /health HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n'],
+    [
+      'two lengths',
+      'POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx',
+    ],
+    ['no host', 'GET /health HTTP/1.1\r\n\r\n'],
+    [
+      'a bad chunk',
+      'POST /analyze HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+    ],
+  ])('%s is 400 in JSON', async (_name, bytes) => {
+    const answer = await exchange(service, bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toMatch(/\r\ncontent-type: application\/json; charset=utf-8\r\n/i);
+    expect(detailOf(answer)).toEqual({ detail: 'The request is not valid HTTP.' });
+  });
+
+  it('headers that are too large are 431 in JSON', async () => {
+    const large = `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`;
+    const answer = await exchange(service, large);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+    expect(detailOf(answer)).toEqual({ detail: 'The headers are over 16384 bytes.' });
+  });
+});
+
+it('answers pipelined requests in order', async () => {
+  const body = '{"text":"good"}';
+  const answer = await exchange(
+    service,
+    `POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+      'GET /health HTTP/1.1\r\nHost: x\r\n\r\n' +
+      'GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  );
+  const order = ['"input_text":"good"', '"status":"healthy"', '"detail":'];
+  const places = order.map((part) => answer.indexOf(part));
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+  expect(places).not.toContain(-1);
+});
+
+it('takes HTTP/1.0 and absolute targets', async () => {
+  expect(await exchange(service, 'GET /health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  const absolute = 'GET http://any.host/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  expect(await exchange(service, absolute)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
+it('answers one connection many times', async () => {
+  const times = 20;
+  const one = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
+  const last = 'GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const answer = await exchange(service, one.repeat(times - 1) + last);
+  expect(answer.match(/"status":"healthy"/g)).toHaveLength(times);
+});
+
+it('lets a client go in the middle of its body', async () => {
+  const id = 'leaves-early';
+  await new Promise<void>((resolve) => {
+    const socket = net.connect(service.port, '127.0.0.1', () => {
+      socket.write(
+        `POST /analyze HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\nContent-Length: 100\r\n\r\n{"text"`,
+        () => socket.destroy(),
+      );
+    });
+    socket.on('close', () => resolve());
+  });
+  const line = await service.waitForLog(({ requestId }) => requestId === id);
+  expect(line).toMatchObject({ level: 'info', status: 499, route: '/analyze' });
+  expect((await request(service, { path: '/health' })).status).toBe(200);
+});
+
+describe('the log', () => {
+  const logged = (id: string) => service.waitForLog(({ requestId }) => requestId === id);
+
+  it('has one line a request, with what the request cost', async () => {
+    const headers = { 'x-request-id': 'counted' };
+    await post(service, '/analyze', { text: 'a secret text' }, { headers });
+    expect(await logged('counted')).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      service: 'sentiment',
+      requestId: 'counted',
+      method: 'POST',
+      route: '/analyze',
+      status: 200,
+      durationMs: expect.any(Number),
+      queueMs: expect.any(Number),
+      tokenizationMs: expect.any(Number),
+      inferenceMs: expect.any(Number),
+      batchSize: 1,
+      tokens: expect.any(Number),
+      truncated: false,
+      msg: 'request',
+    });
+    expect(service.logs.filter(({ requestId }) => requestId === 'counted')).toHaveLength(1);
+  });
+
+  it('never has what the client wrote', async () => {
+    const headers = { 'x-request-id': 'private', 'user-agent': 'secret-agent' };
+    await request(service, { path: '/secret-path?secret=query', headers });
+    expect(await logged('private')).toMatchObject({ route: null, status: 404 });
+    await post(service, '/analyze', { text: 'secret-body' });
+    await post(service, '/analyze?secret-query', { text: 5, 'secret-key': 1 });
+    await post(service, '/analyze', { text: 'ok' }, { headers: { 'x-request-id': 'last' } });
+    await logged('last');
+    expect(service.stdout).not.toContain('secret');
+  });
+
+  it('leaves health checks out', async () => {
+    await request(service, { path: '/health', headers: { 'x-request-id': 'probe' } });
+    await post(service, '/analyze', { text: 'ok' }, { headers: { 'x-request-id': 'after' } });
+    await logged('after');
+    expect(service.stdout).not.toContain('probe');
+  });
+});
