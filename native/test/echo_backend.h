@@ -1,0 +1,130 @@
+// A backend whose answers can be checked: the logits of "17" are {17, number of tokens}.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "engine/engine.h"
+
+namespace engine::test {
+
+/// Tokens of a text: its length. "fail" makes every batch that holds it fail.
+class EchoBackend : public Backend {
+ public:
+  Description description() const override {
+    return {.backend = "echo",
+            .max_length = 512,
+            .num_outputs = 2,
+            .batching = batching,
+            .needs_preparation = needs_preparation};
+  }
+
+  Sequence prepare(Input input) const override {
+    const auto& text = std::get<std::string>(input);
+    if (text == "untokenizable") throw BackendError("cannot be tokenized");
+    Sequence sequence;
+    sequence.input_ids.assign(text.begin(), text.end());
+    return sequence;
+  }
+
+  void prepare_thread() override {
+    if (thread_fails) throw BackendError("thread cannot be prepared");
+  }
+
+  std::vector<Logits> run(Batch batch) override {
+    {
+      std::unique_lock lock(mutex_);
+      batch_sizes.push_back(batch.size());
+      ++running_;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return !held_; });
+    }
+    std::vector<Logits> results;
+    for (const auto* const sequence : batch) {
+      const std::string text(sequence->input_ids.begin(), sequence->input_ids.end());
+      if (text == "fail") throw BackendError("cannot be run");
+      if (text == "fail oddly") throw 42;  // NOLINT: not derived from std::exception, on purpose
+      results.push_back({std::stof(text), static_cast<float>(text.size())});
+    }
+    return results;
+  }
+
+  /// Batches wait inside run() until release().
+  void hold() {
+    const std::lock_guard lock(mutex_);
+    held_ = true;
+  }
+  void release() {
+    const std::lock_guard lock(mutex_);
+    held_ = false;
+    changed_.notify_all();
+  }
+  /// Until `count` batches have begun.
+  void await_running(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return running_ >= count; });
+  }
+  std::vector<size_t> sizes() {
+    const std::lock_guard lock(mutex_);
+    return batch_sizes;
+  }
+
+  bool batching = true;
+  bool needs_preparation = true;
+  bool thread_fails = false;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<size_t> batch_sizes;
+  size_t running_ = 0;
+  bool held_ = false;
+};
+
+/// Collects completions by ticket; a ticket that completes twice is an error.
+class Collector {
+ public:
+  CompletionHandler handler() {
+    return [this](std::vector<Completion> completions) {
+      const std::lock_guard lock(mutex_);
+      for (auto& completion : completions) {
+        if (!ended_.emplace(completion.ticket, completion).second) ++repeated_;
+      }
+      changed_.notify_all();
+    };
+  }
+
+  /// The completion of a ticket; waits for it.
+  Completion of(uint64_t ticket) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return ended_.contains(ticket); });
+    return ended_.at(ticket);
+  }
+  size_t size() {
+    const std::lock_guard lock(mutex_);
+    return ended_.size();
+  }
+  size_t repeated() {
+    const std::lock_guard lock(mutex_);
+    return repeated_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<uint64_t, Completion> ended_;
+  size_t repeated_ = 0;
+};
+
+inline constexpr auto kNever = Clock::time_point::max();
+
+/// Until so many requests wait, prepared or not.
+inline void await_queue(const Engine& engine, size_t requests) {
+  while (engine.statistics().queue_requests != requests) std::this_thread::yield();
+}
+
+}  // namespace engine::test

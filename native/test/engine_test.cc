@@ -1,0 +1,176 @@
+// How the engine schedules: batches, bounds, deadlines, errors.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "echo_backend.h"
+
+namespace engine::test {
+namespace {
+
+class EngineTest : public testing::Test {
+ protected:
+  /// A worker is inside run() with the request `ticket`, and stays there until release().
+  void occupy_worker(Engine& engine, uint64_t ticket) {
+    backend->hold();
+    ASSERT_EQ(engine.submit(ticket, Input("0"), kNever), Status::kOk);
+    backend->await_running(1);
+  }
+
+  std::shared_ptr<EchoBackend> backend = std::make_shared<EchoBackend>();
+  Collector ended;
+};
+
+TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
+  constexpr size_t kThreads = 4;
+  constexpr size_t kEach = 500;
+  Engine engine(backend, {.workers = 3, .max_batch_tokens = 40, .max_queue_requests = 10000},
+                ended.handler());
+  {
+    std::vector<std::jthread> threads;
+    for (size_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (size_t i = t * kEach; i < (t + 1) * kEach; ++i) {
+          ASSERT_EQ(engine.submit(i, Input(std::to_string(i)), kNever), Status::kOk);
+        }
+      });
+    }
+  }
+  engine.close();
+  ASSERT_EQ(ended.size(), kThreads * kEach);
+  EXPECT_EQ(ended.repeated(), 0U);
+  for (size_t i = 0; i < kThreads * kEach; ++i) {
+    const Completion completion = ended.of(i);
+    ASSERT_EQ(completion.status, Status::kOk);
+    EXPECT_EQ(completion.logits, (Logits{static_cast<float>(i),
+                                         static_cast<float>(std::to_string(i).size())}));
+  }
+  EXPECT_EQ(engine.statistics().completed, kThreads * kEach);
+}
+
+TEST_F(EngineTest, TakesWhatWaitsUpToTheTokenBudget) {
+  backend->needs_preparation = false;  // what was submitted is ready to run
+  Engine engine(backend, {.workers = 1, .max_batch_tokens = 8}, ended.handler());
+  occupy_worker(engine, 100);
+  for (uint64_t i = 0; i < 5; ++i) engine.submit(i, Input("111"), kNever);  // 3 tokens each
+  backend->release();
+  engine.close();
+  EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 2, 2, 1}));
+}
+
+TEST_F(EngineTest, OneRequestOverTheTokenBudgetRunsAlone) {
+  backend->needs_preparation = false;  // what was submitted is ready to run
+  Engine engine(backend, {.workers = 1, .max_batch_tokens = 4}, ended.handler());
+  occupy_worker(engine, 100);
+  engine.submit(1, Input("1"), kNever);
+  engine.submit(2, Input("222222222"), kNever);
+  engine.submit(3, Input("3"), kNever);
+  backend->release();
+  engine.close();
+  EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1, 1, 1}));
+  EXPECT_EQ(ended.of(2).logits.at(1), 9.0F);
+}
+
+TEST_F(EngineTest, TakesNoMoreThanTheMostRequests) {
+  backend->needs_preparation = false;  // what was submitted is ready to run
+  Engine engine(backend, {.workers = 1, .max_batch_requests = 2}, ended.handler());
+  occupy_worker(engine, 100);
+  for (uint64_t i = 0; i < 3; ++i) engine.submit(i, Input("1"), kNever);
+  backend->release();
+  engine.close();
+  EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 2, 1}));
+}
+
+TEST_F(EngineTest, AModelThatCannotBatchRunsEachAlone) {
+  backend->needs_preparation = false;  // what was submitted is ready to run
+  backend->batching = false;
+  Engine engine(backend, {.workers = 1}, ended.handler());
+  occupy_worker(engine, 100);
+  for (uint64_t i = 0; i < 3; ++i) engine.submit(i, Input("1"), kNever);
+  backend->release();
+  engine.close();
+  EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1, 1, 1}));
+}
+
+TEST_F(EngineTest, WaitsForCompanyWhenAskedTo) {
+  Engine engine(backend,
+                {.workers = 1, .max_batch_requests = 2, .max_queue_delay = std::chrono::hours(1)},
+                ended.handler());
+  engine.submit(1, Input("1"), kNever);
+  engine.submit(2, Input("2"), kNever);  // fills the batch, which ends the wait
+  EXPECT_EQ(ended.of(1).batch_size, 2U);
+  EXPECT_EQ(ended.of(2).batch_size, 2U);
+}
+
+TEST_F(EngineTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
+  Engine engine(backend, {.workers = 1, .max_queue_requests = 2}, ended.handler());
+  occupy_worker(engine, 100);
+  EXPECT_EQ(engine.submit(1, Input("1"), kNever), Status::kOk);
+  EXPECT_EQ(engine.submit(2, Input("2"), kNever), Status::kOk);
+  EXPECT_EQ(engine.submit(3, Input("3"), kNever), Status::kQueueFull);
+  backend->release();
+  engine.close();
+  EXPECT_EQ(ended.size(), 3U);
+  EXPECT_EQ(engine.statistics().refused, 1U);
+}
+
+TEST_F(EngineTest, BoundsTheBytesThatWait) {
+  Engine engine(backend, {.workers = 1, .max_queue_bytes = 4}, ended.handler());
+  occupy_worker(engine, 100);
+  EXPECT_EQ(engine.submit(1, Input("111111"), kNever), Status::kOk);  // alone, it is let in
+  EXPECT_EQ(engine.submit(2, Input("2"), kNever), Status::kQueueFull);
+  backend->release();
+}
+
+TEST_F(EngineTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
+  Engine engine(backend, {.workers = 1}, ended.handler());
+  occupy_worker(engine, 100);
+  engine.submit(1, Input("1"), Clock::now() - std::chrono::seconds(1));
+  engine.submit(2, Input("2"), kNever);
+  backend->release();
+  EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
+  EXPECT_EQ(ended.of(2).status, Status::kOk);
+  engine.close();
+  EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1}));
+  EXPECT_EQ(engine.statistics().expired, 1U);
+}
+
+TEST_F(EngineTest, DropsACancelledRequestAndFreesItsPlace) {
+  Engine engine(backend, {.workers = 1, .max_queue_requests = 1}, ended.handler());
+  occupy_worker(engine, 100);
+  engine.submit(1, Input("1"), kNever);
+  // Cancelled while it waits, before or after its tokenization; never while it is tokenized.
+  do {
+    engine.cancel(1);
+  } while (ended.size() == 0);
+  EXPECT_EQ(ended.of(1).status, Status::kCancelled);
+  EXPECT_EQ(engine.submit(2, Input("2"), kNever), Status::kOk);
+  engine.cancel(77);  // unknown: nothing happens
+  backend->release();
+  engine.close();
+  EXPECT_EQ(ended.size(), 3U);
+}
+
+TEST_F(EngineTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
+  Engine engine(backend, {.workers = 1}, ended.handler());
+  occupy_worker(engine, 100);
+  engine.submit(1, Input("1"), kNever);
+  engine.submit(2, Input("fail"), kNever);
+  engine.submit(3, Input("fail oddly"), kNever);
+  engine.submit(4, Input("untokenizable"), kNever);
+  engine.submit(5, Input("5"), kNever);
+  await_queue(engine, 4);
+  backend->release();
+  EXPECT_EQ(ended.of(1).logits.at(0), 1.0F);
+  EXPECT_EQ(ended.of(2).status, Status::kFailed);
+  EXPECT_EQ(ended.of(2).message, "cannot be run");
+  EXPECT_EQ(ended.of(3).message, "unknown error");
+  EXPECT_EQ(ended.of(4).message, "cannot be tokenized");
+  EXPECT_EQ(ended.of(5).logits.at(0), 5.0F);
+  EXPECT_EQ(engine.statistics().failed, 3U);
+}
+
+}  // namespace
+}  // namespace engine::test
