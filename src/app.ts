@@ -8,6 +8,7 @@ import {
   notFound,
 } from './http/middleware/answer-errors';
 import { readJson } from './http/middleware/read-json';
+import { requireHost } from './http/middleware/require-host';
 import { trackRequest } from './http/middleware/track-request';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
@@ -32,6 +33,7 @@ export function createApp(options: AppOptions): Express {
   app.set('query parser', false);
 
   app.use(trackRequest(options.inFlight, options.logger));
+  app.use(requireHost);
   app.route('/health').get(health(options.modelLoaded)).all(methodNotAllowed('GET, HEAD'));
   app
     .route(endpoint.path)

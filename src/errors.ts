@@ -2,6 +2,7 @@ import type { EngineErrorCode } from './native/engine';
 
 export type ErrorCode =
   | Exclude<EngineErrorCode, 'MODEL_LOAD_FAILED'>
+  | 'REQUEST_INVALID'
   | 'BODY_INVALID'
   | 'BODY_TOO_LARGE'
   | 'MEDIA_TYPE_UNSUPPORTED'
@@ -16,6 +17,7 @@ export type ErrorCode =
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
   INPUT_EMPTY: 400,
   INPUT_LENGTH: 400,
+  REQUEST_INVALID: 400,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   BODY_TOO_LARGE: 413,

@@ -66,21 +66,26 @@ async function run(config: Config): Promise<void> {
 }
 
 async function loadService(config: Config, log: Log): Promise<Service> {
-  const { scheduling, requestTimeoutMs } = config;
+  const { scheduling, requestTimeoutMs, sentimentModelDir, eegModelPath } = config;
   if (config.service === 'sentiment') {
-    const model = await settle(TextClassifier.load(config.sentimentModelDir, scheduling), log);
+    const loading = TextClassifier.load(sentimentModelDir, scheduling);
+    const model = await orNotLoaded(loading, sentimentModelDir, log);
     return { endpoint: analyze(model, requestTimeoutMs), model };
   }
-  const model = await settle(EegClassifier.load(config.eegModelPath, scheduling), log);
+  const model = await orNotLoaded(EegClassifier.load(eegModelPath, scheduling), eegModelPath, log);
   return { endpoint: predict(model, requestTimeoutMs), model };
 }
 
 /** A model that cannot be loaded is no reason to end: it is served as not loaded. */
-async function settle<Loaded>(loading: Promise<Loaded>, log: Log): Promise<Loaded | null> {
+async function orNotLoaded<Loaded>(
+  loading: Promise<Loaded>,
+  model: string,
+  log: Log,
+): Promise<Loaded | null> {
   try {
     return await loading;
   } catch (error) {
-    log.logger.error(`Model is not loaded: ${(error as Error).message}`);
+    log.logger.error({ model }, `Model is not loaded: ${(error as Error).message}`);
     return null;
   }
 }

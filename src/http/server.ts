@@ -36,9 +36,12 @@ export class HttpServer {
         headersTimeout: HEADERS_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS,
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+        requireHostHeader: false, // Node would answer it without a body; see requireHost
       },
       app,
     );
+    // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
+    this.#server.on('checkExpectation', app);
     this.#server.on('clientError', this.#answerClientError);
   }
 

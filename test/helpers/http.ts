@@ -28,7 +28,10 @@ export function request(service: Service, options: RequestOptions): Promise<Answ
         port: service.port,
         method: options.method ?? 'GET',
         path: options.path,
-        headers: options.headers ?? {},
+        // A header that is undefined is left out.
+        headers: Object.fromEntries(
+          Object.entries(options.headers ?? {}).filter(([, value]) => value !== undefined),
+        ),
         // By default a connection of its own.
         agent: agent ?? false,
         ...(signal && { signal }),

@@ -138,3 +138,5 @@ export async function startService(
 export function textModel(name: string): Readonly<Record<string, string>> {
   return { SENTIMENT_MODEL_DIR: path.join(FIXTURES, 'models', name) };
 }
+
+export const EEG_MODEL = path.join(FIXTURES, 'eeg', 'plain-cnn-scripted.pt');

@@ -1,6 +1,5 @@
-import path from 'node:path';
 import type { Answer } from './http';
-import { ROOT, type ServiceOptions, textModel } from './service';
+import { EEG_MODEL, type ServiceOptions, textModel } from './service';
 
 /** What a test of both services needs to know of each. */
 export interface ServiceCase {
@@ -37,7 +36,7 @@ export const SERVICE_CASES: readonly ServiceCase[] = [
     body: { signal: SIGNAL, patient_id: 'p-1' },
     refused: { signal: SIGNAL.slice(1) },
     refusedDetail: 'Signal must contain exactly 256 data points.',
-    options: { cwd: path.join(ROOT, 'models', 'eeg') },
+    options: { env: { EEG_MODEL_PATH: EEG_MODEL } },
     unloadable: { EEG_MODEL_PATH: '/nonexistent/eeg_model.pt' },
   },
 ];

@@ -279,7 +279,7 @@ describe.each(SERVICE_CASES)('the $name service without its model', (service_) =
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({
       level: 'error',
-      msg: expect.stringContaining('nonexistent'),
+      model: expect.stringContaining('nonexistent'),
     });
   });
 });

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { post, postRaw } from '../helpers/http';
-import { killAll, ROOT, type Service, startService } from '../helpers/service';
+import { EEG_MODEL, FIXTURES, killAll, type Service, startService } from '../helpers/service';
 import { expectError, SIGNAL } from '../helpers/services';
 
 const CLASSES = ['Control', "Alzheimer's Disease (AD)", 'Frontotemporal Dementia (FTD)'];
@@ -10,7 +10,7 @@ const predict = (signal: unknown, patient_id?: unknown) =>
   post(service, '/predict', { signal, patient_id });
 
 beforeAll(async () => {
-  service = await startService('eeg', { cwd: path.join(ROOT, 'models', 'eeg') });
+  service = await startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL } });
 });
 
 afterAll(killAll);
@@ -96,4 +96,22 @@ it('does not depend on the unit or the offset of the signal', async () => {
   ]);
   expect(scaled?.json).toEqual(plain?.json);
   expect(shifted?.json).toEqual(plain?.json);
+});
+
+describe('a model whose output is no answer', () => {
+  const OUTLIER = SIGNAL.map((value, i) => (i === 9 ? 1e6 : value));
+
+  it.each([
+    ['infinite-on-large-input', "The model's output is not 3 finite numbers."],
+    ['raises-on-large-input', /amplitude over 5$/],
+  ])('%s: is an error for that request alone', async (model, detail) => {
+    const env = { EEG_MODEL_PATH: path.join(FIXTURES, 'eeg', `${model}.pt`) };
+    const failing = await startService('eeg', { env });
+    const send = (signal: readonly number[]) => post(failing, '/predict', { signal });
+    const answers = await Promise.all([send(SIGNAL), send(OUTLIER), send(SIGNAL), send(OUTLIER)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 500, 200, 500]);
+    expectError(await send(OUTLIER), 500, detail);
+    expect((await send(SIGNAL)).status).toBe(200);
+    expect(await failing.stop()).toEqual({ code: 0, signal: null });
+  });
 });

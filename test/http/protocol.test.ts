@@ -23,7 +23,6 @@ describe('what is no HTTP', () => {
       'two lengths',
       'POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx',
     ],
-    ['no host', 'GET /health HTTP/1.1\r\n\r\n'],
     [
       'a bad chunk',
       'POST /analyze HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
@@ -41,6 +40,20 @@ describe('what is no HTTP', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
     expect(detailOf(answer)).toEqual({ detail: 'The headers are over 16384 bytes.' });
   });
+});
+
+it('wants a host of HTTP/1.1', async () => {
+  const answer = await exchange(service, 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  expect(detailOf(answer)).toEqual({ detail: 'The Host header is missing.' });
+});
+
+it('ignores an expectation it does not know', async () => {
+  const answer = await exchange(
+    service,
+    'GET /health HTTP/1.1\r\nHost: x\r\nExpect: magic\r\nConnection: close\r\n\r\n',
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });
 
 it('answers pipelined requests in order', async () => {

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { FIXTURES } from './service';
+
+/** Answers of transformers and torch, written by test/parity. */
+export interface GoldenText {
+  readonly text: string;
+  readonly input_ids: readonly number[];
+  readonly truncated: boolean;
+  readonly logits: readonly number[];
+  readonly label: string;
+  readonly score: number;
+}
+
+export interface GoldenTexts {
+  readonly max_length: number;
+  readonly texts: readonly GoldenText[];
+}
+
+export interface GoldenWindows {
+  readonly windows: readonly {
+    readonly name: string;
+    readonly signal: readonly number[];
+    /** As float32. */
+    readonly normalized: readonly number[];
+  }[];
+}
+
+export interface GoldenEeg {
+  readonly models: readonly {
+    readonly file: string;
+    /** In the order of the windows. */
+    readonly answers: readonly {
+      readonly logits: readonly number[];
+      readonly probabilities: readonly number[];
+    }[];
+  }[];
+}
+
+export function readFixture<Content>(...names: readonly string[]): Content {
+  return JSON.parse(readFileSync(path.join(FIXTURES, ...names), 'utf8')) as Content;
+}
+
+export function readGolden(model: string): GoldenTexts {
+  return readFixture('models', model, 'golden.json');
+}
+
+export function textModelNames(): readonly string[] {
+  return readdirSync(path.join(FIXTURES, 'models')).sort();
+}

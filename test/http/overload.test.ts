@@ -1,0 +1,134 @@
+import http from 'node:http';
+import net from 'node:net';
+import { type Answer, post, request } from '../helpers/http';
+import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { expectError } from '../helpers/services';
+
+const BODY = { text: 'good' };
+
+afterEach(killAll);
+
+/**
+ * A service whose worker waits for company before it runs anything: what it has accepted stays in
+ * the queue for `delayMs`, for certain, whatever the machine is doing.
+ */
+function startHolding(delayMs: number, env: Readonly<Record<string, string>>): Promise<Service> {
+  const holding = { ...textModel('bert-single-label'), MAX_QUEUE_DELAY_MS: String(delayMs) };
+  return startService('sentiment', { env: { ...holding, ...env } });
+}
+
+function analyze(service: Service, signal?: AbortSignal): Promise<Answer> {
+  return post(service, '/analyze', BODY, signal ? { signal } : {});
+}
+
+/** Resolves when the only place in the queue is taken, that is when one more is refused. */
+async function untilFull(service: Service): Promise<void> {
+  while ((await analyze(service)).status !== 503);
+}
+
+it('refuses at once what the queue has no room for', async () => {
+  const service = await startHolding(2000, { MAX_QUEUE_REQUESTS: '3' });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => analyze(service)));
+  const refused = answers.filter(({ status }) => status === 503);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+  expect(refused).toHaveLength(7);
+  for (const answer of refused) {
+    expectError(answer, 503, 'The queue is full.');
+    expect(answer.headers['retry-after']).toBe('1');
+  }
+  // There is room again.
+  expect((await analyze(service)).status).toBe(200);
+});
+
+it('answers 504 when the deadline passes before the model runs', async () => {
+  const service = await startHolding(400, { REQUEST_TIMEOUT_MS: '50' });
+  expectError(await analyze(service), 504, 'The deadline of 50 ms passed before the model ran.');
+  expect((await request(service, { path: '/health' })).status).toBe(200);
+});
+
+it('drops a request whose client has gone, and gives its place to another', async () => {
+  const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '1' });
+  const client = new AbortController();
+  const headers = { 'x-request-id': 'gone' };
+  const gone = post(service, '/analyze', BODY, { headers, signal: client.signal });
+  gone.catch(() => undefined);
+  await untilFull(service);
+  client.abort();
+  await expect(gone).rejects.toThrow(/abort/);
+  const line = await service.waitForLog(({ requestId }) => requestId === 'gone');
+  expect(line).toMatchObject({ level: 'info', status: 499, route: '/analyze' });
+  // While it waited, this would have been refused.
+  expect((await analyze(service)).status).toBe(200);
+});
+
+describe('SIGTERM', () => {
+  it('answers what was accepted, refuses what comes, and ends with 0', async () => {
+    const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '1' });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    expect((await request(service, { path: '/health', agent })).status).toBe(200);
+    const accepted = analyze(service);
+    await untilFull(service);
+
+    service.kill('SIGTERM');
+    await service.waitForLog(({ msg }) => msg === 'stopping');
+    const refused = await post(service, '/analyze', BODY, { agent });
+    expectError(refused, 503, 'The service is shutting down.');
+    expect(refused.headers).toMatchObject({ 'retry-after': '1', connection: 'close' });
+    await expect(request(service, { path: '/health' })).rejects.toThrow('ECONNREFUSED');
+
+    const answer = await accepted;
+    expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+    expect(service.logs.at(-1)?.msg).toBe('stopped');
+    agent.destroy();
+  });
+
+  it('keeps health honest on connections that are open', async () => {
+    const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '1' });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    await request(service, { path: '/health', agent });
+    const accepted = analyze(service);
+    await untilFull(service);
+    service.kill('SIGTERM');
+    await service.waitForLog(({ msg }) => msg === 'stopping');
+    const health = await request(service, { path: '/health', agent });
+    expect(health.text).toBe('{"status":"healthy","model_loaded":true}');
+    expect(health.headers.connection).toBe('close');
+    expect((await accepted).status).toBe(200);
+    agent.destroy();
+  });
+
+  it('answers a request whose body is still on its way', async () => {
+    const service = await startService('sentiment', { env: textModel('bert-single-label') });
+    const body = JSON.stringify(BODY);
+    const socket = net.connect(service.port, '127.0.0.1');
+    let received = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      received += chunk;
+    });
+    // "100 Continue" says that the request has been received up to its body.
+    socket.write(
+      `POST /analyze HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    await new Promise((resolve) => socket.once('data', resolve));
+    expect(received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    service.kill('SIGTERM');
+    await service.waitForLog(({ msg }) => msg === 'stopping');
+    socket.write(body);
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(received).toMatch(/HTTP\/1\.1 200 OK\r\n[\s\S]*"input_text":"good"/);
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+  });
+
+  it('closes connections that are idle, or stuck before a whole request', async () => {
+    const service = await startService('sentiment', { env: textModel('bert-single-label') });
+    const idle = net.connect(service.port, '127.0.0.1');
+    const stuck = net.connect(service.port, '127.0.0.1');
+    stuck.write('POST /analyze HTTP/1.1\r\nHo');
+    // A later connection was accepted, so those two are.
+    await request(service, { path: '/health' });
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    idle.destroy();
+    stuck.destroy();
+  });
+});
