@@ -1,0 +1,123 @@
+import path from 'node:path';
+import { EegClassifier } from '../../src/eeg/eeg-classifier';
+import { zNormalize } from '../../src/eeg/z-normalize';
+import { Engine, type SchedulingOptions } from '../../src/native/engine';
+import { readModelDirectory } from '../../src/sentiment/model-directory';
+import { TextClassifier } from '../../src/sentiment/text-classifier';
+import {
+  type GoldenEeg,
+  type GoldenWindows,
+  readFixture,
+  readGolden,
+  textModelNames,
+} from '../helpers/golden';
+import { FIXTURES } from '../helpers/service';
+
+/** Largest difference to transformers and torch that a probability may have. */
+const TOLERANCE = 1e-5;
+
+const SCHEDULING: SchedulingOptions = {
+  workers: 2,
+  threadsPerWorker: 1,
+  maxBatchTokens: 512,
+  maxBatchRequests: 16,
+  maxQueueDelayMs: 0,
+  maxQueueRequests: 4096,
+};
+
+/** Fails with all that is too far off, the worst first. */
+function expectNone(problems: readonly string[]): void {
+  expect(problems.slice(0, 5)).toEqual([]);
+}
+
+function furthest(actual: ArrayLike<number>, expected: readonly number[]): number {
+  expect(actual).toHaveLength(expected.length);
+  return expected.reduce((worst, value, i) => {
+    const difference = Math.abs((actual[i] as number) - value);
+    return Math.max(worst, difference); // NaN stays NaN
+  }, 0);
+}
+
+describe.each(textModelNames())('%s', (name) => {
+  const directory = path.join(FIXTURES, 'models', name);
+  const golden = readGolden(name);
+
+  it('has the label and the score of the transformers pipeline', async () => {
+    const classifier = await TextClassifier.load(directory, SCHEDULING);
+    const problems: string[] = [];
+    await Promise.all(
+      golden.texts.map(async ({ text, label, score }) => {
+        const answer = await classifier.classify(text, {});
+        // A regression's score is no probability: its tolerance grows with it.
+        const tolerance = TOLERANCE * Math.max(1, Math.abs(score));
+        if (answer.label !== label || !(Math.abs(answer.score - score) <= tolerance)) {
+          problems.push(
+            `${JSON.stringify(text)}: ${answer.label} ${answer.score}, ${label} ${score}`,
+          );
+        }
+      }),
+    );
+    await classifier.close();
+    expectNone(problems);
+  });
+
+  it('has its tokens and logits, alone and in a batch', async () => {
+    const engine = await Engine.load(readModelDirectory(directory).source, SCHEDULING);
+    expect(engine.description.maxLength).toBe(golden.max_length);
+    const problems: string[] = [];
+    const check = async ({ text, input_ids, truncated, logits }: (typeof golden.texts)[number]) => {
+      const inference = await engine.infer(text);
+      const far = furthest(inference.logits, logits);
+      const scale = Math.max(1, ...logits.map(Math.abs));
+      if (
+        inference.tokens !== input_ids.length ||
+        inference.truncated !== truncated ||
+        !(far <= 2 * TOLERANCE * scale)
+      ) {
+        const { tokens, truncated: cut } = inference;
+        problems.push(
+          `${JSON.stringify(text)}: ${tokens} tokens, cut ${cut}, logits off by ${far}`,
+        );
+      }
+    };
+    for (const row of golden.texts) await check(row);
+    await Promise.all(golden.texts.map(check));
+    await engine.close();
+    expectNone(problems);
+  });
+});
+
+describe('EEG', () => {
+  const { windows } = readFixture<GoldenWindows>('eeg', 'windows.json');
+  const { models } = readFixture<GoldenEeg>('eeg', 'golden.json');
+
+  it.each(windows.map((window) => [window.name, window] as const))(
+    'z-normalizes as exact arithmetic does: %s',
+    (_name, { signal, normalized }) => {
+      const actual = new Float32Array(zNormalize(signal));
+      // One unit in the last place of a float32, for where the exact value lies between two.
+      const tolerance = Math.max(1, ...normalized.map(Math.abs)) * 2 ** -23;
+      expect(furthest(actual, normalized)).toBeLessThanOrEqual(tolerance);
+    },
+  );
+
+  it.each(models.map((model) => [model.file, model] as const))(
+    '%s has the probabilities of torch, alone and in a batch',
+    async (file, { answers }) => {
+      const classifier = await EegClassifier.load(path.join(FIXTURES, 'eeg', file), SCHEDULING);
+      const problems: string[] = [];
+      const check = async (index: number): Promise<void> => {
+        const { probabilities } = answers[index] as (typeof answers)[number];
+        const best = Math.max(...probabilities);
+        const { confidence } = await classifier.classify(windows[index]?.signal ?? [], {});
+        if (!(Math.abs(confidence - best) <= TOLERANCE)) {
+          problems.push(`${windows[index]?.name}: ${confidence}, expected ${best}`);
+        }
+      };
+      for (const index of windows.keys()) await check(index);
+      await Promise.all([...windows.keys(), ...windows.keys()].map(check));
+      await classifier.close();
+      expectNone(problems);
+    },
+  );
+});

@@ -1,0 +1,102 @@
+// Ends a process that uses the engine, in the way named by its first argument.
+const path = require('node:path');
+const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
+
+const ROOT = path.resolve(__dirname, '..', '..', '..');
+const { TextClassifier } = require(path.join(ROOT, 'dist', 'sentiment', 'text-classifier.js'));
+
+const MODEL = path.join(ROOT, 'test', 'fixtures', 'models', 'bert-single-label');
+const SCHEDULING = {
+  workers: 2,
+  threadsPerWorker: 1,
+  maxBatchTokens: 64,
+  maxBatchRequests: 2,
+  maxQueueDelayMs: 0,
+  maxQueueRequests: 100_000,
+};
+
+const load = () => TextClassifier.load(MODEL, SCHEDULING);
+
+/** Far more work than can be done before the process has ended; resolves when some is. */
+async function startWork(classifier) {
+  const all = Array.from({ length: 20_000 }, () =>
+    classifier.classify('good film '.repeat(15), {}),
+  );
+  for (const one of all) one.catch(() => {});
+  await all[10];
+}
+
+const WAYS = {
+  /** Nothing is left to do, and nobody has closed anything. */
+  async 'drained-loop'() {
+    const classifier = await load();
+    await classifier.classify('good', {});
+  },
+  async closed() {
+    const classifier = await load();
+    const answers = Promise.all(Array.from({ length: 100 }, () => classifier.classify('good', {})));
+    await Promise.all([classifier.close(), classifier.close()]);
+    await answers;
+    await classifier.classify('late', {}).then(
+      () => process.exit(1),
+      (error) => console.log(error.code),
+    );
+  },
+  async 'exit-with-work-in-flight'() {
+    await startWork(await load());
+    process.exit(7);
+  },
+  async 'exit-during-load'() {
+    load();
+    setImmediate(() => process.exit(8));
+  },
+  async 'exit-idle'() {
+    await load();
+    process.exit(0);
+  },
+  async 'uncaught-exception'() {
+    await startWork(await load());
+    setImmediate(() => {
+      throw new Error('nobody catches this');
+    });
+  },
+  async 'unhandled-rejection'() {
+    await startWork(await load());
+    Promise.reject(new Error('nobody handles this'));
+  },
+  async 'two-engines'() {
+    const [first, second] = await Promise.all([load(), load()]);
+    await first.close();
+    console.log((await second.classify('good', {})).label);
+  },
+  /** Three times, since each leaves the addon in the process for the next. */
+  async 'terminated-workers'() {
+    for (let round = 0; round < 3; round++) {
+      const worker = new Worker(__filename, { workerData: 'work' });
+      await new Promise((resolve, reject) => {
+        worker.once('message', resolve);
+        worker.once('error', reject);
+      });
+      await worker.terminate();
+    }
+    const classifier = await load();
+    console.log((await classifier.classify('good', {})).label);
+  },
+  async 'worker-that-ends'() {
+    const worker = new Worker(__filename, { workerData: 'one' });
+    const code = await new Promise((resolve) => worker.once('exit', resolve));
+    process.exitCode = code;
+  },
+};
+
+const IN_WORKER = {
+  async work() {
+    await startWork(await load());
+    parentPort.postMessage('working');
+  },
+  async one() {
+    await (await load()).classify('good', {});
+  },
+};
+
+(isMainThread ? WAYS[process.argv[2]] : IN_WORKER[workerData])();

@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { post, request } from '../helpers/http';
+import { killAll, NodeProcess, ROOT, startService, textModel } from '../helpers/service';
+
+const SCRIPTS = path.join(__dirname, 'scripts');
+const MODEL = textModel('bert-single-label');
+const PRELOAD_THROW = ['--require', path.join(SCRIPTS, 'preload-throw.cjs')];
+
+afterAll(killAll);
+
+/** Keeps eight requests under way until they fail; resolves with the statuses that came. */
+async function load(port: Parameters<typeof post>[0]): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  const one = async (): Promise<void> => {
+    for (;;) statuses.push((await post(port, '/analyze', { text: 'good film' })).status);
+  };
+  await Promise.all(Array.from({ length: 8 }, () => one().catch(() => undefined)));
+  return statuses;
+}
+
+describe('a service that is told to stop', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('by %s while idle ends with 0', async (signal) => {
+    const service = await startService('sentiment', { env: MODEL });
+    service.kill(signal);
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+    expect(service.logs.map(({ msg }) => msg)).toEqual(['listening', 'stopping', 'stopped']);
+    expect(service.stderr).toBe('');
+  });
+
+  it('under load answers 200 or 503 to the last and ends with 0', async () => {
+    const service = await startService('sentiment', { env: MODEL });
+    const statuses = load(service);
+    await service.waitForLog(({ status }) => status === 200);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    expect(new Set(await statuses)).toContain(200);
+    expect((await statuses).filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(service.stderr).toBe('');
+  });
+
+  it('while it loads its model ends with 0', async () => {
+    const service = new NodeProcess({
+      nodeArgs: ['--require', path.join(SCRIPTS, 'preload-stop-early.cjs')],
+      args: ['sentiment'],
+      env: { ...MODEL, HOST: '127.0.0.1', PORT: '0' },
+    });
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+    expect(service.logs.map(({ msg }) => msg)).toContain('stopping');
+    expect(service.logs.at(-1)?.msg).toBe('stopped');
+  });
+
+  // What keeps these two is a request that waits a minute for company.
+  const HELD = { ...MODEL, MAX_QUEUE_DELAY_MS: '60000', MAX_QUEUE_REQUESTS: '1' };
+
+  it('twice ends by force, with 128 + the signal', async () => {
+    const service = await startService('sentiment', { env: HELD });
+    const held = post(service, '/analyze', { text: 'good' });
+    held.catch(() => undefined);
+    while ((await post(service, '/analyze', { text: 'good' })).status !== 503);
+    service.kill('SIGINT');
+    await service.waitForLog(({ msg }) => msg === 'stopping');
+    service.kill('SIGINT');
+    expect(await service.exit).toEqual({ code: 130, signal: null });
+    await expect(held).rejects.toThrow();
+    expect(service.logs.at(-1)).toMatchObject({
+      level: 'fatal',
+      msg: 'ending at once: second signal, SIGINT',
+    });
+  });
+
+  it('for longer than SHUTDOWN_TIMEOUT_MS ends by force, with 1', async () => {
+    const service = await startService('sentiment', {
+      env: { ...HELD, SHUTDOWN_TIMEOUT_MS: '100' },
+    });
+    const held = post(service, '/analyze', { text: 'good' });
+    held.catch(() => undefined);
+    while ((await post(service, '/analyze', { text: 'good' })).status !== 503);
+    expect(await service.stop()).toEqual({ code: 1, signal: null });
+    await expect(held).rejects.toThrow();
+    expect(service.logs.at(-1)).toMatchObject({
+      level: 'fatal',
+      msg: 'ending at once: not stopped within 100 ms (SHUTDOWN_TIMEOUT_MS)',
+    });
+  });
+});
+
+describe('a service with an error that nobody caught', () => {
+  it.each([
+    ['SIGUSR2', 'thrown by the test'],
+    ['SIGHUP', 'rejected by the test'],
+  ] as const)(
+    '(%s) logs it once, answers what it has, and ends with 1',
+    async (signal, message) => {
+      const service = await startService('sentiment', { env: MODEL, nodeArgs: PRELOAD_THROW });
+      const statuses = load(service);
+      await service.waitForLog(({ status }) => status === 200);
+      service.kill(signal);
+      expect(await service.exit).toEqual({ code: 1, signal: null });
+      const fatal = service.logs.filter(({ level }) => level === 'fatal');
+      expect(fatal).toEqual([
+        expect.objectContaining({
+          msg: 'uncaught error',
+          err: expect.objectContaining({ message }),
+        }),
+      ]);
+      expect((await statuses).filter((status) => status !== 200 && status !== 503)).toEqual([]);
+      expect(service.logs.at(-1)?.msg).toBe('stopped');
+    },
+  );
+});
+
+describe('a service that cannot start', () => {
+  const run = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
+    const service = new NodeProcess({ args, env: { HOST: '127.0.0.1', ...env } });
+    return { ...(await service.exit), stderr: service.stderr };
+  };
+
+  it('because its port is in use says so and ends with 1', async () => {
+    const other = net.createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as net.AddressInfo;
+    expect(await run(['sentiment'], { ...MODEL, PORT: String(port) })).toEqual({
+      code: 1,
+      signal: null,
+      stderr: `libtorch-serve: PORT: ${port} is in use on 127.0.0.1\n`,
+    });
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it('because its host is no address of this machine says so and ends with 1', async () => {
+    expect(await run(['sentiment'], { ...MODEL, HOST: '192.0.2.1', PORT: '0' })).toEqual({
+      code: 1,
+      signal: null,
+      stderr: 'libtorch-serve: HOST: "192.0.2.1" is no address of this machine\n',
+    });
+  });
+
+  it('because of settings lists all that is wrong and ends with 2', async () => {
+    expect(await run(['sentiment', '--colour=red'], { PORT: 'abc', WORKERS: '-1' })).toEqual({
+      code: 2,
+      signal: null,
+      stderr:
+        'libtorch-serve: --colour: unknown setting; see --help\n' +
+        'libtorch-serve: PORT: expected an integer from 0 to 65535, received "abc"\n' +
+        'libtorch-serve: WORKERS: expected an integer from 1 to 1024, received "-1"\n',
+    });
+  });
+});
+
+describe('the command line', () => {
+  it('knows --help and --version', async () => {
+    const help = new NodeProcess({ args: ['--help'] });
+    expect(await help.exit).toEqual({ code: 0, signal: null });
+    expect(help.stdout).toMatch(/^Usage: libtorch-serve sentiment\|eeg/);
+    const version = new NodeProcess({ args: ['--version'] });
+    await version.exit;
+    const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+    expect(version.stdout).toBe(`${manifest.version}\n`);
+  });
+
+  it('warns about more threads than cores, and serves', async () => {
+    const service = await startService('sentiment', { env: { ...MODEL, WORKERS: '1000' } });
+    expect(service.logs[0]).toMatchObject({ level: 'warn' });
+    expect((await request(service, { path: '/health' })).status).toBe(200);
+    await service.stop();
+  });
+});
