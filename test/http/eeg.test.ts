@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { post, postRaw } from '../helpers/http';
+import { post, postRaw, request } from '../helpers/http';
 import { EEG_MODEL, FIXTURES, killAll, type Service, startService } from '../helpers/service';
 import { expectError, SIGNAL } from '../helpers/services';
 
@@ -114,4 +114,17 @@ describe('a model whose output is no answer', () => {
     expect((await send(SIGNAL)).status).toBe(200);
     expect(await failing.stop()).toEqual({ code: 0, signal: null });
   });
+
+  it.each(['nan-output', 'four-outputs', 'tuple-output'])(
+    '%s: is never a diagnosis',
+    async (model) => {
+      const env = { EEG_MODEL_PATH: path.join(FIXTURES, 'eeg', `${model}.pt`) };
+      const failing = await startService('eeg', { env });
+      for (let i = 0; i < 3; i++) {
+        expectError(await post(failing, '/predict', { signal: SIGNAL }), 500, /./);
+      }
+      expect((await request(failing, { path: '/health' })).status).toBe(200);
+      expect(await failing.stop()).toEqual({ code: 0, signal: null });
+    },
+  );
 });

@@ -1,0 +1,218 @@
+import {
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { post, request } from '../helpers/http';
+import { editSafetensors } from '../helpers/safetensors';
+import { FIXTURES, killAll, startService } from '../helpers/service';
+import { expectError, SERVICE_CASES, type ServiceCase } from '../helpers/services';
+
+const [SENTIMENT, EEG] = SERVICE_CASES as readonly [ServiceCase, ServiceCase];
+
+/** The embedding of words: [420, 32] in this fixture. */
+const TENSOR = 'bert.embeddings.word_embeddings.weight';
+
+let temporary: string;
+let model: string;
+
+beforeEach(() => {
+  temporary = mkdtempSync(path.join(os.tmpdir(), 'load-failure-'));
+  model = path.join(temporary, 'model');
+});
+
+afterEach(() => rmSync(temporary, { recursive: true }));
+afterAll(killAll);
+
+/** Starts the service; it must serve, without its model, and say why in one line that matches. */
+async function expectNotLoaded(
+  { name, path: endpoint, body }: ServiceCase,
+  env: Readonly<Record<string, string>>,
+  why: RegExp,
+): Promise<void> {
+  const service = await startService(name, { env });
+  const health = await request(service, { path: '/health' });
+  expect([health.status, health.text]).toEqual([200, '{"status":"healthy","model_loaded":false}']);
+  expectError(await post(service, endpoint, body), 500, 'Model is not loaded.');
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  expect(service.stderr).toBe('');
+  // The load failure, and the request that met it.
+  const errors = service.logs.filter(({ level }) => level === 'error' || level === 'fatal');
+  expect(errors).toHaveLength(2);
+  expect(errors[0]?.msg).toMatch(why);
+  expect(errors[0]?.msg).not.toMatch(/\n| at /);
+}
+
+const inModel = (name: string): string => path.join(model, name);
+
+function editConfig(edit: (config: Record<string, unknown>) => void): void {
+  const config = JSON.parse(readFileSync(inModel('config.json'), 'utf8'));
+  edit(config);
+  writeFileSync(inModel('config.json'), JSON.stringify(config));
+}
+
+const WEIGHTS = 'model.safetensors';
+
+describe('the sentiment service', () => {
+  it.each<[string, () => void, RegExp]>([
+    ['no model directory', () => rmSync(model, { recursive: true }), /expected a model directory/],
+    ['no config.json', () => rmSync(inModel('config.json')), /config\.json: not found/],
+    [
+      'a config.json that is no JSON',
+      () => writeFileSync(inModel('config.json'), '{"model_type":'),
+      /config\.json: .*JSON/,
+    ],
+    [
+      'a config.json without a key',
+      () => editConfig((config) => delete config.hidden_size),
+      /config\.json: hidden_size: /,
+    ],
+    [
+      'a config.json with a key of the wrong type',
+      () => editConfig((config) => Object.assign(config, { num_hidden_layers: 'two' })),
+      /config\.json: num_hidden_layers: /,
+    ],
+    [
+      'a model type that is not supported',
+      () => editConfig((config) => Object.assign(config, { model_type: 'gpt2' })),
+      /config\.json: model_type: "gpt2" is not supported, only bert, distilbert, roberta, xlm-roberta, camembert/,
+    ],
+    [
+      'an activation that is not supported',
+      () => editConfig((config) => Object.assign(config, { hidden_act: 'wobble' })),
+      /config\.json: hidden_act: .*wobble/,
+    ],
+    ['no weights', () => rmSync(inModel(WEIGHTS)), /model\.safetensors: not found, nor .*, nor /],
+    [
+      'weights that end too early',
+      () => truncateSync(inModel(WEIGHTS), 5000),
+      /model\.safetensors: /,
+    ],
+    ['weights without a byte', () => truncateSync(inModel(WEIGHTS), 0), /model\.safetensors: /],
+    [
+      'weights that are something else',
+      () => writeFileSync(inModel(WEIGHTS), 'version https://git-lfs.github.com/spec/v1\n'),
+      /model\.safetensors: /,
+    ],
+    [
+      'a header larger than the file',
+      () => writeFileSync(inModel(WEIGHTS), Buffer.alloc(64, 0x7f)),
+      /model\.safetensors: /,
+    ],
+    [
+      'a tensor that is missing',
+      () =>
+        editSafetensors(inModel(WEIGHTS), (header) => {
+          header.other = header[TENSOR] as (typeof header)[string];
+          delete header[TENSOR];
+        }),
+      /model\.safetensors: .*bert\.embeddings\.word_embeddings\.weight/,
+    ],
+    [
+      'a tensor that nobody expects',
+      () =>
+        editSafetensors(inModel(WEIGHTS), (header) => {
+          header['bert.extra.weight'] = { dtype: 'F32', shape: [0], data_offsets: [0, 0] };
+        }),
+      /model\.safetensors: .*bert\.extra\.weight/,
+    ],
+    [
+      'a tensor of the wrong shape',
+      () =>
+        editSafetensors(inModel(WEIGHTS), (header) => {
+          header[TENSOR]?.shape.reverse();
+        }),
+      /model\.safetensors: bert\.embeddings\.word_embeddings\.weight: .*\[32, 420\].*\[420, 32\]|model\.safetensors: bert\.embeddings\.word_embeddings\.weight: .*\[420, 32\].*\[32, 420\]/,
+    ],
+    [
+      'fewer labels than the head has outputs',
+      () => editConfig((config) => Object.assign(config, { id2label: { 0: 'a', 1: 'b' } })),
+      /model\.safetensors: classifier\.(weight|bias): /,
+    ],
+    [
+      'no tokenizer',
+      () => {
+        rmSync(inModel('tokenizer.json'));
+        rmSync(inModel('vocab.txt'), { force: true });
+      },
+      /tokenizer\.json|vocab\.txt/,
+    ],
+    [
+      'a tokenizer that is no tokenizer',
+      () => writeFileSync(inModel('tokenizer.json'), '{"version": "1.0"}'),
+      /tokenizer\.json: /,
+    ],
+    [
+      'a pytorch_model.bin that is no archive',
+      () => {
+        rmSync(inModel(WEIGHTS));
+        writeFileSync(inModel('pytorch_model.bin'), 'no archive');
+      },
+      /pytorch_model\.bin: /,
+    ],
+  ])('with %s serves as not loaded, and says why', async (_name, damage, why) => {
+    cpSync(path.join(FIXTURES, 'models', 'bert-single-label'), model, { recursive: true });
+    damage();
+    await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
+  });
+
+  it('with a shard missing serves as not loaded, and says which', async () => {
+    cpSync(path.join(FIXTURES, 'models', 'roberta-vocab-json-sharded'), model, { recursive: true });
+    rmSync(inModel('model-00002-of-00003.safetensors'));
+    const why = /model-00002-of-00003\.safetensors: not found/;
+    await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
+  });
+});
+
+describe('the EEG service', () => {
+  it.each<[string, (file: string) => void, RegExp]>([
+    ['no file', () => undefined, /eeg_model\.pt: .*(not found|No such file)/i],
+    [
+      'a directory',
+      (file) => cpSync(path.join(FIXTURES, 'eeg'), file, { recursive: true }),
+      /eeg_model\.pt: /,
+    ],
+    ['an empty file', (file) => writeFileSync(file, ''), /eeg_model\.pt: /],
+    ['no archive', (file) => copyEeg('not-an-archive', file), /eeg_model\.pt: /],
+    [
+      'half an archive',
+      (file) => {
+        copyEeg('plain-cnn-scripted', file);
+        truncateSync(file, 4000);
+      },
+      /eeg_model\.pt: /,
+    ],
+    ['code that runs while it is loaded', (file) => copyEeg('setstate', file), /__setstate__/],
+    ['an operator that reads files', (file) => copyEeg('reads-file', file), /from_file/],
+    [
+      'a pickled state_dict',
+      (file) =>
+        copyFileSync(
+          path.join(FIXTURES, 'models', 'bert-no-labels-old-keys-bin', 'pytorch_model.bin'),
+          file,
+        ),
+      /eeg_model\.pt: /,
+    ],
+  ])('with %s serves as not loaded, and says why', async (_name, make, why) => {
+    const file = path.join(temporary, 'eeg_model.pt');
+    make(file);
+    await expectNotLoaded(EEG, { EEG_MODEL_PATH: file }, why);
+  });
+
+  it('looks for eeg_model.pt in its working directory', async () => {
+    copyEeg('plain-cnn-scripted', path.join(temporary, 'eeg_model.pt'));
+    const service = await startService('eeg', { cwd: temporary });
+    expect((await post(service, EEG.path, EEG.body)).status).toBe(200);
+    await service.stop();
+  });
+});
+
+function copyEeg(name: string, file: string): void {
+  copyFileSync(path.join(FIXTURES, 'eeg', `${name}.pt`), file);
+}
