@@ -20,7 +20,7 @@ pub struct Tokenizer {
     frame: Frame,
     max_length: usize,
     truncates_left: bool,
-    /// The start of a long text, up to a space, can be encoded alone.
+    /// The start of a long text, up to white space, can be encoded alone.
     reads_prefixes: bool,
 }
 
@@ -130,15 +130,15 @@ impl Tokenizer {
     }
 }
 
-/// The first place from `start` on where a visible ASCII character stands before a space. Nothing
-/// that a normalizer, a pre-tokenizer or an added token does reaches across it.
+/// The first place from `start` on where a visible ASCII character stands before a space or a line
+/// end. Nothing that a normalizer, a pre-tokenizer or an added token does reaches across it.
 fn word_end(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let pairs = bytes.windows(2).skip(start.saturating_sub(1));
     let mut ends = pairs
         .enumerate()
         .filter(|(_, pair)| pair[0].is_ascii_graphic());
-    let (offset, _) = ends.find(|(_, pair)| pair[1] == b' ')?;
+    let (offset, _) = ends.find(|(_, pair)| matches!(pair[1], b' ' | b'\n'))?;
     Some(start.saturating_sub(1) + offset + 1)
 }
 

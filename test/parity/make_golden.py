@@ -1,0 +1,54 @@
+"""Writes the golden files that the parity tests compare with, and the tiny models they belong to.
+
+How to run it (never needed to build, run or test the project; a few minutes, any CPU):
+
+    python3 -m venv .venv && . .venv/bin/activate
+    pip install -r test/parity/requirements.txt
+    python test/parity/make_golden.py                                        # test/fixtures/{models,eeg}
+    python test/parity/make_golden.py --shipped models/sentiment models/eeg  # test/fixtures/shipped-*.json
+
+The first form makes, in test/fixtures/:
+    models/<name>/            a tiny random model as save_pretrained writes it, in varied forms
+    models/<name>/golden.json texts with their input_ids, logits, label and score by transformers
+    eeg/<name>.pt             tiny TorchScript files, good and bad ones
+    eeg/windows.json          raw windows with their z-normalized values from exact arithmetic
+    eeg/golden.json           logits and probabilities by torch for each good file and window
+    archives/                 checkpoints that the safe archive reader must refuse
+The second form only computes answers of the shipped models. All of it is deterministic: a second
+run with the versions of requirements.txt gives the same numbers.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import eeg_golden  # noqa: E402
+import shipped  # noqa: E402
+import text_golden  # noqa: E402
+from common import FIXTURES, set_up  # noqa: E402
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--shipped",
+        nargs=2,
+        type=Path,
+        metavar=("SENTIMENT_DIR", "EEG_DIR"),
+        help="only compute the answers of these two shipped models",
+    )
+    parser.add_argument("--only", help="only the text model of this name")
+    arguments = parser.parse_args()
+    set_up()
+    if arguments.shipped:
+        shipped.make(*arguments.shipped, FIXTURES)
+        return
+    text_golden.make(FIXTURES / "models", arguments.only)
+    if not arguments.only:
+        eeg_golden.make(FIXTURES / "eeg")
+
+
+if __name__ == "__main__":
+    main()

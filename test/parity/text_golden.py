@@ -1,0 +1,77 @@
+"""The answers of transformers for each tiny text model."""
+
+import json
+from pathlib import Path
+
+import tiny_models
+import torch
+from common import floats, versions, write_json
+from texts import TEXTS
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
+
+# Largest difference, relative above 1, to float64 that golden logits may have: well below the tests' tolerance,
+# so that another order of summation does not fail them.
+FLOAT32_ERROR = 2e-6
+# Smallest distance between the two highest logits: below it the label would be a matter of luck.
+LABEL_MARGIN = 1e-3
+
+
+def make(directory: Path, only: str | None) -> None:
+    for spec in tiny_models.SPECS:
+        if only in (None, spec.name):
+            tiny_models.make(spec, directory / spec.name)
+            make_golden(directory / spec.name, [text for _, text in TEXTS])
+
+
+def make_golden(directory: Path, texts: list[str]) -> None:
+    rows = answers(directory, texts)
+    limit = position_limit(directory)
+    write_json(directory / "golden.json", {"versions": versions(), "max_length": limit}, "texts", rows)
+    labels = {row["label"] for row in rows}
+    scores = [row["score"] for row in rows]
+    cut = sum(row["truncated"] for row in rows)
+    print(f"{directory.name}: {len(rows)} texts, {cut} cut, labels {sorted(labels)}, "
+          f"scores {min(scores):.4f} to {max(scores):.4f}")
+
+
+def position_limit(directory: Path) -> int:
+    """Tokens that fit the model, special ones included: what `truncation=True` needs where the
+    tokenizer itself knows no limit."""
+    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    positions = config["max_position_embeddings"]
+    if config["model_type"] in ("roberta", "xlm-roberta", "camembert"):
+        positions -= config["pad_token_id"] + 1
+    return min(positions, AutoTokenizer.from_pretrained(directory).model_max_length)
+
+
+def answers(directory: Path, texts: list[str]) -> list[dict]:
+    """One text at a time, in float32 whatever the storage type: since release 5, `pipeline` alone
+    would run a float16 checkpoint in float16."""
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    model = AutoModelForSequenceClassification.from_pretrained(directory, dtype=torch.float32).eval()
+    double = AutoModelForSequenceClassification.from_pretrained(directory, dtype=torch.float64).eval()
+    classify = pipeline("text-classification", model=model, tokenizer=tokenizer, device="cpu")
+    cut = {"truncation": True, "max_length": position_limit(directory)}
+    rows = []
+    for text in texts:
+        encoded = tokenizer(text, return_tensors="pt", **cut)
+        with torch.inference_mode():
+            logits = model(**encoded).logits[0]
+            exact = double(**encoded).logits[0]
+        [top] = classify(text, **cut)
+        error = (logits.double() - exact).abs().max().item()
+        scale = max(1.0, exact.abs().max().item())
+        assert error < FLOAT32_ERROR * scale, f"{directory.name}: {text[:40]!r}: {error}"
+        ranked = logits.sort(descending=True).values
+        assert len(ranked) == 1 or ranked[0] - ranked[1] > LABEL_MARGIN, f"{directory.name}: {text!r}"
+        rows.append(
+            {
+                "text": text,
+                "input_ids": encoded["input_ids"][0].tolist(),
+                "truncated": len(tokenizer(text)["input_ids"]) > encoded["input_ids"].shape[1],
+                "logits": floats(logits),
+                "label": top["label"],
+                "score": top["score"],
+            }
+        )
+    return rows
