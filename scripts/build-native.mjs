@@ -16,21 +16,28 @@ export const BUILD_FOLDER = path.join(ROOT, 'build/native');
 
 /** Build one CMake target; throws an Error with a readable message. */
 export function buildNative(target = 'libtorch_serve') {
+  cmakeJs(BUILD_FOLDER, ['build', `--target=${target}`, `--parallel=${os.availableParallelism()}`]);
+}
+
+/** Only configure, in a folder of its own. definitions: CMake variables. */
+export function configureNative(folder, definitions) {
+  const defines = Object.entries(definitions).map(([name, value]) => `--CD${name}=${value}`);
+  cmakeJs(folder, ['configure', ...defines]);
+}
+
+function cmakeJs(folder, args) {
   const missing = missingPrerequisites();
   if (missing.length > 0) {
     throw new Error(`the build needs what is not on this machine:\n  - ${missing.join('\n  - ')}`);
   }
-  const cmakeJs = path.join(ROOT, 'node_modules/cmake-js/bin/cmake-js');
   const run = spawnSync(
     process.execPath,
     [
-      cmakeJs,
-      'build',
+      path.join(ROOT, 'node_modules/cmake-js/bin/cmake-js'),
+      ...args,
       '--log-level=warn',
-      `--out=${BUILD_FOLDER}`,
       '--config=Release',
-      `--target=${target}`,
-      `--parallel=${os.availableParallelism()}`,
+      `--out=${folder}`,
       `--CDLIBTORCH=${resolveLibtorch()}`,
     ],
     { cwd: ROOT, stdio: 'inherit' },

@@ -16,17 +16,16 @@ Napi::Value load(const Napi::CallbackInfo& info) {
   const auto host = EngineHost::create(env, function_argument(info[2], "onCompletions"));
   environment->add(host);
   const auto deferred = Napi::Promise::Deferred::New(env);
-  host->load(std::move(arguments),
-             [environment, weak = std::weak_ptr(host), deferred](Napi::Env env,
-                                                                 const std::string& error) {
-               const auto host = weak.lock();
-               if (error.empty()) {
-                 deferred.Resolve(EngineObject::create(env, host));
-               } else {
-                 environment->end(host);
-                 deferred.Reject(Napi::Error::New(env, error).Value());
-               }
-             });
+  host->load(std::move(arguments), [environment, weak = std::weak_ptr(host), deferred](
+                                       Napi::Env env, const std::string& error) {
+    const auto host = weak.lock();
+    if (error.empty()) {
+      deferred.Resolve(EngineObject::create(env, host));
+    } else {
+      environment->end(host);
+      deferred.Reject(Napi::Error::New(env, error).Value());
+    }
+  });
   return deferred.Promise();
 }
 

@@ -19,8 +19,7 @@ std::shared_ptr<engine::Backend> load_backend(const LoadArguments& arguments) {
 
 std::shared_ptr<EngineHost> EngineHost::create(Napi::Env env, Napi::Function on_completions) {
   const std::shared_ptr<EngineHost> host(new EngineHost(env));
-  host->channel_ =
-      JsChannel::New(env, on_completions, "libtorch-serve engine", 0, 1, host.get());
+  host->channel_ = JsChannel::New(env, on_completions, "libtorch-serve engine", 0, 1, host.get());
   host->channel_.Unref(env);
   host->connected_ = true;
   // Hooks run last in, first out. The channel has one of its own, added before this one: our
@@ -33,7 +32,7 @@ EngineHost::~EngineHost() { stop(); }
 
 void EngineHost::on_environment_end(void* host) { static_cast<EngineHost*>(host)->stop(); }
 
-void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
+void EngineHost::load(LoadArguments arguments, const LoadHandler& on_loaded) {
   hold_loop();
   helper_ = std::thread([this, arguments = std::move(arguments), on_loaded] {
     std::string error;
@@ -97,7 +96,7 @@ void EngineHost::stop() {
 /// Any thread. Tasks run in order, on the JS thread; none runs after stop().
 void EngineHost::post(Task task) {
   auto owned = std::make_unique<Task>(std::move(task));
-  if (channel_.NonBlockingCall(owned.get()) == napi_ok) owned.release();
+  if (channel_.NonBlockingCall(owned.get()) == napi_ok) (void)owned.release();
 }
 
 void EngineHost::call_js(Napi::Env env, Napi::Function callback, EngineHost* host, Task* task) {

@@ -34,7 +34,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   EngineHost& operator=(const EngineHost&) = delete;
 
   /// Load model and start the engine on a thread of its own. JS thread, once.
-  void load(LoadArguments arguments, LoadHandler on_loaded);
+  void load(LoadArguments arguments, const LoadHandler& on_loaded);
 
   /// JS thread, after a successful load.
   engine::Status submit(uint64_t ticket, engine::Input input, engine::Clock::time_point deadline);
@@ -61,12 +61,12 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
 
   Napi::Env env_;
   JsChannel channel_;
-  bool connected_ = false;       ///< JS thread: channel_ and the clean-up hook are alive
-  size_t outstanding_ = 0;       ///< JS thread: answers that the event loop must stay alive for
+  bool connected_ = false;  ///< JS thread: channel_ and the clean-up hook are alive
+  size_t outstanding_ = 0;  ///< JS thread: answers that the event loop must stay alive for
   std::unique_ptr<engine::Engine> engine_;
   engine::Description description_;
-  bool loaded_ = false;          ///< JS thread: engine_ is set and no longer changes
-  std::thread helper_;           ///< loads, and later closes
+  bool loaded_ = false;  ///< JS thread: engine_ is set and no longer changes
+  std::thread helper_;   ///< loads, and later closes
 };
 
 }  // namespace addon

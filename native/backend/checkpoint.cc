@@ -5,8 +5,6 @@
 #include <ATen/ops/from_blob.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
-#include <optional>
-
 #include "backend/model_config.h"
 #include "hf/safetensors.h"
 #include "runtime.h"
@@ -15,21 +13,21 @@ namespace backend {
 namespace {
 
 /// The stored types that a model's weights come in; anything else is no weight.
-std::optional<at::ScalarType> scalar_type(const std::string& dtype) {
+at::ScalarType scalar_type(const std::string& dtype, const std::string& where) {
   if (dtype == "F32") return at::kFloat;
   if (dtype == "F16") return at::kHalf;
   if (dtype == "BF16") return at::kBFloat16;
   if (dtype == "F64") return at::kDouble;
   if (dtype == "I64") return at::kLong;  // position_ids of older checkpoints
-  return std::nullopt;
+  throw LoadError(where + ": type " + dtype + " is not supported (F32, F16, BF16 or F64 is)");
 }
 
-/// Checkpoints of the TensorFlow days call the weights of a layer norm gamma and beta; the reference
-/// renames them as it loads (transformers, modeling_utils.py).
+/// Checkpoints of the TensorFlow days call the weights of a layer norm gamma and beta; the
+/// reference renames them as it loads (transformers, modeling_utils.py).
 std::string current_name(const std::string& name) {
-  for (const auto& [old_end, new_end] : {std::pair<std::string_view, std::string_view>
-                                             {"LayerNorm.gamma", "LayerNorm.weight"},
-                                         {"LayerNorm.beta", "LayerNorm.bias"}}) {
+  for (const auto& [old_end, new_end] :
+       {std::pair<std::string_view, std::string_view>{"LayerNorm.gamma", "LayerNorm.weight"},
+        {"LayerNorm.beta", "LayerNorm.bias"}}) {
     if (name.ends_with(old_end)) {
       return name.substr(0, name.size() - old_end.size()) + std::string(new_end);
     }
@@ -65,15 +63,11 @@ void Checkpoint::add_safetensors(const std::string& path) {
     throw LoadError(file->name() + ": " + error.what());
   }
   for (const auto& view : views) {
-    const auto type = scalar_type(view.dtype);
-    if (!type) {
-      throw LoadError(file->name() + ": " + view.name + ": type " + view.dtype +
-                      " is not supported (F32, F16, BF16 or F64 is)");
-    }
+    const std::string where = file->name() + ": " + view.name;
+    const at::ScalarType type = scalar_type(view.dtype, where);
     // The tensor keeps the mapping alive, and nothing writes to a weight.
     auto* data = const_cast<std::byte*>(bytes.data() + view.begin);
-    auto tensor = at::from_blob(
-        data, view.shape, [file](void*) {}, at::TensorOptions().dtype(*type));
+    auto tensor = at::from_blob(data, view.shape, [file](void*) {}, at::TensorOptions(type));
     add(view.name, {std::move(tensor), file->name()});
   }
   files_.push_back(std::move(file));
@@ -88,8 +82,8 @@ void Checkpoint::add_pytorch_bin(const std::string& path) {
   try {
     value = torch::jit::pickle_load(std::vector<char>(begin, begin + file.bytes().size()));
   } catch (...) {
-    throw LoadError(file.name() + ": is not a readable PyTorch checkpoint: " +
-                    message_of_current_exception());
+    throw LoadError(file.name() +
+                    ": is not a readable PyTorch checkpoint: " + message_of_current_exception());
   }
   if (!value.isGenericDict()) {
     throw LoadError(file.name() + ": holds no dictionary of tensors");

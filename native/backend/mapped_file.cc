@@ -17,7 +17,7 @@ MappedFile::MappedFile(const std::string& path)
     : name_(std::filesystem::path(path).filename().string()) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) throw LoadError(name_ + ": cannot be opened: " + std::strerror(errno));
-  struct stat status {};
+  struct stat status{};
   const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   size_ = regular ? static_cast<size_t>(status.st_size) : 0;
   void* data = size_ > 0 ? mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;

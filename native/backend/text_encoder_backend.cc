@@ -12,28 +12,36 @@
 namespace backend {
 namespace {
 
+std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& source) {
+  const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
+  const Weights weights(checkpoint);
+  auto model = models::architecture_of(source.model_type).make(source.config, weights);
+  weights.require_all_used();
+  checkpoint->release_pages();
+  return model;
+}
+
+hf::Tokenizer open_tokenizer(const TextModelSource& source, int64_t position_limit) {
+  try {
+    return hf::Tokenizer::open(source.tokenizer_directory,
+                               models::architecture_of(source.model_type).tokenizer_family,
+                               static_cast<size_t>(position_limit));
+  } catch (const hf::Error& error) {
+    throw LoadError(error.what());
+  }
+}
+
 class TextEncoderBackend final : public engine::Backend {
  public:
   TextEncoderBackend(const TextModelSource& source, const ComputeOptions& compute)
-      : threads_(compute.threads_per_worker), num_labels_(source.config.positive_integer("num_labels")) {
-    const auto& architecture = models::architecture_of(source.model_type);
-    const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
-    const Weights weights(checkpoint);
-    model_ = architecture.make(source.config, weights);
-    weights.require_all_used();
-    checkpoint->release_pages();
-    try {
-      tokenizer_.emplace(hf::Tokenizer::open(source.tokenizer_directory,
-                                             architecture.tokenizer_family,
-                                             static_cast<size_t>(model_->max_length())));
-    } catch (const hf::Error& error) {
-      throw LoadError(error.what());
-    }
-  }
+      : threads_(compute.threads_per_worker),
+        num_labels_(source.config.positive_integer("num_labels")),
+        model_(load_model(source)),
+        tokenizer_(open_tokenizer(source, model_->max_length())) {}
 
   engine::Description description() const override {
     return {.backend = "text-encoder",
-            .max_length = tokenizer_->max_length(),
+            .max_length = tokenizer_.max_length(),
             .num_outputs = static_cast<size_t>(num_labels_),
             .batching = true,
             .needs_preparation = true};
@@ -42,7 +50,7 @@ class TextEncoderBackend final : public engine::Backend {
   engine::Sequence prepare(engine::Input input) const override {
     hf::Encoding encoding;
     try {
-      encoding = tokenizer_->encode(std::get<std::string>(input));
+      encoding = tokenizer_.encode(std::get<std::string>(input));
     } catch (const hf::Error& error) {
       throw engine::BackendError(error.what());
     }
@@ -92,7 +100,7 @@ class TextEncoderBackend final : public engine::Backend {
   int threads_;
   int64_t num_labels_;
   std::unique_ptr<models::SequenceClassifier> model_;
-  std::optional<hf::Tokenizer> tokenizer_;
+  hf::Tokenizer tokenizer_;
 };
 
 }  // namespace

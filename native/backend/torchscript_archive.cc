@@ -1,5 +1,6 @@
 #include "torchscript_archive.h"
 
+#include <c10/util/StringUtil.h>
 #include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/passes/inliner.h>
@@ -26,8 +27,8 @@ constexpr std::array kForbiddenCode{
 };
 
 /// Operators with effects outside the model: files and processes.
-constexpr std::array<std::string_view, 4> kForbiddenOperators{
-    "aten::from_file", "aten::save", "aten::_save", "aten::load"};
+constexpr std::array<std::string_view, 4> kForbiddenOperators{"aten::from_file", "aten::save",
+                                                              "aten::_save", "aten::load"};
 
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
@@ -35,7 +36,7 @@ bool starts_with(std::string_view text, std::string_view prefix) {
 
 std::optional<std::string> problem_of(const torch::jit::Block& block) {
   for (const auto* node : block.nodes()) {
-    const std::string name = node->kind().toQualString();
+    std::string name = node->kind().toQualString();
     if (!starts_with(name, "aten::") && !starts_with(name, "prim::")) return name;
     for (const auto forbidden : kForbiddenOperators) {
       if (name == forbidden) return name;
@@ -62,8 +63,8 @@ void require_harmless_archive(const std::string& path) {
       const std::string_view text(static_cast<const char*>(data.get()), size);
       for (const auto& forbidden : kForbiddenCode) {
         if (text.find(forbidden.text) == std::string_view::npos) continue;
-        throw LoadError(file + ": " + record + ": contains " + std::string(forbidden.meaning) +
-                        "; a classifier has no use for it, and it is not loaded");
+        throw LoadError(c10::str(file, ": ", record, ": contains ", forbidden.meaning,
+                                 "; a classifier has no use for it, and it is not loaded"));
       }
     }
     if (!has_code) {

@@ -86,7 +86,8 @@ class TorchScriptBackend final : public engine::Backend {
       at::Tensor input =
           at::empty({windows, 1, static_cast<int64_t>(source_.window_length)}, at::kFloat);
       auto* data = input.mutable_data_ptr<float>();
-      for (const auto* const sequence : batch) data = std::ranges::copy(sequence->samples, data).out;
+      for (const auto* const sequence : batch)
+        data = std::ranges::copy(sequence->samples, data).out;
       return rows_of(single_tensor(module_.forward({std::move(input)})), windows);
     } catch (const engine::BackendError&) {
       throw;
@@ -122,8 +123,8 @@ class TorchScriptBackend final : public engine::Backend {
     const auto columns = static_cast<int64_t>(source_.num_outputs);
     if (output.numel() != windows * columns) {
       throw engine::BackendError("the model gave " + std::to_string(output.numel()) +
-                                 " numbers for " + std::to_string(windows) + " window(s), expected " +
-                                 std::to_string(columns) + " for each");
+                                 " numbers for " + std::to_string(windows) +
+                                 " window(s), expected " + std::to_string(columns) + " for each");
     }
     const at::Tensor logits = output.to(at::kFloat).contiguous();
     const auto* row = logits.const_data_ptr<float>();
@@ -136,13 +137,13 @@ class TorchScriptBackend final : public engine::Backend {
   /// (a model may normalize over its batch, or only take batches of one).
   bool answers_alike_in_batches() {
     constexpr float kTolerance = 1e-5F;
-    std::vector<engine::Sequence> windows = probe_windows();
-    std::vector<const engine::Sequence*> batch;
-    for (const auto& window : windows) batch.push_back(&window);
+    const std::vector<engine::Sequence> windows = probe_windows();
+    std::vector<const engine::Sequence*> batch(windows.size());
+    std::vector<engine::Logits> alone(windows.size());
     try {
-      std::vector<engine::Logits> alone;
-      for (const auto* const window : batch) {
-        alone.push_back(run({&window, 1}).front());
+      for (size_t i = 0; i < windows.size(); ++i) {
+        batch[i] = &windows[i];
+        alone[i] = run({&batch[i], 1}).front();
       }
       for (const size_t size : {size_t{2}, size_t{3}, batch.size()}) {
         const auto together = run(engine::Batch(batch).first(size));

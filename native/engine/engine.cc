@@ -200,6 +200,7 @@ std::vector<Completion> Engine::run_together(
     const std::vector<std::unique_ptr<Request>>& requests) {
   const auto start = Clock::now();
   std::vector<const Sequence*> batch;
+  batch.reserve(requests.size());
   for (const auto& request : requests) batch.push_back(&request->sequence);
   std::vector<Logits> results;
   std::string message;
@@ -213,6 +214,7 @@ std::vector<Completion> Engine::run_together(
   ++batches_;
   const auto inference_time = Clock::now() - start;
   std::vector<Completion> completions;
+  completions.reserve(requests.size());
   for (size_t i = 0; i < requests.size(); ++i) {
     Completion completion = completion_of(*requests[i], status);
     completion.message = message;

@@ -29,7 +29,7 @@ class CheckpointTest : public testing::Test {
     const std::string path = (folder_ / name).string();
     std::ofstream file(path, std::ios::binary);
     const uint64_t size = header.size();
-    for (int byte = 0; byte < 8; ++byte) file.put(static_cast<char>(size >> (8 * byte)));
+    for (unsigned byte = 0; byte < 8; ++byte) file.put(static_cast<char>(size >> (8U * byte)));
     file << header << data;
     return path;
   }
@@ -49,9 +49,8 @@ class CheckpointTest : public testing::Test {
     return Weights(std::make_shared<const Checkpoint>(Checkpoint::open(paths)));
   }
 
-  const std::string kHeader =
-      R"({"a.weight":{"dtype":"F16","shape":[2,1],"data_offsets":[0,4]},)"
-      R"("a.bias":{"dtype":"BF16","shape":[1],"data_offsets":[4,6]}})";
+  const std::string kHeader = R"({"a.weight":{"dtype":"F16","shape":[2,1],"data_offsets":[0,4]},)"
+                              R"("a.bias":{"dtype":"BF16","shape":[1],"data_offsets":[4,6]}})";
   const std::string kData{"\x00\x3c\x00\xc0\x80\x3f", 6};  // 1, -2 in float16; 1 in bfloat16
 
  private:
@@ -72,8 +71,7 @@ TEST_F(CheckpointTest, ReadsEveryStoredTypeAsFloat32) {
 TEST_F(CheckpointTest, OutlivesItsTensors) {
   at::Tensor stored;
   {
-    const Checkpoint checkpoint =
-        Checkpoint::open({write("model.safetensors", kHeader, kData)});
+    const Checkpoint checkpoint = Checkpoint::open({write("model.safetensors", kHeader, kData)});
     stored = checkpoint.entries().at("a.bias").tensor;
     checkpoint.release_pages();
   }
@@ -109,19 +107,20 @@ TEST_F(CheckpointTest, RefusesAKeyThatStandsInTwoShards) {
 }
 
 TEST_F(CheckpointTest, RefusesATypeThatIsNoWeight) {
-  const auto path = write(
-      "model.safetensors", R"({"q":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "x");
-  EXPECT_NE(message_of([&] { Checkpoint::open({path}); })
-                .find("model.safetensors: q: type U8 is not supported"),
+  const auto path =
+      write("model.safetensors", R"({"q":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "x");
+  EXPECT_NE(message_of([&] {
+              Checkpoint::open({path});
+            }).find("model.safetensors: q: type U8 is not supported"),
             std::string::npos);
 }
 
 TEST_F(CheckpointTest, ReadsOldLayerNormNames) {
-  const Weights weights = weights_of({write(
-      "model.safetensors",
-      R"({"x.LayerNorm.gamma":{"dtype":"F16","shape":[1],"data_offsets":[0,2]},)"
-      R"("x.LayerNorm.beta":{"dtype":"F16","shape":[1],"data_offsets":[2,4]}})",
-      kData.substr(0, 4))});
+  const Weights weights =
+      weights_of({write("model.safetensors",
+                        R"({"x.LayerNorm.gamma":{"dtype":"F16","shape":[1],"data_offsets":[0,2]},)"
+                        R"("x.LayerNorm.beta":{"dtype":"F16","shape":[1],"data_offsets":[2,4]}})",
+                        kData.substr(0, 4))});
   EXPECT_EQ(weights.get("x.LayerNorm.weight", {1}).const_data_ptr<float>()[0], 1.0F);
   EXPECT_EQ(weights.get("x.LayerNorm.bias", {1}).const_data_ptr<float>()[0], -2.0F);
 }
@@ -129,14 +128,13 @@ TEST_F(CheckpointTest, ReadsOldLayerNormNames) {
 TEST_F(CheckpointTest, NamesTheFileThatIsDamaged) {
   const std::string file = "model.safetensors";
   for (const auto& [header, data] : {
-           std::pair{kHeader, kData.substr(0, 5)},          // cut short
-           std::pair{kHeader, kData + "x"},                 // something behind the last tensor
-           std::pair{kHeader.substr(0, 40), std::string()}, // header cut
-           std::pair{std::string("[]"), std::string()},     // no object
+           std::pair{kHeader, kData.substr(0, 5)},           // cut short
+           std::pair{kHeader, kData + "x"},                  // something behind the last tensor
+           std::pair{kHeader.substr(0, 40), std::string()},  // header cut
+           std::pair{std::string("[]"), std::string()},      // no object
        }) {
     const auto path = write(file, header, data);
-    EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }).substr(0, file.size() + 2),
-              file + ": ")
+    EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }).substr(0, file.size() + 2), file + ": ")
         << header;
   }
 }

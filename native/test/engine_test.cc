@@ -44,8 +44,8 @@ TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
   for (size_t i = 0; i < kThreads * kEach; ++i) {
     const Completion completion = ended.of(i);
     ASSERT_EQ(completion.status, Status::kOk);
-    EXPECT_EQ(completion.logits, (Logits{static_cast<float>(i),
-                                         static_cast<float>(std::to_string(i).size())}));
+    EXPECT_EQ(completion.logits,
+              (Logits{static_cast<float>(i), static_cast<float>(std::to_string(i).size())}));
   }
   EXPECT_EQ(engine.statistics().completed, kThreads * kEach);
 }

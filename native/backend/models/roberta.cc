@@ -20,7 +20,8 @@ class Roberta final : public SequenceClassifier {
         out_proj_(weights / "classifier.out_proj", encoder_.hidden_size(),
                   config.positive_integer("num_labels")) {
     if (max_length() < 1) {
-      throw LoadError("config.json: max_position_embeddings: leaves no position above pad_token_id");
+      throw LoadError(
+          "config.json: max_position_embeddings: leaves no position above pad_token_id");
     }
   }
 

@@ -42,7 +42,6 @@ const Architecture& architecture_of(const std::string& model_type);
 std::unique_ptr<SequenceClassifier> make_bert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<SequenceClassifier> make_distilbert(const ModelConfig& config,
                                                     const Weights& weights);
-std::unique_ptr<SequenceClassifier> make_roberta(const ModelConfig& config,
-                                                 const Weights& weights);
+std::unique_ptr<SequenceClassifier> make_roberta(const ModelConfig& config, const Weights& weights);
 
 }  // namespace backend::models

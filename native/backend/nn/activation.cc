@@ -18,7 +18,7 @@
 namespace backend::nn {
 namespace {
 
-using Tensor = at::Tensor;
+using at::Tensor;
 
 Tensor gelu(const Tensor& x) { return at::gelu(x); }
 Tensor gelu_tanh(const Tensor& x) { return at::gelu(x, "tanh"); }

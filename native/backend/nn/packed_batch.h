@@ -12,7 +12,7 @@ namespace backend::nn {
 struct LengthGroup {
   int64_t first_token;  ///< row of the group's first token
   int64_t sequences;
-  int64_t length;       ///< tokens of each
+  int64_t length;  ///< tokens of each
 };
 
 /// The sequences of a batch end to end, without padding, the ones of equal length side by side.
@@ -20,11 +20,11 @@ struct LengthGroup {
 struct PackedBatch {
   explicit PackedBatch(engine::Batch batch);
 
-  at::Tensor input_ids;               ///< int64 [tokens]
-  at::Tensor token_type_ids;          ///< int64 [tokens]
-  std::vector<int64_t> cu_seqlens;    ///< [sequences + 1], cumulative sequence lengths
+  at::Tensor input_ids;             ///< int64 [tokens]
+  at::Tensor token_type_ids;        ///< int64 [tokens]
+  std::vector<int64_t> cu_seqlens;  ///< [sequences + 1], cumulative sequence lengths
   std::vector<LengthGroup> groups;
-  std::vector<size_t> order;          ///< packed position → index in the batch given
+  std::vector<size_t> order;  ///< packed position → index in the batch given
 
   int64_t tokens() const { return cu_seqlens.back(); }
   int64_t sequences() const { return static_cast<int64_t>(order.size()); }

@@ -12,7 +12,7 @@ namespace backend {
 
 /// A Hugging Face sequence-classification directory, its files already found.
 struct TextModelSource {
-  std::string model_type;                 ///< config.json's "model_type"
+  std::string model_type;  ///< config.json's "model_type"
   ModelConfig config;
   std::vector<std::string> weight_files;  ///< *.safetensors (one, or every shard) or *.bin
   std::string tokenizer_directory;

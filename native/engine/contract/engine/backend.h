@@ -11,10 +11,10 @@ namespace engine {
 
 /// What a loaded model says of itself.
 struct Description {
-  std::string backend;             ///< "text-encoder" or "torchscript"
-  size_t max_length = 0;           ///< tokens of a text, special tokens included, or samples of a window
-  size_t num_outputs = 0;          ///< logits a request
-  bool batching = false;           ///< several requests may share a run; else each runs alone
+  std::string backend;     ///< "text-encoder" or "torchscript"
+  size_t max_length = 0;   ///< tokens of a text, special tokens included, or samples of a window
+  size_t num_outputs = 0;  ///< logits a request
+  bool batching = false;   ///< several requests may share a run; else each runs alone
   bool needs_preparation = false;  ///< prepare() is worth a thread of its own (tokenization)
 };
 

@@ -1,0 +1,92 @@
+/**
+ * Format check and lint of C++ and Rust.
+ *
+ * clang-format and clang-tidy differ from version to version, so the pinned ones are fetched with
+ * pip into build/check; rustfmt and clippy come with the Rust toolchain.
+ */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BUILD_FOLDER, configureNative } from './build-native.mjs';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const FOLDER = path.join(ROOT, 'build/check');
+const TOOLS = path.join(FOLDER, 'tools');
+const REQUIREMENTS = path.join(ROOT, 'scripts/check-native.txt');
+const CRATE = ['--manifest-path', path.join(ROOT, 'native/hf/Cargo.toml')];
+
+function run(what, command, args, options = {}) {
+  console.log(`check: ${what}`);
+  const result = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
+  if (result.error) throw new Error(`${what}: ${result.error.message}`);
+  if (result.status !== 0) throw new Error(`${what} found something, see above`);
+}
+
+/** Every C++ file of native/, headers included. */
+function cppFiles() {
+  return fs
+    .readdirSync(path.join(ROOT, 'native'), { recursive: true })
+    .filter((name) => /\.(cc|h)$/.test(name) && !name.includes('target/'))
+    .map((name) => path.join('native', name))
+    .sort();
+}
+
+function installTools() {
+  const stamp = path.join(TOOLS, '.installed');
+  const wanted = fs.readFileSync(REQUIREMENTS, 'utf8');
+  if (fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted) return;
+  fs.rmSync(TOOLS, { recursive: true, force: true });
+  const args = [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--require-hashes',
+    '--no-deps',
+    '--target',
+    TOOLS,
+  ];
+  run('fetching clang-format and clang-tidy', 'python3', [...args, '-r', REQUIREMENTS]);
+  fs.writeFileSync(stamp, wanted);
+}
+
+/** clang-tidy over every source, as many at once as there are cores. */
+function lintCpp() {
+  // A build of its own: clang cannot read the compiler's precompiled header.
+  configureNative(FOLDER, { CMAKE_DISABLE_PRECOMPILE_HEADERS: 'ON' });
+  const sources = cppFiles().filter((name) => name.endsWith('.cc'));
+  const tidy = path.join(TOOLS, 'clang_tidy/data/bin/clang-tidy');
+  run(
+    `clang-tidy, ${sources.length} files`,
+    'xargs',
+    ['-0', '-n', '1', '-P', String(os.availableParallelism()), tidy, '--quiet', '-p', FOLDER],
+    { input: sources.join('\0'), stdio: ['pipe', 'inherit', 'inherit'] },
+  );
+}
+
+try {
+  process.env.CARGO_TARGET_DIR = path.join(BUILD_FOLDER, 'rust'); // shared with the build
+  installTools();
+  run('clang-format', path.join(TOOLS, 'clang_format/data/bin/clang-format'), [
+    '--dry-run',
+    '-Werror',
+    ...cppFiles(),
+  ]);
+  run('rustfmt', 'cargo', ['fmt', '--check', ...CRATE]);
+  run('clippy', 'cargo', [
+    'clippy',
+    '--quiet',
+    '--locked',
+    '--all-targets',
+    ...CRATE,
+    '--',
+    '-D',
+    'warnings',
+  ]);
+  lintCpp();
+} catch (error) {
+  console.error(`check:native: ${error.message}`);
+  process.exitCode = 1;
+}
