@@ -20,22 +20,22 @@ const FAILED: i32 = 1;
 /// `hf_encoding`
 #[repr(C)]
 pub struct Encoding {
-    input_ids: *mut i64,
-    token_type_ids: *mut i64,
-    length: usize,
-    truncated: bool,
+    pub input_ids: *mut i64,
+    pub token_type_ids: *mut i64,
+    pub length: usize,
+    pub truncated: bool,
 }
 
 /// `hf_tensor`
 #[repr(C)]
 pub struct TensorEntry {
-    name: *const c_char,
-    name_length: usize,
-    dtype: *const c_char,
-    shape: *const i64,
-    rank: usize,
-    begin: usize,
-    end: usize,
+    pub name: *const c_char,
+    pub name_length: usize,
+    pub dtype: *const c_char,
+    pub shape: *const i64,
+    pub rank: usize,
+    pub begin: usize,
+    pub end: usize,
 }
 
 /// `hf_tensors`
@@ -280,3 +280,6 @@ unsafe fn bytes<'a>(pointer: *const u8, length: usize) -> &'a [u8] {
 fn into_raw(values: Vec<i64>) -> *mut i64 {
     Box::into_raw(values.into_boxed_slice()).cast()
 }
+
+#[cfg(test)]
+mod tests;

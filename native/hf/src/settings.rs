@@ -11,6 +11,8 @@ use tokenizers::AddedToken;
 use crate::error::{Error, Result};
 use crate::files;
 
+mod tokens;
+
 const CONFIG: &str = "tokenizer_config.json";
 const SPECIAL_TOKENS_MAP: &str = "special_tokens_map.json";
 const ADDED_TOKENS: &str = "added_tokens.json";
@@ -57,7 +59,7 @@ impl Settings {
                     let key = format!("added_tokens_decoder.{id}");
                     settings
                         .added
-                        .insert(id, token_from_object(CONFIG, &key, token)?);
+                        .insert(id, tokens::from_object(CONFIG, &key, token)?);
                 }
             }
             Some(_) => return Err(expected("added_tokens_decoder", "an object")),
@@ -71,8 +73,8 @@ impl Settings {
     fn read_special_tokens(&mut self) -> Result<()> {
         for (key, value) in &self.values {
             let named = NAMED_TOKENS.contains(&key.as_str());
-            if named || (key.ends_with("_token") && is_token(value)) {
-                if let Some(token) = optional_token(CONFIG, key, value)? {
+            if named || (key.ends_with("_token") && tokens::is_token(value)) {
+                if let Some(token) = tokens::optional(CONFIG, key, value)? {
                     self.named.insert(key.clone(), token);
                 }
             }
@@ -81,10 +83,10 @@ impl Settings {
             .into_iter()
             .find_map(|key| Some((key, self.values.get(key).filter(|value| !is_empty(value))?)));
         match extra {
-            Some((key, Value::Array(list))) => self.extra = tokens(CONFIG, key, list)?,
+            Some((key, Value::Array(list))) => self.extra = tokens::list(CONFIG, key, list)?,
             Some((key, Value::Object(by_name))) => {
                 for (name, value) in by_name {
-                    if let Some(token) = optional_token(CONFIG, key, value)? {
+                    if let Some(token) = tokens::optional(CONFIG, key, value)? {
                         self.named.insert(name.clone(), token);
                     }
                 }
@@ -105,7 +107,7 @@ impl Settings {
         for (key, value) in &map {
             match value {
                 Value::Array(list) => {
-                    for token in tokens(SPECIAL_TOKENS_MAP, key, list)? {
+                    for token in tokens::list(SPECIAL_TOKENS_MAP, key, list)? {
                         if !self
                             .extra
                             .iter()
@@ -116,7 +118,7 @@ impl Settings {
                     }
                 }
                 _ => {
-                    if let Some(token) = optional_token(SPECIAL_TOKENS_MAP, key, value)? {
+                    if let Some(token) = tokens::optional(SPECIAL_TOKENS_MAP, key, value)? {
                         self.named.insert(key.clone(), token.special(true));
                     }
                 }
@@ -138,7 +140,7 @@ impl Settings {
                 };
                 let key = format!("added_tokens.{id}");
                 self.added
-                    .insert(id, token_from_object(TOKENIZER, &key, token)?);
+                    .insert(id, tokens::from_object(TOKENIZER, &key, token)?);
             }
         }
         Ok(())
@@ -265,10 +267,6 @@ fn expected(key: &str, what: &str) -> Error {
     Error::new(format!("{CONFIG}: {key}: expected {what}"))
 }
 
-fn is_token(value: &Value) -> bool {
-    value.is_string() || value.get("__type").is_some_and(|kind| kind == "AddedToken")
-}
-
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -276,33 +274,4 @@ fn is_empty(value: &Value) -> bool {
         Value::Object(map) => map.is_empty(),
         _ => false,
     }
-}
-
-fn optional_token(file: &str, key: &str, value: &Value) -> Result<Option<AddedToken>> {
-    match value {
-        Value::Null => Ok(None),
-        Value::String(content) => Ok(Some(AddedToken::from(content.as_str(), true))),
-        _ => token_from_object(file, key, value).map(Some),
-    }
-}
-
-fn tokens(file: &str, key: &str, list: &[Value]) -> Result<Vec<AddedToken>> {
-    let tokens = list.iter().map(|value| optional_token(file, key, value));
-    tokens.filter_map(Result::transpose).collect()
-}
-
-/// `{"content": "<mask>", "lstrip": true, …}`, with the defaults of Python's `AddedToken`.
-fn token_from_object(file: &str, key: &str, value: &Value) -> Result<AddedToken> {
-    let Some(content) = value.get("content").and_then(Value::as_str) else {
-        return Err(Error::new(format!(
-            "{file}: {key}: expected a string or an object with \"content\""
-        )));
-    };
-    let flag = |name: &str| value.get(name).and_then(Value::as_bool);
-    let special = flag("special").unwrap_or(false);
-    Ok(AddedToken::from(content, special)
-        .single_word(flag("single_word").unwrap_or(false))
-        .lstrip(flag("lstrip").unwrap_or(false))
-        .rstrip(flag("rstrip").unwrap_or(false))
-        .normalized(flag("normalized").unwrap_or(!special)))
 }

@@ -30,7 +30,9 @@ pub fn word_piece(source: &Source) -> Result<(&'static str, Vocabulary)> {
 pub fn byte_pair(source: &Source) -> Result<(&'static str, Vocabulary, Merges)> {
     if let Some(model) = model(source)? {
         let vocab = ids(TOKENIZER, "model.vocab", &model["vocab"])?;
-        return Ok((TOKENIZER, vocab, merges(&model["merges"])?));
+        let merges = merges(&model["merges"])?;
+        check_merges(TOKENIZER, &vocab, &merges)?;
+        return Ok((TOKENIZER, vocab, merges));
     }
     const VOCAB: &str = "vocab.json";
     const MERGES: &str = "merges.txt";
@@ -58,8 +60,20 @@ pub fn byte_pair(source: &Source) -> Result<(&'static str, Vocabulary, Merges)> 
         };
         list.push(pair);
     }
-    let vocab = Value::Object(vocab.clone());
-    Ok((MERGES, ids(VOCAB, "top level", &vocab)?, list))
+    let vocab = ids(VOCAB, "top level", &Value::Object(vocab.clone()))?;
+    check_merges(MERGES, &vocab, &list)?;
+    Ok((MERGES, vocab, list))
+}
+
+/// The crate panics on some vocabularies that lack the result of a merge.
+fn check_merges(file: &str, vocab: &Vocabulary, merges: &Merges) -> Result<()> {
+    let known = |(left, right): &&(String, String)| vocab.contains_key(&format!("{left}{right}"));
+    match merges.iter().find(|merge| !known(merge)) {
+        None => Ok(()),
+        Some((left, right)) => Err(Error::new(format!(
+            "{file}: merge `{left} {right}`: its result is not in the vocabulary"
+        ))),
+    }
 }
 
 /// The pieces and their scores, by id.

@@ -1,0 +1,130 @@
+use crate::common::{MERGES_TXT, bert, directory, error, roberta};
+use hf::tokenizer::Family::{Bert, Roberta};
+use hf::tokenizer::Tokenizer;
+use serde_json::json;
+use std::path::Path;
+
+#[test]
+fn missing_files_are_named() {
+    let empty = directory(&[]);
+    assert_eq!(
+        error(&empty, Bert),
+        "vocab.txt: not found (looked for tokenizer.json, vocab.txt)"
+    );
+    assert_eq!(
+        error(&empty, Roberta),
+        "vocab.json and merges.txt: not found (looked for tokenizer.json, or vocab.json and \
+         merges.txt)"
+    );
+    let no_vocab = directory(&[("merges.txt", MERGES_TXT)]);
+    assert!(error(&no_vocab, Roberta).starts_with("vocab.json: not found"));
+    let camembert = directory(&[("config.json", r#"{"model_type": "camembert"}"#)]);
+    assert!(error(&camembert, Roberta).starts_with("tokenizer.json: not found"));
+    let class = r#"{"tokenizer_class": "BertJapaneseTokenizer"}"#;
+    let message = error(&bert(&[("tokenizer_config.json", class)]), Bert);
+    assert!(message.contains("`BertJapaneseTokenizer`"), "{message}");
+    let nowhere = Tokenizer::open(Path::new("/nonexistent/directory"), Bert, 16);
+    assert!(nowhere.is_err());
+}
+
+#[test]
+fn wrong_settings_name_their_key() {
+    for (settings, expected) in [
+        ("[]", "tokenizer_config.json: expected a JSON object"),
+        ("{", "tokenizer_config.json: not valid JSON"),
+        (
+            r#"{"do_lower_case": "no"}"#,
+            "tokenizer_config.json: do_lower_case: expected",
+        ),
+        (
+            r#"{"model_max_length": "many"}"#,
+            "tokenizer_config.json: model_max_length: expected",
+        ),
+        (
+            r#"{"model_max_length": 0}"#,
+            "tokenizer_config.json: model_max_length: expected",
+        ),
+        (
+            r#"{"model_max_length": 2}"#,
+            "maximum length: 2 tokens leave no room",
+        ),
+        (
+            r#"{"truncation_side": "middle"}"#,
+            "tokenizer_config.json: truncation_side: expected",
+        ),
+        (
+            r#"{"cls_token": 7}"#,
+            "tokenizer_config.json: cls_token: expected",
+        ),
+        (
+            r#"{"extra_special_tokens": "x"}"#,
+            "tokenizer_config.json: extra_special_tokens: ",
+        ),
+        (
+            r#"{"added_tokens_decoder": {"x": {}}}"#,
+            "tokenizer_config.json: added_tokens_decoder: ",
+        ),
+        (
+            r#"{"added_tokens_decoder": {"5": {}}}"#,
+            "tokenizer_config.json: added_tokens_decoder.5: ",
+        ),
+    ] {
+        let message = error(&bert(&[("tokenizer_config.json", settings)]), Bert);
+        assert!(message.starts_with(expected), "{settings}: {message}");
+    }
+}
+
+#[test]
+fn damaged_vocabularies() {
+    let no_unknown = directory(&[("vocab.txt", "[CLS]\n[SEP]\nfilm\n")]);
+    assert!(
+        Tokenizer::open(no_unknown.path(), Bert, 16).is_ok(),
+        "[UNK] is added"
+    );
+    let bad_merge = json!({"a": 0, "b": 1, "<s>": 2}).to_string();
+    for (merges, expected) in [
+        ("a b c\n", "merges.txt: line 1: expected two tokens"),
+        (
+            "#version: 0.2\n\n",
+            "merges.txt: line 2: expected two tokens",
+        ),
+        (
+            "a b\n",
+            "merges.txt: merge `a b`: its result is not in the vocabulary",
+        ),
+    ] {
+        let damaged = directory(&[("vocab.json", &bad_merge), ("merges.txt", merges)]);
+        let message = error(&damaged, Roberta);
+        assert!(message.starts_with(expected), "{message}");
+    }
+    let wrong_id = roberta(&[("vocab.json", r#"{"a": -1}"#)]);
+    assert!(error(&wrong_id, Roberta).starts_with("vocab.json: top level: `a`: expected"));
+    for (file, expected) in [
+        ("", "tokenizer.json: not valid JSON"),
+        ("{}", "tokenizer.json: model: expected an object"),
+        (
+            r#"{"model": {"vocab": []}}"#,
+            "tokenizer.json: model.vocab: expected an object",
+        ),
+    ] {
+        let message = error(&bert(&[("tokenizer.json", file)]), Bert);
+        assert!(message.starts_with(expected), "{message}");
+    }
+    let unigram = json!({"model": {"type": "Unigram", "vocab": [["a"]]}}).to_string();
+    let class = r#"{"tokenizer_class": "XLMRobertaTokenizer"}"#;
+    let unigram = directory(&[
+        ("tokenizer.json", &unigram),
+        ("tokenizer_config.json", class),
+    ]);
+    assert!(error(&unigram, Roberta).starts_with("tokenizer.json: model.vocab: expected"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_an_error() {
+    let damaged = bert(&[]);
+    std::fs::create_dir(damaged.path().join("tokenizer.json")).expect("a directory");
+    assert!(error(&damaged, Bert).starts_with("tokenizer.json: "));
+    let latin1 = bert(&[]);
+    std::fs::write(latin1.path().join("vocab.txt"), b"caf\xe9\n").expect("a written file");
+    assert!(error(&latin1, Bert).starts_with("vocab.txt: invalid utf-8"));
+}
