@@ -41,6 +41,16 @@ at::Tensor single_tensor(const c10::IValue& output) {
   return tensors.front();
 }
 
+std::vector<double> softmax(const engine::Logits& logits) {
+  const double highest = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> exponentials;
+  exponentials.reserve(logits.size());
+  double sum = 0;
+  for (const float logit : logits) sum += exponentials.emplace_back(std::exp(logit - highest));
+  for (double& exponential : exponentials) exponential /= sum;
+  return exponentials;
+}
+
 class TorchScriptBackend final : public engine::Backend {
  public:
   TorchScriptBackend(const TorchScriptSource& source, const ComputeOptions& compute)
@@ -136,7 +146,6 @@ class TorchScriptBackend final : public engine::Backend {
   /// Whether windows answer the same in a batch as alone: nothing in a TorchScript file promises it
   /// (a model may normalize over its batch, or only take batches of one).
   bool answers_alike_in_batches() {
-    constexpr float kTolerance = 1e-5F;
     const std::vector<engine::Sequence> windows = probe_windows();
     std::vector<const engine::Sequence*> batch(windows.size());
     std::vector<engine::Logits> alone(windows.size());
@@ -148,7 +157,7 @@ class TorchScriptBackend final : public engine::Backend {
       for (const size_t size : {size_t{2}, size_t{3}, batch.size()}) {
         const auto together = run(engine::Batch(batch).first(size));
         for (size_t i = 0; i < size; ++i) {
-          if (!alike(alone[i], together[i], kTolerance)) return false;
+          if (!alike(alone[i], together[i])) return false;
         }
       }
       return true;
@@ -157,9 +166,13 @@ class TorchScriptBackend final : public engine::Backend {
     }
   }
 
-  static bool alike(const engine::Logits& a, const engine::Logits& b, float tolerance) {
-    for (size_t i = 0; i < a.size(); ++i) {
-      if (!(std::abs(a[i] - b[i]) <= tolerance * std::max(1.0F, std::abs(a[i])))) return false;
+  /// In probability: how far apart logits may be depends on their size.
+  static bool alike(const engine::Logits& a, const engine::Logits& b) {
+    constexpr double kTolerance = 1e-5;
+    const std::vector<double> left = softmax(a);
+    const std::vector<double> right = softmax(b);
+    for (size_t i = 0; i < left.size(); ++i) {
+      if (!(std::abs(left[i] - right[i]) <= kTolerance)) return false;  // also when one is NaN
     }
     return true;
   }

@@ -1,0 +1,34 @@
+# Sentiment:  docker build -t libtorch-serve . && docker run -p 8000:8000 libtorch-serve
+# EEG:        docker run -p 8000:8000 libtorch-serve eeg
+# Own model:  docker run -p 8000:8000 -v /path/to/model:/model:ro -e SENTIMENT_MODEL_DIR=/model libtorch-serve
+
+FROM rust:1.95.0-slim-bookworm AS rust
+
+FROM node:20.20.2-bookworm-slim AS build
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends g++ cmake make python3 python3-pip ca-certificates \
+ && rm -rf /var/lib/apt/lists/*
+COPY --from=rust /usr/local/rustup /usr/local/rustup
+COPY --from=rust /usr/local/cargo /usr/local/cargo
+ENV RUSTUP_HOME=/usr/local/rustup CARGO_HOME=/usr/local/cargo PATH=/usr/local/cargo/bin:$PATH
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY . .
+# The libraries go beside the addon, which looks there first.
+RUN XDG_CACHE_HOME=/cache npm run build \
+ && mkdir -p /runtime/build/native/Release \
+ && cp build/native/Release/libtorch_serve.node /cache/libtorch-serve/*/lib/* /runtime/build/native/Release/ \
+ && npm prune --omit=dev \
+ && cp -r package.json dist models node_modules /runtime/
+
+FROM node:20.20.2-bookworm-slim
+WORKDIR /app
+COPY --from=build /runtime ./
+ENV NODE_ENV=production EEG_MODEL_PATH=/app/models/eeg/eeg_model.pt
+USER node
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8000}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "dist/main.js"]
+CMD ["sentiment"]

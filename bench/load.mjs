@@ -1,0 +1,139 @@
+/**
+ * A closed-loop load driver: each of N keep-alive connections sends its next request when the answer
+ * to the last one is in. Plain sockets and prepared requests, because the driver shares the cores
+ * with the server it measures.
+ */
+import net from 'node:net';
+
+/** [status, total bytes] when the buffer holds a whole response with a Content-Length, else null. */
+function parseResponse(buffer) {
+  const end = buffer.indexOf('\r\n\r\n');
+  if (end < 0) return null;
+  const head = buffer.latin1Slice(0, end);
+  const length = /\r\ncontent-length:\s*(\d+)/i.exec(head);
+  if (!length) throw new Error(`a response without Content-Length: ${head}`);
+  const total = end + 4 + Number(length[1]);
+  return buffer.length >= total
+    ? { status: Number(head.slice(9, 12)), body: [end + 4, total] }
+    : null;
+}
+
+/** One keep-alive connection; ask() resolves with { status, body } (status 0: the connection broke). */
+export class Connection {
+  #socket = null;
+  #buffer = null;
+  #resolve = null;
+
+  constructor(port) {
+    this.port = port;
+  }
+
+  ask(request) {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      if (!this.#socket) this.#open();
+      this.#socket.write(request);
+    });
+  }
+
+  close() {
+    this.#socket?.destroy();
+  }
+
+  #open() {
+    const socket = net.connect({ host: '127.0.0.1', port: this.port, noDelay: true });
+    this.#socket = socket;
+    this.#buffer = null;
+    socket.on('data', (chunk) => {
+      this.#buffer = this.#buffer ? Buffer.concat([this.#buffer, chunk]) : chunk;
+      const response = parseResponse(this.#buffer);
+      if (!response) return;
+      const body = this.#buffer.utf8Slice(...response.body);
+      this.#buffer = null;
+      this.#settle({ status: response.status, body });
+    });
+    const broken = () => {
+      if (this.#socket !== socket) return;
+      this.#socket = null;
+      this.#settle({ status: 0, body: '' });
+    };
+    socket.on('error', broken);
+    socket.on('close', broken);
+  }
+
+  #settle(answer) {
+    const resolve = this.#resolve;
+    this.#resolve = null;
+    resolve?.(answer);
+  }
+}
+
+export function prepareRequest(path, body) {
+  const bytes = Buffer.from(body);
+  const head =
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
+    `Content-Length: ${bytes.length}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), bytes]);
+}
+
+export function quantile(sorted, share) {
+  if (sorted.length === 0) return Number.NaN;
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
+}
+
+/** GET /health every 50 ms on new connections until stopped; resolves with the latencies in ms. */
+async function probeHealth(port, until) {
+  const request = Buffer.from('GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  const latencies = [];
+  while (performance.now() < until) {
+    const connection = new Connection(port);
+    const start = performance.now();
+    const { status } = await connection.ask(request);
+    latencies.push(status === 200 ? performance.now() - start : Number.POSITIVE_INFINITY);
+    connection.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return latencies.sort((a, b) => a - b);
+}
+
+/**
+ * Load a server with `clients` connections for warmup + seconds; counts only what was sent after the
+ * warm-up. Returns requests per second, latency quantiles in ms, answers other than 200, and the
+ * latency of GET /health meanwhile.
+ */
+export async function load({ port, requests, clients, seconds, warmup }) {
+  const from = performance.now() + warmup * 1000;
+  const to = from + seconds * 1000;
+  const latencies = [];
+  let [next, inside, bad] = [0, 0, 0];
+  const health = probeHealth(port, to);
+  const client = async () => {
+    const connection = new Connection(port);
+    for (let start = performance.now(); start < to; start = performance.now()) {
+      const request = requests[next];
+      next = (next + 1) % requests.length;
+      const { status } = await connection.ask(request);
+      const end = performance.now();
+      if (start >= from) {
+        if (status === 200) latencies.push(end - start);
+        else bad += 1;
+      }
+      if (status === 200 && end >= from && end < to) inside += 1;
+      if (status === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    connection.close();
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  latencies.sort((a, b) => a - b);
+  const probes = await health;
+  return {
+    clients,
+    rps: inside / seconds,
+    p50: quantile(latencies, 0.5),
+    p95: quantile(latencies, 0.95),
+    p99: quantile(latencies, 0.99),
+    bad,
+    health_p50: quantile(probes, 0.5),
+    health_p99: quantile(probes, 0.99),
+  };
+}
