@@ -34,7 +34,23 @@ def make(directory: Path) -> None:
 def save(directory: Path, name: str, module: type, form: eeg_models.Form, seed: int) -> Path:
     path = directory / f"{name}.pt"
     torch.jit.save(form(eeg_models.build(module, seed)), path)
+    drop_debug_records(path)
     return path
+
+
+def drop_debug_records(path: Path) -> None:
+    """Source positions: they hold the paths of the machine that made the file, and differ from run
+    to run."""
+    reader = torch._C.PyTorchFileReader(str(path))
+    names = [name for name in reader.get_all_records() if not name.endswith(".debug_pkl")]
+    records = {name: reader.get_record(name) for name in names}
+    del reader
+    writer = torch._C.PyTorchFileWriter(str(path))
+    for name, content in records.items():
+        # These two the writer adds by itself.
+        if name not in ("version", ".data/serialization_id"):
+            writer.write_record(name, content, len(content))
+    writer.write_end_of_file()
 
 
 def answer(path: Path, normalized: list[list[float]]) -> list[dict]:

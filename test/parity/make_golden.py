@@ -13,7 +13,7 @@ The first form makes, in test/fixtures/:
     eeg/<name>.pt             tiny TorchScript files, good and bad ones
     eeg/windows.json          raw windows with their z-normalized values from exact arithmetic
     eeg/golden.json           logits and probabilities by torch for each good file and window
-    archives/                 checkpoints that the safe archive reader must refuse
+    archives/*.bin            checkpoints that must be refused
 The second form only computes answers of the shipped models. All of it is deterministic: a second
 run with the versions of requirements.txt gives the same numbers.
 """
@@ -24,6 +24,7 @@ from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import archives  # noqa: E402
 import eeg_golden  # noqa: E402
 import shipped  # noqa: E402
 import text_golden  # noqa: E402
@@ -48,6 +49,7 @@ def main() -> None:
     text_golden.make(FIXTURES / "models", arguments.only)
     if not arguments.only:
         eeg_golden.make(FIXTURES / "eeg")
+        archives.make(FIXTURES / "archives")
 
 
 if __name__ == "__main__":
