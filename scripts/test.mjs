@@ -46,7 +46,9 @@ async function native() {
 }
 
 async function rust() {
-  const args = ['test', '--release', '--locked', '--no-fail-fast'];
+  // The folder of the build, so that what it has compiled is not compiled again.
+  const target = path.join(ROOT, 'build', 'native', 'rust');
+  const args = ['test', '--release', '--locked', '--no-fail-fast', '--target-dir', target];
   const { code, output } = await run('cargo', args, path.join(ROOT, 'native', 'hf'));
   return {
     code,

@@ -8,7 +8,6 @@ import {
   notFound,
 } from './http/middleware/answer-errors';
 import { readJson } from './http/middleware/read-json';
-import { requireHost } from './http/middleware/require-host';
 import { trackRequest } from './http/middleware/track-request';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
@@ -33,11 +32,10 @@ export function createApp(options: AppOptions): Express {
   app.set('query parser', false);
 
   app.use(trackRequest(options.inFlight, options.logger));
-  app.use(requireHost);
   app.route('/health').get(health(options.modelLoaded)).all(methodNotAllowed('GET, HEAD'));
   app
     .route(endpoint.path)
-    .post(...readJson(limits.bodyLimit), endpoint.handle)
+    .post(readJson(limits.bodyLimit), endpoint.handle)
     .all(methodNotAllowed('POST'));
   app.use(notFound);
   app.use(answerErrors(limits));

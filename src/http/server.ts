@@ -36,7 +36,7 @@ export class HttpServer {
         headersTimeout: HEADERS_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS,
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-        requireHostHeader: false, // Node would answer it without a body; see requireHost
+        requireHostHeader: false, // Node would answer it without a body; see trackRequest
       },
       app,
     );

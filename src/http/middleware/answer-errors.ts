@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Respon
 import { RETRY_AFTER_SECONDS, ServiceError, STATUS } from '../../errors';
 import { EngineError } from '../../native/engine';
 import { contextOf } from '../request-context';
+import { sendJson } from '../send-json';
 
 export interface ErrorLimits {
   /** Bytes. */
@@ -20,7 +21,7 @@ export function answerErrors(limits: ErrorLimits): ErrorRequestHandler {
     }
     const retryAfter = RETRY_AFTER_SECONDS[error.code];
     if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
-    response.status(STATUS[error.code]).json({ detail: error.message });
+    sendJson(response, STATUS[error.code], { detail: error.message });
   };
 }
 

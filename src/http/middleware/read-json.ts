@@ -14,33 +14,38 @@ const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 const BYTE_ORDER_MARK = '\ufeff';
 
 /** Reads the body, at most `limit` bytes of it after decompression, and parses it as JSON. */
-export function readJson(limit: number): readonly RequestHandler[] {
-  return [requireJsonMediaType, express.raw({ type: () => true, limit }), parseBody];
+export function readJson(limit: number): RequestHandler {
+  const readBytes = express.raw({ type: () => true, limit });
+  return (request: Request, response: Response, next: NextFunction) => {
+    requireJsonMediaType(request.headers['content-type']);
+    readBytes(request, response, (error?: unknown) => {
+      if (error) return next(error);
+      if (contextOf(response).refused) {
+        return next(new ServiceError('DRAINING', 'The service is shutting down.'));
+      }
+      try {
+        request.body = parseJson(request.body);
+      } catch (problem) {
+        return next(problem);
+      }
+      next();
+    });
+  };
 }
 
 /** A body without a Content-Type is taken for JSON. */
-function requireJsonMediaType(request: Request, _response: Response, next: NextFunction): void {
-  const type = request.headers['content-type'];
-  if (type && type !== 'application/json') {
-    if (!JSON_MEDIA_TYPE.test(type)) {
-      throw new ServiceError(
-        'MEDIA_TYPE_UNSUPPORTED',
-        'The Content-Type must be application/json.',
-      );
-    }
-    const charset = CHARSET.exec(type)?.[1];
-    if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-      throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The charset of JSON must be utf-8.');
-    }
+function requireJsonMediaType(type: string | undefined): void {
+  if (!type || type === 'application/json') return;
+  if (!JSON_MEDIA_TYPE.test(type)) {
+    throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The Content-Type must be application/json.');
   }
-  next();
+  const charset = CHARSET.exec(type)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The charset of JSON must be utf-8.');
+  }
 }
 
-function parseBody(request: Request, response: Response, next: NextFunction): void {
-  if (contextOf(response).refused) {
-    throw new ServiceError('DRAINING', 'The service is shutting down.');
-  }
-  const bytes: unknown = request.body;
+function parseJson(bytes: unknown): unknown {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
     throw new ServiceError('BODY_INVALID', 'body: is required');
   }
@@ -48,11 +53,10 @@ function parseBody(request: Request, response: Response, next: NextFunction): vo
   if (!isUtf8(bytes)) throw new ServiceError('BODY_INVALID', 'body: is not valid UTF-8');
   const text = bytes.toString('utf8');
   try {
-    request.body = JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (error) {
     throw new ServiceError('BODY_INVALID', `body: is not valid JSON${position(error)}`);
   }
-  next();
 }
 
 /** V8's message also quotes the body, which has no place in an answer. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import { STATUS } from '../../errors';
+import { ServiceError, STATUS } from '../../errors';
 import type { InFlight } from '../in-flight';
 import { contextOf, type RequestContext } from '../request-context';
 
@@ -36,6 +36,10 @@ export function trackRequest(inFlight: InFlight, logger: Logger): RequestHandler
     response.setHeader('X-Request-Id', requestId);
     response.on('close', onClose);
     inFlight.begin(response);
+    // HTTP/1.1 wants a Host header (RFC 9112, 3.2). Node's own check answers without a body.
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      throw new ServiceError('REQUEST_INVALID', 'The Host header is missing.');
+    }
     next();
   };
 }

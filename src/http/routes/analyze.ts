@@ -5,6 +5,7 @@ import type { TextClassifier } from '../../sentiment/text-classifier';
 import { isBlank } from '../../sentiment/whitespace';
 import { contextOf } from '../request-context';
 import { analyzeBody } from '../schemas/analyze';
+import { sendJson } from '../send-json';
 import { type Endpoint, inferOptions, parseBody, requireModel } from './endpoint';
 
 /** POST /analyze: a text to its label. `classifier`: null when its model could not be loaded. */
@@ -21,7 +22,7 @@ export function analyze(classifier: TextClassifier | null, timeoutMs: number): E
       );
       contextOf(response).inference = inference;
       if (inference.truncated) response.setHeader('X-Input-Truncated', 'true');
-      response.json({ input_text: text, label, score: roundToFourDecimals(score) });
+      sendJson(response, 200, { input_text: text, label, score: roundToFourDecimals(score) });
     },
   };
 }

@@ -5,6 +5,7 @@ import { ServiceError } from '../../errors';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { contextOf } from '../request-context';
 import { predictBody } from '../schemas/predict';
+import { sendJson } from '../send-json';
 import { type Endpoint, inferOptions, parseBody, requireModel } from './endpoint';
 
 /** POST /predict: an EEG window to its class. `classifier`: null when its model is not loaded. */
@@ -25,7 +26,8 @@ export function predict(classifier: EegClassifier | null, timeoutMs: number): En
         inferOptions(response, timeoutMs),
       );
       contextOf(response).inference = inference;
-      response.json({ patient_id, diagnosis, confidence: roundToFourDecimals(confidence) });
+      const answer = { patient_id, diagnosis, confidence: roundToFourDecimals(confidence) };
+      sendJson(response, 200, answer);
     },
   };
 }
