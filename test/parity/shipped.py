@@ -7,12 +7,11 @@ from common import floats, versions, write_json
 from eeg_golden import answer
 from eeg_windows import as_float32, z_normalize
 from shipped_inputs import sentences, synthetic_windows
-from text_golden import answers, position_limit
+from text_golden import LABEL_MARGIN, answers, margin, position_limit
 
 
 def make(sentiment: Path, eeg: Path, directory: Path) -> None:
-    texts = sentences()
-    rows = answers(sentiment, texts)
+    rows = [row for row in answers(sentiment, sentences()) if margin(row) > LABEL_MARGIN]
     head = {"versions": versions(), "max_length": position_limit(sentiment)}
     write_json(directory / "shipped-sentiment.json", head, "texts", rows)
     labels = [row["label"] for row in rows]
