@@ -199,7 +199,7 @@ def build(module: type[nn.Module], seed: int) -> nn.Module:
 
 
 def spread_logits(model: nn.Module) -> None:
-    """So that different windows are put into different classes: logits of mean 0 and deviation 2
+    """So that different windows are put into different classes: logits of mean 0 and deviation 1
     over rhythms in noise."""
     generator = torch.Generator().manual_seed(0)
     time = torch.arange(256) / 95
@@ -209,6 +209,6 @@ def spread_logits(model: nn.Module) -> None:
         plain = PlainCnn.forward if isinstance(model, PlainCnn) else type(model).forward
         windows = rhythms.unsqueeze(1)
         logits = plain(model, windows)
-        scale = 2 / logits.std(0)
+        scale = 1 / logits.std(0)
         model.classifier.weight.mul_(scale.unsqueeze(1))
         model.classifier.bias.sub_(logits.mean(0)).mul_(scale)

@@ -14,8 +14,9 @@ The first form makes, in test/fixtures/:
     eeg/windows.json          raw windows with their z-normalized values from exact arithmetic
     eeg/golden.json           logits and probabilities by torch for each good file and window
     archives/*.bin            checkpoints that must be refused
-The second form only computes answers of the shipped models. All of it is deterministic: a second
-run with the versions of requirements.txt gives the same numbers.
+The second form only computes answers of the shipped models. A second run with the versions of
+requirements.txt gives the same numbers; the bytes of scripted .pt files may differ (names that
+TorchScript makes up).
 """
 
 import argparse
