@@ -14,8 +14,8 @@ it.each([
   ['exit-during-load', 8, ''],
   ['uncaught-exception', 1, ''],
   ['unhandled-rejection', 1, ''],
-  ['two-engines', 0, 'Sadness\n'],
-  ['terminated-workers', 0, 'Sadness\n'],
+  ['two-engines', 0, 'answered\n'],
+  ['terminated-workers', 0, 'answered\n'],
   ['worker-that-ends', 0, ''],
 ])('a process that ends by %s has exit code %d', async (way, code, stdout) => {
   const process_ = new NodeProcess({ script: SCRIPT, args: [way] });

@@ -67,7 +67,8 @@ const WAYS = {
   async 'two-engines'() {
     const [first, second] = await Promise.all([load(), load()]);
     await first.close();
-    console.log((await second.classify('good', {})).label);
+    await second.classify('good', {});
+    console.log('answered');
   },
   /** Three times, since each leaves the addon in the process for the next. */
   async 'terminated-workers'() {
@@ -80,7 +81,8 @@ const WAYS = {
       await worker.terminate();
     }
     const classifier = await load();
-    console.log((await classifier.classify('good', {})).label);
+    await classifier.classify('good', {});
+    console.log('answered');
   },
   async 'worker-that-ends'() {
     const worker = new Worker(__filename, { workerData: 'one' });
