@@ -19,8 +19,8 @@ let exitCode = 0;
 let stoppedAt = null;
 
 const children = names.map((name, index) => {
-  // A port that is no number is passed on as it is, for the service to explain.
-  const port = index === 0 || Number.isNaN(Number(basePort)) ? basePort : `${+basePort + index}`;
+  // 0 is any free port, and what is no number is passed on for the service to explain.
+  const port = Number(basePort) > 0 ? String(Number(basePort) + index) : basePort;
   const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'main.js'), name, ...flags], {
     // The EEG service looks for eeg_model.pt in its working directory.
     cwd: name === 'eeg' ? path.join(ROOT, 'models', 'eeg') : ROOT,
