@@ -1,6 +1,7 @@
 import {
   copyFileSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -11,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { post, request } from '../helpers/http';
 import { editSafetensors } from '../helpers/safetensors';
-import { FIXTURES, killAll, startService } from '../helpers/service';
+import { FIXTURES, killAll, ROOT, startService } from '../helpers/service';
 import { expectError, SERVICE_CASES, type ServiceCase } from '../helpers/services';
 
 const [SENTIMENT, EEG] = SERVICE_CASES as readonly [ServiceCase, ServiceCase];
@@ -160,6 +161,21 @@ describe('the sentiment service', () => {
     cpSync(path.join(FIXTURES, 'models', 'bert-single-label'), model, { recursive: true });
     damage();
     await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
+  });
+
+  it.each([
+    ['runs-code', /pytorch_model\.bin: /],
+    ['legacy-format', /pytorch_model\.bin: /],
+    ['training-checkpoint', /pytorch_model\.bin: /],
+    ['list', /pytorch_model\.bin: /],
+  ])('with a pytorch_model.bin that is a %s serves as not loaded', async (archive, why) => {
+    cpSync(path.join(FIXTURES, 'models', 'bert-single-label'), model, { recursive: true });
+    rmSync(inModel(WEIGHTS));
+    const weights = path.join(FIXTURES, 'archives', `${archive}.bin`);
+    copyFileSync(weights, inModel('pytorch_model.bin'));
+    await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
+    // What a careless reader of pickles would have made.
+    expect(existsSync(path.join(ROOT, 'malicious-pickle-ran'))).toBe(false);
   });
 
   it('with a shard missing serves as not loaded, and says which', async () => {
