@@ -15,15 +15,27 @@ export class InFlight {
     if (this.#isDraining) closeAfterwards(response);
   }
 
-  end(response: Response): void {
-    this.#responses.delete(response);
+  /** False when it had ended before. */
+  end(response: Response): boolean {
+    const wasInFlight = this.#responses.delete(response);
     if (this.#responses.size === 0) this.#onIdle?.();
+    return wasInFlight;
+  }
+
+  /**
+   * Node closes the response that is being sent on a connection, but not those of pipelined
+   * requests that wait for their turn behind it: they would never end.
+   */
+  connectionClosed(socket: unknown): void {
+    for (const response of this.#responses) {
+      if (response.req.socket === socket) response.emit('close');
+    }
   }
 
   /** Whether a request that was received whole waits for its answer on this connection. */
   isAnswerDueOn(socket: unknown): boolean {
     for (const response of this.#responses) {
-      if (response.socket === socket && response.req.complete) return true;
+      if (response.req.socket === socket && response.req.complete) return true;
     }
     return false;
   }

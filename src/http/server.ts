@@ -42,6 +42,9 @@ export class HttpServer {
     );
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
     this.#server.on('checkExpectation', app);
+    this.#server.on('connection', (socket) => {
+      socket.on('close', () => inFlight.connectionClosed(socket));
+    });
     this.#server.on('clientError', this.#answerClientError);
   }
 

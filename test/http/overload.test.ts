@@ -21,7 +21,7 @@ function analyze(service: Service, signal?: AbortSignal): Promise<Answer> {
   return post(service, '/analyze', BODY, signal ? { signal } : {});
 }
 
-/** Resolves when the only place in the queue is taken, that is when one more is refused. */
+/** Resolves when the queue is full, that is when one more is refused. */
 async function untilFull(service: Service): Promise<void> {
   while ((await analyze(service)).status !== 503);
 }
@@ -59,6 +59,19 @@ it('drops a request whose client has gone, and gives its place to another', asyn
   expect(line).toMatchObject({ level: 'info', status: 499, route: '/analyze' });
   // While it waited, this would have been refused.
   expect((await analyze(service)).status).toBe(200);
+});
+
+it('drops pipelined requests with the connection that they came on', async () => {
+  const service = await startHolding(60_000, { MAX_QUEUE_REQUESTS: '3' });
+  const body = JSON.stringify(BODY);
+  const one = `POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const socket = net.connect(service.port, '127.0.0.1', () => socket.write(one.repeat(3)));
+  await untilFull(service);
+  socket.destroy();
+  const dropped = () => service.logs.filter(({ status }) => status === 499).length;
+  await service.waitForLog(() => dropped() === 3);
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  expect(service.logs.at(-1)?.msg).toBe('stopped');
 });
 
 describe('SIGTERM', () => {

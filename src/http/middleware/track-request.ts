@@ -14,7 +14,7 @@ const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export function trackRequest(inFlight: InFlight, logger: Logger): RequestHandler {
   // One function for all requests; `this` is the response.
   function onClose(this: Response): void {
-    inFlight.end(this);
+    if (!inFlight.end(this)) return;
     const context = contextOf(this);
     if (!this.writableFinished) context.abort?.abort();
     logRequest(logger, this, context);
