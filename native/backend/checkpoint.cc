@@ -1,13 +1,10 @@
 #include "checkpoint.h"
 
-#include <ATen/core/Dict.h>
-#include <ATen/core/ivalue.h>
 #include <ATen/ops/from_blob.h>
-#include <torch/csrc/jit/serialization/pickle.h>
 
 #include "backend/model_config.h"
 #include "hf/safetensors.h"
-#include "runtime.h"
+#include "torch_save_file.h"
 
 namespace backend {
 namespace {
@@ -73,27 +70,9 @@ void Checkpoint::add_safetensors(const std::string& path) {
   files_.push_back(std::move(file));
 }
 
-// The reader of LibTorch builds tensors, lists and dictionaries, and nothing else: a pickle that
-// names another class is refused, no code of the file is run.
 void Checkpoint::add_pytorch_bin(const std::string& path) {
-  const MappedFile file(path);
-  const auto* begin = reinterpret_cast<const char*>(file.bytes().data());
-  c10::IValue value;
-  try {
-    value = torch::jit::pickle_load(std::vector<char>(begin, begin + file.bytes().size()));
-  } catch (...) {
-    throw LoadError(file.name() +
-                    ": is not a readable PyTorch checkpoint: " + message_of_current_exception());
-  }
-  if (!value.isGenericDict()) {
-    throw LoadError(file.name() + ": holds no dictionary of tensors");
-  }
-  for (const auto& item : value.toGenericDict()) {
-    if (!item.key().isString() || !item.value().isTensor()) {
-      throw LoadError(file.name() + ": holds an entry that is no named tensor");
-    }
-    add(item.key().toStringRef(), {item.value().toTensor(), file.name()});
-  }
+  const std::string file = MappedFile(path).name();  // says plainly when it cannot be read
+  for (auto& [name, tensor] : read_torch_save(path, file)) add(name, {std::move(tensor), file});
 }
 
 void Checkpoint::add(const std::string& stored_name, Entry entry) {

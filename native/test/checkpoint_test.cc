@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backend/model_config.h"
+#include "pickle_reader.h"
 #include "weights.h"
 
 namespace backend {
@@ -151,8 +152,25 @@ TEST_F(CheckpointTest, NamesAFileThatCannotBeRead) {
 
 TEST_F(CheckpointTest, NamesABinFileThatIsNoCheckpoint) {
   const auto path = write("pytorch_model.bin", "not a zip archive", "");
-  EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }).substr(0, 58),
-            "pytorch_model.bin: is not a readable PyTorch checkpoint: P");
+  EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }).substr(0, 55),
+            "pytorch_model.bin: is not a readable PyTorch checkpoint");
+}
+
+TEST_F(CheckpointTest, RefusesTheLengthsThatAStackMachineCouldBeFooledWith) {
+  const StorageLoader none = [](const std::string&, at::ScalarType, int64_t) -> at::Tensor {
+    throw LoadError("no storage");
+  };
+  for (const std::string pickle : {
+           std::string(),                      // nothing at all
+           std::string("."),                   // ends with an empty stack
+           std::string("u."),                  // a container operation without a mark
+           std::string("X\xff\xff\xff\xff."),  // a text longer than the file
+           std::string("\x87."),               // a tuple of what is not there
+           std::string("cposix\nsystem\n."),   // a function
+           std::string("cposix"),              // a name without its end
+       }) {
+    EXPECT_NE(message_of([&] { read_pickle(pickle, none); }), "no error");
+  }
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+// The tensors of a file that torch.save wrote.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <map>
+#include <string>
+
+namespace backend {
+
+/// Tensors by name from a state_dict saved with torch.save (the zip format, PyTorch 1.6 and newer).
+/// No code of the file is run, see pickle_reader.h. `file`: its name, for messages.
+/// Throws LoadError.
+std::map<std::string, at::Tensor> read_torch_save(const std::string& path, const std::string& file);
+
+}  // namespace backend
