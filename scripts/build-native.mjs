@@ -14,18 +14,22 @@ import { missingPrerequisites } from './prerequisites.mjs';
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 export const BUILD_FOLDER = path.join(ROOT, 'build/native');
 
-/** Build one CMake target; throws an Error with a readable message. */
-export function buildNative(target = 'libtorch_serve') {
-  cmakeJs(BUILD_FOLDER, ['build', `--target=${target}`, `--parallel=${os.availableParallelism()}`]);
+/** Build one CMake target; rejects with an Error that has a readable message. */
+export async function buildNative(target = 'libtorch_serve') {
+  await cmakeJs(BUILD_FOLDER, [
+    'build',
+    `--target=${target}`,
+    `--parallel=${os.availableParallelism()}`,
+  ]);
 }
 
 /** Only configure, in a folder of its own. definitions: CMake variables. */
-export function configureNative(folder, definitions) {
+export async function configureNative(folder, definitions) {
   const defines = Object.entries(definitions).map(([name, value]) => `--CD${name}=${value}`);
-  cmakeJs(folder, ['configure', ...defines]);
+  await cmakeJs(folder, ['configure', ...defines]);
 }
 
-function cmakeJs(folder, args) {
+async function cmakeJs(folder, args) {
   const missing = missingPrerequisites();
   if (missing.length > 0) {
     throw new Error(`the build needs what is not on this machine:\n  - ${missing.join('\n  - ')}`);
@@ -38,7 +42,7 @@ function cmakeJs(folder, args) {
       '--log-level=warn',
       '--config=Release',
       `--out=${folder}`,
-      `--CDLIBTORCH=${resolveLibtorch()}`,
+      `--CDLIBTORCH=${await resolveLibtorch()}`,
     ],
     { cwd: ROOT, stdio: 'inherit' },
   );
@@ -48,7 +52,7 @@ function cmakeJs(folder, args) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    buildNative(process.argv[2]);
+    await buildNative(process.argv[2]);
   } catch (error) {
     console.error(`build:native: ${error.message}`);
     process.exitCode = 1;

@@ -53,9 +53,9 @@ function installTools() {
 }
 
 /** clang-tidy over every source, as many at once as there are cores. */
-function lintCpp() {
+async function lintCpp() {
   // A build of its own: clang cannot read the compiler's precompiled header.
-  configureNative(FOLDER, { CMAKE_DISABLE_PRECOMPILE_HEADERS: 'ON' });
+  await configureNative(FOLDER, { CMAKE_DISABLE_PRECOMPILE_HEADERS: 'ON' });
   const sources = cppFiles().filter((name) => name.endsWith('.cc'));
   const tidy = path.join(TOOLS, 'clang_tidy/data/bin/clang-tidy');
   run(
@@ -85,7 +85,7 @@ try {
     '-D',
     'warnings',
   ]);
-  lintCpp();
+  await lintCpp();
 } catch (error) {
   console.error(`check:native: ${error.message}`);
   process.exitCode = 1;

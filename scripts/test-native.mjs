@@ -24,7 +24,7 @@ function run(suite) {
 }
 
 try {
-  buildNative('native_tests');
+  await buildNative('native_tests');
   const results = SUITES.map(run);
   const passed = results.reduce((sum, each) => sum + each.passed, 0);
   const failed = results.reduce((sum, each) => sum + each.failed, 0);

@@ -4,17 +4,18 @@
  * The cache entry is made in a folder of its own and renamed into place when complete, so an
  * interrupted or corrupt download leaves nothing that a later build would take for LibTorch.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { currentPlatform, LIBTORCH_VERSION } from './platforms.mjs';
 
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 
-/** Folder of LibTorch, with include/ and lib/. Throws an Error whose message says what to do. */
-export function resolveLibtorch() {
+/** Folder of LibTorch, with include/ and lib/. Rejects with an Error that says what to do. */
+export async function resolveLibtorch() {
   const own = process.env.LIBTORCH;
   if (own) {
     const folder = path.resolve(own);
@@ -24,7 +25,7 @@ export function resolveLibtorch() {
   }
   const platform = currentPlatform();
   const cache = path.join(cacheRoot(), `libtorch-${LIBTORCH_VERSION}-${platform.name}`);
-  if (problemOf(cache, platform.libraries)) download(platform, cache);
+  if (problemOf(cache, platform.libraries)) await download(platform, cache);
   return cache;
 }
 
@@ -56,7 +57,7 @@ function suffix() {
   return process.platform === 'darwin' ? 'dylib' : 'so';
 }
 
-function download(platform, target) {
+async function download(platform, target) {
   const root = path.dirname(target);
   fs.mkdirSync(root, { recursive: true });
   removeLeftovers(root);
@@ -65,10 +66,13 @@ function download(platform, target) {
   fs.mkdirSync(wheels, { recursive: true });
   try {
     console.log(`LibTorch ${LIBTORCH_VERSION}: downloading the pinned wheels (about 550 MB, once)`);
-    python(['-m', 'pip', ...pipArguments(platform, wheels)], 'pip could not download LibTorch');
+    await python(
+      ['-m', 'pip', ...pipArguments(platform, wheels)],
+      'pip could not download LibTorch',
+    );
     console.log('LibTorch: unpacking');
     const built = path.join(work, 'libtorch');
-    python(
+    await python(
       [path.join(HERE, 'unpack.py'), wheels, built, ...platform.libraries],
       'LibTorch could not be unpacked',
     );
@@ -100,17 +104,27 @@ function pipArguments(platform, folder) {
   ];
 }
 
+/** Runs Python; a signal that would end this process ends it first, so that the caller can tidy up. */
 function python(args, complaint) {
-  const run = spawnSync('python3', args, { stdio: 'inherit' });
-  if (run.error) throw new Error(`${complaint}: ${run.error.message}`);
-  if (run.status !== 0) {
-    throw new Error(
-      `${complaint} (see above); or set LIBTORCH to an unpacked LibTorch ${LIBTORCH_VERSION}`,
-    );
-  }
+  const advice = `or set LIBTORCH to an unpacked LibTorch ${LIBTORCH_VERSION}`;
+  return new Promise((resolve, reject) => {
+    const child = spawn('python3', args, { stdio: 'inherit' });
+    const pass = (signal) => child.kill(signal);
+    for (const signal of ENDING_SIGNALS) process.on(signal, pass);
+    const settle = (problem) => {
+      for (const signal of ENDING_SIGNALS) process.off(signal, pass);
+      if (problem) reject(new Error(`${complaint}: ${problem}; ${advice}`));
+      else resolve();
+    };
+    child.once('error', (error) => settle(error.message));
+    child.once('exit', (status, signal) => {
+      if (signal) settle(`interrupted by ${signal}`);
+      else settle(status === 0 ? undefined : 'see above');
+    });
+  });
 }
 
-/** Folders of builds that were interrupted: their process is gone. */
+/** Folders of builds that were killed outright: their process is gone. */
 function removeLeftovers(root) {
   for (const name of fs.readdirSync(root)) {
     const pid = /^\.partial-(\d+)$/.exec(name)?.[1];
