@@ -32,12 +32,13 @@ const children = names.map((name, index) => {
   child.on('exit', (code, signal) => {
     exitCode ||= code ?? (signal === null ? 0 : 1);
     process.exitCode = exitCode;
-    stop('SIGTERM');
+    if (stoppedAt === null) stop('SIGTERM');
   });
   return child;
 });
 
 function stop(signal) {
+  stoppedAt ??= Date.now();
   for (const child of children) {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
   }
@@ -48,7 +49,6 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     // npm passes on the signal that the terminal has already sent: one Ctrl-C arrives twice.
     if (stoppedAt !== null && Date.now() - stoppedAt < 500) return;
-    stoppedAt ??= Date.now();
     stop(signal === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
   });
 }
