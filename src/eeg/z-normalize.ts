@@ -14,17 +14,24 @@ const EPSILON = 1e-8;
  * @param signal at least one value, all finite
  */
 export function zNormalize(signal: readonly number[]): Float64Array {
-  const values = new Float64Array(signal);
-  const scale = powerOfTwoScale(values);
+  const values = new Float64Array(signal.length);
+  let largest = 0;
+  let isConstant = true;
+  for (let i = 0; i < values.length; i++) {
+    const value = signal[i] as number;
+    values[i] = value;
+    largest = Math.max(largest, Math.abs(value));
+    isConstant &&= value === signal[0];
+  }
+  if (isConstant) return values.fill(0);
+
+  const scale = powerOfTwoScale(largest);
   for (let i = 0; i < values.length; i++) values[i] = (values[i] as number) * scale;
   // Twice: the second pass takes away the rounding error of the first one's mean.
   subtract(values, mean(values));
   subtract(values, mean(values));
   const divisor = Math.sqrt(meanOfSquares(values)) + EPSILON * scale;
-  const isConstant = signal.every((value) => value === signal[0]);
-  for (let i = 0; i < values.length; i++) {
-    values[i] = isConstant ? 0 : (values[i] as number) / divisor;
-  }
+  for (let i = 0; i < values.length; i++) values[i] = (values[i] as number) / divisor;
   return values;
 }
 
@@ -33,9 +40,7 @@ export function zNormalize(signal: readonly number[]): Float64Array {
  * `EPSILON` times it stay finite; even the smallest subnormal, 2^-1074, then has a square that is
  * a normal double.
  */
-function powerOfTwoScale(values: Float64Array): number {
-  let largest = 0;
-  for (const value of values) largest = Math.max(largest, Math.abs(value));
+function powerOfTwoScale(largest: number): number {
   return 2 ** -Math.max(-1000, Math.ceil(Math.log2(largest)));
 }
 
@@ -45,12 +50,15 @@ function subtract(values: Float64Array, amount: number): void {
 
 function mean(values: Float64Array): number {
   let sum = 0;
-  for (const value of values) sum += value;
+  for (let i = 0; i < values.length; i++) sum += values[i] as number;
   return sum / values.length;
 }
 
 function meanOfSquares(values: Float64Array): number {
   let sum = 0;
-  for (const value of values) sum += value * value;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    sum += value * value;
+  }
   return sum / values.length;
 }
