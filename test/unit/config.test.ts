@@ -1,7 +1,7 @@
 import { type Command, type Config, ConfigError, helpText, readCommand } from '../../src/config';
 import type { Place } from '../../src/settings';
 
-const PLACE: Place = { coresGranted: 8, packageRoot: '/package', workingDirectory: '/work/dir' };
+const PLACE: Place = { coresGranted: 8, packageRoot: '/package', workingDirectory: '/home/user' };
 
 function command(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Command {
   return readCommand(args, PLACE, environment);
@@ -30,7 +30,7 @@ describe('readCommand', () => {
       host: undefined,
       port: 8000,
       sentimentModelDir: '/package/models/sentiment',
-      eegModelPath: '/work/dir/eeg_model.pt',
+      eegModelPath: '/home/user/eeg_model.pt',
       scheduling: {
         workers: 8,
         threadsPerWorker: 1,
@@ -68,7 +68,7 @@ describe('readCommand', () => {
       service: 'eeg',
       host: '127.0.0.1',
       port: 0,
-      sentimentModelDir: '/work/dir/some/model',
+      sentimentModelDir: '/home/user/some/model',
       eegModelPath: '/abs/model.pt',
       scheduling: {
         workers: 2,
