@@ -1,11 +1,12 @@
 #include "request_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace engine {
 
 Status RequestQueue::push(std::unique_ptr<Request>& request, bool ready) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (closed_) return Status::kDraining;
   if (requests_ >= options_.max_queue_requests) return Status::kQueueFull;
   // One request is always let in, however large: its size is the HTTP layer's matter.
@@ -17,11 +18,11 @@ Status RequestQueue::push(std::unique_ptr<Request>& request, bool ready) {
   if (ready) {
     ready_cost_ += request->sequence.cost();
     ready_.push_back(std::move(request));
-    ready_changed_.notify_one();
   } else {
     arrived_.push_back(std::move(request));
-    arrived_changed_.notify_one();
   }
+  lock.unlock();  // so that the thread that wakes does not find it taken
+  (ready ? ready_changed_ : arrived_changed_).notify_one();
   return Status::kOk;
 }
 
@@ -63,7 +64,8 @@ Taken RequestQueue::take_batch() {
   std::unique_lock lock(mutex_);
   ready_changed_.wait(lock, [this] { return !ready_.empty() || drained(); });
   if (options_.max_queue_delay.count() > 0 && !ready_.empty()) {
-    const auto until = ready_.front()->arrival + options_.max_queue_delay;
+    const auto until =
+        std::min(ready_.front()->arrival + options_.max_queue_delay, ready_.front()->deadline);
     ready_changed_.wait_until(lock, until, [this] { return batch_is_full() || closed_; });
   }
   Taken taken;

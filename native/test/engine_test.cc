@@ -104,6 +104,12 @@ TEST_F(EngineTest, WaitsForCompanyWhenAskedTo) {
   EXPECT_EQ(ended.of(2).batch_size, 2U);
 }
 
+TEST_F(EngineTest, DoesNotWaitForCompanyPastADeadline) {
+  Engine engine(backend, {.workers = 1, .max_queue_delay = std::chrono::hours(1)}, ended.handler());
+  engine.submit(1, Input("1"), Clock::now() + std::chrono::milliseconds(20));
+  EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
+}
+
 TEST_F(EngineTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
   Engine engine(backend, {.workers = 1, .max_queue_requests = 2}, ended.handler());
   occupy_worker(engine, 100);
