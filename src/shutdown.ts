@@ -63,8 +63,7 @@ export class Shutdown {
   #forceAfter(delayMs: number, reason: string, exitCode: number): void {
     setTimeout(() => {
       this.#log.logger.fatal({ exitCode }, `ending at once: ${reason}`);
-      this.#log.flush();
-      process.exit(exitCode);
+      this.#log.flushThenExit(exitCode);
     }, delayMs).unref();
   }
 }

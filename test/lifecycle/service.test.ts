@@ -50,6 +50,17 @@ describe('a service that is told to stop', () => {
     expect(service.logs.at(-1)?.msg).toBe('stopped');
   });
 
+  it('serves on, and ends with 0, when nobody reads its log any more', async () => {
+    const service = await startService('sentiment', { env: MODEL });
+    service.child.stdout?.destroy();
+    for (let i = 0; i < 50; i++) {
+      expect((await post(service, '/analyze', { text: 'good' })).status).toBe(200);
+    }
+    service.kill('SIGTERM');
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+    expect(service.stderr).toBe('');
+  });
+
   // What keeps these two is a request that waits a minute for company.
   const HELD = { ...MODEL, MAX_QUEUE_DELAY_MS: '60000', MAX_QUEUE_REQUESTS: '1' };
 

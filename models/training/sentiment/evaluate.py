@@ -1,6 +1,7 @@
-"""Measure a saved classifier on SST-2 dev, as distributed and as people write it.
+"""Measure a saved classifier, or a running service, on SST-2 dev, in both written forms.
 
     python evaluate.py --model DIR --data DIR [--predictions FILE]
+    python evaluate.py --url http://localhost:8000 --data DIR [--predictions FILE]
 """
 
 from __future__ import annotations
@@ -8,13 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import urllib.request
 from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 from transformers import BertForSequenceClassification
 
-from corpus import Example, padded, read_tsv
+from corpus import LABELS, Example, padded, read_tsv
 from network import load, load_tokenizer
 from written import written
 
@@ -39,6 +41,20 @@ def predict(
         result[indices] = model(input_ids=ids, attention_mask=mask).logits.softmax(-1)
     model.train(training)
     return result
+
+
+def ask(url: str, texts: list[str]) -> torch.Tensor:
+    """The same [texts, 2] from the scores that POST /analyze of a service gives (4 decimals)."""
+    rows = []
+    for text in texts:
+        body = json.dumps({"text": text}).encode()
+        headers = {"content-type": "application/json"}
+        with urllib.request.urlopen(urllib.request.Request(url + "/analyze", body, headers)) as got:
+            answer = json.load(got)
+        row = [1 - answer["score"]] * len(LABELS)
+        row[LABELS.index(answer["label"])] = answer["score"]
+        rows.append(row)
+    return torch.tensor(rows)
 
 
 def forms(examples: list[Example]) -> dict[str, list[str]]:
@@ -71,15 +87,18 @@ def calibration(probabilities: torch.Tensor, examples: list[Example], bins: int 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="saved model directory")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--model", type=Path, help="saved model directory")
+    source.add_argument("--url", help="running sentiment service")
     parser.add_argument("--data", type=Path, required=True, help="folder that holds dev.tsv")
     parser.add_argument("--predictions", type=Path, help="JSON lines to write")
     args = parser.parse_args()
     examples = read_tsv(args.data / "dev.tsv")
-    model, tokenizer = load(args.model), load_tokenizer(args.model)
+    model = load(args.model) if args.model else None
+    tokenizer = load_tokenizer(args.model) if args.model else None
     rows: list[dict[str, object]] = []
     for name, texts in forms(examples).items():
-        probabilities = predict(model, tokenizer, texts)
+        probabilities = predict(model, tokenizer, texts) if model else ask(args.url, texts)
         right, total = count_right(probabilities, examples), len(examples)
         low, high = wilson(right, total)
         error = calibration(probabilities, examples)
