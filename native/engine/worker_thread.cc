@@ -15,7 +15,7 @@ void set_up_engine_thread(const char* name) {
   pthread_setname_np(pthread_self(), name);
   // On Linux the nice value belongs to the thread. Raising it needs no privilege; should it fail,
   // only the preference is lost.
-  constexpr int kNiceness = 5;
+  constexpr int kNiceness = 10;
   const auto thread_id = static_cast<id_t>(syscall(SYS_gettid));
   const int current = getpriority(PRIO_PROCESS, thread_id);
   (void)setpriority(PRIO_PROCESS, thread_id, current + kNiceness);

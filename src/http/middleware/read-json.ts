@@ -7,6 +7,7 @@ import express, {
 } from 'express';
 import { ServiceError } from '../../errors';
 import { contextOf } from '../request-context';
+import { Turns } from '../turns';
 
 /** `application/json` or `application/<anything>+json`, and what follows. */
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
@@ -16,6 +17,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** Reads the body, at most `limit` bytes of it after decompression, and parses it as JSON. */
 export function readJson(limit: number): RequestHandler {
   const readBytes = express.raw({ type: () => true, limit });
+  const turns = new Turns();
   return (request: Request, response: Response, next: NextFunction) => {
     requireJsonMediaType(request.headers['content-type']);
     readBytes(request, response, (error?: unknown) => {
@@ -23,12 +25,14 @@ export function readJson(limit: number): RequestHandler {
       if (contextOf(response).refused) {
         return next(new ServiceError('DRAINING', 'The service is shutting down.'));
       }
-      try {
-        request.body = parseJson(request.body);
-      } catch (problem) {
-        return next(problem);
-      }
-      next();
+      turns.run(() => {
+        try {
+          request.body = parseJson(request.body);
+        } catch (problem) {
+          return next(problem);
+        }
+        next();
+      });
     });
   };
 }
