@@ -275,10 +275,11 @@ class PickleMachine {
     if (opcode == kBinInt2) return static_cast<int64_t>(unsigned_number(2));
     const size_t size = byte();
     if (size > sizeof(int64_t)) throw LoadError("holds an integer of more than 64 bits");
-    const uint64_t value = unsigned_number(size);
-    const size_t unused = 64 - 8 * size;
-    if (size == 0) return 0;
-    return static_cast<int64_t>(value << unused) >> unused;  // two's complement of `size` bytes
+    uint64_t value = unsigned_number(size);  // two's complement of `size` bytes
+    const size_t bits = 8 * size;
+    const bool negative = size > 0 && ((value >> (bits - 1)) & 1U) != 0;
+    if (negative && bits < 64) value |= ~uint64_t{0} << bits;
+    return static_cast<int64_t>(value);
   }
 
   std::string_view bytes_;

@@ -160,7 +160,7 @@ TEST_F(CheckpointTest, RefusesTheLengthsThatAStackMachineCouldBeFooledWith) {
   const StorageLoader none = [](const std::string&, at::ScalarType, int64_t) -> at::Tensor {
     throw LoadError("no storage");
   };
-  for (const std::string pickle : {
+  for (const std::string& pickle : {
            std::string(),                      // nothing at all
            std::string("."),                   // ends with an empty stack
            std::string("u."),                  // a container operation without a mark

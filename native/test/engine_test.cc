@@ -30,6 +30,7 @@ TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
                 ended.handler());
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (size_t t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
         for (size_t i = t * kEach; i < (t + 1) * kEach; ++i) {

@@ -17,44 +17,46 @@ std::string message_of(const std::function<void()>& call) {
   return "no error";
 }
 
-const ModelConfig kConfig({{"hidden_size", 384.0},
-                           {"half", 0.5},
-                           {"negative", -1.0},
-                           {"name", std::string("gelu")},
-                           {"flag", true},
-                           {"nothing", std::monostate()}});
+ModelConfig config() {
+  return ModelConfig({{"hidden_size", 384.0},
+                      {"half", 0.5},
+                      {"negative", -1.0},
+                      {"name", std::string("gelu")},
+                      {"flag", true},
+                      {"nothing", std::monostate()}});
+}
 
 TEST(ModelConfig, ReadsEntries) {
-  EXPECT_EQ(kConfig.positive_integer("hidden_size"), 384);
-  EXPECT_EQ(kConfig.integer_or("negative", 3), -1);
-  EXPECT_EQ(kConfig.integer_or("absent", 3), 3);
-  EXPECT_EQ(kConfig.integer_or("nothing", 3), 3);
-  EXPECT_EQ(kConfig.number_or("half", 1), 0.5);
-  EXPECT_EQ(kConfig.string_or("name", "relu"), "gelu");
-  EXPECT_EQ(kConfig.string_or("absent", "relu"), "relu");
+  EXPECT_EQ(config().positive_integer("hidden_size"), 384);
+  EXPECT_EQ(config().integer_or("negative", 3), -1);
+  EXPECT_EQ(config().integer_or("absent", 3), 3);
+  EXPECT_EQ(config().integer_or("nothing", 3), 3);
+  EXPECT_EQ(config().number_or("half", 1), 0.5);
+  EXPECT_EQ(config().string_or("name", "relu"), "gelu");
+  EXPECT_EQ(config().string_or("absent", "relu"), "relu");
 }
 
 TEST(ModelConfig, NamesTheKeyThatIsWrong) {
-  EXPECT_EQ(message_of([] { kConfig.positive_integer("absent"); }),
+  EXPECT_EQ(message_of([] { config().positive_integer("absent"); }),
             "config.json: absent: expected a positive integer, but it is missing");
-  EXPECT_EQ(message_of([] { kConfig.positive_integer("half"); }),
+  EXPECT_EQ(message_of([] { config().positive_integer("half"); }),
             "config.json: half: expected a positive integer, received 0.5");
-  EXPECT_EQ(message_of([] { kConfig.positive_integer("negative"); }),
+  EXPECT_EQ(message_of([] { config().positive_integer("negative"); }),
             "config.json: negative: expected a positive integer, received -1");
-  EXPECT_EQ(message_of([] { kConfig.positive_integer("name"); }),
+  EXPECT_EQ(message_of([] { config().positive_integer("name"); }),
             "config.json: name: expected a positive integer, received \"gelu\"");
-  EXPECT_EQ(message_of([] { kConfig.integer_or("flag", 1); }),
+  EXPECT_EQ(message_of([] { config().integer_or("flag", 1); }),
             "config.json: flag: expected an integer, received true");
-  EXPECT_EQ(message_of([] { kConfig.number_or("name", 1); }),
+  EXPECT_EQ(message_of([] { config().number_or("name", 1); }),
             "config.json: name: expected a number, received \"gelu\"");
-  EXPECT_EQ(message_of([] { kConfig.string_or("half", "x"); }),
+  EXPECT_EQ(message_of([] { config().string_or("half", "x"); }),
             "config.json: half: expected a string, received 0.5");
 }
 
 TEST(ModelConfig, RequiresOneOfTheSupportedValues) {
-  EXPECT_EQ(message_of([] { kConfig.require_one_of("name", {"relu", "gelu"}); }), "no error");
-  EXPECT_EQ(message_of([] { kConfig.require_one_of("absent", {"relu"}); }), "no error");
-  EXPECT_EQ(message_of([] { kConfig.require_one_of("name", {"relu", "tanh"}); }),
+  EXPECT_EQ(message_of([] { config().require_one_of("name", {"relu", "gelu"}); }), "no error");
+  EXPECT_EQ(message_of([] { config().require_one_of("absent", {"relu"}); }), "no error");
+  EXPECT_EQ(message_of([] { config().require_one_of("name", {"relu", "tanh"}); }),
             "config.json: name: expected relu or tanh, received \"gelu\"");
 }
 

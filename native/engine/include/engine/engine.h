@@ -23,7 +23,7 @@ struct Options {
   size_t max_batch_requests = 64;
   Clock::duration max_queue_delay{0};  ///< how long a worker may wait for company
   size_t max_queue_requests = 2048;
-  size_t max_queue_bytes = 64 * 1024 * 1024;  ///< of inputs that wait
+  size_t max_queue_bytes = size_t{64} * 1024 * 1024;  ///< of inputs that wait
 };
 
 /// How a request ended.
