@@ -19,5 +19,7 @@ add_library(libtorch INTERFACE)
 target_include_directories(libtorch SYSTEM INTERFACE
   ${LIBTORCH}/include ${LIBTORCH}/include/torch/csrc/api/include)
 target_link_libraries(libtorch INTERFACE torch::torch_cpu torch::c10)
-# Its own dependencies (libgomp, libcudart, libcupti) lie beside it and are found by its own rpath.
-target_link_options(libtorch INTERFACE -Wl,-rpath-link,${LIBTORCH}/lib)
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  # Its own dependencies (libgomp, libcudart, libcupti) lie beside it, found by its own rpath.
+  target_link_options(libtorch INTERFACE -Wl,-rpath-link,${LIBTORCH}/lib)
+endif()
