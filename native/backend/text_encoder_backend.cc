@@ -107,6 +107,7 @@ class TextEncoderBackend final : public engine::Backend {
 
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
                                                    const ComputeOptions& compute) {
+  set_intra_op_threads(compute.threads_per_worker);  // no OpenMP team for a thread that only loads
   const c10::InferenceMode inference_mode;
   try {
     return std::make_shared<TextEncoderBackend>(source, compute);
