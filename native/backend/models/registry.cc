@@ -9,10 +9,10 @@ const std::map<std::string, Architecture>& architectures() {
   using enum hf::TokenizerFamily;
   static const auto* table = new std::map<std::string, Architecture>{
       {"bert", {make_bert, kBert}},
-      {"camembert", {make_roberta, kRoberta}},
+      {"camembert", {make_roberta, kCamembert}},
       {"distilbert", {make_distilbert, kBert}},
       {"roberta", {make_roberta, kRoberta}},
-      {"xlm-roberta", {make_roberta, kRoberta}},
+      {"xlm-roberta", {make_roberta, kXlmRoberta}},
   };
   return *table;
 }

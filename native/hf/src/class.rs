@@ -13,6 +13,30 @@ use crate::settings::Settings;
 pub enum Family {
     Bert,
     Roberta,
+    Mpnet,
+    Albert,
+    XlmRoberta,
+    Camembert,
+    DebertaV2,
+    /// tokenizer.json as it is.
+    TokenizerJson,
+}
+
+impl Family {
+    /// From `hf_family` of include/hf/hf.h.
+    pub fn from_c(value: i32) -> Option<Self> {
+        Some(match value {
+            0 => Self::Bert,
+            1 => Self::Roberta,
+            2 => Self::Mpnet,
+            3 => Self::Albert,
+            4 => Self::XlmRoberta,
+            5 => Self::Camembert,
+            6 => Self::DebertaV2,
+            7 => Self::TokenizerJson,
+            _ => return None,
+        })
+    }
 }
 
 /// Since release 5, transformers takes only the vocabulary from tokenizer.json for the classes
@@ -36,11 +60,15 @@ pub fn choose(directory: &Path, settings: &Settings, family: Family) -> Result<C
     if let Some(name) = text("tokenizer_class") {
         return Ok(from_name(name));
     }
-    Ok(match (text("model_type"), family) {
-        (Some("xlm-roberta"), _) => Class::XlmRoberta,
-        (Some("camembert"), _) => Class::Camembert,
-        (_, Family::Bert) => Class::Bert,
-        (_, Family::Roberta) => Class::Roberta,
+    Ok(match family {
+        Family::Bert => Class::Bert,
+        Family::Roberta => Class::Roberta,
+        Family::Mpnet => from_name("MPNetTokenizer"),
+        Family::Albert => from_name("AlbertTokenizer"),
+        Family::XlmRoberta => Class::XlmRoberta,
+        Family::Camembert => Class::Camembert,
+        Family::DebertaV2 => from_name("DebertaV2Tokenizer"),
+        Family::TokenizerJson => from_name("TokenizersBackend"),
     })
 }
 

@@ -80,10 +80,8 @@ pub unsafe extern "C" fn hf_tokenizer_open(
     let result = guard(|| {
         // SAFETY: the caller's promise.
         let directory = unsafe { bytes(directory.cast(), directory_length) };
-        let family = match family {
-            0 => Family::Bert,
-            1 => Family::Roberta,
-            other => return Err(Error::new(format!("unknown tokenizer family {other}"))),
+        let Some(family) = Family::from_c(family) else {
+            return Err(Error::new(format!("unknown tokenizer family {family}")));
         };
         let directory = Path::new(OsStr::from_bytes(directory));
         Tokenizer::open(directory, family, position_limit)

@@ -25,7 +25,16 @@ const char* hf_tokenizers_version(void);
 typedef struct hf_tokenizer hf_tokenizer;
 
 // The kind of model, where the directory does not name its tokenizer class.
-typedef enum hf_family { HF_BERT = 0, HF_ROBERTA = 1 } hf_family;
+typedef enum hf_family {
+  HF_BERT = 0,
+  HF_ROBERTA = 1,
+  HF_MPNET = 2,
+  HF_ALBERT = 3,
+  HF_XLM_ROBERTA = 4,
+  HF_CAMEMBERT = 5,
+  HF_DEBERTA_V2 = 6,
+  HF_TOKENIZER_JSON = 7  // tokenizer.json as it is
+} hf_family;
 
 // position_limit: tokens that the model's position table holds, special tokens included.
 hf_status hf_tokenizer_open(const char* directory, size_t directory_length, int32_t family,

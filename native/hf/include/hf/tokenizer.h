@@ -21,9 +21,17 @@ struct Encoding {
   bool truncated = false;
 };
 
-// Which files are looked for when tokenizer.json is absent and no file names a tokenizer class:
-// vocab.txt, or vocab.json with merges.txt.
-enum class TokenizerFamily : int32_t { kBert = HF_BERT, kRoberta = HF_ROBERTA };
+// Which tokenizer is built when no file of the directory names a tokenizer class.
+enum class TokenizerFamily : int32_t {
+  kBert = HF_BERT,
+  kRoberta = HF_ROBERTA,
+  kMpnet = HF_MPNET,
+  kAlbert = HF_ALBERT,
+  kXlmRoberta = HF_XLM_ROBERTA,
+  kCamembert = HF_CAMEMBERT,
+  kDebertaV2 = HF_DEBERTA_V2,
+  kTokenizerJson = HF_TOKENIZER_JSON,
+};
 
 // Movable, not copyable. Const members may be called from any number of threads.
 class Tokenizer {

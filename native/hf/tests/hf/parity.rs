@@ -20,7 +20,13 @@ fn same_ids_as_transformers() {
         let golden = read(&directory.join("golden.json"));
         let config = read(&directory.join("config.json"));
         let family = match config["model_type"].as_str() {
-            Some("bert" | "distilbert") => Family::Bert,
+            Some("bert" | "distilbert" | "electra") => Family::Bert,
+            Some("mpnet") => Family::Mpnet,
+            Some("albert") => Family::Albert,
+            Some("xlm-roberta") => Family::XlmRoberta,
+            Some("camembert") => Family::Camembert,
+            Some("deberta-v2") => Family::DebertaV2,
+            Some("modernbert") => Family::TokenizerJson,
             _ => Family::Roberta,
         };
         let limit = golden["max_length"].as_u64().expect("max_length") as usize;

@@ -1,7 +1,7 @@
 use crate::common::{
     VOCAB_TXT, bert, directory, encode, ids, open, open_with_limit, roberta, vocab_json,
 };
-use hf::tokenizer::Family::{Bert, Roberta};
+use hf::tokenizer::Family::{Bert, Camembert, Roberta, XlmRoberta};
 use hf::tokenizer::Tokenizer;
 use serde_json::json;
 
@@ -132,14 +132,12 @@ fn sentence_piece_classes() {
     ]);
     let file = json!({"normalizer": null, "model": {"type": "Unigram", "vocab": vocab}});
     let file = file.to_string();
-    for model_type in ["xlm-roberta", "camembert"] {
-        let config = json!({"model_type": model_type}).to_string();
-        let tokenizer = directory(&[("tokenizer.json", &file), ("config.json", &config)]);
-        let tokenizer = open(&tokenizer, Roberta);
+    for family in [XlmRoberta, Camembert] {
+        let tokenizer = open(&directory(&[("tokenizer.json", &file)]), family);
         assert_eq!(
             ids(&tokenizer, "ab  ba\u{2603}"),
             [0, 6, 4, 7, 5, 3, 2],
-            "{model_type}"
+            "{family:?}"
         );
     }
 }

@@ -1,5 +1,5 @@
 use crate::common::{MERGES_TXT, bert, directory, error, roberta};
-use hf::tokenizer::Family::{Bert, Roberta};
+use hf::tokenizer::Family::*;
 use hf::tokenizer::Tokenizer;
 use serde_json::json;
 use std::path::Path;
@@ -18,8 +18,16 @@ fn missing_files_are_named() {
     );
     let no_vocab = directory(&[("merges.txt", MERGES_TXT)]);
     assert!(error(&no_vocab, Roberta).starts_with("vocab.json: not found"));
-    let camembert = directory(&[("config.json", r#"{"model_type": "camembert"}"#)]);
-    assert!(error(&camembert, Roberta).starts_with("tokenizer.json: not found"));
+    for family in [
+        Mpnet,
+        Albert,
+        XlmRoberta,
+        Camembert,
+        DebertaV2,
+        TokenizerJson,
+    ] {
+        assert!(error(&empty, family).starts_with("tokenizer.json: not found"));
+    }
     let class = r#"{"tokenizer_class": "BertJapaneseTokenizer"}"#;
     let message = error(&bert(&[("tokenizer_config.json", class)]), Bert);
     assert!(message.contains("`BertJapaneseTokenizer`"), "{message}");
