@@ -1,7 +1,9 @@
 #include "backend/model_config.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <sstream>
 
 namespace backend {
 namespace {
@@ -64,6 +66,32 @@ std::string ModelConfig::string_or(std::string_view key, std::string_view fallba
   const auto* text = std::get_if<std::string>(value);
   if (!text) fail(key, "a string", value);
   return *text;
+}
+
+bool ModelConfig::boolean_or(std::string_view key, bool fallback) const {
+  const Value* value = find(key);
+  if (!value) return fallback;
+  const auto* flag = std::get_if<bool>(value);
+  if (!flag) fail(key, "true or false", value);
+  return *flag;
+}
+
+std::vector<std::string> ModelConfig::strings(std::string_view key) const {
+  std::vector<std::string> result;
+  if (find(key)) {
+    std::istringstream joined(string_or(key, ""));
+    for (std::string part; std::getline(joined, part, '|');) {
+      std::erase_if(part, [](unsigned char c) { return std::isspace(c) != 0; });
+      std::ranges::transform(part, part.begin(), [](unsigned char c) { return std::tolower(c); });
+      result.push_back(part);
+    }
+    return result;
+  }
+  for (size_t i = 0;; ++i) {
+    const std::string element = std::string(key) + "." + std::to_string(i);
+    if (!find(element)) return result;
+    result.push_back(string_or(element, ""));
+  }
 }
 
 void ModelConfig::require_one_of(std::string_view key,

@@ -23,6 +23,9 @@ ModelConfig config() {
                       {"negative", -1.0},
                       {"name", std::string("gelu")},
                       {"flag", true},
+                      {"list.0", std::string("c2p")},
+                      {"list.1", std::string("p2c")},
+                      {"joined", std::string("P2C | c2p")},
                       {"nothing", std::monostate()}});
 }
 
@@ -34,6 +37,16 @@ TEST(ModelConfig, ReadsEntries) {
   EXPECT_EQ(config().number_or("half", 1), 0.5);
   EXPECT_EQ(config().string_or("name", "relu"), "gelu");
   EXPECT_EQ(config().string_or("absent", "relu"), "relu");
+  EXPECT_TRUE(config().boolean_or("flag", false));
+  EXPECT_TRUE(config().boolean_or("absent", true));
+}
+
+TEST(ModelConfig, ReadsListsOfStrings) {
+  using Strings = std::vector<std::string>;
+  EXPECT_EQ(config().strings("list"), (Strings{"c2p", "p2c"}));
+  EXPECT_EQ(config().strings("joined"), (Strings{"p2c", "c2p"}));
+  EXPECT_EQ(config().strings("absent"), Strings());
+  EXPECT_EQ(config().strings("nothing"), Strings());
 }
 
 TEST(ModelConfig, NamesTheKeyThatIsWrong) {
@@ -50,6 +63,10 @@ TEST(ModelConfig, NamesTheKeyThatIsWrong) {
   EXPECT_EQ(message_of([] { config().number_or("name", 1); }),
             "config.json: name: expected a number, received \"gelu\"");
   EXPECT_EQ(message_of([] { config().string_or("half", "x"); }),
+            "config.json: half: expected a string, received 0.5");
+  EXPECT_EQ(message_of([] { config().boolean_or("half", true); }),
+            "config.json: half: expected true or false, received 0.5");
+  EXPECT_EQ(message_of([] { config().strings("half"); }),
             "config.json: half: expected a string, received 0.5");
 }
 

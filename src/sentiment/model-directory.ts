@@ -5,9 +5,6 @@ import type { TextModelSource } from '../native/engine';
 import { labelNames } from './labels';
 import { chooseScoreFunction, type ScoreFunction } from './probabilities';
 
-/** Values of `model_type` in config.json for which the native side has an architecture. */
-const SUPPORTED_MODEL_TYPES = ['bert', 'distilbert', 'roberta', 'xlm-roberta', 'camembert'];
-
 /** Where `save_pretrained` puts weights, in the order in which they are looked for. */
 const SAFETENSORS = 'model.safetensors';
 const SAFETENSORS_INDEX = 'model.safetensors.index.json';
@@ -15,17 +12,17 @@ const PICKLED_WEIGHTS = 'pytorch_model.bin';
 
 const CONFIG = 'config.json';
 
+/** Objects of config.json that only TypeScript reads; a classifier may have thousands of labels. */
+const LABEL_TABLES: ReadonlySet<string> = new Set(['id2label', 'label2id']);
+
 /** `<file>: <key>: <what is wrong, what was expected>`, files relative to the model directory. */
 export class ModelDirectoryError extends Error {
   override readonly name = 'ModelDirectoryError';
 }
 
-/** What TypeScript needs of config.json; the native side reads its own keys among all scalars. */
+/** What TypeScript needs of config.json; the native side reads its own keys, `model_type` too. */
 const configSchema = z.looseObject({
-  model_type: z.string().refine((type) => SUPPORTED_MODEL_TYPES.includes(type), {
-    error: ({ input }) =>
-      `${JSON.stringify(input)} is not supported, only ${SUPPORTED_MODEL_TYPES.join(', ')}`,
-  }),
+  model_type: z.string(),
   architectures: z
     .array(z.string())
     .nullish()
@@ -74,7 +71,7 @@ export function readModelDirectory(directory: string): ModelDirectory {
     source: {
       type: 'text-classification',
       modelType: config.model_type,
-      config: { ...scalars(config), num_labels: numLabels },
+      config: { ...flatten(config), num_labels: numLabels },
       weightFiles: findWeights(directory),
       tokenizerDirectory: directory,
     },
@@ -96,15 +93,20 @@ function countLabels(config: z.output<typeof configSchema>): number {
   return config.num_labels ?? 2;
 }
 
-function scalars(config: object): Record<string, string | number | boolean | null> {
-  const entries = Object.entries(config as Record<string, unknown>);
-  return Object.fromEntries(entries.filter(isScalarEntry));
-}
+type Scalar = string | number | boolean | null;
 
-function isScalarEntry(
-  entry: [string, unknown],
-): entry is [string, string | number | boolean | null] {
-  return entry[1] === null || ['string', 'number', 'boolean'].includes(typeof entry[1]);
+/** Entries of nested objects and lists get their path as key: `layer_types.0`. */
+function flatten(value: object, prefix = ''): Record<string, Scalar> {
+  const flat: Record<string, Scalar> = {};
+  for (const [key, entry] of Object.entries(value as Record<string, unknown>)) {
+    if (LABEL_TABLES.has(prefix + key)) continue;
+    if (typeof entry === 'object' && entry !== null) {
+      Object.assign(flat, flatten(entry, `${prefix}${key}.`));
+    } else {
+      flat[prefix + key] = entry as Scalar; // JSON has no other types
+    }
+  }
+  return flat;
 }
 
 /** Absolute paths of the weight files. */

@@ -45,7 +45,7 @@ def position_limit(directory: Path) -> int:
     tokenizer itself knows no limit."""
     config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     positions = config["max_position_embeddings"]
-    if config["model_type"] in ("roberta", "xlm-roberta", "camembert"):
+    if config["model_type"] in tiny_models.POSITIONS_AFTER_PADDING:
         positions -= config["pad_token_id"] + 1
     return min(positions, AutoTokenizer.from_pretrained(directory).model_max_length)
 

@@ -21,7 +21,10 @@ LABELS = {
     1: ["STARS"],
     2: ["NEGATIVE", "POSITIVE"],
     3: ["anger", "joy \u2014 \u559c\u60a6", "Sadness"],
+    28: [f"emotion {index}" for index in range(27)] + ["\U0001f610 neutral"],
 }
+# Model types whose first position is pad_token_id + 1.
+POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text", "mpnet")
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Spec:
     put into config.json by hand afterwards (None removes one)."""
 
     name: str
-    architecture: str  # "Bert", "DistilBert", "Roberta", "XLMRoberta", "Camembert"
+    architecture: str  # "Bert" of transformers.BertForSequenceClassification, and so on
     tokenizer: Callable[..., int]
     num_labels: int
     seed: int  # one with which every label is the answer to some text
@@ -173,6 +176,193 @@ SPECS = [
     ),
 ]
 
+# Smaller than those above: what is new in them is the network, not what it is stored in.
+SPECS += [
+    Spec(
+        name="electra-narrow-embeddings-float16",
+        architecture="Electra",
+        tokenizer=tiny_tokenizers.save_bert,
+        num_labels=2,
+        seed=1,
+        dtype=torch.float16,
+        config={"embedding_size": 16},
+    ),
+    Spec(
+        name="electra-28-labels-float16",
+        architecture="Electra",
+        tokenizer=tiny_tokenizers.save_bert_vocab_txt,
+        num_labels=28,
+        seed=2,
+        problem_type="multi_label_classification",
+        dtype=torch.float16,
+        config={"embedding_size": 32, "hidden_act": "gelu_fast"},
+    ),
+    Spec(
+        name="albert-one-shared-layer",
+        architecture="Albert",
+        tokenizer=tiny_tokenizers.save_albert,
+        num_labels=3,
+        seed=3,
+        config={"embedding_size": 16, "num_hidden_layers": 4},
+    ),
+    Spec(
+        name="albert-groups-float16",
+        architecture="Albert",
+        tokenizer=tiny_tokenizers.save_bert,
+        num_labels=2,
+        seed=4,
+        dtype=torch.float16,
+        config={
+            "embedding_size": 16,
+            "num_hidden_layers": 5,
+            "num_hidden_groups": 2,
+            "inner_group_num": 2,
+            "hidden_act": "gelu",
+        },
+    ),
+    Spec(
+        name="mpnet-far-positions-float16",
+        architecture="MPNet",
+        tokenizer=tiny_tokenizers.save_bert,
+        num_labels=2,
+        seed=5,
+        dtype=torch.float16,
+        config={"max_position_embeddings": 202},
+    ),
+    Spec(
+        name="mpnet-regression-float16",
+        architecture="MPNet",
+        tokenizer=tiny_tokenizers.save_roberta,
+        num_labels=1,
+        seed=6,
+        problem_type="regression",
+        dtype=torch.float16,
+        config={"hidden_act": "gelu_new", "relative_attention_num_buckets": 40},
+    ),
+    Spec(
+        name="deberta-v2-as-v3-float16",
+        architecture="DebertaV2",
+        tokenizer=tiny_tokenizers.save_deberta_v2,
+        num_labels=3,
+        seed=7,
+        dtype=torch.float16,
+        config={
+            "max_position_embeddings": 90,
+            "relative_attention": True,
+            "position_buckets": 16,
+            "norm_rel_ebd": "layer_norm",
+            "share_att_key": True,
+            "pos_att_type": "p2c|c2p",
+            "position_biased_input": False,
+            "layer_norm_eps": 1e-7,
+        },
+    ),
+    Spec(
+        name="deberta-v2-convolution-float16",
+        architecture="DebertaV2",
+        tokenizer=tiny_tokenizers.save_deberta_v2,
+        num_labels=2,
+        seed=8,
+        dtype=torch.float16,
+        config={
+            "embedding_size": 16,
+            "relative_attention": True,
+            "max_relative_positions": 24,
+            "pos_att_type": ["c2p", "p2c"],
+            "type_vocab_size": 2,
+            "conv_kernel_size": 3,
+            "conv_groups": 2,
+            "conv_act": "gelu",
+            "pooler_hidden_act": "tanh",
+        },
+    ),
+    Spec(
+        name="deberta-v2-c2p-float16",
+        architecture="DebertaV2",
+        tokenizer=tiny_tokenizers.save_bert,
+        num_labels=2,
+        seed=9,
+        problem_type="multi_label_classification",
+        dtype=torch.float16,
+        config={"relative_attention": True, "pos_att_type": ["c2p"]},
+    ),
+    Spec(
+        name="deberta-v2-absolute-float16",
+        architecture="DebertaV2",
+        tokenizer=tiny_tokenizers.save_deberta_v2,
+        num_labels=2,
+        seed=10,
+        dtype=torch.float16,
+        config={"pos_att_type": ["p2c"]},
+    ),
+    Spec(
+        name="modernbert-float16",
+        architecture="ModernBert",
+        tokenizer=tiny_tokenizers.save_modernbert,
+        num_labels=3,
+        seed=11,
+        dtype=torch.float16,
+        config={"num_hidden_layers": 4, "local_attention": 12, "max_position_embeddings": 90},
+    ),
+    Spec(
+        name="modernbert-mean-biases-bfloat16",
+        architecture="ModernBert",
+        tokenizer=tiny_tokenizers.save_modernbert,
+        num_labels=2,
+        seed=12,
+        dtype=torch.bfloat16,
+        config={
+            "local_attention": 7,
+            "classifier_pooling": "mean",
+            "classifier_activation": "silu",
+            "hidden_activation": "relu",
+            "norm_bias": True,
+            "attention_bias": True,
+            "mlp_bias": True,
+            "classifier_bias": True,
+            "layer_types": ["sliding_attention", "full_attention"],
+            "rope_parameters": {
+                "full_attention": {"rope_type": "default", "rope_theta": 5000.0},
+                "sliding_attention": {"rope_type": "default", "rope_theta": 300.0},
+            },
+        },
+    ),
+    Spec(
+        name="modernbert-older-config-float16",
+        architecture="ModernBert",
+        tokenizer=tiny_tokenizers.save_modernbert,
+        num_labels=2,
+        seed=13,
+        problem_type="single_label_classification",
+        dtype=torch.float16,
+        config={"num_hidden_layers": 3, "local_attention": 10},
+        raw_config={
+            "layer_types": None,
+            "rope_parameters": None,
+            "global_attn_every_n_layers": 2,
+            "global_rope_theta": 7000.0,
+            "local_rope_theta": 500.0,
+        },
+    ),
+    Spec(
+        name="data2vec-text-float16",
+        architecture="Data2VecText",
+        tokenizer=tiny_tokenizers.save_roberta,
+        num_labels=2,
+        seed=14,
+        dtype=torch.float16,
+    ),
+    Spec(
+        name="ernie-task-embedding-float16",
+        architecture="Ernie",
+        tokenizer=tiny_tokenizers.save_bert,
+        num_labels=2,
+        seed=15,
+        dtype=torch.float16,
+        config={"use_task_id": True},
+    ),
+]
+
 VOCABULARY_SIZE = 420
 POSITION_LIMIT = 40  # tokens, special ones included
 
@@ -191,24 +381,21 @@ def make(spec: Spec, directory: Path) -> None:
 
 def configuration(spec: Spec, vocabulary_size: int) -> transformers.PreTrainedConfig:
     labels = dict(enumerate(LABELS[spec.num_labels]))
-    bert_like = spec.architecture in ("Bert", "DistilBert")
-    if spec.architecture == "DistilBert":
-        sizes = DISTILBERT_SIZES
-    else:
-        sizes = SIZES
+    config_class = getattr(transformers, f"{spec.architecture}Config")
+    after_padding = config_class.model_type in POSITIONS_AFTER_PADDING
+    roberta_like = after_padding and spec.architecture != "MPNet"
     entries = {
-        **sizes,
+        **(DISTILBERT_SIZES if spec.architecture == "DistilBert" else SIZES),
         "vocab_size": vocabulary_size,
-        "pad_token_id": 0 if bert_like else 1,
-        # RoBERTa's positions start after the padding index.
-        "max_position_embeddings": POSITION_LIMIT + (0 if bert_like else 2),
+        "pad_token_id": 1 if after_padding else 0,
+        "max_position_embeddings": POSITION_LIMIT + (2 if after_padding else 0),
         "id2label": labels,
         "label2id": {label: index for index, label in labels.items()},
         "problem_type": spec.problem_type,
-        **({} if bert_like else {"type_vocab_size": 1, "layer_norm_eps": 1e-5}),
+        **({"type_vocab_size": 1, "layer_norm_eps": 1e-5} if roberta_like else {}),
         **spec.config,
     }
-    return getattr(transformers, f"{spec.architecture}Config")(**entries)
+    return config_class(**entries)
 
 
 def randomize(model: torch.nn.Module, seed: int) -> None:
@@ -218,7 +405,7 @@ def randomize(model: torch.nn.Module, seed: int) -> None:
     with torch.no_grad():
         for name, parameter in sorted(model.named_parameters()):
             noise = torch.randn(parameter.shape, generator=generator)
-            if "LayerNorm.weight" in name or "layer_norm.weight" in name:
+            if name.lower().endswith("norm.weight"):
                 parameter.copy_(1 + 0.3 * noise)
             elif "embeddings" in name:
                 parameter.copy_(0.7 * noise)

@@ -6,11 +6,21 @@ import math
 from collections import Counter
 from pathlib import Path
 
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from tokenizers import (
+    Tokenizer,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from texts import TRAINING_TEXT
 from transformers import (
+    AlbertTokenizer,
     BertTokenizer,
     CamembertTokenizer,
+    DebertaV2Tokenizer,
+    PreTrainedTokenizerFast,
     RobertaTokenizer,
     XLMRobertaTokenizer,
 )
@@ -145,6 +155,36 @@ def save_camembert(directory: Path, size: int, **settings) -> int:
     vocabulary.append(("<mask>", 0.0))
     CamembertTokenizer(vocab=vocabulary, **settings).save_pretrained(directory)
     return len(vocabulary)
+
+
+def save_albert(directory: Path, size: int, **settings) -> int:
+    vocabulary = unigram_vocabulary(size, ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"])
+    AlbertTokenizer(vocab=vocabulary, **settings).save_pretrained(directory)
+    return len(vocabulary)
+
+
+def save_deberta_v2(directory: Path, size: int, **settings) -> int:
+    vocabulary = unigram_vocabulary(size - 1, ["[PAD]", "[CLS]", "[SEP]", "[UNK]"])
+    vocabulary.append(("[MASK]", 0.0))
+    DebertaV2Tokenizer(vocab=vocabulary, **settings).save_pretrained(directory)
+    return len(vocabulary)
+
+
+def save_modernbert(directory: Path, size: int, **settings) -> int:
+    """A byte-level BPE with BERT's names of special tokens."""
+    vocabulary, merges = byte_pair_model(size - len(BERT_TOKENS))
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.add_special_tokens(BERT_TOKENS)
+    ids = [(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=ids
+    )
+    names = dict(zip(["pad", "unk", "cls", "sep", "mask"], BERT_TOKENS))
+    tokens = {f"{name}_token": token for name, token in names.items()}
+    saved = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **tokens, **settings)
+    saved.save_pretrained(directory)
+    return tokenizer.get_vocab_size()
 
 
 def write(path: Path, text: str) -> None:

@@ -65,6 +65,25 @@ describe('readModelDirectory', () => {
     });
   });
 
+  it('hands on what is nested under its path, but for the label tables', () => {
+    write('config.json', {
+      model_type: 'modernbert',
+      layer_types: ['full_attention', 'sliding_attention'],
+      rope_parameters: { full_attention: { rope_type: 'default', rope_theta: 160000 } },
+      id2label: { 0: 'a', 1: 'b' },
+      label2id: { a: 0, b: 1 },
+    });
+    const { source } = readModelDirectory(directory);
+    expect(source).toHaveProperty('config', {
+      model_type: 'modernbert',
+      'layer_types.0': 'full_attention',
+      'layer_types.1': 'sliding_attention',
+      'rope_parameters.full_attention.rope_type': 'default',
+      'rope_parameters.full_attention.rope_theta': 160000,
+      num_labels: 2,
+    });
+  });
+
   it.each([
     [{ id2label: { 0: 'a', 1: 'b', 2: 'c' } }, ['a', 'b', 'c'], 'softmax'],
     [{ id2label: { 2: 'c', 0: 'a', 1: 'b' }, num_labels: 5 }, ['a', 'b', 'c'], 'softmax'],
@@ -108,11 +127,6 @@ describe('readModelDirectory', () => {
   });
 
   it.each([
-    [
-      { model_type: 't5' },
-      'config.json: model_type: "t5" is not supported, only bert, distilbert, roberta, ' +
-        'xlm-roberta, camembert',
-    ],
     [
       { architectures: ['BertForMaskedLM'] },
       'config.json: architectures: expected a model for sequence classification, ' +

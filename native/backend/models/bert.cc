@@ -1,26 +1,23 @@
-// BERT for sequence classification.
-// Source: transformers, models/bert/modeling_bert.py (BertForSequenceClassification).
-#include <ATen/ops/tanh.h>
-
+// BERT for sequence classification, and ERNIE, which adds an embedding of the task.
+// Source: transformers, models/bert/modeling_bert.py (BertForSequenceClassification) and
+// models/ernie/modeling_ernie.py (ErnieForSequenceClassification).
 #include "models/bert_encoder.h"
 #include "models/sequence_classifier.h"
-#include "nn/linear.h"
+#include "nn/classification_head.h"
 
 namespace backend::models {
 namespace {
 
 class Bert final : public SequenceClassifier {
  public:
-  Bert(const ModelConfig& config, const Weights& weights)
-      : encoder_(config, weights / "bert"),
-        pooler_(weights / "bert.pooler.dense", encoder_.hidden_size(), encoder_.hidden_size()),
-        classifier_(weights / "classifier", encoder_.hidden_size(),
-                    config.positive_integer("num_labels")) {}
+  Bert(const ModelConfig& config, const Weights& weights, const char* encoder_key)
+      : encoder_(config, weights / encoder_key, config.positive_integer("hidden_size")),
+        head_(weights / encoder_key / "pooler.dense", weights / "classifier",
+              config.positive_integer("hidden_size"), config.positive_integer("num_labels"),
+              nn::tanh) {}
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
-    const at::Tensor first =
-        encoder_.first_token_states(batch, batch.position_ids(), batch.token_type_ids);
-    return classifier_(at::tanh(pooler_(first)));
+    return head_(encoder_.first_token_states(batch, batch.position_ids(), batch.token_type_ids));
   }
 
   int64_t max_length() const override { return encoder_.position_rows(); }
@@ -28,14 +25,17 @@ class Bert final : public SequenceClassifier {
 
  private:
   BertEncoder encoder_;
-  nn::Linear pooler_;
-  nn::Linear classifier_;
+  nn::ClassificationHead head_;
 };
 
 }  // namespace
 
 std::unique_ptr<SequenceClassifier> make_bert(const ModelConfig& config, const Weights& weights) {
-  return std::make_unique<Bert>(config, weights);
+  return std::make_unique<Bert>(config, weights, "bert");
+}
+
+std::unique_ptr<SequenceClassifier> make_ernie(const ModelConfig& config, const Weights& weights) {
+  return std::make_unique<Bert>(config, weights, "ernie");
 }
 
 }  // namespace backend::models

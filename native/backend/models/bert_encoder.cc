@@ -3,9 +3,8 @@
 #include <ATen/ops/index_select.h>
 
 namespace backend::models {
-namespace {
 
-constexpr nn::EncoderLayerKeys kLayerKeys{
+const nn::EncoderLayerKeys kBertLayerKeys{
     .query = "attention.self.query",
     .key = "attention.self.key",
     .value = "attention.self.value",
@@ -16,7 +15,7 @@ constexpr nn::EncoderLayerKeys kLayerKeys{
     .output_norm = "output.LayerNorm",
 };
 
-nn::EncoderShape shape_of(const ModelConfig& config) {
+nn::EncoderShape bert_encoder_shape(const ModelConfig& config) {
   return {
       .hidden_size = config.positive_integer("hidden_size"),
       .num_attention_heads = config.positive_integer("num_attention_heads"),
@@ -26,32 +25,32 @@ nn::EncoderShape shape_of(const ModelConfig& config) {
   };
 }
 
-}  // namespace
-
-BertEncoder::BertEncoder(const ModelConfig& config, const Weights& weights)
-    : shape_(shape_of(config)),
-      word_embeddings_(weights / "embeddings.word_embeddings",
-                       config.positive_integer("vocab_size"), shape_.hidden_size),
-      position_embeddings_(weights / "embeddings.position_embeddings",
-                           config.positive_integer("max_position_embeddings"), shape_.hidden_size),
-      token_type_embeddings_(weights / "embeddings.token_type_embeddings",
-                             config.positive_integer("type_vocab_size"), shape_.hidden_size),
-      embeddings_norm_(weights / "embeddings.LayerNorm", shape_.hidden_size,
-                       shape_.layer_norm_epsilon),
+BertEncoder::BertEncoder(const ModelConfig& config, const Weights& weights, int64_t embedding_size)
+    : shape_(bert_encoder_shape(config)),
+      embeddings_(weights / "embeddings",
+                  {.words = config.positive_integer("vocab_size"),
+                   .positions = config.positive_integer("max_position_embeddings"),
+                   .token_types = config.positive_integer("type_vocab_size"),
+                   .size = embedding_size,
+                   .task_types = config.boolean_or("use_task_id", false)
+                                     ? config.integer_or("task_type_vocab_size", 3)
+                                     : 0}),
+      embeddings_norm_(weights / "embeddings.LayerNorm", embedding_size, shape_.layer_norm_epsilon),
       layers_(nn::make_encoder_layers(weights / "encoder.layer",
                                       config.positive_integer("num_hidden_layers"), shape_,
-                                      kLayerKeys)) {
+                                      kBertLayerKeys)) {
   config.require_one_of("position_embedding_type", {"absolute"});
-  weights.ignore("embeddings.position_ids");
+  if (embedding_size != shape_.hidden_size) {
+    embeddings_project_.emplace(weights / "embeddings_project", embedding_size, shape_.hidden_size);
+  }
 }
 
 at::Tensor BertEncoder::first_token_states(const nn::PackedBatch& batch,
                                            const at::Tensor& position_ids,
                                            const at::Tensor& token_type_ids) const {
-  at::Tensor hidden = word_embeddings_(batch.input_ids);
-  hidden += position_embeddings_(position_ids);
-  hidden += token_type_embeddings_(token_type_ids);
-  hidden = embeddings_norm_(hidden);
+  at::Tensor hidden =
+      embeddings_norm_(embeddings_(batch.input_ids, position_ids, token_type_ids));
+  if (embeddings_project_) hidden = (*embeddings_project_)(hidden);
   for (const auto& layer : layers_) hidden = layer(hidden, batch);
   return at::index_select(hidden, 0, batch.first_token_rows());
 }

@@ -2,34 +2,43 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+
 #include "backend/model_config.h"
-#include "nn/embedding.h"
 #include "nn/encoder_layer.h"
+#include "nn/input_embeddings.h"
 #include "nn/packed_batch.h"
 
 namespace backend::models {
 
-/// Embeddings and layers as BERT and RoBERTa have them, under the same keys.
-/// Source: transformers, models/bert/modeling_bert.py (BertEmbeddings, BertEncoder).
+/// Sizes of an encoder whose config.json names them as BERT's does.
+nn::EncoderShape bert_encoder_shape(const ModelConfig& config);
+
+/// Names of a layer's parts in BERT's checkpoints.
+extern const nn::EncoderLayerKeys kBertLayerKeys;
+
+/// Embeddings and layers as BERT, RoBERTa and ELECTRA have them, under the same keys.
+/// Source: transformers, models/bert/modeling_bert.py (BertEmbeddings, BertEncoder) and
+/// models/electra/modeling_electra.py (ElectraModel).
 class BertEncoder {
  public:
-  BertEncoder(const ModelConfig& config, const Weights& weights);
+  /// embedding_size: width of the embeddings; where it is not the hidden size, embeddings_project
+  /// (ELECTRA) widens them.
+  BertEncoder(const ModelConfig& config, const Weights& weights, int64_t embedding_size);
 
   /// What a classification head reads: the last hidden state of each sequence's first token,
   /// [sequences, hidden]. position_ids and token_type_ids: int64 [tokens].
   at::Tensor first_token_states(const nn::PackedBatch& batch, const at::Tensor& position_ids,
                                 const at::Tensor& token_type_ids) const;
 
-  int64_t hidden_size() const { return shape_.hidden_size; }
-  int64_t vocabulary_size() const { return word_embeddings_.rows(); }
-  int64_t position_rows() const { return position_embeddings_.rows(); }
+  int64_t vocabulary_size() const { return embeddings_.words(); }
+  int64_t position_rows() const { return embeddings_.positions(); }
 
  private:
   nn::EncoderShape shape_;
-  nn::Embedding word_embeddings_;
-  nn::Embedding position_embeddings_;
-  nn::Embedding token_type_embeddings_;
+  nn::InputEmbeddings embeddings_;
   nn::LayerNorm embeddings_norm_;
+  std::optional<nn::Linear> embeddings_project_;
   std::vector<nn::EncoderLayer> layers_;
 };
 

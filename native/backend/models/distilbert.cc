@@ -2,11 +2,11 @@
 // Source: transformers, models/distilbert/modeling_distilbert.py
 // (DistilBertForSequenceClassification).
 #include <ATen/ops/index_select.h>
-#include <ATen/ops/relu.h>
 
 #include "models/sequence_classifier.h"
-#include "nn/embedding.h"
+#include "nn/classification_head.h"
 #include "nn/encoder_layer.h"
+#include "nn/input_embeddings.h"
 
 namespace backend::models {
 namespace {
@@ -40,40 +40,34 @@ class DistilBert final : public SequenceClassifier {
       : DistilBert(config, weights, weights / "distilbert", shape_of(config)) {}
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
-    at::Tensor hidden = word_embeddings_(batch.input_ids);
-    hidden += position_embeddings_(batch.position_ids());
-    hidden = embeddings_norm_(hidden);
+    at::Tensor hidden = embeddings_norm_(
+        embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids));
     for (const auto& layer : layers_) hidden = layer(hidden, batch);
-    const at::Tensor first = at::index_select(hidden, 0, batch.first_token_rows());
-    return classifier_(at::relu(pre_classifier_(first)));
+    return head_(at::index_select(hidden, 0, batch.first_token_rows()));
   }
 
-  int64_t max_length() const override { return position_embeddings_.rows(); }
-  int64_t vocabulary_size() const override { return word_embeddings_.rows(); }
+  int64_t max_length() const override { return embeddings_.positions(); }
+  int64_t vocabulary_size() const override { return embeddings_.words(); }
 
  private:
   DistilBert(const ModelConfig& config, const Weights& weights, const Weights& distilbert,
              const nn::EncoderShape& shape)
-      : word_embeddings_(distilbert / "embeddings.word_embeddings",
-                         config.positive_integer("vocab_size"), shape.hidden_size),
-        position_embeddings_(distilbert / "embeddings.position_embeddings",
-                             config.positive_integer("max_position_embeddings"), shape.hidden_size),
+      : embeddings_(distilbert / "embeddings",
+                    {.words = config.positive_integer("vocab_size"),
+                     .positions = config.positive_integer("max_position_embeddings"),
+                     .token_types = 0,
+                     .size = shape.hidden_size}),
         embeddings_norm_(distilbert / "embeddings.LayerNorm", shape.hidden_size,
                          shape.layer_norm_epsilon),
         layers_(nn::make_encoder_layers(distilbert / "transformer.layer",
                                         config.positive_integer("n_layers"), shape, kLayerKeys)),
-        pre_classifier_(weights / "pre_classifier", shape.hidden_size, shape.hidden_size),
-        classifier_(weights / "classifier", shape.hidden_size,
-                    config.positive_integer("num_labels")) {
-    distilbert.ignore("embeddings.position_ids");
-  }
+        head_(weights / "pre_classifier", weights / "classifier", shape.hidden_size,
+              config.positive_integer("num_labels"), nn::relu) {}
 
-  nn::Embedding word_embeddings_;
-  nn::Embedding position_embeddings_;
+  nn::InputEmbeddings embeddings_;
   nn::LayerNorm embeddings_norm_;
   std::vector<nn::EncoderLayer> layers_;
-  nn::Linear pre_classifier_;
-  nn::Linear classifier_;
+  nn::ClassificationHead head_;
 };
 
 }  // namespace

@@ -38,10 +38,22 @@ struct Architecture {
 /// Throws LoadError that lists the supported types.
 const Architecture& architecture_of(const std::string& model_type);
 
-// One function a file: bert.cc, distilbert.cc, roberta.cc.
+// One file each, of the same name.
+std::unique_ptr<SequenceClassifier> make_albert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<SequenceClassifier> make_bert(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<SequenceClassifier> make_deberta_v2(const ModelConfig& config,
+                                                    const Weights& weights);
 std::unique_ptr<SequenceClassifier> make_distilbert(const ModelConfig& config,
                                                     const Weights& weights);
+std::unique_ptr<SequenceClassifier> make_electra(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<SequenceClassifier> make_modernbert(const ModelConfig& config,
+                                                    const Weights& weights);
+std::unique_ptr<SequenceClassifier> make_mpnet(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<SequenceClassifier> make_roberta(const ModelConfig& config, const Weights& weights);
+// In bert.cc.
+std::unique_ptr<SequenceClassifier> make_ernie(const ModelConfig& config, const Weights& weights);
+// In roberta.cc.
+std::unique_ptr<SequenceClassifier> make_data2vec_text(const ModelConfig& config,
+                                                       const Weights& weights);
 
 }  // namespace backend::models

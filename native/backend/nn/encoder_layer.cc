@@ -23,8 +23,15 @@ EncoderLayer::EncoderLayer(const Weights& weights, const EncoderShape& shape,
                         shape.hidden_size),
       output_norm_(weights / keys.output_norm, shape.hidden_size, shape.layer_norm_epsilon) {}
 
-at::Tensor EncoderLayer::operator()(const at::Tensor& hidden, const PackedBatch& batch) const {
-  const at::Tensor context = self_attention(query_key_value_(hidden), batch, num_heads_);
+at::Tensor EncoderLayer::operator()(const at::Tensor& hidden, const PackedBatch& batch,
+                                    std::span<const at::Tensor> biases) const {
+  return with_attention(hidden, [&](const at::Tensor& query_key_value) {
+    return self_attention(query_key_value, batch, num_heads_, biases);
+  });
+}
+
+at::Tensor EncoderLayer::with_attention(const at::Tensor& hidden, Attention attention) const {
+  const at::Tensor context = attention(query_key_value_(hidden));
   const at::Tensor attended = attention_norm_(attention_output_(context).add_(hidden));
   const at::Tensor inner = activation_(feed_forward_in_(attended));
   return output_norm_(feed_forward_out_(inner).add_(attended));

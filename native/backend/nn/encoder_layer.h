@@ -1,6 +1,9 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/FunctionRef.h>
+
+#include <span>
 
 #include "nn/activation.h"
 #include "nn/layer_norm.h"
@@ -30,14 +33,22 @@ struct EncoderLayerKeys {
   const char* output_norm;
 };
 
-/// A post-norm transformer encoder layer, as in BERT, RoBERTa and DistilBERT.
+/// The attention of a layer: [tokens, 3 × hidden], query, key and value side by side
+/// → [tokens, hidden].
+using Attention = c10::function_ref<at::Tensor(const at::Tensor& query_key_value)>;
+
+/// A post-norm transformer encoder layer, as BERT and most of its descendants have it.
 /// Source: transformers, models/bert/modeling_bert.py (BertLayer).
 class EncoderLayer {
  public:
   EncoderLayer(const Weights& weights, const EncoderShape& shape, const EncoderLayerKeys& keys);
 
-  /// [tokens, hidden] → [tokens, hidden]
-  at::Tensor operator()(const at::Tensor& hidden, const PackedBatch& batch) const;
+  /// [tokens, hidden] → [tokens, hidden], with self_attention; biases as there.
+  at::Tensor operator()(const at::Tensor& hidden, const PackedBatch& batch,
+                        std::span<const at::Tensor> biases = {}) const;
+
+  /// The same with an attention of the architecture's own.
+  at::Tensor with_attention(const at::Tensor& hidden, Attention attention) const;
 
  private:
   int64_t num_heads_;

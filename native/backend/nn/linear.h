@@ -6,10 +6,13 @@
 
 namespace backend::nn {
 
+/// Whether a layer has an additive parameter.
+enum class Bias { kYes, kNo };
+
 /// y = x Wᵀ + b, float32. Keys: weight [out, in], bias [out].
 class Linear {
  public:
-  Linear(const Weights& weights, int64_t in_features, int64_t out_features);
+  Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias = Bias::kYes);
 
   /// Several layers on the same input as one, their outputs side by side (query, key, value).
   static Linear side_by_side(std::initializer_list<Linear> layers);
@@ -18,10 +21,10 @@ class Linear {
   at::Tensor operator()(const at::Tensor& input) const;
 
  private:
-  Linear(at::Tensor weight, at::Tensor bias);
+  Linear(at::Tensor weight, std::optional<at::Tensor> bias);
 
   at::Tensor weight_;
-  at::Tensor bias_;
+  std::optional<at::Tensor> bias_;
 };
 
 }  // namespace backend::nn

@@ -46,6 +46,19 @@ at::Tensor PackedBatch::position_ids() const {
   return positions;
 }
 
+at::Tensor PackedBatch::position_ids_after(int64_t padding_id) const {
+  at::Tensor positions = empty_ids(tokens());
+  const auto* ids = input_ids.const_data_ptr<int64_t>();
+  auto* data = positions.mutable_data_ptr<int64_t>();
+  for (size_t i = 0; i + 1 < cu_seqlens.size(); ++i) {
+    int64_t position = padding_id;
+    for (int64_t row = cu_seqlens[i]; row < cu_seqlens[i + 1]; ++row) {
+      data[row] = ids[row] == padding_id ? padding_id : ++position;
+    }
+  }
+  return positions;
+}
+
 at::Tensor PackedBatch::first_token_rows() const {
   at::Tensor rows = empty_ids(sequences());
   std::copy(cu_seqlens.begin(), cu_seqlens.end() - 1, rows.mutable_data_ptr<int64_t>());

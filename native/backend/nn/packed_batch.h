@@ -32,6 +32,11 @@ struct PackedBatch {
   /// 0, 1, 2, … in each sequence; int64 [tokens].
   at::Tensor position_ids() const;
 
+  /// padding_id + 1, padding_id + 2, … in each sequence; a padding token (which a text may spell
+  /// out) has the position padding_id and is not counted; int64 [tokens].
+  /// Source: transformers, models/roberta/modeling_roberta.py (create_position_ids_from_input_ids).
+  at::Tensor position_ids_after(int64_t padding_id) const;
+
   /// The row of each sequence's first token, which classification heads read; int64 [sequences].
   at::Tensor first_token_rows() const;
 };

@@ -1,4 +1,4 @@
-// config.json's scalar entries, read by their own names.
+// config.json's entries, read by their own names.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace backend {
 
@@ -17,7 +18,8 @@ class LoadError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The scalar entries of a Hugging Face config.json. null is std::monostate.
+/// The entries of a Hugging Face config.json, scalars all: what is nested has its path as its key,
+/// such as rope_parameters.full_attention.rope_theta or layer_types.0. null is std::monostate.
 class ModelConfig {
  public:
   using Value = std::variant<std::monostate, bool, double, std::string>;
@@ -30,7 +32,12 @@ class ModelConfig {
   /// The fallback is used when the key is absent or null, never when the value is wrong.
   int64_t integer_or(std::string_view key, int64_t fallback) const;
   double number_or(std::string_view key, double fallback) const;
+  bool boolean_or(std::string_view key, bool fallback) const;
   std::string string_or(std::string_view key, std::string_view fallback) const;
+
+  /// A list of strings; one string with | between them stands for a list too, in lower case, as
+  /// DeBERTa's files write it. Empty when the key is absent or null.
+  std::vector<std::string> strings(std::string_view key) const;
 
   /// Throws LoadError when the key is present and is none of the supported values.
   void require_one_of(std::string_view key, std::initializer_list<std::string_view> values) const;

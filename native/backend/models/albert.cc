@@ -1,0 +1,98 @@
+// ALBERT for sequence classification: few layers, each used several times.
+// Source: transformers, models/albert/modeling_albert.py (AlbertForSequenceClassification).
+#include <ATen/ops/index_select.h>
+
+#include "models/sequence_classifier.h"
+#include "nn/classification_head.h"
+#include "nn/encoder_layer.h"
+#include "nn/input_embeddings.h"
+
+namespace backend::models {
+namespace {
+
+constexpr nn::EncoderLayerKeys kLayerKeys{
+    .query = "attention.query",
+    .key = "attention.key",
+    .value = "attention.value",
+    .attention_output = "attention.dense",
+    .attention_norm = "attention.LayerNorm",
+    .feed_forward_in = "ffn",
+    .feed_forward_out = "ffn_output",
+    .output_norm = "full_layer_layer_norm",
+};
+
+nn::EncoderShape shape_of(const ModelConfig& config) {
+  return {
+      .hidden_size = config.positive_integer("hidden_size"),
+      .num_attention_heads = config.positive_integer("num_attention_heads"),
+      .intermediate_size = config.positive_integer("intermediate_size"),
+      .layer_norm_epsilon = config.number_or("layer_norm_eps", 1e-12),
+      .activation =
+          nn::activation_by_name(config.string_or("hidden_act", "gelu_new"), "hidden_act"),
+  };
+}
+
+class Albert final : public SequenceClassifier {
+ public:
+  Albert(const ModelConfig& config, const Weights& weights)
+      : Albert(config, weights, weights / "albert", shape_of(config),
+               config.positive_integer("embedding_size")) {}
+
+  at::Tensor forward(const nn::PackedBatch& batch) const override {
+    at::Tensor hidden = embeddings_norm_(
+        embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids));
+    hidden = mapping_in_(hidden);
+    // Floating-point numbers as in the reference: whole ones can give the neighbouring group.
+    const double layers_per_group =
+        static_cast<double>(num_hidden_layers_) / static_cast<double>(groups_.size());
+    for (int64_t i = 0; i < num_hidden_layers_; ++i) {
+      const auto& group = groups_[static_cast<size_t>(static_cast<double>(i) / layers_per_group)];
+      for (const auto& layer : group) hidden = layer(hidden, batch);
+    }
+    return head_(at::index_select(hidden, 0, batch.first_token_rows()));
+  }
+
+  int64_t max_length() const override { return embeddings_.positions(); }
+  int64_t vocabulary_size() const override { return embeddings_.words(); }
+
+ private:
+  Albert(const ModelConfig& config, const Weights& weights, const Weights& albert,
+         const nn::EncoderShape& shape, int64_t embedding_size)
+      : num_hidden_layers_(config.positive_integer("num_hidden_layers")),
+        embeddings_(albert / "embeddings",
+                    {.words = config.positive_integer("vocab_size"),
+                     .positions = config.positive_integer("max_position_embeddings"),
+                     .token_types = config.positive_integer("type_vocab_size"),
+                     .size = embedding_size}),
+        embeddings_norm_(albert / "embeddings.LayerNorm", embedding_size, shape.layer_norm_epsilon),
+        mapping_in_(albert / "encoder.embedding_hidden_mapping_in", embedding_size,
+                    shape.hidden_size),
+        head_(albert / "pooler", weights / "classifier", shape.hidden_size,
+              config.positive_integer("num_labels"), nn::tanh) {
+    const int64_t groups = config.integer_or("num_hidden_groups", 1);
+    if (groups < 1 || groups > num_hidden_layers_) {
+      throw LoadError("config.json: num_hidden_groups: expected 1 to num_hidden_layers, received " +
+                      std::to_string(groups));
+    }
+    for (int64_t i = 0; i < groups; ++i) {
+      const Weights group = albert / ("encoder.albert_layer_groups." + std::to_string(i));
+      groups_.push_back(nn::make_encoder_layers(
+          group / "albert_layers", config.integer_or("inner_group_num", 1), shape, kLayerKeys));
+    }
+  }
+
+  int64_t num_hidden_layers_;
+  nn::InputEmbeddings embeddings_;
+  nn::LayerNorm embeddings_norm_;
+  nn::Linear mapping_in_;
+  std::vector<std::vector<nn::EncoderLayer>> groups_;
+  nn::ClassificationHead head_;
+};
+
+}  // namespace
+
+std::unique_ptr<SequenceClassifier> make_albert(const ModelConfig& config, const Weights& weights) {
+  return std::make_unique<Albert>(config, weights);
+}
+
+}  // namespace backend::models

@@ -1,0 +1,215 @@
+// ModernBERT for sequence classification: pre-norm layers with rotary positions, gated feed-forward
+// and, in most layers, attention to near tokens only.
+// Source: transformers, models/modernbert/modeling_modernbert.py
+// (ModernBertForSequenceClassification).
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/le.h>
+#include <ATen/ops/mean.h>
+
+#include <optional>
+
+#include "models/sequence_classifier.h"
+#include "nn/activation.h"
+#include "nn/attention.h"
+#include "nn/embedding.h"
+#include "nn/layer_norm.h"
+#include "nn/linear.h"
+#include "nn/rotary_embedding.h"
+
+namespace backend::models {
+namespace {
+
+nn::Bias bias_of(const ModelConfig& config, const char* key) {
+  return config.boolean_or(key, false) ? nn::Bias::kYes : nn::Bias::kNo;
+}
+
+nn::LayerNorm make_norm(const ModelConfig& config, const Weights& weights) {
+  return {weights, config.positive_integer("hidden_size"), config.number_or("norm_eps", 1e-5),
+          bias_of(config, "norm_bias")};
+}
+
+/// What a layer of one attention type needs to know of a batch.
+struct AttentionInputs {
+  nn::RotaryEmbedding::Angles angles;
+  std::vector<at::Tensor> masks;  ///< one a length group, undefined where all tokens are seen
+};
+
+class ModernBertLayer {
+ public:
+  ModernBertLayer(const ModelConfig& config, const Weights& weights, bool first, bool sliding)
+      : sliding_(sliding),
+        num_heads_(config.positive_integer("num_attention_heads")),
+        hidden_size_(config.positive_integer("hidden_size")),
+        intermediate_size_(config.positive_integer("intermediate_size")),
+        activation_(nn::activation_by_name(config.string_or("hidden_activation", "gelu"),
+                                           "hidden_activation")),
+        query_key_value_(weights / "attn.Wqkv", hidden_size_, 3 * hidden_size_,
+                         bias_of(config, "attention_bias")),
+        attention_output_(weights / "attn.Wo", hidden_size_, hidden_size_,
+                          bias_of(config, "attention_bias")),
+        mlp_norm_(make_norm(config, weights / "mlp_norm")),
+        input_and_gate_(weights / "mlp.Wi", hidden_size_, 2 * intermediate_size_,
+                        bias_of(config, "mlp_bias")),
+        mlp_output_(weights / "mlp.Wo", intermediate_size_, hidden_size_,
+                    bias_of(config, "mlp_bias")) {
+    if (!first) attention_norm_.emplace(make_norm(config, weights / "attn_norm"));
+  }
+
+  bool sliding() const { return sliding_; }
+
+  at::Tensor operator()(const at::Tensor& input, const nn::PackedBatch& batch,
+                        const AttentionInputs& inputs) const {
+    // The first layer reads embeddings that are normalized already.
+    const at::Tensor qkv = query_key_value_(attention_norm_ ? (*attention_norm_)(input) : input);
+    nn::rotate_query_and_key(qkv, num_heads_, inputs.angles);
+    const at::Tensor attended =
+        attention_output_(nn::self_attention(qkv, batch, num_heads_, inputs.masks)).add_(input);
+    const at::Tensor both = input_and_gate_(mlp_norm_(attended));
+    const at::Tensor gate = both.narrow(1, intermediate_size_, intermediate_size_);
+    return mlp_output_(activation_(both.narrow(1, 0, intermediate_size_)) * gate).add_(attended);
+  }
+
+ private:
+  bool sliding_;
+  int64_t num_heads_, hidden_size_, intermediate_size_;
+  nn::Activation activation_;
+  nn::Linear query_key_value_;
+  nn::Linear attention_output_;
+  nn::LayerNorm mlp_norm_;
+  nn::Linear input_and_gate_;
+  nn::Linear mlp_output_;
+  std::optional<nn::LayerNorm> attention_norm_;
+};
+
+/// Which layers see near tokens only: layer_types, or in older files all but every n-th.
+std::vector<bool> sliding_layers(const ModelConfig& config) {
+  const auto count = static_cast<size_t>(config.positive_integer("num_hidden_layers"));
+  const std::vector<std::string> types = config.strings("layer_types");
+  const int64_t every = config.integer_or("global_attn_every_n_layers", 3);
+  if (every < 1) throw LoadError("config.json: global_attn_every_n_layers: expected at least 1");
+  if (!types.empty() && types.size() != count) {
+    throw LoadError("config.json: layer_types: expected one for each of the " +
+                    std::to_string(count) + " layers, received " + std::to_string(types.size()));
+  }
+  std::vector<bool> sliding;
+  for (size_t i = 0; i < count; ++i) {
+    if (types.empty()) {
+      sliding.push_back(static_cast<int64_t>(i) % every != 0);
+    } else if (types[i] == "sliding_attention" || types[i] == "full_attention") {
+      sliding.push_back(types[i] == "sliding_attention");
+    } else {
+      throw LoadError("config.json: layer_types[" + std::to_string(i) +
+                      "]: expected full_attention or sliding_attention, received \"" + types[i] +
+                      '"');
+    }
+  }
+  return sliding;
+}
+
+/// The rotary base of one attention type, from today's rope_parameters or the older scalar.
+nn::RotaryEmbedding make_rotary(const ModelConfig& config, const std::string& attention_type,
+                                const char* older_key, double fallback) {
+  const std::string parameters = "rope_parameters." + attention_type;
+  config.require_one_of(parameters + ".rope_type", {"default"});
+  config.require_one_of("rope_scaling.rope_type", {"default"});
+  const int64_t heads = config.positive_integer("num_attention_heads");
+  const int64_t hidden = config.positive_integer("hidden_size");
+  if (hidden % (2 * heads) != 0) {
+    throw LoadError("config.json: hidden_size: expected a multiple of twice num_attention_heads");
+  }
+  const double theta =
+      config.number_or(parameters + ".rope_theta", config.number_or(older_key, fallback));
+  return {hidden / heads, theta};
+}
+
+/// True where a token is within `reach` of another; undefined when a sequence is shorter than that.
+at::Tensor window(int64_t length, int64_t reach) {
+  if (length <= reach + 1) return {};
+  const at::Tensor places = at::arange(length);
+  return at::le(at::abs(places.unsqueeze(0) - places.unsqueeze(1)), reach);
+}
+
+class ModernBert final : public SequenceClassifier {
+ public:
+  ModernBert(const ModelConfig& config, const Weights& weights)
+      : max_length_(config.positive_integer("max_position_embeddings")),
+        reach_(config.integer_or("local_attention", 128) / 2),
+        embeddings_(weights / "model.embeddings.tok_embeddings",
+                    config.positive_integer("vocab_size"), config.positive_integer("hidden_size")),
+        embeddings_norm_(make_norm(config, weights / "model.embeddings.norm")),
+        full_rotary_(make_rotary(config, "full_attention", "global_rope_theta", 160'000)),
+        sliding_rotary_(make_rotary(config, "sliding_attention", "local_rope_theta", 10'000)),
+        final_norm_(make_norm(config, weights / "model.final_norm")),
+        head_dense_(weights / "head.dense", config.positive_integer("hidden_size"),
+                    config.positive_integer("hidden_size"), bias_of(config, "classifier_bias")),
+        head_activation_(nn::activation_by_name(config.string_or("classifier_activation", "gelu"),
+                                                "classifier_activation")),
+        head_norm_(make_norm(config, weights / "head.norm")),
+        classifier_(weights / "classifier", config.positive_integer("hidden_size"),
+                    config.positive_integer("num_labels")) {
+    config.require_one_of("classifier_pooling", {"cls", "mean"});
+    mean_pooling_ = config.string_or("classifier_pooling", "cls") == "mean";
+    const std::vector<bool> sliding = sliding_layers(config);
+    for (size_t i = 0; i < sliding.size(); ++i) {
+      layers_.emplace_back(config, weights / ("model.layers." + std::to_string(i)), i == 0,
+                           sliding[i]);
+    }
+  }
+
+  at::Tensor forward(const nn::PackedBatch& batch) const override {
+    const at::Tensor positions = batch.position_ids();
+    AttentionInputs full{.angles = full_rotary_.angles(positions), .masks = {}};
+    AttentionInputs sliding{.angles = sliding_rotary_.angles(positions), .masks = {}};
+    for (const auto& group : batch.groups) sliding.masks.push_back(window(group.length, reach_));
+    at::Tensor hidden = embeddings_norm_(embeddings_(batch.input_ids));
+    for (const auto& layer : layers_) {
+      hidden = layer(hidden, batch, layer.sliding() ? sliding : full);
+    }
+    const at::Tensor pooled = final_norm_pooled(hidden, batch);
+    return classifier_(head_norm_(head_activation_(head_dense_(pooled))));
+  }
+
+  int64_t max_length() const override { return max_length_; }
+  int64_t vocabulary_size() const override { return embeddings_.rows(); }
+
+ private:
+  /// [tokens, hidden] → [sequences, hidden]
+  at::Tensor final_norm_pooled(const at::Tensor& hidden, const nn::PackedBatch& batch) const {
+    if (!mean_pooling_) return final_norm_(at::index_select(hidden, 0, batch.first_token_rows()));
+    const at::Tensor normalized = final_norm_(hidden);
+    std::vector<at::Tensor> means;
+    for (const auto& group : batch.groups) {
+      means.push_back(normalized.narrow(0, group.first_token, group.sequences * group.length)
+                          .view({group.sequences, group.length, -1})
+                          .mean(1));
+    }
+    return at::cat(means);
+  }
+
+  int64_t max_length_;
+  int64_t reach_;  ///< tokens that a sliding layer sees on each side
+  nn::Embedding embeddings_;
+  nn::LayerNorm embeddings_norm_;
+  nn::RotaryEmbedding full_rotary_;
+  nn::RotaryEmbedding sliding_rotary_;
+  std::vector<ModernBertLayer> layers_;
+  nn::LayerNorm final_norm_;
+  nn::Linear head_dense_;
+  nn::Activation head_activation_;
+  nn::LayerNorm head_norm_;
+  nn::Linear classifier_;
+  bool mean_pooling_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<SequenceClassifier> make_modernbert(const ModelConfig& config,
+                                                    const Weights& weights) {
+  return std::make_unique<ModernBert>(config, weights);
+}
+
+}  // namespace backend::models

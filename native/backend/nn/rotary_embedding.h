@@ -1,0 +1,28 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace backend::nn {
+
+/// Rotary position embedding: query and key are turned by angles that grow with the position.
+/// Source: transformers, models/modernbert/modeling_modernbert.py (ModernBertRotaryEmbedding,
+/// apply_rotary_pos_emb).
+class RotaryEmbedding {
+ public:
+  RotaryEmbedding(int64_t head_size, double theta);
+
+  /// The angles of tokens at these positions, int64 [tokens].
+  struct Angles {
+    at::Tensor cos, sin;  ///< [tokens, 1, 1, head_size]
+  };
+  Angles angles(const at::Tensor& position_ids) const;
+
+ private:
+  at::Tensor inverse_frequencies_;  ///< [head_size / 2]
+};
+
+/// Turns query and key in place. query_key_value: [tokens, 3 × heads × head_size].
+void rotate_query_and_key(const at::Tensor& query_key_value, int64_t num_heads,
+                          const RotaryEmbedding::Angles& angles);
+
+}  // namespace backend::nn
