@@ -44,12 +44,13 @@ function problem(): string {
 }
 
 describe('readModelDirectory', () => {
-  it('hands on the scalars of the configuration, and the number of labels', () => {
+  it('hands on the configuration and the number of labels', () => {
     expect(readModelDirectory(directory)).toEqual({
       source: {
         type: 'text-classification',
         modelType: 'bert',
         config: {
+          'architectures.0': 'BertForSequenceClassification',
           model_type: 'bert',
           hidden_size: 32,
           layer_norm_eps: 1e-12,

@@ -39,8 +39,8 @@ class Albert final : public SequenceClassifier {
                config.positive_integer("embedding_size")) {}
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
-    at::Tensor hidden = embeddings_norm_(
-        embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids));
+    at::Tensor hidden =
+        embeddings_norm_(embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids));
     hidden = mapping_in_(hidden);
     // Floating-point numbers as in the reference: whole ones can give the neighbouring group.
     const double layers_per_group =

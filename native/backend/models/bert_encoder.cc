@@ -48,8 +48,7 @@ BertEncoder::BertEncoder(const ModelConfig& config, const Weights& weights, int6
 at::Tensor BertEncoder::first_token_states(const nn::PackedBatch& batch,
                                            const at::Tensor& position_ids,
                                            const at::Tensor& token_type_ids) const {
-  at::Tensor hidden =
-      embeddings_norm_(embeddings_(batch.input_ids, position_ids, token_type_ids));
+  at::Tensor hidden = embeddings_norm_(embeddings_(batch.input_ids, position_ids, token_type_ids));
   if (embeddings_project_) hidden = (*embeddings_project_)(hidden);
   for (const auto& layer : layers_) hidden = layer(hidden, batch);
   return at::index_select(hidden, 0, batch.first_token_rows());

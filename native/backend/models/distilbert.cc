@@ -40,8 +40,8 @@ class DistilBert final : public SequenceClassifier {
       : DistilBert(config, weights, weights / "distilbert", shape_of(config)) {}
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
-    at::Tensor hidden = embeddings_norm_(
-        embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids));
+    at::Tensor hidden =
+        embeddings_norm_(embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids));
     for (const auto& layer : layers_) hidden = layer(hidden, batch);
     return head_(at::index_select(hidden, 0, batch.first_token_rows()));
   }

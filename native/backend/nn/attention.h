@@ -11,8 +11,8 @@ namespace backend::nn {
 
 /// Attention of the sequences of batch.groups[group]: query, key, value and the result are
 /// [sequences, heads, length, head_size].
-using GroupAttention = c10::function_ref<at::Tensor(
-    const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, size_t group)>;
+using GroupAttention = c10::function_ref<at::Tensor(const at::Tensor& query, const at::Tensor& key,
+                                                    const at::Tensor& value, size_t group)>;
 
 /// Runs `attend` on each group of equal lengths, on strided views of what lies in the batch.
 /// query_key_value: [tokens, 3 × hidden], the three side by side; → [tokens, hidden].

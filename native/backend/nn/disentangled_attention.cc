@@ -26,9 +26,9 @@ namespace {
 at::Tensor log_bucket(const at::Tensor& distance, int64_t buckets, int64_t max_distance) {
   const int64_t mid = buckets / 2;
   const at::Tensor sign = at::sign(distance);
-  const at::Tensor magnitude = at::where((distance < mid) & (distance > -mid),
-                                         at::full({}, mid - 1, distance.options()),
-                                         at::abs(distance));
+  const at::Tensor magnitude =
+      at::where((distance < mid) & (distance > -mid), at::full({}, mid - 1, distance.options()),
+                at::abs(distance));
   const double ratio = static_cast<double>(max_distance - 1) / static_cast<double>(mid);
   const at::Tensor range = at::log(at::full({}, ratio, at::kFloat));
   const at::Tensor place =
@@ -82,9 +82,9 @@ at::Tensor DisentangledAttention::operator()(const at::Tensor& query_key_value,
       [&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, size_t) {
         const double scale = 1 / std::sqrt(static_cast<double>(query.size(3) * scale_factor_));
         const at::Tensor bias = position_scores(query, key, scale);
-        return at::scaled_dot_product_attention(
-            query, key, value, bias.defined() ? std::optional(bias) : std::nullopt,
-            /*dropout_p=*/0, /*is_causal=*/false, scale);
+        return at::scaled_dot_product_attention(query, key, value,
+                                                bias.defined() ? std::optional(bias) : std::nullopt,
+                                                /*dropout_p=*/0, /*is_causal=*/false, scale);
       });
 }
 

@@ -12,9 +12,8 @@
 namespace backend::nn {
 
 RotaryEmbedding::RotaryEmbedding(int64_t head_size, double theta)
-    : inverse_frequencies_(at::reciprocal(
-          at::pow(theta, at::arange(0, head_size, 2, at::TensorOptions(at::kFloat)) / head_size))) {
-}
+    : inverse_frequencies_(at::reciprocal(at::pow(
+          theta, at::arange(0, head_size, 2, at::TensorOptions(at::kFloat)) / head_size))) {}
 
 RotaryEmbedding::Angles RotaryEmbedding::angles(const at::Tensor& position_ids) const {
   const at::Tensor half = position_ids.to(at::kFloat).unsqueeze(1) * inverse_frequencies_;
