@@ -1,7 +1,5 @@
 // ALBERT for sequence classification: few layers, each used several times.
 // Source: transformers, models/albert/modeling_albert.py (AlbertForSequenceClassification).
-#include <ATen/ops/index_select.h>
-
 #include "models/sequence_classifier.h"
 #include "nn/classification_head.h"
 #include "nn/encoder_layer.h"
@@ -39,17 +37,9 @@ class Albert final : public SequenceClassifier {
                config.positive_integer("embedding_size")) {}
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
-    at::Tensor hidden =
+    const at::Tensor embedded =
         embeddings_norm_(embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids));
-    hidden = mapping_in_(hidden);
-    // Floating-point numbers as in the reference: whole ones can give the neighbouring group.
-    const double layers_per_group =
-        static_cast<double>(num_hidden_layers_) / static_cast<double>(groups_.size());
-    for (int64_t i = 0; i < num_hidden_layers_; ++i) {
-      const auto& group = groups_[static_cast<size_t>(static_cast<double>(i) / layers_per_group)];
-      for (const auto& layer : group) hidden = layer(hidden, batch);
-    }
-    return head_(at::index_select(hidden, 0, batch.first_token_rows()));
+    return head_(nn::first_token_states(layers_, mapping_in_(embedded), batch));
   }
 
   int64_t max_length() const override { return embeddings_.positions(); }
@@ -58,8 +48,7 @@ class Albert final : public SequenceClassifier {
  private:
   Albert(const ModelConfig& config, const Weights& weights, const Weights& albert,
          const nn::EncoderShape& shape, int64_t embedding_size)
-      : num_hidden_layers_(config.positive_integer("num_hidden_layers")),
-        embeddings_(albert / "embeddings",
+      : embeddings_(albert / "embeddings",
                     {.words = config.positive_integer("vocab_size"),
                      .positions = config.positive_integer("max_position_embeddings"),
                      .token_types = config.positive_integer("type_vocab_size"),
@@ -69,23 +58,30 @@ class Albert final : public SequenceClassifier {
                     shape.hidden_size),
         head_(albert / "pooler", weights / "classifier", shape.hidden_size,
               config.positive_integer("num_labels"), nn::tanh) {
-    const int64_t groups = config.integer_or("num_hidden_groups", 1);
-    if (groups < 1 || groups > num_hidden_layers_) {
+    const int64_t count = config.positive_integer("num_hidden_layers");
+    const int64_t num_groups = config.integer_or("num_hidden_groups", 1);
+    if (num_groups < 1 || num_groups > count) {
       throw LoadError("config.json: num_hidden_groups: expected 1 to num_hidden_layers, received " +
-                      std::to_string(groups));
+                      std::to_string(num_groups));
     }
-    for (int64_t i = 0; i < groups; ++i) {
+    std::vector<std::vector<nn::EncoderLayer>> groups;
+    for (int64_t i = 0; i < num_groups; ++i) {
       const Weights group = albert / ("encoder.albert_layer_groups." + std::to_string(i));
-      groups_.push_back(nn::make_encoder_layers(
+      groups.push_back(nn::make_encoder_layers(
           group / "albert_layers", config.integer_or("inner_group_num", 1), shape, kLayerKeys));
+    }
+    // Floating-point numbers as in the reference: whole ones can give the neighbouring group.
+    const double layers_per_group = static_cast<double>(count) / static_cast<double>(num_groups);
+    for (int64_t i = 0; i < count; ++i) {
+      const auto& group = groups[static_cast<size_t>(static_cast<double>(i) / layers_per_group)];
+      layers_.insert(layers_.end(), group.begin(), group.end());
     }
   }
 
-  int64_t num_hidden_layers_;
   nn::InputEmbeddings embeddings_;
   nn::LayerNorm embeddings_norm_;
   nn::Linear mapping_in_;
-  std::vector<std::vector<nn::EncoderLayer>> groups_;
+  std::vector<nn::EncoderLayer> layers_;  ///< in the order they run; repeated ones share weights
   nn::ClassificationHead head_;
 };
 

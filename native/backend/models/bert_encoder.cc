@@ -1,7 +1,5 @@
 #include "models/bert_encoder.h"
 
-#include <ATen/ops/index_select.h>
-
 namespace backend::models {
 
 const nn::EncoderLayerKeys kBertLayerKeys{
@@ -50,8 +48,7 @@ at::Tensor BertEncoder::first_token_states(const nn::PackedBatch& batch,
                                            const at::Tensor& token_type_ids) const {
   at::Tensor hidden = embeddings_norm_(embeddings_(batch.input_ids, position_ids, token_type_ids));
   if (embeddings_project_) hidden = (*embeddings_project_)(hidden);
-  for (const auto& layer : layers_) hidden = layer(hidden, batch);
-  return at::index_select(hidden, 0, batch.first_token_rows());
+  return nn::first_token_states(layers_, hidden, batch);
 }
 
 }  // namespace backend::models

@@ -3,7 +3,6 @@
 // (DebertaV2ForSequenceClassification).
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/index_select.h>
 
 #include <algorithm>
 #include <optional>
@@ -150,13 +149,11 @@ class DebertaV2 final : public SequenceClassifier {
     if (embed_proj_) hidden = (*embed_proj_)(hidden);
     hidden = embeddings_norm_(hidden);
     const at::Tensor embedded = hidden;
-    for (size_t i = 0; i < layers_.size(); ++i) {
-      hidden = layers_[i].with_attention(hidden, [&](const at::Tensor& query_key_value) {
-        return attentions_[i](query_key_value, batch);
-      });
+    for (size_t i = 0; i + 1 < layers_.size(); ++i) {
+      hidden = run_layer(i, hidden, batch, nn::Outputs::kAllTokens);
       if (i == 0 && convolution_) hidden = (*convolution_)(embedded, hidden, batch);
     }
-    return head_(at::index_select(hidden, 0, batch.first_token_rows()));
+    return head_(run_layer(layers_.size() - 1, hidden, batch, nn::Outputs::kFirstTokens));
   }
 
   /// Without a position table nothing breaks above it, but no model was trained there.
@@ -190,12 +187,22 @@ class DebertaV2 final : public SequenceClassifier {
                           nn::Bias::kNo);
     }
     if (config.integer_or("conv_kernel_size", 0) > 0) {
+      if (layers_.size() == 1) {
+        throw LoadError("config.json: conv_kernel_size: expected more than one layer beside it");
+      }
       convolution_.emplace(config, deberta / "encoder.conv", shape);
     }
     if (config.integer_or("pooler_hidden_size", shape.hidden_size) != shape.hidden_size) {
       throw LoadError("config.json: pooler_hidden_size: expected hidden_size");
     }
     deberta.ignore("embeddings.position_embeddings.weight");
+  }
+
+  at::Tensor run_layer(size_t i, const at::Tensor& hidden, const nn::PackedBatch& batch,
+                       nn::Outputs outputs) const {
+    return layers_[i].with_attention(
+        hidden, batch, outputs,
+        [&](const nn::Projections& projections) { return attentions_[i](projections, batch); });
   }
 
   int64_t max_length_;

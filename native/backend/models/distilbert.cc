@@ -1,8 +1,6 @@
 // DistilBERT for sequence classification.
 // Source: transformers, models/distilbert/modeling_distilbert.py
 // (DistilBertForSequenceClassification).
-#include <ATen/ops/index_select.h>
-
 #include "models/sequence_classifier.h"
 #include "nn/classification_head.h"
 #include "nn/encoder_layer.h"
@@ -40,10 +38,9 @@ class DistilBert final : public SequenceClassifier {
       : DistilBert(config, weights, weights / "distilbert", shape_of(config)) {}
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
-    at::Tensor hidden =
+    const at::Tensor hidden =
         embeddings_norm_(embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids));
-    for (const auto& layer : layers_) hidden = layer(hidden, batch);
-    return head_(at::index_select(hidden, 0, batch.first_token_rows()));
+    return head_(nn::first_token_states(layers_, hidden, batch));
   }
 
   int64_t max_length() const override { return embeddings_.positions(); }

@@ -6,7 +6,6 @@
 #include <ATen/ops/abs.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/le.h>
 #include <ATen/ops/mean.h>
 
@@ -61,13 +60,21 @@ class ModernBertLayer {
 
   bool sliding() const { return sliding_; }
 
+  /// [tokens, hidden] → [tokens or sequences, hidden]
   at::Tensor operator()(const at::Tensor& input, const nn::PackedBatch& batch,
-                        const AttentionInputs& inputs) const {
+                        const AttentionInputs& inputs, nn::Outputs outputs) const {
     // The first layer reads embeddings that are normalized already.
-    const at::Tensor qkv = query_key_value_(attention_norm_ ? (*attention_norm_)(input) : input);
-    nn::rotate_query_and_key(qkv, num_heads_, inputs.angles);
+    const at::Tensor normalized = attention_norm_ ? (*attention_norm_)(input) : input;
+    const auto projections = nn::Projections::of(
+        normalized, nn::kept_tokens(normalized, batch, outputs), query_key_value_, outputs);
+    // A first token's angle is 0.
+    if (outputs == nn::Outputs::kAllTokens) {
+      nn::rotate(projections.query, num_heads_, inputs.angles);
+    }
+    nn::rotate(projections.key_value.narrow(1, 0, hidden_size_), num_heads_, inputs.angles);
+    const at::Tensor context = nn::self_attention(projections, batch, num_heads_, inputs.masks);
     const at::Tensor attended =
-        attention_output_(nn::self_attention(qkv, batch, num_heads_, inputs.masks)).add_(input);
+        attention_output_(context).add_(nn::kept_tokens(input, batch, outputs));
     const at::Tensor both = input_and_gate_(mlp_norm_(attended));
     const at::Tensor gate = both.narrow(1, intermediate_size_, intermediate_size_);
     return mlp_output_(activation_(both.narrow(1, 0, intermediate_size_)) * gate).add_(attended);
@@ -133,6 +140,16 @@ at::Tensor window(int64_t length, int64_t reach) {
   return at::le(at::abs(places.unsqueeze(0) - places.unsqueeze(1)), reach);
 }
 
+/// [tokens, hidden] → [sequences, hidden]
+at::Tensor mean_by_sequence(const at::Tensor& hidden, const nn::PackedBatch& batch) {
+  std::vector<at::Tensor> means;
+  for (const auto& [first_token, sequences, length] : batch.groups) {
+    means.push_back(
+        hidden.narrow(0, first_token, sequences * length).view({sequences, length, -1}).mean(1));
+  }
+  return at::cat(means);
+}
+
 class ModernBert final : public SequenceClassifier {
  public:
   ModernBert(const ModelConfig& config, const Weights& weights)
@@ -167,29 +184,19 @@ class ModernBert final : public SequenceClassifier {
     for (const auto& group : batch.groups) sliding.masks.push_back(window(group.length, reach_));
     at::Tensor hidden = embeddings_norm_(embeddings_(batch.input_ids));
     for (const auto& layer : layers_) {
-      hidden = layer(hidden, batch, layer.sliding() ? sliding : full);
+      const bool first_only = &layer == &layers_.back() && !mean_pooling_;
+      hidden = layer(hidden, batch, layer.sliding() ? sliding : full,
+                     first_only ? nn::Outputs::kFirstTokens : nn::Outputs::kAllTokens);
     }
-    const at::Tensor pooled = final_norm_pooled(hidden, batch);
-    return classifier_(head_norm_(head_activation_(head_dense_(pooled))));
+    hidden = final_norm_(hidden);
+    if (mean_pooling_) hidden = mean_by_sequence(hidden, batch);
+    return classifier_(head_norm_(head_activation_(head_dense_(hidden))));
   }
 
   int64_t max_length() const override { return max_length_; }
   int64_t vocabulary_size() const override { return embeddings_.rows(); }
 
  private:
-  /// [tokens, hidden] → [sequences, hidden]
-  at::Tensor final_norm_pooled(const at::Tensor& hidden, const nn::PackedBatch& batch) const {
-    if (!mean_pooling_) return final_norm_(at::index_select(hidden, 0, batch.first_token_rows()));
-    const at::Tensor normalized = final_norm_(hidden);
-    std::vector<at::Tensor> means;
-    for (const auto& group : batch.groups) {
-      means.push_back(normalized.narrow(0, group.first_token, group.sequences * group.length)
-                          .view({group.sequences, group.length, -1})
-                          .mean(1));
-    }
-    return at::cat(means);
-  }
-
   int64_t max_length_;
   int64_t reach_;  ///< tokens that a sliding layer sees on each side
   nn::Embedding embeddings_;

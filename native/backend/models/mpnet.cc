@@ -50,13 +50,12 @@ class MpNet final : public SequenceClassifier {
       : MpNet(config, weights, weights / "mpnet", bert_encoder_shape(config)) {}
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
-    at::Tensor hidden = embeddings_norm_(
+    const at::Tensor hidden = embeddings_norm_(
         embeddings_(batch.input_ids, batch.position_ids_after(kPaddingId), batch.token_type_ids));
     std::vector<at::Tensor> biases;
     biases.reserve(batch.groups.size());
     for (const auto& group : batch.groups) biases.push_back(position_bias(group.length));
-    for (const auto& layer : layers_) hidden = layer(hidden, batch, biases);
-    return head_(at::index_select(hidden, 0, batch.first_token_rows()));
+    return head_(nn::first_token_states(layers_, hidden, batch, biases));
   }
 
   int64_t max_length() const override { return embeddings_.positions() - kPaddingId - 1; }

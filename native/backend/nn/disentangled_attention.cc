@@ -16,8 +16,6 @@
 
 #include <cmath>
 
-#include "nn/attention.h"
-
 namespace backend::nn {
 namespace {
 
@@ -44,13 +42,13 @@ at::Tensor rows_by_head(const at::Tensor& table, const at::Tensor& rows, int64_t
       .contiguous();
 }
 
-/// scores [sequences, heads, length, 2 × length − 1] → [sequences, heads, length, length], where
+/// scores [sequences, heads, rows, 2 × length − 1] → [sequences, heads, rows, length], where
 /// element (i, j) is that of row i at column length − 1 − i + j: a view, its rows shifted.
 at::Tensor skewed(const at::Tensor& scores, int64_t length) {
   const int64_t width = 2 * length - 1;
-  const int64_t heads = scores.size(1);
-  return at::as_strided(scores, {scores.size(0), heads, length, length},
-                        {heads * length * width, length * width, width - 1, 1}, length - 1);
+  const int64_t heads = scores.size(1), rows = scores.size(2);
+  return at::as_strided(scores, {scores.size(0), heads, rows, length},
+                        {heads * rows * width, rows * width, width - 1, 1}, length - 1);
 }
 
 }  // namespace
@@ -75,10 +73,10 @@ DisentangledAttention::DisentangledAttention(const at::Tensor& position_keys,
   }
 }
 
-at::Tensor DisentangledAttention::operator()(const at::Tensor& query_key_value,
+at::Tensor DisentangledAttention::operator()(const Projections& projections,
                                              const PackedBatch& batch) const {
   return attend_by_group(
-      query_key_value, batch, num_heads_,
+      projections, batch, num_heads_,
       [&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, size_t) {
         const double scale = 1 / std::sqrt(static_cast<double>(query.size(3) * scale_factor_));
         const at::Tensor bias = position_scores(query, key, scale);
@@ -90,7 +88,7 @@ at::Tensor DisentangledAttention::operator()(const at::Tensor& query_key_value,
 
 at::Tensor DisentangledAttention::position_scores(const at::Tensor& query, const at::Tensor& key,
                                                   double scale) const {
-  const int64_t length = query.size(2);
+  const int64_t length = key.size(2);
   const int64_t first = max_length_ - length, count = 2 * length - 1;
   at::Tensor scores;
   if (position_keys_.defined()) {
@@ -102,7 +100,7 @@ at::Tensor DisentangledAttention::position_scores(const at::Tensor& query, const
     // Row j of the key, column of the distance i − j: transposed at the end.
     const at::Tensor queries = position_queries_.narrow(1, first, count);
     const at::Tensor by_key = skewed(at::matmul(key, queries.transpose(1, 2)), length);
-    const at::Tensor by_query = by_key.transpose(2, 3) * scale;
+    const at::Tensor by_query = by_key.narrow(3, 0, query.size(2)).transpose(2, 3) * scale;
     scores = scores.defined() ? scores + by_query : by_query;
   }
   return scores;

@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "nn/linear.h"
+#include "nn/attention.h"
 #include "nn/packed_batch.h"
 
 namespace backend::nn {
@@ -29,11 +29,12 @@ class DisentangledAttention {
   DisentangledAttention(const at::Tensor& position_keys, const at::Tensor& position_queries,
                         const RelativePositions& positions, int64_t num_heads, int scale_factor);
 
-  /// [tokens, 3 × hidden] → [tokens, hidden]
-  at::Tensor operator()(const at::Tensor& query_key_value, const PackedBatch& batch) const;
+  /// → [tokens or sequences, hidden]
+  at::Tensor operator()(const Projections& projections, const PackedBatch& batch) const;
 
  private:
-  /// The two terms, scaled: [sequences, heads, length, length]; undefined when there is none.
+  /// The two terms, scaled: [sequences, heads, rows of the query, length]; undefined when there is
+  /// none.
   at::Tensor position_scores(const at::Tensor& query, const at::Tensor& key, double scale) const;
 
   at::Tensor position_keys_;     ///< [heads, 2 × max_length − 1, head_size], highest distance first

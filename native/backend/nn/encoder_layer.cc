@@ -3,7 +3,6 @@
 #include <string>
 
 #include "backend/model_config.h"
-#include "nn/attention.h"
 
 namespace backend::nn {
 
@@ -24,17 +23,27 @@ EncoderLayer::EncoderLayer(const Weights& weights, const EncoderShape& shape,
       output_norm_(weights / keys.output_norm, shape.hidden_size, shape.layer_norm_epsilon) {}
 
 at::Tensor EncoderLayer::operator()(const at::Tensor& hidden, const PackedBatch& batch,
-                                    std::span<const at::Tensor> biases) const {
-  return with_attention(hidden, [&](const at::Tensor& query_key_value) {
-    return self_attention(query_key_value, batch, num_heads_, biases);
+                                    Outputs outputs, std::span<const at::Tensor> biases) const {
+  return with_attention(hidden, batch, outputs, [&](const Projections& projections) {
+    return self_attention(projections, batch, num_heads_, biases);
   });
 }
 
-at::Tensor EncoderLayer::with_attention(const at::Tensor& hidden, Attention attention) const {
-  const at::Tensor context = attention(query_key_value_(hidden));
-  const at::Tensor attended = attention_norm_(attention_output_(context).add_(hidden));
+at::Tensor EncoderLayer::with_attention(const at::Tensor& hidden, const PackedBatch& batch,
+                                        Outputs outputs, Attention attention) const {
+  const at::Tensor kept = kept_tokens(hidden, batch, outputs);
+  const at::Tensor context = attention(Projections::of(hidden, kept, query_key_value_, outputs));
+  const at::Tensor attended = attention_norm_(attention_output_(context).add_(kept));
   const at::Tensor inner = activation_(feed_forward_in_(attended));
   return output_norm_(feed_forward_out_(inner).add_(attended));
+}
+
+at::Tensor first_token_states(std::span<const EncoderLayer> layers, at::Tensor hidden,
+                              const PackedBatch& batch, std::span<const at::Tensor> biases) {
+  for (const auto& layer : layers.first(layers.size() - 1)) {
+    hidden = layer(hidden, batch, Outputs::kAllTokens, biases);
+  }
+  return layers.back()(hidden, batch, Outputs::kFirstTokens, biases);
 }
 
 std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,

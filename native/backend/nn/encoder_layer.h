@@ -6,6 +6,7 @@
 #include <span>
 
 #include "nn/activation.h"
+#include "nn/attention.h"
 #include "nn/layer_norm.h"
 #include "nn/linear.h"
 #include "nn/packed_batch.h"
@@ -33,22 +34,23 @@ struct EncoderLayerKeys {
   const char* output_norm;
 };
 
-/// The attention of a layer: [tokens, 3 × hidden], query, key and value side by side
-/// → [tokens, hidden].
-using Attention = c10::function_ref<at::Tensor(const at::Tensor& query_key_value)>;
+/// The attention of a layer: → [tokens or sequences, hidden].
+using Attention = c10::function_ref<at::Tensor(const Projections& projections)>;
 
-/// A post-norm transformer encoder layer, as BERT and most of its descendants have it.
+/// A post-norm transformer encoder layer, as BERT and most of its descendants have it. Copies share
+/// the weights.
 /// Source: transformers, models/bert/modeling_bert.py (BertLayer).
 class EncoderLayer {
  public:
   EncoderLayer(const Weights& weights, const EncoderShape& shape, const EncoderLayerKeys& keys);
 
-  /// [tokens, hidden] → [tokens, hidden], with self_attention; biases as there.
-  at::Tensor operator()(const at::Tensor& hidden, const PackedBatch& batch,
+  /// [tokens, hidden] → [tokens or sequences, hidden], with self_attention; biases as there.
+  at::Tensor operator()(const at::Tensor& hidden, const PackedBatch& batch, Outputs outputs,
                         std::span<const at::Tensor> biases = {}) const;
 
   /// The same with an attention of the architecture's own.
-  at::Tensor with_attention(const at::Tensor& hidden, Attention attention) const;
+  at::Tensor with_attention(const at::Tensor& hidden, const PackedBatch& batch, Outputs outputs,
+                            Attention attention) const;
 
  private:
   int64_t num_heads_;
@@ -60,6 +62,11 @@ class EncoderLayer {
   Linear feed_forward_out_;
   LayerNorm output_norm_;
 };
+
+/// The layers one after the other, the last for first tokens: [tokens, hidden] → [sequences,
+/// hidden].
+at::Tensor first_token_states(std::span<const EncoderLayer> layers, at::Tensor hidden,
+                              const PackedBatch& batch, std::span<const at::Tensor> biases = {});
 
 /// Layers 0 … count-1 under `weights`. Throws LoadError when the heads do not divide the size.
 std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,

@@ -23,6 +23,12 @@ Linear Linear::side_by_side(std::initializer_list<Linear> layers) {
   return {at::cat(weights), at::cat(biases)};
 }
 
+Linear Linear::outputs(int64_t first, int64_t count) const {
+  std::optional<at::Tensor> bias;
+  if (bias_) bias = bias_->narrow(0, first, count);
+  return {weight_.narrow(0, first, count), bias};
+}
+
 at::Tensor Linear::operator()(const at::Tensor& input) const {
   return at::linear(input, weight_, bias_);
 }

@@ -17,6 +17,9 @@ class Linear {
   /// Several layers on the same input as one, their outputs side by side (query, key, value).
   static Linear side_by_side(std::initializer_list<Linear> layers);
 
+  /// The layer that gives only these of the outputs. It shares the weights.
+  Linear outputs(int64_t first, int64_t count) const;
+
   /// [rows, in] → [rows, out]
   at::Tensor operator()(const at::Tensor& input) const;
 

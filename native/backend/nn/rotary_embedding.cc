@@ -17,18 +17,16 @@ RotaryEmbedding::RotaryEmbedding(int64_t head_size, double theta)
 
 RotaryEmbedding::Angles RotaryEmbedding::angles(const at::Tensor& position_ids) const {
   const at::Tensor half = position_ids.to(at::kFloat).unsqueeze(1) * inverse_frequencies_;
-  const at::Tensor whole = at::cat({half, half}, 1).unsqueeze(1).unsqueeze(1);
+  const at::Tensor whole = at::cat({half, half}, 1).unsqueeze(1);
   return {.cos = at::cos(whole), .sin = at::sin(whole)};
 }
 
-void rotate_query_and_key(const at::Tensor& query_key_value, int64_t num_heads,
-                          const RotaryEmbedding::Angles& angles) {
-  const at::Tensor query_key =
-      query_key_value.view({query_key_value.size(0), 3, num_heads, -1}).narrow(1, 0, 2);
-  const int64_t half = query_key.size(3) / 2;
+void rotate(const at::Tensor& states, int64_t num_heads, const RotaryEmbedding::Angles& angles) {
+  const at::Tensor heads = states.view({states.size(0), num_heads, -1});
+  const int64_t half = heads.size(2) / 2;
   const at::Tensor turned =
-      at::cat({at::neg(query_key.narrow(3, half, half)), query_key.narrow(3, 0, half)}, 3);
-  query_key.copy_(query_key * angles.cos + turned * angles.sin);
+      at::cat({at::neg(heads.narrow(2, half, half)), heads.narrow(2, 0, half)}, 2);
+  heads.copy_(heads * angles.cos + turned * angles.sin);
 }
 
 }  // namespace backend::nn

@@ -13,7 +13,7 @@ class RotaryEmbedding {
 
   /// The angles of tokens at these positions, int64 [tokens].
   struct Angles {
-    at::Tensor cos, sin;  ///< [tokens, 1, 1, head_size]
+    at::Tensor cos, sin;  ///< [tokens, 1, head_size]
   };
   Angles angles(const at::Tensor& position_ids) const;
 
@@ -21,8 +21,7 @@ class RotaryEmbedding {
   at::Tensor inverse_frequencies_;  ///< [head_size / 2]
 };
 
-/// Turns query and key in place. query_key_value: [tokens, 3 × heads × head_size].
-void rotate_query_and_key(const at::Tensor& query_key_value, int64_t num_heads,
-                          const RotaryEmbedding::Angles& angles);
+/// Turns states [tokens, heads × head_size], columns of a larger tensor perhaps, in place.
+void rotate(const at::Tensor& states, int64_t num_heads, const RotaryEmbedding::Angles& angles);
 
 }  // namespace backend::nn
