@@ -4,7 +4,7 @@ How to run it (never needed to build, run or test the project; a few minutes, an
 
     python3 -m venv .venv && . .venv/bin/activate
     pip install -r test/parity/requirements.txt
-    python test/parity/make_golden.py                                        # test/fixtures/{models,eeg}
+    python test/parity/make_golden.py                                        # test/fixtures/{models,eeg,…}
     python test/parity/make_golden.py --shipped models/sentiment models/eeg  # test/fixtures/shipped-*.json
 
 The first form makes, in test/fixtures/:
@@ -14,6 +14,7 @@ The first form makes, in test/fixtures/:
     eeg/windows.json          raw windows with their z-normalized values from exact arithmetic
     eeg/golden.json           logits and probabilities by torch for each good file and window
     archives/*.bin            checkpoints that must be refused
+    tokenizers/<name>/        tokenizers without tokenizer.json, with their input_ids by transformers
 The second form only computes answers of the shipped models. A second run with the versions of
 requirements.txt gives the same numbers; the bytes of scripted .pt files may differ (names that
 TorchScript makes up).
@@ -29,6 +30,7 @@ import archives  # noqa: E402
 import eeg_golden  # noqa: E402
 import shipped  # noqa: E402
 import text_golden  # noqa: E402
+import tokenizer_golden  # noqa: E402
 from common import FIXTURES, set_up  # noqa: E402
 
 
@@ -51,6 +53,7 @@ def main() -> None:
     if not arguments.only:
         eeg_golden.make(FIXTURES / "eeg")
         archives.make(FIXTURES / "archives")
+        tokenizer_golden.make(FIXTURES / "tokenizers")
 
 
 if __name__ == "__main__":

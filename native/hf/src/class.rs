@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files;
 use crate::settings::Settings;
 
@@ -18,7 +18,7 @@ pub enum Family {
     XlmRoberta,
     Camembert,
     DebertaV2,
-    /// tokenizer.json as it is.
+    /// tokenizer.json as it is, whatever class is named.
     TokenizerJson,
 }
 
@@ -46,44 +46,81 @@ impl Family {
 pub enum Class {
     Bert,
     Roberta,
+    Mpnet,
+    Albert,
     XlmRoberta,
     Camembert,
+    DebertaV2,
     File { name: String },
 }
 
+/// The reference has no other implementation of these than Python code.
+const PYTHON_CLASSES: [&str; 15] = [
+    "BartphoTokenizer",
+    "BertGenerationTokenizer",
+    "BertJapaneseTokenizer",
+    "BertweetTokenizer",
+    "BioGptTokenizer",
+    "CanineTokenizer",
+    "CTRLTokenizer",
+    "EsmTokenizer",
+    "FlaubertTokenizer",
+    "PerceiverTokenizer",
+    "PhobertTokenizer",
+    "ProphetNetTokenizer",
+    "RoCBertTokenizer",
+    "TapasTokenizer",
+    "XLMTokenizer",
+];
+
 pub fn choose(directory: &Path, settings: &Settings, family: Family) -> Result<Class> {
-    if let Some(name) = settings.text("tokenizer_class") {
-        return Ok(from_name(name));
-    }
+    let named = settings.text("tokenizer_class");
     let config = files::read_object(directory, "config.json")?.unwrap_or_default();
-    let text = |key: &str| config.get(key).and_then(Value::as_str);
-    if let Some(name) = text("tokenizer_class") {
-        return Ok(from_name(name));
+    let named = named.or_else(|| config.get("tokenizer_class").and_then(Value::as_str));
+    match (named, family) {
+        (_, Family::TokenizerJson) => Ok(from_name("TokenizersBackend")),
+        (Some(name), _) if PYTHON_CLASSES.contains(&name) => Err(Error::new(format!(
+            "tokenizer_class: `{name}` is not supported: it exists in Python only"
+        ))),
+        (Some(name), _) => Ok(from_name(name)),
+        (None, family) => Ok(of_family(family)),
     }
-    Ok(match family {
+}
+
+fn of_family(family: Family) -> Class {
+    match family {
         Family::Bert => Class::Bert,
         Family::Roberta => Class::Roberta,
-        Family::Mpnet => from_name("MPNetTokenizer"),
-        Family::Albert => from_name("AlbertTokenizer"),
+        Family::Mpnet => Class::Mpnet,
+        Family::Albert => Class::Albert,
         Family::XlmRoberta => Class::XlmRoberta,
         Family::Camembert => Class::Camembert,
-        Family::DebertaV2 => from_name("DebertaV2Tokenizer"),
+        Family::DebertaV2 => Class::DebertaV2,
         Family::TokenizerJson => from_name("TokenizersBackend"),
-    })
+    }
 }
 
 fn from_name(name: &str) -> Class {
     match name.strip_suffix("Fast").unwrap_or(name) {
-        // All of these are BertTokenizer, or RobertaTokenizer, under another name.
+        // All of one line are the same class under another name.
         "BertTokenizer"
+        | "ConvBertTokenizer"
         | "DistilBertTokenizer"
         | "ElectraTokenizer"
+        | "LayoutLMTokenizer"
+        | "LxmertTokenizer"
         | "MobileBertTokenizer"
-        | "SqueezeBertTokenizer"
-        | "LayoutLMTokenizer" => Class::Bert,
-        "RobertaTokenizer" | "LongformerTokenizer" | "BartTokenizer" => Class::Roberta,
+        | "SqueezeBertTokenizer" => Class::Bert,
+        "RobertaTokenizer"
+        | "LongformerTokenizer"
+        | "BartTokenizer"
+        | "LEDTokenizer"
+        | "MvpTokenizer" => Class::Roberta,
+        "MPNetTokenizer" => Class::Mpnet,
+        "AlbertTokenizer" | "FNetTokenizer" => Class::Albert,
         "XLMRobertaTokenizer" => Class::XlmRoberta,
         "CamembertTokenizer" => Class::Camembert,
+        "DebertaV2Tokenizer" => Class::DebertaV2,
         _ => Class::File {
             name: name.to_owned(),
         },

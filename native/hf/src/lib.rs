@@ -3,13 +3,14 @@
 //!
 //! A tokenizer is built from a model directory as `transformers` 5.23's `AutoTokenizer` builds it:
 //! `settings` reads the configuration files, `class` chooses the tokenizer class, `backend` builds
-//! that class, `tokenizer` encodes and cuts. `ffi` is the only module with `unsafe` code.
+//! that class (from `sentencepiece` models where it must), `tokenizer` encodes and cuts. `ffi` is the only module with `unsafe` code.
 
 mod backend;
 mod class;
 mod error;
 pub mod ffi;
 mod files;
+mod sentencepiece;
 mod settings;
 pub mod tensors;
 pub mod tokenizer;

@@ -1,16 +1,16 @@
 //! The vocabularies: from tokenizer.json's "model", else from the files of older releases.
 
 use serde_json::Value;
-use tokenizers::NormalizerWrapper;
 
-use super::{Source, TOKENIZER, files};
+use super::{Source, TOKENIZER};
 use crate::error::{Error, Result};
+use crate::files;
 
-type Merges = Vec<(String, String)>;
+pub type Merges = Vec<(String, String)>;
 
 /// The map type that the crate's builders take; named through them, since the crate that defines
 /// it is none of our dependencies.
-type Vocabulary = tokenizers::models::bpe::Vocab;
+pub type Vocabulary = tokenizers::models::bpe::Vocab;
 
 /// (the file's name, vocabulary)
 pub fn word_piece(source: &Source) -> Result<(&'static str, Vocabulary)> {
@@ -66,7 +66,7 @@ pub fn byte_pair(source: &Source) -> Result<(&'static str, Vocabulary, Merges)> 
 }
 
 /// The crate panics on some vocabularies that lack the result of a merge.
-fn check_merges(file: &str, vocab: &Vocabulary, merges: &Merges) -> Result<()> {
+pub fn check_merges(file: &str, vocab: &Vocabulary, merges: &Merges) -> Result<()> {
     let known = |(left, right): &&(String, String)| vocab.contains_key(&format!("{left}{right}"));
     match merges.iter().find(|merge| !known(merge)) {
         None => Ok(()),
@@ -76,54 +76,8 @@ fn check_merges(file: &str, vocab: &Vocabulary, merges: &Merges) -> Result<()> {
     }
 }
 
-/// The pieces and their scores, by id.
-pub fn unigram(source: &Source) -> Result<Vec<(String, f64)>> {
-    let Some(model) = model(source)? else {
-        return Err(Error::new(
-            "tokenizer.json: not found. Of SentencePiece tokenizers only this file is read: \
-             load and save the tokenizer with transformers to have it written",
-        ));
-    };
-    let problem = || {
-        Error::in_file(
-            TOKENIZER,
-            "model.vocab: expected [piece, score] pairs (Unigram)",
-        )
-    };
-    let list = model["vocab"].as_array().ok_or_else(problem)?;
-    let pairs = list.iter().map(|entry| {
-        let piece = entry.get(0).and_then(Value::as_str)?;
-        Some((piece.to_owned(), entry.get(1).and_then(Value::as_f64)?))
-    });
-    pairs.collect::<Option<_>>().ok_or_else(problem)
-}
-
-/// The first "Precompiled" normalizer of tokenizer.json, which is the only one that transformers
-/// keeps for these classes.
-pub fn precompiled_normalizer(source: &Source) -> Result<Option<NormalizerWrapper>> {
-    let normalizer = source.file.and_then(|(_, file)| file.get("normalizer"));
-    let candidates = match normalizer {
-        Some(sequence) if sequence["type"] == "Sequence" => sequence["normalizers"].as_array(),
-        Some(Value::Array(list)) => Some(list),
-        Some(single) => return precompiled(single),
-        None => None,
-    };
-    let mut candidates = candidates.into_iter().flatten();
-    let found = candidates.find_map(|candidate| precompiled(candidate).transpose());
-    found.transpose()
-}
-
-fn precompiled(normalizer: &Value) -> Result<Option<NormalizerWrapper>> {
-    if normalizer["type"] != "Precompiled" || normalizer["precompiled_charsmap"].is_null() {
-        return Ok(None);
-    }
-    match serde_json::from_value(normalizer.clone()) {
-        Ok(wrapper) => Ok(Some(wrapper)),
-        Err(error) => Err(Error::in_file(TOKENIZER, format!("normalizer: {error}"))),
-    }
-}
-
-fn model<'a>(source: &Source<'a>) -> Result<Option<&'a Value>> {
+/// tokenizer.json's "model".
+pub fn model<'a>(source: &Source<'a>) -> Result<Option<&'a Value>> {
     let Some((_, file)) = source.file else {
         return Ok(None);
     };

@@ -1,7 +1,7 @@
-//! The ids that transformers gave for the golden texts of test/fixtures/models.
+//! The ids that transformers gave for the golden texts of test/fixtures.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hf::tokenizer::{Family, Tokenizer};
 use serde_json::Value;
@@ -11,26 +11,40 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
+fn fixtures(folder: &str) -> PathBuf {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/fixtures");
+    all.join(folder)
+}
+
+fn directories(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the fixtures");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.filter(|path| path.is_dir()).collect()
+}
+
+fn family(directory: &Path) -> Family {
+    let config = read(&directory.join("config.json"));
+    match config["model_type"].as_str() {
+        Some("bert" | "distilbert" | "electra") => Family::Bert,
+        Some("roberta") => Family::Roberta,
+        Some("mpnet") => Family::Mpnet,
+        Some("albert") => Family::Albert,
+        Some("xlm-roberta") => Family::XlmRoberta,
+        Some("camembert") => Family::Camembert,
+        Some("deberta-v2") => Family::DebertaV2,
+        Some("modernbert") => Family::TokenizerJson,
+        other => panic!("{directory:?}: model_type {other:?}"),
+    }
+}
+
 #[test]
-fn same_ids_as_transformers() {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/fixtures/models");
+fn same_ids_as_transformers_for_the_models() {
     let mut compared = 0;
-    for entry in fs::read_dir(&models).expect("the fixture models") {
-        let directory = entry.expect("an entry").path();
+    for directory in directories(&fixtures("models")) {
         let golden = read(&directory.join("golden.json"));
-        let config = read(&directory.join("config.json"));
-        let family = match config["model_type"].as_str() {
-            Some("bert" | "distilbert" | "electra") => Family::Bert,
-            Some("mpnet") => Family::Mpnet,
-            Some("albert") => Family::Albert,
-            Some("xlm-roberta") => Family::XlmRoberta,
-            Some("camembert") => Family::Camembert,
-            Some("deberta-v2") => Family::DebertaV2,
-            Some("modernbert") => Family::TokenizerJson,
-            _ => Family::Roberta,
-        };
         let limit = golden["max_length"].as_u64().expect("max_length") as usize;
-        let tokenizer = Tokenizer::open(&directory, family, limit).expect("a tokenizer");
+        let tokenizer = Tokenizer::open(&directory, family(&directory), limit);
+        let tokenizer = tokenizer.unwrap_or_else(|error| panic!("{directory:?}: {error}"));
         for row in golden["texts"].as_array().expect("texts") {
             let text = row["text"].as_str().expect("text");
             let encoding = tokenizer.encode(text).expect("an encoding");
@@ -44,4 +58,27 @@ fn same_ids_as_transformers() {
         }
     }
     assert!(compared > 500, "{compared} texts compared");
+}
+
+/// Without tokenizer.json.
+#[test]
+fn same_ids_as_transformers_for_the_tokenizers() {
+    let folder = fixtures("tokenizers");
+    let texts = read(&folder.join("texts.json"));
+    let texts = texts["texts"].as_array().expect("texts");
+    let all = directories(&folder);
+    assert!(all.len() >= 9, "{} directories", all.len());
+    for directory in all {
+        let golden = read(&directory.join("golden.json"));
+        let rows = golden["input_ids"].as_array().expect("input_ids");
+        assert_eq!((texts.len(), rows.len()), (400, 400), "{directory:?}");
+        let tokenizer = Tokenizer::open(&directory, family(&directory), usize::MAX);
+        let tokenizer = tokenizer.unwrap_or_else(|error| panic!("{directory:?}: {error}"));
+        for (text, expected) in texts.iter().zip(rows) {
+            let text = text.as_str().expect("text");
+            let encoding = tokenizer.encode(text).expect("an encoding");
+            let ids = Value::from(encoding.input_ids);
+            assert_eq!(ids, *expected, "{directory:?}: {text:?}");
+        }
+    }
 }

@@ -155,6 +155,7 @@ fn truncation_keeps_the_special_tokens() {
             true,
         ),
         (3, r#"{"model_max_length": 1e30}"#, vec![2, 5, 3], true),
+        (3, r#"{"model_max_length": 512}"#, vec![2, 5, 3], true),
         (12, "{}", vec![2, 5, 6, 7, 8, 11, 5, 6, 7, 9, 12, 3], false),
     ] {
         let tokenizer = bert(&[("tokenizer_config.json", settings)]);

@@ -18,16 +18,17 @@ fn missing_files_are_named() {
     );
     let no_vocab = directory(&[("merges.txt", MERGES_TXT)]);
     assert!(error(&no_vocab, Roberta).starts_with("vocab.json: not found"));
-    for family in [
-        Mpnet,
-        Albert,
-        XlmRoberta,
-        Camembert,
-        DebertaV2,
-        TokenizerJson,
+    assert!(error(&empty, Mpnet).starts_with("vocab.txt: not found"));
+    for (family, model) in [
+        (Albert, "spiece.model"),
+        (XlmRoberta, "sentencepiece.bpe.model"),
+        (Camembert, "sentencepiece.bpe.model"),
+        (DebertaV2, "spm.model"),
     ] {
-        assert!(error(&empty, family).starts_with("tokenizer.json: not found"));
+        let expected = format!("{model}: not found (looked for tokenizer.json, {model})");
+        assert_eq!(error(&empty, family), expected);
     }
+    assert!(error(&empty, TokenizerJson).starts_with("tokenizer.json: not found. It is needed"));
     let class = r#"{"tokenizer_class": "BertJapaneseTokenizer"}"#;
     let message = error(&bert(&[("tokenizer_config.json", class)]), Bert);
     assert!(message.contains("`BertJapaneseTokenizer`"), "{message}");

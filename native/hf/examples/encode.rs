@@ -1,0 +1,57 @@
+//! Tokenizes what standard input asks for, one JSON value a line, one line of JSON in answer:
+//! `{"directory": "…", "family": "Bert", "position_limit": 512}` opens a tokenizer (answer:
+//! `{"max_length": 512}` or `{"error": "…"}`); a string is encoded with the one opened last (answer:
+//! its ids). For test/parity/tokenizers.py.
+
+use std::io::{BufRead, Write};
+use std::path::Path;
+
+use hf::tokenizer::{Family, Tokenizer};
+use serde_json::{Value, json};
+
+const FAMILIES: [Family; 8] = [
+    Family::Bert,
+    Family::Roberta,
+    Family::Mpnet,
+    Family::Albert,
+    Family::XlmRoberta,
+    Family::Camembert,
+    Family::DebertaV2,
+    Family::TokenizerJson,
+];
+
+fn main() -> std::io::Result<()> {
+    let mut tokenizer = None;
+    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+    for line in std::io::stdin().lock().lines() {
+        let answer = match serde_json::from_str(&line?)? {
+            Value::String(text) => encode(tokenizer.as_ref(), &text),
+            request => open(&request).map(|opened| {
+                let answer = json!({"max_length": opened.max_length()});
+                tokenizer = Some(opened);
+                answer
+            }),
+        };
+        let answer = answer.unwrap_or_else(|error| json!({"error": error}));
+        writeln!(output, "{answer}")?;
+    }
+    output.flush()
+}
+
+fn open(request: &Value) -> Result<Tokenizer, String> {
+    let text = |key: &str| request[key].as_str().ok_or(format!("{key}: a string"));
+    let name = text("family")?;
+    let family = FAMILIES
+        .into_iter()
+        .find(|family| format!("{family:?}") == name);
+    let family = family.ok_or(format!("family: {name}"))?;
+    let limit = request["position_limit"].as_u64().unwrap_or(u64::MAX);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Tokenizer::open(Path::new(text("directory")?), family, limit).map_err(|error| error.to_string())
+}
+
+fn encode(tokenizer: Option<&Tokenizer>, text: &str) -> Result<Value, String> {
+    let tokenizer = tokenizer.ok_or("no tokenizer was opened")?;
+    let encoding = tokenizer.encode(text).map_err(|error| error.to_string())?;
+    Ok(json!(encoding.input_ids))
+}
