@@ -27,7 +27,8 @@ from transformers import AutoTokenizer  # noqa: E402
 
 CRATE = Path(__file__).resolve().parents[2] / "native" / "hf"
 FAMILIES = {
-    "bert": "Bert", "distilbert": "Bert", "electra": "Bert", "roberta": "Roberta", "mpnet": "Mpnet",
+    "bert": "Bert", "distilbert": "Bert", "electra": "Bert", "ernie": "Bert",
+    "roberta": "Roberta", "data2vec-text": "Roberta", "mpnet": "Mpnet",
     "albert": "Albert", "xlm-roberta": "XlmRoberta", "camembert": "Camembert",
     "deberta-v2": "DebertaV2", "modernbert": "TokenizerJson",
 }

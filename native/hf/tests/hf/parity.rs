@@ -25,8 +25,8 @@ fn directories(folder: &Path) -> Vec<PathBuf> {
 fn family(directory: &Path) -> Family {
     let config = read(&directory.join("config.json"));
     match config["model_type"].as_str() {
-        Some("bert" | "distilbert" | "electra") => Family::Bert,
-        Some("roberta") => Family::Roberta,
+        Some("bert" | "distilbert" | "electra" | "ernie") => Family::Bert,
+        Some("data2vec-text" | "roberta") => Family::Roberta,
         Some("mpnet") => Family::Mpnet,
         Some("albert") => Family::Albert,
         Some("xlm-roberta") => Family::XlmRoberta,
