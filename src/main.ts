@@ -17,6 +17,9 @@ import { Shutdown } from './shutdown';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
+/** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
+const LONGEST_NUMBER_BYTES = 25;
+
 /** Exit codes: the command line or a setting is wrong; it could not start. */
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
@@ -73,7 +76,21 @@ async function loadService(config: Config, log: Log): Promise<Service> {
     return { endpoint: analyze(model, requestTimeoutMs), model };
   }
   const model = await orNotLoaded(EegClassifier.load(eegModelPath, scheduling), eegModelPath, log);
+  if (model) describeEegModel(model, config, log);
   return { endpoint: predict(model, requestTimeoutMs), model };
+}
+
+/** What was loaded, and what about it is hardly meant. */
+function describeEegModel({ settings, warnings }: EegClassifier, config: Config, log: Log): void {
+  log.logger.info({ settings }, 'model loaded');
+  for (const warning of warnings) log.logger.warn({ model: config.eegModelPath }, warning);
+  const bytes = settings.windowLength * LONGEST_NUMBER_BYTES;
+  if (bytes > config.bodyLimit) {
+    log.logger.warn(
+      `BODY_LIMIT: ${config.bodyLimit} bytes may not hold a window of ${settings.windowLength} ` +
+        `samples: set it to ${bytes}`,
+    );
+  }
 }
 
 /** A model that cannot be loaded is no reason to end: it is served as not loaded. */

@@ -98,8 +98,7 @@ Source source_argument(const Napi::Object& from) {
   }
   if (type == "torchscript") {
     return backend::TorchScriptSource{.path = text(from, "path"),
-                                      .window_length = count(from, "windowLength"),
-                                      .num_outputs = count(from, "numClasses")};
+                                      .window_length = count(from, "windowLength")};
   }
   fail(from.Get("type"), "\"text-classification\" or \"torchscript\"", "type");
 }

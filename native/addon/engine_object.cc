@@ -1,5 +1,6 @@
 #include "engine_object.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -14,6 +15,21 @@ engine::Clock::time_point deadline_after(double timeout_ms) {
   if (!(timeout_ms > 0) || timeout_ms > kLongestMs) return engine::Clock::time_point::max();
   return engine::Clock::now() + std::chrono::duration_cast<engine::Clock::duration>(
                                     std::chrono::duration<double, std::milli>(timeout_ms));
+}
+
+Napi::Object trial_object(Napi::Env env, const engine::Trial& trial) {
+  auto outputs = Napi::Array::New(env, trial.outputs.size());
+  for (uint32_t i = 0; i < trial.outputs.size(); ++i) {
+    const engine::Logits& row = trial.outputs[i];
+    auto values = Napi::Float32Array::New(env, row.size());
+    std::ranges::copy(row, values.Data());
+    outputs[i] = values;
+  }
+  auto object = Napi::Object::New(env);
+  object["outputs"] = outputs;
+  object["error"] = trial.error;
+  object["repeatable"] = trial.repeatable;
+  return object;
 }
 
 }  // namespace
@@ -101,6 +117,7 @@ Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
   object["maxLength"] = static_cast<double>(description.max_length);
   object["numOutputs"] = static_cast<double>(description.num_outputs);
   object["batching"] = description.batching;
+  object["trial"] = trial_object(info.Env(), description.trial);
   return object;
 }
 

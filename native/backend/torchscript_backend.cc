@@ -2,10 +2,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/InferenceMode.h>
-#include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
-#include <torch/csrc/jit/runtime/print_handler.h>
-#include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,33 +10,14 @@
 #include <random>
 
 #include "backend/backends.h"
-#include "mapped_file.h"
 #include "runtime.h"
-#include "torchscript_archive.h"
+#include "torchscript_module.h"
 
 namespace backend {
 namespace {
 
-/// The one tensor of a model's output: itself, or alone in a tuple, a list or a dictionary.
-at::Tensor single_tensor(const c10::IValue& output) {
-  if (output.isTensor()) return output.toTensor();
-  std::vector<at::Tensor> tensors;
-  if (output.isTuple()) {
-    for (const auto& element : output.toTupleRef().elements()) {
-      if (element.isTensor()) tensors.push_back(element.toTensor());
-    }
-  } else if (output.isTensorList()) {
-    tensors = output.toTensorVector();
-  } else if (output.isGenericDict()) {
-    for (const auto& entry : output.toGenericDict()) {
-      if (entry.value().isTensor()) tensors.push_back(entry.value().toTensor());
-    }
-  }
-  if (tensors.size() != 1) {
-    throw engine::BackendError("the model's output is not one tensor");
-  }
-  return tensors.front();
-}
+/// Bounds what a batch of long windows takes of memory: 1,024 windows of 256, one of a million.
+constexpr size_t kSamplesPerRun = size_t{1} << 18;
 
 std::vector<double> softmax(const engine::Logits& logits) {
   const double highest = *std::max_element(logits.begin(), logits.end());
@@ -51,19 +29,65 @@ std::vector<double> softmax(const engine::Logits& logits) {
   return exponentials;
 }
 
+bool all_finite(const engine::Logits& logits) {
+  return std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
+}
+
+template <typename Values>
+bool close(const Values& a, const Values& b) {
+  constexpr double kTolerance = 1e-5;
+  return std::ranges::equal(
+      a, b, [](double left, double right) { return std::abs(left - right) <= kTolerance; });
+}
+
+/// In probability: how far apart logits may be depends on their size. Outputs in [0, 1] may be
+/// probabilities already, and are compared as they are too.
+bool alike(const engine::Logits& a, const engine::Logits& b) {
+  if (a.size() != b.size() || a.empty()) return false;
+  if (!all_finite(a) || !all_finite(b)) return all_finite(a) == all_finite(b);  // an error anyway
+  const auto [lowest, highest] = std::ranges::minmax(a);
+  if (lowest >= 0 && highest <= 1 && !close(a, b)) return false;
+  return close(softmax(a), softmax(b));
+}
+
+/// Seeded noise of different strengths, and one constant window (all zeros).
+std::vector<engine::Sequence> trial_windows(size_t window_length) {
+  constexpr size_t kMost = 16;
+  constexpr size_t kSamples = size_t{1} << 20;
+  std::mt19937 generator(20);
+  std::vector<engine::Sequence> windows(std::clamp(kSamples / window_length, size_t{4}, kMost));
+  for (size_t i = 0; i < windows.size(); ++i) {
+    std::normal_distribution<float> noise(0.0F, i == 0 ? 1e-9F : 1.0F);
+    windows[i].samples.resize(window_length);
+    for (float& sample : windows[i].samples) sample = noise(generator);
+  }
+  windows[1].samples.assign(window_length, 0.0F);
+  return windows;
+}
+
 class TorchScriptBackend final : public engine::Backend {
  public:
   TorchScriptBackend(const TorchScriptSource& source, const ComputeOptions& compute)
-      : source_(source), threads_(compute.threads_per_worker), module_(load(source.path)) {
-    batching_ = answers_alike_in_batches();
+      : source_(source),
+        threads_(compute.threads_per_worker),
+        module_(load_torchscript_module(source.path)),
+        keeps_state_(keeps_state(module_)),
+        windows_per_run_(std::max(kSamplesPerRun / source.window_length, size_t{1})) {
+    try {
+      batching_ = try_windows() && windows_per_run_ > 1;
+    } catch (const OutputError& error) {
+      const std::string file = std::filesystem::path(source.path).filename().string();
+      throw LoadError(file + ": " + error.what());
+    }
   }
 
   engine::Description description() const override {
     return {.backend = "torchscript",
             .max_length = source_.window_length,
-            .num_outputs = source_.num_outputs,
+            .num_outputs = trial_.outputs.empty() ? 0 : trial_.outputs.front().size(),
             .batching = batching_,
-            .needs_preparation = false};
+            .needs_preparation = false,
+            .trial = trial_};
   }
 
   engine::Sequence prepare(engine::Input input) const override {
@@ -78,6 +102,7 @@ class TorchScriptBackend final : public engine::Backend {
 
   void prepare_thread() override {
     set_intra_op_threads(threads_);
+    silence_this_thread();
     const engine::Sequence zeros = prepare(std::vector<float>(source_.window_length));
     const engine::Sequence* batch[] = {&zeros};
     try {
@@ -92,13 +117,12 @@ class TorchScriptBackend final : public engine::Backend {
       const c10::InferenceMode inference_mode;
       // A frozen graph gains nothing from the optimizing executor, whose first runs take long.
       const torch::jit::GraphOptimizerEnabledGuard no_optimizer(false);
-      const auto windows = static_cast<int64_t>(batch.size());
-      at::Tensor input =
-          at::empty({windows, 1, static_cast<int64_t>(source_.window_length)}, at::kFloat);
-      auto* data = input.mutable_data_ptr<float>();
-      for (const auto* const sequence : batch)
-        data = std::ranges::copy(sequence->samples, data).out;
-      return rows_of(single_tensor(module_.forward({std::move(input)})), windows);
+      std::vector<engine::Logits> results;
+      results.reserve(batch.size());
+      for (size_t i = 0; i < batch.size(); i += windows_per_run_) {
+        run_together(batch.subspan(i, std::min(windows_per_run_, batch.size() - i)), results);
+      }
+      return results;
     } catch (const engine::BackendError&) {
       throw;
     } catch (...) {
@@ -107,57 +131,61 @@ class TorchScriptBackend final : public engine::Backend {
   }
 
  private:
-  static torch::jit::Module load(const std::string& path) {
-    const std::string file = MappedFile(path).name();  // says plainly when it cannot be read
-    require_harmless_archive(path);
-    // A model must not print what it is given.
-    torch::jit::setPrintHandler([](const std::string&) {});
-    torch::jit::Module module = [&] {
-      try {
-        return torch::jit::load(path, at::kCPU);
-      } catch (...) {
-        throw LoadError(file + ": cannot be loaded: " + message_of_current_exception());
-      }
-    }();
-    module.eval();
-    if (!module.find_method("forward")) throw LoadError(file + ": has no method forward");
-    require_harmless_operators(module, file);
-    try {
-      return torch::jit::freeze(module);
-    } catch (...) {
-      return module;  // some scripts cannot be frozen: they run as they are, only slower
-    }
-  }
-
-  std::vector<engine::Logits> rows_of(const at::Tensor& output, int64_t windows) const {
-    const auto columns = static_cast<int64_t>(source_.num_outputs);
-    if (output.numel() != windows * columns) {
+  void run_together(engine::Batch batch, std::vector<engine::Logits>& results) const {
+    const auto windows = static_cast<int64_t>(batch.size());
+    at::Tensor input =
+        at::empty({windows, 1, static_cast<int64_t>(source_.window_length)}, at::kFloat);
+    auto* data = input.mutable_data_ptr<float>();
+    for (const auto* const sequence : batch) data = std::ranges::copy(sequence->samples, data).out;
+    // A copy shares the weights and has attributes of its own: no run sees the state of another.
+    torch::jit::Module module = keeps_state_ ? module_.copy() : module_;
+    const at::Tensor output = single_tensor(module.forward({std::move(input)}));
+    if (output.is_complex() || output.numel() % windows != 0) {
       throw engine::BackendError("the model gave " + std::to_string(output.numel()) +
-                                 " numbers for " + std::to_string(windows) +
-                                 " window(s), expected " + std::to_string(columns) + " for each");
+                                 (output.is_complex() ? " complex" : "") + " numbers for " +
+                                 std::to_string(windows) + " window(s)");
     }
     const at::Tensor logits = output.to(at::kFloat).contiguous();
     const auto* row = logits.const_data_ptr<float>();
-    std::vector<engine::Logits> results;
+    const int64_t columns = output.numel() / windows;
     for (int64_t i = 0; i < windows; ++i, row += columns) results.emplace_back(row, row + columns);
-    return results;
   }
 
   /// Whether windows answer the same in a batch as alone: nothing in a TorchScript file promises it
   /// (a model may normalize over its batch, or only take batches of one).
-  bool answers_alike_in_batches() {
-    const std::vector<engine::Sequence> windows = probe_windows();
-    std::vector<const engine::Sequence*> batch(windows.size());
-    std::vector<engine::Logits> alone(windows.size());
-    try {
-      for (size_t i = 0; i < windows.size(); ++i) {
-        batch[i] = &windows[i];
-        alone[i] = run({&batch[i], 1}).front();
+  bool try_windows() {
+    const std::vector<engine::Sequence> windows = trial_windows(source_.window_length);
+    std::vector<const engine::Sequence*> batch;
+    for (const engine::Sequence& window : windows) {
+      batch.push_back(&window);
+      try {
+        trial_.outputs.push_back(run({&batch.back(), 1}).front());
+      } catch (const OutputError&) {
+        throw;
+      } catch (const engine::BackendError& error) {
+        if (trial_.error.empty()) trial_.error = error.what();
       }
+    }
+    if (!trial_.error.empty()) return false;
+    return answers_alike_again(batch) && answers_alike_in_batches(batch);
+  }
+
+  /// Not so when it draws random numbers, or keeps something from run to run.
+  bool answers_alike_again(engine::Batch batch) {
+    try {
+      trial_.repeatable = alike(trial_.outputs.back(), run(batch.last(1)).front());
+    } catch (const engine::BackendError&) {
+      trial_.repeatable = false;
+    }
+    return trial_.repeatable;
+  }
+
+  bool answers_alike_in_batches(engine::Batch batch) {
+    try {
       for (const size_t size : {size_t{2}, size_t{3}, batch.size()}) {
-        const auto together = run(engine::Batch(batch).first(size));
-        for (size_t i = 0; i < size; ++i) {
-          if (!alike(alone[i], together[i])) return false;
+        if (!std::ranges::equal(run(batch.first(size)), std::span(trial_.outputs).first(size),
+                                alike)) {
+          return false;
         }
       }
       return true;
@@ -166,34 +194,12 @@ class TorchScriptBackend final : public engine::Backend {
     }
   }
 
-  /// In probability: how far apart logits may be depends on their size.
-  static bool alike(const engine::Logits& a, const engine::Logits& b) {
-    constexpr double kTolerance = 1e-5;
-    const std::vector<double> left = softmax(a);
-    const std::vector<double> right = softmax(b);
-    for (size_t i = 0; i < left.size(); ++i) {
-      if (!(std::abs(left[i] - right[i]) <= kTolerance)) return false;  // also when one is NaN
-    }
-    return true;
-  }
-
-  /// Seeded noise of different strengths, and one constant window (all zeros).
-  std::vector<engine::Sequence> probe_windows() const {
-    constexpr size_t kWindows = 16;
-    std::mt19937 generator(20);
-    std::vector<engine::Sequence> windows(kWindows);
-    for (size_t i = 0; i < kWindows; ++i) {
-      std::normal_distribution<float> noise(0.0F, i == 0 ? 1e-9F : 1.0F);
-      windows[i].samples.resize(source_.window_length);
-      for (float& sample : windows[i].samples) sample = noise(generator);
-    }
-    windows[1].samples.assign(source_.window_length, 0.0F);
-    return windows;
-  }
-
   TorchScriptSource source_;
   int threads_;
   torch::jit::Module module_;
+  bool keeps_state_;
+  size_t windows_per_run_;
+  engine::Trial trial_;
   bool batching_ = false;
 };
 

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   Engine,
   EngineError,
@@ -6,50 +7,69 @@ import {
   type SchedulingOptions,
 } from '../native/engine';
 import { allFinite, argmax, softmax } from '../numeric/activations';
-import { CLASSES, type Diagnosis, WINDOW_LENGTH } from './classes';
+import { areProbabilities, judgeTrial } from './judge-trial';
+import { type ModelSettings, readModelSettings, settingsPath } from './model-settings';
 import { zNormalize } from './z-normalize';
 
 export interface EegClassification {
-  readonly diagnosis: Diagnosis;
+  /** One of the settings' classes. */
+  readonly diagnosis: string;
   /** The double that a float32 probability widens to, not rounded. */
   readonly confidence: number;
   readonly inference: Inference;
 }
 
-/** A TorchScript model from one z-normalized window (1 × 1 × 256) to three logits. */
+/** A TorchScript model from one z-normalized window (1 × 1 × window length) to its class. */
 export class EegClassifier {
+  readonly settings: ModelSettings;
+  /** For the log: what is allowed but hardly meant. */
+  readonly warnings: readonly string[];
   readonly #engine: Engine<Float32Array>;
 
-  private constructor(engine: Engine<Float32Array>) {
+  private constructor(
+    engine: Engine<Float32Array>,
+    settings: ModelSettings,
+    warnings: readonly string[],
+  ) {
     this.#engine = engine;
-  }
-
-  /** @throws EngineError with code MODEL_LOAD_FAILED */
-  static async load(path: string, scheduling: SchedulingOptions): Promise<EegClassifier> {
-    const engine = await Engine.load(
-      { type: 'torchscript', path, windowLength: WINDOW_LENGTH, numClasses: CLASSES.length },
-      scheduling,
-    );
-    return new EegClassifier(engine);
+    this.settings = settings;
+    this.warnings = warnings;
   }
 
   /**
-   * @param signal `WINDOW_LENGTH` finite values in any linear unit
+   * Loads `modelPath`, and the settings beside it where there are some.
+   *
+   * @throws ModelSettingsError, EngineError with code MODEL_LOAD_FAILED
+   */
+  static async load(modelPath: string, scheduling: SchedulingOptions): Promise<EegClassifier> {
+    const settings = readModelSettings(modelPath);
+    const { windowLength } = settings;
+    const engine = await Engine.load(
+      { type: 'torchscript', path: modelPath, windowLength },
+      scheduling,
+    );
+    try {
+      const warnings = judgeTrial(engine.description.trial, settings, {
+        modelFile: path.basename(modelPath),
+        settingsFile: path.basename(settingsPath(modelPath)),
+      });
+      return new EegClassifier(engine, settings, warnings);
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+  }
+
+  /**
+   * @param signal `settings.windowLength` finite values in any linear unit
    * @throws EngineError
    */
   async classify(signal: readonly number[], options: InferOptions): Promise<EegClassification> {
     const inference = await this.#engine.infer(new Float32Array(zNormalize(signal)), options);
-    const { logits } = inference;
-    if (logits.length !== CLASSES.length || !allFinite(logits)) {
-      throw new EngineError(
-        'INFERENCE_FAILED',
-        `The model's output is not ${CLASSES.length} finite numbers.`,
-      );
-    }
-    const probabilities = softmax(logits);
+    const probabilities = this.#probabilities(inference.logits);
     const top = argmax(probabilities);
     return {
-      diagnosis: CLASSES[top] as Diagnosis,
+      diagnosis: this.settings.classes[top] as string,
       confidence: probabilities[top] as number,
       inference,
     };
@@ -57,5 +77,23 @@ export class EegClassifier {
 
   close(): Promise<void> {
     return this.#engine.close();
+  }
+
+  #probabilities(outputs: Float32Array): Float32Array {
+    const { classes, output } = this.settings;
+    if (outputs.length !== classes.length || !allFinite(outputs)) {
+      throw new EngineError(
+        'INFERENCE_FAILED',
+        `The model's output is not ${classes.length} finite numbers.`,
+      );
+    }
+    if (output !== 'probabilities') return softmax(outputs);
+    if (!areProbabilities(outputs)) {
+      throw new EngineError(
+        'INFERENCE_FAILED',
+        `The model's output is not ${classes.length} probabilities.`,
+      );
+    }
+    return outputs;
   }
 }

@@ -36,13 +36,26 @@ export interface TextModelSource {
   readonly tokenizerDirectory: string;
 }
 
-/** A TorchScript file that maps n × 1 × windowLength float32 to n × numClasses logits. */
+/** A TorchScript file that maps n × 1 × windowLength float32 to n × the number of classes. */
 export interface TorchScriptSource {
   readonly type: 'torchscript';
   /** Absolute path. */
   readonly path: string;
+  /** Samples. */
   readonly windowLength: number;
-  readonly numClasses: number;
+}
+
+/**
+ * What came of trying a signal model at load, on windows of noise and one of zeros, each alone:
+ * nothing in its file says what it takes and gives.
+ */
+export interface ModelTrial {
+  /** Raw model outputs of the windows that ran. */
+  readonly outputs: readonly Float32Array[];
+  /** Of the first window that did not; empty: all ran. */
+  readonly error: string;
+  /** The same window, tried again, had the same answer. */
+  readonly repeatable: boolean;
 }
 
 /** What a loaded model says of itself. */
@@ -50,9 +63,12 @@ export interface ModelDescription {
   readonly backend: string;
   /** Tokens of a text, special tokens included, or samples of a window. */
   readonly maxLength: number;
+  /** 0: a signal model that could run no window of the trial. */
   readonly numOutputs: number;
   /** Whether requests may share a run. */
   readonly batching: boolean;
+  /** Without outputs for a text model. */
+  readonly trial: ModelTrial;
 }
 
 /** Counters since the engine started, and what waits now. */

@@ -16,6 +16,7 @@ export type {
   EngineStats,
   Inference,
   ModelDescription,
+  ModelTrial,
   SchedulingOptions,
   TextModelSource,
   TorchScriptSource,

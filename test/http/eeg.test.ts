@@ -115,7 +115,7 @@ describe('a model whose output is no answer', () => {
     expect(await failing.stop()).toEqual({ code: 0, signal: null });
   });
 
-  it.each(['nan-output', 'four-outputs', 'tuple-output'])(
+  it.each(['nan-output', 'four-outputs', 'short-windows'])(
     '%s: is never a diagnosis',
     async (model) => {
       const env = { EEG_MODEL_PATH: path.join(FIXTURES, 'eeg', `${model}.pt`) };

@@ -1,7 +1,9 @@
 import path from 'node:path';
+import { CLASSES } from '../../src/eeg/classes';
 import { EegClassifier } from '../../src/eeg/eeg-classifier';
 import { zNormalize } from '../../src/eeg/z-normalize';
 import { Engine, type SchedulingOptions } from '../../src/native/engine';
+import { softmax } from '../../src/numeric/activations';
 import { readModelDirectory } from '../../src/sentiment/model-directory';
 import { TextClassifier } from '../../src/sentiment/text-classifier';
 import {
@@ -108,10 +110,18 @@ describe('EEG', () => {
       const problems: string[] = [];
       const check = async (index: number): Promise<void> => {
         const { probabilities } = answers[index] as (typeof answers)[number];
-        const best = Math.max(...probabilities);
-        const { confidence } = await classifier.classify(windows[index]?.signal ?? [], {});
-        if (!(Math.abs(confidence - best) <= TOLERANCE)) {
-          problems.push(`${windows[index]?.name}: ${confidence}, expected ${best}`);
+        const { confidence, diagnosis, inference } = await classifier.classify(
+          windows[index]?.signal ?? [],
+          {},
+        );
+        const actual = softmax(inference.logits);
+        const best = Math.max(...actual);
+        if (
+          !(furthest(actual, probabilities) <= TOLERANCE) ||
+          confidence !== best ||
+          diagnosis !== CLASSES[actual.indexOf(best)]
+        ) {
+          problems.push(`${windows[index]?.name}: ${actual}, expected ${probabilities}`);
         }
       };
       for (const index of windows.keys()) await check(index);
@@ -120,4 +130,32 @@ describe('EEG', () => {
       expectNone(problems);
     },
   );
+
+  it.each([
+    ['eegnet-same-traced-tuple', true],
+    ['eegnet-same-scripted-dict', true],
+    ['resnet-traced-dict', true],
+    ['resnet-scripted-tuple', true],
+    ['tcn-traced', true],
+    ['tcn-scripted', true],
+    ['cnn-gru-traced', true],
+    ['cnn-gru-scripted', true],
+    ['cnn-lstm-traced', true],
+    ['cnn-lstm-scripted', true],
+    ['transformer-traced', true],
+    ['transformer-scripted', true],
+    ['squeezed', true],
+    ['state-kept', true],
+    ['state-for-one', false],
+    ['fixed-batch', false],
+    ['batch-dependent', false],
+    ['saved-in-training', false],
+  ])('%s: whether windows may share a run was found out: %p', async (file, batching) => {
+    const engine = await Engine.load(
+      { type: 'torchscript', path: path.join(FIXTURES, 'eeg', `${file}.pt`), windowLength: 256 },
+      SCHEDULING,
+    );
+    expect(engine.description).toMatchObject({ batching, numOutputs: 3, maxLength: 256 });
+    await engine.close();
+  });
 });

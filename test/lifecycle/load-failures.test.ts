@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -221,6 +222,59 @@ describe('the EEG service', () => {
     await expectNotLoaded(EEG, { EEG_MODEL_PATH: file }, why);
   });
 
+  it.each([
+    [
+      'tuple-output',
+      'eeg_model.pt: the model returns a tuple with 2 tensors (0: [1, 3], 1: [1, 12]), expected one tensor',
+    ],
+    [
+      'dict-of-two',
+      'eeg_model.pt: the model returns a dict with 2 tensors (logits: [1, 3], window: [1, 1, 256]), expected one tensor',
+    ],
+    ['tuple-with-state', 'a tuple with 3 tensors (0: [1, 3], 1.0: [1, 1, 256], 1.1: [1, 1, 256])'],
+  ])('with a model that returns several tensors (%s) says which', async (model, why) => {
+    const file = path.join(temporary, 'eeg_model.pt');
+    copyEeg(model, file);
+    await expectNotLoaded(EEG, { EEG_MODEL_PATH: file }, containing(why));
+  });
+
+  it.each([
+    ['{', 'eeg_model.json: is not JSON: '],
+    ['[]', 'eeg_model.json: expected an object'],
+    ['{"clases": ["a", "b"]}', 'eeg_model.json: clases: unknown key, expected one of name, '],
+    ['{"output": "softmax"}', 'eeg_model.json: output: expected "logits" or "probabilities"'],
+    [
+      '{"classes": ["a", "b", "c", "d", "e"]}',
+      'eeg_model.json: classes: names 5 classes, but eeg_model.pt gives 3 numbers for a window of 256 samples',
+    ],
+    [
+      '{"output": "probabilities"}',
+      'eeg_model.json: output: is "probabilities", but eeg_model.pt gives values outside of 0 to 1, such as ',
+    ],
+  ])('with an eeg_model.json of %s serves as not loaded, and says why', async (content, why) => {
+    const file = path.join(temporary, 'eeg_model.pt');
+    copyEeg('plain-cnn-scripted', file);
+    writeFileSync(path.join(temporary, 'eeg_model.json'), content);
+    await expectNotLoaded(EEG, { EEG_MODEL_PATH: file }, containing(why));
+  });
+
+  it('with a window length that the model does not take says what the model said', async () => {
+    const file = path.join(temporary, 'mine.pt');
+    copyEeg('short-windows', file);
+    const settings = { classes: ['a', 'b', 'c', 'd'], window_length: 101 };
+    writeFileSync(path.join(temporary, 'mine.json'), JSON.stringify(settings));
+    const why = 'mine.json: window_length: mine.pt cannot run a window of 101 samples: ';
+    await expectNotLoaded(EEG, { EEG_MODEL_PATH: file }, containing(why));
+  });
+
+  it('with an eeg_model.json that cannot be read says so', async () => {
+    const file = path.join(temporary, 'eeg_model.pt');
+    copyEeg('plain-cnn-scripted', file);
+    symlinkSync('nowhere.json', path.join(temporary, 'eeg_model.json'));
+    const why = 'eeg_model.json: cannot be read: ENOENT';
+    await expectNotLoaded(EEG, { EEG_MODEL_PATH: file }, containing(why));
+  });
+
   it('looks for eeg_model.pt in its working directory', async () => {
     copyEeg('plain-cnn-scripted', path.join(temporary, 'eeg_model.pt'));
     const service = await startService('eeg', { cwd: temporary });
@@ -228,6 +282,10 @@ describe('the EEG service', () => {
     await service.stop();
   });
 });
+
+function containing(text: string): RegExp {
+  return new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+}
 
 function copyEeg(name: string, file: string): void {
   copyFileSync(path.join(FIXTURES, 'eeg', `${name}.pt`), file);

@@ -2,6 +2,7 @@
 
 from typing import Callable
 
+import eeg_families as families
 import torch
 from torch import Tensor, nn
 
@@ -141,12 +142,25 @@ class ReadsFile(nn.Module):
         return x[:, 0, :3] + data.to(torch.float32)
 
 
+def window_length(model: nn.Module) -> int:
+    return getattr(model, "window_length", 256)
+
+
 def scripted(model: nn.Module) -> torch.jit.ScriptModule:
     return torch.jit.script(model)
 
 
 def traced(model: nn.Module) -> torch.jit.ScriptModule:
-    return torch.jit.trace(model, torch.zeros(1, 1, 256))
+    """strict=False: so may a dict be returned. no_grad: a Transformer encoder is then traced as one
+    fused operator a layer, in evaluation as in the check of the trace."""
+    inner = getattr(model, "model", model)
+    with torch.no_grad():
+        return torch.jit.trace(model, torch.zeros(1, 1, window_length(inner)), strict=False)
+
+
+def traced_in_training(model: nn.Module) -> torch.jit.ScriptModule:
+    """As when model.eval() was forgotten: dropout stays."""
+    return torch.jit.trace(model.train(), torch.zeros(1, 1, 256), check_trace=False)
 
 
 def frozen(model: nn.Module) -> torch.jit.ScriptModule:
@@ -154,6 +168,11 @@ def frozen(model: nn.Module) -> torch.jit.ScriptModule:
 
 
 Form = Callable[[nn.Module], torch.jit.ScriptModule]
+
+
+def within(wrapper: type[families.Wrapper], form: Form) -> Form:
+    return lambda model: form(wrapper(model).eval())
+
 
 # name, module, form, seed: served, with golden answers
 GOOD: list[tuple[str, type[nn.Module], Form, int]] = [
@@ -165,7 +184,25 @@ GOOD: list[tuple[str, type[nn.Module], Form, int]] = [
     ("cnn-gru-scripted", CnnGru, scripted, 6),
     ("batch-dependent", BatchDependent, scripted, 7),
     ("fixed-batch", FixedBatch, scripted, 8),
+    ("eegnet-same-traced-tuple", families.EegNetSame, within(families.InTuple, traced), 21),
+    ("eegnet-same-scripted-dict", families.EegNetSame, within(families.InDict, scripted), 22),
+    ("resnet-traced-dict", families.ResNet1d, within(families.InDict, traced), 23),
+    ("resnet-scripted-tuple", families.ResNet1d, within(families.InTuple, scripted), 24),
+    ("tcn-traced", families.WeightNormTcn, traced, 25),
+    ("tcn-scripted", families.DilatedTcn, scripted, 26),
+    ("cnn-gru-traced", CnnGru, traced, 27),
+    ("cnn-lstm-traced", families.CnnLstm, traced, 28),
+    ("cnn-lstm-scripted", families.CnnLstm, scripted, 29),
+    ("transformer-traced", families.ConvTransformer, traced, 30),
+    ("transformer-scripted", families.ConvTransformer, scripted, 31),
+    ("state-for-one", families.StateForOne, traced, 32),
+    ("state-kept", families.StateKept, scripted, 33),
+    ("squeezed", families.CnnLstm, within(families.Squeezed, traced), 34),
+    ("probabilities", families.CnnLstm, within(families.Probabilities, traced), 35),
 ]
+
+# Served with the eeg_model.json of a test: other windows, other classes.
+CUSTOM = ("short-windows", families.ShortWindows, within(families.Probabilities, scripted), 36)
 
 # Loaded or refused, but never answering 200 to everything.
 BAD: list[tuple[str, type[nn.Module], Form, int]] = [
@@ -176,6 +213,9 @@ BAD: list[tuple[str, type[nn.Module], Form, int]] = [
     ("tuple-output", TupleOutput, scripted, 15),
     ("setstate", RunsCodeOnLoad, scripted, 16),
     ("reads-file", ReadsFile, scripted, 17),
+    ("dict-of-two", families.StateForOne, within(families.InDictOfTwo, traced), 41),
+    ("tuple-with-state", families.StateForOne, within(families.InTupleWithState, scripted), 42),
+    ("saved-in-training", PlainCnn, traced_in_training, 43),
 ]
 
 
@@ -202,13 +242,15 @@ def spread_logits(model: nn.Module) -> None:
     """So that different windows are put into different classes: logits of mean 0 and deviation 1
     over rhythms in noise."""
     generator = torch.Generator().manual_seed(0)
-    time = torch.arange(256) / 95
+    length = window_length(model)
+    time = torch.arange(length) / 95
     hertz = torch.arange(1, 33).unsqueeze(1)
-    rhythms = torch.sin(2 * torch.pi * hertz * time) + torch.randn((32, 256), generator=generator)
+    rhythms = torch.sin(2 * torch.pi * hertz * time) + torch.randn((32, length), generator=generator)
     with torch.no_grad():
         plain = PlainCnn.forward if isinstance(model, PlainCnn) else type(model).forward
         windows = rhythms.unsqueeze(1)
-        logits = plain(model, windows)
+        parts = windows.split(1 if isinstance(model, families.StateForOne) else 32)
+        logits = torch.cat([plain(model, part) for part in parts])
         scale = 1 / logits.std(0)
         model.classifier.weight.mul_(scale.unsqueeze(1))
         model.classifier.bias.sub_(logits.mean(0)).mul_(scale)

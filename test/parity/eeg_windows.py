@@ -18,8 +18,8 @@ def z_normalize(window: list[float]) -> list[float]:
     that TypeScript and Python write so.
     """
     values = [Fraction(value) for value in window]
-    mean = sum(values) / LENGTH
-    variance = sum((value - mean) ** 2 for value in values) / LENGTH
+    mean = sum(values) / len(window)
+    variance = sum((value - mean) ** 2 for value in values) / len(window)
     divisor = mp.sqrt(exact(variance)) + exact(Fraction(1e-8))
     return [to_float32(exact(value - mean) / divisor) for value in values]
 

@@ -12,6 +12,7 @@ The first form makes, in test/fixtures/:
     models/<name>/golden.json texts with their input_ids, logits, label and score by transformers
     eeg/<name>.pt             tiny TorchScript files, good and bad ones
     eeg/windows.json          raw windows with their z-normalized values from exact arithmetic
+    eeg/short-windows-golden.json  windows and answers of the model with settings of its own
     eeg/golden.json           logits and probabilities by torch for each good file and window
     archives/*.bin            checkpoints that must be refused
     tokenizers/<name>/        tokenizers without tokenizer.json, with their input_ids by transformers

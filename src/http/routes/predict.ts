@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express';
-import { WINDOW_LENGTH } from '../../eeg/classes';
 import type { EegClassifier } from '../../eeg/eeg-classifier';
 import { ServiceError } from '../../errors';
 import { roundToFourDecimals } from '../../numeric/rounding';
@@ -15,10 +14,11 @@ export function predict(classifier: EegClassifier | null, timeoutMs: number): En
     handle: async (request: Request, response: Response) => {
       const { signal, patient_id } = parseBody(predictBody, request);
       const model = requireModel(classifier);
-      if (signal.length !== WINDOW_LENGTH) {
+      const { windowLength } = model.settings;
+      if (signal.length !== windowLength) {
         throw new ServiceError(
           'INPUT_LENGTH',
-          `Signal must contain exactly ${WINDOW_LENGTH} data points.`,
+          `Signal must contain exactly ${windowLength} data points.`,
         );
       }
       const { diagnosis, confidence, inference } = await model.classify(

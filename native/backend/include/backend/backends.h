@@ -18,11 +18,10 @@ struct TextModelSource {
   std::string tokenizer_directory;
 };
 
-/// A TorchScript file that maps n × 1 × window_length float32 to n × num_outputs.
+/// A TorchScript file that maps n × 1 × window_length float32 to n × the number of classes.
 struct TorchScriptSource {
   std::string path;
-  size_t window_length = 0;
-  size_t num_outputs = 0;
+  size_t window_length = 0;  ///< samples
 };
 
 /// What the process may compute with; the same for every backend of it.

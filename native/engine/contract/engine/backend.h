@@ -9,13 +9,22 @@
 
 namespace engine {
 
+/// What came of trying a signal model at load, on windows of noise and one of zeros, each alone:
+/// nothing in its file says what it takes and gives.
+struct Trial {
+  std::vector<Logits> outputs;  ///< of the windows that ran
+  std::string error;            ///< of the first window that did not; empty: all ran
+  bool repeatable = true;       ///< the same window, tried again, had the same answer
+};
+
 /// What a loaded model says of itself.
 struct Description {
   std::string backend;     ///< "text-encoder" or "torchscript"
   size_t max_length = 0;   ///< tokens of a text, special tokens included, or samples of a window
-  size_t num_outputs = 0;  ///< logits a request
+  size_t num_outputs = 0;  ///< logits a request; 0: a signal model of which no trial ran
   bool batching = false;   ///< several requests may share a run; else each runs alone
   bool needs_preparation = false;  ///< prepare() is worth a thread of its own (tokenization)
+  Trial trial;                     ///< empty for a text model
 };
 
 /// An error whose message may be shown to a client: no path, no stack.

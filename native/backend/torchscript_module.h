@@ -1,0 +1,35 @@
+// A TorchScript file made ready to run, and what a model may return.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include <string>
+
+#include "engine/backend.h"
+
+namespace backend {
+
+/// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
+/// where its code allows it. Throws LoadError naming the file.
+torch::jit::Module load_torchscript_module(const std::string& path);
+
+/// A model must not print what it is given, nor warn of it: print() is silenced by loading,
+/// warnings of this thread by this.
+void silence_this_thread();
+
+/// Whether forward() sets attributes of the module, as a recurrent model does that keeps its hidden
+/// state in `self.hidden`: such a run needs a copy() of the module to itself.
+bool keeps_state(const torch::jit::Module& module);
+
+/// A model returned something else than one tensor: no input makes it a classifier.
+class OutputError : public engine::BackendError {
+ public:
+  using engine::BackendError::BackendError;
+};
+
+/// The one tensor of a model's output: itself, or alone in a tuple, a list or a dict, nested or
+/// not; what is no tensor (None, numbers) does not count. Throws OutputError saying what is there.
+at::Tensor single_tensor(const c10::IValue& output);
+
+}  // namespace backend

@@ -1,0 +1,130 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { CLASSES, WINDOW_LENGTH } from './classes';
+
+/** An hour at 256 Hz is 921,600 samples. What requests can carry is up to BODY_LIMIT. */
+const LONGEST_WINDOW = 1_000_000;
+
+/** Whether a softmax is still to come. */
+export type OutputKind = 'logits' | 'probabilities';
+
+/** What a signal model takes and gives. */
+export interface ModelSettings {
+  /** Name of the file that was read; null: there is none, and all is as for the shipped model. */
+  readonly file: string | null;
+  /** Names of the model's outputs, in order. */
+  readonly classes: readonly string[];
+  /** null: the file does not say. Outputs then count as logits. */
+  readonly output: OutputKind | null;
+  /** Samples. */
+  readonly windowLength: number;
+  /** Hz; what the model was trained on. Nothing is resampled. */
+  readonly samplingRateHz: number | null;
+  readonly channel: string | null;
+  readonly name: string | null;
+  readonly version: string | null;
+}
+
+/** `<file>: <key>: <what is wrong, what was expected>` */
+export class ModelSettingsError extends Error {
+  override readonly name = 'ModelSettingsError';
+}
+
+function expected(what: string): (issue: { readonly input?: unknown }) => string {
+  return ({ input }) => `expected ${what}, found ${JSON.stringify(input)}`;
+}
+
+const text = z.string({ error: expected('a string') }).regex(/\S/, 'expected a name, found none');
+
+const keys = {
+  name: text.optional(),
+  version: text.optional(),
+  classes: z
+    .array(text, { error: expected('an array of names') })
+    .min(2, 'expected the names of at least 2 classes')
+    .superRefine((names, context) => {
+      const index = names.findIndex((name, i) => names.indexOf(name) < i);
+      if (index < 0) return;
+      const message = `expected a name of its own, found ${JSON.stringify(names[index])} again`;
+      context.addIssue({ code: 'custom', message, path: [index] });
+    })
+    .optional(),
+  output: z
+    .enum(['logits', 'probabilities'], { error: expected('"logits" or "probabilities"') })
+    .optional(),
+  window_length: z
+    .int({ error: expected('a whole number of samples') })
+    .min(1, { error: expected(`from 1 to ${LONGEST_WINDOW} samples`) })
+    .max(LONGEST_WINDOW, { error: expected(`from 1 to ${LONGEST_WINDOW} samples`) })
+    .optional(),
+  sampling_rate_hz: z
+    .number({ error: expected('a number of Hz') })
+    .positive({ error: expected('a number of Hz above 0') })
+    .optional(),
+  channel: text.optional(),
+};
+
+const schema = z.strictObject(keys, {
+  error: ({ code }) =>
+    code === 'unrecognized_keys'
+      ? `unknown key, expected one of ${Object.keys(keys).join(', ')}`
+      : 'expected an object',
+});
+
+/** Where the settings of a model are: `eeg_model.pt` has `eeg_model.json` beside it. */
+export function settingsPath(modelPath: string): string {
+  const { dir, name } = path.parse(modelPath);
+  return path.join(dir, `${name}.json`);
+}
+
+/**
+ * Reads the settings beside a model. What they leave out, and all of it without a file, is as the
+ * contract has it: 256 samples to logits of the three classes.
+ *
+ * @throws ModelSettingsError
+ */
+export function readModelSettings(modelPath: string): ModelSettings {
+  const place = settingsPath(modelPath);
+  // A link that leads nowhere is there, and is an error.
+  const isThere = lstatSync(place, { throwIfNoEntry: false }) !== undefined;
+  const file = isThere ? path.basename(place) : null;
+  const given = file === null ? {} : parseModelSettings(readText(place, file), file);
+  return {
+    file,
+    classes: given.classes ?? CLASSES,
+    output: given.output ?? null,
+    windowLength: given.window_length ?? WINDOW_LENGTH,
+    samplingRateHz: given.sampling_rate_hz ?? null,
+    channel: given.channel ?? null,
+    name: given.name ?? null,
+    version: given.version ?? null,
+  };
+}
+
+function readText(place: string, file: string): string {
+  try {
+    return readFileSync(place, 'utf8');
+  } catch (error) {
+    throw new ModelSettingsError(`${file}: cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** @throws ModelSettingsError naming `file` and the key */
+export function parseModelSettings(content: string, file: string): z.output<typeof schema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch (error) {
+    throw new ModelSettingsError(`${file}: is not JSON: ${(error as Error).message}`);
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const keys = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : (issue?.path ?? []);
+  const key = keys.reduce<string>(
+    (name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${String(part)}`),
+    '',
+  );
+  throw new ModelSettingsError([file, key, issue?.message].filter(Boolean).join(': '));
+}

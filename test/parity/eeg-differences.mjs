@@ -1,0 +1,40 @@
+// The largest difference to torch of a probability, for each EEG fixture, of the built service's own
+// classifier: every golden window alone, then all of them twice at once.
+//   npm run build && node test/parity/eeg-differences.mjs
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const { EegClassifier } = require('../../dist/eeg/eeg-classifier.js');
+const { softmax } = require('../../dist/numeric/activations.js');
+
+const fixture = (name) => fileURLToPath(new URL(`../fixtures/eeg/${name}`, import.meta.url));
+const { windows } = JSON.parse(readFileSync(fixture('windows.json'), 'utf8'));
+const { models } = JSON.parse(readFileSync(fixture('golden.json'), 'utf8'));
+
+const SCHEDULING = {
+  workers: 2,
+  threadsPerWorker: 1,
+  maxBatchTokens: 512,
+  maxBatchRequests: 16,
+  maxQueueDelayMs: 0,
+  maxQueueRequests: 4096,
+};
+
+for (const { file, answers } of models) {
+  const classifier = await EegClassifier.load(fixture(file), SCHEDULING);
+  let largest = 0;
+  let largestBatch = 0;
+  const check = async (index) => {
+    const { inference } = await classifier.classify(windows[index].signal, {});
+    largestBatch = Math.max(largestBatch, inference.batchSize);
+    for (const [i, probability] of softmax(inference.logits).entries()) {
+      largest = Math.max(largest, Math.abs(probability - answers[index].probabilities[i]));
+    }
+  };
+  for (const index of windows.keys()) await check(index);
+  await Promise.all([...windows.keys(), ...windows.keys()].map(check));
+  await classifier.close();
+  console.log(`${file}: ${largest.toExponential(1)}, batches of up to ${largestBatch}`);
+}

@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { CLASSES, WINDOW_LENGTH } from '../../src/eeg/classes';
+import { judgeTrial } from '../../src/eeg/judge-trial';
+import {
+  type ModelSettings,
+  parseModelSettings,
+  readModelSettings,
+  settingsPath,
+} from '../../src/eeg/model-settings';
+import type { ModelTrial } from '../../src/native/engine';
+
+const ROOT = path.resolve(__dirname, '..', '..');
+
+describe('parseModelSettings', () => {
+  const parse = (content: string) => parseModelSettings(content, 'm.json');
+
+  it.each([
+    ['', /^m\.json: is not JSON: /],
+    ['null', 'm.json: expected an object'],
+    ['[]', 'm.json: expected an object'],
+    ['{"sfreq": 95, "x": 1}', /^m\.json: sfreq: unknown key, expected one of name, version, /],
+    ['{"classes": "a"}', 'm.json: classes: expected an array of names, found "a"'],
+    ['{"classes": []}', 'm.json: classes: expected the names of at least 2 classes'],
+    ['{"classes": ["a"]}', 'm.json: classes: expected the names of at least 2 classes'],
+    ['{"classes": ["a", 1]}', 'm.json: classes[1]: expected a string, found 1'],
+    ['{"classes": ["a", " "]}', 'm.json: classes[1]: expected a name, found none'],
+    [
+      '{"classes": ["a", "b", "a"]}',
+      'm.json: classes[2]: expected a name of its own, found "a" again',
+    ],
+    [
+      '{"output": "softmax"}',
+      'm.json: output: expected "logits" or "probabilities", found "softmax"',
+    ],
+    ['{"output": null}', 'm.json: output: expected "logits" or "probabilities", found null'],
+    ['{"window_length": 0}', 'm.json: window_length: expected from 1 to 1000000 samples, found 0'],
+    ['{"window_length": -3}', /window_length: expected from 1 to 1000000 samples, found -3$/],
+    ['{"window_length": 1000001}', /window_length: expected from 1 to 1000000 samples, found/],
+    ['{"window_length": 25.5}', /window_length: expected a whole number of samples, found 25\.5$/],
+    ['{"window_length": "256"}', /window_length: expected a whole number of samples, found "256"$/],
+    ['{"sampling_rate_hz": 0}', /sampling_rate_hz: expected a number of Hz above 0, found 0$/],
+    ['{"sampling_rate_hz": "95"}', /sampling_rate_hz: expected a number of Hz, found "95"$/],
+    ['{"sampling_rate_hz": 1e400}', /sampling_rate_hz: expected a number of Hz/],
+    ['{"channel": 3}', 'm.json: channel: expected a string, found 3'],
+    ['{"name": ""}', 'm.json: name: expected a name, found none'],
+    ['{"version": 1}', 'm.json: version: expected a string, found 1'],
+    ['{"__proto__": {}}', /^m\.json: __proto__: unknown key/],
+  ])('refuses %s', (content, message) => {
+    expect(() => parse(content)).toThrow(
+      typeof message === 'string' ? expect.objectContaining({ message }) : message,
+    );
+  });
+
+  it('takes any part of it', () => {
+    expect(parse('{}')).toEqual({});
+    expect(parse('{"window_length": 1, "sampling_rate_hz": 128.5}')).toEqual({
+      window_length: 1,
+      sampling_rate_hz: 128.5,
+    });
+  });
+});
+
+describe('readModelSettings', () => {
+  it.each([
+    ['/a/eeg_model.pt', '/a/eeg_model.json'],
+    ['/a.b/foo.v2.pt', '/a.b/foo.v2.json'],
+    ['/a/model', '/a/model.json'],
+  ])('%s has its settings in %s', (model, settings) => {
+    expect(settingsPath(model)).toBe(settings);
+  });
+
+  it("is the contract's without a file", () => {
+    expect(readModelSettings('/nonexistent/eeg_model.pt')).toEqual({
+      file: null,
+      classes: CLASSES,
+      output: null,
+      windowLength: WINDOW_LENGTH,
+      samplingRateHz: null,
+      channel: null,
+      name: null,
+      version: null,
+    });
+  });
+
+  it('of the shipped model says what the contract says, and its place in the package', () => {
+    const settings = readModelSettings(path.join(ROOT, 'models', 'eeg', 'eeg_model.pt'));
+    expect(settings).toMatchObject({
+      file: 'eeg_model.json',
+      classes: CLASSES,
+      output: 'logits',
+      windowLength: WINDOW_LENGTH,
+      samplingRateHz: 95,
+      channel: 'T3',
+      version: expect.any(String),
+      name: expect.any(String),
+    });
+    const { files } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+    expect(files).toContain('models');
+  });
+
+  it('is what the README shows', () => {
+    const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+    const [, example] = /```json\n(\{[^`]*"window_length"[^`]*)```/.exec(readme) ?? [];
+    expect(Object.keys(parseModelSettings(example ?? '', 'README.md'))).toHaveLength(7);
+  });
+});
+
+describe('judgeTrial', () => {
+  const WITHOUT: ModelSettings = readModelSettings('/nonexistent/m.pt');
+  const WITH: ModelSettings = { ...WITHOUT, file: 'm.json' };
+  const FILES = { modelFile: 'm.pt', settingsFile: 'm.json' };
+  const LOGITS = [Float32Array.of(1, -2, 3), Float32Array.of(0.5, 0.25, 0.25)];
+  const PROBABILITIES = [Float32Array.of(0.1, 0.2, 0.7), Float32Array.of(0.5, 0.25, 0.25)];
+  const trial = (outputs: readonly Float32Array[], rest: Partial<ModelTrial> = {}): ModelTrial => ({
+    outputs,
+    error: '',
+    repeatable: true,
+    ...rest,
+  });
+
+  it('has nothing against logits', () => {
+    expect(judgeTrial(trial(LOGITS), WITHOUT, FILES)).toEqual([]);
+    expect(judgeTrial(trial(LOGITS), WITH, FILES)).toEqual([]);
+  });
+
+  it('warns of probabilities unless told what they are', () => {
+    const warning = expect.stringMatching(
+      /^m\.pt: its outputs always sum to 1.* set "output" in m\.json to "probabilities"/,
+    );
+    expect(judgeTrial(trial(PROBABILITIES), WITHOUT, FILES)).toEqual([warning]);
+    expect(judgeTrial(trial(PROBABILITIES), WITH, FILES)).toEqual([warning]);
+    for (const output of ['logits', 'probabilities'] as const) {
+      expect(judgeTrial(trial(PROBABILITIES), { ...WITH, output }, FILES)).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['one window', [Float32Array.of(0.1, 0.2, 0.7)]],
+    ['a sum of 1 with values outside of [0, 1]', LOGITS.map(() => Float32Array.of(2, -1, 0))],
+    ['values in [0, 1]', LOGITS.map(() => Float32Array.of(0.4, 0.5, 0.6))],
+    ['NaN', LOGITS.map(() => Float32Array.of(Number.NaN, 0.5, 0.5))],
+  ])('does not take %s for probabilities', (_name, outputs) => {
+    expect(judgeTrial(trial(outputs), WITHOUT, FILES)).toEqual([]);
+  });
+
+  it.each<[string, ModelTrial, Partial<ModelSettings>, string]>([
+    [
+      'another number of outputs',
+      trial([Float32Array.of(1, 2)]),
+      {},
+      'classes: names 3 classes, but m.pt gives 2 numbers for a window of 256 samples',
+    ],
+    [
+      'no window that ran',
+      trial([], { error: 'wrong shape' }),
+      { windowLength: 100 },
+      'window_length: m.pt cannot run a window of 100 samples: wrong shape',
+    ],
+    [
+      'logits that are to be probabilities',
+      trial(LOGITS),
+      { output: 'probabilities' },
+      'output: is "probabilities", but m.pt gives values outside of 0 to 1, such as -2',
+    ],
+  ])('%s: an error with the file', (_name, given, settings, message) => {
+    const read = { ...WITH, ...settings };
+    expect(() => judgeTrial(given, read, FILES)).toThrow(
+      expect.objectContaining({ message: `m.json: ${message}` }),
+    );
+  });
+
+  it('only warns of a misfit without the file', () => {
+    expect(judgeTrial(trial([Float32Array.of(1, 2)]), WITHOUT, FILES)).toEqual([
+      'requests will fail; if the model is right, describe it in m.json: ' +
+        'classes: names 3 classes, but m.pt gives 2 numbers for a window of 256 samples',
+    ]);
+  });
+
+  it('warns of a model that does not repeat itself', () => {
+    expect(judgeTrial(trial(LOGITS, { repeatable: false }), WITH, FILES)).toEqual([
+      expect.stringMatching(/^m\.pt: answers the same window differently.*model\.eval\(\)/),
+    ]);
+  });
+});
