@@ -116,7 +116,8 @@ export function parseModelSettings(content: string, file: string): z.output<type
   try {
     value = JSON.parse(content);
   } catch (error) {
-    throw new ModelSettingsError(`${file}: is not JSON: ${(error as Error).message}`);
+    const reason = (error as Error).message.replaceAll(/\s+/g, ' '); // it may quote lines of the file
+    throw new ModelSettingsError(`${file}: is not JSON: ${reason}`);
   }
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -239,7 +239,7 @@ describe('the EEG service', () => {
   });
 
   it.each([
-    ['{', 'eeg_model.json: is not JSON: '],
+    ['{"output":', 'eeg_model.json: is not JSON: '],
     ['[]', 'eeg_model.json: expected an object'],
     ['{"clases": ["a", "b"]}', 'eeg_model.json: clases: unknown key, expected one of name, '],
     ['{"output": "softmax"}', 'eeg_model.json: output: expected "logits" or "probabilities"'],
