@@ -24,7 +24,7 @@ struct Description {
   size_t num_outputs = 0;  ///< logits a request; 0: a signal model of which no trial ran
   bool batching = false;   ///< several requests may share a run; else each runs alone
   bool needs_preparation = false;  ///< prepare() is worth a thread of its own (tokenization)
-  Trial trial;                     ///< empty for a text model
+  Trial trial{};                   ///< empty for a text model
 };
 
 /// An error whose message may be shown to a client: no path, no stack.
