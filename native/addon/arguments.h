@@ -10,7 +10,8 @@
 
 namespace addon {
 
-using Source = std::variant<backend::TextModelSource, backend::TorchScriptSource>;
+using Source = std::variant<backend::TextModelSource, backend::TorchScriptTextSource,
+                            backend::TorchScriptSource>;
 
 /// What load() was called with; see NativeSource and SchedulingOptions in src/native/binding.ts.
 struct LoadArguments {

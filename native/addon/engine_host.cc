@@ -11,6 +11,9 @@ std::shared_ptr<engine::Backend> load_backend(const LoadArguments& arguments) {
   if (const auto* text = std::get_if<backend::TextModelSource>(&arguments.source)) {
     return backend::load_text_encoder(*text, arguments.compute);
   }
+  if (const auto* text = std::get_if<backend::TorchScriptTextSource>(&arguments.source)) {
+    return backend::load_torchscript_text(*text, arguments.compute);
+  }
   return backend::load_torchscript(std::get<backend::TorchScriptSource>(arguments.source),
                                    arguments.compute);
 }

@@ -2,34 +2,38 @@
 
 #include <ATen/ops/from_blob.h>
 
+#include <filesystem>
+#include <string_view>
+
 #include "backend/model_config.h"
+#include "checkpoint_keys.h"
 #include "hf/safetensors.h"
 #include "torch_save_file.h"
 
 namespace backend {
 namespace {
 
-/// The stored types that a model's weights come in; anything else is no weight.
-at::ScalarType scalar_type(const std::string& dtype, const std::string& where) {
-  if (dtype == "F32") return at::kFloat;
-  if (dtype == "F16") return at::kHalf;
-  if (dtype == "BF16") return at::kBFloat16;
-  if (dtype == "F64") return at::kDouble;
-  if (dtype == "I64") return at::kLong;  // position_ids of older checkpoints
-  throw LoadError(where + ": type " + dtype + " is not supported (F32, F16, BF16 or F64 is)");
+/// Of the types of safetensors those that a module may have. Weights are floating-point numbers,
+/// buffers may be the others; undefined for any other, whose tensor nothing can read.
+at::ScalarType scalar_type(std::string_view dtype) {
+  static const auto* types = new std::map<std::string, at::ScalarType, std::less<>>{
+      {"F32", at::kFloat}, {"F16", at::kHalf},  {"BF16", at::kBFloat16}, {"F64", at::kDouble},
+      {"I64", at::kLong},  {"I32", at::kInt},   {"I16", at::kShort},     {"I8", at::kChar},
+      {"U8", at::kByte},   {"BOOL", at::kBool},
+  };
+  const auto it = types->find(dtype);
+  return it == types->end() ? at::ScalarType::Undefined : it->second;
 }
 
-/// Checkpoints of the TensorFlow days call the weights of a layer norm gamma and beta; the
-/// reference renames them as it loads (transformers, modeling_utils.py).
-std::string current_name(const std::string& name) {
-  for (const auto& [old_end, new_end] :
-       {std::pair<std::string_view, std::string_view>{"LayerNorm.gamma", "LayerNorm.weight"},
-        {"LayerNorm.beta", "LayerNorm.bias"}}) {
-    if (name.ends_with(old_end)) {
-      return name.substr(0, name.size() - old_end.size()) + std::string(new_end);
-    }
+/// What `git clone` leaves in the place of a large file where Git LFS is not installed.
+void require_no_pointer(const std::string& path) {
+  const MappedFile file(path);  // says plainly when it cannot be read
+  const auto bytes = file.bytes();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.starts_with("version https://git-lfs.github.com/spec/")) {
+    throw LoadError(file.name() +
+                    ": is a Git LFS pointer, not the file itself: fetch it with git lfs pull");
   }
-  return name;
 }
 
 }  // namespace
@@ -37,6 +41,7 @@ std::string current_name(const std::string& name) {
 Checkpoint Checkpoint::open(const std::vector<std::string>& paths) {
   Checkpoint checkpoint;
   for (const auto& path : paths) {
+    require_no_pointer(path);
     if (path.ends_with(".safetensors")) {
       checkpoint.add_safetensors(path);
     } else {
@@ -60,26 +65,33 @@ void Checkpoint::add_safetensors(const std::string& path) {
     throw LoadError(file->name() + ": " + error.what());
   }
   for (const auto& view : views) {
-    const std::string where = file->name() + ": " + view.name;
-    const at::ScalarType type = scalar_type(view.dtype, where);
+    const at::ScalarType type = scalar_type(view.dtype);
+    if (type == at::ScalarType::Undefined) {
+      add(view.name, {{}, file->name(), view.dtype});
+      continue;
+    }
     // The tensor keeps the mapping alive, and nothing writes to a weight.
     auto* data = const_cast<std::byte*>(bytes.data() + view.begin);
     auto tensor = at::from_blob(data, view.shape, [file](void*) {}, at::TensorOptions(type));
-    add(view.name, {std::move(tensor), file->name()});
+    add(view.name, {std::move(tensor), file->name(), view.dtype});
   }
   files_.push_back(std::move(file));
 }
 
 void Checkpoint::add_pytorch_bin(const std::string& path) {
-  const std::string file = MappedFile(path).name();  // says plainly when it cannot be read
-  for (auto& [name, tensor] : read_torch_save(path, file)) add(name, {std::move(tensor), file});
+  const std::string file = std::filesystem::path(path).filename().string();
+  for (auto& [name, tensor] : read_torch_save(path)) {
+    const std::string type = c10::toString(tensor.scalar_type());
+    add(name, {std::move(tensor), file, type});
+  }
 }
 
 void Checkpoint::add(const std::string& stored_name, Entry entry) {
   const std::string name = current_name(stored_name);
   const auto [existing, inserted] = entries_.emplace(name, std::move(entry));
   if (!inserted) {
-    throw LoadError(existing->second.file + ": " + name + ": stands in more than one file");
+    throw LoadError(existing->second.file + ": " + name + ": stands there more than once, or in " +
+                    "another file too");
   }
 }
 

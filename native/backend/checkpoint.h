@@ -12,16 +12,18 @@
 
 namespace backend {
 
-/// Tensors by name, from safetensors files (mapped, not copied) or a pytorch_model.bin.
+/// Tensors by name, from safetensors files (mapped, not copied) or from files of torch.save.
 class Checkpoint {
  public:
   struct Entry {
-    at::Tensor tensor;  ///< in the stored type
-    std::string file;   ///< the file's name, for messages
+    at::Tensor
+        tensor;        ///< in the stored type; undefined when that is no type of a weight or buffer
+    std::string file;  ///< the file's name, for messages
+    std::string type;  ///< as the file calls it, for messages
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
-  /// Files of one kind: *.safetensors (every shard) or one *.bin. Throws LoadError.
+  /// One file, or every shard: *.safetensors, else what torch.save wrote. Throws LoadError.
   static Checkpoint open(const std::vector<std::string>& paths);
 
   const Entries& entries() const { return entries_; }

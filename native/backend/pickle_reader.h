@@ -1,51 +1,84 @@
 // Pickles of a state_dict, read without running what a pickle could run.
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include <cstdint>
-#include <functional>
-#include <memory>
+#include <deque>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
 namespace backend {
 
-/// A name that a pickle refers to, such as torch._utils._rebuild_tensor_v2.
-struct PickleGlobal {
-  std::string name;
+/// The elements that tensors share: where they lie is known by the key.
+struct StorageReference {
+  const std::string* key = nullptr;
+  c10::ScalarType type{};
+  int64_t length = 0;  ///< elements
+  int64_t offset = 0;  ///< of a view of a storage, which releases before 0.4 wrote; in elements
 };
 
-/// The elements of one tensor or several, as they lie in the archive.
-struct PickleStorage {
-  at::Tensor elements;  ///< one dimension
+/// A tensor as a view of a storage, nothing of it checked against it. Offset and strides in
+/// elements.
+struct TensorReference {
+  StorageReference storage;
+  int64_t offset = 0;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+};
+
+/// A name that a pickle refers to, such as torch._utils._rebuild_tensor_v2.
+struct PickleGlobal {
+  const std::string* name;
 };
 
 struct PickleValue;
-using PickleList = std::shared_ptr<std::vector<PickleValue>>;
-using PickleDict = std::shared_ptr<std::vector<std::pair<PickleValue, PickleValue>>>;
+using PickleItems = std::vector<PickleValue>;
 
 struct PickleTuple {
-  PickleList items;
+  const PickleItems* items;
+};
+struct PickleList {
+  PickleItems* items;
+};
+struct PickleDict {
+  PickleItems* items;  ///< key, value, key, value, …
 };
 
-/// std::monostate is None. Floats do not occur in a state_dict.
-struct PickleValue : std::variant<std::monostate, bool, int64_t, std::string, PickleGlobal,
-                                  PickleStorage, at::Tensor, PickleTuple, PickleList, PickleDict> {
+/// std::monostate is None. What is pointed to belongs to the Pickle.
+struct PickleValue : std::variant<std::monostate, bool, int64_t, double, const std::string*,
+                                  PickleGlobal, const StorageReference*, const TensorReference*,
+                                  PickleTuple, PickleList, PickleDict> {
   using variant::variant;
 };
 
-/// Gives the storage of a key: one dimension of that type and length.
-using StorageLoader =
-    std::function<at::Tensor(const std::string& key, at::ScalarType type, int64_t length)>;
-
 /// A pickle is a program that may call any Python function. This reader knows the few instructions
 /// and the few names that a state_dict consists of (tensors, storages, OrderedDict) and refuses
-/// every other one by its name. Throws LoadError, or std::bad_variant_access or std::out_of_range
-/// where a pickle is well-formed and no state_dict.
-PickleValue read_pickle(std::string_view bytes, const StorageLoader& load_storage);
+/// every other one by its name.
+class Pickle {
+ public:
+  /// Removes what it has read, one pickle, from the front of `bytes`. Throws LoadError, or
+  /// std::bad_variant_access or std::out_of_range where a pickle is well-formed and no state_dict.
+  explicit Pickle(std::string_view& bytes);
+  Pickle(const Pickle&) = delete;
+  Pickle& operator=(const Pickle&) = delete;
+
+  const PickleValue& value() const { return value_; }
+
+  /// Every storage that it refers to, some of them several times.
+  const std::deque<StorageReference>& storages() const { return storages_; }
+
+ private:
+  friend class PickleMachine;
+
+  // Flat, not nested: a pickle may hold itself, or be nested as deeply as its file is long.
+  std::deque<std::string> strings_;
+  std::deque<PickleItems> items_;
+  std::deque<StorageReference> storages_;
+  std::deque<TensorReference> tensors_;
+  PickleValue value_;
+};
 
 }  // namespace backend

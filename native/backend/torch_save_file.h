@@ -8,9 +8,9 @@
 
 namespace backend {
 
-/// Tensors by name from a state_dict saved with torch.save (the zip format, PyTorch 1.6 and newer).
-/// No code of the file is run, see pickle_reader.h. `file`: its name, for messages.
-/// Throws LoadError.
-std::map<std::string, at::Tensor> read_torch_save(const std::string& path, const std::string& file);
+/// Tensors by name from a state_dict saved with torch.save: the zip format, or the one of PyTorch
+/// before 1.6. No code of the file is run, see pickle_reader.h. Messages name the file without its
+/// folder. Throws LoadError.
+std::map<std::string, at::Tensor> read_torch_save(const std::string& path);
 
 }  // namespace backend

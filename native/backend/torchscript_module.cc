@@ -5,6 +5,8 @@
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -80,6 +82,15 @@ bool sets_attributes(const torch::jit::Block& block) {
   return false;
 }
 
+/// Keeps the functions of a file, without its weights, until the process ends. The operators of a
+/// frozen graph point to the functions that they came from, for error reports, and own none.
+void keep_functions_of(const torch::jit::Module& module) {
+  static auto* mutex = new std::mutex;
+  static auto* kept = new std::vector<std::shared_ptr<torch::jit::CompilationUnit>>;
+  const std::lock_guard lock(*mutex);
+  kept->push_back(module._ivalue()->compilation_unit());
+}
+
 }  // namespace
 
 void silence_this_thread() {
@@ -105,6 +116,10 @@ torch::jit::Module load_torchscript_module(const std::string& path) {
   module.eval();
   if (!module.find_method("forward")) throw LoadError(file + ": has no method forward");
   require_harmless_operators(module, file);
+  // Freezing would inline functions of a copy that is gone afterwards: inlined here, the operators
+  // point to functions of this one.
+  torch::jit::Inline(*module.get_method("forward").graph());
+  keep_functions_of(module);
   try {
     return torch::jit::freeze(module);
   } catch (...) {

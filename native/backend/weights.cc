@@ -1,6 +1,11 @@
 #include "weights.h"
 
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
 #include "backend/model_config.h"
+#include "checkpoint_keys.h"
 
 namespace backend {
 namespace {
@@ -13,11 +18,21 @@ std::string shown(at::IntArrayRef shape) {
   return text + "]";
 }
 
+/// "a, b and 3 more"
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 5;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kShown; ++i) text += (i ? ", " : "") + names[i];
+  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
+  return text;
+}
+
 }  // namespace
 
-Weights::Weights(std::shared_ptr<const Checkpoint> checkpoint)
-    : checkpoint_(std::move(checkpoint)),
-      used_(std::make_shared<std::set<std::string, std::less<>>>()) {}
+Weights::Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix)
+    : checkpoint_(std::move(checkpoint)), record_(std::make_shared<Record>()) {
+  record_->base_prefix = base_prefix;
+}
 
 Weights Weights::operator/(std::string_view name) const {
   Weights scope = *this;
@@ -29,6 +44,16 @@ std::string Weights::full_name(std::string_view name) const {
   return prefix_.empty() ? std::string(name) : prefix_ + "." + std::string(name);
 }
 
+const Checkpoint::Entries::value_type* Weights::find(const std::string& key) const {
+  const auto& entries = checkpoint_->entries();
+  auto it = entries.find(key);
+  if (it == entries.end() && !record_->base_prefix.empty()) {
+    const std::string prefix = record_->base_prefix + ".";
+    it = entries.find(key.starts_with(prefix) ? key.substr(prefix.size()) : prefix + key);
+  }
+  return it == entries.end() ? nullptr : &*it;
+}
+
 at::Tensor Weights::get(std::string_view name, std::initializer_list<int64_t> shape) const {
   return get_as_stored(name, shape)
       .to(at::TensorOptions().dtype(at::kFloat), /*non_blocking=*/false, /*copy=*/true)
@@ -38,38 +63,86 @@ at::Tensor Weights::get(std::string_view name, std::initializer_list<int64_t> sh
 at::Tensor Weights::get_as_stored(std::string_view name,
                                   std::initializer_list<int64_t> shape) const {
   const std::string key = full_name(name);
-  const auto it = checkpoint_->entries().find(key);
-  if (it == checkpoint_->entries().end()) {
-    const std::string file =
-        checkpoint_->entries().empty() ? "weights" : checkpoint_->entries().begin()->second.file;
-    throw LoadError(file + ": " + key + ": is missing, expected a tensor of shape " + shown(shape));
+  const auto* found = find(key);
+  if (!found) return in_place_of(key, shape);
+  const auto& [tensor, file, type] = found->second;
+  const std::string where = file + ": " + found->first;
+  if (!tensor.defined() || !tensor.is_floating_point()) {
+    throw LoadError(where + ": type " + type + " is not supported (F32, F16, BF16 or F64 is)");
   }
-  const auto& [tensor, file] = it->second;
   if (tensor.sizes() != at::IntArrayRef(shape)) {
-    throw LoadError(file + ": " + key + ": has shape " + shown(tensor.sizes()) + ", expected " +
-                    shown(shape));
+    throw LoadError(where + ": has shape " + shown(tensor.sizes()) + ", expected " + shown(shape));
   }
-  if (!tensor.is_floating_point()) {
-    throw LoadError(file + ": " + key + ": is not floating point");
-  }
-  used_->insert(key);
+  record_->used.insert(found->first);
   return tensor;
 }
 
-void Weights::ignore(std::string_view name) const { used_->insert(full_name(name)); }
+/// So that all that is missing can be named, and not only the first of it.
+at::Tensor Weights::in_place_of(const std::string& key, at::IntArrayRef shape) const {
+  constexpr int64_t kMostElements = int64_t{1} << 24;
+  constexpr size_t kMostKeys = 64;
+  record_->missing.push_back(key);
+  record_->missing_shown.push_back(key + " " + shown(shape));
+  int64_t elements = 1;
+  for (const int64_t size : shape) {
+    // A configuration may name any size, and nothing is allocated for its word alone.
+    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMostElements) {
+      throw_missing();
+    }
+  }
+  if (record_->missing.size() >= kMostKeys) throw_missing();
+  return at::zeros(shape, at::kFloat);
+}
+
+void Weights::ignore(std::string_view name) const {
+  if (const auto* found = find(full_name(name))) record_->used.insert(found->first);
+}
 
 void Weights::require_all_used() const {
-  constexpr size_t kShown = 5;
-  size_t unexpected = 0;
-  std::string names, file;
+  if (!record_->missing.empty()) throw_missing();
+  const std::vector<std::string> unread = unread_keys();
+  if (unread.empty()) return;
+  throw LoadError(checkpoint_->entries().at(unread.front()).file + ": " + listed(unread) +
+                  ": unexpected, the model has no such weight");
+}
+
+std::vector<std::string> Weights::unread_keys() const {
+  std::vector<std::string> unread;
   for (const auto& [key, entry] : checkpoint_->entries()) {
-    if (used_->contains(key)) continue;
-    if (unexpected++ < kShown) names += (names.empty() ? "" : ", ") + key;
-    if (file.empty()) file = entry.file;
+    if (!record_->used.contains(key) && !may_stay_unread(key, record_->base_prefix))
+      unread.push_back(key);
   }
-  if (unexpected == 0) return;
-  if (unexpected > kShown) names += " and " + std::to_string(unexpected - kShown) + " more";
-  throw LoadError(file + ": " + names + ": unexpected, the model has no such weight");
+  return unread;
+}
+
+std::string Weights::first_file() const {
+  const auto& entries = checkpoint_->entries();
+  return entries.empty() ? "weights" : entries.begin()->second.file;
+}
+
+void Weights::throw_missing() const {
+  const auto& missing = record_->missing;
+  const std::string& first = record_->missing_shown.front();
+  std::string message = first_file() + ": ";
+  if (missing.size() == 1) {
+    message += missing.front() + ": is missing, expected a tensor of shape " +
+               first.substr(missing.front().size() + 1);
+  } else {
+    message += listed(record_->missing_shown) + ": are missing";
+  }
+  const auto& entries = checkpoint_->entries();
+  const auto in_base = [&](const std::string& key) {
+    return key.starts_with(record_->base_prefix + ".");
+  };
+  const auto wrapped = [](const auto& entry) { return entry.first.starts_with("module."); };
+  if (!entries.empty() && std::ranges::all_of(entries, wrapped)) {
+    message += "; every key begins with \"module.\": save the model inside the wrapper instead";
+  } else if (!record_->base_prefix.empty() && std::ranges::none_of(missing, in_base)) {
+    message += "; the file holds no trained classification head";
+  } else if (const auto unread = unread_keys(); !unread.empty()) {
+    message += "; the file has " + listed(unread) + " instead";
+  }
+  throw LoadError(message);
 }
 
 }  // namespace backend

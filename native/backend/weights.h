@@ -8,21 +8,27 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "checkpoint.h"
 
 namespace backend {
 
-/// A view into a checkpoint under a prefix. Copies share what has been read, so that at the end
-/// the keys that nothing read can be named.
+/// A view into a checkpoint under a prefix. Copies share what has been read and what was missing,
+/// so that at the end all of it can be named.
+///
+/// base_prefix: the name of the base model within the classifier. As in the reference, a key may
+/// lack it (a file saved from the base model) or have it in excess.
+/// Source: transformers, core_model_loading.py (rename_source_key).
 class Weights {
  public:
-  explicit Weights(std::shared_ptr<const Checkpoint> checkpoint);
+  explicit Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix = {});
 
   /// The scope below: (weights / "encoder" / "layer.0").get("weight", …).
   Weights operator/(std::string_view name) const;
 
-  /// float32, a copy of its own. Throws LoadError naming the key: missing, wrong shape or type.
+  /// float32, a copy of its own. Throws LoadError naming the key: wrong shape or type. In the place
+  /// of a missing one stand zeros, until require_all_used() names it.
   at::Tensor get(std::string_view name, std::initializer_list<int64_t> shape) const;
 
   /// In the stored floating-point type, still in the mapped file: for tables read row by row.
@@ -31,14 +37,28 @@ class Weights {
   /// A key that older versions of the library wrote and no model reads.
   void ignore(std::string_view name) const;
 
-  /// Throws LoadError when the checkpoint holds keys that nothing read or ignored.
+  /// Throws LoadError naming the keys that were missing, or that nothing read, ignored or knows to
+  /// be harmless.
   void require_all_used() const;
 
  private:
+  /// Shared by all scopes: what was read, and what could not be.
+  struct Record {
+    std::string base_prefix;
+    std::set<std::string, std::less<>> used;
+    std::vector<std::string> missing;        ///< keys
+    std::vector<std::string> missing_shown;  ///< the same with their shapes
+  };
+
   std::string full_name(std::string_view name) const;
+  const Checkpoint::Entries::value_type* find(const std::string& key) const;
+  at::Tensor in_place_of(const std::string& key, at::IntArrayRef shape) const;
+  std::vector<std::string> unread_keys() const;
+  [[noreturn]] void throw_missing() const;
+  std::string first_file() const;
 
   std::shared_ptr<const Checkpoint> checkpoint_;
-  std::shared_ptr<std::set<std::string, std::less<>>> used_;
+  std::shared_ptr<Record> record_;
   std::string prefix_;
 };
 

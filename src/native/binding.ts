@@ -30,8 +30,20 @@ export interface TextModelSource {
   readonly modelType: string;
   /** config.json's scalar entries under their own names, and `num_labels`. */
   readonly config: Readonly<Record<string, string | number | boolean | null>>;
-  /** Absolute paths: *.safetensors (one, or every shard), or pytorch_model.bin. */
+  /** Absolute paths: *.safetensors or *.bin, one file or every shard. */
   readonly weightFiles: readonly string[];
+  /** Absolute path. */
+  readonly tokenizerDirectory: string;
+}
+
+/** A TorchScript file that maps input_ids and attention_mask to logits, behind a tokenizer. */
+export interface TorchScriptTextSource {
+  readonly type: 'torchscript-text-classification';
+  /** Absolute path. */
+  readonly path: string;
+  readonly numLabels: number;
+  /** Tokens, special ones included, that config.json allows. */
+  readonly positionLimit: number;
   /** Absolute path. */
   readonly tokenizerDirectory: string;
 }
@@ -121,7 +133,7 @@ export interface NativeBinding {
   readonly versions: { readonly libtorch: string; readonly tokenizers: string };
   /** onCompletions is called on the JS thread, once a batch. Rejects with a plain Error. */
   load(
-    source: TextModelSource | TorchScriptSource,
+    source: TextModelSource | TorchScriptTextSource | TorchScriptSource,
     options: SchedulingOptions,
     onCompletions: (completions: readonly NativeCompletion[]) => void,
   ): Promise<NativeEngine>;

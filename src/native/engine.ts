@@ -8,6 +8,7 @@ import type {
   SchedulingOptions,
   TextModelSource,
   TorchScriptSource,
+  TorchScriptTextSource,
 } from './binding';
 import { loadBinding } from './load';
 
@@ -20,6 +21,7 @@ export type {
   SchedulingOptions,
   TextModelSource,
   TorchScriptSource,
+  TorchScriptTextSource,
 } from './binding';
 
 /** A request or a load that failed. The message may be shown to a client, except for a failed load. */
@@ -78,10 +80,13 @@ export class Engine<Input extends string | Float32Array> {
    *
    * @throws EngineError MODEL_LOAD_FAILED: the message names the file and the key at fault.
    */
-  static load(source: TextModelSource, options: SchedulingOptions): Promise<Engine<string>>;
+  static load(
+    source: TextModelSource | TorchScriptTextSource,
+    options: SchedulingOptions,
+  ): Promise<Engine<string>>;
   static load(source: TorchScriptSource, options: SchedulingOptions): Promise<Engine<Float32Array>>;
   static async load(
-    source: TextModelSource | TorchScriptSource,
+    source: TextModelSource | TorchScriptTextSource | TorchScriptSource,
     options: SchedulingOptions,
   ): Promise<Engine<string> | Engine<Float32Array>> {
     const pending = new Map<number, Pending>();

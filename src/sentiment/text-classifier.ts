@@ -3,6 +3,7 @@ import {
   EngineError,
   type Inference,
   type InferOptions,
+  type ModelDescription,
   type SchedulingOptions,
 } from '../native/engine';
 import { allFinite, argmax } from '../numeric/activations';
@@ -37,6 +38,10 @@ export class TextClassifier {
     const { source, labels, scoreFunction } = readModelDirectory(directory);
     const engine = await Engine.load(source, scheduling);
     return new TextClassifier(engine, labels, scoreFunction);
+  }
+
+  get description(): ModelDescription {
+    return this.#engine.description;
   }
 
   /** @throws EngineError */

@@ -166,7 +166,7 @@ describe('the sentiment service', () => {
 
   it.each([
     ['runs-code', /pytorch_model\.bin: /],
-    ['legacy-format', /pytorch_model\.bin: /],
+    ['varied-legacy', /pytorch_model\.bin: bert\.embeddings.* are missing; the file has .*column/],
     ['training-checkpoint', /pytorch_model\.bin: /],
     ['list', /pytorch_model\.bin: /],
   ])('with a pytorch_model.bin that is a %s serves as not loaded', async (archive, why) => {
@@ -177,6 +177,30 @@ describe('the sentiment service', () => {
     await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
     // What a careless reader of pickles would have made.
     expect(existsSync(path.join(ROOT, 'malicious-pickle-ran'))).toBe(false);
+  });
+
+  it.each([
+    [
+      'one-length',
+      /model\.pt: fails for a text of \d+ tokens: .*; it works for 6 tokens: a traced/,
+    ],
+    [
+      'four-arguments',
+      /model\.pt: forward\(\) takes 4 arguments, expected \(input_ids, attention_/,
+    ],
+    ['three-labels', /model\.pt: .*gave 3 numbers for 1 text\(s\), expected 2 for each/],
+    ['reads-file', /model\.pt: forward\(\) uses aten::from_file/],
+  ])('with a TorchScript text model of %s serves as not loaded', async (name, why) => {
+    cpSync(path.join(FIXTURES, 'models', 'torchscript-dict'), model, { recursive: true });
+    copyFileSync(path.join(FIXTURES, 'torchscript-texts', `${name}.pt`), inModel('model.pt'));
+    await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
+  });
+
+  it('with a TorchScript text model of no known maximum length serves as not loaded', async () => {
+    cpSync(path.join(FIXTURES, 'models', 'torchscript-one-at-a-time'), model, { recursive: true });
+    editConfig((config) => delete config.max_position_embeddings);
+    const why = /tokenizer_config\.json: model_max_length: expected the number of tokens/;
+    await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
   });
 
   it('with a shard missing serves as not loaded, and says which', async () => {

@@ -14,7 +14,8 @@ The first form makes, in test/fixtures/:
     eeg/windows.json          raw windows with their z-normalized values from exact arithmetic
     eeg/short-windows-golden.json  windows and answers of the model with settings of its own
     eeg/golden.json           logits and probabilities by torch for each good file and window
-    archives/*.bin            checkpoints that must be refused
+    archives/*.bin            checkpoints that must be refused, and small ones of every form
+    torchscript-texts/*.pt    TorchScript text models that must be refused
     tokenizers/<name>/        tokenizers without tokenizer.json, with their input_ids by transformers
 The second form only computes answers of the shipped models. A second run with the versions of
 requirements.txt gives the same numbers; the bytes of scripted .pt files may differ (names that
@@ -32,6 +33,7 @@ import eeg_golden  # noqa: E402
 import shipped  # noqa: E402
 import text_golden  # noqa: E402
 import tokenizer_golden  # noqa: E402
+import torchscript_models  # noqa: E402
 from common import FIXTURES, set_up  # noqa: E402
 
 
@@ -55,6 +57,7 @@ def main() -> None:
         eeg_golden.make(FIXTURES / "eeg")
         archives.make(FIXTURES / "archives")
         tokenizer_golden.make(FIXTURES / "tokenizers")
+        torchscript_models.make_bad(FIXTURES / "torchscript-texts")
 
 
 if __name__ == "__main__":

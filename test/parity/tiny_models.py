@@ -39,7 +39,7 @@ class Spec:
     seed: int  # one with which every label is the answer to some text
     problem_type: str | None = None
     dtype: torch.dtype = torch.float32
-    weights: str = "safetensors"  # or "sharded", "bin"
+    weights: str = "safetensors"  # or "sharded", "bin", "legacy-bin", "sharded-bin"
     config: dict = field(default_factory=dict)
     raw_config: dict = field(default_factory=dict)
     tokenizer_settings: dict = field(default_factory=dict)
@@ -87,6 +87,23 @@ SPECS = [
         weights="bin",
         config={"hidden_act": "silu"},
         tokenizer_settings={"model_max_length": 24, "truncation_side": "left"},
+    ),
+    Spec(
+        name="bert-legacy-bin-base-keys",
+        architecture="Bert",
+        tokenizer=tiny_tokenizers.save_bert_vocab_txt,
+        num_labels=2,
+        seed=19,
+        weights="legacy-bin",
+    ),
+    Spec(
+        name="roberta-sharded-bin-unused-keys",
+        architecture="Roberta",
+        tokenizer=tiny_tokenizers.save_roberta,
+        num_labels=3,
+        seed=4,
+        dtype=torch.float64,
+        weights="sharded-bin",
     ),
     Spec(
         name="bert-no-labels-old-keys-bin",
@@ -417,19 +434,53 @@ def randomize(model: torch.nn.Module, seed: int) -> None:
 
 
 def save(model: transformers.PreTrainedModel, directory: Path, spec: Spec) -> None:
-    if spec.weights == "bin":
+    if spec.weights == "sharded":
+        model.save_pretrained(directory, max_shard_size="60KB")
+    elif spec.weights == "safetensors":
+        model.save_pretrained(directory)
+    else:
         model.config.save_pretrained(directory)
+        dtype = str(spec.dtype).removeprefix("torch.")
+        edit_config(directory / "config.json", {"dtype": dtype})
         state = model.state_dict()  # an OrderedDict with a _metadata attribute
         if "old-keys" in spec.name:
             state = with_old_keys(state)  # a plain dict
-        edit_config(
-            directory / "config.json", {"dtype": str(spec.dtype).removeprefix("torch.")}
-        )
-        torch.save(state, directory / "pytorch_model.bin")
-    elif spec.weights == "sharded":
-        model.save_pretrained(directory, max_shard_size="60KB")
+        elif "base-keys" in spec.name:
+            state = {name.removeprefix("bert."): tensor for name, tensor in state.items()}
+        elif "unused-keys" in spec.name:
+            state = with_unused_keys(state)
+        save_pickled(state, directory, spec.weights)
+
+
+def save_pickled(state: dict[str, torch.Tensor], directory: Path, form: str) -> None:
+    path = directory / "pytorch_model.bin"
+    if form == "legacy-bin":  # as torch.save wrote before 1.6
+        torch.save(state, path, _use_new_zipfile_serialization=False)
+    elif form == "bin":
+        torch.save(state, path)
     else:
-        model.save_pretrained(directory)
+        names = sorted(state)
+        weight_map = {}
+        for number in (1, 2):
+            shard = f"pytorch_model-{number:05}-of-00002.bin"
+            part = names[number - 1 :: 2]
+            torch.save({name: state[name] for name in part}, directory / shard)
+            weight_map.update(dict.fromkeys(part, shard))
+        index = json.dumps({"metadata": {}, "weight_map": weight_map}, indent=1)
+        path.with_suffix(".bin.index.json").write_text(index + "\n", encoding="utf-8")
+
+
+def with_unused_keys(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """What a classifier that was made from a masked language model may still carry: its head, with
+    the decoder tied to the words and therefore left out, and the pooler."""
+    return {
+        **state,
+        "lm_head.dense.bias": torch.ones(32),
+        "lm_head.bias": torch.ones(5),
+        "roberta.pooler.dense.weight": torch.ones(32, 32),
+        "roberta.embeddings.position_ids": torch.arange(42).unsqueeze(0),
+        "roberta.embeddings.token_type_ids": torch.zeros(1, 42, dtype=torch.int64),
+    }
 
 
 def with_old_keys(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

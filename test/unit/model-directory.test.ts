@@ -113,18 +113,55 @@ describe('readModelDirectory', () => {
     write('model-1.safetensors', '');
     write('model-2.safetensors', '');
     write('pytorch_model.bin', '');
-    expect(readModelDirectory(directory).source.weightFiles).toEqual([
-      path.join(directory, 'model-1.safetensors'),
-      path.join(directory, 'model-2.safetensors'),
-    ]);
+    expect(readModelDirectory(directory).source).toMatchObject({
+      weightFiles: [
+        path.join(directory, 'model-1.safetensors'),
+        path.join(directory, 'model-2.safetensors'),
+      ],
+    });
+  });
+
+  it('finds shards of pytorch_model.bin', () => {
+    remove('model.safetensors');
+    const index = 'pytorch_model.bin.index.json';
+    write(index, { weight_map: { a: 'pytorch_model-1.bin', b: 'pytorch_model-2.bin' } });
+    write('pytorch_model-1.bin', '');
+    expect(problem()).toBe(`pytorch_model-2.bin: not found, but named in ${index}`);
+    write('pytorch_model-2.bin', '');
+    expect(readModelDirectory(directory).source).toMatchObject({
+      weightFiles: [
+        path.join(directory, 'pytorch_model-1.bin'),
+        path.join(directory, 'pytorch_model-2.bin'),
+      ],
+    });
+    write(index, { weight_map: { a: 'model.safetensors' } });
+    expect(problem()).toMatch(/expected the name of a \.bin file beside it/);
+  });
+
+  it.each([
+    [{ model_type: 'bert', max_position_embeddings: 512 }, 512],
+    [{ model_type: 'roberta', max_position_embeddings: 514, pad_token_id: 1 }, 512],
+    [{ model_type: 'my-own', architectures: ['MyOwn'] }, Number.MAX_SAFE_INTEGER],
+  ])('takes a TorchScript file last, of any model type: %j', (changes, positionLimit) => {
+    write('config.json', { ...CONFIG, ...changes });
+    write('model.pt', '');
+    remove('model.safetensors');
+    expect(readModelDirectory(directory).source).toEqual({
+      type: 'torchscript-text-classification',
+      path: path.join(directory, 'model.pt'),
+      numLabels: 2,
+      positionLimit,
+      tokenizerDirectory: directory,
+    });
   });
 
   it('falls back to pytorch_model.bin', () => {
     remove('model.safetensors');
     write('pytorch_model.bin', '');
-    expect(readModelDirectory(directory).source.weightFiles).toEqual([
-      path.join(directory, 'pytorch_model.bin'),
-    ]);
+    write('model.pt', '');
+    expect(readModelDirectory(directory).source).toMatchObject({
+      weightFiles: [path.join(directory, 'pytorch_model.bin')],
+    });
   });
 
   it.each([
@@ -157,7 +194,8 @@ describe('readModelDirectory', () => {
   it('says what is missing', () => {
     remove('model.safetensors');
     expect(problem()).toBe(
-      'model.safetensors: not found, nor model.safetensors.index.json, nor pytorch_model.bin',
+      'model.safetensors: not found, nor model.safetensors.index.json, nor pytorch_model.bin, ' +
+        'nor pytorch_model.bin.index.json, nor model.pt',
     );
     remove('config.json');
     expect(problem()).toBe(`config.json: not found in ${directory}`);

@@ -1,4 +1,4 @@
-// The two kinds of model that can be loaded, as engine backends.
+// The kinds of model that can be loaded, as engine backends.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,17 @@ namespace backend {
 struct TextModelSource {
   std::string model_type;  ///< config.json's "model_type"
   ModelConfig config;
-  std::vector<std::string> weight_files;  ///< *.safetensors (one, or every shard) or *.bin
+  std::vector<std::string> weight_files;  ///< *.safetensors or *.bin, one or every shard
   std::string tokenizer_directory;
+};
+
+/// A TorchScript file that maps input_ids and attention_mask, int64 [batch, length], to logits
+/// [batch, num_labels], behind a tokenizer.
+struct TorchScriptTextSource {
+  std::string path;
+  std::string tokenizer_directory;
+  size_t num_labels = 0;
+  size_t position_limit = 0;  ///< tokens, special ones included, that the configuration allows
 };
 
 /// A TorchScript file that maps n × 1 × window_length float32 to n × the number of classes.
@@ -29,9 +38,11 @@ struct ComputeOptions {
   int threads_per_worker = 1;  ///< intra-op (OpenMP) threads
 };
 
-/// Both throw LoadError, or what the file made LibTorch throw translated into one.
+/// Each throws LoadError, or what the file made LibTorch throw translated into one.
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
                                                    const ComputeOptions& compute);
+std::shared_ptr<engine::Backend> load_torchscript_text(const TorchScriptTextSource& source,
+                                                       const ComputeOptions& compute);
 std::shared_ptr<engine::Backend> load_torchscript(const TorchScriptSource& source,
                                                   const ComputeOptions& compute);
 

@@ -1,0 +1,172 @@
+// Files of torch.save, of both formats: what is read, and that no damage to a file does more than
+// fail its loading. The files are written by test/parity/archives.py.
+#include "torch_save_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "backend/model_config.h"
+#include "pickle_reader.h"
+
+namespace backend {
+namespace {
+
+const std::filesystem::path kArchives = std::filesystem::path(FIXTURES) / "archives";
+
+std::string content_of(const std::filesystem::path& path) {
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return content.str();
+}
+
+/// float32 values, row by row.
+std::vector<float> values(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.to(at::kFloat).contiguous();
+  const auto* data = plain.const_data_ptr<float>();
+  return {data, data + plain.numel()};
+}
+
+/// The message of the LoadError that reading these bytes throws; empty when they are read.
+/// Anything else that is thrown fails the test.
+std::string problem_of(const std::string& bytes) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "damaged.bin";
+  std::ofstream(path, std::ios::binary) << bytes;
+  try {
+    read_torch_save(path.string());
+  } catch (const LoadError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class TorchSaveFileTest : public testing::TestWithParam<const char*> {
+ protected:
+  std::filesystem::path path() const { return kArchives / GetParam(); }
+};
+
+TEST_P(TorchSaveFileTest, ReadsViewsAndEveryType) {
+  const auto tensors = read_torch_save(path().string());
+  ASSERT_EQ(tensors.size(), 13U);
+  const at::Tensor& flat = tensors.at("flat");
+  EXPECT_EQ(values(flat).at(23), 23.0F);
+  EXPECT_TRUE(tensors.at("rows").is_alias_of(flat)) << "one storage, read once";
+  EXPECT_EQ(values(tensors.at("rows")).at(11), 15.0F);
+  EXPECT_EQ(tensors.at("transposed").sizes(), at::IntArrayRef({4, 3}));
+  EXPECT_EQ(values(tensors.at("transposed")).at(1), 8.0F);
+  EXPECT_EQ(values(tensors.at("column")), (std::vector<float>{1, 5, 9, 13, 17, 21}));
+  EXPECT_EQ(values(tensors.at("expanded")), std::vector<float>(6, 5.0F));
+  EXPECT_EQ(tensors.at("half").scalar_type(), at::kHalf);
+  EXPECT_EQ(values(tensors.at("half")), (std::vector<float>{1.0F, -2.5F}));
+  EXPECT_EQ(tensors.at("bfloat16").scalar_type(), at::kBFloat16);
+  EXPECT_EQ(values(tensors.at("bfloat16")), (std::vector<float>{0.5F, 3.0F}));
+  EXPECT_EQ(values(tensors.at("double")), (std::vector<float>{1.0F, 0.1F}));
+  EXPECT_EQ(values(tensors.at("parameter")), std::vector<float>{7.0F});
+  EXPECT_EQ(tensors.at("scalar").dim(), 0);
+  EXPECT_EQ(tensors.at("empty").sizes(), at::IntArrayRef({0, 3}));
+  EXPECT_EQ(tensors.at("position_ids").scalar_type(), at::kLong);
+  EXPECT_EQ(tensors.at("mask").scalar_type(), at::kBool);
+}
+
+TEST_P(TorchSaveFileTest, NamesAFileThatEndsTooEarlyWhereverItEnds) {
+  const std::string whole = content_of(path());
+  ASSERT_EQ(problem_of(whole), "");
+  const bool zip = whole.starts_with("PK");
+  // An archive's directory stands at its end: where it is cut makes little difference.
+  for (size_t size = 0; size < whole.size(); size += zip ? 97 : 1) {
+    EXPECT_EQ(problem_of(whole.substr(0, size)).find("damaged.bin: "), 0U) << size;
+  }
+}
+
+TEST_P(TorchSaveFileTest, SurvivesDamagedBytes) {
+  const std::string whole = content_of(path());
+  std::mt19937 generator(7);
+  const size_t rounds = whole.starts_with("PK") ? 300 : 3000;
+  size_t refused = 0;
+  for (size_t round = 0; round < rounds; ++round) {
+    std::string damaged = whole;
+    for (size_t flips = 1 + round % 3; flips > 0; --flips) {
+      damaged[generator() % damaged.size()] = static_cast<char>(generator());
+    }
+    const std::string problem = problem_of(damaged);
+    refused += problem.empty() ? 0 : 1;
+    EXPECT_TRUE(problem.empty() || problem.starts_with("damaged.bin: ")) << problem;
+  }
+  EXPECT_GT(refused, rounds / 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, TorchSaveFileTest,
+                         testing::Values("varied-zip.bin", "varied-zip-protocol-4.bin",
+                                         "varied-legacy.bin", "varied-legacy-protocol-4.bin"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase_if(name, [](char c) { return !std::isalnum(c); });
+                           return name;
+                         });
+
+TEST(TorchSaveFile, NamesWhatAStateDictHasNoUseFor) {
+  const auto problem = [](const char* name) { return problem_of(content_of(kArchives / name)); };
+  EXPECT_EQ(problem("runs-code.bin"),
+            "damaged.bin: refers to posix.mkdir, which a state_dict has no use for");
+  EXPECT_EQ(problem("list.bin"), "damaged.bin: holds no dictionary of tensors");
+  EXPECT_EQ(problem("training-checkpoint.bin"),
+            "damaged.bin: epoch: is no tensor; expected a state_dict");
+}
+
+TEST(TorchSaveFile, NamesAStorageThatIsShorterThanItsTensors) {
+  std::string legacy = content_of(kArchives / "varied-legacy.bin");
+  // The tensor "flat", 24 elements: the tuple of its size becomes (25,).
+  const size_t flat = legacy.find("K\x18\x85", legacy.find("flat"));
+  ASSERT_NE(flat, std::string::npos);
+  legacy[flat + 1] = 25;
+  EXPECT_EQ(problem_of(legacy), "damaged.bin: flat: has a shape that does not fit its storage");
+}
+
+TEST(Pickle, RefusesWhatAStackMachineCouldBeFooledWith) {
+  for (const std::string& text : {
+           std::string(),                      // nothing at all
+           std::string("."),                   // ends with an empty stack
+           std::string("u."),                  // a container operation without a mark
+           std::string("X\xff\xff\xff\xff."),  // a text longer than the file
+           std::string("\x87."),               // a tuple of what is not there
+           std::string("cposix\nsystem\n."),   // a function
+           std::string("cposix"),              // a name without its end
+           std::string(5'000'000, '}'),        // more than any checkpoint has
+       }) {
+    std::string_view bytes = text;
+    EXPECT_THROW(Pickle{bytes}, LoadError) << text.substr(0, 20);
+  }
+}
+
+TEST(Pickle, TakesAnyDepthAndACycle) {
+  const std::string deep = std::string(500'000, ']') + std::string(499'999, 'a') + ".";
+  std::string_view bytes = deep;
+  EXPECT_NO_THROW(Pickle{bytes});
+  bytes =
+      "]q\x01h\x01"
+      "a.";  // a list that holds itself
+  EXPECT_NO_THROW(Pickle{bytes});
+  EXPECT_TRUE(bytes.empty());
+}
+
+TEST(Pickle, ReadsAnOrderedDictOfPython2) {
+  std::string_view bytes =
+      "\x80\x02"
+      "ccollections\nOrderedDict\n](](U\x01"
+      "aK\x05"
+      "ee\x85R.";
+  const Pickle pickle(bytes);
+  const PickleItems& items = *std::get<PickleDict>(pickle.value()).items;
+  ASSERT_EQ(items.size(), 2U);
+  EXPECT_EQ(*std::get<const std::string*>(items[0]), "a");
+  EXPECT_EQ(std::get<int64_t>(items[1]), 5);
+}
+
+}  // namespace
+}  // namespace backend

@@ -1,0 +1,170 @@
+/**
+ * Compares the answers of this server with those of transformers for one model directory.
+ *
+ * Usage: npm run parity -- DIR [--texts FILE]     FILE: UTF-8, one text a line
+ * PYTHON names a Python with torch and transformers (default: python3).
+ * Exit code: 0 they agree; 1 they differ; 2 they could not be compared.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { TEXTS } from './texts.mjs';
+
+/** Largest difference of two logits, relative to the text's largest one where that is over 1. */
+const TOLERANCE = 2e-5;
+const SHOWN = 20;
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const CLASSIFIER = path.join(HERE, '../../dist/sentiment/text-classifier.js');
+const USAGE = 'usage: npm run parity -- DIR [--texts FILE]';
+
+/** Something the user can mend: shown without a stack. */
+class ParityError extends Error {}
+
+async function main() {
+  const { directory, texts } = readArguments();
+  const ours = await ourAnswers(directory, texts);
+  const theirs = referenceAnswers({ directory, texts, limit: ours.limit });
+  const rows = texts.map((text, i) => compare(text, ours.answers[i], theirs.answers[i]));
+  report(rows, theirs.versions);
+  process.exitCode = rows.some((row) => row.problem) ? 1 : 0;
+}
+
+function readArguments() {
+  let parsed;
+  try {
+    parsed = parseArgs({ allowPositionals: true, options: { texts: { type: 'string' } } });
+  } catch (error) {
+    throw new ParityError(`${error.message}\n${USAGE}`);
+  }
+  const [directory, ...others] = parsed.positionals;
+  if (!directory || others.length > 0) throw new ParityError(USAGE);
+  return {
+    directory: path.resolve(directory),
+    texts: parsed.values.texts ? readTexts(parsed.values.texts) : TEXTS,
+  };
+}
+
+function readTexts(file) {
+  let lines;
+  try {
+    lines = readFileSync(file, 'utf8').split(/\r?\n/);
+  } catch (error) {
+    throw new ParityError(`--texts: ${error.message}`);
+  }
+  const texts = lines.filter((line) => line.trim() !== '');
+  if (texts.length === 0) throw new ParityError(`--texts: ${file} holds no text`);
+  return texts;
+}
+
+/** All texts at once, so that they share batches as the texts of real clients do. */
+async function ourAnswers(directory, texts) {
+  if (!existsSync(CLASSIFIER)) throw new ParityError('not built yet: npm run build');
+  const { TextClassifier } = createRequire(import.meta.url)(CLASSIFIER);
+  let classifier;
+  try {
+    classifier = await TextClassifier.load(directory, {
+      workers: 2,
+      threadsPerWorker: 1,
+      maxBatchTokens: 4096,
+      maxBatchRequests: 32,
+      maxQueueDelayMs: 0,
+      maxQueueRequests: texts.length,
+    });
+  } catch (error) {
+    throw new ParityError(`this server cannot load the model: ${error.message}`);
+  }
+  try {
+    const answers = await Promise.all(texts.map((text) => classifier.classify(text, {})));
+    return { limit: classifier.description.maxLength, answers };
+  } finally {
+    await classifier.close();
+  }
+}
+
+function referenceAnswers(request) {
+  const python = process.env.PYTHON || 'python3';
+  const install = `${python} -m pip install torch transformers`;
+  const run = spawnSync(python, [path.join(HERE, 'reference.py')], {
+    input: JSON.stringify(request),
+    encoding: 'utf8',
+    maxBuffer: 2 ** 30,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  if (run.error) {
+    throw new ParityError(
+      `${python} cannot be started (${run.error.code}). The comparison needs Python with torch and ` +
+        `transformers: install them (${install}), or name another Python in PYTHON`,
+    );
+  }
+  if (run.status !== 0) {
+    throw new ParityError(`transformers cannot answer:\n${run.stderr.trim()}`);
+  }
+  const answer = JSON.parse(run.stdout);
+  if (answer.missing) {
+    throw new ParityError(
+      `${python} has no ${answer.missing}. Install what the comparison needs (${install}), or name ` +
+        'another Python in PYTHON',
+    );
+  }
+  return answer;
+}
+
+function compare(text, ours, theirs) {
+  const logits = [...ours.inference.logits];
+  const scale = Math.max(1, ...theirs.logits.map(Math.abs));
+  const difference =
+    logits.length === theirs.logits.length
+      ? Math.max(...logits.map((logit, i) => Math.abs(logit - theirs.logits[i]))) / scale
+      : Number.NaN;
+  return {
+    text,
+    tokens: ours.inference.tokens,
+    label: ours.label,
+    difference,
+    problem: problemOf(ours, theirs, difference),
+  };
+}
+
+/** Empty when the two agree. */
+function problemOf(ours, theirs, difference) {
+  if (ours.inference.tokens !== theirs.tokens) return `tokens: ${theirs.tokens} there`;
+  if (theirs.label !== null && ours.label !== theirs.label) return `label: ${theirs.label} there`;
+  if (!(difference <= TOLERANCE)) return 'logits differ'; // also when one is NaN
+  return '';
+}
+
+function report(rows, versions) {
+  const sorted = [...rows].sort(
+    (a, b) => Number(b.problem !== '') - Number(a.problem !== '') || b.difference - a.difference,
+  );
+  console.log('difference  tokens  label                 text');
+  for (const { text, tokens, label, difference, problem } of sorted.slice(0, SHOWN)) {
+    const shown = JSON.stringify([...text].slice(0, 40).join(''));
+    const columns = [
+      difference.toExponential(1).padEnd(10),
+      String(tokens).padStart(6),
+      label.padEnd(20),
+      shown,
+    ];
+    console.log(columns.join('  ') + (problem && `  <- ${problem}`));
+  }
+  if (rows.length > SHOWN) console.log(`and ${rows.length - SHOWN} more, closer than these`);
+  const largest = Math.max(...rows.map(({ difference }) => difference));
+  const failed = rows.filter(({ problem }) => problem).length;
+  const reference = `transformers ${versions.transformers}, torch ${versions.torch}`;
+  console.log(
+    `${rows.length} texts, ${failed} differ from ${reference}; ` +
+      `largest difference ${largest.toExponential(1)}, allowed ${TOLERANCE.toExponential(0)}`,
+  );
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof ParityError)) throw error;
+  console.error(`parity: ${error.message}`);
+  process.exitCode = 2;
+}
