@@ -3,13 +3,16 @@ import path from 'node:path';
 import { FIXTURES } from './service';
 
 /** Answers of transformers and torch, written by test/parity. */
-export interface GoldenText {
-  readonly text: string;
+interface GoldenAnswer {
   readonly input_ids: readonly number[];
   readonly truncated: boolean;
   readonly logits: readonly number[];
   readonly label: string;
   readonly score: number;
+}
+
+export interface GoldenText extends GoldenAnswer {
+  readonly text: string;
 }
 
 export interface GoldenTexts {
@@ -42,7 +45,12 @@ export function readFixture<Content>(...names: readonly string[]): Content {
 }
 
 export function readGolden(model: string): GoldenTexts {
-  return readFixture('models', model, 'golden.json');
+  const { texts } = readFixture<{ texts: readonly string[] }>('texts.json');
+  const { max_length, answers } = readFixture<{
+    max_length: number;
+    answers: readonly GoldenAnswer[];
+  }>('models', model, 'golden.json');
+  return { max_length, texts: answers.map((row, i) => ({ ...row, text: texts[i] as string })) };
 }
 
 export function textModelNames(): readonly string[] {

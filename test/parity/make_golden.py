@@ -9,7 +9,8 @@ How to run it (never needed to build, run or test the project; a few minutes, an
 
 The first form makes, in test/fixtures/:
     models/<name>/            a tiny random model as save_pretrained writes it, in varied forms
-    models/<name>/golden.json texts with their input_ids, logits, label and score by transformers
+    texts.json                the texts that all of those models are asked
+    models/<name>/golden.json for each text input_ids, logits, label and score by transformers
     eeg/<name>.pt             tiny TorchScript files, good and bad ones
     eeg/windows.json          raw windows with their z-normalized values from exact arithmetic
     eeg/short-windows-golden.json  windows and answers of the model with settings of its own

@@ -23,21 +23,24 @@ LABEL_MARGIN = 1e-3
 
 
 def make(directory: Path, only: str | None) -> None:
+    texts = [text for _, text in TEXTS]
+    write_json(directory.parent / "texts.json", {}, "texts", texts)
     for spec in tiny_models.SPECS:
         if only in (None, spec.name):
             tiny_models.make(spec, directory / spec.name)
-            make_golden(directory / spec.name, [text for _, text in TEXTS])
+            make_golden(directory / spec.name, texts)
     for name in torchscript_models.GOOD:
         if only in (None, name):
             torchscript_models.make(name, directory / name)
-            make_golden(directory / name, [text for _, text in TEXTS])
+            make_golden(directory / name, texts)
 
 
 def make_golden(directory: Path, texts: list[str]) -> None:
     rows = answers(directory, texts)
     check_stability(directory, rows)
     head = {"versions": versions(), "max_length": position_limit(directory)}
-    write_json(directory / "golden.json", head, "texts", rows)
+    short = [{key: value for key, value in row.items() if key != "text"} for row in rows]
+    write_json(directory / "golden.json", head, "answers", short)
     labels = {row["label"] for row in rows}
     scores = [row["score"] for row in rows]
     cut = sum(row["truncated"] for row in rows)

@@ -94,6 +94,7 @@ SPECS = [
         tokenizer=tiny_tokenizers.save_bert_vocab_txt,
         num_labels=2,
         seed=19,
+        dtype=torch.float16,
         weights="legacy-bin",
     ),
     Spec(
@@ -120,6 +121,7 @@ SPECS = [
         tokenizer=tiny_tokenizers.save_bert_vocab_txt,
         num_labels=2,
         seed=57,
+        dtype=torch.float16,
         raw_config={"function_to_apply": "none"},
         tokenizer_settings={"tokenizer_class": "DistilBertTokenizer"},
     ),
@@ -150,6 +152,7 @@ SPECS = [
         tokenizer=tiny_tokenizers.save_roberta_vocab_json,
         num_labels=3,
         seed=4,
+        dtype=torch.float16,
         problem_type="single_label_classification",
         weights="sharded",
         config={"hidden_act": "gelu_pytorch_tanh", "type_vocab_size": 2},
@@ -161,6 +164,7 @@ SPECS = [
         tokenizer=tiny_tokenizers.save_roberta,
         num_labels=1,
         seed=9,
+        dtype=torch.float16,
         raw_config={"function_to_apply": "softmax"},
     ),
     Spec(
@@ -178,6 +182,7 @@ SPECS = [
         tokenizer=tiny_tokenizers.save_xlm_roberta,
         num_labels=3,
         seed=18,
+        dtype=torch.float16,
         problem_type="multi_label_classification",
         weights="sharded",
     ),
@@ -394,6 +399,7 @@ def make(spec: Spec, directory: Path) -> None:
     randomize(model, spec.seed)
     save(model.to(spec.dtype), directory, spec)
     edit_config(directory / "config.json", spec.raw_config)
+    compact(directory / "tokenizer.json")
 
 
 def configuration(spec: Spec, vocabulary_size: int) -> transformers.PreTrainedConfig:
@@ -494,6 +500,14 @@ def with_old_keys(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     }
     positions = torch.arange(POSITION_LIMIT).unsqueeze(0)
     return {"bert.embeddings.position_ids": positions, **renamed}
+
+
+def compact(path: Path) -> None:
+    """The same JSON without the white space that save_pretrained writes."""
+    if path.exists():
+        content = json.loads(path.read_text(encoding="utf-8"))
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        path.write_text(text + "\n", encoding="utf-8")
 
 
 def edit_config(path: Path, entries: dict) -> None:
