@@ -143,6 +143,7 @@ at::Tensor window(int64_t length, int64_t reach) {
 /// [tokens, hidden] → [sequences, hidden]
 at::Tensor mean_by_sequence(const at::Tensor& hidden, const nn::PackedBatch& batch) {
   std::vector<at::Tensor> means;
+  means.reserve(batch.groups.size());
   for (const auto& [first_token, sequences, length] : batch.groups) {
     means.push_back(
         hidden.narrow(0, first_token, sequences * length).view({sequences, length, -1}).mean(1));
