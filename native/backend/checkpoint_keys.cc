@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 namespace backend {
@@ -36,20 +35,6 @@ bool starts_with_head(std::string_view key) {
 }
 
 }  // namespace
-
-std::string_view base_model_prefix(std::string_view model_type) {
-  static const auto* prefixes = new std::map<std::string_view, std::string_view>{
-      {"albert", "albert"},       {"bert", "bert"},
-      {"camembert", "roberta"},   {"data2vec-text", "data2vec_text"},
-      {"ernie", "ernie"},         {"deberta", "deberta"},
-      {"deberta-v2", "deberta"},  {"distilbert", "distilbert"},
-      {"electra", "electra"},     {"modernbert", "model"},
-      {"mpnet", "mpnet"},         {"roberta", "roberta"},
-      {"xlm-roberta", "roberta"},
-  };
-  const auto it = prefixes->find(model_type);
-  return it == prefixes->end() ? std::string_view() : it->second;
-}
 
 std::string current_name(const std::string& stored_name) {
   for (const auto& [old_end, new_end] :

@@ -6,10 +6,6 @@
 
 namespace backend {
 
-/// The attribute under which a classifier of this "model_type" holds its base model, "bert" for
-/// instance; empty where none is known. Source: transformers, base_model_prefix of each model.
-std::string_view base_model_prefix(std::string_view model_type);
-
 /// Checkpoints of the TensorFlow days call the weights of a layer norm gamma and beta; the
 /// reference renames them as it loads (transformers, conversion_mapping.py, "legacy").
 std::string current_name(const std::string& stored_name);

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "backend/backends.h"
-#include "checkpoint_keys.h"
 #include "hf/tokenizer.h"
 #include "models/sequence_classifier.h"
 #include "runtime.h"
@@ -15,8 +14,9 @@ namespace {
 
 std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& source) {
   const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
-  const Weights weights(checkpoint, base_model_prefix(source.model_type));
-  auto model = models::architecture_of(source.model_type).make(source.config, weights);
+  const models::Architecture& architecture = models::architecture_of(source.model_type);
+  const Weights weights(checkpoint, architecture.base_prefix);
+  auto model = architecture.make(source.config, weights);
   weights.require_all_used();
   checkpoint->release_pages();
   return model;

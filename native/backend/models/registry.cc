@@ -8,18 +8,18 @@ namespace {
 const std::map<std::string, Architecture>& architectures() {
   using enum hf::TokenizerFamily;
   static const auto* table = new std::map<std::string, Architecture>{
-      {"albert", {make_albert, kAlbert}},
-      {"bert", {make_bert, kBert}},
-      {"camembert", {make_roberta, kCamembert}},
-      {"data2vec-text", {make_data2vec_text, kRoberta}},
-      {"deberta-v2", {make_deberta_v2, kDebertaV2}},
-      {"distilbert", {make_distilbert, kBert}},
-      {"electra", {make_electra, kBert}},
-      {"ernie", {make_ernie, kBert}},
-      {"modernbert", {make_modernbert, kTokenizerJson}},
-      {"mpnet", {make_mpnet, kMpnet}},
-      {"roberta", {make_roberta, kRoberta}},
-      {"xlm-roberta", {make_roberta, kXlmRoberta}},
+      {"albert", {make_albert, "albert", kAlbert}},
+      {"bert", {make_bert, "bert", kBert}},
+      {"camembert", {make_roberta, "roberta", kCamembert}},
+      {"data2vec-text", {make_data2vec_text, "data2vec_text", kRoberta}},
+      {"deberta-v2", {make_deberta_v2, "deberta", kDebertaV2}},
+      {"distilbert", {make_distilbert, "distilbert", kBert}},
+      {"electra", {make_electra, "electra", kBert}},
+      {"ernie", {make_ernie, "ernie", kBert}},
+      {"modernbert", {make_modernbert, "model", kTokenizerJson}},
+      {"mpnet", {make_mpnet, "mpnet", kMpnet}},
+      {"roberta", {make_roberta, "roberta", kRoberta}},
+      {"xlm-roberta", {make_roberta, "roberta", kXlmRoberta}},
   };
   return *table;
 }

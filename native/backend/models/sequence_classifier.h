@@ -32,6 +32,9 @@ using Factory = std::unique_ptr<SequenceClassifier> (*)(const ModelConfig&, cons
 /// How one "model_type" is loaded.
 struct Architecture {
   Factory make;
+  /// The attribute under which a classifier holds its base model: base_model_prefix in
+  /// transformers.
+  const char* base_prefix;
   hf::TokenizerFamily tokenizer_family;
 };
 
