@@ -42,4 +42,6 @@ for (const name of readdirSync(fixture('models'))) {
   worst.set(type, Math.max(worst.get(type) ?? 0, difference));
   console.log(`${name}: ${difference.toExponential(1)}`);
 }
-console.table(Object.fromEntries([...worst].map(([type, value]) => [type, value.toExponential(1)])));
+console.table(
+  Object.fromEntries([...worst].map(([type, value]) => [type, value.toExponential(1)])),
+);
