@@ -28,7 +28,7 @@ export interface TextModelSource {
   readonly type: 'text-classification';
   /** config.json's "model_type". */
   readonly modelType: string;
-  /** config.json's scalar entries under their own names, and `num_labels`. */
+  /** config.json's entries, nested ones under their path (`layer_types.0`), and `num_labels`. */
   readonly config: Readonly<Record<string, string | number | boolean | null>>;
   /** Absolute paths: *.safetensors or *.bin, one file or every shard. */
   readonly weightFiles: readonly string[];
