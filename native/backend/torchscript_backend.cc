@@ -17,7 +17,7 @@ namespace backend {
 namespace {
 
 /// Bounds what a batch of long windows takes of memory: 1,024 windows of 256, one of a million.
-constexpr size_t kSamplesPerRun = size_t{1} << 18;
+constexpr size_t kSamplesPerRun = 262'144;
 
 std::vector<double> softmax(const engine::Logits& logits) {
   const double highest = *std::max_element(logits.begin(), logits.end());
@@ -53,7 +53,7 @@ bool alike(const engine::Logits& a, const engine::Logits& b) {
 /// Seeded noise of different strengths, and one constant window (all zeros).
 std::vector<engine::Sequence> trial_windows(size_t window_length) {
   constexpr size_t kMost = 16;
-  constexpr size_t kSamples = size_t{1} << 20;
+  constexpr size_t kSamples = 1'048'576;
   std::mt19937 generator(20);
   std::vector<engine::Sequence> windows(std::clamp(kSamples / window_length, size_t{4}, kMost));
   for (size_t i = 0; i < windows.size(); ++i) {

@@ -248,6 +248,7 @@ class TorchScriptTextBackend final : public engine::Backend {
   /// promises it (a traced model may take the batch size of its example only).
   bool answers_alike_in_batches(const Answered& alone) {
     std::vector<const engine::Sequence*> texts;
+    texts.reserve(alone.texts.size());
     for (const auto& text : alone.texts) texts.push_back(&text);
     try {
       // Groups of two, then of three, and all lengths at once.

@@ -79,7 +79,7 @@ at::Tensor Weights::get_as_stored(std::string_view name,
 
 /// So that all that is missing can be named, and not only the first of it.
 at::Tensor Weights::in_place_of(const std::string& key, at::IntArrayRef shape) const {
-  constexpr int64_t kMostElements = int64_t{1} << 24;
+  constexpr int64_t kMostElements = 16'777'216;
   constexpr size_t kMostKeys = 64;
   record_->missing.push_back(key);
   record_->missing_shown.push_back(key + " " + shown(shape));

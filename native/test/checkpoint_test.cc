@@ -62,9 +62,13 @@ class CheckpointTest : public testing::Test {
     for (const auto& key : keys) {
       const std::string begin = std::to_string(data.size());
       data += kData.substr(0, 2);
-      header += (header.empty() ? "{\"" : ",\"") + key +
-                R"(":{"dtype":"F16","shape":[1],"data_offsets":[)" + begin + "," +
-                std::to_string(data.size()) + "]}";
+      header += header.empty() ? "{\"" : ",\"";
+      header += key;
+      header += R"(":{"dtype":"F16","shape":[1],"data_offsets":[)";
+      header += begin;
+      header += ",";
+      header += std::to_string(data.size());
+      header += "]}";
     }
     return weights_of({write("model.safetensors", header + "}", data)}, base_prefix);
   }
@@ -118,7 +122,8 @@ TEST_F(CheckpointTest, NamesAllMissingKeysAndWhatStandsThereInstead) {
 
 TEST_F(CheckpointTest, AllocatesNothingForTheWordOfAConfiguration) {
   const Weights weights = weights_with({"a"}, "");
-  EXPECT_EQ(message_of([&] { weights.get("weight", {int64_t{1} << 40, int64_t{1} << 40}); }),
+  constexpr int64_t kHuge = 1'099'511'627'776;
+  EXPECT_EQ(message_of([&] { weights.get("weight", {kHuge, kHuge}); }),
             "model.safetensors: weight: is missing, expected a tensor of shape [1099511627776, "
             "1099511627776]; the file has a instead");
 }
