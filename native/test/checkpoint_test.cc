@@ -66,7 +66,7 @@ class CheckpointTest : public testing::Test {
       header += key;
       header += R"(":{"dtype":"F16","shape":[1],"data_offsets":[)";
       header += begin;
-      header += ",";
+      header += ',';
       header += std::to_string(data.size());
       header += "]}";
     }

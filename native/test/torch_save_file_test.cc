@@ -18,7 +18,7 @@
 namespace backend {
 namespace {
 
-const std::filesystem::path kArchives = std::filesystem::path(FIXTURES) / "archives";
+std::filesystem::path archives() { return std::filesystem::path(FIXTURES) / "archives"; }
 
 std::string content_of(const std::filesystem::path& path) {
   std::ostringstream content;
@@ -48,7 +48,7 @@ std::string problem_of(const std::string& bytes) {
 
 class TorchSaveFileTest : public testing::TestWithParam<const char*> {
  protected:
-  std::filesystem::path path() const { return kArchives / GetParam(); }
+  std::filesystem::path path() const { return archives() / GetParam(); }
 };
 
 TEST_P(TorchSaveFileTest, ReadsViewsAndEveryType) {
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Files, TorchSaveFileTest,
                          });
 
 TEST(TorchSaveFile, NamesWhatAStateDictHasNoUseFor) {
-  const auto problem = [](const char* name) { return problem_of(content_of(kArchives / name)); };
+  const auto problem = [](const char* name) { return problem_of(content_of(archives() / name)); };
   EXPECT_EQ(problem("runs-code.bin"),
             "damaged.bin: refers to posix.mkdir, which a state_dict has no use for");
   EXPECT_EQ(problem("list.bin"), "damaged.bin: holds no dictionary of tensors");
@@ -120,7 +120,7 @@ TEST(TorchSaveFile, NamesWhatAStateDictHasNoUseFor) {
 }
 
 TEST(TorchSaveFile, NamesAStorageThatIsShorterThanItsTensors) {
-  std::string legacy = content_of(kArchives / "varied-legacy.bin");
+  std::string legacy = content_of(archives() / "varied-legacy.bin");
   // The tensor "flat", 24 elements: the tuple of its size becomes (25,).
   const size_t flat = legacy.find("K\x18\x85", legacy.find("flat"));
   ASSERT_NE(flat, std::string::npos);
