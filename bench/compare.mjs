@@ -178,7 +178,8 @@ const result = {
   service,
   date: new Date().toISOString(),
   machine,
-  options,
+  // Where Python is says nothing about the figures.
+  options: { ...options, python: undefined },
   ratios: ratios(runs),
   table: rows,
   runs,

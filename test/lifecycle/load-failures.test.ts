@@ -205,8 +205,8 @@ describe('the sentiment service', () => {
 
   it('with a shard missing serves as not loaded, and says which', async () => {
     cpSync(path.join(FIXTURES, 'models', 'roberta-vocab-json-sharded'), model, { recursive: true });
-    rmSync(inModel('model-00002-of-00003.safetensors'));
-    const why = /model-00002-of-00003\.safetensors: not found/;
+    rmSync(inModel('model-00002-of-00002.safetensors'));
+    const why = /model-00002-of-00002\.safetensors: not found/;
     await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
   });
 });
