@@ -203,6 +203,13 @@ describe('the sentiment service', () => {
     await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
   });
 
+  it('with an ALBERT of empty groups serves as not loaded', async () => {
+    cpSync(path.join(FIXTURES, 'models', 'albert-one-shared-layer'), model, { recursive: true });
+    editConfig((config) => Object.assign(config, { inner_group_num: 0 }));
+    const why = /config\.json: inner_group_num: expected 1 or more, received 0/;
+    await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
+  });
+
   it('with a shard missing serves as not loaded, and says which', async () => {
     cpSync(path.join(FIXTURES, 'models', 'roberta-vocab-json-sharded'), model, { recursive: true });
     rmSync(inModel('model-00002-of-00002.safetensors'));

@@ -23,10 +23,12 @@ from corpus import Example, mark_maximal, read_tsv
 from network import load, load_tokenizer, save
 from packed import Packed, packed_logits
 from train import base_folder, report, update_average
+from train_mixed import plain_adamw
 from written import detokenise, vary
 
 EMA_EVERY = 2  # steps between updates of the moving average
 NEIGHBOURS = 8
+WARMUP = 0.05  # share of the steps
 
 
 def parse() -> argparse.Namespace:
@@ -100,14 +102,7 @@ def distilled(args: argparse.Namespace) -> torch.nn.Module:
     table = model.bert.embeddings.word_embeddings.weight.detach().clone()
     variations = Variations(examples, table, tokenizer, rng)
     average = copy.deepcopy(model).eval()
-    groups = [
-        {"params": [p], "weight_decay": 0.01 if p.ndim > 1 else 0.0} for p in model.parameters()
-    ]
-    tool = torch.optim.AdamW(groups, lr=args.rate, fused=True)
-    warmup = max(1, int(0.05 * args.steps))
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        tool, lambda s: min((s + 1) / warmup, (args.steps - s) / (args.steps - warmup))
-    )
+    tool, schedule = plain_adamw(model, args.rate, args.steps, WARMUP)
     labelled, order, began = args.rows // 2, [], time.monotonic()
     for step in range(1, args.steps + 1):
         if len(order) < labelled:

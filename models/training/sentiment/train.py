@@ -95,6 +95,16 @@ def optimizers(
     ]
 
 
+def linear_schedule(
+    tool: torch.optim.Optimizer, steps: int, warmup: float
+) -> torch.optim.lr_scheduler.LambdaLR:
+    """Up from zero during a share `warmup` of the steps, then down to zero."""
+    rising = max(1, int(warmup * steps))
+    return torch.optim.lr_scheduler.LambdaLR(
+        tool, lambda s: min((s + 1) / rising, (steps - s) / (steps - rising))
+    )
+
+
 def report(model: BertForSequenceClassification, args: argparse.Namespace, label: str) -> None:
     """Print how many dev examples are right, in both forms."""
     examples = read_tsv(args.data / "dev.tsv")
@@ -151,13 +161,7 @@ def train(args: argparse.Namespace) -> BertForSequenceClassification:
     average = copy.deepcopy(model).eval()
     tools = optimizers(model, args)
     dense = [p for n, p in model.named_parameters() if "word_embeddings" not in n]
-    warmup = max(1, int(args.warmup * args.steps))
-    schedules = [
-        torch.optim.lr_scheduler.LambdaLR(
-            tool, lambda s: min((s + 1) / warmup, (args.steps - s) / (args.steps - warmup))
-        )
-        for tool in tools
-    ]
+    schedules = [linear_schedule(tool, args.steps, args.warmup) for tool in tools]
     draws = stream(examples, tokenizer, rng, args)
     began, running = time.monotonic(), 0.0
     for step in range(1, args.steps + 1):

@@ -21,7 +21,7 @@ from torch.nn import functional
 from corpus import epoch_texts, read_tsv
 from network import build, load_tokenizer, save
 from packed import Packed, packed_logits
-from train import base_folder, report, update_average
+from train import base_folder, linear_schedule, report, update_average
 
 EMA_EVERY = 4  # steps between updates of the moving average
 
@@ -56,6 +56,17 @@ def stream(args: argparse.Namespace) -> Iterator[tuple[Packed, torch.Tensor]]:
             yield Packed([encodings[i].ids for i in chosen]), labels
 
 
+def plain_adamw(
+    model: torch.nn.Module, rate: float, steps: int, warmup: float
+) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LambdaLR]:
+    """AdamW at one rate for all weights, and its schedule; vectors are not decayed."""
+    groups = [
+        {"params": [p], "weight_decay": 0.01 if p.ndim > 1 else 0.0} for p in model.parameters()
+    ]
+    tool = torch.optim.AdamW(groups, lr=rate, fused=True)
+    return tool, linear_schedule(tool, steps, warmup)
+
+
 def main() -> None:
     args = parse()
     args.base = base_folder()
@@ -64,15 +75,8 @@ def main() -> None:
     model = build(args.base)
     model.train()
     average = copy.deepcopy(model).eval()
-    groups = [
-        {"params": [p], "weight_decay": 0.01 if p.ndim > 1 else 0.0} for p in model.parameters()
-    ]
-    tool = torch.optim.AdamW(groups, lr=args.rate, fused=True)
     steps = len(read_tsv(args.data / "train.tsv")) // args.rows * args.epochs
-    warmup = int(args.warmup * steps)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        tool, lambda s: min((s + 1) / warmup, (steps - s) / (steps - warmup))
-    )
+    tool, schedule = plain_adamw(model, args.rate, steps, args.warmup)
     draws, began = stream(args), time.monotonic()
     for step in range(1, steps + 1):
         batch, labels = next(draws)

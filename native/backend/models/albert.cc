@@ -1,5 +1,6 @@
 // ALBERT for sequence classification: few layers, each used several times.
 // Source: transformers, models/albert/modeling_albert.py (AlbertForSequenceClassification).
+#include "models/bert_encoder.h"
 #include "models/sequence_classifier.h"
 #include "nn/classification_head.h"
 #include "nn/encoder_layer.h"
@@ -19,21 +20,13 @@ constexpr nn::EncoderLayerKeys kLayerKeys{
     .output_norm = "full_layer_layer_norm",
 };
 
-nn::EncoderShape shape_of(const ModelConfig& config) {
-  return {
-      .hidden_size = config.positive_integer("hidden_size"),
-      .num_attention_heads = config.positive_integer("num_attention_heads"),
-      .intermediate_size = config.positive_integer("intermediate_size"),
-      .layer_norm_epsilon = config.number_or("layer_norm_eps", 1e-12),
-      .activation =
-          nn::activation_by_name(config.string_or("hidden_act", "gelu_new"), "hidden_act"),
-  };
-}
+constexpr double kDefaultEpsilon = 1e-12;
 
 class Albert final : public SequenceClassifier {
  public:
   Albert(const ModelConfig& config, const Weights& weights)
-      : Albert(config, weights, weights / "albert", shape_of(config),
+      : Albert(config, weights, weights / "albert",
+               bert_encoder_shape(config, kDefaultEpsilon, "gelu_new"),
                config.positive_integer("embedding_size")) {}
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
@@ -64,11 +57,16 @@ class Albert final : public SequenceClassifier {
       throw LoadError("config.json: num_hidden_groups: expected 1 to num_hidden_layers, received " +
                       std::to_string(num_groups));
     }
+    const int64_t group_size = config.integer_or("inner_group_num", 1);
+    if (group_size < 1) {
+      throw LoadError("config.json: inner_group_num: expected 1 or more, received " +
+                      std::to_string(group_size));
+    }
     std::vector<std::vector<nn::EncoderLayer>> groups;
     for (int64_t i = 0; i < num_groups; ++i) {
       const Weights group = albert / ("encoder.albert_layer_groups." + std::to_string(i));
-      groups.push_back(nn::make_encoder_layers(
-          group / "albert_layers", config.integer_or("inner_group_num", 1), shape, kLayerKeys));
+      groups.push_back(
+          nn::make_encoder_layers(group / "albert_layers", group_size, shape, kLayerKeys));
     }
     // Floating-point numbers as in the reference: whole ones can give the neighbouring group.
     const double layers_per_group = static_cast<double>(count) / static_cast<double>(num_groups);

@@ -1,8 +1,9 @@
 #include "models/bert_encoder.h"
 
 namespace backend::models {
+namespace {
 
-const nn::EncoderLayerKeys kBertLayerKeys{
+constexpr nn::EncoderLayerKeys kLayerKeys{
     .query = "attention.self.query",
     .key = "attention.self.key",
     .value = "attention.self.value",
@@ -13,13 +14,17 @@ const nn::EncoderLayerKeys kBertLayerKeys{
     .output_norm = "output.LayerNorm",
 };
 
-nn::EncoderShape bert_encoder_shape(const ModelConfig& config) {
+}  // namespace
+
+nn::EncoderShape bert_encoder_shape(const ModelConfig& config, double default_epsilon,
+                                    const char* default_activation) {
   return {
       .hidden_size = config.positive_integer("hidden_size"),
       .num_attention_heads = config.positive_integer("num_attention_heads"),
       .intermediate_size = config.positive_integer("intermediate_size"),
-      .layer_norm_epsilon = config.number_or("layer_norm_eps", 1e-12),
-      .activation = nn::activation_by_name(config.string_or("hidden_act", "gelu"), "hidden_act"),
+      .layer_norm_epsilon = config.number_or("layer_norm_eps", default_epsilon),
+      .activation =
+          nn::activation_by_name(config.string_or("hidden_act", default_activation), "hidden_act"),
   };
 }
 
@@ -36,7 +41,7 @@ BertEncoder::BertEncoder(const ModelConfig& config, const Weights& weights, int6
       embeddings_norm_(weights / "embeddings.LayerNorm", embedding_size, shape_.layer_norm_epsilon),
       layers_(nn::make_encoder_layers(weights / "encoder.layer",
                                       config.positive_integer("num_hidden_layers"), shape_,
-                                      kBertLayerKeys)) {
+                                      kLayerKeys)) {
   config.require_one_of("position_embedding_type", {"absolute"});
   if (embedding_size != shape_.hidden_size) {
     embeddings_project_.emplace(weights / "embeddings_project", embedding_size, shape_.hidden_size);

@@ -12,10 +12,8 @@
 namespace backend::models {
 
 /// Sizes of an encoder whose config.json names them as BERT's does.
-nn::EncoderShape bert_encoder_shape(const ModelConfig& config);
-
-/// Names of a layer's parts in BERT's checkpoints.
-extern const nn::EncoderLayerKeys kBertLayerKeys;
+nn::EncoderShape bert_encoder_shape(const ModelConfig& config, double default_epsilon = 1e-12,
+                                    const char* default_activation = "gelu");
 
 /// Embeddings and layers as BERT, RoBERTa and ELECTRA have them, under the same keys.
 /// Source: transformers, models/bert/modeling_bert.py (BertEmbeddings, BertEncoder) and

@@ -30,8 +30,7 @@ constexpr nn::EncoderLayerKeys kLayerKeys{
 constexpr double kDefaultEpsilon = 1e-7;
 
 nn::EncoderShape shape_of(const ModelConfig& config) {
-  nn::EncoderShape shape = bert_encoder_shape(config);
-  shape.layer_norm_epsilon = config.number_or("layer_norm_eps", kDefaultEpsilon);
+  const nn::EncoderShape shape = bert_encoder_shape(config, kDefaultEpsilon);
   const int64_t head_size = shape.hidden_size / shape.num_attention_heads;
   if (config.integer_or("attention_head_size", head_size) != head_size) {
     throw LoadError("config.json: attention_head_size: expected hidden_size divided by " +
