@@ -34,8 +34,11 @@ function normal(random) {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-function text(random) {
-  const count = Math.min(200, Math.max(1, Math.round(20 * Math.exp(0.5 * normal(random)))));
+function wordCount(random) {
+  return Math.min(200, Math.max(1, Math.round(20 * Math.exp(0.5 * normal(random)))));
+}
+
+function text(random, count) {
   const words = Array.from({ length: count }, () => WORDS[Math.floor(random() * WORDS.length)]);
   return words.map((word) => (random() < 0.08 ? `${word}.` : word)).join(' ');
 }
@@ -54,7 +57,15 @@ export function makeBodies(service, count, seed = 1) {
   const random = generator(seed);
   return Array.from({ length: count }, (_, i) =>
     JSON.stringify(
-      service === 'eeg' ? { signal: signal(random), patient_id: `P${i}` } : { text: text(random) },
+      service === 'eeg'
+        ? { signal: signal(random), patient_id: `P${i}` }
+        : { text: text(random, wordCount(random)) },
     ),
   );
+}
+
+/** One text for each number of words. */
+export function makeTexts(wordCounts, seed = 1) {
+  const random = generator(seed);
+  return wordCounts.map((count) => JSON.stringify({ text: text(random, count) }));
 }

@@ -100,14 +100,15 @@ async function probeHealth({ port, seconds }) {
 
 /**
  * Load a server with `clients` connections for warmup + seconds; counts only what was sent after the
- * warm-up. Returns requests per second, latency quantiles in ms, answers other than 200, and the
- * latency of GET /health meanwhile.
+ * warm-up. work: useful FLOPs of each request, if known.
+ * Returns requests per second, latency quantiles in ms, answers other than 200, the latency of
+ * GET /health meanwhile, all answers (those of the warm-up too), and useful GFLOP/s.
  */
-export async function load({ port, requests, clients, seconds, warmup }) {
+export async function load({ port, requests, work, clients, seconds, warmup }) {
   const from = performance.now() + warmup * 1000;
   const to = from + seconds * 1000;
   const latencies = [];
-  let [next, inside, bad] = [0, 0, 0];
+  let [next, inside, bad, answered, flops] = [0, 0, 0, 0, 0];
   const health = new Promise((resolve, reject) => {
     const workerData = { port, seconds: warmup + seconds };
     const probe = new Worker(new URL(import.meta.url), { workerData });
@@ -116,15 +117,19 @@ export async function load({ port, requests, clients, seconds, warmup }) {
   const client = async () => {
     const connection = new Connection(port);
     for (let start = performance.now(); start < to; start = performance.now()) {
-      const request = requests[next];
+      const index = next;
       next = (next + 1) % requests.length;
-      const { status } = await connection.ask(request);
+      const { status } = await connection.ask(requests[index]);
       const end = performance.now();
+      if (status !== 0) answered += 1;
       if (start >= from) {
         if (status === 200) latencies.push(end - start);
         else bad += 1;
       }
-      if (status === 200 && end >= from && end < to) inside += 1;
+      if (status === 200 && end >= from && end < to) {
+        inside += 1;
+        flops += work?.[index] ?? 0;
+      }
       if (status === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     }
     connection.close();
@@ -135,13 +140,35 @@ export async function load({ port, requests, clients, seconds, warmup }) {
   return {
     clients,
     rps: inside / seconds,
-    p50: quantile(latencies, 0.5),
-    p95: quantile(latencies, 0.95),
-    p99: quantile(latencies, 0.99),
+    p50_ms: quantile(latencies, 0.5),
+    p95_ms: quantile(latencies, 0.95),
+    p99_ms: quantile(latencies, 0.99),
     bad,
-    health_p50: quantile(probes, 0.5),
-    health_p99: quantile(probes, 0.99),
+    health_p99_ms: quantile(probes, 0.99),
+    answered,
+    useful_gflops: flops / seconds / 1e9,
   };
+}
+
+/** Send `count` requests over `clients` connections, each once in turn; the answers, in order. */
+export async function askAll({ port, requests, clients, count = requests.length, keep = true }) {
+  const answers = [];
+  let next = 0;
+  const client = async () => {
+    const connection = new Connection(port);
+    while (next < count) {
+      const index = next;
+      next += 1;
+      const answer = await connection.ask(requests[index % requests.length]);
+      if (answer.status !== 200) {
+        throw new Error(`request ${index}: status ${answer.status} ${answer.body}`);
+      }
+      if (keep) answers[index] = answer.body;
+    }
+    connection.close();
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return answers;
 }
 
 if (!isMainThread) parentPort.postMessage(await probeHealth(workerData));

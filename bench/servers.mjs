@@ -2,27 +2,41 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Connection } from './load.mjs';
+import { BUILD, MODELS, ONNX_MODEL, PEERS, ROOT } from './paths.mjs';
 
-const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const FASTAPI = path.join(ROOT, 'bench/peers/fastapi');
+export const OURS = 'libtorch-serve';
 
-/** How a server is started, by its name. port: number; python: an interpreter with the requirements. */
-function command(name, service, port, python) {
-  const shared = { cwd: path.join(ROOT, 'models', service), env: { ...process.env } };
-  if (name === 'libtorch-serve') {
-    Object.assign(shared.env, { PORT: String(port), HOST: '127.0.0.1', LOG_LEVEL: 'info' });
-    return { ...shared, run: [process.execPath, path.join(ROOT, 'dist/main.js'), service] };
+/** The peers of each service. */
+export const PEER_NAMES = {
+  sentiment: ['fastapi', 'fastapi-tuned', 'node-ort'],
+  eeg: ['fastapi', 'fastapi-tuned'],
+};
+
+export const ROUTES = { sentiment: '/analyze', eeg: '/predict' };
+
+/** How a server is started, by its name: { run, env }. It is started in the model's folder. */
+function command(name, { service, port, python }) {
+  const local = { HOST: '127.0.0.1', PORT: String(port) };
+  if (name === OURS) {
+    return { run: [process.execPath, path.join(ROOT, 'dist/main.js'), service], env: local };
   }
-  const workers = name.includes('tuned') ? ['--workers', '2'] : [];
-  if (name.includes('tuned')) shared.env.OMP_NUM_THREADS = '1';
-  shared.env.MODEL_DIR = path.join(ROOT, 'models/sentiment');
-  const uvicorn = ['-m', 'uvicorn', '--app-dir', FASTAPI, `${service}:app`, '--host', '127.0.0.1'];
+  if (name === 'node-ort') {
+    const server = path.join(BUILD, 'node-ort/server.mjs');
+    return { run: [process.execPath, server], env: { ...local, MODEL_DIR: ONNX_MODEL } };
+  }
+  const tuned = name === 'fastapi-tuned';
+  const uvicorn = ['-m', 'uvicorn', '--app-dir', path.join(PEERS, 'fastapi'), `${service}:app`];
+  const address = ['--host', '127.0.0.1', '--port', String(port), '--no-access-log'];
   return {
-    ...shared,
-    run: [python, ...uvicorn, '--port', String(port), '--no-access-log', ...workers],
+    run: [python, ...uvicorn, ...address, ...(tuned ? ['--workers', '2'] : [])],
+    env: {
+      MODEL_DIR: path.join(MODELS, 'sentiment'),
+      HF_HUB_OFFLINE: '1',
+      ...(tuned ? { OMP_NUM_THREADS: '1' } : {}),
+    },
   };
 }
 
@@ -59,22 +73,43 @@ export function usage(pid) {
   return { cpu, rss, peak };
 }
 
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
+
+/** Start a process that ends with this one at the latest: { child, stop, ended }. */
+export function startProcess(run, options) {
+  const child = spawn(run[0], run.slice(1), options);
+  running.add(child);
+  const ended = new Promise((resolve) => {
+    child.once('exit', resolve).once('error', resolve);
+  }).then(() => running.delete(child));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  return { child, stop };
+}
+
 /**
  * Start a server and wait for its first answer to `request`.
  * Returns { port, pid, coldStart (s), stop }.
  */
-export async function start(name, { service, request, python, logFile }) {
+export async function start(name, { service, request, python }) {
+  if (!ROUTES[service]) throw new Error(`"${service}" is no service: sentiment or eeg`);
   const port = await freePort();
-  const { run, cwd, env } = command(name, service, port, python);
-  const log = fs.openSync(logFile, 'a');
+  const { run, env } = command(name, { service, port, python });
+  const logFile = path.join(os.tmpdir(), `bench-${process.pid}-${service}-${name}.log`);
+  const log = fs.openSync(logFile, 'w');
   const begin = performance.now();
-  const child = spawn(run[0], run.slice(1), { cwd, env, stdio: ['ignore', log, log] });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  const stop = async () => {
-    child.kill('SIGTERM');
-    await ended;
-    fs.closeSync(log);
-  };
+  const { child, stop } = startProcess(run, {
+    cwd: path.join(MODELS, service),
+    env: { ...process.env, ...env },
+    stdio: ['ignore', log, log],
+  });
+  fs.closeSync(log);
   for (;;) {
     const connection = new Connection(port);
     const { status } = await connection.ask(request);
@@ -86,5 +121,10 @@ export async function start(name, { service, request, python, logFile }) {
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  return { port, pid: child.pid, coldStart: (performance.now() - begin) / 1000, stop };
+  const coldStart = (performance.now() - begin) / 1000;
+  const stopAndForget = async () => {
+    await stop();
+    fs.rmSync(logFile, { force: true });
+  };
+  return { port, pid: child.pid, coldStart, stop: stopAndForget };
 }

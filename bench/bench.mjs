@@ -1,0 +1,130 @@
+/**
+ * Measure this server and its peers in turn, on the same cores, with the same bodies.
+ *
+ *   npm run bench -- [--service sentiment|eeg] [--peers fastapi,fastapi-tuned,node-ort]
+ *                    [--clients 1,8,64] [--seconds 8] [--warmup 2] [--rounds 3]
+ *                    [--python VENV/bin/python] [--store]
+ *
+ * README.md says what is measured and how to read it. Exit code: 0; 1 when a ratio against FastAPI
+ * has fallen below the stored one, or something failed; 2 when the command line is wrong.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { regressed, storeBaseline } from './baseline.mjs';
+import { makeBodies } from './bodies.mjs';
+import { usefulFlopsOf } from './flops.mjs';
+import { prepareRequest } from './load.mjs';
+import { runRound } from './measure.mjs';
+import { BENCH } from './paths.mjs';
+import { describeMachine, print, summarize, writeJson } from './report.mjs';
+import { OURS, PEER_NAMES, ROUTES } from './servers.mjs';
+import { SetupError, setUp } from './setup.mjs';
+
+const BODIES = 2000;
+
+class UsageError extends Error {}
+
+function readArguments() {
+  const text = (value) => ({ type: 'string', default: value });
+  const options = {
+    service: text('sentiment,eeg'),
+    peers: text(PEER_NAMES.sentiment.join(',')),
+    clients: text('1,8,64'),
+    seconds: text('8'),
+    warmup: text('2'),
+    rounds: text('3'),
+    python: { type: 'string' },
+    store: { type: 'boolean', default: false },
+  };
+  let values;
+  try {
+    ({ values } = parseArgs({ options }));
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+  return {
+    services: namesOf('service', values.service, Object.keys(ROUTES)),
+    peers: namesOf('peers', values.peers, PEER_NAMES.sentiment),
+    clients: values.clients.split(',').map((each) => numberOf('clients', each)),
+    seconds: numberOf('seconds', values.seconds),
+    warmup: numberOf('warmup', values.warmup),
+    rounds: numberOf('rounds', values.rounds),
+    python: values.python,
+    store: values.store,
+  };
+}
+
+function namesOf(option, list, known) {
+  const names = list.split(',');
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new UsageError(`--${option}: "${unknown}" is none of ${known.join(', ')}`);
+  }
+  return names;
+}
+
+function numberOf(option, text) {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1) {
+    throw new UsageError(`--${option}: "${text}" is no whole number from 1`);
+  }
+  return number;
+}
+
+/** Measure one service; true when it has regressed. */
+async function bench(service, options, python) {
+  const { clients, seconds, warmup, rounds: count } = options;
+  const bodies = makeBodies(service, BODIES);
+  const plan = {
+    service,
+    servers: [OURS, ...PEER_NAMES[service].filter((name) => options.peers.includes(name))],
+    requests: bodies.map((body) => prepareRequest(ROUTES[service], body)),
+    work: service === 'sentiment' ? usefulFlopsOf(bodies, python) : null,
+    python,
+    clients,
+    seconds,
+    warmup,
+  };
+  const rounds = [];
+  for (let round = 0; round < count; round += 1) {
+    console.log(`${service}, round ${round + 1} of ${count}`);
+    rounds.push(await runRound(plan, { compare: round === 0 }));
+  }
+  const summary = summarize(rounds);
+  print(summary);
+  const [machine, date] = [describeMachine(), new Date().toISOString()];
+  const file = path.join(BENCH, `results/${service}.json`);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  writeJson(file, {
+    service,
+    date,
+    machine,
+    options: { clients, seconds, warmup, rounds: count },
+    ...summary,
+  });
+  console.log(`written to ${file}`);
+  if (!options.store) return regressed(service, summary, machine);
+  storeBaseline(service, summary, machine);
+  return false;
+}
+
+async function main() {
+  if (process.platform !== 'linux') {
+    throw new SetupError('CPU time and memory are read from /proc: the benchmarks need Linux');
+  }
+  const options = readArguments();
+  const nodeOrt = options.services.includes('sentiment') && options.peers.includes('node-ort');
+  const python = setUp({ python: options.python, nodeOrt });
+  for (const service of options.services) {
+    if (await bench(service, options, python)) process.exitCode = 1;
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  const known = error instanceof UsageError || error instanceof SetupError;
+  console.error(known ? `bench: ${error.message}` : error);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

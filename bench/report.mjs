@@ -1,0 +1,167 @@
+/** What the rounds say: medians, ratios, the share of the ceiling; as a table and as a file. */
+import fs from 'node:fs';
+import os from 'node:os';
+import { OURS } from './servers.mjs';
+
+/** Decimals of what is written, by measurement. */
+const DECIMALS = {
+  rps: 1,
+  p50_ms: 2,
+  p95_ms: 2,
+  p99_ms: 2,
+  bad: 0,
+  health_p99_ms: 1,
+  cpu_s_per_1000: 2,
+  useful_gflops: 1,
+};
+
+export function median(numbers) {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** A measurement over the rounds. */
+function over(values, decimals) {
+  const round = (value) => Number(value.toFixed(decimals));
+  return { median: round(median(values)), rounds: values.map(round) };
+}
+
+/** rounds: what runRound returned, one after the other. Everything that the file says of them. */
+export function summarize(rounds) {
+  const names = [...rounds[0].servers.keys()];
+  const measured = rounds[0].gemm !== null;
+  const servers = names.map((server) => {
+    const own = rounds.map((round) => round.servers.get(server));
+    const levels = own[0].levels.map(({ clients }, i) => {
+      const keys = Object.keys(DECIMALS).filter((key) => measured || key !== 'useful_gflops');
+      const entries = keys.map((key) => [
+        key,
+        over(
+          own.map((run) => run.levels[i][key]),
+          DECIMALS[key],
+        ),
+      ]);
+      return { clients, ...Object.fromEntries(entries) };
+    });
+    const of = (key, decimals) =>
+      over(
+        own.map((run) => run[key]),
+        decimals,
+      );
+    return {
+      server,
+      cold_start_s: of('cold_start_s', 2),
+      idle_mb: of('idle_mb', 0),
+      peak_mb: of('peak_mb', 0),
+      levels,
+    };
+  });
+  return { servers, ratios: ratios(rounds), ...(measured ? { ceiling: ceiling(rounds) } : {}) };
+}
+
+/** How many times the peer's requests per second, and how much shorter the median latency. */
+function ratios(rounds) {
+  const peers = [...rounds[0].servers.keys()].filter((name) => name !== OURS);
+  return peers.flatMap((peer) =>
+    rounds[0].servers.get(peer).levels.map(({ clients }, i) => {
+      const each = (ratio) =>
+        rounds.map(({ servers }) =>
+          ratio(servers.get(OURS).levels[i], servers.get(peer).levels[i]),
+        );
+      const rps = over(
+        each((ours, theirs) => ours.rps / theirs.rps),
+        2,
+      );
+      const p50 = over(
+        each((ours, theirs) => theirs.p50_ms / ours.p50_ms),
+        2,
+      );
+      return { peer, clients, rps, p50 };
+    }),
+  );
+}
+
+/** The GEMM rate, and our useful FLOPs as a share of it, at each level. */
+function ceiling(rounds) {
+  const of = (key) =>
+    over(
+      rounds.map(({ gemm }) => gemm[key]),
+      1,
+    );
+  const levels = rounds[0].servers.get(OURS).levels.map(({ clients }, i) => ({
+    clients,
+    share: over(
+      rounds.map(
+        ({ servers, gemm }) => servers.get(OURS).levels[i].useful_gflops / gemm.all_gflops,
+      ),
+      3,
+    ),
+  }));
+  return {
+    processes: rounds[0].gemm.processes,
+    all_gflops: of('all_gflops'),
+    one_gflops: of('one_gflops'),
+    levels,
+  };
+}
+
+/** Print the summary. */
+export function print({ servers, ratios, ceiling }) {
+  console.table(
+    servers.flatMap(({ server, cold_start_s, idle_mb, peak_mb, levels }) =>
+      levels.map((level) => ({
+        server,
+        clients: level.clients,
+        'requests/s': level.rps.median,
+        'p50 ms': level.p50_ms.median,
+        'p95 ms': level.p95_ms.median,
+        'p99 ms': level.p99_ms.median,
+        'not 200': level.bad.rounds.reduce((sum, bad) => sum + bad, 0),
+        'health p99 ms': level.health_p99_ms.median,
+        'CPU s/1000': level.cpu_s_per_1000.median,
+        'peak MB': peak_mb.median,
+        'idle MB': idle_mb.median,
+        'cold start s': cold_start_s.median,
+      })),
+    ),
+  );
+  for (const { peer, clients, rps, p50 } of ratios) {
+    console.log(
+      `${clients} clients: ${rps.median} × the requests/s of ${peer} (rounds ${rps.rounds.join(', ')}), ` +
+        `${p50.median} × shorter p50`,
+    );
+  }
+  if (!ceiling) return;
+  const { processes, all_gflops, one_gflops, levels } = ceiling;
+  console.log(
+    `ceiling: packed float32 GEMM, ${all_gflops.median} GFLOP/s in ${processes} processes at once ` +
+      `(one alone: ${one_gflops.median})`,
+  );
+  for (const { clients, share } of levels) {
+    const useful = servers[0].levels.find((level) => level.clients === clients).useful_gflops;
+    console.log(
+      `${clients} clients: ${useful.median} useful GFLOP/s, ${(100 * share.median).toFixed(1)} % of the ceiling`,
+    );
+  }
+}
+
+export function describeMachine() {
+  return {
+    cpu: os.cpus()[0].model,
+    flags: /flags\s*:(.*)/
+      .exec(fs.readFileSync('/proc/cpuinfo', 'utf8'))?.[1]
+      .match(/\b(avx|amx)\S*/g),
+    cores: os.availableParallelism(),
+    memory_gb: Math.round(os.totalmem() / 2 ** 30),
+    node: process.version,
+  };
+}
+
+/** Indented JSON, with lists of numbers or strings, and measurements, on one line. */
+export function writeJson(file, value) {
+  const text = JSON.stringify(value, null, 2)
+    .replace(/\[\s+([^[\]{}]*?)\s+\]/g, (_, items) => `[${items.replace(/\n\s+/g, ' ')}]`)
+    .replace(/\{\s+("median": \S+)\s+("rounds": \[.*\])\s+\}/g, '{ $1 $2 }');
+  fs.writeFileSync(file, `${text}\n`);
+}
