@@ -75,7 +75,8 @@ export function usage(pid) {
 
 const running = new Set();
 process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
+  // SIGTERM, for uvicorn passes it on to its workers; SIGKILL would leave them behind.
+  for (const child of running) child.kill('SIGTERM');
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
 

@@ -22,6 +22,7 @@ export class SetupError extends Error {}
  * python: an interpreter that has the requirements, else one is set up. nodeOrt: with that peer.
  */
 export function setUp({ python, nodeOrt }) {
+  if (python && !fs.existsSync(python)) throw new SetupError(`--python: no file ${python}`);
   const interpreter = python ? path.resolve(python) : makePython();
   if (python) requirePackages(interpreter, FASTAPI_REQUIREMENTS);
   if (nodeOrt) {
@@ -117,10 +118,11 @@ function run(command, args, { hint, capture = false, ...options } = {}) {
     encoding: 'utf8',
     ...options,
   });
-  const shown = [command, ...args.slice(0, 3)].join(' ');
   if (result.error || result.status !== 0) {
-    const reason = result.error?.message ?? `ended with ${result.signal ?? result.status}`;
-    throw new SetupError(`${shown} … ${reason}${hint ? `. ${hint}` : ', see above'}`);
+    const shown = [command, ...args.slice(0, 3)].join(' ').split('\n')[0];
+    const reason =
+      result.error?.message ?? `ended with ${result.signal ?? result.status}, see above`;
+    throw new SetupError(`${shown}: ${reason}${hint ? `. ${hint}` : ''}`);
   }
   return result.stdout;
 }
