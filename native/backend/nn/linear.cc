@@ -1,36 +1,89 @@
 #include "nn/linear.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/linear.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
 
 namespace backend::nn {
+namespace {
 
-Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias)
-    : weight_(weights.get("weight", {out_features, in_features})) {
-  if (bias == Bias::kYes) bias_ = weights.get("bias", {out_features});
+/// Multiplications and additions that are worth waking another thread for.
+constexpr int64_t kShareOfWork = 500'000;
+
+gemm::Storage storage_of(const at::Tensor& weight) {
+  switch (weight.scalar_type()) {
+    case at::kHalf:
+      return gemm::Storage::kFloat16;
+    case at::kBFloat16:
+      return gemm::Storage::kBFloat16;
+    default:
+      return gemm::Storage::kFloat32;
+  }
 }
 
-Linear::Linear(at::Tensor weight, std::optional<at::Tensor> bias)
-    : weight_(std::move(weight)), bias_(std::move(bias)) {}
+std::shared_ptr<const gemm::PackedLinear> packed(at::Tensor weight, const at::Tensor& bias) {
+  if (weight.scalar_type() == at::kDouble) weight = weight.to(at::kFloat);
+  weight = weight.contiguous();
+  return std::make_shared<gemm::PackedLinear>(
+      weight.const_data_ptr(), storage_of(weight),
+      bias.defined() ? bias.const_data_ptr<float>() : nullptr, weight.size(0), weight.size(1));
+}
 
-Linear Linear::side_by_side(std::initializer_list<Linear> layers) {
+}  // namespace
+
+Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias)
+    : Linear(weights.get_as_stored("weight", {out_features, in_features}),
+             bias == Bias::kYes ? weights.get("bias", {out_features}) : at::Tensor()) {}
+
+Linear::Linear(const at::Tensor& weight, const at::Tensor& bias)
+    : packed_(packed(weight, bias)), count_(packed_->outputs()) {}
+
+Linear Linear::side_by_side(std::initializer_list<Weights> layers, int64_t in_features,
+                            int64_t out_features) {
   std::vector<at::Tensor> weights, biases;
   for (const auto& layer : layers) {
-    weights.push_back(layer.weight_);
-    if (layer.bias_) biases.push_back(*layer.bias_);
+    weights.push_back(layer.get_as_stored("weight", {out_features, in_features}));
+    biases.push_back(layer.get("bias", {out_features}));
   }
-  if (biases.empty()) return {at::cat(weights), std::nullopt};
   return {at::cat(weights), at::cat(biases)};
 }
 
 Linear Linear::outputs(int64_t first, int64_t count) const {
-  std::optional<at::Tensor> bias;
-  if (bias_) bias = bias_->narrow(0, first, count);
-  return {weight_.narrow(0, first, count), bias};
+  Linear some = *this;
+  some.first_ = first_ + first;
+  some.count_ = count;
+  return some;
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input) const {
-  return at::linear(input, weight_, bias_);
+  const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
+  at::Tensor y = at::empty({x.size(0), count_}, x.options());
+  const gemm::PackedLinear::Operands all{.x = x.const_data_ptr<float>(),
+                                         .rows = x.size(0),
+                                         .x_stride = x.stride(0),
+                                         .y = y.mutable_data_ptr<float>(),
+                                         .y_stride = count_};
+  const auto multiply = [&](int64_t first, int64_t count) {
+    gemm::PackedLinear::Operands share = all;
+    share.y += first;
+    packed_->multiply(share, first_ + first, count);
+  };
+#ifdef _OPENMP
+  if (at::get_num_threads() > 1) {
+    const int64_t width = packed_->panel_width();
+    const int64_t panel_work = std::max<int64_t>(1, all.rows * packed_->inputs() * width);
+    at::parallel_for(0, (count_ + width - 1) / width, std::max<int64_t>(1, kShareOfWork / panel_work),
+                     [&](int64_t first, int64_t last) {
+                       const int64_t end = std::min(last * width, count_);
+                       multiply(first * width, end - first * width);
+                     });
+    return y;
+  }
+#endif
+  multiply(0, count_);
+  return y;
 }
 
 }  // namespace backend::nn

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "gemm/packed_linear.h"
 #include "weights.h"
 
 namespace backend::nn {
@@ -9,13 +10,16 @@ namespace backend::nn {
 /// Whether a layer has an additive parameter.
 enum class Bias { kYes, kNo };
 
-/// y = x Wᵀ + b, float32. Keys: weight [out, in], bias [out].
+/// y = x Wᵀ + b, computed in float32 from W as it is stored. Keys: weight [out, in], bias [out].
+/// Copies share the weights.
 class Linear {
  public:
   Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias = Bias::kYes);
 
-  /// Several layers on the same input as one, their outputs side by side (query, key, value).
-  static Linear side_by_side(std::initializer_list<Linear> layers);
+  /// Several layers of one shape on the same input as one, their outputs side by side (query, key,
+  /// value).
+  static Linear side_by_side(std::initializer_list<Weights> layers, int64_t in_features,
+                             int64_t out_features);
 
   /// The layer that gives only these of the outputs. It shares the weights.
   Linear outputs(int64_t first, int64_t count) const;
@@ -24,10 +28,11 @@ class Linear {
   at::Tensor operator()(const at::Tensor& input) const;
 
  private:
-  Linear(at::Tensor weight, std::optional<at::Tensor> bias);
+  Linear(const at::Tensor& weight, const at::Tensor& bias);
 
-  at::Tensor weight_;
-  std::optional<at::Tensor> bias_;
+  std::shared_ptr<const gemm::PackedLinear> packed_;
+  int64_t first_ = 0;
+  int64_t count_;
 };
 
 }  // namespace backend::nn

@@ -1,0 +1,16 @@
+#include "kernel.h"
+
+namespace gemm {
+
+const Kernel& best_kernel() {
+#if defined(__x86_64__)
+  for (const Kernel* kernel : {&kAvx512Kernel, &kAvx2Kernel}) {
+    if (kernel->is_supported()) return *kernel;
+  }
+#endif
+  return kPortableKernel;
+}
+
+const char* kernel_name() { return best_kernel().name; }
+
+}  // namespace gemm

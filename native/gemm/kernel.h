@@ -1,0 +1,54 @@
+// What one processor family brings: tiles of a matrix product.
+#pragma once
+
+#include <cstdint>
+
+#include "gemm/packed_linear.h"
+
+namespace gemm {
+
+/// One tile: c[rows, panel_width] = a[rows, inputs] × panel[inputs, panel_width] + bias.
+struct Tile {
+  const float* a;
+  int64_t a_stride;
+  const void* panel;
+  int64_t inputs;
+  const float* bias;  ///< [panel_width]
+  float* c;
+  int64_t c_stride;
+};
+
+using TileFunction = void (*)(const Tile& tile);
+
+struct Kernel {
+  const char* name;
+  bool (*is_supported)();
+  int panel_width;
+  int tile_rows;                        ///< of a full tile
+  const TileFunction* float32_tiles;    ///< [tile_rows], for 1, 2, … rows
+  const TileFunction* float16_tiles;    ///< the same, weights stored in float16
+  const TileFunction* bfloat16_tiles;
+
+  const TileFunction* tiles(Storage storage) const {
+    switch (storage) {
+      case Storage::kFloat32:
+        return float32_tiles;
+      case Storage::kFloat16:
+        return float16_tiles;
+      case Storage::kBFloat16:
+        return bfloat16_tiles;
+    }
+    return nullptr;
+  }
+};
+
+extern const Kernel kPortableKernel;
+#if defined(__x86_64__)
+extern const Kernel kAvx2Kernel;
+extern const Kernel kAvx512Kernel;
+#endif
+
+/// The fastest one that this processor supports.
+const Kernel& best_kernel();
+
+}  // namespace gemm

@@ -1,0 +1,128 @@
+#include "gemm/packed_linear.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "kernel.h"
+
+namespace gemm {
+namespace {
+
+/// Rows of x that are taken together stay in the second-level cache while the panels stream by.
+constexpr int64_t kBlockBytes = 256 * 1024;
+constexpr size_t kAlignment = 64;
+
+int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+size_t bytes_of(Storage storage) { return storage == Storage::kFloat32 ? 4 : 2; }
+
+template <class Stored>
+void pack_panels(const Stored* weight, Stored* panels, int64_t outputs, int64_t inputs,
+                 int64_t width) {
+  for (int64_t first = 0; first < outputs; first += width) {
+    const int64_t count = std::min(width, outputs - first);
+    const Stored* rows = weight + first * inputs;
+    Stored* panel = panels + first * inputs;
+    for (int64_t k = 0; k < inputs; ++k) {
+      for (int64_t j = 0; j < count; ++j) panel[k * width + j] = rows[j * inputs + k];
+      std::fill(panel + k * width + count, panel + (k + 1) * width, Stored{0});
+    }
+  }
+}
+
+/// All rows of one panel, in tiles of like size: a small rest would cost nearly a full tile.
+void compute_panel(const TileFunction* functions, int tile_rows, Tile tile, int64_t rows) {
+  for (int64_t tiles = ceil_divide(rows, tile_rows); tiles > 0; --tiles) {
+    const int64_t count = ceil_divide(rows, tiles);
+    functions[count - 1](tile);
+    tile.a += count * tile.a_stride;
+    tile.c += count * tile.c_stride;
+    rows -= count;
+  }
+}
+
+}  // namespace
+
+PackedLinear::PackedLinear(const void* weight, Storage storage, const float* bias, int64_t outputs,
+                           int64_t inputs)
+    : PackedLinear(best_kernel(), weight, storage, bias, outputs, inputs) {}
+
+PackedLinear::PackedLinear(const Kernel& kernel, const void* weight, Storage storage,
+                           const float* bias, int64_t outputs, int64_t inputs)
+    : kernel_(&kernel), storage_(storage), outputs_(outputs), inputs_(inputs) {
+  bias_.resize(static_cast<size_t>(ceil_divide(outputs, panel_width()) * panel_width()));
+  if (bias != nullptr) std::copy_n(bias, outputs, bias_.begin());
+  pack(weight);
+}
+
+int64_t PackedLinear::panel_width() const { return kernel_->panel_width; }
+
+void PackedLinear::pack(const void* weight) {
+  const size_t bytes = bias_.size() * static_cast<size_t>(inputs_) * bytes_of(storage_);
+  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  panels_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+  if (!panels_) throw std::bad_alloc();
+  if (storage_ == Storage::kFloat32) {
+    pack_panels(static_cast<const float*>(weight), reinterpret_cast<float*>(panels_.get()),
+                outputs_, inputs_, panel_width());
+  } else {
+    pack_panels(static_cast<const uint16_t*>(weight), reinterpret_cast<uint16_t*>(panels_.get()),
+                outputs_, inputs_, panel_width());
+  }
+}
+
+const std::byte* PackedLinear::panel(int64_t index) const {
+  const size_t panel_bytes = static_cast<size_t>(panel_width() * inputs_) * bytes_of(storage_);
+  return panels_.get() + static_cast<size_t>(index) * panel_bytes;
+}
+
+void PackedLinear::multiply(const Operands& operands, int64_t first_output, int64_t count) const {
+  if (count == 0) return;
+  const int64_t row_bytes = std::max<int64_t>(inputs_, 1) * static_cast<int64_t>(sizeof(float));
+  const int64_t most_tiles = std::max<int64_t>(1, kBlockBytes / (row_bytes * kernel_->tile_rows));
+  const int64_t tiles = ceil_divide(operands.rows, kernel_->tile_rows);
+  // Blocks of like size, rather than full ones and a small rest.
+  const int64_t blocks = std::max<int64_t>(1, ceil_divide(tiles, most_tiles));
+  const int64_t block_rows = ceil_divide(tiles, blocks) * kernel_->tile_rows;
+  Operands block = operands;
+  for (int64_t row = 0; row < operands.rows; row += block_rows) {
+    block.x = operands.x + row * operands.x_stride;
+    block.y = operands.y + row * operands.y_stride;
+    block.rows = std::min(block_rows, operands.rows - row);
+    multiply_block(block, first_output, count);
+  }
+}
+
+void PackedLinear::multiply_block(const Operands& block, int64_t first_output,
+                                  int64_t count) const {
+  const TileFunction* functions = kernel_->tiles(storage_);
+  const int64_t width = panel_width();
+  const int64_t end = first_output + count;
+  for (int64_t index = first_output / width; index * width < end; ++index) {
+    Tile tile{.a = block.x,
+              .a_stride = block.x_stride,
+              .panel = panel(index),
+              .inputs = inputs_,
+              .bias = bias_.data() + index * width,
+              .c = block.y + (index * width - first_output),
+              .c_stride = block.y_stride};
+    // The columns of this panel that were asked for.
+    const int64_t from = std::max(first_output - index * width, int64_t{0});
+    const int64_t to = std::min(end - index * width, width);
+    if (to - from == width) {
+      compute_panel(functions, kernel_->tile_rows, tile, block.rows);
+      continue;
+    }
+    std::vector<float> whole(static_cast<size_t>(block.rows * width));
+    tile.c = whole.data();
+    tile.c_stride = width;
+    compute_panel(functions, kernel_->tile_rows, tile, block.rows);
+    float* y = block.y + (index * width + from - first_output);
+    for (int64_t row = 0; row < block.rows; ++row) {
+      std::copy_n(whole.data() + row * width + from, to - from, y + row * block.y_stride);
+    }
+  }
+}
+
+}  // namespace gemm
