@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { BUILD_FOLDER, buildNative } from './build-native.mjs';
 
-const SUITES = ['engine_test', 'engine_tsan_test', 'gemm_test', 'backend_test'];
+const SUITES = ['engine_test', 'tsan_test', 'gemm_test', 'backend_test'];
 
 /** GoogleTest's own report of one suite: how many passed and failed. A crash counts as a failure. */
 function run(suite) {

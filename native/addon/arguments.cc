@@ -115,12 +115,15 @@ Source source_argument(const Napi::Object& from) {
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
   const Napi::Object given = object(options, "options");
   const std::chrono::duration<double, std::milli> delay(number(given, "maxQueueDelayMs", 0));
+  const size_t workers = count(given, "workers");
+  const size_t threads = count(given, "threadsPerWorker");
   return {
       .source = source_argument(object(source, "source")),
-      .compute = {.threads_per_worker = static_cast<int>(count(given, "threadsPerWorker"))},
+      .compute = {.threads_per_worker = static_cast<int>(threads),
+                  .threads_alone = static_cast<int>(workers * threads)},
       .scheduling =
           {
-              .workers = count(given, "workers"),
+              .workers = workers,
               .max_batch_tokens = count(given, "maxBatchTokens"),
               .max_batch_requests = count(given, "maxBatchRequests"),
               .max_queue_delay = std::chrono::duration_cast<engine::Clock::duration>(delay),

@@ -3,11 +3,13 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "backend/backends.h"
 #include "hf/tokenizer.h"
 #include "models/sequence_classifier.h"
 #include "runtime.h"
+#include "team_in_use.h"
 
 namespace backend {
 namespace {
@@ -32,10 +34,13 @@ hf::Tokenizer open_tokenizer(const TextModelSource& source, int64_t position_lim
   }
 }
 
+/// Of the worker that runs here, for every batch.
+thread_local std::unique_ptr<gemm::Team> own_team;
+
 class TextEncoderBackend final : public engine::Backend {
  public:
   TextEncoderBackend(const TextModelSource& source, const ComputeOptions& compute)
-      : threads_(compute.threads_per_worker),
+      : compute_(compute),
         num_labels_(source.config.positive_integer("num_labels")),
         model_(load_model(source)),
         tokenizer_(open_tokenizer(source, model_->max_length())) {}
@@ -63,15 +68,23 @@ class TextEncoderBackend final : public engine::Backend {
   }
 
   void prepare_thread() override {
-    set_intra_op_threads(threads_);
+    set_intra_op_threads(1);  // of LibTorch's own operators; the layers have teams
+    own_team = std::make_unique<gemm::Team>(compute_.threads_per_worker - 1);
+    // On a worker, so that the helpers have a worker's priority.
+    std::call_once(shared_team_made_, [this] {
+      if (compute_.threads_alone == compute_.threads_per_worker) return;
+      shared_team_ = std::make_unique<gemm::Team>(compute_.threads_alone - 1);
+    });
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
     const engine::Sequence sequence = prepare(std::string("warm-up"));
     const engine::Sequence* batch[] = {&sequence, &sequence};
-    run(batch);
+    run(batch, engine::Cores::kOwn);
   }
 
-  std::vector<engine::Logits> run(engine::Batch batch) override {
+  std::vector<engine::Logits> run(engine::Batch batch, engine::Cores cores) override {
     try {
+      const bool shared = cores == engine::Cores::kAll && shared_team_;
+      const TeamInUse team(shared ? shared_team_.get() : own_team.get());
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
       const at::Tensor logits = model_->forward(packed).contiguous();
@@ -98,7 +111,9 @@ class TextEncoderBackend final : public engine::Backend {
     }
   }
 
-  int threads_;
+  ComputeOptions compute_;
+  std::once_flag shared_team_made_;
+  std::unique_ptr<gemm::Team> shared_team_;  ///< for the batch that runs alone, if any
   int64_t num_labels_;
   std::unique_ptr<models::SequenceClassifier> model_;
   hf::Tokenizer tokenizer_;
@@ -108,7 +123,7 @@ class TextEncoderBackend final : public engine::Backend {
 
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
                                                    const ComputeOptions& compute) {
-  set_intra_op_threads(compute.threads_per_worker);  // no OpenMP team for a thread that only loads
+  set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   const c10::InferenceMode inference_mode;
   try {
     return std::make_shared<TextEncoderBackend>(source, compute);

@@ -112,7 +112,11 @@ class TorchScriptBackend final : public engine::Backend {
     }
   }
 
-  std::vector<engine::Logits> run(engine::Batch batch) override {
+  std::vector<engine::Logits> run(engine::Batch batch, engine::Cores /*cores*/) override {
+    return run(batch);
+  }
+
+  std::vector<engine::Logits> run(engine::Batch batch) {
     try {
       const c10::InferenceMode inference_mode;
       // A frozen graph gains nothing from the optimizing executor, whose first runs take long.

@@ -128,7 +128,11 @@ class TorchScriptTextBackend final : public engine::Backend {
   }
 
   /// Texts of equal length share a call, without padding; the groups run one after the other.
-  std::vector<engine::Logits> run(engine::Batch batch) override {
+  std::vector<engine::Logits> run(engine::Batch batch, engine::Cores /*cores*/) override {
+    return run(batch);
+  }
+
+  std::vector<engine::Logits> run(engine::Batch batch) {
     try {
       const c10::InferenceMode inference_mode;
       // A frozen graph gains nothing from the optimizing executor, whose first runs take long.

@@ -20,9 +20,6 @@ target_include_directories(libtorch SYSTEM INTERFACE
   ${LIBTORCH}/include ${LIBTORCH}/include/torch/csrc/api/include)
 target_link_libraries(libtorch INTERFACE torch::torch_cpu torch::c10)
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-  # LibTorch's own OpenMP: two of them in a process would have threads of their own each.
-  add_library(torch::gomp SHARED IMPORTED)
-  set_target_properties(torch::gomp PROPERTIES IMPORTED_LOCATION ${LIBTORCH}/lib/libgomp.so.1)
   # Its own dependencies (libgomp, libcudart, libcupti) lie beside it, found by its own rpath.
   target_link_options(libtorch INTERFACE -Wl,-rpath-link,${LIBTORCH}/lib)
 endif()

@@ -176,28 +176,32 @@ void Engine::work_loop() {
       expired.push_back(completion_of(*request, Status::kDeadlineExceeded));
     }
     complete(std::move(expired));
-    if (!taken.batch.empty()) run_batch(std::move(taken.batch));
+    if (!taken.batch.empty()) {
+      const bool alone = running_++ == 0 && queue_->size() == 0;
+      run_batch(std::move(taken.batch), alone ? Cores::kAll : Cores::kOwn);
+      --running_;
+    }
     if (taken.closed) return;
   }
 }
 
-void Engine::run_batch(std::vector<std::unique_ptr<Request>> requests) {
-  std::vector<Completion> completions = run_together(requests);
+void Engine::run_batch(std::vector<std::unique_ptr<Request>> requests, Cores cores) {
+  std::vector<Completion> completions = run_together(requests, cores);
   if (requests.size() > 1 && completions.front().status == Status::kFailed) {
     // One request must not take its neighbours down: each again, alone.
     completions.clear();
     for (auto& request : requests) {
       std::vector<std::unique_ptr<Request>> alone;
       alone.push_back(std::move(request));
-      completions.push_back(std::move(run_together(alone).front()));
+      completions.push_back(std::move(run_together(alone, Cores::kOwn).front()));
     }
   }
   complete(std::move(completions));
 }
 
 /// Either all of the completions are kOk or all are kFailed.
-std::vector<Completion> Engine::run_together(
-    const std::vector<std::unique_ptr<Request>>& requests) {
+std::vector<Completion> Engine::run_together(const std::vector<std::unique_ptr<Request>>& requests,
+                                             Cores cores) {
   const auto start = Clock::now();
   std::vector<const Sequence*> batch;
   batch.reserve(requests.size());
@@ -206,7 +210,7 @@ std::vector<Completion> Engine::run_together(
   std::string message;
   Status status = Status::kOk;
   try {
-    results = backend_->run(batch);
+    results = backend_->run(batch, cores);
   } catch (...) {
     status = Status::kFailed;
     message = current_message();

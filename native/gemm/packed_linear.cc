@@ -12,6 +12,8 @@ namespace {
 /// Rows of x that are taken together stay in the second-level cache while the panels stream by.
 constexpr int64_t kBlockBytes = 256 * 1024;
 constexpr size_t kAlignment = 64;
+constexpr int kMostTileRows = 12;
+constexpr int kWidestPanel = 32;
 
 int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -31,11 +33,37 @@ void pack_panels(const Stored* weight, Stored* panels, int64_t outputs, int64_t 
   }
 }
 
+/// Columns from … to - 1 of a panel, all that is asked for of it.
+struct Columns {
+  int64_t from, to, width;
+  bool are_all() const { return to - from == width; }
+};
+
+/// A tile of which only some columns are wanted; tile.c is where the first of them goes.
+void compute_part_of_tile(TileFunction function, Tile tile, int64_t rows, const Columns& columns) {
+  float whole[kMostTileRows * kWidestPanel];
+  float* const c = tile.c;
+  const int64_t c_stride = tile.c_stride;
+  tile.c = whole;
+  tile.c_stride = columns.width;
+  function(tile);
+  for (int64_t row = 0; row < rows; ++row) {
+    std::copy(whole + row * columns.width + columns.from, whole + row * columns.width + columns.to,
+              c + row * c_stride);
+  }
+}
+
 /// All rows of one panel, in tiles of like size: a small rest would cost nearly a full tile.
-void compute_panel(const TileFunction* functions, int tile_rows, Tile tile, int64_t rows) {
-  for (int64_t tiles = ceil_divide(rows, tile_rows); tiles > 0; --tiles) {
+void compute_panel(const Kernel& kernel, Storage storage, Tile tile, int64_t rows,
+                   const Columns& columns) {
+  for (int64_t tiles = ceil_divide(rows, kernel.tile_rows); tiles > 0; --tiles) {
     const int64_t count = ceil_divide(rows, tiles);
-    functions[count - 1](tile);
+    const TileFunction function = kernel.tiles(storage)[count - 1];
+    if (columns.are_all()) {
+      function(tile);
+    } else {
+      compute_part_of_tile(function, tile, count, columns);
+    }
     tile.a += count * tile.a_stride;
     tile.c += count * tile.c_stride;
     rows -= count;
@@ -96,32 +124,21 @@ void PackedLinear::multiply(const Operands& operands, int64_t first_output, int6
 
 void PackedLinear::multiply_block(const Operands& block, int64_t first_output,
                                   int64_t count) const {
-  const TileFunction* functions = kernel_->tiles(storage_);
   const int64_t width = panel_width();
   const int64_t end = first_output + count;
   for (int64_t index = first_output / width; index * width < end; ++index) {
-    Tile tile{.a = block.x,
-              .a_stride = block.x_stride,
-              .panel = panel(index),
-              .inputs = inputs_,
-              .bias = bias_.data() + index * width,
-              .c = block.y + (index * width - first_output),
-              .c_stride = block.y_stride};
-    // The columns of this panel that were asked for.
-    const int64_t from = std::max(first_output - index * width, int64_t{0});
-    const int64_t to = std::min(end - index * width, width);
-    if (to - from == width) {
-      compute_panel(functions, kernel_->tile_rows, tile, block.rows);
-      continue;
-    }
-    std::vector<float> whole(static_cast<size_t>(block.rows * width));
-    tile.c = whole.data();
-    tile.c_stride = width;
-    compute_panel(functions, kernel_->tile_rows, tile, block.rows);
-    float* y = block.y + (index * width + from - first_output);
-    for (int64_t row = 0; row < block.rows; ++row) {
-      std::copy_n(whole.data() + row * width + from, to - from, y + row * block.y_stride);
-    }
+    const int64_t start = index * width;
+    const Columns columns{.from = std::max(first_output - start, int64_t{0}),
+                          .to = std::min(end - start, width),
+                          .width = width};
+    const Tile tile{.a = block.x,
+                    .a_stride = block.x_stride,
+                    .panel = panel(index),
+                    .inputs = inputs_,
+                    .bias = bias_.data() + start,
+                    .c = block.y + (start + columns.from - first_output),
+                    .c_stride = block.y_stride};
+    compute_panel(*kernel_, storage_, tile, block.rows, columns);
   }
 }
 

@@ -35,10 +35,11 @@ class EchoBackend : public Backend {
     if (thread_fails) throw BackendError("thread cannot be prepared");
   }
 
-  std::vector<Logits> run(Batch batch) override {
+  std::vector<Logits> run(Batch batch, Cores cores) override {
     {
       std::unique_lock lock(mutex_);
       batch_sizes.push_back(batch.size());
+      batch_cores.push_back(cores);
       ++running_;
       changed_.notify_all();
       changed_.wait(lock, [this] { return !held_; });
@@ -73,6 +74,12 @@ class EchoBackend : public Backend {
     return batch_sizes;
   }
 
+  /// Of each batch, in the order in which they began.
+  std::vector<Cores> cores() {
+    const std::lock_guard lock(mutex_);
+    return batch_cores;
+  }
+
   bool batching = true;
   bool needs_preparation = true;
   bool thread_fails = false;
@@ -81,6 +88,7 @@ class EchoBackend : public Backend {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<size_t> batch_sizes;
+  std::vector<Cores> batch_cores;
   size_t running_ = 0;
   bool held_ = false;
 };

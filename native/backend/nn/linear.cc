@@ -1,15 +1,16 @@
 #include "nn/linear.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
 
+#include "team_in_use.h"
+
 namespace backend::nn {
 namespace {
 
-/// Multiplications and additions that are worth waking another thread for.
+/// Multiplications (with an addition each) of one part of the work, some microseconds.
 constexpr int64_t kShareOfWork = 500'000;
 
 gemm::Storage storage_of(const at::Tensor& weight) {
@@ -70,18 +71,17 @@ at::Tensor Linear::operator()(const at::Tensor& input) const {
     share.y += first;
     packed_->multiply(share, first_ + first, count);
   };
-#ifdef _OPENMP
-  if (at::get_num_threads() > 1) {
-    const int64_t width = packed_->panel_width();
-    const int64_t panel_work = std::max<int64_t>(1, all.rows * packed_->inputs() * width);
-    at::parallel_for(0, (count_ + width - 1) / width, std::max<int64_t>(1, kShareOfWork / panel_work),
-                     [&](int64_t first, int64_t last) {
-                       const int64_t end = std::min(last * width, count_);
-                       multiply(first * width, end - first * width);
-                     });
+  const int64_t work = all.rows * packed_->inputs() * count_;
+  if (gemm::Team* const team = TeamInUse::current(); team != nullptr && work > 2 * kShareOfWork) {
+    // Whole panels, as many as make up a share.
+    const int64_t panels = std::max<int64_t>(1, kShareOfWork * count_ / work / packed_->panel_width());
+    const int64_t outputs = panels * packed_->panel_width();
+    team->run(static_cast<uint32_t>((count_ + outputs - 1) / outputs), [&](uint32_t part) noexcept {
+      const int64_t first = part * outputs;
+      multiply(first, std::min(outputs, count_ - first));
+    });
     return y;
   }
-#endif
   multiply(0, count_);
   return y;
 }

@@ -36,6 +36,7 @@ struct TorchScriptSource {
 /// What the process may compute with; the same for every backend of it.
 struct ComputeOptions {
   int threads_per_worker = 1;  ///< intra-op (OpenMP) threads
+  int threads_alone = 1;       ///< the same for a batch that runs alone
 };
 
 /// Each throws LoadError, or what the file made LibTorch throw translated into one.

@@ -27,6 +27,10 @@ struct Description {
   Trial trial{};                   ///< empty for a text model
 };
 
+/// What a batch may compute with: the worker's own share of the cores or, while no other batch runs
+/// or waits, all of them.
+enum class Cores { kOwn, kAll };
+
 /// An error whose message may be shown to a client: no path, no stack.
 class BackendError : public std::runtime_error {
  public:
@@ -48,7 +52,7 @@ class Backend {
 
   /// One batch; a result for each element, in order. Worker threads, several at once.
   /// Throws BackendError, after which nothing of the batch has been answered.
-  virtual std::vector<Logits> run(Batch batch) = 0;
+  virtual std::vector<Logits> run(Batch batch, Cores cores) = 0;
 };
 
 }  // namespace engine

@@ -87,8 +87,9 @@ class Engine {
  private:
   void prepare_loop();
   void work_loop();
-  void run_batch(std::vector<std::unique_ptr<Request>> requests);
-  std::vector<Completion> run_together(const std::vector<std::unique_ptr<Request>>& requests);
+  void run_batch(std::vector<std::unique_ptr<Request>> requests, Cores cores);
+  std::vector<Completion> run_together(const std::vector<std::unique_ptr<Request>>& requests,
+                                       Cores cores);
   Completion prepare(Request& request);
   void complete(std::vector<Completion> completions);
   void join();
@@ -100,6 +101,7 @@ class Engine {
   std::unique_ptr<RequestQueue> queue_;
   std::mutex join_mutex_;
   std::vector<std::thread> threads_;
+  std::atomic<size_t> running_{0};  ///< batches
   std::atomic<uint64_t> completed_{0}, failed_{0}, refused_{0}, cancelled_{0}, expired_{0},
       batches_{0};
 };

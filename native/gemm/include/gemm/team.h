@@ -1,0 +1,59 @@
+// Several threads on the parts of one piece of work.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace gemm {
+
+/// Helpers for a thread that computes. Nobody waits for a helper that has not come: the caller takes
+/// parts like everyone, and helpers take what is left. So a core that another process wants costs
+/// the help, not the time. (OpenMP's teams wait for every member at every section.)
+class Team {
+ public:
+  /// helpers: threads beside the caller's own; they take over its priority.
+  explicit Team(int helpers);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  /// Calls part(0) … part(count - 1), each once, on any thread, and returns when all have returned.
+  /// One caller at a time. part must not throw.
+  template <class Part>
+  void run(uint32_t count, const Part& part) {
+    static_assert(std::is_nothrow_invocable_v<const Part&, uint32_t>);
+    run_parts(count, {[](const void* context, uint32_t index) noexcept {
+                        (*static_cast<const Part*>(context))(index);
+                      },
+                      &part});
+  }
+
+ private:
+  using Function = void (*)(const void* context, uint32_t index) noexcept;
+  struct Work {
+    Function function;
+    const void* context;
+  };
+
+  void run_parts(uint32_t count, Work work);
+  bool take_part();
+  void await_parts(uint32_t count);
+  void help();
+
+  /// The number of this work (high half) and the parts of it that nobody has taken (low half): in
+  /// one number, so that a helper that comes late cannot take a part of other work.
+  std::atomic<uint64_t> open_{0};
+  std::atomic<uint32_t> done_{0};  ///< parts
+  std::atomic<Function> function_{nullptr};
+  std::atomic<const void*> context_{nullptr};
+  std::atomic<bool> ending_{false};
+  std::chrono::steady_clock::time_point alone_until_;  ///< the caller's
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace gemm
