@@ -16,9 +16,15 @@ struct Tile {
   const float* bias;  ///< [panel_width]
   float* c;
   int64_t c_stride;
+  /// What will be read next: so many bytes of it are asked for with each of the inputs.
+  const char* prefetch;
+  int64_t prefetch_step;
 };
 
 using TileFunction = void (*)(const Tile& tile);
+
+/// Of values [rows, panel_width] in place, stride floats from row to row.
+using ActivationFunction = void (*)(float* values, int64_t rows, int64_t stride);
 
 struct Kernel {
   const char* name;
@@ -28,6 +34,7 @@ struct Kernel {
   const TileFunction* float32_tiles;    ///< [tile_rows], for 1, 2, … rows
   const TileFunction* float16_tiles;    ///< the same, weights stored in float16
   const TileFunction* bfloat16_tiles;
+  ActivationFunction gelu;
 
   const TileFunction* tiles(Storage storage) const {
     switch (storage) {

@@ -8,6 +8,7 @@ namespace {
 
 struct Simd {
   using Vector = __m256;
+  typedef int32_t Integers __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
   static constexpr int kLanes = 8;
   static Vector load(const float* from) { return _mm256_loadu_ps(from); }
   static Vector broadcast(const float* from) { return _mm256_broadcast_ss(from); }

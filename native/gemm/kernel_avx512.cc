@@ -8,6 +8,7 @@ namespace {
 
 struct Simd {
   using Vector = __m512;
+  typedef int32_t Integers __attribute__((vector_size(64)));  // NOLINT(modernize-use-using)
   static constexpr int kLanes = 16;
   static Vector load(const float* from) { return _mm512_loadu_ps(from); }
   static Vector broadcast(const float* from) { return _mm512_set1_ps(*from); }

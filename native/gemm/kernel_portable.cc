@@ -8,7 +8,8 @@ namespace gemm {
 namespace {
 
 struct Simd {
-  typedef float Vector __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
+  typedef float Vector __attribute__((vector_size(16)));      // NOLINT(modernize-use-using)
+  typedef int32_t Integers __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
   static constexpr int kLanes = 4;
   static Vector load(const float* from) {
     Vector vector;

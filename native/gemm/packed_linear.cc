@@ -17,7 +17,7 @@ constexpr int kWidestPanel = 32;
 
 int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-size_t bytes_of(Storage storage) { return storage == Storage::kFloat32 ? 4 : 2; }
+int64_t bytes_of(Storage storage) { return storage == Storage::kFloat32 ? 4 : 2; }
 
 template <class Stored>
 void pack_panels(const Stored* weight, Stored* panels, int64_t outputs, int64_t inputs,
@@ -33,44 +33,13 @@ void pack_panels(const Stored* weight, Stored* panels, int64_t outputs, int64_t 
   }
 }
 
+}  // namespace
+
 /// Columns from … to - 1 of a panel, all that is asked for of it.
 struct Columns {
   int64_t from, to, width;
   bool are_all() const { return to - from == width; }
 };
-
-/// A tile of which only some columns are wanted; tile.c is where the first of them goes.
-void compute_part_of_tile(TileFunction function, Tile tile, int64_t rows, const Columns& columns) {
-  float whole[kMostTileRows * kWidestPanel];
-  float* const c = tile.c;
-  const int64_t c_stride = tile.c_stride;
-  tile.c = whole;
-  tile.c_stride = columns.width;
-  function(tile);
-  for (int64_t row = 0; row < rows; ++row) {
-    std::copy(whole + row * columns.width + columns.from, whole + row * columns.width + columns.to,
-              c + row * c_stride);
-  }
-}
-
-/// All rows of one panel, in tiles of like size: a small rest would cost nearly a full tile.
-void compute_panel(const Kernel& kernel, Storage storage, Tile tile, int64_t rows,
-                   const Columns& columns) {
-  for (int64_t tiles = ceil_divide(rows, kernel.tile_rows); tiles > 0; --tiles) {
-    const int64_t count = ceil_divide(rows, tiles);
-    const TileFunction function = kernel.tiles(storage)[count - 1];
-    if (columns.are_all()) {
-      function(tile);
-    } else {
-      compute_part_of_tile(function, tile, count, columns);
-    }
-    tile.a += count * tile.a_stride;
-    tile.c += count * tile.c_stride;
-    rows -= count;
-  }
-}
-
-}  // namespace
 
 PackedLinear::PackedLinear(const void* weight, Storage storage, const float* bias, int64_t outputs,
                            int64_t inputs)
@@ -87,7 +56,7 @@ PackedLinear::PackedLinear(const Kernel& kernel, const void* weight, Storage sto
 int64_t PackedLinear::panel_width() const { return kernel_->panel_width; }
 
 void PackedLinear::pack(const void* weight) {
-  const size_t bytes = bias_.size() * static_cast<size_t>(inputs_) * bytes_of(storage_);
+  const size_t bytes = bias_.size() * static_cast<size_t>(inputs_ * bytes_of(storage_));
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   panels_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
   if (!panels_) throw std::bad_alloc();
@@ -101,8 +70,7 @@ void PackedLinear::pack(const void* weight) {
 }
 
 const std::byte* PackedLinear::panel(int64_t index) const {
-  const size_t panel_bytes = static_cast<size_t>(panel_width() * inputs_) * bytes_of(storage_);
-  return panels_.get() + static_cast<size_t>(index) * panel_bytes;
+  return panels_.get() + index * panel_width() * inputs_ * bytes_of(storage_);
 }
 
 void PackedLinear::multiply(const Operands& operands, int64_t first_output, int64_t count) const {
@@ -131,14 +99,43 @@ void PackedLinear::multiply_block(const Operands& block, int64_t first_output,
     const Columns columns{.from = std::max(first_output - start, int64_t{0}),
                           .to = std::min(end - start, width),
                           .width = width};
-    const Tile tile{.a = block.x,
-                    .a_stride = block.x_stride,
-                    .panel = panel(index),
-                    .inputs = inputs_,
-                    .bias = bias_.data() + start,
-                    .c = block.y + (start + columns.from - first_output),
-                    .c_stride = block.y_stride};
-    compute_panel(*kernel_, storage_, tile, block.rows, columns);
+    compute_panel(block, index, columns, block.y + (start + columns.from - first_output));
+  }
+}
+
+/// All rows of one panel, in tiles of like size: a small rest would cost nearly a full tile.
+void PackedLinear::compute_panel(const Operands& block, int64_t index, const Columns& columns,
+                                 float* y) const {
+  const int64_t width = columns.width;
+  const int64_t panel_bytes = width * inputs_ * bytes_of(storage_);
+  float whole[kMostTileRows * kWidestPanel];  // where only some columns are wanted
+  int64_t left = block.rows;
+  int64_t tiles = ceil_divide(left, kernel_->tile_rows);
+  const bool in_place = columns.are_all();
+  // The next panel comes into the cache while this one is used.
+  Tile tile{.a = block.x,
+            .a_stride = block.x_stride,
+            .panel = panel(index),
+            .inputs = inputs_,
+            .bias = bias_.data() + index * width,
+            .c = in_place ? y : whole,
+            .c_stride = in_place ? block.y_stride : width,
+            .prefetch = static_cast<const char*>(tile.panel) + panel_bytes,
+            .prefetch_step = ceil_divide(panel_bytes, tiles * inputs_)};
+  for (; tiles > 0; --tiles) {
+    const int64_t rows = ceil_divide(left, tiles);
+    kernel_->tiles(storage_)[rows - 1](tile);
+    if (block.activation == Activation::kGelu) kernel_->gelu(tile.c, rows, tile.c_stride);
+    if (in_place) {
+      tile.c += rows * tile.c_stride;
+    } else {
+      for (int64_t row = 0; row < rows; ++row, y += block.y_stride) {
+        std::copy(whole + row * width + columns.from, whole + row * width + columns.to, y);
+      }
+    }
+    tile.a += rows * block.x_stride;
+    tile.prefetch += tile.prefetch_step * inputs_;
+    left -= rows;
   }
 }
 

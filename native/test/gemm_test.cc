@@ -200,6 +200,50 @@ TEST(PackedLinear, WidensEveryStoredValueExactly) {
   }
 }
 
+/// x Φ(x), over a range that ends where it is x or 0 in float32.
+TEST(PackedLinear, GeluIsThatOfTheErrorFunction) {
+  constexpr int64_t kValues = 20'001;
+  std::vector<float> x(kValues);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = (static_cast<float>(i) - 10'000) / 1'000;
+  const float one = 1;
+  for (const Kernel* kernel : supported_kernels()) {
+    const PackedLinear linear(*kernel, &one, Storage::kFloat32, nullptr, 1, 1);
+    std::vector<float> y(kValues);
+    linear.multiply({.x = x.data(),
+                     .rows = kValues,
+                     .x_stride = 1,
+                     .y = y.data(),
+                     .y_stride = 1,
+                     .activation = gemm::Activation::kGelu},
+                    0, 1);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double expected = x[i] / 2.0 * (1 + std::erf(x[i] / std::sqrt(2.0)));
+      ASSERT_NEAR(y[i], expected, 2e-7 * std::max(1.0F, std::abs(x[i]))) << kernel->name << x[i];
+    }
+  }
+}
+
+TEST(PackedLinear, GeluOfWhatIsNoNumber) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float x[] = {infinity, std::nanf(""), 1e30F, -1e30F};
+  const float one = 1;
+  for (const Kernel* kernel : supported_kernels()) {
+    const PackedLinear linear(*kernel, &one, Storage::kFloat32, nullptr, 1, 1);
+    float y[4];
+    linear.multiply({.x = x,
+                     .rows = 4,
+                     .x_stride = 1,
+                     .y = y,
+                     .y_stride = 1,
+                     .activation = gemm::Activation::kGelu},
+                    0, 1);
+    EXPECT_EQ(y[0], infinity);
+    EXPECT_TRUE(std::isnan(y[1]));
+    EXPECT_EQ(y[2], 1e30F);
+    EXPECT_EQ(y[3], 0);
+  }
+}
+
 TEST(PackedLinear, TheBestKernelIsOneThatRuns) {
   EXPECT_EQ(std::string(gemm::kernel_name()), supported_kernels().back()->name);
 }

@@ -191,7 +191,7 @@ class ModernBert final : public SequenceClassifier {
     }
     hidden = final_norm_(hidden);
     if (mean_pooling_) hidden = mean_by_sequence(hidden, batch);
-    return classifier_(head_norm_(head_activation_(head_dense_(hidden))));
+    return classifier_(head_norm_(head_dense_(hidden, head_activation_)));
   }
 
   int64_t max_length() const override { return max_length_; }

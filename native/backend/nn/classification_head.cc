@@ -10,7 +10,7 @@ ClassificationHead::ClassificationHead(const Weights& dense, const Weights& outp
       output_(output, hidden_size, num_labels) {}
 
 at::Tensor ClassificationHead::operator()(const at::Tensor& states) const {
-  return output_(activation_(dense_(states)));
+  return output_(dense_(states, activation_));
 }
 
 }  // namespace backend::nn

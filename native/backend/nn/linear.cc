@@ -58,14 +58,21 @@ Linear Linear::outputs(int64_t first, int64_t count) const {
   return some;
 }
 
-at::Tensor Linear::operator()(const at::Tensor& input) const {
+at::Tensor Linear::operator()(const at::Tensor& input, Activation activation) const {
+  // LibTorch's own is a separate pass, by oneDNN, which keeps code for every number of tokens.
+  if (activation == gelu) return multiply(input, gemm::Activation::kGelu);
+  return activation(multiply(input, gemm::Activation::kNone));
+}
+
+at::Tensor Linear::multiply(const at::Tensor& input, gemm::Activation activation) const {
   const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
   at::Tensor y = at::empty({x.size(0), count_}, x.options());
   const gemm::PackedLinear::Operands all{.x = x.const_data_ptr<float>(),
                                          .rows = x.size(0),
                                          .x_stride = x.stride(0),
                                          .y = y.mutable_data_ptr<float>(),
-                                         .y_stride = count_};
+                                         .y_stride = count_,
+                                         .activation = activation};
   const auto multiply = [&](int64_t first, int64_t count) {
     gemm::PackedLinear::Operands share = all;
     share.y += first;

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "gemm/packed_linear.h"
+#include "nn/activation.h"
 #include "weights.h"
 
 namespace backend::nn {
@@ -25,10 +26,15 @@ class Linear {
   Linear outputs(int64_t first, int64_t count) const;
 
   /// [rows, in] → [rows, out]
-  at::Tensor operator()(const at::Tensor& input) const;
+  at::Tensor operator()(const at::Tensor& input) const { return multiply(input, {}); }
+
+  /// The same with an activation.
+  at::Tensor operator()(const at::Tensor& input, Activation activation) const;
 
  private:
   Linear(const at::Tensor& weight, const at::Tensor& bias);
+
+  at::Tensor multiply(const at::Tensor& input, gemm::Activation activation) const;
 
   std::shared_ptr<const gemm::PackedLinear> packed_;
   int64_t first_ = 0;

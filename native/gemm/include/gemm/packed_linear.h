@@ -9,10 +9,14 @@
 
 namespace gemm {
 
+struct Columns;
 struct Kernel;
 
 /// How a weight is stored. All of them are widened to float32 without loss as they are read.
 enum class Storage { kFloat32, kFloat16, kBFloat16 };
+
+/// What becomes of y before it is written.
+enum class Activation { kNone, kGelu };
 
 /// y = x Wᵀ + b in float32. W stays in the type it has, so that a layer stored in 16 bits needs half
 /// the memory and half the traffic, with the same numbers. Any number of threads may multiply.
@@ -33,6 +37,7 @@ class PackedLinear {
     int64_t x_stride;  ///< floats from row to row
     float* y;          ///< [rows, number of outputs asked for]
     int64_t y_stride;
+    Activation activation = Activation::kNone;
   };
 
   /// Outputs first_output … first_output + count - 1 alone.
@@ -50,6 +55,7 @@ class PackedLinear {
   };
 
   void pack(const void* weight);
+  void compute_panel(const Operands& block, int64_t index, const Columns& columns, float* y) const;
   void multiply_block(const Operands& block, int64_t first_output, int64_t count) const;
   const std::byte* panel(int64_t index) const;
 
