@@ -53,6 +53,8 @@ class ModernBertLayer {
         mlp_norm_(make_norm(config, weights / "mlp_norm")),
         input_and_gate_(weights / "mlp.Wi", hidden_size_, 2 * intermediate_size_,
                         bias_of(config, "mlp_bias")),
+        input_(input_and_gate_.outputs(0, intermediate_size_)),
+        gate_(input_and_gate_.outputs(intermediate_size_, intermediate_size_)),
         mlp_output_(weights / "mlp.Wo", intermediate_size_, hidden_size_,
                     bias_of(config, "mlp_bias")) {
     if (!first) attention_norm_.emplace(make_norm(config, weights / "attn_norm"));
@@ -75,9 +77,9 @@ class ModernBertLayer {
     const at::Tensor context = nn::self_attention(projections, batch, num_heads_, inputs.masks);
     const at::Tensor attended =
         attention_output_(context).add_(nn::kept_tokens(input, batch, outputs));
-    const at::Tensor both = input_and_gate_(mlp_norm_(attended));
-    const at::Tensor gate = both.narrow(1, intermediate_size_, intermediate_size_);
-    return mlp_output_(activation_(both.narrow(1, 0, intermediate_size_)) * gate).add_(attended);
+    const at::Tensor mlp_input = mlp_norm_(attended);
+    const at::Tensor gate = gate_(mlp_input);
+    return mlp_output_(input_(mlp_input, activation_).mul_(gate)).add_(attended);
   }
 
  private:
@@ -88,6 +90,7 @@ class ModernBertLayer {
   nn::Linear attention_output_;
   nn::LayerNorm mlp_norm_;
   nn::Linear input_and_gate_;
+  nn::Linear input_, gate_;  ///< its halves
   nn::Linear mlp_output_;
   std::optional<nn::LayerNorm> attention_norm_;
 };
