@@ -62,7 +62,7 @@ export const SETTINGS = {
   },
   MAX_BATCH_TOKENS: {
     schema: integer(1, 2 ** 20),
-    default: '4096',
+    default: '512',
     help: 'most tokens in a batch',
   },
   MAX_BATCH_REQUESTS: {

@@ -34,7 +34,7 @@ describe('readCommand', () => {
       scheduling: {
         workers: 8,
         threadsPerWorker: 1,
-        maxBatchTokens: 4096,
+        maxBatchTokens: 512,
         maxBatchRequests: 32,
         maxQueueDelayMs: 0,
         maxQueueRequests: 2048,
