@@ -18,7 +18,7 @@ COPY . .
 # The libraries go beside the addon, which looks there first.
 RUN XDG_CACHE_HOME=/cache npm run build \
  && mkdir -p /runtime/build/native/Release \
- && cp build/native/Release/libtorch_serve.node /cache/libtorch-serve/*/lib/* /runtime/build/native/Release/ \
+ && cp build/native/Release/*.node /cache/libtorch-serve/*/lib/* /runtime/build/native/Release/ \
  && npm prune --omit=dev \
  && cp -r package.json dist models node_modules /runtime/
 

@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+// First: it works beside the imports that follow.
+import './native/open-early';
+
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';

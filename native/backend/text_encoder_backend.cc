@@ -3,7 +3,10 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <future>
 #include <mutex>
+#include <utility>
 
 #include "backend/backends.h"
 #include "hf/tokenizer.h"
@@ -24,11 +27,25 @@ std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& so
   return model;
 }
 
-hf::Tokenizer open_tokenizer(const TextModelSource& source, int64_t position_limit) {
+/// A model, and the tokenizer for what it reads.
+struct TextModel {
+  std::unique_ptr<models::SequenceClassifier> model;
+  hf::Tokenizer tokenizer;
+};
+
+/// The tokenizer is read on a thread of its own beside the weights; each takes about as long. It
+/// learns at the end what the model's position table holds. When both fail, the model's error is
+/// the one thrown.
+TextModel load_text_model(const TextModelSource& source) {
+  const hf::TokenizerFamily family = models::architecture_of(source.model_type).tokenizer_family;
+  auto opening = std::async(std::launch::async, [&source, family] {
+    return hf::Tokenizer::open(source.tokenizer_directory, family, SIZE_MAX);
+  });
+  auto model = load_model(source);
   try {
-    return hf::Tokenizer::open(source.tokenizer_directory,
-                               models::architecture_of(source.model_type).tokenizer_family,
-                               static_cast<size_t>(position_limit));
+    hf::Tokenizer tokenizer = opening.get();
+    tokenizer.limit(static_cast<size_t>(model->max_length()));
+    return {.model = std::move(model), .tokenizer = std::move(tokenizer)};
   } catch (const hf::Error& error) {
     throw LoadError(error.what());
   }
@@ -39,11 +56,11 @@ thread_local std::unique_ptr<gemm::Team> own_team;
 
 class TextEncoderBackend final : public engine::Backend {
  public:
-  TextEncoderBackend(const TextModelSource& source, const ComputeOptions& compute)
+  TextEncoderBackend(TextModel loaded, int64_t num_labels, const ComputeOptions& compute)
       : compute_(compute),
-        num_labels_(source.config.positive_integer("num_labels")),
-        model_(load_model(source)),
-        tokenizer_(open_tokenizer(source, model_->max_length())) {}
+        num_labels_(num_labels),
+        model_(std::move(loaded.model)),
+        tokenizer_(std::move(loaded.tokenizer)) {}
 
   engine::Description description() const override {
     return {.backend = "text-encoder",
@@ -126,7 +143,8 @@ std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   const c10::InferenceMode inference_mode;
   try {
-    return std::make_shared<TextEncoderBackend>(source, compute);
+    const int64_t num_labels = source.config.positive_integer("num_labels");
+    return std::make_shared<TextEncoderBackend>(load_text_model(source), num_labels, compute);
   } catch (const LoadError&) {
     throw;
   } catch (...) {

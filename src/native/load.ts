@@ -2,7 +2,8 @@ import path from 'node:path';
 import type { NativeBinding } from './binding';
 
 const ROOT = path.resolve(__dirname, '../..');
-const ADDON = path.join(ROOT, 'build/native/Release/libtorch_serve.node');
+/** Absolute path of the addon. */
+export const ADDON = path.join(ROOT, 'build/native/Release/libtorch_serve.node');
 
 let loaded: NativeBinding | undefined;
 
@@ -31,11 +32,12 @@ function openAddon(): NativeBinding {
 }
 
 /**
- * libgomp reads its settings once, when it is loaded, that is with the addon. Its default is to spin
+ * To be called before the addon is opened anywhere in the process: libgomp reads its settings once,
+ * when it is loaded, that is with the addon. Its default is to spin
  * at the end of every parallel section for as long as a core can be had, which collapses as soon as
  * anything else wants that core; a short spin costs next to nothing on an idle machine.
  */
-function prepareOpenMp(): void {
+export function prepareOpenMp(): void {
   if (process.env.OMP_WAIT_POLICY === undefined) process.env.GOMP_SPINCOUNT ??= '1000';
 }
 

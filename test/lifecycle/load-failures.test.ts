@@ -151,6 +151,14 @@ describe('the sentiment service', () => {
       /tokenizer\.json: /,
     ],
     [
+      'weights and a tokenizer that are neither',
+      () => {
+        truncateSync(inModel(WEIGHTS), 5000);
+        writeFileSync(inModel('tokenizer.json'), '{"version": "1.0"}');
+      },
+      /model\.safetensors: /,
+    ],
+    [
       'a pytorch_model.bin that is no archive',
       () => {
         rmSync(inModel(WEIGHTS));

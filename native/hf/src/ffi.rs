@@ -95,6 +95,21 @@ pub unsafe extern "C" fn hf_tokenizer_open(
 }
 
 /// # Safety
+/// `tokenizer` came from `hf_tokenizer_open`, was not freed, and nothing else uses it meanwhile;
+/// `error`, unless null, can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hf_tokenizer_limit(
+    tokenizer: *mut Tokenizer,
+    position_limit: usize,
+    error: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let result = guard(|| unsafe { &mut *tokenizer }.limit(position_limit));
+    // SAFETY: the caller's promise.
+    unsafe { finish(result, error, |()| {}) }
+}
+
+/// # Safety
 /// `tokenizer` is null or came from `hf_tokenizer_open`, and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hf_tokenizer_free(tokenizer: *mut Tokenizer) {

@@ -32,7 +32,8 @@ pub struct Encoding {
 }
 
 impl Tokenizer {
-    /// `position_limit`: tokens that the model's position table holds, special tokens included.
+    /// `position_limit`: tokens that the model's position table holds, special tokens included;
+    /// `usize::MAX` where it is known only later, see `limit`.
     pub fn open(directory: &Path, family: Family, position_limit: usize) -> Result<Self> {
         if !directory.is_dir() {
             return Err(Error::new("tokenizer directory: not found"));
@@ -52,14 +53,7 @@ impl Tokenizer {
             settings,
         };
         let built = backend::build(source, &class)?;
-        let max_length = position_limit.min(limit);
-        let specials = built.frame.prefix.len() + built.frame.suffix.len();
-        if max_length <= specials {
-            return Err(Error::new(format!(
-                "maximum length: {max_length} tokens leave no room for text beside {specials} \
-                 special tokens"
-            )));
-        }
+        let max_length = with_room(position_limit.min(limit), &built.frame)?;
         let added = built.tokenizer.get_added_tokens_decoder();
         let holds_space = |content: &str| content.contains(char::is_whitespace);
         let spaced_token = added.values().any(|token| holds_space(&token.content));
@@ -70,6 +64,12 @@ impl Tokenizer {
             truncates_left,
             reads_prefixes: built.splits_at_spaces && !truncates_left && !spaced_token,
         })
+    }
+
+    /// As if opened with `position_limit`, where that is less.
+    pub fn limit(&mut self, position_limit: usize) -> Result<()> {
+        self.max_length = with_room(position_limit.min(self.max_length), &self.frame)?;
+        Ok(())
     }
 
     pub fn max_length(&self) -> usize {
@@ -140,6 +140,17 @@ fn word_end(text: &str, start: usize) -> Option<usize> {
         .filter(|(_, pair)| pair[0].is_ascii_graphic());
     let (offset, _) = ends.find(|(_, pair)| matches!(pair[1], b' ' | b'\n'))?;
     Some(start.saturating_sub(1) + offset + 1)
+}
+
+/// `max_length`, when it leaves room for text.
+fn with_room(max_length: usize, frame: &Frame) -> Result<usize> {
+    let specials = frame.prefix.len() + frame.suffix.len();
+    if max_length > specials {
+        return Ok(max_length);
+    }
+    Err(Error::new(format!(
+        "maximum length: {max_length} tokens leave no room for text beside {specials} special tokens"
+    )))
 }
 
 /// tokenizer.json's own truncation is not used but for its side, where tokenizer_config.json names

@@ -36,9 +36,12 @@ typedef enum hf_family {
   HF_TOKENIZER_JSON = 7  // tokenizer.json as it is
 } hf_family;
 
-// position_limit: tokens that the model's position table holds, special tokens included.
+// position_limit: tokens that the model's position table holds, special tokens included; SIZE_MAX
+// where it is known only later, see hf_tokenizer_limit.
 hf_status hf_tokenizer_open(const char* directory, size_t directory_length, int32_t family,
                             size_t position_limit, hf_tokenizer** tokenizer, char** error);
+// As if opened with position_limit, where that is less. Not while another thread encodes.
+hf_status hf_tokenizer_limit(hf_tokenizer* tokenizer, size_t position_limit, char** error);
 void hf_tokenizer_free(hf_tokenizer* tokenizer);
 
 // The smaller of position_limit and tokenizer_config.json's model_max_length.

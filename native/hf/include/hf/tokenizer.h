@@ -37,7 +37,8 @@ enum class TokenizerFamily : int32_t {
 class Tokenizer {
  public:
   // position_limit: tokens the model's position table holds, special tokens included; the smaller
-  // of it and tokenizer_config.json's model_max_length binds. Throws hf::Error.
+  // of it and tokenizer_config.json's model_max_length binds; SIZE_MAX where it is known only
+  // later, see limit(). Throws hf::Error.
   static Tokenizer open(const std::string& directory, TokenizerFamily family,
                         size_t position_limit) {
     hf_tokenizer* handle = nullptr;
@@ -47,6 +48,13 @@ class Tokenizer {
                           position_limit, &handle, &error);
     internal::Check(status, error);
     return Tokenizer(handle);
+  }
+
+  // As if opened with position_limit, where that is less. Throws hf::Error.
+  void limit(size_t position_limit) {
+    char* error = nullptr;
+    const hf_status status = hf_tokenizer_limit(handle_.get(), position_limit, &error);
+    internal::Check(status, error);
   }
 
   // Special tokens added, cut to max_length() keeping them. Throws hf::Error.

@@ -82,6 +82,14 @@ fn encodes_bytes() {
     // SAFETY: opened above, freed once.
     unsafe {
         assert_eq!(hf_tokenizer_max_length(tokenizer), 8);
+        assert_eq!(hf_tokenizer_limit(tokenizer, 4, ptr::null_mut()), 0);
+        assert_eq!(hf_tokenizer_limit(tokenizer, 9, ptr::null_mut()), 0);
+        assert_eq!(ids(&b"good ".repeat(9)), (vec![2, 8, 8, 3], true));
+        let mut error = ptr::null_mut();
+        assert_eq!(hf_tokenizer_limit(tokenizer, 2, &mut error), 1);
+        let message = take(error);
+        assert!(message.starts_with("maximum length: 2 tokens"), "{message}");
+        assert_eq!(hf_tokenizer_max_length(tokenizer), 4);
         hf_tokenizer_free(tokenizer);
         hf_tokenizer_free(ptr::null_mut());
     }

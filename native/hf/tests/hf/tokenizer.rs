@@ -159,7 +159,12 @@ fn truncation_keeps_the_special_tokens() {
         (12, "{}", vec![2, 5, 6, 7, 8, 11, 5, 6, 7, 9, 12, 3], false),
     ] {
         let tokenizer = bert(&[("tokenizer_config.json", settings)]);
-        let encoding = encode(&open_with_limit(&tokenizer, Bert, limit), text);
+        let opened = open_with_limit(&tokenizer, Bert, limit);
+        let mut limited = open_with_limit(&tokenizer, Bert, usize::MAX);
+        limited.limit(limit).expect("room for text");
+        assert_eq!(limited.max_length(), opened.max_length(), "{settings}");
+        let encoding = encode(&opened, text);
+        assert_eq!(encode(&limited, text), encoding, "{settings}");
         assert_eq!(
             (encoding.input_ids, encoding.truncated),
             (expected, cut),
