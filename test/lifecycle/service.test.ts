@@ -127,6 +127,19 @@ describe('a service that cannot start', () => {
     return { ...(await service.exit), stderr: service.stderr };
   };
 
+  it.each([
+    ['exit', 5, /^$/],
+    ['throw', 1, /thrown by the test/],
+  ] as const)('while LibTorch is being opened ends in order, by %s', async (way, code, stderr) => {
+    const service = new NodeProcess({
+      nodeArgs: ['--require', path.join(SCRIPTS, 'preload-end-early.cjs')],
+      args: ['sentiment'],
+      env: { ...MODEL, END_BY: way },
+    });
+    expect(await service.exit).toEqual({ code, signal: null });
+    expect(service.stderr).toMatch(stderr);
+  });
+
   it('because its port is in use says so and ends with 1', async () => {
     const other = net.createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
