@@ -2,8 +2,8 @@
  * Begins to open the addon, for its effect alone: `import './native/open-early'`, before all else.
  *
  * LibTorch registers its operators when it is loaded, which takes longer than loading all of our
- * JavaScript. A thread does it meanwhile. Not a worker_threads Worker: to start one costs 100 ms of
- * CPU, which is a loss wherever there is no second core.
+ * JavaScript. A thread does it meanwhile. Not a worker_threads Worker, which takes 40 ms and more to
+ * start and would still have to be waited for at an early exit.
  */
 import path from 'node:path';
 import { ADDON, prepareOpenMp } from './load';
