@@ -25,9 +25,6 @@ const TOKENIZER: &str = "tokenizer.json";
 pub struct Backend {
     pub tokenizer: Tokenizer,
     pub frame: Frame,
-    /// Text is split at white space before anything else, so that what stands before a space is
-    /// encoded the same whatever comes after it.
-    pub splits_at_spaces: bool,
 }
 
 /// What a tokenizer is built from.
@@ -74,11 +71,7 @@ pub fn build(mut source: Source, class: &Class) -> Result<Backend> {
         }
         Class::Albert | Class::File { .. } => frame::of_post_processor(&tokenizer, settings),
     }?;
-    Ok(Backend {
-        splits_at_spaces: !matches!(class, Class::File { .. }) && keeps_spaces(&tokenizer),
-        tokenizer,
-        frame,
-    })
+    Ok(Backend { tokenizer, frame })
 }
 
 fn set_normalizer(tokenizer: &mut Tokenizer, normalizer: NormalizerWrapper) -> Result<()> {
@@ -86,16 +79,4 @@ fn set_normalizer(tokenizer: &mut Tokenizer, normalizer: NormalizerWrapper) -> R
         .with_normalizer(Some(normalizer))
         .map_err(|error| Error::in_file("normalizer", error))?;
     Ok(())
-}
-
-/// The rules of a SentencePiece model may rewrite anything, white space too.
-fn keeps_spaces(tokenizer: &Tokenizer) -> bool {
-    let Some(normalizer) = tokenizer.get_normalizer() else {
-        return true;
-    };
-    ["a b", "a\nb"].into_iter().all(|text| {
-        let mut normalized = tokenizers::NormalizedString::from(text);
-        let result = tokenizers::Normalizer::normalize(normalizer, &mut normalized);
-        result.is_ok() && normalized.get().split_whitespace().eq(["a", "b"])
-    })
 }

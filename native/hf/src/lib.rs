@@ -3,10 +3,12 @@
 //!
 //! A tokenizer is built from a model directory as `transformers` 5.23's `AutoTokenizer` builds it:
 //! `settings` reads the configuration files, `class` chooses the tokenizer class, `backend` builds
-//! that class (from `sentencepiece` models where it must), `tokenizer` encodes and cuts. `ffi` is the only module with `unsafe` code.
+//! that class (from `sentencepiece` models where it must), `tokenizer`
+//! encodes and truncates, `cut` spares it the rest of a huge text. `ffi` is the only module with `unsafe` code.
 
 mod backend;
 mod class;
+mod cut;
 mod error;
 pub mod ffi;
 mod files;

@@ -5,12 +5,16 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::backend::{self, Frame, Source};
-use crate::class::{self};
+use crate::class;
+use crate::cut::{self, Cutting, Side};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::settings::Settings;
 
 pub use crate::class::Family;
+
+#[cfg(test)]
+mod tests;
 
 const TOKENIZER: &str = "tokenizer.json";
 
@@ -19,9 +23,8 @@ pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
     frame: Frame,
     max_length: usize,
-    truncates_left: bool,
-    /// The start of a long text, up to white space, can be encoded alone.
-    reads_prefixes: bool,
+    kept: Side,
+    cutting: Option<Cutting>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -54,15 +57,16 @@ impl Tokenizer {
         };
         let built = backend::build(source, &class)?;
         let max_length = with_room(position_limit.min(limit), &built.frame)?;
-        let added = built.tokenizer.get_added_tokens_decoder();
-        let holds_space = |content: &str| content.contains(char::is_whitespace);
-        let spaced_token = added.values().any(|token| holds_space(&token.content));
         Ok(Self {
+            cutting: Cutting::of(&built.tokenizer),
             inner: built.tokenizer,
             frame: built.frame,
             max_length,
-            truncates_left,
-            reads_prefixes: built.splits_at_spaces && !truncates_left && !spaced_token,
+            kept: if truncates_left {
+                Side::End
+            } else {
+                Side::Start
+            },
         })
     }
 
@@ -80,13 +84,12 @@ impl Tokenizer {
     pub fn encode(&self, text: &str) -> Result<Encoding> {
         let Frame { prefix, suffix, .. } = &self.frame;
         let room = self.max_length - prefix.len() - suffix.len();
-        let encoding = self.content(text, room)?;
-        let all = encoding.get_ids();
+        let all = self.content(text, room)?;
         let truncated = all.len() > room;
-        let kept = match (truncated, self.truncates_left) {
-            (false, _) => all,
-            (true, false) => &all[..room],
-            (true, true) => &all[all.len() - room..],
+        let kept = match (truncated, self.kept) {
+            (false, _) => &all[..],
+            (true, Side::Start) => &all[..room],
+            (true, Side::End) => &all[all.len() - room..],
         };
         let content = kept
             .iter()
@@ -104,42 +107,20 @@ impl Tokenizer {
         })
     }
 
-    /// The text's tokens without special ones: all of them or, of a long text, at least `room` + 1.
+    /// The text's tokens without special ones: all of them or, of a long text, at least `room` + 1
+    /// from the kept side.
     ///
-    /// Encoding a whole megabyte to keep 510 tokens of it would cost a worker a second.
-    fn content(&self, text: &str, room: usize) -> Result<tokenizers::Encoding> {
-        let mut wanted = room.saturating_add(1).saturating_mul(8).max(4096);
-        while self.reads_prefixes && wanted < text.len() {
-            let Some(end) = word_end(text, wanted) else {
-                break;
-            };
-            let encoding = self.encode_plain(&text[..end])?;
-            if encoding.len() > room {
-                return Ok(encoding);
-            }
-            wanted = end.saturating_mul(4);
+    /// Encoding a whole megabyte to keep 510 tokens of it would cost a second.
+    fn content(&self, text: &str, room: usize) -> Result<Vec<u32>> {
+        let cut = match &self.cutting {
+            Some(cutting) => cutting.ids(&self.inner, text, room, self.kept)?,
+            None => None,
+        };
+        match cut {
+            Some(ids) => Ok(ids),
+            None => cut::encode(&self.inner, text),
         }
-        self.encode_plain(text)
     }
-
-    fn encode_plain(&self, text: &str) -> Result<tokenizers::Encoding> {
-        // "fast": without the offsets into the text, which nothing needs.
-        self.inner
-            .encode_fast(text, false)
-            .map_err(|error| Error::new(format!("tokenizer: {error}")))
-    }
-}
-
-/// The first place from `start` on where a visible ASCII character stands before a space or a line
-/// end. Nothing that a normalizer, a pre-tokenizer or an added token does reaches across it.
-fn word_end(text: &str, start: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let pairs = bytes.windows(2).skip(start.saturating_sub(1));
-    let mut ends = pairs
-        .enumerate()
-        .filter(|(_, pair)| pair[0].is_ascii_graphic());
-    let (offset, _) = ends.find(|(_, pair)| matches!(pair[1], b' ' | b'\n'))?;
-    Some(start.saturating_sub(1) + offset + 1)
 }
 
 /// `max_length`, when it leaves room for text.

@@ -1,0 +1,207 @@
+//! What is read of a huge text gives the ids that the whole of it does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{Family, Side, Tokenizer};
+use crate::cut;
+
+/// The same numbers every time (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % end
+    }
+
+    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+}
+
+/// Texts are made of a few of these rows, so that many have no space, or no letter, or marks only.
+const ROWS: [&[&str]; 23] = [
+    &[" ", " ", " ", "\n", "  "],
+    &[
+        "\t", "\r\n", "\u{a0}", "\u{2003}", "\u{3000}", "\u{2028}", "\u{b}", "\u{85}", "   ",
+    ],
+    &[
+        "the",
+        "film",
+        "is",
+        "good",
+        "It",
+        "Antidisestablishmentarianism",
+        "a",
+        "I",
+    ],
+    &[
+        "don't", "we'll", "'s", "'ll", "'", "l", "''", "``", "`", "it's", "'re", "'v",
+    ],
+    &["1", "23", "2026", "٣", "½", "²", "①"],
+    &[
+        ".", ",", "!", "?", "…", "«", "»", "-", "—", "(", "]", "[", "<", ">", "/", "。", "！",
+    ],
+    &["电", "影", "很", "好", "看", "𠀀", "金", "\u{f900}"],
+    &["が", "か\u{3099}", "ガ", "ｶﾞ", "ー", "映画"],
+    &[
+        "한",
+        "국어",
+        "영화",
+        "\u{1112}\u{1161}\u{11ab}",
+        "\u{1100}",
+        "\u{1161}",
+        "ㅎ",
+        "ㅏ",
+    ],
+    &["ภาพ", "ยนตร์", "ดี", "มาก", "ำ", "ກຳ", "ถนน"],
+    &["фильм", "й", "и\u{306}", "Ё", "ταινία", "ς", "Σ", "ΐ"],
+    &["فيلم", "جيد", "لا", "\u{640}", "\u{600}1", "שָׁלוֹם"],
+    &["फ़िल्म", "क\u{94d}ष", "क", "\u{93e}", "কো", "க", "\u{bbe}"],
+    &[
+        "é", "e\u{301}", "ü", "Å", "\u{212b}", "ﬁ", "İ", "ß", "ǆ", "ﷺ", "≠",
+    ],
+    &[
+        "\u{301}",
+        "\u{323}",
+        "\u{345}",
+        "\u{fe0f}",
+        "\u{20e3}",
+        "\u{1d165}",
+        "\u{302e}",
+    ],
+    &["\u{301}"],
+    &[
+        "\0", "\u{1}", "\u{7f}", "\u{200b}", "\u{200d}", "\u{fffd}", "\u{ad}", "\u{feff}",
+    ],
+    &["😀", "🎬", "🫠", "👍🏽", "❤️", "☺", "©"],
+    &["👨‍👩‍👧", "🇩🇪", "🇫", "🏴\u{e0067}", "🧑‍🚀"],
+    &["=", "+", "$", "^", "~", "▁", "_", "|"],
+    &["aaaaaaaaaaaaaaaa", "ab", "abab", "b"],
+    &["-------", "=======", "........"],
+    &["\u{10ffff}", "\u{e000}", "\u{378}", "𝔞", "𐍈"],
+];
+
+fn text(random: &mut Random, own: &[String], size: usize) -> String {
+    let count = 1 + random.below(3);
+    let rows: Vec<&[&str]> = (0..count).map(|_| *random.of(&ROWS)).collect();
+    let uses_own = random.below(3) == 0;
+    let mut text = String::new();
+    while text.len() < size {
+        let piece: &str = match random.below(12) {
+            0 | 1 if uses_own && !own.is_empty() => &own[random.below(own.len())],
+            _ => {
+                let row: &[&str] = rows[random.below(rows.len())];
+                row[random.below(row.len())]
+            }
+        };
+        let repeats = match random.below(60) {
+            0 => 1 + random.below(300),
+            _ => 1,
+        };
+        text.push_str(&piece.repeat(repeats));
+    }
+    text
+}
+
+fn read(path: &Path) -> Value {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+}
+
+fn fixtures() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut directories = vec![root.join("models/sentiment")];
+    for folder in ["models", "tokenizers"] {
+        let entries = fs::read_dir(root.join("test/fixtures").join(folder)).expect("the fixtures");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        directories.extend(paths.filter(|path| path.join("config.json").exists()));
+    }
+    directories.sort();
+    directories
+}
+
+fn family(directory: &Path) -> Family {
+    match read(&directory.join("config.json"))["model_type"].as_str() {
+        Some("data2vec-text" | "roberta") => Family::Roberta,
+        Some("mpnet") => Family::Mpnet,
+        Some("albert") => Family::Albert,
+        Some("xlm-roberta") => Family::XlmRoberta,
+        Some("camembert") => Family::Camembert,
+        Some("deberta-v2") => Family::DebertaV2,
+        Some("modernbert") => Family::TokenizerJson,
+        _ => Family::Bert,
+    }
+}
+
+/// Its added tokens and their neighbours, and some of its vocabulary.
+fn own_texts(tokenizer: &Tokenizer, random: &mut Random) -> Vec<String> {
+    let mut own = Vec::new();
+    for token in tokenizer.inner.get_added_tokens_decoder().into_values() {
+        own.push(token.content.to_lowercase());
+        own.push(token.content.chars().skip(1).collect());
+        own.push(format!("  {}  ", token.content));
+        own.push(token.content);
+    }
+    let mut vocab: Vec<String> = tokenizer.inner.get_vocab(false).into_keys().collect();
+    vocab.sort();
+    own.sort();
+    let plain = |token: &String| token.replace("##", "").replace(['▁', 'Ġ'], " ");
+    own.extend((0..40).map(|_| plain(random.of(&vocab))));
+    own
+}
+
+/// How many texts could be cut; all of them are compared.
+fn compare(tokenizer: &Tokenizer, name: &str, random: &mut Random, texts: usize) -> usize {
+    let Some(cutting) = &tokenizer.cutting else {
+        return 0;
+    };
+    let own = own_texts(tokenizer, random);
+    let mut cut = 0;
+    for _ in 0..texts {
+        let size = *random.of(&[300, 1000, 3000, 9000]);
+        let text = text(random, &own, size);
+        let whole = cut::encode(&tokenizer.inner, &text).expect("an encoding");
+        for side in [Side::Start, Side::End] {
+            let room = *random.of(&[1, 7, 30, 126, 510]);
+            let wanted = *random.of(&[40, 100, 400, 1500, 4096]);
+            let ids = cutting.ids_of_parts(&tokenizer.inner, (&text, room, side), wanted);
+            let Some(ids) = ids.expect("no error") else {
+                continue;
+            };
+            cut += 1;
+            let is_same = match side {
+                _ if ids.len() <= room => ids == whole,
+                Side::Start => whole.starts_with(&ids),
+                Side::End => whole.ends_with(&ids),
+            };
+            assert!(is_same, "{name}: {side:?}, {room} of {text:?}");
+        }
+    }
+    cut
+}
+
+fn rounds() -> usize {
+    // More of them: HF_CUT_TEXTS=20000 cargo test --release
+    let more = std::env::var("HF_CUT_TEXTS").ok();
+    more.map_or(60, |more| more.parse().expect("HF_CUT_TEXTS: a number"))
+}
+
+#[test]
+fn cut_texts_give_the_ids_of_the_whole() {
+    let all = fixtures();
+    assert!(all.len() > 30, "{} fixtures", all.len());
+    for directory in all {
+        let tokenizer = Tokenizer::open(&directory, family(&directory), 512);
+        let tokenizer = tokenizer.unwrap_or_else(|error| panic!("{directory:?}: {error}"));
+        let name = directory.display().to_string();
+        let cut = compare(&tokenizer, &name, &mut Random(20_260_101), rounds());
+        println!("{name}: {cut} of {}", 2 * rounds());
+        assert!(3 * cut > rounds(), "{name}: only {cut} texts were cut");
+    }
+}
