@@ -70,7 +70,11 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
   if (description_.needs_preparation) {
     threads_.emplace_back([this] {
       set_up_engine_thread("tokenization");
-      prepare_loop();
+      prepare_loop(Lane::kShort);
+    });
+    threads_.emplace_back([this] {
+      set_up_engine_thread("long texts");
+      prepare_loop(Lane::kLong);
     });
   }
   try {
@@ -133,9 +137,9 @@ void Engine::join() {
   threads_.clear();
 }
 
-void Engine::prepare_loop() {
+void Engine::prepare_loop(Lane lane) {
   for (;;) {
-    Taken taken = queue_->take_arrived();
+    Taken taken = queue_->take_arrived(lane);
     std::vector<Completion> ended;
     for (const auto& request : taken.expired) {
       ended.push_back(completion_of(*request, Status::kDeadlineExceeded));

@@ -15,28 +15,30 @@ Status RequestQueue::push(std::unique_ptr<Request>& request, bool ready) {
   }
   ++requests_;
   bytes_ += request->bytes;
+  const Lane lane = request->bytes < options_.long_input_bytes ? Lane::kShort : Lane::kLong;
   if (ready) {
     ready_cost_ += request->sequence.cost();
     ready_.push_back(std::move(request));
   } else {
-    arrived_.push_back(std::move(request));
+    arrived(lane).line.push_back(std::move(request));
   }
   lock.unlock();  // so that the thread that wakes does not find it taken
-  (ready ? ready_changed_ : arrived_changed_).notify_one();
+  (ready ? ready_changed_ : arrived(lane).changed).notify_one();
   return Status::kOk;
 }
 
-Taken RequestQueue::take_arrived() {
+Taken RequestQueue::take_arrived(Lane lane) {
   std::unique_lock lock(mutex_);
-  arrived_changed_.wait(lock, [this] { return !arrived_.empty() || closed_; });
+  auto& [line, changed] = arrived(lane);
+  changed.wait(lock, [&] { return !line.empty() || closed_; });
   Taken taken;
-  move_expired(arrived_, taken.expired);
-  if (!arrived_.empty()) {
-    taken.batch.push_back(std::move(arrived_.front()));
-    arrived_.pop_front();
+  move_expired(line, taken.expired);
+  if (!line.empty()) {
+    taken.batch.push_back(std::move(line.front()));
+    line.pop_front();
     ++preparing_;
   }
-  taken.closed = closed_ && arrived_.empty() && taken.batch.empty();
+  taken.closed = closed_ && line.empty() && taken.batch.empty();
   if (drained()) ready_changed_.notify_all();
   return taken;
 }
@@ -45,7 +47,11 @@ void RequestQueue::push_ready(std::unique_ptr<Request> request) {
   const std::lock_guard lock(mutex_);
   --preparing_;
   ready_cost_ += request->sequence.cost();
-  ready_.push_back(std::move(request));
+  // Requests of the other lane that came later may have overtaken it.
+  const auto place = std::upper_bound(
+      ready_.begin(), ready_.end(), request,
+      [](const auto& one, const auto& other) { return one->arrival < other->arrival; });
+  ready_.insert(place, std::move(request));
   if (drained()) {
     ready_changed_.notify_all();
   } else {
@@ -87,7 +93,7 @@ Taken RequestQueue::take_batch() {
 
 std::unique_ptr<Request> RequestQueue::remove(uint64_t ticket) {
   const std::lock_guard lock(mutex_);
-  for (auto* line : {&arrived_, &ready_}) {
+  for (auto* line : {&short_.line, &long_.line, &ready_}) {
     for (auto it = line->begin(); it != line->end(); ++it) {
       if ((*it)->ticket != ticket) continue;
       auto request = std::move(*it);
@@ -103,7 +109,8 @@ std::unique_ptr<Request> RequestQueue::remove(uint64_t ticket) {
 void RequestQueue::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
-  arrived_changed_.notify_all();
+  short_.changed.notify_all();
+  long_.changed.notify_all();
   ready_changed_.notify_all();
 }
 
@@ -111,7 +118,7 @@ Requests RequestQueue::close_and_clear() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   Requests waiting;
-  for (auto* line : {&arrived_, &ready_}) {
+  for (auto* line : {&short_.line, &long_.line, &ready_}) {
     for (auto& request : *line) {
       account_removed(*request);
       waiting.push_back(std::move(request));
@@ -119,7 +126,8 @@ Requests RequestQueue::close_and_clear() {
     line->clear();
   }
   ready_cost_ = 0;
-  arrived_changed_.notify_all();
+  short_.changed.notify_all();
+  long_.changed.notify_all();
   ready_changed_.notify_all();
   return waiting;
 }
@@ -138,9 +146,9 @@ void RequestQueue::account_removed(const Request& request) {
   bytes_ -= request.bytes;
 }
 
-// The line is in order of arrival, and all requests of a service have the same time limit, so the
+// Each line is in order of arrival, and all requests of a service have the same time limit, so the
 // expired ones stand at its head; one with a longer limit before them only delays their answer.
-void RequestQueue::move_expired(std::deque<std::unique_ptr<Request>>& line, Requests& expired) {
+void RequestQueue::move_expired(Line& line, Requests& expired) {
   const auto now = Clock::now();
   while (!line.empty() && line.front()->deadline <= now) {
     if (&line == &ready_) ready_cost_ -= line.front()->sequence.cost();

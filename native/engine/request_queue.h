@@ -31,8 +31,11 @@ struct Taken {
   bool closed = false;  ///< nothing will come any more
 };
 
-/// Two first-in-first-out lines behind one lock: requests that arrived, and requests that are ready
-/// to run. The bound counts both, and what is being prepared. Any thread.
+/// Inputs are prepared in two lines: what takes a long time does not hold up what does not.
+enum class Lane { kShort, kLong };
+
+/// Lines in order of arrival, behind one lock: requests that arrived, by lane, and requests that
+/// are ready to run. The bound counts all, and what is being prepared. Any thread.
 class RequestQueue {
  public:
   explicit RequestQueue(const Options& options) : options_(options) {}
@@ -40,8 +43,8 @@ class RequestQueue {
   /// kOk, kQueueFull or kDraining; only kOk takes the request. `ready`: needs no preparation.
   Status push(std::unique_ptr<Request>& request, bool ready);
 
-  /// The next request to prepare; waits for one. `closed` when there will be none.
-  Taken take_arrived();
+  /// The next request of the lane to prepare; waits for one. `closed` when there will be none.
+  Taken take_arrived(Lane lane);
 
   /// Back from preparation, into the line of the workers.
   void push_ready(std::unique_ptr<Request> request);
@@ -64,17 +67,28 @@ class RequestQueue {
   size_t size() const;
 
  private:
-  bool drained() const { return closed_ && arrived_.empty() && preparing_ == 0; }
+  using Line = std::deque<std::unique_ptr<Request>>;
+
+  /// Requests to prepare, and who waits for one.
+  struct Arrived {
+    Line line;
+    std::condition_variable changed;
+  };
+
+  bool drained() const {
+    return closed_ && short_.line.empty() && long_.line.empty() && preparing_ == 0;
+  }
+  Arrived& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
   bool batch_is_full() const;
   void account_removed(const Request& request);
-  void move_expired(std::deque<std::unique_ptr<Request>>& line, Requests& expired);
+  void move_expired(Line& line, Requests& expired);
 
   const Options options_;
   mutable std::mutex mutex_;
-  std::condition_variable arrived_changed_;
+  Arrived short_;
+  Arrived long_;
   std::condition_variable ready_changed_;
-  std::deque<std::unique_ptr<Request>> arrived_;
-  std::deque<std::unique_ptr<Request>> ready_;
+  Line ready_;
   size_t preparing_ = 0;  ///< taken by take_arrived() and not yet back
   size_t requests_ = 0;
   size_t bytes_ = 0;

@@ -4,13 +4,18 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "engine/engine.h"
 
 namespace engine::test {
+
+/// Texts that are longer can be made to wait in prepare().
+inline constexpr size_t kShortText = 16;
 
 /// Tokens of a text: its length. "fail" makes every batch that holds it fail.
 class EchoBackend : public Backend {
@@ -26,6 +31,12 @@ class EchoBackend : public Backend {
   Sequence prepare(Input input) const override {
     const auto& text = std::get<std::string>(input);
     if (text == "untokenizable") throw BackendError("cannot be tokenized");
+    if (text.size() > kShortText) {
+      std::unique_lock lock(mutex_);
+      const size_t place = ++preparing_;
+      changed_.notify_all();
+      changed_.wait(lock, [&] { return place <= passing_; });
+    }
     Sequence sequence;
     sequence.input_ids.assign(text.begin(), text.end());
     return sequence;
@@ -64,6 +75,17 @@ class EchoBackend : public Backend {
     held_ = false;
     changed_.notify_all();
   }
+  /// The long texts behind the first `count` wait inside prepare().
+  void let_pass(size_t count) {
+    const std::lock_guard lock(mutex_);
+    passing_ = count;
+    changed_.notify_all();
+  }
+  /// Until the preparation of `count` long texts has begun.
+  void await_preparing(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return preparing_ >= count; });
+  }
   /// Until `count` batches have begun.
   void await_running(size_t count) {
     std::unique_lock lock(mutex_);
@@ -85,12 +107,14 @@ class EchoBackend : public Backend {
   bool thread_fails = false;
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
   std::vector<size_t> batch_sizes;
   std::vector<Cores> batch_cores;
+  mutable size_t preparing_ = 0;
   size_t running_ = 0;
   bool held_ = false;
+  size_t passing_ = SIZE_MAX;
 };
 
 /// Collects completions by ticket; a ticket that completes twice is an error.
@@ -100,6 +124,7 @@ class Collector {
     return [this](std::vector<Completion> completions) {
       const std::lock_guard lock(mutex_);
       for (auto& completion : completions) {
+        order_.push_back(completion.ticket);
         if (!ended_.emplace(completion.ticket, completion).second) ++repeated_;
       }
       changed_.notify_all();
@@ -116,6 +141,11 @@ class Collector {
     const std::lock_guard lock(mutex_);
     return ended_.size();
   }
+  /// The tickets, as they ended.
+  std::vector<uint64_t> order() {
+    const std::lock_guard lock(mutex_);
+    return order_;
+  }
   size_t repeated() {
     const std::lock_guard lock(mutex_);
     return repeated_;
@@ -125,6 +155,7 @@ class Collector {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<uint64_t, Completion> ended_;
+  std::vector<uint64_t> order_;
   size_t repeated_ = 0;
 };
 

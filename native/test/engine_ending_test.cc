@@ -26,6 +26,7 @@ TEST(EngineEnding, CloseAnswersWhatWasAcceptedAndRefusesTheRest) {
 
 TEST(EngineEnding, AbortFinishesTheRunningBatchAndDropsWhatWaits) {
   auto backend = std::make_shared<EchoBackend>();
+  backend->needs_preparation = false;  // what is being prepared would still run
   Collector ended;
   Engine engine(backend, {.workers = 1}, ended.handler());
   backend->hold();

@@ -20,6 +20,9 @@ mod seam;
 use condense::Condense;
 use seam::Seams;
 
+#[cfg(test)]
+pub use giant_word::certain_ids as certain_of_word;
+
 /// Which end of a long text is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -95,7 +98,7 @@ impl Cutting {
                     condense::Edge::All(all) => return encode(tokenizer, &all).map(Some),
                 },
             };
-            if let Some(part) = self.seams.cut(&part, side) {
+            if let Some(part) = self.part(&part, side) {
                 let ids = certain_ids(tokenizer, part, room, side)?;
                 if ids.len() > room {
                     return Ok(Some(ids));
@@ -104,6 +107,11 @@ impl Cutting {
             wanted = wanted.saturating_mul(4);
         }
         Ok(None)
+    }
+
+    /// `text` up to a seam on the side that is not kept.
+    pub fn part<'a>(&self, text: &'a str, side: Side) -> Option<&'a str> {
+        self.seams.cut(text, side)
     }
 }
 

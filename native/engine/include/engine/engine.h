@@ -24,6 +24,9 @@ struct Options {
   Clock::duration max_queue_delay{0};  ///< how long a worker may wait for company
   size_t max_queue_requests = 2048;
   size_t max_queue_bytes = size_t{64} * 1024 * 1024;  ///< of inputs that wait
+  /// Inputs from this size on are prepared on a thread of their own. A text below it takes 20 ms at
+  /// most, if all of it must be tokenized.
+  size_t long_input_bytes = size_t{16} * 1024;
 };
 
 /// How a request ended.
@@ -59,6 +62,7 @@ using CompletionHandler = std::function<void(std::vector<Completion>)>;
 
 class RequestQueue;
 struct Request;
+enum class Lane;
 
 /// All public functions may be called from any thread. Every accepted request ends in exactly one
 /// Completion, whatever happens, also when the engine is closed or aborted.
@@ -85,7 +89,7 @@ class Engine {
   void abort();
 
  private:
-  void prepare_loop();
+  void prepare_loop(Lane lane);
   void work_loop();
   void run_batch(std::vector<std::unique_ptr<Request>> requests, Cores cores);
   std::vector<Completion> run_together(const std::vector<std::unique_ptr<Request>>& requests,

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tokenizers::{Model, ModelWrapper, OffsetReferential, OffsetType, Token};
 
 use super::{Family, Side, Tokenizer};
 use crate::cut;
@@ -184,6 +185,120 @@ fn compare(tokenizer: &Tokenizer, name: &str, random: &mut Random, texts: usize)
         }
     }
     cut
+}
+
+type Item = (Option<u32>, String);
+
+/// What added tokens and the normalizer make of a text: the tokens, and the texts between them.
+fn items(tokenizer: &Tokenizer, text: &str) -> Vec<Item> {
+    let added = tokenizer.inner.get_added_vocabulary();
+    let split = added.extract_and_normalize(tokenizer.inner.get_normalizer(), text);
+    let splits = split.get_splits(OffsetReferential::Original, OffsetType::None);
+    let item = |text: &str, tokens: &Option<Vec<Token>>| match tokens {
+        Some(tokens) => (Some(tokens[0].id), String::new()),
+        None => (None, text.to_owned()),
+    };
+    let items = splits.iter().map(|(text, _, tokens)| item(text, tokens));
+    items
+        .filter(|(id, text)| id.is_some() || !text.is_empty())
+        .collect()
+}
+
+/// The items of a part are the first (or last) of the whole, of whose next text it may have a part.
+fn is_edge(part: &[Item], whole: &[Item], side: Side) -> bool {
+    let (mut part, mut whole) = (part.to_vec(), whole.to_vec());
+    if side == Side::End {
+        part.reverse();
+        whole.reverse();
+    }
+    let Some(((id, text), before)) = part.split_last() else {
+        return true;
+    };
+    whole.starts_with(before)
+        && whole.get(before.len()).is_some_and(|(other, longer)| {
+            id == other
+                && match side {
+                    Side::Start => longer.starts_with(text),
+                    Side::End => longer.ends_with(text),
+                }
+        })
+}
+
+/// What a seam promises, at the many seams of small texts.
+#[test]
+fn nothing_reaches_across_a_seam() {
+    for directory in fixtures() {
+        let tokenizer = Tokenizer::open(&directory, family(&directory), 512).expect("a tokenizer");
+        let cutting = tokenizer.cutting.as_ref().expect("it can be cut");
+        let random = &mut Random(7_654_321);
+        let own = own_texts(&tokenizer, random);
+        let mut seams = 0;
+        for _ in 0..10 * rounds() {
+            let text = text(random, &own, 40);
+            let whole = items(&tokenizer, &text);
+            for side in [Side::Start, Side::End] {
+                let Some(part) = cutting.part(&text, side) else {
+                    continue;
+                };
+                seams += 1;
+                let is_edge = is_edge(&items(&tokenizer, part), &whole, side);
+                assert!(is_edge, "{directory:?}: {side:?}: {part:?} of {text:?}");
+            }
+        }
+        assert!(seams > rounds(), "{directory:?}: only {seams} seams");
+    }
+}
+
+/// A word of letters that the model knows, and rarely of one that it does not.
+fn word(random: &mut Random, alphabet: &[String], size: usize) -> String {
+    let few: Vec<&String> = (0..3)
+        .map(|_| &alphabet[random.below(alphabet.len())])
+        .collect();
+    let mut word = String::new();
+    while word.len() < size {
+        match random.below(200) {
+            0 => word.push('\u{10fffd}'),
+            1..40 => word.push_str(&alphabet[random.below(alphabet.len())]),
+            _ => word.push_str(few[random.below(few.len())]),
+        }
+    }
+    word
+}
+
+#[test]
+fn what_is_certain_of_a_word_stays_when_it_goes_on() {
+    for directory in fixtures() {
+        let tokenizer = Tokenizer::open(&directory, family(&directory), 512).expect("a tokenizer");
+        let model = tokenizer.inner.get_model();
+        let mut alphabet: Vec<String> = model.get_vocab().into_keys().collect();
+        alphabet.sort();
+        let random = &mut Random(1_234_567);
+        let ids = |text: &str| -> Vec<u32> {
+            let tokens = model.tokenize(text).expect("tokens");
+            tokens.iter().map(|token| token.id).collect()
+        };
+        let mut certain = 0;
+        for _ in 0..10 * rounds() {
+            let part = word(random, &alphabet, 64);
+            let size = 1 + random.below(40);
+            let rest = word(random, &alphabet, size);
+            for (side, longer) in [
+                (Side::Start, format!("{part}{rest}")),
+                (Side::End, format!("{rest}{part}")),
+            ] {
+                let part_ids = cut::certain_of_word(model, &part, side);
+                let part_ids = part_ids.expect("ids");
+                certain += part_ids.len();
+                let is_same = match side {
+                    Side::Start => ids(&longer).starts_with(&part_ids),
+                    Side::End => ids(&longer).ends_with(&part_ids),
+                };
+                assert!(is_same, "{directory:?}: {side:?}: {part:?} of {longer:?}");
+            }
+        }
+        let is_piecewise = matches!(model, ModelWrapper::BPE(_) | ModelWrapper::Unigram(_));
+        assert_eq!(certain > rounds(), is_piecewise, "{directory:?}: {certain}");
+    }
 }
 
 fn rounds() -> usize {

@@ -1,0 +1,109 @@
+// Inputs that take long to prepare, and the short ones beside them.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "echo_backend.h"
+
+namespace engine::test {
+namespace {
+
+/// A long text whose answer is {7, its length}.
+Input long_text() { return Input(std::string(kShortText, '0') + "7"); }
+
+class EngineLanesTest : public testing::Test {
+ protected:
+  /// The thread for long inputs is inside prepare() with the request `ticket`, and done with those
+  /// before it.
+  void occupy_long_lane(Engine& engine, uint64_t ticket) {
+    backend->let_pass(long_texts);
+    ASSERT_EQ(engine.submit(ticket, long_text(), kNever), Status::kOk);
+    backend->await_preparing(++long_texts);
+  }
+
+  std::shared_ptr<EchoBackend> backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  size_t long_texts = 0;
+  const Options options{.workers = 1, .max_batch_requests = 1, .long_input_bytes = kShortText + 1};
+};
+
+TEST_F(EngineLanesTest, ALongInputDoesNotHoldUpShortOnes) {
+  Engine engine(backend, options, ended.handler());
+  occupy_long_lane(engine, 0);
+  for (uint64_t i = 1; i <= 20; ++i) engine.submit(i, Input("1"), kNever);
+  for (uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(ended.of(i).status, Status::kOk);
+  EXPECT_EQ(ended.size(), 20U);
+  backend->let_pass(SIZE_MAX);
+  EXPECT_EQ(ended.of(0).logits, (Logits{7, kShortText + 1}));
+}
+
+TEST_F(EngineLanesTest, ShortOnesKeepTheirOrder) {
+  Engine engine(backend, options, ended.handler());
+  occupy_long_lane(engine, 0);
+  std::vector<uint64_t> expected;
+  for (uint64_t i = 1; i <= 50; ++i) {
+    engine.submit(i, Input("1"), kNever);
+    expected.push_back(i);
+  }
+  for (const uint64_t i : expected) ended.of(i);
+  EXPECT_EQ(ended.order(), expected);
+  backend->let_pass(SIZE_MAX);
+}
+
+TEST_F(EngineLanesTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival) {
+  Engine engine(backend, options, ended.handler());
+  backend->hold();
+  engine.submit(0, Input("0"), kNever);
+  backend->await_running(1);
+  occupy_long_lane(engine, 1);
+  engine.submit(2, Input("2"), kNever);
+  engine.submit(3, Input("untokenizable"), kNever);
+  EXPECT_EQ(ended.of(3).status, Status::kFailed);  // so 2 is prepared
+  occupy_long_lane(engine, 4);                     // so 1 is prepared
+  backend->release();
+  ended.of(2);
+  EXPECT_EQ(ended.order(), (std::vector<uint64_t>{3, 0, 1, 2}));
+  backend->let_pass(SIZE_MAX);
+}
+
+TEST_F(EngineLanesTest, LongOnesThatWaitExpireAndAreCancelled) {
+  Engine engine(backend, options, ended.handler());
+  occupy_long_lane(engine, 0);
+  engine.submit(1, long_text(), Clock::now() - std::chrono::seconds(1));
+  engine.submit(2, long_text(), kNever);
+  engine.cancel(2);
+  EXPECT_EQ(ended.of(2).status, Status::kCancelled);
+  backend->let_pass(SIZE_MAX);
+  EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
+  EXPECT_EQ(ended.of(0).status, Status::kOk);
+}
+
+TEST_F(EngineLanesTest, CloseAnswersTheLongOnesToo) {
+  Engine engine(backend, options, ended.handler());
+  occupy_long_lane(engine, 0);
+  engine.submit(1, long_text(), kNever);
+  std::jthread closer([&] { engine.close(); });
+  while (engine.submit(9, Input("1"), kNever) != Status::kDraining) std::this_thread::yield();
+  backend->let_pass(SIZE_MAX);
+  closer.join();
+  EXPECT_EQ(ended.of(0).status, Status::kOk);
+  EXPECT_EQ(ended.of(1).status, Status::kOk);
+}
+
+TEST_F(EngineLanesTest, AbortDropsTheLongOnesThatWait) {
+  Engine engine(backend, options, ended.handler());
+  occupy_long_lane(engine, 0);
+  engine.submit(1, long_text(), kNever);
+  std::jthread aborter([&] { engine.abort(); });
+  EXPECT_EQ(ended.of(1).status, Status::kDraining);
+  backend->let_pass(SIZE_MAX);
+  aborter.join();
+  EXPECT_EQ(ended.of(0).status, Status::kOk);
+  EXPECT_EQ(ended.repeated(), 0U);
+}
+
+}  // namespace
+}  // namespace engine::test
