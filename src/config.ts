@@ -1,6 +1,7 @@
 /** The only reader of the environment and of the command line. */
 import path from 'node:path';
 import {
+  type DTYPES,
   type Given,
   type LOG_LEVELS,
   type Place,
@@ -24,6 +25,7 @@ export interface Config {
   readonly scheduling: {
     readonly workers: number;
     readonly threadsPerWorker: number;
+    readonly dtype: (typeof DTYPES)[number];
     readonly maxBatchTokens: number;
     readonly maxBatchRequests: number;
     readonly maxQueueDelayMs: number;
@@ -158,6 +160,7 @@ function toConfig(service: ServiceName, values: SettingValues, place: Place): Co
     scheduling: {
       workers: values.WORKERS,
       threadsPerWorker: values.THREADS_PER_WORKER,
+      dtype: values.DTYPE,
       maxBatchTokens: values.MAX_BATCH_TOKENS,
       maxBatchRequests: values.MAX_BATCH_REQUESTS,
       maxQueueDelayMs: values.MAX_QUEUE_DELAY_MS,

@@ -15,6 +15,7 @@ import type { Endpoint } from './http/routes/endpoint';
 import { predict } from './http/routes/predict';
 import { HttpServer } from './http/server';
 import { createLog, type Log } from './log';
+import { dtypeProblem } from './native/engine';
 import { TextClassifier } from './sentiment/text-classifier';
 import { Shutdown } from './shutdown';
 
@@ -54,6 +55,8 @@ async function run(config: Config): Promise<void> {
   const log = createLog(config.logLevel, config.service);
   const shutdown = new Shutdown(log, config.shutdownTimeoutMs);
   for (const warning of config.warnings) log.logger.warn(warning);
+  const problem = describeDtypeProblem(config);
+  if (problem) return fail(problem, EXIT_USAGE);
 
   const service = await loadService(config, log);
   if (!shutdown.isRequested) {
@@ -69,6 +72,17 @@ async function run(config: Config): Promise<void> {
   }
   await service.model?.close();
   log.logger.info('stopped');
+}
+
+/** Undefined when the number format of the settings is of use here. */
+function describeDtypeProblem({ service, scheduling: { dtype } }: Config): string | undefined {
+  if (dtype === 'float32' || service === 'eeg') return undefined;
+  try {
+    const problem = dtypeProblem(dtype);
+    return problem && `DTYPE: ${dtype} is of no use here: ${problem}; leave it unset`;
+  } catch {
+    return undefined; // the addon cannot be opened: loading the model says so
+  }
 }
 
 async function loadService(config: Config, log: Log): Promise<Service> {

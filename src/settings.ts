@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 
+export const DTYPES = ['float32', 'bfloat16', 'int8'] as const;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const MILLISECONDS_MAX = 2 ** 31 - 1; // what Node's timers hold
 const BODY_LIMIT_MAX = 256 * 1024 ** 2; // V8's longest string is about 512 MiB
@@ -59,6 +60,11 @@ export const SETTINGS = {
     schema: integer(1, 1024),
     default: '1',
     help: 'cores that one batch may use',
+  },
+  DTYPE: {
+    schema: z.string().pipe(z.enum(DTYPES, { error: expected(`one of ${DTYPES.join(', ')}`) })),
+    default: 'float32',
+    help: 'numbers in which a text model multiplies: float32, bfloat16 or int8',
   },
   MAX_BATCH_TOKENS: {
     schema: integer(1, 2 ** 20),

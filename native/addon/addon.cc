@@ -29,6 +29,11 @@ Napi::Value load(const Napi::CallbackInfo& info) {
   return deferred.Promise();
 }
 
+/// dtypeProblem(dtype): string
+Napi::Value dtype_problem(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), backend::dtype_problem(dtype_argument(info[0])));
+}
+
 /// stopAll(): end every thread of this environment's engines, at once.
 void stop_all(const Napi::CallbackInfo& info) {
   info.Env().GetInstanceData<EnvironmentData>()->end_all();
@@ -43,6 +48,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   versions["tokenizers"] = backend::tokenizers_version();
   exports["versions"] = versions;
   exports["load"] = Napi::Function::New<load>(env, "load");
+  exports["dtypeProblem"] = Napi::Function::New<dtype_problem>(env, "dtypeProblem");
   exports["stopAll"] = Napi::Function::New<stop_all>(env, "stopAll");
   return exports;
 }

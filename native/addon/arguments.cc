@@ -112,6 +112,15 @@ Source source_argument(const Napi::Object& from) {
 
 }  // namespace
 
+backend::Dtype dtype_argument(const Napi::Value& value) {
+  if (value.IsUndefined()) return backend::Dtype::kFloat32;
+  const std::string name = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
+  if (name == "float32") return backend::Dtype::kFloat32;
+  if (name == "bfloat16") return backend::Dtype::kBFloat16;
+  if (name == "int8") return backend::Dtype::kInt8;
+  fail(value, R"("float32", "bfloat16" or "int8")", "dtype");
+}
+
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
   const Napi::Object given = object(options, "options");
   const std::chrono::duration<double, std::milli> delay(number(given, "maxQueueDelayMs", 0));
@@ -119,7 +128,8 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   const size_t threads = count(given, "threadsPerWorker");
   return {
       .source = source_argument(object(source, "source")),
-      .compute = {.threads_per_worker = static_cast<int>(threads),
+      .compute = {.dtype = dtype_argument(given.Get("dtype")),
+                  .threads_per_worker = static_cast<int>(threads),
                   .threads_alone = static_cast<int>(workers * threads)},
       .scheduling =
           {

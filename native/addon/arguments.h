@@ -21,6 +21,9 @@ struct LoadArguments {
 };
 
 /// Throw Napi::TypeError: "Expected X for Y but received Z".
+/// "float32", "bfloat16" or "int8"; float32 when it is undefined.
+backend::Dtype dtype_argument(const Napi::Value& value);
+
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
 engine::Input input_argument(const Napi::Value& value);
 Napi::Function function_argument(const Napi::Value& value, const char* name);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backend/backends.h"
+#include "gemm/quantized_linear.h"
 #include "hf/tokenizer.h"
 #include "models/sequence_classifier.h"
 #include "runtime.h"
@@ -17,10 +18,10 @@
 namespace backend {
 namespace {
 
-std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& source) {
+std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& source, Dtype dtype) {
   const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
   const models::Architecture& architecture = models::architecture_of(source.model_type);
-  const Weights weights(checkpoint, architecture.base_prefix);
+  const Weights weights(checkpoint, architecture.base_prefix, dtype);
   auto model = architecture.make(source.config, weights);
   weights.require_all_used();
   checkpoint->release_pages();
@@ -36,12 +37,12 @@ struct TextModel {
 /// The tokenizer is read on a thread of its own beside the weights; each takes about as long. It
 /// learns at the end what the model's position table holds. When both fail, the model's error is
 /// the one thrown.
-TextModel load_text_model(const TextModelSource& source) {
+TextModel load_text_model(const TextModelSource& source, Dtype dtype) {
   const hf::TokenizerFamily family = models::architecture_of(source.model_type).tokenizer_family;
   auto opening = std::async(std::launch::async, [&source, family] {
     return hf::Tokenizer::open(source.tokenizer_directory, family, SIZE_MAX);
   });
-  auto model = load_model(source);
+  auto model = load_model(source, dtype);
   try {
     hf::Tokenizer tokenizer = opening.get();
     tokenizer.limit(static_cast<size_t>(model->max_length()));
@@ -140,11 +141,14 @@ class TextEncoderBackend final : public engine::Backend {
 
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
                                                    const ComputeOptions& compute) {
+  if (compute.dtype == Dtype::kInt8 && !gemm::QuantizedLinear::is_supported()) {
+    throw LoadError("DTYPE: int8: " + dtype_problem(compute.dtype));
+  }
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   const c10::InferenceMode inference_mode;
   try {
     const int64_t num_labels = source.config.positive_integer("num_labels");
-    return std::make_shared<TextEncoderBackend>(load_text_model(source), num_labels, compute);
+    return std::make_shared<TextEncoderBackend>(load_text_model(source, compute.dtype), num_labels, compute);
   } catch (const LoadError&) {
     throw;
   } catch (...) {

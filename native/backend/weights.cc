@@ -29,8 +29,9 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Weights::Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix)
-    : checkpoint_(std::move(checkpoint)), record_(std::make_shared<Record>()) {
+Weights::Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix,
+                 Dtype dtype)
+    : checkpoint_(std::move(checkpoint)), record_(std::make_shared<Record>()), dtype_(dtype) {
   record_->base_prefix = base_prefix;
 }
 
@@ -38,6 +39,12 @@ Weights Weights::operator/(std::string_view name) const {
   Weights scope = *this;
   scope.prefix_ = full_name(name);
   return scope;
+}
+
+Weights Weights::in_float32() const {
+  Weights same = *this;
+  same.dtype_ = Dtype::kFloat32;
+  return same;
 }
 
 std::string Weights::full_name(std::string_view name) const {

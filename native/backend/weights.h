@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/backends.h"
 #include "checkpoint.h"
 
 namespace backend {
@@ -22,10 +23,17 @@ namespace backend {
 /// Source: transformers, core_model_loading.py (rename_source_key).
 class Weights {
  public:
-  explicit Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix = {});
+  explicit Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix = {},
+                   Dtype dtype = Dtype::kFloat32);
 
   /// The scope below: (weights / "encoder" / "layer.0").get("weight", …).
   Weights operator/(std::string_view name) const;
+
+  /// The number format in which the layers under this scope are to multiply.
+  Dtype dtype() const { return dtype_; }
+
+  /// The same scope with float32, for small layers on which the answer hangs.
+  Weights in_float32() const;
 
   /// float32, a copy of its own. Throws LoadError naming the key: wrong shape or type. In the place
   /// of a missing one stand zeros, until require_all_used() names it.
@@ -60,6 +68,7 @@ class Weights {
   std::shared_ptr<const Checkpoint> checkpoint_;
   std::shared_ptr<Record> record_;
   std::string prefix_;
+  Dtype dtype_;
 };
 
 }  // namespace backend

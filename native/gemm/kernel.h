@@ -30,9 +30,9 @@ struct Kernel {
   const char* name;
   bool (*is_supported)();
   int panel_width;
-  int tile_rows;                        ///< of a full tile
-  const TileFunction* float32_tiles;    ///< [tile_rows], for 1, 2, … rows
-  const TileFunction* float16_tiles;    ///< the same, weights stored in float16
+  int tile_rows;                      ///< of a full tile
+  const TileFunction* float32_tiles;  ///< [tile_rows], for 1, 2, … rows
+  const TileFunction* float16_tiles;  ///< the same, weights stored in float16
   const TileFunction* bfloat16_tiles;
   ActivationFunction gelu;
 

@@ -27,8 +27,8 @@ struct Float32 {
 
 float widen_bfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
-/// The exponent's bias is corrected by a product, which also makes subnormal numbers right; infinity
-/// and NaN keep an exponent of ones.
+/// The exponent's bias is corrected by a product, which also makes subnormal numbers right;
+/// infinity and NaN keep an exponent of ones.
 float widen_float16(uint16_t bits) {
   constexpr float kBias = 0x1p112F;
   constexpr uint32_t kExponent = 0x7c00;

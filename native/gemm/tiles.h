@@ -1,6 +1,6 @@
 // The tile of every kernel, written once. Included by files that are compiled for different
-// instructions, so everything here has internal linkage and nothing of the standard library's inline
-// code is used: the linker would be free to keep the copy that not every processor can run.
+// instructions, so everything here has internal linkage and nothing of the standard library's
+// inline code is used: the linker would be free to keep the copy that not every processor can run.
 #pragma once
 
 #include "kernel.h"
@@ -8,9 +8,9 @@
 namespace gemm {
 namespace {
 
-/// Simd: the vector type `Vector` of kLanes floats; load, store, broadcast. Weight: its stored type,
-/// and load of kLanes of them. Two vectors side by side make a panel; kRows × 2 accumulators stay in
-/// registers while the panel streams by.
+/// Simd: the vector type `Vector` of kLanes floats; load, store, broadcast. Weight: its stored
+/// type, and load of kLanes of them. Two vectors side by side make a panel; kRows × 2 accumulators
+/// stay in registers while the panel streams by.
 template <class Simd, class Weight, int kRows>
 void compute_tile(const Tile& tile) {
   using Vector = typename Simd::Vector;

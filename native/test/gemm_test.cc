@@ -1,6 +1,4 @@
 // The matrix products of every kernel that this processor runs, against sums in double precision.
-#include "gemm/packed_linear.h"
-
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -11,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gemm/packed_linear.h"
 #include "kernel.h"
 
 namespace {

@@ -9,8 +9,13 @@ export type EngineErrorCode =
   | 'INFERENCE_FAILED'
   | 'MODEL_LOAD_FAILED';
 
+/** In which numbers a text model's linear layers multiply. */
+export type Dtype = 'float32' | 'bfloat16' | 'int8';
+
 /** How the engine may use the machine. */
 export interface SchedulingOptions {
+  /** Default: float32. */
+  readonly dtype?: Dtype;
   /** Inference threads, each running a batch of its own. */
   readonly workers: number;
   /** Intra-op (OpenMP) threads of each worker. */
@@ -137,6 +142,11 @@ export interface NativeBinding {
     options: SchedulingOptions,
     onCompletions: (completions: readonly NativeCompletion[]) => void,
   ): Promise<NativeEngine>;
+  /**
+   * Why a number format is of no use on this processor: its instructions are missing, or a
+   * measurement of some milliseconds shows no gain. Empty: it is of use.
+   */
+  dtypeProblem(dtype: Dtype): string;
   /** End every thread of this environment's engines at once, answering nothing. */
   stopAll(): void;
 }

@@ -1,4 +1,5 @@
 import type {
+  Dtype,
   EngineErrorCode,
   EngineStats,
   Inference,
@@ -13,6 +14,7 @@ import type {
 import { loadBinding } from './load';
 
 export type {
+  Dtype,
   EngineErrorCode,
   EngineStats,
   Inference,
@@ -130,6 +132,11 @@ export class Engine<Input extends string | Float32Array> {
     signal.addEventListener('abort', cancel, { once: true });
     return () => signal.removeEventListener('abort', cancel);
   }
+}
+
+/** Why a number format is of no use on this processor; empty when it is. Some milliseconds. */
+export function dtypeProblem(dtype: Dtype): string {
+  return loadBinding().dtypeProblem(dtype);
 }
 
 function settle(pending: Map<number, Pending>, completions: readonly NativeCompletion[]): void {

@@ -34,6 +34,7 @@ describe('readCommand', () => {
       scheduling: {
         workers: 8,
         threadsPerWorker: 1,
+        dtype: 'float32',
         maxBatchTokens: 512,
         maxBatchRequests: 32,
         maxQueueDelayMs: 0,
@@ -73,6 +74,7 @@ describe('readCommand', () => {
       scheduling: {
         workers: 2,
         threadsPerWorker: 3,
+        dtype: 'float32',
         maxBatchTokens: 512,
         maxBatchRequests: 4,
         maxQueueDelayMs: 5,

@@ -78,7 +78,8 @@ std::vector<nn::DisentangledAttention> make_attentions(const Weights& encoder, i
   }
   std::vector<nn::DisentangledAttention> attentions;
   for (int64_t i = 0; i < count; ++i) {
-    const Weights self = encoder / ("layer." + std::to_string(i)) / "attention.self";
+    // Used once, here; the products are kept.
+    const Weights self = (encoder / ("layer." + std::to_string(i)) / "attention.self").in_float32();
     const bool shared = relative.share_att_key;
     at::Tensor keys, queries;
     if (table.defined() && relative.c2p) {

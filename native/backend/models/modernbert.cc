@@ -165,12 +165,12 @@ class ModernBert final : public SequenceClassifier {
         full_rotary_(make_rotary(config, "full_attention", "global_rope_theta", 160'000)),
         sliding_rotary_(make_rotary(config, "sliding_attention", "local_rope_theta", 10'000)),
         final_norm_(make_norm(config, weights / "model.final_norm")),
-        head_dense_(weights / "head.dense", config.positive_integer("hidden_size"),
+        head_dense_((weights / "head.dense").in_float32(), config.positive_integer("hidden_size"),
                     config.positive_integer("hidden_size"), bias_of(config, "classifier_bias")),
         head_activation_(nn::activation_by_name(config.string_or("classifier_activation", "gelu"),
                                                 "classifier_activation")),
         head_norm_(make_norm(config, weights / "head.norm")),
-        classifier_(weights / "classifier", config.positive_integer("hidden_size"),
+        classifier_((weights / "classifier").in_float32(), config.positive_integer("hidden_size"),
                     config.positive_integer("num_labels")) {
     config.require_one_of("classifier_pooling", {"cls", "mean"});
     mean_pooling_ = config.string_or("classifier_pooling", "cls") == "mean";

@@ -10,9 +10,9 @@ EncoderLayer::EncoderLayer(const Weights& weights, const EncoderShape& shape,
                            const EncoderLayerKeys& keys)
     : num_heads_(shape.num_attention_heads),
       activation_(shape.activation),
-      query_key_value_(Linear::side_by_side(
-          {weights / keys.query, weights / keys.key, weights / keys.value}, shape.hidden_size,
-          shape.hidden_size)),
+      query_key_value_(
+          Linear::side_by_side({weights / keys.query, weights / keys.key, weights / keys.value},
+                               shape.hidden_size, shape.hidden_size)),
       attention_output_(weights / keys.attention_output, shape.hidden_size, shape.hidden_size),
       attention_norm_(weights / keys.attention_norm, shape.hidden_size, shape.layer_norm_epsilon),
       feed_forward_in_(weights / keys.feed_forward_in, shape.hidden_size, shape.intermediate_size),

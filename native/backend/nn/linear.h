@@ -2,8 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "gemm/packed_linear.h"
 #include "nn/activation.h"
+#include "nn/products.h"
 #include "weights.h"
 
 namespace backend::nn {
@@ -11,8 +11,8 @@ namespace backend::nn {
 /// Whether a layer has an additive parameter.
 enum class Bias { kYes, kNo };
 
-/// y = x Wᵀ + b, computed in float32 from W as it is stored. Keys: weight [out, in], bias [out].
-/// Copies share the weights.
+/// y = x Wᵀ + b, float32 to float32, multiplied in the weights' number format. Keys: weight [out,
+/// in], bias [out]. Copies share the weights.
 class Linear {
  public:
   Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias = Bias::kYes);
@@ -26,17 +26,15 @@ class Linear {
   Linear outputs(int64_t first, int64_t count) const;
 
   /// [rows, in] → [rows, out]
-  at::Tensor operator()(const at::Tensor& input) const { return multiply(input, {}); }
+  at::Tensor operator()(const at::Tensor& input) const;
 
   /// The same with an activation.
   at::Tensor operator()(const at::Tensor& input, Activation activation) const;
 
  private:
-  Linear(const at::Tensor& weight, const at::Tensor& bias);
+  Linear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype);
 
-  at::Tensor multiply(const at::Tensor& input, gemm::Activation activation) const;
-
-  std::shared_ptr<const gemm::PackedLinear> packed_;
+  std::shared_ptr<const Product> product_;
   int64_t first_ = 0;
   int64_t count_;
 };

@@ -33,8 +33,17 @@ struct TorchScriptSource {
   size_t window_length = 0;  ///< samples
 };
 
+/// In which numbers a text model's linear layers multiply. The rest, and the classification head, is
+/// float32 always.
+enum class Dtype { kFloat32, kBFloat16, kInt8 };
+
+/// Why a number format is of no use on this processor: its instructions are missing, or a short
+/// measurement shows no gain. Empty when it is of use.
+std::string dtype_problem(Dtype dtype);
+
 /// What the process may compute with; the same for every backend of it.
 struct ComputeOptions {
+  Dtype dtype = Dtype::kFloat32;
   int threads_per_worker = 1;  ///< intra-op (OpenMP) threads
   int threads_alone = 1;       ///< the same for a batch that runs alone
 };

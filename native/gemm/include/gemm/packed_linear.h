@@ -18,11 +18,12 @@ enum class Storage { kFloat32, kFloat16, kBFloat16 };
 /// What becomes of y before it is written.
 enum class Activation { kNone, kGelu };
 
-/// y = x Wᵀ + b in float32. W stays in the type it has, so that a layer stored in 16 bits needs half
-/// the memory and half the traffic, with the same numbers. Any number of threads may multiply.
+/// y = x Wᵀ + b in float32. W stays in the type it has, so that a layer stored in 16 bits needs
+/// half the memory and half the traffic, with the same numbers. Any number of threads may multiply.
 class PackedLinear {
  public:
-  /// weight: [outputs, inputs], rows end to end. bias: [outputs], or null for none. Both are copied.
+  /// weight: [outputs, inputs], rows end to end. bias: [outputs], or null for none. Both are
+  /// copied.
   PackedLinear(const void* weight, Storage storage, const float* bias, int64_t outputs,
                int64_t inputs);
 

@@ -11,9 +11,9 @@
 
 namespace gemm {
 
-/// Helpers for a thread that computes. Nobody waits for a helper that has not come: the caller takes
-/// parts like everyone, and helpers take what is left. So a core that another process wants costs
-/// the help, not the time. (OpenMP's teams wait for every member at every section.)
+/// Helpers for a thread that computes. Nobody waits for a helper that has not come: the caller
+/// takes parts like everyone, and helpers take what is left. So a core that another process wants
+/// costs the help, not the time. (OpenMP's teams wait for every member at every section.)
 class Team {
  public:
   /// helpers: threads beside the caller's own; they take over its priority.

@@ -1,0 +1,75 @@
+// Which number formats this processor multiplies faster than float32.
+#include <ATen/ops/randn.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "backend/backends.h"
+#include "gemm/quantized_linear.h"
+#include "nn/products.h"
+#include "runtime.h"
+
+namespace backend {
+namespace {
+
+/// Of a layer of a small encoder, and of the tokens of a few texts.
+constexpr int64_t kOutputs = 1536;
+constexpr int64_t kInputs = 384;
+constexpr int64_t kRows = 64;
+constexpr int kRounds = 9;
+
+/// Below, accuracy would be given away for nothing.
+constexpr double kLeastGain = 1.15;
+
+bool has_bfloat16_instructions() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
+double seconds(const nn::Product& product, const at::Tensor& x) {
+  const auto start = std::chrono::steady_clock::now();
+  product(x, 0, kOutputs, gemm::Activation::kNone);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  return taken.count();
+}
+
+/// How many times faster than float32, the best times of alternating rounds.
+double measured_gain(Dtype dtype) {
+  set_intra_op_threads(1);
+  const c10::InferenceMode inference_mode;
+  const at::Tensor x = at::randn({kRows, kInputs});
+  const at::Tensor weight = at::randn({kOutputs, kInputs}).to(at::kHalf);
+  const auto reference = nn::make_product(weight, {}, Dtype::kFloat32);
+  const auto candidate = nn::make_product(weight, {}, dtype);
+  double slow = seconds(*reference, x);
+  double fast = seconds(*candidate, x);
+  for (int round = 0; round < kRounds; ++round) {
+    slow = std::min(slow, seconds(*reference, x));
+    fast = std::min(fast, seconds(*candidate, x));
+  }
+  return slow / fast;
+}
+
+}  // namespace
+
+std::string dtype_problem(Dtype dtype) {
+  if (dtype == Dtype::kFloat32) return "";
+  if (dtype == Dtype::kInt8 && !gemm::QuantizedLinear::is_supported()) {
+    return "this processor has no AVX2";
+  }
+  if (dtype == Dtype::kBFloat16 && !has_bfloat16_instructions()) {
+    return "this processor has no AVX512-BF16";
+  }
+  const double gain = measured_gain(dtype);
+  if (gain >= kLeastGain) return "";
+  char text[64];
+  std::snprintf(text, sizeof text, "measured now, it runs at %.2f × the speed of float32", gain);
+  return text;
+}
+
+}  // namespace backend

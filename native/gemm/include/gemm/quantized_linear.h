@@ -1,0 +1,71 @@
+// Linear layers whose weights are kept in 8-bit integers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "gemm/packed_linear.h"
+
+namespace gemm {
+
+struct Int8Kernel;
+
+/// Rows of float32 as 8-bit integers: x ≈ scale × (value − zero_point), with a scale and a zero
+/// point of each row's own, so that no row's accuracy depends on its neighbours in the batch.
+class QuantizedRows {
+ public:
+  /// x: [rows, inputs], x_stride floats from row to row.
+  QuantizedRows(const float* x, int64_t rows, int64_t x_stride, int64_t inputs);
+
+  struct Row {
+    const uint8_t* values;  ///< [inputs], filled up with zeros to a multiple of 4
+    float scale;
+    int32_t zero_point;
+  };
+  Row row(int64_t index) const;
+  int64_t rows() const { return static_cast<int64_t>(scales_.size()); }
+
+ private:
+  int64_t stride_;
+  std::vector<uint8_t> values_;
+  std::vector<float> scales_;
+  std::vector<int32_t> zero_points_;
+};
+
+/// y = x Wᵀ + b with W in 7 bits and a scale for each output, sums in 32-bit integers: exact, so
+/// the same on every processor. (7 bits, because AVX2's products of 8 bits overflow.)
+class QuantizedLinear {
+ public:
+  /// weight: [outputs, inputs]. bias: [outputs], or null for none. The processor must support it.
+  QuantizedLinear(const float* weight, const float* bias, int64_t outputs, int64_t inputs);
+
+  /// Outputs first_output … first_output + count - 1 alone, into y: [rows, count], y_stride floats
+  /// from row to row.
+  void multiply(const QuantizedRows& x, float* y, int64_t y_stride, Activation activation,
+                int64_t first_output, int64_t count) const;
+
+  int64_t outputs() const { return outputs_; }
+  int64_t inputs() const { return inputs_; }
+  int64_t panel_width() const;
+
+  /// Whether this processor has the instructions.
+  static bool is_supported();
+
+ private:
+  void compute_tile(const QuantizedRows& x, int64_t row, int64_t rows, int64_t first,
+                    float* results) const;
+
+  const Int8Kernel* kernel_;
+  int64_t outputs_;
+  int64_t inputs_;
+  std::vector<int8_t> panels_;  ///< [panels, inputs / 4, panel_width, 4], filled up with zeros
+  // Of each output, filled up to whole panels:
+  std::vector<float> scales_;
+  std::vector<int32_t> sums_;  ///< of the weights, for the zero points
+  std::vector<float> bias_;
+};
+
+}  // namespace gemm

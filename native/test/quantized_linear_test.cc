@@ -1,0 +1,148 @@
+// Products of 8-bit integers, against the same quantization in double precision.
+#include "gemm/quantized_linear.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+using gemm::Activation;
+using gemm::QuantizedLinear;
+using gemm::QuantizedRows;
+
+class QuantizedLinearTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!QuantizedLinear::is_supported()) GTEST_SKIP() << "no AVX2";
+  }
+};
+
+std::vector<float> random_floats(size_t size, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> floats(size);
+  for (float& value : floats) value = normal(random);
+  return floats;
+}
+
+/// What `values` become with whole numbers from 0 to 255 around their zero point.
+std::vector<double> quantized_row(const float* values, int64_t count) {
+  const auto [low, high] = std::minmax_element(values, values + count);
+  const float lowest = std::min(*low, 0.0F);
+  const float scale = (std::max(*high, 0.0F) - lowest) / 255;
+  const double zero_point = std::nearbyint(-lowest / scale);
+  std::vector<double> result;
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = std::floor(values[i] / double{scale} + zero_point + 0.5);
+    result.push_back((std::clamp(value, 0.0, 255.0) - zero_point) * scale);
+  }
+  return result;
+}
+
+std::vector<double> quantized_weights(const float* values, int64_t count) {
+  float most = 0;
+  for (int64_t i = 0; i < count; ++i) most = std::max(most, std::abs(values[i]));
+  std::vector<double> result;
+  for (int64_t i = 0; i < count; ++i) {
+    result.push_back(std::nearbyint(values[i] / (most / 63)) * (most / 63));
+  }
+  return result;
+}
+
+void expect_product(int64_t rows, int64_t outputs, int64_t inputs, int64_t first, int64_t count) {
+  const int64_t x_stride = inputs + 3;
+  const int64_t y_stride = count + 2;
+  const auto x = random_floats(static_cast<size_t>(rows * x_stride), 1);
+  const auto weight = random_floats(static_cast<size_t>(outputs * inputs), 2);
+  const auto bias = random_floats(static_cast<size_t>(outputs), 3);
+  std::vector<float> y(static_cast<size_t>(rows * y_stride), 777);
+  const QuantizedLinear linear(weight.data(), bias.data(), outputs, inputs);
+  linear.multiply(QuantizedRows(x.data(), rows, x_stride, inputs), y.data(), y_stride,
+                  Activation::kNone, first, count);
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto values = quantized_row(x.data() + row * x_stride, inputs);
+    for (int64_t j = 0; j < y_stride; ++j) {
+      const float got = y[static_cast<size_t>(row * y_stride + j)];
+      if (j >= count) {
+        ASSERT_EQ(got, 777);
+        continue;
+      }
+      const auto weights = quantized_weights(weight.data() + (first + j) * inputs, inputs);
+      double sum = bias[static_cast<size_t>(first + j)];
+      for (size_t k = 0; k < weights.size(); ++k) sum += values[k] * weights[k];
+      // A value that lies on the edge between two whole numbers may fall to either side.
+      const double step = std::abs(weights.front()) + 3.0 / 63;
+      ASSERT_NEAR(got, sum, 0.02 * step + 1e-5 * static_cast<double>(inputs)) << row << ", " << j;
+    }
+  }
+}
+
+TEST_F(QuantizedLinearTest, EveryNumberOfRowsAndOutputs) {
+  for (int64_t rows = 0; rows <= 30; ++rows) expect_product(rows, 64, 24, 0, 64);
+  for (const int64_t outputs : {1, 2, 15, 16, 17, 33}) expect_product(4, outputs, 8, 0, outputs);
+  for (const int64_t inputs : {1, 2, 3, 5, 7, 384, 1536}) expect_product(6, 20, inputs, 0, 20);
+}
+
+TEST_F(QuantizedLinearTest, SomeOfTheOutputs) {
+  expect_product(7, 108, 36, 36, 72);
+  expect_product(7, 108, 36, 5, 3);
+  expect_product(7, 108, 36, 0, 0);
+}
+
+/// The largest numbers of one sign: where sums of pairs in 16 bits would saturate.
+TEST_F(QuantizedLinearTest, SumsDoNotSaturate) {
+  constexpr int64_t kInputs = 1536;
+  const std::vector<float> ones(kInputs, 1);
+  const QuantizedLinear linear(ones.data(), nullptr, 1, kInputs);
+  float y = 0;
+  linear.multiply(QuantizedRows(ones.data(), 1, kInputs, kInputs), &y, 1, Activation::kNone, 0, 1);
+  EXPECT_NEAR(y, kInputs, 1e-3);
+}
+
+/// A row's scale is its own: a large neighbour costs it nothing.
+TEST_F(QuantizedLinearTest, RowsDoNotDependOnEachOther) {
+  constexpr int64_t kInputs = 32;
+  auto x = random_floats(2 * kInputs, 4);
+  const auto weight = random_floats(8 * kInputs, 5);
+  const QuantizedLinear linear(weight.data(), nullptr, 8, kInputs);
+  float alone[8], together[16];
+  linear.multiply(QuantizedRows(x.data(), 1, kInputs, kInputs), alone, 8, Activation::kNone, 0, 8);
+  for (size_t k = kInputs; k < x.size(); ++k) x[k] *= 1e6F;
+  linear.multiply(QuantizedRows(x.data(), 2, kInputs, kInputs), together, 8, Activation::kNone, 0,
+                  8);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(alone[i], together[i]);
+}
+
+TEST_F(QuantizedLinearTest, WhatIsNoNumberStaysNone) {
+  const std::vector<float> weight(40, 1);
+  const QuantizedLinear linear(weight.data(), nullptr, 1, 40);
+  for (const float odd :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    for (const size_t place : {0U, 20U, 39U}) {
+      std::vector<float> x(40, 1);
+      x[place] = odd;
+      float y = 0;
+      linear.multiply(QuantizedRows(x.data(), 1, 40, 40), &y, 1, Activation::kNone, 0, 1);
+      EXPECT_FALSE(std::isfinite(y));
+    }
+  }
+}
+
+TEST_F(QuantizedLinearTest, ZerosStayZero) {
+  const std::vector<float> zeros(64);
+  const float bias[] = {0.5F, -2};
+  const QuantizedLinear linear(zeros.data(), bias, 2, 8);
+  float y[2];
+  linear.multiply(QuantizedRows(zeros.data(), 1, 8, 8), y, 2, Activation::kNone, 0, 2);
+  EXPECT_EQ(y[0], 0.5F);
+  EXPECT_EQ(y[1], -2);
+}
+
+}  // namespace
