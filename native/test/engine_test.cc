@@ -61,6 +61,30 @@ TEST_F(EngineTest, TakesWhatWaitsUpToTheTokenBudget) {
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 2, 2, 1}));
 }
 
+TEST_F(EngineTest, ABatchThatIsAloneHasAllCores) {
+  backend->needs_preparation = false;
+  Engine engine(backend, {.workers = 2}, ended.handler());
+  occupy_worker(engine, 1);
+  engine.submit(2, Input("2"), kNever);  // beside the first
+  backend->await_running(2);
+  backend->release();
+  ended.of(1);
+  ended.of(2);
+  engine.close();
+  EXPECT_EQ(backend->cores(), (std::vector<Cores>{Cores::kAll, Cores::kOwn}));
+}
+
+TEST_F(EngineTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
+  backend->needs_preparation = false;
+  Engine engine(backend, {.workers = 1, .max_batch_requests = 1}, ended.handler());
+  occupy_worker(engine, 1);
+  engine.submit(2, Input("2"), kNever);
+  engine.submit(3, Input("3"), kNever);
+  backend->release();
+  engine.close();
+  EXPECT_EQ(backend->cores(), (std::vector<Cores>{Cores::kAll, Cores::kOwn, Cores::kAll}));
+}
+
 TEST_F(EngineTest, OneRequestOverTheTokenBudgetRunsAlone) {
   backend->needs_preparation = false;  // what was submitted is ready to run
   Engine engine(backend, {.workers = 1, .max_batch_tokens = 4}, ended.handler());
