@@ -10,7 +10,7 @@ namespace gemm {
 namespace {
 
 /// Rows of x that are taken together stay in the second-level cache while the panels stream by.
-constexpr int64_t kBlockBytes = 256 * 1024;
+constexpr int64_t kBlockBytes = 262'144;
 constexpr size_t kAlignment = 64;
 constexpr int kMostTileRows = 12;
 constexpr int kWidestPanel = 32;

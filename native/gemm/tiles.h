@@ -117,7 +117,7 @@ struct TilesUpTo<Simd, Weight, 12> {
 #undef GEMM_TILE
 
 template <class Simd, class Float32, class Float16, class BFloat16, int kRows>
-constexpr Kernel make_kernel(const char* name, bool (*is_supported)()) {
+constexpr Kernel make_kernel(const char* name, bool (*is_supported)()) noexcept {
   return {.name = name,
           .is_supported = is_supported,
           .panel_width = 2 * Simd::kLanes,

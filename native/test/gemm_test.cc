@@ -28,9 +28,10 @@ std::vector<const Kernel*> supported_kernels() {
   return kernels;
 }
 
-double value_of_float16(uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const int fraction = bits & 1023;
+double value_of_float16(uint16_t stored) {
+  const uint32_t bits = stored;
+  const auto exponent = static_cast<int>(bits >> 10 & 31);
+  const auto fraction = static_cast<int>(bits & 1023);
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
   if (exponent == 31) {
     return fraction != 0 ? std::nan("") : sign * std::numeric_limits<double>::infinity();

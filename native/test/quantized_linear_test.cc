@@ -38,6 +38,7 @@ std::vector<double> quantized_row(const float* values, int64_t count) {
   const float scale = (std::max(*high, 0.0F) - lowest) / 255;
   const double zero_point = std::nearbyint(-lowest / scale);
   std::vector<double> result;
+  result.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const double value = std::floor(values[i] / double{scale} + zero_point + 0.5);
     result.push_back((std::clamp(value, 0.0, 255.0) - zero_point) * scale);
@@ -49,6 +50,7 @@ std::vector<double> quantized_weights(const float* values, int64_t count) {
   float most = 0;
   for (int64_t i = 0; i < count; ++i) most = std::max(most, std::abs(values[i]));
   std::vector<double> result;
+  result.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     result.push_back(std::nearbyint(values[i] / (most / 63)) * (most / 63));
   }
