@@ -148,7 +148,8 @@ std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source
   const c10::InferenceMode inference_mode;
   try {
     const int64_t num_labels = source.config.positive_integer("num_labels");
-    return std::make_shared<TextEncoderBackend>(load_text_model(source, compute.dtype), num_labels, compute);
+    return std::make_shared<TextEncoderBackend>(load_text_model(source, compute.dtype), num_labels,
+                                                compute);
   } catch (const LoadError&) {
     throw;
   } catch (...) {
