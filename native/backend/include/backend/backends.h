@@ -33,8 +33,8 @@ struct TorchScriptSource {
   size_t window_length = 0;  ///< samples
 };
 
-/// In which numbers a text model's linear layers multiply. The rest, and the classification head, is
-/// float32 always.
+/// In which numbers a text model's linear layers multiply. The rest, and the classification head,
+/// is float32 always.
 enum class Dtype { kFloat32, kBFloat16, kInt8 };
 
 /// Why a number format is of no use on this processor: its instructions are missing, or a short
