@@ -64,7 +64,9 @@ async function run(config: Config): Promise<void> {
     const address = await listen(server, config);
     if (address) {
       const startMs = Math.round(performance.now() - startedAt);
-      log.logger.info({ ...address, modelLoaded: service.model !== null, startMs }, 'listening');
+      const { scheduling } = config;
+      const modelLoaded = service.model !== null;
+      log.logger.info({ ...address, modelLoaded, startMs, scheduling }, 'listening');
       log.flush();
       await shutdown.requested;
       await server.close();
