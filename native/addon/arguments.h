@@ -20,10 +20,10 @@ struct LoadArguments {
   engine::Options scheduling;
 };
 
-/// Throw Napi::TypeError: "Expected X for Y but received Z".
+// Each throws Napi::TypeError: "Expected X for Y but received Z".
+
 /// "float32", "bfloat16" or "int8"; float32 when it is undefined.
 backend::Dtype dtype_argument(const Napi::Value& value);
-
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
 engine::Input input_argument(const Napi::Value& value);
 Napi::Function function_argument(const Napi::Value& value, const char* name);

@@ -11,6 +11,4 @@ const Kernel& best_kernel() {
   return kPortableKernel;
 }
 
-const char* kernel_name() { return best_kernel().name; }
-
 }  // namespace gemm

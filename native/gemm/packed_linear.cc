@@ -5,6 +5,7 @@
 #include <new>
 
 #include "kernel.h"
+#include "tiling.h"
 
 namespace gemm {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 /// Rows of x that are taken together stay in the second-level cache while the panels stream by.
 constexpr int64_t kBlockBytes = 262'144;
 constexpr size_t kAlignment = 64;
-constexpr int kMostTileRows = 12;
-constexpr int kWidestPanel = 32;
-
-int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t bytes_of(Storage storage) { return storage == Storage::kFloat32 ? 4 : 2; }
 

@@ -5,14 +5,13 @@
 
 #include "int8_kernel.h"
 #include "kernel.h"
+#include "tiling.h"
 
 namespace gemm {
 namespace {
 
 constexpr int32_t kMostWeight = 63;
 constexpr int32_t kMostValue = 255;
-constexpr int kMostTileRows = 12;
-constexpr int kWidestPanel = 32;
 
 /// Loops that the compiler makes for each kind of processor, to be chosen from on the machine.
 #if defined(__x86_64__)
@@ -20,8 +19,6 @@ constexpr int kWidestPanel = 32;
 #else
 #define GEMM_FOR_EACH_PROCESSOR
 #endif
-
-int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 const Int8Kernel* best_int8_kernel() {
 #if defined(__x86_64__)
@@ -118,7 +115,7 @@ int64_t QuantizedLinear::panel_width() const { return kernel_->panel_width; }
 
 QuantizedLinear::QuantizedLinear(const float* weight, const float* bias, int64_t outputs,
                                  int64_t inputs)
-    : kernel_(best_int8_kernel()), outputs_(outputs), inputs_(inputs) {
+    : kernel_(best_int8_kernel()), inputs_(inputs) {
   const int64_t width = panel_width();
   const int64_t groups = ceil_divide(inputs, kGroup);
   const auto padded = static_cast<size_t>(ceil_divide(outputs, width) * width);

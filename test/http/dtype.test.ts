@@ -1,8 +1,9 @@
 import path from 'node:path';
-import { type Dtype, dtypeProblem, type SchedulingOptions } from '../../src/native/engine';
+import { type Dtype, dtypeProblem } from '../../src/native/engine';
 import { TextClassifier } from '../../src/sentiment/text-classifier';
 import { type GoldenTexts, readFixture } from '../helpers/golden';
 import { post } from '../helpers/http';
+import { SCHEDULING } from '../helpers/scheduling';
 import {
   FIXTURES,
   killAll,
@@ -12,15 +13,6 @@ import {
   startService,
   textModel,
 } from '../helpers/service';
-
-const SCHEDULING: SchedulingOptions = {
-  workers: 2,
-  threadsPerWorker: 1,
-  maxBatchTokens: 512,
-  maxBatchRequests: 16,
-  maxQueueDelayMs: 0,
-  maxQueueRequests: 4096,
-};
 
 afterAll(killAll);
 

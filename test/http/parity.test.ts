@@ -2,7 +2,7 @@ import path from 'node:path';
 import { CLASSES } from '../../src/eeg/classes';
 import { EegClassifier } from '../../src/eeg/eeg-classifier';
 import { zNormalize } from '../../src/eeg/z-normalize';
-import { Engine, type SchedulingOptions } from '../../src/native/engine';
+import { Engine } from '../../src/native/engine';
 import { softmax } from '../../src/numeric/activations';
 import { readModelDirectory } from '../../src/sentiment/model-directory';
 import { TextClassifier } from '../../src/sentiment/text-classifier';
@@ -13,19 +13,11 @@ import {
   readGolden,
   textModelNames,
 } from '../helpers/golden';
+import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
 
 /** Largest difference to transformers and torch that a probability may have. */
 const TOLERANCE = 1e-5;
-
-const SCHEDULING: SchedulingOptions = {
-  workers: 2,
-  threadsPerWorker: 1,
-  maxBatchTokens: 512,
-  maxBatchRequests: 16,
-  maxQueueDelayMs: 0,
-  maxQueueRequests: 4096,
-};
 
 /** Fails with all that is too far off, the worst first. */
 function expectNone(problems: readonly string[]): void {

@@ -44,8 +44,8 @@ std::string dtype_problem(Dtype dtype);
 /// What the process may compute with; the same for every backend of it.
 struct ComputeOptions {
   Dtype dtype = Dtype::kFloat32;
-  int threads_per_worker = 1;  ///< intra-op (OpenMP) threads
-  int threads_alone = 1;       ///< the same for a batch that runs alone
+  int threads_per_worker = 1;  ///< on one batch
+  int threads_alone = 1;  ///< on a batch that runs alone; a TorchScript model has no use for it
 };
 
 /// Each throws LoadError, or what the file made LibTorch throw translated into one.

@@ -44,7 +44,6 @@ class PackedLinear {
   /// Outputs first_output … first_output + count - 1 alone.
   void multiply(const Operands& operands, int64_t first_output, int64_t count) const;
 
-  int64_t outputs() const { return outputs_; }
   int64_t inputs() const { return inputs_; }
 
   /// Outputs that are computed together: a share of the work should start at a multiple.
@@ -68,8 +67,5 @@ class PackedLinear {
   std::unique_ptr<std::byte[], Free> panels_;
   std::vector<float> bias_;  ///< filled up in the same way
 };
-
-/// The kernel that this processor runs: "avx512", "avx2" or "portable".
-const char* kernel_name();
 
 }  // namespace gemm

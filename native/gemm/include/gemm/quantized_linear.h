@@ -47,8 +47,6 @@ class QuantizedLinear {
   void multiply(const QuantizedRows& x, float* y, int64_t y_stride, Activation activation,
                 int64_t first_output, int64_t count) const;
 
-  int64_t outputs() const { return outputs_; }
-  int64_t inputs() const { return inputs_; }
   int64_t panel_width() const;
 
   /// Whether this processor has the instructions.
@@ -59,7 +57,6 @@ class QuantizedLinear {
                     float* results) const;
 
   const Int8Kernel* kernel_;
-  int64_t outputs_;
   int64_t inputs_;
   std::vector<int8_t> panels_;  ///< [panels, inputs / 4, panel_width, 4], filled up with zeros
   // Of each output, filled up to whole panels:
