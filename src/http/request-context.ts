@@ -10,8 +10,8 @@ export interface RequestContext {
   refused: boolean;
   /** Aborted when the client goes before its answer is out. */
   abort: AbortController | null;
-  /** What the engine said, for the log line. */
-  inference: Inference | null;
+  /** What the engine said of each element that was analyzed; none before the answer. */
+  inferences: readonly Inference[];
   /** What the answer is about, when it is an error. */
   error: Error | null;
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { ServiceError, STATUS } from '../../errors';
 import type { InFlight } from '../in-flight';
 import { contextOf, type RequestContext } from '../request-context';
+import { roundMs, timingsOf } from '../timings';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -29,7 +30,7 @@ export function trackRequest(inFlight: InFlight, logger: Logger): RequestHandler
       startedAt: performance.now(),
       refused: inFlight.isDraining,
       abort: null,
-      inference: null,
+      inferences: [],
       error: null,
     };
     response.locals = context as unknown as Response['locals'];
@@ -57,21 +58,21 @@ function logRequest(logger: Logger, response: Response, context: RequestContext)
   const route: string | null = response.req.route?.path ?? null;
   const level = levelOf(status, route);
   if (!logger.isLevelEnabled(level)) return;
-  const { inference } = context;
+  const timings = timingsOf(context.inferences);
   logger[level](
     {
       requestId: context.requestId,
       method: response.req.method,
       route,
       status,
-      durationMs: milliseconds(performance.now() - context.startedAt),
-      ...(inference && {
-        queueMs: milliseconds(inference.queueMs),
-        tokenizationMs: milliseconds(inference.tokenizationMs),
-        inferenceMs: milliseconds(inference.inferenceMs),
-        batchSize: inference.batchSize,
-        tokens: inference.tokens,
-        truncated: inference.truncated,
+      durationMs: roundMs(performance.now() - context.startedAt),
+      ...(timings && {
+        queueMs: roundMs(timings.queueMs),
+        tokenizationMs: roundMs(timings.tokenizationMs),
+        inferenceMs: roundMs(timings.inferenceMs),
+        batchSize: timings.batchSize,
+        tokens: timings.tokens,
+        truncated: timings.truncated,
       }),
       ...(status >= 500 && context.error && { error: context.error.message }),
     },
@@ -83,9 +84,4 @@ function levelOf(status: number, route: string | null): 'debug' | 'info' | 'warn
   if (status === 500) return 'error';
   if (status > 500) return 'warn';
   return route === '/health' ? 'debug' : 'info';
-}
-
-/** To the microsecond. */
-function milliseconds(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

@@ -3,9 +3,8 @@ import { ServiceError } from '../../errors';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import type { TextClassifier } from '../../sentiment/text-classifier';
 import { isBlank } from '../../sentiment/whitespace';
-import { contextOf } from '../request-context';
 import { analyzeBody } from '../schemas/analyze';
-import { sendJson } from '../send-json';
+import { sendAnalysis } from '../send-analysis';
 import { type Endpoint, inferOptions, parseBody, requireModel } from './endpoint';
 
 /** POST /analyze: a text to its label. `classifier`: null when its model could not be loaded. */
@@ -20,9 +19,8 @@ export function analyze(classifier: TextClassifier | null, timeoutMs: number): E
         text,
         inferOptions(response, timeoutMs),
       );
-      contextOf(response).inference = inference;
-      if (inference.truncated) response.setHeader('X-Input-Truncated', 'true');
-      sendJson(response, 200, { input_text: text, label, score: roundToFourDecimals(score) });
+      const answer = { input_text: text, label, score: roundToFourDecimals(score) };
+      sendAnalysis(response, [inference], answer);
     },
   };
 }

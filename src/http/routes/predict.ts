@@ -2,9 +2,8 @@ import type { Request, Response } from 'express';
 import type { EegClassifier } from '../../eeg/eeg-classifier';
 import { ServiceError } from '../../errors';
 import { roundToFourDecimals } from '../../numeric/rounding';
-import { contextOf } from '../request-context';
 import { predictBody } from '../schemas/predict';
-import { sendJson } from '../send-json';
+import { sendAnalysis } from '../send-analysis';
 import { type Endpoint, inferOptions, parseBody, requireModel } from './endpoint';
 
 /** POST /predict: an EEG window to its class. `classifier`: null when its model is not loaded. */
@@ -25,9 +24,8 @@ export function predict(classifier: EegClassifier | null, timeoutMs: number): En
         signal,
         inferOptions(response, timeoutMs),
       );
-      contextOf(response).inference = inference;
       const answer = { patient_id, diagnosis, confidence: roundToFourDecimals(confidence) };
-      sendJson(response, 200, answer);
+      sendAnalysis(response, [inference], answer);
     },
   };
 }

@@ -1,0 +1,26 @@
+import type { Response } from 'express';
+import type { Inference } from '../native/engine';
+import { contextOf } from './request-context';
+import { sendJson } from './send-json';
+import { roundMs, timingsOf } from './timings';
+
+/**
+ * The answer of an analysis route, with where its time went in headers: ms, and of a list the longest
+ * of its elements. `inferences`: what the engine said of each element; the log line has it, too.
+ */
+export function sendAnalysis(
+  response: Response,
+  inferences: readonly Inference[],
+  body: object,
+): void {
+  contextOf(response).inferences = inferences;
+  const timings = timingsOf(inferences);
+  if (timings) {
+    response.setHeader('X-Queue-Time', roundMs(timings.queueMs));
+    response.setHeader('X-Tokenization-Time', roundMs(timings.tokenizationMs));
+    response.setHeader('X-Inference-Time', roundMs(timings.inferenceMs));
+    response.setHeader('X-Compute-Tokens', timings.tokens);
+    if (timings.truncated) response.setHeader('X-Input-Truncated', 'true');
+  }
+  sendJson(response, 200, body);
+}
