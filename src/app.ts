@@ -11,6 +11,7 @@ import { readJson } from './http/middleware/read-json';
 import { trackRequest } from './http/middleware/track-request';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
+import { type StaticFile, serveStaticFile } from './http/routes/static-files';
 
 export interface AppOptions {
   readonly endpoint: Endpoint;
@@ -18,6 +19,8 @@ export interface AppOptions {
   readonly inFlight: InFlight;
   readonly logger: Logger;
   readonly limits: ErrorLimits;
+  /** The page at `GET /` and what belongs to it. */
+  readonly staticFiles: readonly StaticFile[];
 }
 
 /** Builds the Express app of one service; it does not listen. */
@@ -37,6 +40,9 @@ export function createApp(options: AppOptions): Express {
     .route(endpoint.path)
     .post(readJson(limits.bodyLimit), endpoint.handle)
     .all(methodNotAllowed('POST'));
+  for (const file of options.staticFiles) {
+    app.route(file.path).get(serveStaticFile(file)).all(methodNotAllowed('GET, HEAD'));
+  }
   app.use(notFound);
   app.use(answerErrors(limits));
   return app;

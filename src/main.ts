@@ -13,6 +13,7 @@ import { InFlight } from './http/in-flight';
 import { analyze } from './http/routes/analyze';
 import type { Endpoint } from './http/routes/endpoint';
 import { predict } from './http/routes/predict';
+import { readStaticFiles, type StaticFile } from './http/routes/static-files';
 import { HttpServer } from './http/server';
 import { createLog, type Log } from './log';
 import { dtypeProblem } from './native/engine';
@@ -20,6 +21,7 @@ import { TextClassifier } from './sentiment/text-classifier';
 import { Shutdown } from './shutdown';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
+const PAGES = path.join(__dirname, 'pages');
 
 /** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
 const LONGEST_NUMBER_BYTES = 25;
@@ -58,9 +60,11 @@ async function run(config: Config): Promise<void> {
   const problem = describeDtypeProblem(config);
   if (problem) return fail(problem, EXIT_USAGE);
 
-  const service = await loadService(config, log);
+  const loading = loadService(config, log);
+  const page = readPage(config, log); // beside the loading, which has threads of its own
+  const service = await loading;
   if (!shutdown.isRequested) {
-    const server = createServer(config, service, log);
+    const server = createServer(config, { service, page }, log);
     const address = await listen(server, config);
     if (address) {
       const startMs = Math.round(performance.now() - startedAt);
@@ -126,7 +130,21 @@ async function orNotLoaded<Loaded>(
   }
 }
 
-function createServer(config: Config, service: Service, log: Log): HttpServer {
+/** Without its page, from a build that was not finished, a service still does what it is for. */
+function readPage({ service }: Config, log: Log): readonly StaticFile[] {
+  try {
+    return readStaticFiles(path.join(PAGES, service), '/');
+  } catch (error) {
+    log.logger.warn(`There is no page at /, run "npm run build": ${(error as Error).message}`);
+    return [];
+  }
+}
+
+function createServer(
+  config: Config,
+  { service, page }: { readonly service: Service; readonly page: readonly StaticFile[] },
+  log: Log,
+): HttpServer {
   const inFlight = new InFlight();
   const app = createApp({
     endpoint: service.endpoint,
@@ -134,6 +152,7 @@ function createServer(config: Config, service: Service, log: Log): HttpServer {
     inFlight,
     logger: log.logger,
     limits: { bodyLimit: config.bodyLimit, requestTimeoutMs: config.requestTimeoutMs },
+    staticFiles: page,
   });
   return new HttpServer({ app, inFlight, logger: log.logger });
 }

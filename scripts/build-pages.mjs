@@ -1,0 +1,77 @@
+// Bundles the pages of src/pages into dist/pages, with compressed forms of each file beside it, and
+// the licences of the libraries that went in.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const SOURCES = path.join(ROOT, 'src', 'pages');
+const OUTPUT = path.join(ROOT, 'dist', 'pages');
+const PAGES = ['sentiment', 'eeg'];
+
+for (const page of PAGES) {
+  const folder = path.join(OUTPUT, page);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    // The first one is loaded before anything is drawn, the second one after the page.
+    entryPoints: {
+      theme: path.join(SOURCES, 'shared', 'early-theme.ts'),
+      main: path.join(SOURCES, page, 'main.tsx'),
+    },
+    outdir: folder,
+    entryNames: '[name]-[hash]',
+    bundle: true,
+    minify: true,
+    charset: 'utf8',
+    format: 'iife',
+    target: ['chrome111', 'firefox113', 'safari16.4'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none', // licenses.txt has them
+    metafile: true,
+    tsconfig: path.join(SOURCES, 'tsconfig.json'),
+  });
+  writeFileSync(path.join(folder, 'index.html'), html(page, Object.keys(metafile.outputs)));
+  copyFileSync(path.join(SOURCES, 'shared', 'icon.svg'), path.join(folder, 'icon.svg'));
+  writeFileSync(path.join(folder, 'licenses.txt'), licences(Object.keys(metafile.inputs)));
+  for (const name of readdirSync(folder)) compress(path.join(folder, name));
+}
+
+/** The page's HTML with the names that its files got. */
+function html(page, outputs) {
+  const names = outputs.map((output) => path.basename(output));
+  const template = readFileSync(path.join(SOURCES, page, 'index.html'), 'utf8');
+  return template.replaceAll(/\{(theme|main)\.(js|css)\}/g, (_match, entry, type) => {
+    const name = names.find((name) => name.startsWith(`${entry}-`) && name.endsWith(`.${type}`));
+    if (name === undefined) throw new Error(`${page}/index.html: there is no ${entry}.${type}`);
+    return name;
+  });
+}
+
+/** @param inputs paths of the bundled files, relative to ROOT */
+function licences(inputs) {
+  const packages = new Set(
+    inputs.flatMap((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
+  );
+  return [...packages]
+    .sort()
+    .map((name) => {
+      const folder = path.join(ROOT, 'node_modules', name);
+      const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+      if (file === undefined) throw new Error(`${name}: has no licence file`);
+      const { version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+      return `${name} ${version}\n\n${readFileSync(path.join(folder, file), 'utf8').trim()}\n`;
+    })
+    .join(`\n${'-'.repeat(72)}\n\n`);
+}
+
+function compress(file) {
+  const bytes = readFileSync(file);
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }));
+}
