@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import type { Cancellation } from '../native/cancellation';
 import type { Inference } from '../native/engine';
 
 /** What the middleware of one request know about it, kept in `res.locals`. */
@@ -9,7 +10,7 @@ export interface RequestContext {
   /** It arrived while the process was draining, and is refused. */
   refused: boolean;
   /** Aborted when the client goes before its answer is out. */
-  abort: AbortController | null;
+  cancellation: Cancellation | null;
   /** What the engine said of each element that was analyzed; none before the answer. */
   inferences: readonly Inference[];
   /** What the answer is about, when it is an error. */

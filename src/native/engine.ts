@@ -11,6 +11,7 @@ import type {
   TorchScriptSource,
   TorchScriptTextSource,
 } from './binding';
+import type { CancelSignal } from './cancellation';
 import { loadBinding } from './load';
 
 export type {
@@ -39,7 +40,7 @@ export class EngineError extends Error {
 
 export interface InferOptions {
   /** Aborted: the caller no longer wants the answer; what has not begun to run is dropped. */
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
   /** From now, in ms: a request that has not begun to run by then is dropped. Default: never. */
   readonly timeoutMs?: number;
 }
@@ -126,10 +127,10 @@ export class Engine<Input extends string | Float32Array> {
     return this.closed;
   }
 
-  private cancelOn(signal: AbortSignal | undefined, ticket: number): (() => void) | undefined {
+  private cancelOn(signal: CancelSignal | undefined, ticket: number): (() => void) | undefined {
     if (!signal) return undefined;
     const cancel = (): void => this.native.cancel(ticket);
-    signal.addEventListener('abort', cancel, { once: true });
+    signal.addEventListener('abort', cancel);
     return () => signal.removeEventListener('abort', cancel);
   }
 }

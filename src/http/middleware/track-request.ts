@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { ServiceError, STATUS } from '../../errors';
+import { Cancellation, type CancelSignal } from '../../native/cancellation';
 import type { InFlight } from '../in-flight';
 import { contextOf, type RequestContext } from '../request-context';
 import { roundMs, timingsOf } from '../timings';
@@ -17,7 +18,7 @@ export function trackRequest(inFlight: InFlight, logger: Logger): RequestHandler
   function onClose(this: Response): void {
     if (!inFlight.end(this)) return;
     const context = contextOf(this);
-    if (!this.writableFinished) context.abort?.abort();
+    if (!this.writableFinished) context.cancellation?.abort();
     logRequest(logger, this, context);
   }
 
@@ -29,7 +30,7 @@ export function trackRequest(inFlight: InFlight, logger: Logger): RequestHandler
       requestId,
       startedAt: performance.now(),
       refused: inFlight.isDraining,
-      abort: null,
+      cancellation: null,
       inferences: [],
       error: null,
     };
@@ -46,10 +47,10 @@ export function trackRequest(inFlight: InFlight, logger: Logger): RequestHandler
 }
 
 /** A signal that is aborted when the client goes before its answer is out. */
-export function clientSignal(response: Response): AbortSignal {
+export function clientSignal(response: Response): CancelSignal {
   const context = contextOf(response);
-  context.abort ??= new AbortController();
-  return context.abort.signal;
+  context.cancellation ??= new Cancellation();
+  return context.cancellation;
 }
 
 function logRequest(logger: Logger, response: Response, context: RequestContext): void {
