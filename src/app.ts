@@ -11,12 +11,15 @@ import { readJson } from './http/middleware/read-json';
 import { trackRequest } from './http/middleware/track-request';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
+import { metrics } from './http/routes/metrics';
 import { type StaticFile, serveStaticFile } from './http/routes/static-files';
+import type { Metrics } from './metrics/metrics';
 
 export interface AppOptions {
   readonly endpoint: Endpoint;
   readonly modelLoaded: boolean;
   readonly inFlight: InFlight;
+  readonly metrics: Metrics;
   readonly logger: Logger;
   readonly limits: ErrorLimits;
   /** The page at `GET /` and what belongs to it. */
@@ -34,8 +37,9 @@ export function createApp(options: AppOptions): Express {
   app.disable('etag');
   app.set('query parser', false);
 
-  app.use(trackRequest(options.inFlight, options.logger));
+  app.use(trackRequest(options.inFlight, options.logger, options.metrics.requests));
   app.route('/health').get(health(options.modelLoaded)).all(methodNotAllowed('GET, HEAD'));
+  app.route('/metrics').get(metrics(options.metrics)).all(methodNotAllowed('GET, HEAD'));
   app
     .route(endpoint.path)
     .post(readJson(limits.bodyLimit), endpoint.handle)

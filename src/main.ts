@@ -16,7 +16,9 @@ import { predict } from './http/routes/predict';
 import { readStaticFiles, type StaticFile } from './http/routes/static-files';
 import { HttpServer } from './http/server';
 import { createLog, type Log } from './log';
-import { dtypeProblem } from './native/engine';
+import type { ServedModel } from './metrics/engine-metrics';
+import { createMetrics } from './metrics/metrics';
+import { dtypeProblem, type EngineMonitor, libtorchVersion } from './native/engine';
 import { TextClassifier } from './sentiment/text-classifier';
 import { Shutdown } from './shutdown';
 
@@ -31,6 +33,7 @@ const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
 
 interface Model {
+  readonly monitor: EngineMonitor;
   close(): Promise<void>;
 }
 
@@ -146,15 +149,37 @@ function createServer(
   log: Log,
 ): HttpServer {
   const inFlight = new InFlight();
+  const metrics = createMetrics({
+    packageVersion: packageVersion(),
+    model: service.model && {
+      engine: service.model.monitor,
+      served: describeServed(config),
+    },
+    requestsInFlight: () => inFlight.size,
+  });
   const app = createApp({
     endpoint: service.endpoint,
     modelLoaded: service.model !== null,
     inFlight,
+    metrics,
     logger: log.logger,
     limits: { bodyLimit: config.bodyLimit, requestTimeoutMs: config.requestTimeoutMs },
     staticFiles: page,
   });
-  return new HttpServer({ app, inFlight, logger: log.logger });
+  return new HttpServer({ app, inFlight, logger: log.logger, metrics: metrics.requests });
+}
+
+function describeServed(config: Config): ServedModel {
+  const isText = config.service === 'sentiment';
+  return {
+    name: path.basename(isText ? config.sentimentModelDir : config.eegModelPath),
+    version: '',
+    dtype: config.scheduling.dtype,
+    packageVersion: packageVersion(),
+    libtorchVersion: libtorchVersion(),
+    tokenizes: isText,
+    queueLimit: config.scheduling.maxQueueRequests,
+  };
 }
 
 /** Null when the port cannot be had, and then the process is to end. */

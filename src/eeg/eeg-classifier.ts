@@ -2,6 +2,7 @@ import path from 'node:path';
 import {
   Engine,
   EngineError,
+  type EngineMonitor,
   type Inference,
   type InferOptions,
   type SchedulingOptions,
@@ -58,6 +59,10 @@ export class EegClassifier {
       await engine.close();
       throw error;
     }
+  }
+
+  get monitor(): EngineMonitor {
+    return this.#engine;
   }
 
   /**

@@ -10,6 +10,10 @@ export class InFlight {
     return this.#isDraining;
   }
 
+  get size(): number {
+    return this.#responses.size;
+  }
+
   begin(response: Response): void {
     this.#responses.add(response);
     if (this.#isDraining) closeAfterwards(response);

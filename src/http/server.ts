@@ -3,6 +3,7 @@ import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
+import type { InvalidStatus, RequestMetrics } from '../metrics/request-metrics';
 import type { InFlight } from './in-flight';
 
 /** Time a client may take for its request line and headers, and for the whole request, in ms. */
@@ -20,6 +21,7 @@ export interface ServerOptions {
   readonly app: Express;
   readonly inFlight: InFlight;
   readonly logger: Logger;
+  readonly metrics: RequestMetrics;
 }
 
 /** The HTTP server of one process: protocol limits, protocol errors, and an orderly end. */
@@ -27,10 +29,12 @@ export class HttpServer {
   readonly #server: http.Server;
   readonly #inFlight: InFlight;
   readonly #logger: Logger;
+  readonly #metrics: RequestMetrics;
 
-  constructor({ app, inFlight, logger }: ServerOptions) {
+  constructor({ app, inFlight, logger, metrics }: ServerOptions) {
     this.#inFlight = inFlight;
     this.#logger = logger;
+    this.#metrics = metrics;
     this.#server = http.createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -85,6 +89,7 @@ export class HttpServer {
       return;
     }
     const { status, detail } = describeClientError(error.code);
+    this.#metrics.invalid(status);
     const body = JSON.stringify({ detail });
     socket.end(
       `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n` +
@@ -114,7 +119,10 @@ function prototypesOf(
   return { IncomingMessage, ServerResponse };
 }
 
-function describeClientError(code: string | undefined): { status: number; detail: string } {
+function describeClientError(code: string | undefined): {
+  status: InvalidStatus;
+  detail: string;
+} {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return { status: 431, detail: `The headers are over ${http.maxHeaderSize} bytes.` };

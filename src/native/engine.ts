@@ -21,6 +21,7 @@ export type {
   Inference,
   ModelDescription,
   ModelTrial,
+  NativeCompletion as Completion,
   SchedulingOptions,
   TextModelSource,
   TorchScriptSource,
@@ -44,6 +45,12 @@ export interface InferOptions {
   /** From now, in ms: a request that has not begun to run by then is dropped. Default: never. */
   readonly timeoutMs?: number;
 }
+
+/** Told what has ended, once for a batch, before anybody who waits for it is. Must not throw. */
+export type EngineObserver = (completions: readonly NativeCompletion[]) => void;
+
+/** What may be seen of an engine, whatever its inputs are. */
+export type EngineMonitor = Pick<Engine<string>, 'description' | 'stats' | 'observe'>;
 
 interface Pending {
   readonly resolve: (inference: Inference) => void;
@@ -69,12 +76,18 @@ export class Engine<Input extends string | Float32Array> {
   readonly description: ModelDescription;
   private readonly native: NativeEngine;
   private readonly pending: Map<number, Pending>;
+  private readonly observers: EngineObserver[];
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
-  private constructor(native: NativeEngine, pending: Map<number, Pending>) {
+  private constructor(
+    native: NativeEngine,
+    pending: Map<number, Pending>,
+    observers: EngineObserver[],
+  ) {
     this.native = native;
     this.pending = pending;
+    this.observers = observers;
     this.description = native.description;
   }
 
@@ -93,9 +106,13 @@ export class Engine<Input extends string | Float32Array> {
     options: SchedulingOptions,
   ): Promise<Engine<string> | Engine<Float32Array>> {
     const pending = new Map<number, Pending>();
+    const observers: EngineObserver[] = [];
     try {
-      const native = await loadBinding().load(source, options, (ended) => settle(pending, ended));
-      return new Engine(native, pending);
+      const native = await loadBinding().load(source, options, (ended) => {
+        for (const observe of observers) observe(ended);
+        settle(pending, ended);
+      });
+      return new Engine(native, pending, observers);
     } catch (error) {
       throw new EngineError('MODEL_LOAD_FAILED', (error as Error).message);
     }
@@ -117,6 +134,11 @@ export class Engine<Input extends string | Float32Array> {
     });
   }
 
+  /** Tell `observer` of everything that ends from now on. */
+  observe(observer: EngineObserver): void {
+    this.observers.push(observer);
+  }
+
   stats(): EngineStats {
     return this.native.stats();
   }
@@ -133,6 +155,11 @@ export class Engine<Input extends string | Float32Array> {
     signal.addEventListener('abort', cancel);
     return () => signal.removeEventListener('abort', cancel);
   }
+}
+
+/** Of LibTorch, such as 2.15.0. */
+export function libtorchVersion(): string {
+  return loadBinding().versions.libtorch;
 }
 
 /** Why a number format is of no use on this processor; empty when it is. Some milliseconds. */

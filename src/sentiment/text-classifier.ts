@@ -1,6 +1,7 @@
 import {
   Engine,
   EngineError,
+  type EngineMonitor,
   type Inference,
   type InferOptions,
   type ModelDescription,
@@ -38,6 +39,10 @@ export class TextClassifier {
     const { source, labels, scoreFunction } = readModelDirectory(directory);
     const engine = await Engine.load(source, scheduling);
     return new TextClassifier(engine, labels, scoreFunction);
+  }
+
+  get monitor(): EngineMonitor {
+    return this.#engine;
   }
 
   get description(): ModelDescription {

@@ -2,24 +2,36 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { ServiceError, STATUS } from '../../errors';
+import type { EndedRequest, Refusal, RequestMetrics } from '../../metrics/request-metrics';
 import { Cancellation, type CancelSignal } from '../../native/cancellation';
+import { EngineError } from '../../native/engine';
 import type { InFlight } from '../in-flight';
 import { contextOf, type RequestContext } from '../request-context';
 import { roundMs, timingsOf } from '../timings';
+
+/** What probes and scrapers ask every few seconds. */
+const ASKED_BY_MACHINES: ReadonlySet<string> = new Set(['/health', '/metrics']);
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /**
  * First of all middleware: names the request, counts it as in flight, and when it is over writes
- * its one log line, which never holds a text, a signal, a patient or what else the client wrote.
+ * its one log line, which never holds a text, a signal, a patient or what else the client wrote, and
+ * counts it as the log line has it.
  */
-export function trackRequest(inFlight: InFlight, logger: Logger): RequestHandler {
+export function trackRequest(
+  inFlight: InFlight,
+  logger: Logger,
+  metrics: RequestMetrics,
+): RequestHandler {
   // One function for all requests; `this` is the response.
   function onClose(this: Response): void {
     if (!inFlight.end(this)) return;
     const context = contextOf(this);
     if (!this.writableFinished) context.cancellation?.abort();
-    logRequest(logger, this, context);
+    const ended = endOf(this, context);
+    metrics.ended(ended);
+    logRequest(logger, this, ended);
   }
 
   return (request: Request, response: Response, next: NextFunction) => {
@@ -53,12 +65,28 @@ export function clientSignal(response: Response): CancelSignal {
   return context.cancellation;
 }
 
-function logRequest(logger: Logger, response: Response, context: RequestContext): void {
-  const status = response.writableFinished ? response.statusCode : STATUS.CANCELLED;
-  // The path of the route that matched, never what the client wrote.
-  const route: string | null = response.req.route?.path ?? null;
+function endOf(response: Response, context: RequestContext): EndedRequest {
+  return {
+    route: response.req.route?.path ?? null,
+    status: response.writableFinished ? response.statusCode : STATUS.CANCELLED,
+    durationMs: performance.now() - context.startedAt,
+    refusal: refusalOf(context.error),
+  };
+}
+
+function refusalOf(error: Error | null): Refusal | null {
+  if (error instanceof EngineError || error instanceof ServiceError) {
+    if (error.code === 'DRAINING') return 'draining';
+    if (error.code === 'QUEUE_FULL') return 'queue_full';
+  }
+  return null;
+}
+
+function logRequest(logger: Logger, response: Response, ended: EndedRequest): void {
+  const { route, status, durationMs } = ended;
   const level = levelOf(status, route);
   if (!logger.isLevelEnabled(level)) return;
+  const context = contextOf(response);
   const timings = timingsOf(context.inferences);
   logger[level](
     {
@@ -66,7 +94,7 @@ function logRequest(logger: Logger, response: Response, context: RequestContext)
       method: response.req.method,
       route,
       status,
-      durationMs: roundMs(performance.now() - context.startedAt),
+      durationMs: roundMs(durationMs),
       ...(timings && {
         queueMs: roundMs(timings.queueMs),
         tokenizationMs: roundMs(timings.tokenizationMs),
@@ -84,5 +112,5 @@ function logRequest(logger: Logger, response: Response, context: RequestContext)
 function levelOf(status: number, route: string | null): 'debug' | 'info' | 'warn' | 'error' {
   if (status === 500) return 'error';
   if (status > 500) return 'warn';
-  return route === '/health' ? 'debug' : 'info';
+  return route !== null && ASKED_BY_MACHINES.has(route) ? 'debug' : 'info';
 }

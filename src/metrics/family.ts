@@ -1,0 +1,35 @@
+/** One line of the text format; `name` only where it is not the family's own. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+  readonly metricName?: string;
+}
+
+/** All that is exposed under one name, read when somebody asks for it. */
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly read: () => readonly Sample[];
+}
+
+type Labels = Sample['labels'];
+
+/** Goes up only. `read`: what it stands at, by labels. */
+export function counter(name: string, help: string, read: () => readonly Sample[]): Family {
+  return { name, help, type: 'counter', read };
+}
+
+export function gauge(name: string, help: string, read: () => number): Family {
+  return { name, help, type: 'gauge', read: () => [{ labels: {}, value: read() }] };
+}
+
+/** A gauge that is always 1: what it says is in its labels. */
+export function information(name: string, help: string, labels: Labels): Family {
+  return { name, help, type: 'gauge', read: () => [{ labels, value: 1 }] };
+}
+
+/** One sample for each entry of `values`, labelled with its key. */
+export function byLabel(label: string, values: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }));
+}

@@ -1,0 +1,53 @@
+import type { Family, Sample } from './family';
+
+/** Seconds, from a small signal model's run to the default request timeout. */
+export const DURATION_BOUNDS = [
+  0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+] as const;
+
+/** How many values lie in each bucket; tens of nanoseconds for one more. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  /** Not cumulative; the last one is for values over all bounds. */
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  /** @param bounds inclusive upper ones, ascending */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
+  }
+
+  /** @param times how often this value occurred */
+  observe(value: number, times = 1): void {
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
+    (this.#counts[bucket] as number) += times;
+    this.#sum += value * times;
+  }
+
+  /** As the text format has them: cumulative buckets, sum and count. */
+  samples(name: string, labels: Sample['labels'] = {}): Sample[] {
+    let total = 0;
+    const buckets = [...this.#bounds, '+Inf'].map((le, bucket) => {
+      total += this.#counts[bucket] as number;
+      return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: total };
+    });
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels, value: this.#sum },
+      { metricName: `${name}_count`, labels, value: total },
+    ];
+  }
+}
+
+/** A family of one histogram. */
+export function histogram(name: string, help: string, values: Histogram): Family {
+  return { name, help, type: 'histogram', read: () => values.samples(name) };
+}
+
+/** Bounds 1, 2, 4 … up to and including `most`, a power of two. */
+export function powersOfTwo(most: number): readonly number[] {
+  return Array.from({ length: Math.log2(most) + 1 }, (_, exponent) => 2 ** exponent);
+}

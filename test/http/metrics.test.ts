@@ -1,0 +1,300 @@
+import http from 'node:http';
+import net from 'node:net';
+import path from 'node:path';
+import { exchange, post, postRaw, request } from '../helpers/http';
+import { scrape } from '../helpers/metrics';
+import { FIXTURES, killAll, type Service, startService, textModel } from '../helpers/service';
+import { SERVICE_CASES, SIGNAL } from '../helpers/services';
+
+const BODY = { text: 'good' };
+/** Duration histograms have one value for each answered input. */
+const PER_INPUT = ['queue', 'inference'].map((what) => `libtorch_serve_${what}_duration_seconds`);
+
+afterEach(killAll);
+
+/** A service whose inputs stay in the queue for `delayMs`, whatever the machine is doing. */
+function startHolding(delayMs: number, env: Readonly<Record<string, string>>): Promise<Service> {
+  const holding = { ...textModel('bert-single-label'), MAX_QUEUE_DELAY_MS: String(delayMs) };
+  return startService('sentiment', { env: { ...holding, ...env } });
+}
+
+async function times<Value>(count: number, run: (i: number) => Promise<Value>): Promise<Value[]> {
+  return await Promise.all(Array.from({ length: count }, (_, i) => run(i)));
+}
+
+describe.each(SERVICE_CASES)(
+  '$name',
+  ({ name, path: route, body, refused, options, unloadable }) => {
+    it('counts exactly what was asked, as the log has it', async () => {
+      const env = { ...options.env, LOG_LEVEL: 'debug', BODY_LIMIT: '64kb' };
+      const service = await startService(name, { env });
+      const good = await times(40, () => post(service, route, body));
+      await times(3, () => post(service, route, refused)); // 400
+      await times(2, () => post(service, route, { wrong: 1 })); // 422
+      await times(2, () => postRaw(service, route, '{')); // 422
+      await times(5, (i) => request(service, { path: `/nothing/${i}` })); // 404
+      await times(2, () => request(service, { path: route })); // 405
+      await times(2, () => request(service, { method: 'DELETE', path: '/health' })); // 405
+      await times(2, () => request(service, { method: 'OPTIONS', path: route })); // 204
+      const headers = { 'content-type': 'text/html' };
+      await times(3, () => postRaw(service, route, '{}', { headers })); // 415
+      await times(2, () => postRaw(service, route, ' '.repeat(65_537))); // 413
+      await times(4, () => request(service, { path: '/health' }));
+      await request(service, { method: 'HEAD', path: '/health' });
+      await exchange(service, 'nonsense\r\n\r\n');
+      await exchange(service, 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n'); // without a Host
+
+      const seen = await scrape(service);
+      const expected = {
+        [`${route} 200`]: 40,
+        [`${route} 400`]: 3,
+        [`${route} 422`]: 4,
+        [`${route} 405`]: 2,
+        [`${route} 204`]: 2,
+        [`${route} 415`]: 3,
+        [`${route} 413`]: 2,
+        '/health 200': 5,
+        '/health 405': 2,
+        'unmatched 404': 5,
+        'unmatched 400': 1,
+      };
+      expect(seen.requests).toEqual(expected);
+      expect(seen.byLabel('libtorch_serve_http_request_duration_seconds_count', 'route')).toEqual({
+        [route]: 56,
+        '/health': 7,
+        unmatched: 6,
+      });
+      expect(seen.byLabel('libtorch_serve_http_invalid_requests_total', 'status')).toEqual({
+        400: 1,
+        408: 0,
+        431: 0,
+      });
+
+      expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
+        answered: 40,
+        failed: 0,
+        refused: 0,
+        cancelled: 0,
+        expired: 0,
+      });
+      for (const duration of PER_INPUT) expect(seen.value(`${duration}_count`)).toBe(40);
+      expect(seen.value('libtorch_serve_tokenization_duration_seconds_count')).toBe(
+        name === 'sentiment' ? 40 : undefined,
+      );
+      expect(seen.value('libtorch_serve_batch_size_inputs_sum')).toBe(40);
+      const tokens = good.map(({ headers }) => Number(headers['x-compute-tokens']));
+      expect(seen.value('libtorch_serve_batch_size_tokens_sum')).toBe(
+        tokens.reduce((sum, next) => sum + next),
+      );
+      const batches = seen.value('libtorch_serve_batches_total');
+      expect(seen.value('libtorch_serve_batch_size_inputs_count')).toBe(batches);
+      expect(seen.value('libtorch_serve_batch_size_tokens_count')).toBe(batches);
+
+      // The same from the log: one line for each of them.
+      const total = Object.values(expected).reduce((sum, next) => sum + next);
+      const lines = () =>
+        service.logs.filter(({ msg, route }) => msg === 'request' && route !== '/metrics');
+      await service.waitForLog(() => lines().length === total);
+      const logged: Record<string, number> = {};
+      for (const { route, status } of lines()) {
+        const key = `${route ?? 'unmatched'} ${status}`;
+        logged[key] = (logged[key] ?? 0) + 1;
+      }
+      expect(logged).toEqual(expected);
+    });
+
+    it('has the times that the headers have', async () => {
+      const service = await startService(name, options);
+      const { headers } = await post(service, route, body);
+      const seen = await scrape(service);
+      for (const what of ['queue', 'inference']) {
+        const seconds = Number(headers[`x-${what}-time`]) / 1000;
+        const sum = seen.value(`libtorch_serve_${what}_duration_seconds_sum`) as number;
+        expect(Math.abs(sum - seconds)).toBeLessThan(1e-6);
+      }
+    });
+
+    it('says what is served', async () => {
+      const service = await startService(name, options);
+      const seen = await scrape(service);
+      const info = seen.samples.find(({ name }) => name === 'libtorch_serve_model_info');
+      expect(info).toMatchObject({
+        value: 1,
+        labels: {
+          name: expect.stringMatching(/./),
+          version: expect.any(String),
+          dtype: 'float32',
+          backend: name === 'eeg' ? 'torchscript' : 'text-encoder',
+          package_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+          libtorch_version: expect.stringMatching(/^2\.\d+\.\d+/),
+        },
+      });
+      expect(seen.value('libtorch_serve_model_loaded')).toBe(1);
+      expect(seen.value('libtorch_serve_queue_limit_inputs')).toBe(2048);
+      expect(seen.value('process_resident_memory_bytes')).toBeGreaterThan(50e6);
+    });
+
+    it('says that no model is loaded', async () => {
+      const service = await startService(name, { env: unloadable });
+      await times(3, () => post(service, route, body));
+      const seen = await scrape(service);
+      expect(seen.value('libtorch_serve_model_loaded')).toBe(0);
+      expect(seen.text).not.toMatch(/model_info|queue_inputs|inputs_total/);
+      expect(seen.requests).toEqual({ [`${route} 500`]: 3 });
+    });
+
+    it('never has a label that a client wrote, nor a series for each of its requests', async () => {
+      const service = await startService(name, options);
+      const ask = async (i: number): Promise<void> => {
+        const headers = { 'x-request-id': `secret-${i}`, 'user-agent': `secret-${i}` };
+        const id = { patient_id: `secret-${i}`, 'secret-key': i };
+        await request(service, { path: `/secret-${i}`, headers });
+        await request(service, {
+          path: `${route}/secret-${i}?secret=${i}`,
+          method: 'PUT',
+          headers,
+        });
+        await post(service, `${route}?secret=${i}`, { ...body, ...id }, { headers });
+      };
+      await times(5, ask);
+      await scrape(service); // so that the scrape is there, too
+      const before = await scrape(service);
+      await times(40, (i) => ask(i + 5));
+      const after = await scrape(service);
+      expect(after.samples).toHaveLength(before.samples.length);
+      expect(after.text).not.toContain('secret');
+      expect(after.requests).toEqual({ [`${route} 200`]: 45, 'unmatched 404': 90 });
+    });
+  },
+);
+
+it('counts what was refused', async () => {
+  const service = await startHolding(60_000, { MAX_QUEUE_REQUESTS: '3' });
+  const client = new AbortController();
+  const { signal } = client;
+  const answers = times(10, () => post(service, '/analyze', BODY, { signal }).catch(() => 'gone'));
+  const ended = (wanted: number) => service.logs.filter(({ status }) => status === wanted).length;
+  await service.waitForLog(() => ended(503) === 7);
+  expect((await scrape(service)).value('libtorch_serve_queue_inputs')).toBe(3);
+  client.abort();
+  await answers;
+  await service.waitForLog(() => ended(499) === 3);
+  const seen = await scrape(service);
+  expect(seen.requests).toEqual({ '/analyze 499': 3, '/analyze 503': 7 });
+  expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toEqual({
+    queue_full: 7,
+    draining: 0,
+  });
+  expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({
+    cancelled: 3,
+    refused: 7,
+  });
+  expect(seen.value('libtorch_serve_queue_inputs')).toBe(0);
+});
+
+it('counts what passed its deadline', async () => {
+  const service = await startHolding(400, { REQUEST_TIMEOUT_MS: '50' });
+  // One after the other: those that wait together are looked at when the first one's time is up.
+  for (let i = 0; i < 4; i++) expect((await post(service, '/analyze', BODY)).status).toBe(504);
+  const seen = await scrape(service);
+  expect(seen.requests).toEqual({ '/analyze 504': 4 });
+  expect(seen.value('libtorch_serve_http_requests_timed_out_total')).toBe(4);
+  expect(seen.value('libtorch_serve_http_requests_cancelled_total')).toBe(0);
+  expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({
+    answered: 0,
+    expired: 4,
+  });
+});
+
+it('counts clients that went: while they waited, and before their body was out', async () => {
+  const service = await startHolding(60_000, { MAX_QUEUE_REQUESTS: '5' });
+  const client = new AbortController();
+  const { signal } = client;
+  const gone = times(5, () => post(service, '/analyze', BODY, { signal }).catch(() => 'gone'));
+  while ((await post(service, '/analyze', BODY)).status !== 503);
+  const refused = (await scrape(service)).requests['/analyze 503'];
+  client.abort();
+  expect(await gone).toEqual(Array(5).fill('gone'));
+
+  for (let i = 0; i < 3; i++) {
+    await new Promise<void>((resolve) => {
+      const head = 'POST /analyze HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n';
+      const socket = net.connect(service.port, '127.0.0.1', () => {
+        socket.write(`${head}Content-Length: 1000\r\n\r\n{"text":`);
+      });
+      socket.once('data', () => socket.destroy()); // "100 Continue": the request has arrived
+      socket.on('close', () => resolve());
+    });
+  }
+  await service.waitForLog(() => service.logs.filter(({ status }) => status === 499).length === 8);
+  const seen = await scrape(service);
+  expect(seen.requests).toEqual({ '/analyze 499': 8, '/analyze 503': refused });
+  expect(seen.value('libtorch_serve_http_requests_cancelled_total')).toBe(8);
+  // Those without a whole body never came to the queue.
+  expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({
+    answered: 0,
+    cancelled: 5,
+  });
+  expect(seen.value('libtorch_serve_queue_inputs')).toBe(0);
+});
+
+it('counts what fails in the model', async () => {
+  const EEG_MODEL_PATH = path.join(FIXTURES, 'eeg', 'nan-output.pt');
+  const failing = await startService('eeg', { env: { EEG_MODEL_PATH } });
+  const statuses = (await times(3, () => post(failing, '/predict', { signal: SIGNAL }))).map(
+    ({ status }) => status,
+  );
+  expect(statuses).toEqual([500, 500, 500]);
+  expect((await scrape(failing)).requests).toEqual({ '/predict 500': 3 });
+});
+
+it('counts what is refused while draining, and can be read meanwhile', async () => {
+  const service = await startHolding(60_000, { MAX_QUEUE_REQUESTS: '1' });
+  const agents = Array.from({ length: 4 }, () => {
+    return new http.Agent({ keepAlive: true, maxSockets: 1 });
+  });
+  for (const agent of agents) await request(service, { path: '/health', agent });
+  const client = new AbortController();
+  const { signal } = client;
+  const held = post(service, '/analyze', BODY, { signal }).catch(() => 'gone');
+  while ((await scrape(service)).value('libtorch_serve_queue_inputs') !== 1);
+  service.kill('SIGTERM');
+  await service.waitForLog(({ msg }) => msg === 'stopping');
+  for (const agent of agents.slice(1)) {
+    expect((await post(service, '/analyze', BODY, { agent })).status).toBe(503);
+  }
+  const seen = await scrape(service, agents[0]);
+  expect(seen.requests).toEqual({ '/analyze 503': 3, '/health 200': 4 });
+  expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toEqual({
+    queue_full: 0,
+    draining: 3,
+  });
+  client.abort(); // the last one that it waits for
+  expect(await held).toBe('gone');
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+  for (const agent of agents) agent.destroy();
+});
+
+it('measures a blocked event loop', async () => {
+  const preload = path.join(__dirname, '..', 'lifecycle', 'scripts', 'preload-block.cjs');
+  const service = await startService('sentiment', {
+    env: textModel('bert-single-label'),
+    nodeArgs: ['--require', preload],
+  });
+  const lag = (seen: Awaited<ReturnType<typeof scrape>>, le: string) =>
+    seen.value('libtorch_serve_event_loop_lag_seconds_bucket', { le }) as number;
+  const before = await scrape(service);
+  service.kill('SIGUSR2'); // blocks the event loop for 300 ms
+  await service.waitForLog(({ msg }) => msg === 'blocked');
+  const after = await scrape(service);
+  const over = (seen: typeof before) => lag(seen, '+Inf') - lag(seen, '0.1');
+  expect(over(after)).toBe(over(before) + 1);
+});
+
+it('accepts GET and HEAD only', async () => {
+  const service = await startService('sentiment', { env: textModel('bert-single-label') });
+  const { status, headers } = await post(service, '/metrics', {});
+  expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
+  const head = await request(service, { method: 'HEAD', path: '/metrics' });
+  expect([head.status, head.text]).toEqual([200, '']);
+});
