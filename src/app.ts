@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { InFlight } from './http/in-flight';
 import {
@@ -11,13 +11,15 @@ import { readJson } from './http/middleware/read-json';
 import { trackRequest } from './http/middleware/track-request';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
+import { info, type ServiceInfo } from './http/routes/info';
 import { metrics } from './http/routes/metrics';
+import { ready } from './http/routes/ready';
 import { type StaticFile, serveStaticFile } from './http/routes/static-files';
 import type { Metrics } from './metrics/metrics';
 
 export interface AppOptions {
-  readonly endpoint: Endpoint;
-  readonly modelLoaded: boolean;
+  readonly endpoints: readonly Endpoint[];
+  readonly info: ServiceInfo;
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -28,7 +30,7 @@ export interface AppOptions {
 
 /** Builds the Express app of one service; it does not listen. */
 export function createApp(options: AppOptions): Express {
-  const { endpoint, limits } = options;
+  const { info: serviceInfo, limits } = options;
   const app = express();
   // Paths are exact, in case and in trailing slashes; nothing reads a query or an ETag.
   app.enable('case sensitive routing');
@@ -38,12 +40,19 @@ export function createApp(options: AppOptions): Express {
   app.set('query parser', false);
 
   app.use(trackRequest(options.inFlight, options.logger, options.metrics.requests));
-  app.route('/health').get(health(options.modelLoaded)).all(methodNotAllowed('GET, HEAD'));
-  app.route('/metrics').get(metrics(options.metrics)).all(methodNotAllowed('GET, HEAD'));
-  app
-    .route(endpoint.path)
-    .post(readJson(limits.bodyLimit), endpoint.handle)
-    .all(methodNotAllowed('POST'));
+  const gets: Readonly<Record<string, RequestHandler>> = {
+    '/health': health(serviceInfo.model.loaded),
+    '/ready': ready(serviceInfo.model),
+    '/info': info(serviceInfo),
+    '/metrics': metrics(options.metrics),
+  };
+  for (const [path, handle] of Object.entries(gets)) {
+    app.route(path).get(handle).all(methodNotAllowed('GET, HEAD'));
+  }
+  const read = readJson(limits.bodyLimit);
+  for (const { path, handle } of options.endpoints) {
+    app.route(path).post(read, handle).all(methodNotAllowed('POST'));
+  }
   for (const file of options.staticFiles) {
     app.route(file.path).get(serveStaticFile(file)).all(methodNotAllowed('GET, HEAD'));
   }

@@ -31,6 +31,8 @@ export interface Config {
     readonly maxQueueDelayMs: number;
     readonly maxQueueRequests: number;
   };
+  /** Elements of a list. */
+  readonly maxListLength: number;
   readonly requestTimeoutMs: number;
   /** Bytes. */
   readonly bodyLimit: number;
@@ -83,6 +85,12 @@ export function readCommand(
     problems.unshift(`expected one service, ${SERVICES.join(' or ')}, received ${received}`);
   }
   const values = readValues(given, place, problems);
+  if (values.MAX_LIST_LENGTH > values.MAX_QUEUE_REQUESTS) {
+    problems.push(
+      `MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, ${values.MAX_QUEUE_REQUESTS}, ` +
+        `received ${values.MAX_LIST_LENGTH}: the queue could never take such a list`,
+    );
+  }
   if (service === undefined || problems.length > 0) throw new ConfigError(problems);
   return { type: 'serve', config: toConfig(service, values, place) };
 }
@@ -166,6 +174,7 @@ function toConfig(service: ServiceName, values: SettingValues, place: Place): Co
       maxQueueDelayMs: values.MAX_QUEUE_DELAY_MS,
       maxQueueRequests: values.MAX_QUEUE_REQUESTS,
     },
+    maxListLength: values.MAX_LIST_LENGTH,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     bodyLimit: values.BODY_LIMIT,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,

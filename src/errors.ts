@@ -5,10 +5,12 @@ export type ErrorCode =
   | 'REQUEST_INVALID'
   | 'BODY_INVALID'
   | 'BODY_TOO_LARGE'
+  | 'LIST_TOO_LONG'
   | 'MEDIA_TYPE_UNSUPPORTED'
   | 'INPUT_EMPTY'
   | 'INPUT_LENGTH'
   | 'MODEL_NOT_LOADED'
+  | 'NOT_READY'
   | 'NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
   | 'INTERNAL';
@@ -21,6 +23,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   BODY_TOO_LARGE: 413,
+  LIST_TOO_LONG: 413,
   MEDIA_TYPE_UNSUPPORTED: 415,
   BODY_INVALID: 422,
   CANCELLED: 499, // never sent: the client has gone. Written to the log only (nginx's code for it)
@@ -28,6 +31,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   MODEL_NOT_LOADED: 500,
   INTERNAL: 500,
   DRAINING: 503,
+  NOT_READY: 503,
   QUEUE_FULL: 503,
   DEADLINE_EXCEEDED: 504,
 };
@@ -46,5 +50,18 @@ export class ServiceError extends Error {
   constructor(code: ErrorCode, message: string) {
     super(message);
     this.code = code;
+  }
+}
+
+/** An error of one element of a list. `path`: its place in the body, as `texts[3]`. */
+export class ElementError extends Error {
+  override readonly name = 'ElementError';
+  readonly path: string;
+  override readonly cause: Error;
+
+  constructor(path: string, cause: Error) {
+    super(`${path}: ${cause.message}`);
+    this.path = path;
+    this.cause = cause;
   }
 }

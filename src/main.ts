@@ -8,40 +8,23 @@ import path from 'node:path';
 import { createApp } from './app';
 import { type Config, ConfigError, helpText, readCommand } from './config';
 import { coresGranted } from './cores';
-import { EegClassifier } from './eeg/eeg-classifier';
 import { InFlight } from './http/in-flight';
-import { analyze } from './http/routes/analyze';
-import type { Endpoint } from './http/routes/endpoint';
-import { predict } from './http/routes/predict';
+import type { ServiceInfo } from './http/routes/info';
 import { readStaticFiles, type StaticFile } from './http/routes/static-files';
 import { HttpServer } from './http/server';
 import { createLog, type Log } from './log';
 import type { ServedModel } from './metrics/engine-metrics';
 import { createMetrics } from './metrics/metrics';
-import { dtypeProblem, type EngineMonitor, libtorchVersion } from './native/engine';
-import { TextClassifier } from './sentiment/text-classifier';
+import { dtypeProblem, libtorchVersion } from './native/engine';
+import { loadService, type Service } from './service';
 import { Shutdown } from './shutdown';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 const PAGES = path.join(__dirname, 'pages');
 
-/** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
-const LONGEST_NUMBER_BYTES = 25;
-
 /** Exit codes: the command line or a setting is wrong; it could not start. */
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
-
-interface Model {
-  readonly monitor: EngineMonitor;
-  close(): Promise<void>;
-}
-
-/** What one process serves: an endpoint, and the model behind it where that could be loaded. */
-interface Service {
-  readonly endpoint: Endpoint;
-  readonly model: Model | null;
-}
 
 async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2), {
@@ -63,7 +46,7 @@ async function run(config: Config): Promise<void> {
   const problem = describeDtypeProblem(config);
   if (problem) return fail(problem, EXIT_USAGE);
 
-  const loading = loadService(config, log);
+  const loading = loadService(config, packageVersion(), log);
   const page = readPage(config, log); // beside the loading, which has threads of its own
   const service = await loading;
   if (!shutdown.isRequested) {
@@ -72,14 +55,14 @@ async function run(config: Config): Promise<void> {
     if (address) {
       const startMs = Math.round(performance.now() - startedAt);
       const { scheduling } = config;
-      const modelLoaded = service.model !== null;
+      const modelLoaded = service.info.model.loaded;
       log.logger.info({ ...address, modelLoaded, startMs, scheduling }, 'listening');
       log.flush();
       await shutdown.requested;
       await server.close();
     }
   }
-  await service.model?.close();
+  await service.close();
   log.logger.info('stopped');
 }
 
@@ -91,45 +74,6 @@ function describeDtypeProblem({ service, scheduling: { dtype } }: Config): strin
     return problem && `DTYPE: ${dtype} is of no use here: ${problem}; leave it unset`;
   } catch {
     return undefined; // the addon cannot be opened: loading the model says so
-  }
-}
-
-async function loadService(config: Config, log: Log): Promise<Service> {
-  const { scheduling, requestTimeoutMs, sentimentModelDir, eegModelPath } = config;
-  if (config.service === 'sentiment') {
-    const loading = TextClassifier.load(sentimentModelDir, scheduling);
-    const model = await orNotLoaded(loading, sentimentModelDir, log);
-    return { endpoint: analyze(model, requestTimeoutMs), model };
-  }
-  const model = await orNotLoaded(EegClassifier.load(eegModelPath, scheduling), eegModelPath, log);
-  if (model) describeEegModel(model, config, log);
-  return { endpoint: predict(model, requestTimeoutMs), model };
-}
-
-/** What was loaded, and what about it is hardly meant. */
-function describeEegModel({ settings, warnings }: EegClassifier, config: Config, log: Log): void {
-  log.logger.info({ settings }, 'model loaded');
-  for (const warning of warnings) log.logger.warn({ model: config.eegModelPath }, warning);
-  const bytes = settings.windowLength * LONGEST_NUMBER_BYTES;
-  if (bytes > config.bodyLimit) {
-    log.logger.warn(
-      `BODY_LIMIT: ${config.bodyLimit} bytes may not hold a window of ${settings.windowLength} ` +
-        `samples: set it to ${bytes}`,
-    );
-  }
-}
-
-/** A model that cannot be loaded is no reason to end: it is served as not loaded. */
-async function orNotLoaded<Loaded>(
-  loading: Promise<Loaded>,
-  model: string,
-  log: Log,
-): Promise<Loaded | null> {
-  try {
-    return await loading;
-  } catch (error) {
-    log.logger.error({ model }, `Model is not loaded: ${(error as Error).message}`);
-    return null;
   }
 }
 
@@ -150,16 +94,16 @@ function createServer(
 ): HttpServer {
   const inFlight = new InFlight();
   const metrics = createMetrics({
-    packageVersion: packageVersion(),
-    model: service.model && {
-      engine: service.model.monitor,
-      served: describeServed(config),
+    packageVersion: service.info.version,
+    model: service.monitor && {
+      engine: service.monitor,
+      served: describeServed(config, service.info),
     },
     requestsInFlight: () => inFlight.size,
   });
   const app = createApp({
-    endpoint: service.endpoint,
-    modelLoaded: service.model !== null,
+    endpoints: service.endpoints,
+    info: service.info,
     inFlight,
     metrics,
     logger: log.logger,
@@ -169,16 +113,15 @@ function createServer(
   return new HttpServer({ app, inFlight, logger: log.logger, metrics: metrics.requests });
 }
 
-function describeServed(config: Config): ServedModel {
-  const isText = config.service === 'sentiment';
+function describeServed({ service, scheduling }: Config, info: ServiceInfo): ServedModel {
   return {
-    name: path.basename(isText ? config.sentimentModelDir : config.eegModelPath),
-    version: '',
-    dtype: config.scheduling.dtype,
-    packageVersion: packageVersion(),
+    name: info.model.name,
+    version: info.model.version ?? '',
+    dtype: scheduling.dtype,
+    packageVersion: info.version,
     libtorchVersion: libtorchVersion(),
-    tokenizes: isText,
-    queueLimit: config.scheduling.maxQueueRequests,
+    tokenizes: service === 'sentiment',
+    queueLimit: scheduling.maxQueueRequests,
   };
 }
 

@@ -86,6 +86,12 @@ export const SETTINGS = {
     default: '2048',
     help: 'requests that may wait; one more is refused (503)',
   },
+  MAX_LIST_LENGTH: {
+    schema: integer(1, 2 ** 20),
+    default: defaultListLength,
+    shownDefault: '1024, or all of the queue',
+    help: 'most texts or signals in a list (413)',
+  },
   REQUEST_TIMEOUT_MS: {
     schema: integer(1, MILLISECONDS_MAX),
     default: '30000',
@@ -119,6 +125,12 @@ export type SettingValues = {
 function defaultWorkers({ coresGranted }: Place, given: Given): string {
   const threadsPerWorker = Number(given.get('THREADS_PER_WORKER')) || 1;
   return String(Math.max(1, Math.floor(coresGranted / threadsPerWorker)));
+}
+
+/** Half of the default queue: a list leaves room for others. */
+function defaultListLength(_place: Place, given: Given): string {
+  const queue = given.get('MAX_QUEUE_REQUESTS') ?? SETTINGS.MAX_QUEUE_REQUESTS.default;
+  return String(Math.min(1024, Number(queue) || 1024));
 }
 
 function expected(what: string): (issue: { readonly input?: unknown }) => string {

@@ -17,6 +17,8 @@ export interface EegClassification {
   readonly diagnosis: string;
   /** The double that a float32 probability widens to, not rounded. */
   readonly confidence: number;
+  /** Of all classes, in the order of the settings' `classes`. */
+  readonly probabilities: Float32Array;
   readonly inference: Inference;
 }
 
@@ -70,35 +72,53 @@ export class EegClassifier {
    * @throws EngineError
    */
   async classify(signal: readonly number[], options: InferOptions): Promise<EegClassification> {
-    const inference = await this.#engine.infer(new Float32Array(zNormalize(signal)), options);
-    const probabilities = this.#probabilities(inference.logits);
-    const top = argmax(probabilities);
-    return {
-      diagnosis: this.settings.classes[top] as string,
-      confidence: probabilities[top] as number,
-      inference,
-    };
+    return this.#classification(await this.#engine.infer(prepare(signal), options));
+  }
+
+  /**
+   * @param signals of `settings.windowLength` finite values each
+   * @returns in the order of the signals
+   * @throws EngineError; see `Engine.inferAll`
+   */
+  async classifyAll(
+    signals: readonly (readonly number[])[],
+    options: InferOptions,
+  ): Promise<readonly EegClassification[]> {
+    const inferences = await this.#engine.inferAll(signals.map(prepare), options);
+    return inferences.map((inference, index) => this.#classification(inference, index));
   }
 
   close(): Promise<void> {
     return this.#engine.close();
   }
 
-  #probabilities(outputs: Float32Array): Float32Array {
+  #classification(inference: Inference, index: number | null = null): EegClassification {
+    const probabilities = this.#probabilities(inference.logits, index);
+    const top = argmax(probabilities);
+    return {
+      diagnosis: this.settings.classes[top] as string,
+      confidence: probabilities[top] as number,
+      probabilities,
+      inference,
+    };
+  }
+
+  #probabilities(outputs: Float32Array, index: number | null): Float32Array {
     const { classes, output } = this.settings;
     if (outputs.length !== classes.length || !allFinite(outputs)) {
-      throw new EngineError(
-        'INFERENCE_FAILED',
-        `The model's output is not ${classes.length} finite numbers.`,
-      );
+      const message = `The model's output is not ${classes.length} finite numbers.`;
+      throw new EngineError('INFERENCE_FAILED', message, index);
     }
     if (output !== 'probabilities') return softmax(outputs);
     if (!areProbabilities(outputs)) {
-      throw new EngineError(
-        'INFERENCE_FAILED',
-        `The model's output is not ${classes.length} probabilities.`,
-      );
+      const message = `The model's output is not ${classes.length} probabilities.`;
+      throw new EngineError('INFERENCE_FAILED', message, index);
     }
     return outputs;
   }
+}
+
+/** What the model is given for a window. */
+function prepare(signal: readonly number[]): Float32Array {
+  return new Float32Array(zNormalize(signal));
 }

@@ -32,10 +32,13 @@ export type {
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
+  /** Of the input at fault in a list; null: it is not the fault of one. */
+  readonly index: number | null;
 
-  constructor(code: EngineErrorCode, message: string) {
+  constructor(code: EngineErrorCode, message: string, index: number | null = null) {
     super(message);
     this.code = code;
+    this.index = index;
   }
 }
 
@@ -77,6 +80,7 @@ export class Engine<Input extends string | Float32Array> {
   private readonly native: NativeEngine;
   private readonly pending: Map<number, Pending>;
   private readonly observers: EngineObserver[];
+  private readonly maxQueueRequests: number;
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
@@ -84,10 +88,12 @@ export class Engine<Input extends string | Float32Array> {
     native: NativeEngine,
     pending: Map<number, Pending>,
     observers: EngineObserver[],
+    maxQueueRequests: number,
   ) {
     this.native = native;
     this.pending = pending;
     this.observers = observers;
+    this.maxQueueRequests = maxQueueRequests;
     this.description = native.description;
   }
 
@@ -112,7 +118,7 @@ export class Engine<Input extends string | Float32Array> {
         for (const observe of observers) observe(ended);
         settle(pending, ended);
       });
-      return new Engine(native, pending, observers);
+      return new Engine(native, pending, observers, options.maxQueueRequests);
     } catch (error) {
       throw new EngineError('MODEL_LOAD_FAILED', (error as Error).message);
     }
@@ -137,6 +143,45 @@ export class Engine<Input extends string | Float32Array> {
   /** Tell `observer` of everything that ends from now on. */
   observe(observer: EngineObserver): void {
     this.observers.push(observer);
+  }
+
+  /**
+   * Run the model on each input of a list: on all of them or, where the queue has no room for all,
+   * on none.
+   *
+   * @returns in the order of the inputs
+   * @throws EngineError of the first input that failed, with its `index` where the fault is its own;
+   *   the others are cancelled.
+   */
+  async inferAll(
+    inputs: readonly Input[],
+    { signal, timeoutMs = 0 }: InferOptions = {},
+  ): Promise<readonly Inference[]> {
+    if (signal?.aborted) throw errorOf('CANCELLED');
+    // Exact: only this thread submits, and until this turn of the event loop ends the queue can
+    // only become shorter. (Of inputs above 64 MiB together, one may still be refused.)
+    const { queueRequests } = this.stats();
+    if (queueRequests + inputs.length > this.maxQueueRequests) throw errorOf('QUEUE_FULL');
+    const firstTicket = this.lastTicket + 1;
+    const answers = inputs.map((input, index) =>
+      this.infer(input, { timeoutMs }).catch((error: EngineError) => {
+        const isOwnFault = error.code === 'INFERENCE_FAILED' || error.code === 'DEADLINE_EXCEEDED';
+        throw isOwnFault ? new EngineError(error.code, error.message, index) : error;
+      }),
+    );
+    const lastTicket = this.lastTicket;
+    const cancel = (): void => {
+      for (let ticket = firstTicket; ticket <= lastTicket; ticket++) this.native.cancel(ticket);
+    };
+    signal?.addEventListener('abort', cancel);
+    try {
+      return await Promise.all(answers);
+    } catch (error) {
+      cancel();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
   }
 
   stats(): EngineStats {

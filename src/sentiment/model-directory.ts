@@ -80,6 +80,9 @@ export interface ModelDirectory {
   /** Names of the model's outputs, in order. */
   readonly labels: readonly string[];
   readonly scoreFunction: ScoreFunction;
+  /** config.json's "name" and "version", which are nobody's but the operator's; null: not there. */
+  readonly name: string | null;
+  readonly version: string | null;
 }
 
 /**
@@ -108,7 +111,14 @@ export function readModelDirectory(directory: string): ModelDirectory {
       numLabels,
       functionToApply: config.function_to_apply ?? null,
     }),
+    name: stringOrNull(config.name),
+    version: stringOrNull(config.version),
   };
+}
+
+/** A model of somebody else's may have keys of these names for other things: no reason to refuse it. */
+function stringOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
 /**

@@ -8,37 +8,40 @@ import {
   type SchedulingOptions,
 } from '../native/engine';
 import { allFinite, argmax } from '../numeric/activations';
-import { readModelDirectory } from './model-directory';
+import { type ModelDirectory, readModelDirectory } from './model-directory';
 import { type ScoreFunction, scores } from './probabilities';
 
 export interface Classification {
   readonly label: string;
   /** The double that a float32 widens to, not rounded. */
   readonly score: number;
+  /** Scores of all labels, in the order of `TextClassifier.labels`. */
+  readonly scores: Float32Array;
   readonly inference: Inference;
 }
 
 /** A Hugging Face sequence classifier: text to its top label, as `pipeline` answers. */
 export class TextClassifier {
+  /** Names of the model's outputs, in order. */
+  readonly labels: readonly string[];
+  /** As config.json has them; null: it does not say. */
+  readonly name: string | null;
+  readonly version: string | null;
   readonly #engine: Engine<string>;
-  readonly #labels: readonly string[];
   readonly #scoreFunction: ScoreFunction;
 
-  private constructor(
-    engine: Engine<string>,
-    labels: readonly string[],
-    scoreFunction: ScoreFunction,
-  ) {
+  private constructor(engine: Engine<string>, directory: ModelDirectory) {
     this.#engine = engine;
-    this.#labels = labels;
-    this.#scoreFunction = scoreFunction;
+    this.labels = directory.labels;
+    this.name = directory.name;
+    this.version = directory.version;
+    this.#scoreFunction = directory.scoreFunction;
   }
 
   /** @throws ModelDirectoryError, EngineError with code MODEL_LOAD_FAILED */
   static async load(directory: string, scheduling: SchedulingOptions): Promise<TextClassifier> {
-    const { source, labels, scoreFunction } = readModelDirectory(directory);
-    const engine = await Engine.load(source, scheduling);
-    return new TextClassifier(engine, labels, scoreFunction);
+    const read = readModelDirectory(directory);
+    return new TextClassifier(await Engine.load(read.source, scheduling), read);
   }
 
   get monitor(): EngineMonitor {
@@ -51,20 +54,40 @@ export class TextClassifier {
 
   /** @throws EngineError */
   async classify(text: string, options: InferOptions): Promise<Classification> {
-    const inference = await this.#engine.infer(text, options);
-    const values = scores(inference.logits, this.#scoreFunction);
-    if (!allFinite(values)) {
-      throw new EngineError('INFERENCE_FAILED', 'The model gave an output that is not finite.');
-    }
-    const top = argmax(values);
-    return {
-      label: this.#labels[top] as string,
-      score: values[top] as number,
-      inference,
-    };
+    return this.#classification(await this.#engine.infer(text, options));
+  }
+
+  /**
+   * @returns in the order of the texts
+   * @throws EngineError; see `Engine.inferAll`
+   */
+  async classifyAll(
+    texts: readonly string[],
+    options: InferOptions,
+  ): Promise<readonly Classification[]> {
+    const inferences = await this.#engine.inferAll(texts, options);
+    return inferences.map((inference, index) => this.#classification(inference, index));
   }
 
   close(): Promise<void> {
     return this.#engine.close();
+  }
+
+  #classification(inference: Inference, index: number | null = null): Classification {
+    const values = scores(inference.logits, this.#scoreFunction);
+    if (!allFinite(values)) {
+      throw new EngineError(
+        'INFERENCE_FAILED',
+        'The model gave an output that is not finite.',
+        index,
+      );
+    }
+    const top = argmax(values);
+    return {
+      label: this.labels[top] as string,
+      score: values[top] as number,
+      scores: values,
+      inference,
+    };
   }
 }

@@ -40,6 +40,7 @@ describe('readCommand', () => {
         maxQueueDelayMs: 0,
         maxQueueRequests: 2048,
       },
+      maxListLength: 1024,
       requestTimeoutMs: 30_000,
       bodyLimit: 1024 ** 2,
       shutdownTimeoutMs: 25_000,
@@ -59,7 +60,8 @@ describe('readCommand', () => {
       MAX_BATCH_TOKENS: '512',
       MAX_BATCH_REQUESTS: '4',
       MAX_QUEUE_DELAY_MS: '5',
-      MAX_QUEUE_REQUESTS: '6',
+      MAX_QUEUE_REQUESTS: '8',
+      MAX_LIST_LENGTH: '7',
       REQUEST_TIMEOUT_MS: '700',
       BODY_LIMIT: '512kb',
       SHUTDOWN_TIMEOUT_MS: '900',
@@ -78,8 +80,9 @@ describe('readCommand', () => {
         maxBatchTokens: 512,
         maxBatchRequests: 4,
         maxQueueDelayMs: 5,
-        maxQueueRequests: 6,
+        maxQueueRequests: 8,
       },
+      maxListLength: 7,
       requestTimeoutMs: 700,
       bodyLimit: 512 * 1024,
       shutdownTimeoutMs: 900,
@@ -104,6 +107,15 @@ describe('readCommand', () => {
       expect(config(['eeg', flag]).scheduling.maxBatchTokens).toBe(64);
     },
   );
+
+  it('lets lists be no longer than the queue', () => {
+    expect(config(['eeg'], { MAX_QUEUE_REQUESTS: '6' }).maxListLength).toBe(6);
+    expect(config(['eeg'], { MAX_QUEUE_REQUESTS: '4096' }).maxListLength).toBe(1024);
+    expect(problems(['eeg'], { MAX_LIST_LENGTH: '4096' })).toEqual([
+      'MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, 2048, received 4096: ' +
+        'the queue could never take such a list',
+    ]);
+  });
 
   it('takes an empty variable for not set', () => {
     expect(config(['eeg'], { PORT: '', LOG_LEVEL: ' ', HOST: '' })).toEqual(config(['eeg']));

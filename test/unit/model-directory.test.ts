@@ -63,6 +63,8 @@ describe('readModelDirectory', () => {
       },
       labels: ['NEGATIVE', 'POSITIVE'],
       scoreFunction: 'softmax',
+      name: null,
+      version: null,
     });
   });
 

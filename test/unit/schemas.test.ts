@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { analyzeBody } from '../../src/http/schemas/analyze';
+import { analyzeBatchBody, analyzeBody } from '../../src/http/schemas/analyze';
 import { describeFirstIssue } from '../../src/http/schemas/describe-issue';
-import { predictBody } from '../../src/http/schemas/predict';
+import { predictBatchBody, predictBody } from '../../src/http/schemas/predict';
 
 function problem(schema: z.ZodType, json: string): string | null {
   const result = schema.safeParse(JSON.parse(json));
@@ -64,5 +64,29 @@ describe('predictBody', () => {
   it('stops at the first of many offenders', () => {
     const result = predictBody.safeParse({ signal: Array(200_000).fill(null) });
     expect(result.error?.issues).toHaveLength(1);
+  });
+});
+
+describe('lists', () => {
+  it.each([
+    [analyzeBatchBody, { texts: Array(200_000).fill(null) }, 'texts[0]: expected a string'],
+    [analyzeBatchBody, { texts: ['a', undefined] }, 'texts[1]: expected a string'],
+    [
+      predictBatchBody,
+      { signals: [[1], Array(200_000).fill(null)] },
+      'signals[1][0]: expected a number',
+    ],
+  ])('stop at the first of many offenders (%#)', (schema, body, detail) => {
+    const { error } = schema.safeParse(body);
+    expect(error?.issues).toHaveLength(1);
+    expect(describeFirstIssue(error as z.ZodError)).toBe(detail);
+  });
+
+  it('may be empty', () => {
+    expect(analyzeBatchBody.parse({ texts: [] })).toEqual({ texts: [] });
+    expect(predictBatchBody.parse({ signals: [[], [1]] })).toEqual({
+      signals: [[], [1]],
+      patient_id: null,
+    });
   });
 });

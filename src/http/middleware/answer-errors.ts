@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
-import { RETRY_AFTER_SECONDS, ServiceError, STATUS } from '../../errors';
+import { ElementError, RETRY_AFTER_SECONDS, ServiceError, STATUS } from '../../errors';
 import { EngineError } from '../../native/engine';
+import { withoutPaths } from '../../without-paths';
 import { contextOf } from '../request-context';
 import { sendJson } from '../send-json';
 
@@ -43,6 +44,10 @@ export function methodNotAllowed(allow: string): RequestHandler {
 
 function toServiceError(error: unknown, limits: ErrorLimits): ServiceError {
   if (error instanceof ServiceError) return error;
+  if (error instanceof ElementError) {
+    const { code, message } = toServiceError(error.cause, limits);
+    return new ServiceError(code, `${error.path}: ${message}`);
+  }
   if (error instanceof EngineError) return fromEngine(error, limits);
   return fromBodyReader(error as BodyReaderError, limits);
 }
@@ -81,8 +86,6 @@ function fromBodyReader(error: BodyReaderError, limits: ErrorLimits): ServiceErr
     : new ServiceError('INTERNAL', messageForClients(error));
 }
 
-/** One line, with the names of files but not where they are. */
 function messageForClients(error: Error): string {
-  const [line = ''] = error.message.split('\n');
-  return line.replaceAll(/(?:\/[^\s/:'"]+)+\/(?=[^\s/:'"]+)/g, '') || 'Internal error.';
+  return withoutPaths(error.message) || 'Internal error.';
 }

@@ -3,24 +3,68 @@ import { ServiceError } from '../../errors';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import type { TextClassifier } from '../../sentiment/text-classifier';
 import { isBlank } from '../../sentiment/whitespace';
-import { analyzeBody } from '../schemas/analyze';
+import { analyzeBatchBody, analyzeBody } from '../schemas/analyze';
 import { sendAnalysis } from '../send-analysis';
-import { type Endpoint, inferOptions, parseBody, requireModel } from './endpoint';
+import {
+  checkElements,
+  type Endpoint,
+  type EndpointLimits,
+  inferOptions,
+  namingElement,
+  parseBody,
+  requireListLength,
+  requireModel,
+} from './endpoint';
+import { namedProbabilities } from './named-probabilities';
 
 /** POST /analyze: a text to its label. `classifier`: null when its model could not be loaded. */
-export function analyze(classifier: TextClassifier | null, timeoutMs: number): Endpoint {
+export function analyze(
+  classifier: TextClassifier | null,
+  { requestTimeoutMs }: EndpointLimits,
+): Endpoint {
   return {
     path: '/analyze',
     handle: async (request: Request, response: Response) => {
       const { text } = parseBody(analyzeBody, request);
       const model = requireModel(classifier);
-      if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', 'Text payload cannot be empty.');
+      requireText(text);
       const { label, score, inference } = await model.classify(
         text,
-        inferOptions(response, timeoutMs),
+        inferOptions(response, requestTimeoutMs),
       );
       const answer = { input_text: text, label, score: roundToFourDecimals(score) };
       sendAnalysis(response, [inference], answer);
     },
   };
+}
+
+/** POST /analyze/batch: a list of texts to their labels, each with the scores of all labels. */
+export function analyzeBatch(
+  classifier: TextClassifier | null,
+  { requestTimeoutMs, listLength }: EndpointLimits,
+): Endpoint {
+  return {
+    path: '/analyze/batch',
+    handle: async (request: Request, response: Response) => {
+      const { texts } = parseBody(analyzeBatchBody, request);
+      requireListLength(texts, 'texts', listLength);
+      const model = requireModel(classifier);
+      checkElements(texts, 'texts', requireText);
+      const running = model.classifyAll(texts, inferOptions(response, requestTimeoutMs));
+      const classifications = await namingElement('texts', running);
+      const inferences = classifications.map(({ inference }) => inference);
+      const results = classifications.map(({ label, score, scores, inference }, index) => ({
+        input_text: texts[index],
+        label,
+        score: roundToFourDecimals(score),
+        probabilities: namedProbabilities(model.labels, scores),
+        truncated: inference.truncated,
+      }));
+      sendAnalysis(response, inferences, { results });
+    },
+  };
+}
+
+function requireText(text: string): void {
+  if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', 'Text payload cannot be empty.');
 }

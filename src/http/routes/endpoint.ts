@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { ServiceError } from '../../errors';
-import type { InferOptions } from '../../native/engine';
+import { ElementError, ServiceError } from '../../errors';
+import { EngineError, type InferOptions } from '../../native/engine';
 import { clientSignal } from '../middleware/track-request';
 import { describeFirstIssue } from '../schemas/describe-issue';
 
@@ -9,6 +9,13 @@ import { describeFirstIssue } from '../schemas/describe-issue';
 export interface Endpoint {
   readonly path: string;
   readonly handle: (request: Request, response: Response) => Promise<void>;
+}
+
+/** What all analysis endpoints of a service keep to. */
+export interface EndpointLimits {
+  readonly requestTimeoutMs: number;
+  /** Elements of a list. */
+  readonly listLength: number;
 }
 
 /** The body as the schema types it. */
@@ -29,4 +36,41 @@ export function requireModel<Model>(model: Model | null): Model {
 /** The engine drops a request whose client has gone or whose deadline has passed. */
 export function inferOptions(response: Response, timeoutMs: number): InferOptions {
   return { signal: clientSignal(response), timeoutMs };
+}
+
+/** @param field the list's name in the body, for the message */
+export function requireListLength(list: readonly unknown[], field: string, limit: number): void {
+  if (list.length <= limit) return;
+  throw new ServiceError(
+    'LIST_TOO_LONG',
+    `${field}: ${list.length} elements are over the limit of ${limit}.`,
+  );
+}
+
+/** Runs `check` on each element; what it throws gets the element's place put before it. */
+export function checkElements<Element>(
+  list: readonly Element[],
+  field: string,
+  check: (element: Element) => void,
+): void {
+  for (const [index, element] of list.entries()) {
+    try {
+      check(element);
+    } catch (error) {
+      throw new ElementError(`${field}[${index}]`, error as Error);
+    }
+  }
+}
+
+/** Says which element of the list an engine's error is about. */
+export async function namingElement<Answer>(
+  field: string,
+  running: Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await running;
+  } catch (error) {
+    const index = error instanceof EngineError ? error.index : null;
+    throw index === null ? error : new ElementError(`${field}[${index}]`, error as Error);
+  }
 }

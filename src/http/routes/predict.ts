@@ -2,30 +2,71 @@ import type { Request, Response } from 'express';
 import type { EegClassifier } from '../../eeg/eeg-classifier';
 import { ServiceError } from '../../errors';
 import { roundToFourDecimals } from '../../numeric/rounding';
-import { predictBody } from '../schemas/predict';
+import { predictBatchBody, predictBody } from '../schemas/predict';
 import { sendAnalysis } from '../send-analysis';
-import { type Endpoint, inferOptions, parseBody, requireModel } from './endpoint';
+import {
+  checkElements,
+  type Endpoint,
+  type EndpointLimits,
+  inferOptions,
+  namingElement,
+  parseBody,
+  requireListLength,
+  requireModel,
+} from './endpoint';
+import { namedProbabilities } from './named-probabilities';
 
 /** POST /predict: an EEG window to its class. `classifier`: null when its model is not loaded. */
-export function predict(classifier: EegClassifier | null, timeoutMs: number): Endpoint {
+export function predict(
+  classifier: EegClassifier | null,
+  { requestTimeoutMs }: EndpointLimits,
+): Endpoint {
   return {
     path: '/predict',
     handle: async (request: Request, response: Response) => {
       const { signal, patient_id } = parseBody(predictBody, request);
       const model = requireModel(classifier);
-      const { windowLength } = model.settings;
-      if (signal.length !== windowLength) {
-        throw new ServiceError(
-          'INPUT_LENGTH',
-          `Signal must contain exactly ${windowLength} data points.`,
-        );
-      }
+      requireLength(signal, model);
       const { diagnosis, confidence, inference } = await model.classify(
         signal,
-        inferOptions(response, timeoutMs),
+        inferOptions(response, requestTimeoutMs),
       );
       const answer = { patient_id, diagnosis, confidence: roundToFourDecimals(confidence) };
       sendAnalysis(response, [inference], answer);
     },
   };
+}
+
+/** POST /predict/batch: windows of one patient, each with the probabilities of all classes. */
+export function predictBatch(
+  classifier: EegClassifier | null,
+  { requestTimeoutMs, listLength }: EndpointLimits,
+): Endpoint {
+  return {
+    path: '/predict/batch',
+    handle: async (request: Request, response: Response) => {
+      const { signals, patient_id } = parseBody(predictBatchBody, request);
+      requireListLength(signals, 'signals', listLength);
+      const model = requireModel(classifier);
+      checkElements(signals, 'signals', (signal) => requireLength(signal, model));
+      const running = model.classifyAll(signals, inferOptions(response, requestTimeoutMs));
+      const classifications = await namingElement('signals', running);
+      const inferences = classifications.map(({ inference }) => inference);
+      const results = classifications.map(({ diagnosis, confidence, probabilities }) => ({
+        patient_id,
+        diagnosis,
+        confidence: roundToFourDecimals(confidence),
+        probabilities: namedProbabilities(model.settings.classes, probabilities),
+      }));
+      sendAnalysis(response, inferences, { results });
+    },
+  };
+}
+
+function requireLength(signal: readonly number[], { settings }: EegClassifier): void {
+  if (signal.length === settings.windowLength) return;
+  throw new ServiceError(
+    'INPUT_LENGTH',
+    `Signal must contain exactly ${settings.windowLength} data points.`,
+  );
 }

@@ -5,15 +5,19 @@ export function expected(what: string): (issue: { readonly input?: unknown }) =>
   return ({ input }) => (input === undefined ? 'is required' : `expected ${what}`);
 }
 
+/** A place in a body as messages name it: `texts[3]`, `signals[2][17]`. */
+export function describePath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}${String(key)}`),
+    '',
+  );
+}
+
 /**
  * One line for the first thing wrong with a body: `text: expected a string`,
  * `signal[17]: expected a number`, `signal: is required`.
  */
 export function describeFirstIssue(error: z.ZodError): string {
   const [issue] = error.issues;
-  const path = (issue?.path ?? []).reduce<string>(
-    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}${String(key)}`),
-    '',
-  );
-  return `${path || 'body'}: ${issue?.message ?? 'is not valid'}`;
+  return `${describePath(issue?.path ?? []) || 'body'}: ${issue?.message ?? 'is not valid'}`;
 }

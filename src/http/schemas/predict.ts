@@ -1,32 +1,34 @@
 import { z } from 'zod';
 import { expected } from './describe-issue';
+import { type ElementProblem, findListProblem, listOf } from './list';
 
-/**
- * An array of finite numbers, checked up to the first offender. zod's own `z.array(z.number())`
- * reports every one: a body of 200,000 nulls would hold the event loop for half a second.
- */
-const numbers = z.unknown().transform((value, context): readonly number[] => {
-  if (!Array.isArray(value)) {
-    const message = expected('an array of numbers')({ input: value });
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  }
-  const index = value.findIndex((element) => !Number.isFinite(element));
-  if (index < 0) return value;
+const NUMBERS = 'an array of numbers';
+
+function findNumberProblem(element: unknown): ElementProblem | null {
+  if (Number.isFinite(element)) return null;
   // A number that is not finite was written too large for a double, such as 1e400.
-  const what = typeof value[index] === 'number' ? 'a finite number' : 'a number';
-  context.addIssue({ code: 'custom', message: `expected ${what}`, path: [index] });
-  return z.NEVER;
-});
+  const what = typeof element === 'number' ? 'a finite number' : 'a number';
+  return { message: `expected ${what}`, path: [] };
+}
+
+const patientId = z
+  .string({ error: expected('a string or null') })
+  .nullable()
+  .default(null);
 
 /** Body of POST /predict. `signal`: one window, in any linear unit (it is z-normalized). */
 export const predictBody = z.object(
+  { signal: listOf<number>(NUMBERS, findNumberProblem), patient_id: patientId },
+  { error: expected('an object') },
+);
+
+/** Body of POST /predict/batch: windows of one patient. */
+export const predictBatchBody = z.object(
   {
-    signal: numbers,
-    patient_id: z
-      .string({ error: expected('a string or null') })
-      .nullable()
-      .default(null),
+    signals: listOf<readonly number[]>('an array of signals', (element) =>
+      findListProblem(element, NUMBERS, findNumberProblem),
+    ),
+    patient_id: patientId,
   },
   { error: expected('an object') },
 );

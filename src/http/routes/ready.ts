@@ -1,0 +1,19 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { ServiceError } from '../../errors';
+import { contextOf } from '../request-context';
+import { sendJson } from '../send-json';
+import type { ModelInfo } from './info';
+
+/**
+ * GET /ready: whether requests should be sent here. A model that is loaded is warm: the engine has
+ * run it before the port was opened.
+ */
+export function ready({ loaded, reason }: ModelInfo): RequestHandler {
+  return (_request: Request, response: Response) => {
+    if (contextOf(response).refused) {
+      throw new ServiceError('DRAINING', 'The service is shutting down.');
+    }
+    if (!loaded) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
+    sendJson(response, 200, { ready: true });
+  };
+}

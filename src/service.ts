@@ -1,0 +1,134 @@
+import path from 'node:path';
+import type { Config } from './config';
+import { EegClassifier } from './eeg/eeg-classifier';
+import { analyze, analyzeBatch } from './http/routes/analyze';
+import type { Endpoint } from './http/routes/endpoint';
+import type { ModelInfo, ServiceInfo } from './http/routes/info';
+import { predict, predictBatch } from './http/routes/predict';
+import type { Log } from './log';
+import type { EngineMonitor } from './native/engine';
+import { TextClassifier } from './sentiment/text-classifier';
+import { withoutPaths } from './without-paths';
+
+/** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
+const LONGEST_NUMBER_BYTES = 25;
+
+/** What one process serves: its endpoints, and the model behind them where it could be loaded. */
+export interface Service {
+  readonly endpoints: readonly Endpoint[];
+  readonly info: ServiceInfo;
+  /** Of the model's engine; null: it is not loaded. */
+  readonly monitor: EngineMonitor | null;
+  close(): Promise<void>;
+}
+
+/**
+ * Loads the model of the service. One that cannot be loaded is no reason to end: it is logged, and
+ * served as not loaded.
+ *
+ * @param version of the package
+ */
+export function loadService(config: Config, version: string, log: Log): Promise<Service> {
+  return config.service === 'sentiment'
+    ? loadSentiment(config, version, log)
+    : loadEeg(config, version, log);
+}
+
+async function loadSentiment(config: Config, version: string, log: Log): Promise<Service> {
+  const place = config.sentimentModelDir;
+  const { model, reason } = await load(TextClassifier.load(place, config.scheduling), place, log);
+  const limits = endpointLimits(config);
+  const known = model && {
+    labels: model.labels,
+    max_length: model.description.maxLength,
+    dtype: config.scheduling.dtype,
+  };
+  return {
+    endpoints: [analyze(model, limits), analyzeBatch(model, limits)],
+    info: describeService(config, version, {
+      name: model?.name ?? path.basename(place),
+      version: model?.version ?? null,
+      loaded: model !== null,
+      reason,
+      ...known,
+    }),
+    monitor: model?.monitor ?? null,
+    close: async () => model?.close(),
+  };
+}
+
+async function loadEeg(config: Config, version: string, log: Log): Promise<Service> {
+  const place = config.eegModelPath;
+  const { model, reason } = await load(EegClassifier.load(place, config.scheduling), place, log);
+  if (model) describeEegModel(model, config, log);
+  const limits = endpointLimits(config);
+  const known = model && {
+    classes: model.settings.classes,
+    window_length: model.settings.windowLength,
+    sampling_rate_hz: model.settings.samplingRateHz,
+    channel: model.settings.channel,
+    dtype: 'float32',
+  };
+  return {
+    endpoints: [predict(model, limits), predictBatch(model, limits)],
+    info: describeService(config, version, {
+      name: model?.settings.name ?? path.basename(place),
+      version: model?.settings.version ?? null,
+      loaded: model !== null,
+      reason,
+      ...known,
+    }),
+    monitor: model?.monitor ?? null,
+    close: async () => model?.close(),
+  };
+}
+
+interface Loaded<Model> {
+  readonly model: Model | null;
+  /** For clients, so without paths; null: it is loaded. */
+  readonly reason: string | null;
+}
+
+async function load<Model>(
+  loading: Promise<Model>,
+  place: string,
+  log: Log,
+): Promise<Loaded<Model>> {
+  try {
+    return { model: await loading, reason: null };
+  } catch (error) {
+    const { message } = error as Error;
+    log.logger.error({ model: place }, `Model is not loaded: ${message}`);
+    return { model: null, reason: withoutPaths(message.replaceAll(place, path.basename(place))) };
+  }
+}
+
+function describeService(config: Config, version: string, model: ModelInfo): ServiceInfo {
+  return {
+    service: config.service,
+    version,
+    model,
+    limits: {
+      body_bytes: config.bodyLimit,
+      list_length: config.maxListLength,
+      request_timeout_ms: config.requestTimeoutMs,
+    },
+  };
+}
+
+function endpointLimits({ requestTimeoutMs, maxListLength }: Config) {
+  return { requestTimeoutMs, listLength: maxListLength };
+}
+
+/** Logs what was loaded, and what about it is hardly meant. */
+function describeEegModel({ settings, warnings }: EegClassifier, config: Config, log: Log): void {
+  log.logger.info({ settings }, 'model loaded');
+  for (const warning of warnings) log.logger.warn({ model: config.eegModelPath }, warning);
+  const bytes = settings.windowLength * LONGEST_NUMBER_BYTES;
+  if (bytes > config.bodyLimit) {
+    log.logger.warn(
+      `BODY_LIMIT: ${config.bodyLimit} bytes may not hold a window of ${settings.windowLength} ` +
+        `samples: set it to ${bytes}`,
+    );
+  }
+}

@@ -1,0 +1,69 @@
+import http from 'node:http';
+import { type Answer, post, request } from '../helpers/http';
+import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { expectError } from '../helpers/services';
+
+afterEach(killAll);
+
+/** A service that holds what it has accepted in its queue for `delayMs`, for certain. */
+function startHolding(delayMs: number, env: Readonly<Record<string, string>>): Promise<Service> {
+  const holding = { ...textModel('bert-single-label'), MAX_QUEUE_DELAY_MS: String(delayMs) };
+  return startService('sentiment', { env: { ...holding, ...env } });
+}
+
+function batch(service: Service, count: number, options = {}): Promise<Answer> {
+  return post(service, '/analyze/batch', { texts: Array(count).fill('good') }, options);
+}
+
+/** Resolves when a list of `count` is refused, so that fewer places are free. */
+async function untilRefused(service: Service, count: number): Promise<void> {
+  while ((await batch(service, count)).status !== 503);
+}
+
+it('is refused whole where the queue has no room for all of it', async () => {
+  const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '5', WORKERS: '1' });
+  const first = batch(service, 3);
+  await untilRefused(service, 3);
+  const refused = await batch(service, 3);
+  expectError(refused, 503, 'The queue is full.');
+  expect(refused.headers['retry-after']).toBe('1');
+  // Both free places are still free: nothing of the refused lists was kept or has run.
+  const second = batch(service, 2);
+  const answers = await Promise.all([first, second]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  const lengths = answers.map(({ json }) => (json as { results: unknown[] }).results.length);
+  expect(lengths).toEqual([3, 2]);
+  const ran = () => service.logs.filter(({ batchSize }) => batchSize !== undefined);
+  await service.waitForLog(() => ran().length === 2);
+  expect(ran().map(({ batchSize }) => batchSize)).toEqual([5, 5]);
+});
+
+it('gives its places to others when its client has gone', async () => {
+  const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '4' });
+  const client = new AbortController();
+  const headers = { 'x-request-id': 'gone' };
+  const gone = batch(service, 4, { headers, signal: client.signal });
+  gone.catch(() => undefined);
+  while ((await post(service, '/analyze', { text: 'good' })).status !== 503);
+  client.abort();
+  await expect(gone).rejects.toThrow(/abort/);
+  const line = await service.waitForLog(({ requestId }) => requestId === 'gone');
+  expect(line).toMatchObject({ level: 'info', status: 499, route: '/analyze/batch' });
+  // All four places are free, or the second of these lists would have been refused.
+  const others = [batch(service, 2), batch(service, 2)];
+  expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+it('is answered while the service drains, and refused when it comes later', async () => {
+  const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '4' });
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  await request(service, { path: '/health', agent });
+  const accepted = batch(service, 4);
+  await untilRefused(service, 1);
+  service.kill('SIGTERM');
+  await service.waitForLog(({ msg }) => msg === 'stopping');
+  expectError(await batch(service, 1, { agent }), 503, 'The service is shutting down.');
+  expect((await accepted).status).toBe(200);
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+  agent.destroy();
+});
