@@ -1,12 +1,31 @@
-import { render } from 'preact';
-import '../shared/base.css';
+import { Shell } from '../shared/shell';
+import { start } from '../shared/start';
+import { classifyTheWindow, forgetRunsOfOtherSamples } from './classify';
+import { RunCard } from './run-card';
+import { SignalCard } from './signal-card';
+import { SourceCard } from './source-card';
+import { WindowCards } from './window-card';
+import './eeg.css';
 
 function EegPage() {
   return (
-    <main>
-      <h1>EEG windows</h1>
-    </main>
+    <Shell
+      title="EEG windows"
+      banner={
+        <>
+          Demonstration, not a medical device.{' '}
+          <span class="wide-only">No answer may be used to diagnose or treat anyone.</span>
+        </>
+      }
+    >
+      <SourceCard />
+      <SignalCard />
+      <WindowCards />
+      <RunCard />
+    </Shell>
   );
 }
 
-render(<EegPage />, document.getElementById('app') as HTMLElement);
+start(<EegPage />);
+classifyTheWindow();
+forgetRunsOfOtherSamples();

@@ -1,12 +1,18 @@
-import { render } from 'preact';
-import '../shared/base.css';
+import { Shell } from '../shared/shell';
+import { start } from '../shared/start';
+import { Composer } from './composer';
+import { Results } from './results';
+import './sentiment.css';
 
 function SentimentPage() {
   return (
-    <main>
-      <h1>Sentiment</h1>
-    </main>
+    <Shell title="Sentiment">
+      <div class="columns">
+        <Composer />
+        <Results />
+      </div>
+    </Shell>
   );
 }
 
-render(<SentimentPage />, document.getElementById('app') as HTMLElement);
+start(<SentimentPage />);

@@ -1,0 +1,136 @@
+import { effect, signal, untracked } from '@preact/signals';
+import { post, type Timings } from '../shared/api';
+import { type Outcome, runInBatches } from '../shared/batches';
+import { type Explanation, explain } from '../shared/errors';
+import { info } from '../shared/info';
+import type { Probabilities } from '../shared/probability-bars';
+import { isReady, samples, windowLength, windowSamples } from './state';
+import { windowStarts } from './windows';
+
+/** One element of the answer of `POST /predict/batch`. */
+export interface Prediction {
+  readonly diagnosis: string;
+  readonly confidence: number;
+  readonly probabilities: Probabilities;
+}
+
+interface BatchAnswer {
+  readonly results: readonly Prediction[];
+}
+
+/** A window that is being moved is asked about when it rests. */
+const REST_MS = 120;
+/** Windows in one request: few enough that the progress moves and others get their turn. */
+const BATCH_WINDOWS = 48;
+/** Of a double as JSON writes it, and a comma. */
+const NUMBER_BYTES = 25;
+
+/** What the model says of the window; null: nothing yet. */
+export const answer = signal<{ readonly prediction: Prediction; readonly timings: Timings } | null>(
+  null,
+);
+export const isAsking = signal(false);
+export const problem = signal<Explanation | null>(null);
+/** Goes up to ask again after an error. */
+const tries = signal(0);
+
+export function askAgain(): void {
+  tries.value++;
+}
+
+/** Asks the model about the window, each time that it comes to rest somewhere else. */
+export function classifyTheWindow(): void {
+  effect(() => {
+    tries.value;
+    const window = windowSamples.value;
+    problem.value = null;
+    if (window === null || !isReady.value) {
+      answer.value = null;
+      isAsking.value = false;
+      return;
+    }
+    isAsking.value = true;
+    const controller = new AbortController();
+    const timer = setTimeout(() => void ask(window, controller.signal), REST_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  });
+}
+
+async function ask(window: Float64Array, signal: AbortSignal): Promise<void> {
+  try {
+    const { body, timings } = await post<BatchAnswer>(
+      'predict/batch',
+      { signals: [Array.from(window)] },
+      signal,
+    );
+    const [prediction] = body.results;
+    answer.value = prediction ? { prediction, timings } : null;
+  } catch (error) {
+    if (signal.aborted) return;
+    answer.value = null;
+    problem.value = explain(error);
+  }
+  if (!signal.aborted) isAsking.value = false;
+}
+
+export interface Run {
+  /** First sample of each window. */
+  readonly starts: readonly number[];
+  readonly outcomes: readonly Outcome<Prediction>[];
+}
+
+/** All windows of the recording, and what came of those that are done. */
+export const run = signal<Run | null>(null);
+export const isRunning = signal(false);
+export const runProblem = signal<Explanation | null>(null);
+
+let controller = new AbortController();
+
+export function cancelRun(): void {
+  controller.abort();
+}
+
+/** What was said of other samples is not kept. */
+export function forgetRunsOfOtherSamples(): void {
+  effect(() => {
+    samples.value;
+    untracked(() => {
+      cancelRun();
+      run.value = null;
+      runProblem.value = null;
+    });
+  });
+}
+
+export async function classifyAll(): Promise<void> {
+  const [all, length, limits] = [samples.value, windowLength.value, info.value?.limits];
+  if (all === null || length === null || !limits || isRunning.value) return;
+  controller = new AbortController();
+  const { signal } = controller;
+  const starts = windowStarts(all.length, length);
+  run.value = { starts, outcomes: [] };
+  isRunning.value = true;
+  runProblem.value = null;
+  try {
+    await runInBatches<number, Prediction>({
+      items: starts,
+      limits: { count: Math.min(BATCH_WINDOWS, limits.list_length), bytes: limits.body_bytes },
+      bytesOf: () => length * NUMBER_BYTES,
+      send: async (batch) => {
+        const signals = batch.map((start) => Array.from(all.subarray(start, start + length)));
+        return (await post<BatchAnswer>('predict/batch', { signals }, signal)).body.results;
+      },
+      onOutcomes: (_start, outcomes) => {
+        if (run.value) run.value = { starts, outcomes: [...run.value.outcomes, ...outcomes] };
+      },
+      signal,
+    });
+  } catch (error) {
+    if (!signal.aborted) runProblem.value = explain(error);
+  } finally {
+    isRunning.value = false;
+  }
+}

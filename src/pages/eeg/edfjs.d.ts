@@ -1,0 +1,26 @@
+// What of edfjs 0.6 is used here; the package has no types of its own.
+declare module 'edfjs' {
+  interface EdfChannel {
+    readonly label: string;
+    readonly physical_dimension: string;
+    readonly num_samples_per_record: number;
+    /** Hz; undefined for annotations. */
+    readonly sampling_rate: number;
+    /** Physical values, or the digital ones of annotations. */
+    readonly blob: Float32Array | Int16Array;
+  }
+
+  export class EDF {
+    num_records: number;
+    readonly num_channels: number;
+    readonly num_header_bytes: number;
+    /** Seconds. */
+    readonly record_duration: number;
+    readonly type: string;
+    readonly channels: readonly EdfChannel[];
+    read_header_from_string(header: string): void;
+    read_channel_header_from_string(header: string): void;
+    /** Needs a buffer that ends with the last record. */
+    read_blob_from_buffer(buffer: ArrayBuffer): void;
+  }
+}

@@ -1,0 +1,84 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { theme } from '../shared/theme';
+import 'uplot/dist/uPlot.min.css';
+
+export interface PlotProps {
+  readonly y: Float64Array;
+  /** Hz; null: the x axis counts samples. */
+  readonly rate: number | null;
+  /** Sample at which `y` begins. */
+  readonly offset?: number;
+  readonly height: number;
+  /** What it shows, in words. */
+  readonly label: string;
+  /** Adds what only one of the plots does; called anew for each uPlot. */
+  readonly extend?: (options: uPlot.Options) => void;
+  readonly onReady?: (plot: uPlot | null) => void;
+}
+
+/** A line over time, in the colours of the theme. */
+export function Plot({ y, rate, offset = 0, height, label, extend, onReady }: PlotProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const shownTheme = theme.value;
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return;
+    const options = makeOptions(element.clientWidth, height, rate);
+    extend?.(options);
+    const plot = new uPlot(options, toData(y, { rate, offset }), element);
+    onReady?.(plot);
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth > 0) plot.setSize({ width: element.clientWidth, height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      onReady?.(null);
+      plot.destroy();
+    };
+    // The colours of the theme are read from the document.
+  }, [y, rate, offset, height, shownTheme]);
+  return (
+    <div ref={host} class="plot" role="img" aria-label={label} style={{ minHeight: height }} />
+  );
+}
+
+export function color(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function toData(
+  y: Float64Array,
+  { rate, offset }: { readonly rate: number | null; readonly offset: number },
+): uPlot.AlignedData {
+  const x = new Float64Array(y.length);
+  for (let i = 0; i < x.length; i++) x[i] = (i + offset) / (rate ?? 1);
+  return [x, y];
+}
+
+function makeOptions(width: number, height: number, rate: number | null): uPlot.Options {
+  const axis = {
+    stroke: color('--quiet'),
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { show: false },
+    font: '12px system-ui, sans-serif',
+  };
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: { x: { time: false } },
+    axes: [
+      { ...axis, size: 34, values: (_plot, splits) => splits.map((split) => tick(split, rate)) },
+      { ...axis, size: 46, space: 26 },
+    ],
+    series: [{}, { stroke: color('--series-0'), width: 1.25, points: { show: false } }],
+  };
+}
+
+function tick(value: number, rate: number | null): string {
+  const rounded = Number(value.toFixed(3));
+  return rate === null ? String(rounded) : `${rounded} s`;
+}

@@ -1,0 +1,133 @@
+import { clock, count } from '../shared/format';
+import { Note } from '../shared/note';
+import { OverviewPlot, PlotButtons } from './overview-plot';
+import { RateNote } from './rate-note';
+import { findChannel } from './recording';
+import {
+  channelIndex,
+  model,
+  moveTo,
+  rate,
+  recording,
+  samples,
+  selectChannel,
+  start,
+  windowLength,
+} from './state';
+
+/** The channel over time, and the window in it. */
+export function SignalCard() {
+  const [all, length] = [samples.value, windowLength.value];
+  if (all === null || length === null) return null;
+  return (
+    <section class="card" aria-labelledby="signal">
+      <div class="row ends">
+        <h2 id="signal">Signal</h2>
+        <PlotButtons />
+      </div>
+      <ChannelChoice />
+      <RateNote />
+      <OverviewPlot />
+      {all.length < length ? (
+        <Note tone="warn" title="This channel is shorter than a window.">
+          The model takes {count(length)} samples at a time; there are {count(all.length)}.
+        </Note>
+      ) : (
+        <WindowSlider last={all.length - length} length={length} />
+      )}
+    </section>
+  );
+}
+
+function ChannelChoice() {
+  const channels = recording.value?.channels ?? [];
+  const wanted = model.value?.channel ?? null;
+  const proposed = findChannel(channels, wanted);
+  return (
+    <div class="fields">
+      <div class="field">
+        <label for="channel">Channel</label>
+        <select
+          id="channel"
+          value={String(channelIndex.value)}
+          onChange={(event) => selectChannel(Number(event.currentTarget.value))}
+        >
+          {channels.map((channel, index) => (
+            <option key={index} value={String(index)}>
+              {channel.label}
+              {index === proposed ? ' (the model’s)' : ''}
+            </option>
+          ))}
+        </select>
+      </div>
+      {wanted !== null && proposed === null && (
+        <Note tone="warn" title={`The model was trained on channel ${wanted}.`}>
+          No channel here has that name, so its answers may mean even less.
+        </Note>
+      )}
+    </div>
+  );
+}
+
+function WindowSlider({ last, length }: { readonly last: number; readonly length: number }) {
+  const at = start.value;
+  const place = describePlace(at, length);
+  return (
+    <div class="field">
+      <div class="row ends">
+        <label for="window">Window</label>
+        <output for="window" class="quiet">
+          {place}
+        </output>
+      </div>
+      <div class="slider">
+        <button type="button" class="small" disabled={at === 0} onClick={() => moveTo(at - length)}>
+          Previous
+        </button>
+        <input
+          id="window"
+          type="range"
+          min={0}
+          max={last}
+          step={1}
+          value={at}
+          aria-valuetext={place}
+          onInput={(event) => moveTo(event.currentTarget.valueAsNumber)}
+          onKeyDown={(event) => {
+            const steps: Readonly<Record<string, number>> = {
+              ArrowLeft: -1,
+              ArrowDown: -1,
+              ArrowRight: 1,
+              ArrowUp: 1,
+              PageDown: -4,
+              PageUp: 4,
+            };
+            const direction = steps[event.key];
+            if (direction === undefined) return;
+            event.preventDefault();
+            moveTo(at + (direction * length) / 4);
+          }}
+        />
+        <button
+          type="button"
+          class="small"
+          disabled={at >= last}
+          onClick={() => moveTo(at + length)}
+        >
+          Next
+        </button>
+      </div>
+      <small>
+        Click the signal or move the slider; arrow keys move by a quarter of a window. Drag over the
+        signal to zoom.
+      </small>
+    </div>
+  );
+}
+
+function describePlace(at: number, length: number): string {
+  const hz = rate.value;
+  return hz === null
+    ? `samples ${count(at)} to ${count(at + length)}`
+    : `${clock(at / hz)} to ${clock((at + length) / hz)}`;
+}

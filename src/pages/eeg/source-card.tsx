@@ -1,0 +1,251 @@
+import { signal } from '@preact/signals';
+import { clock, count, plural } from '../shared/format';
+import { Note } from '../shared/note';
+import { parseCsv } from './csv-recording';
+import { generate } from './generate';
+import { openFile } from './open-file';
+import { type Recording, RecordingError } from './recording';
+import { modelRate, recording, setRecording } from './state';
+
+type Source = 'file' | 'paste' | 'generate';
+
+const SOURCES: readonly { readonly value: Source; readonly label: string }[] = [
+  { value: 'file', label: 'File' },
+  { value: 'paste', label: 'Paste' },
+  { value: 'generate', label: 'Generate' },
+];
+
+const source = signal<Source>('file');
+const pasted = signal('');
+const seconds = signal(60);
+const generatedRate = signal<number | null>(null);
+const rhythm = signal(10);
+const problem = signal<string | null>(null);
+const isReading = signal(false);
+const isOver = signal(false);
+let seed = 0;
+
+/** Where a recording comes from. */
+export function SourceCard() {
+  return (
+    <section
+      class={`card ${isOver.value ? 'is-over' : ''}`}
+      aria-labelledby="recording"
+      onDragOver={(event) => {
+        event.preventDefault();
+        isOver.value = true;
+      }}
+      onDragLeave={() => {
+        isOver.value = false;
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        isOver.value = false;
+        const [file] = event.dataTransfer?.files ?? [];
+        if (file) void take(() => openFile(file));
+      }}
+    >
+      <div class="row ends">
+        <h2 id="recording">Recording</h2>
+        <SourceChoice />
+      </div>
+      {source.value === 'file' && <FileSource />}
+      {source.value === 'paste' && <PasteSource />}
+      {source.value === 'generate' && <GenerateSource />}
+      <div role="status" class="status-region">
+        {isReading.value && <p class="quiet">Reading…</p>}
+        {problem.value && (
+          <Note tone="bad" title="This cannot be read as a recording." detail={problem.value} />
+        )}
+        {recording.value && !problem.value && <Summary recording={recording.value} />}
+      </div>
+    </section>
+  );
+}
+
+async function take(read: () => Recording | Promise<Recording>): Promise<void> {
+  isReading.value = true;
+  problem.value = null;
+  try {
+    setRecording(await read());
+  } catch (error) {
+    problem.value =
+      error instanceof RecordingError ? error.message : `It cannot be read: ${String(error)}`;
+  } finally {
+    isReading.value = false;
+  }
+}
+
+function SourceChoice() {
+  return (
+    <fieldset>
+      <legend class="visually-hidden">Where the recording comes from</legend>
+      <div class="segments">
+        {SOURCES.map(({ value, label }) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="source"
+              value={value}
+              checked={source.value === value}
+              onChange={() => {
+                source.value = value;
+              }}
+            />
+            {label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function FileSource() {
+  return (
+    <label class="drop">
+      <input
+        type="file"
+        class="visually-hidden"
+        aria-label="Open a CSV or EDF file"
+        accept=".csv,.tsv,.txt,.edf,.json,text/csv,text/plain"
+        onChange={(event) => {
+          const input = event.currentTarget;
+          const file = input.files?.[0];
+          if (file) void take(() => openFile(file));
+          input.value = ''; // so that the same file can be opened again
+        }}
+      />
+      <strong>Drop a file here, or choose one</strong>
+      <span class="quiet">
+        CSV with a column for each channel, or EDF. It is read in this browser; only the windows
+        that are classified are sent to the service.
+      </span>
+    </label>
+  );
+}
+
+function PasteSource() {
+  return (
+    <form
+      class="field"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void take(() => parseCsv(pasted.value, 'Pasted'));
+      }}
+    >
+      <label for="pasted">Numbers: one row a sample, one column a channel</label>
+      <textarea
+        id="pasted"
+        class="mono"
+        rows={5}
+        spellcheck={false}
+        placeholder={'time,T3,T4\n0,1.5,-2.25\n0.0105,1.75,-2'}
+        value={pasted.value}
+        onInput={(event) => {
+          pasted.value = event.currentTarget.value;
+        }}
+      />
+      <div class="row">
+        <button type="submit" class="primary" disabled={pasted.value.trim() === ''}>
+          Read
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function GenerateSource() {
+  const rate = generatedRate.value ?? modelRate.value ?? 256;
+  return (
+    <form
+      class="fields"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const options = { seconds: seconds.value, samplingRateHz: rate, rhythmHz: rhythm.value };
+        void take(() => generate({ ...options, seed: seed++ }));
+      }}
+    >
+      <NumberField
+        id="seconds"
+        label="Length, s"
+        value={seconds.value}
+        range={[1, 3600]}
+        onChange={(value) => {
+          seconds.value = value;
+        }}
+      />
+      <NumberField
+        id="rate"
+        label="Sampling rate, Hz"
+        value={rate}
+        range={[20, 2000]}
+        onChange={(value) => {
+          generatedRate.value = value;
+        }}
+      />
+      <NumberField
+        id="rhythm"
+        label="Rhythm, Hz"
+        value={rhythm.value}
+        range={[1, 40]}
+        onChange={(value) => {
+          rhythm.value = value;
+        }}
+      />
+      <button type="submit" class="primary">
+        Generate
+      </button>
+    </form>
+  );
+}
+
+interface NumberFieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly value: number;
+  readonly range: readonly [number, number];
+  readonly onChange: (value: number) => void;
+}
+
+function NumberField({ id, label, value, range: [min, max], onChange }: NumberFieldProps) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="number"
+        min={min}
+        max={max}
+        step="any"
+        required
+        value={value}
+        onInput={(event) => {
+          const next = event.currentTarget.valueAsNumber;
+          if (Number.isFinite(next)) onChange(next);
+        }}
+      />
+    </div>
+  );
+}
+
+function Summary({ recording: { name, channels, notes } }: { readonly recording: Recording }) {
+  const [first] = channels;
+  const length = first?.samples.length ?? 0;
+  const rate = first?.samplingRateHz ?? null;
+  return (
+    <div class="field">
+      <p class="wrap">
+        <strong>{name}</strong>{' '}
+        <span class="quiet">
+          {plural(channels.length, 'channel')}, {count(length)} samples
+          {rate === null ? '' : `, ${clock(length / rate)} at ${rate} Hz`}
+        </span>
+      </p>
+      {notes.map((note) => (
+        <p key={note} class="quiet wrap">
+          {note}
+        </p>
+      ))}
+    </div>
+  );
+}

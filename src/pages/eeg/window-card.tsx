@@ -1,0 +1,74 @@
+import { percent } from '../shared/format';
+import { ErrorNote } from '../shared/note';
+import { ProbabilityBars } from '../shared/probability-bars';
+import { TimeSpent } from '../shared/time-spent';
+import { answer, askAgain, isAsking, problem } from './classify';
+import { Plot } from './plot';
+import { channel, normalized, rate, start, windowSamples } from './state';
+import { toneOf } from './tones';
+
+/** The window as it was recorded and as the model sees it, and the model's answer. */
+export function WindowCards() {
+  const [raw, prepared] = [windowSamples.value, normalized.value];
+  if (raw === null || prepared === null) return null;
+  const unit = channel.value?.unit ?? null;
+  return (
+    <div class="columns window-columns">
+      <section class="card" aria-labelledby="window-title">
+        <h2 id="window-title">Window</h2>
+        <div class="columns">
+          <figure class="field">
+            <figcaption>
+              <h3>Raw{unit && `, ${unit}`}</h3>
+            </figcaption>
+            <Plot
+              y={raw}
+              rate={rate.value}
+              offset={start.value}
+              height={190}
+              label="The window as recorded"
+            />
+          </figure>
+          <figure class="field">
+            <figcaption>
+              <h3>z-normalized, standard deviations</h3>
+            </figcaption>
+            <Plot
+              y={prepared}
+              rate={rate.value}
+              offset={start.value}
+              height={190}
+              label="The window as the model sees it: less its mean, divided by its standard deviation"
+            />
+          </figure>
+        </div>
+      </section>
+      <section class="card" aria-labelledby="answer" aria-busy={isAsking.value}>
+        <h2 id="answer">Answer for this window</h2>
+        <div role="status" class="status-region">
+          {problem.value && <ErrorNote explanation={problem.value} onRetry={askAgain} />}
+          <Answer />
+        </div>
+      </section>
+    </div>
+  );
+}
+
+function Answer() {
+  if (answer.value === null) return problem.value ? null : <p class="quiet">Asking the model…</p>;
+  const { prediction, timings } = answer.value;
+  return (
+    <div class={`answer ${isAsking.value ? 'is-old' : ''}`}>
+      <p class="verdict">
+        <strong>{prediction.diagnosis}</strong>
+        <span class="quiet">{percent(prediction.confidence)}</span>
+      </p>
+      <ProbabilityBars
+        probabilities={prediction.probabilities}
+        top={prediction.diagnosis}
+        toneOf={toneOf}
+      />
+      <TimeSpent timings={timings} />
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+/** Where windows of `length` samples begin, side by side; what is left at the end is left out. */
+export function windowStarts(samples: number, length: number): readonly number[] {
+  const count = Math.max(0, Math.floor(samples / length));
+  return Array.from({ length: count }, (_, index) => index * length);
+}
+
+/** The nearest sample at which a whole window can begin. */
+export function clampStart(start: number, samples: number, length: number): number {
+  return Math.max(0, Math.min(Math.round(start), samples - length));
+}
+
+/** Mean of each class's probability over windows, in the order of the first. */
+export function meanProbabilities(
+  all: readonly Readonly<Record<string, number>>[],
+): Readonly<Record<string, number>> {
+  const sums = new Map<string, number>();
+  for (const probabilities of all) {
+    for (const [name, value] of Object.entries(probabilities)) {
+      sums.set(name, (sums.get(name) ?? 0) + value);
+    }
+  }
+  return Object.fromEntries([...sums].map(([name, sum]) => [name, sum / all.length]));
+}

@@ -1,0 +1,156 @@
+import type { Outcome } from '../shared/batches';
+import { toCsv } from '../shared/csv-file';
+import { download } from '../shared/download';
+import { count, percent, plural } from '../shared/format';
+import { RunProgress } from '../shared/run-progress';
+import type { Line } from './lines';
+import { type Analysis, cancel, isRunning } from './state';
+import { toneOf } from './tones';
+
+/** More rows make a page slow; the file has all of them. */
+const ROWS_SHOWN = 500;
+
+interface LinesTableProps {
+  readonly table: {
+    readonly lines: readonly Line[];
+    readonly outcomes: readonly Outcome<Analysis>[];
+  };
+}
+
+export function LinesTable({ table: { lines, outcomes } }: LinesTableProps) {
+  const done = outcomes.length;
+  return (
+    <>
+      <RunProgress
+        done={done}
+        total={lines.length}
+        noun="line"
+        isRunning={isRunning.value}
+        onCancel={cancel}
+      />
+      <Summary outcomes={outcomes} total={lines.length} />
+      {done > 0 && (
+        <>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          <section class="scroller" aria-label="Results by line" tabIndex={0}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col" class="number">
+                    Line
+                  </th>
+                  <th scope="col">Text</th>
+                  <th scope="col">Label</th>
+                  <th scope="col" class="number">
+                    Score
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {outcomes.slice(0, ROWS_SHOWN).map((outcome, index) => (
+                  <Row key={lines[index]?.number} line={lines[index] as Line} outcome={outcome} />
+                ))}
+              </tbody>
+            </table>
+          </section>
+          <div class="row ends">
+            <span class="quiet">
+              {done > ROWS_SHOWN && `The first ${count(ROWS_SHOWN)} are shown; the file has all.`}
+            </span>
+            <button
+              type="button"
+              disabled={isRunning.value}
+              onClick={() => download('sentiment.csv', tableCsv(lines, outcomes))}
+            >
+              Download CSV
+            </button>
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function Row({ line, outcome }: { readonly line: Line; readonly outcome: Outcome<Analysis> }) {
+  return (
+    <tr>
+      <td class="number quiet">{line.number}</td>
+      <td class="wrap">
+        {shorten(line.text)}
+        {outcome.ok && outcome.result.truncated && <span class="quiet"> (was cut)</span>}
+      </td>
+      {outcome.ok ? (
+        <>
+          <td>
+            <span class="labelled">
+              <span class={`swatch tone-${toneOf(outcome.result.label)}`} aria-hidden="true" />
+              {outcome.result.label}
+            </span>
+          </td>
+          <td class="number">{outcome.result.score.toFixed(4)}</td>
+        </>
+      ) : (
+        <td class="wrap failed" colSpan={2}>
+          {outcome.error}
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function Summary({
+  outcomes,
+  total,
+}: {
+  readonly outcomes: readonly Outcome<Analysis>[];
+  readonly total: number;
+}) {
+  const labels = new Map<string, number>();
+  let failed = 0;
+  for (const outcome of outcomes) {
+    if (outcome.ok) labels.set(outcome.result.label, (labels.get(outcome.result.label) ?? 0) + 1);
+    else failed++;
+  }
+  const isCut = !isRunning.value && outcomes.length < total;
+  return (
+    <div role="status" class="status-region">
+      {outcomes.length > 0 && !isRunning.value && (
+        <ul class="key">
+          {[...labels].map(([label, lines]) => (
+            <li key={label}>
+              <span class={`swatch tone-${toneOf(label)}`} aria-hidden="true" />
+              {label}: {count(lines)} ({percent(lines / outcomes.length)})
+            </li>
+          ))}
+          {failed > 0 && <li class="failed">{plural(failed, 'error')}</li>}
+          {isCut && (
+            <li>
+              stopped after {count(outcomes.length)} of {plural(total, 'line')}
+            </li>
+          )}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function shorten(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
+
+/** A row for each line that is done, with the probability of each class in a column of its own. */
+function tableCsv(lines: readonly Line[], outcomes: readonly Outcome<Analysis>[]): string {
+  const labels = [
+    ...new Set(outcomes.flatMap((o) => (o.ok ? Object.keys(o.result.probabilities) : []))),
+  ];
+  const header = ['line', 'text', 'label', 'score', ...labels, 'truncated', 'error'];
+  const rows = outcomes.map((outcome, index) => {
+    const { number, text } = lines[index] as Line;
+    if (!outcome.ok)
+      return [number, text, null, null, ...labels.map(() => null), null, outcome.error];
+    const { label, score, probabilities, truncated } = outcome.result;
+    const values = labels.map((name) => probabilities[name] ?? null);
+    return [number, text, label, score, ...values, String(truncated), null];
+  });
+  return toCsv(header, rows);
+}

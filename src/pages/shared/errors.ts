@@ -1,0 +1,92 @@
+/** An answer that is no success, or none at all. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** HTTP status; null: no answer came. */
+  readonly status: number | null;
+  /** From `Retry-After`; null: it does not say. */
+  readonly retryAfterSeconds: number | null;
+
+  /** @param message the answer's `detail`, or what happened instead */
+  constructor(status: number | null, message: string, retryAfterSeconds: number | null = null) {
+    super(message);
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  /** Of the element at fault in a batch, as in `texts[3]: expected a string`; null: none is named. */
+  get index(): number | null {
+    const digits = /^(?:texts|signals)\[(\d+)\]/.exec(this.message)?.[1];
+    return digits === undefined ? null : Number(digits);
+  }
+}
+
+/** An error as a person should read it. */
+export interface Explanation {
+  readonly title: string;
+  readonly advice: string;
+  /** What the service said, word for word; null: nothing that adds to the rest. */
+  readonly detail: string | null;
+}
+
+export function explain(error: unknown): Explanation {
+  if (!(error instanceof ApiError)) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return {
+      title: 'Something went wrong on this page.',
+      advice: 'Reload it and try again.',
+      detail,
+    };
+  }
+  const { status, message, retryAfterSeconds } = error;
+  const detail = message;
+  switch (status) {
+    case null:
+      return {
+        title: 'The service cannot be reached.',
+        advice:
+          'It may have been stopped, or the network is gone. What you entered is still here: try again.',
+        detail: null,
+      };
+    case 400:
+    case 422:
+      return {
+        title: 'The service does not accept this input.',
+        advice: 'Change it and try again.',
+        detail,
+      };
+    case 413:
+      return {
+        title: 'This is more than the service takes at once.',
+        advice: 'Shorten it, or raise BODY_LIMIT or MAX_LIST_LENGTH where the service is started.',
+        detail,
+      };
+    case 500:
+      return message === 'Model is not loaded.'
+        ? {
+            title: 'The model is not loaded.',
+            advice:
+              'The service runs without it. Its log says which file was at fault; start it again once that is mended.',
+            detail: null,
+          }
+        : {
+            title: 'The model could not answer.',
+            advice: 'Try another input; the log has the same message.',
+            detail,
+          };
+    case 503:
+      return {
+        title: 'The service is busy or shutting down.',
+        advice: `Nothing was computed. Try again in ${retryAfterSeconds ?? 1} s.`,
+        detail,
+      };
+    case 504:
+      return {
+        title: 'The model did not get to it in time.',
+        advice:
+          'Too much was waiting. Try again, or raise REQUEST_TIMEOUT_MS where the service is started.',
+        detail,
+      };
+    default:
+      return { title: `The answer was an error, status ${status}.`, advice: 'Try again.', detail };
+  }
+}

@@ -1,0 +1,51 @@
+import type { Timings } from './api';
+import { milliseconds, plural } from './format';
+
+interface Part {
+  readonly name: string;
+  readonly ms: number;
+  readonly tone: string;
+}
+
+/** How long an answer took, and where the time went. */
+export function TimeSpent({ timings }: { readonly timings: Timings }) {
+  const parts = toParts(timings);
+  return (
+    <section class="timing" aria-label="Where the time went">
+      <p class="quiet">
+        Answered in <strong>{milliseconds(timings.total)}</strong>
+        {/* A signal has no tokens; it counts as one. */}
+        {timings.tokens !== null && timings.tokenization !== 0 && (
+          <> · {plural(timings.tokens, 'token')} computed</>
+        )}
+      </p>
+      {parts.length > 1 && (
+        <>
+          <div class="stack" aria-hidden="true">
+            {parts.map(({ name, ms, tone }) => (
+              <span key={name} class={tone} style={{ flexGrow: ms }} />
+            ))}
+          </div>
+          <ul class="key">
+            {parts.map(({ name, ms, tone }) => (
+              <li key={name}>
+                <span class={`swatch ${tone}`} aria-hidden="true" />
+                {name} {milliseconds(ms)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+function toParts({ total, queue, tokenization, inference }: Timings): readonly Part[] {
+  const known = [
+    { name: 'Queue', ms: queue, tone: 'tone-3' },
+    { name: 'Tokenization', ms: tokenization, tone: 'tone-2' },
+    { name: 'Inference', ms: inference, tone: 'tone-0' },
+  ].filter((part): part is Part => part.ms !== null && part.ms > 0);
+  const rest = total - known.reduce((sum, { ms }) => sum + ms, 0);
+  return [...known, { name: 'Network and HTTP', ms: Math.max(0, rest), tone: 'tone-rest' }];
+}
