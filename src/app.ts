@@ -16,12 +16,15 @@ import { metrics } from './http/routes/metrics';
 import { ready } from './http/routes/ready';
 import { type StaticFile, serveStaticFile } from './http/routes/static-files';
 import type { Metrics } from './metrics/metrics';
+import type { Tracer } from './tracing/tracer';
 
 export interface AppOptions {
   readonly endpoints: readonly Endpoint[];
   readonly info: ServiceInfo;
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
+  /** Null: no spans are exported. */
+  readonly tracer: Tracer | null;
   readonly logger: Logger;
   readonly limits: ErrorLimits;
   /** The page at `GET /` and what belongs to it. */
@@ -39,7 +42,8 @@ export function createApp(options: AppOptions): Express {
   app.disable('etag');
   app.set('query parser', false);
 
-  app.use(trackRequest(options.inFlight, options.logger, options.metrics.requests));
+  const { logger, tracer } = options;
+  app.use(trackRequest(options.inFlight, { logger, metrics: options.metrics.requests, tracer }));
   const gets: Readonly<Record<string, RequestHandler>> = {
     '/health': health(serviceInfo.model.loaded),
     '/ready': ready(serviceInfo.model),

@@ -1,5 +1,6 @@
 /** The only reader of the environment and of the command line. */
 import path from 'node:path';
+import { readTracingSettings, type TracingSettings } from './otel-settings';
 import {
   type DTYPES,
   type Given,
@@ -38,6 +39,8 @@ export interface Config {
   readonly bodyLimit: number;
   readonly shutdownTimeoutMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** Null: no spans are exported. */
+  readonly tracing: TracingSettings | null;
   /** What is allowed but hardly meant. */
   readonly warnings: readonly string[];
 }
@@ -92,7 +95,7 @@ export function readCommand(
     );
   }
   if (service === undefined || problems.length > 0) throw new ConfigError(problems);
-  return { type: 'serve', config: toConfig(service, values, place) };
+  return { type: 'serve', config: toConfig(service, values, { place, environment }) };
 }
 
 /** The text of `--help`. */
@@ -150,15 +153,19 @@ function readValues(given: Given, place: Place, problems: string[]): SettingValu
   return values as SettingValues;
 }
 
-function toConfig(service: ServiceName, values: SettingValues, place: Place): Config {
+function toConfig(
+  service: ServiceName,
+  values: SettingValues,
+  { place, environment }: { readonly place: Place; readonly environment: NodeJS.ProcessEnv },
+): Config {
   const threads = values.WORKERS * values.THREADS_PER_WORKER;
-  const warnings =
-    threads > place.coresGranted
-      ? [
-          `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
-            'this process may use: expect it to be slower',
-        ]
-      : [];
+  const warnings: string[] = [];
+  if (threads > place.coresGranted) {
+    warnings.push(
+      `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
+        'this process may use: expect it to be slower',
+    );
+  }
   return {
     service,
     host: values.HOST || undefined,
@@ -179,6 +186,7 @@ function toConfig(service: ServiceName, values: SettingValues, place: Place): Co
     bodyLimit: values.BODY_LIMIT,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     logLevel: values.LOG_LEVEL,
+    tracing: readTracingSettings(environment, (warning) => warnings.push(warning)),
     warnings,
   };
 }

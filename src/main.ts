@@ -18,9 +18,13 @@ import { createMetrics } from './metrics/metrics';
 import { dtypeProblem, libtorchVersion } from './native/engine';
 import { loadService, type Service } from './service';
 import { Shutdown } from './shutdown';
+import { startTracing, type Tracer } from './tracing/tracer';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 const PAGES = path.join(__dirname, 'pages');
+
+/** How long the last spans may take to be exported. */
+const SPANS_TIMEOUT_MS = 2000;
 
 /** Exit codes: the command line or a setting is wrong; it could not start. */
 const EXIT_USAGE = 2;
@@ -47,10 +51,12 @@ async function run(config: Config): Promise<void> {
   if (problem) return fail(problem, EXIT_USAGE);
 
   const loading = loadService(config, packageVersion(), log);
-  const page = readPage(config, log); // beside the loading, which has threads of its own
+  // Beside the loading, which has threads of its own.
+  const page = readPage(config, log);
+  const tracer = startTracing(config, packageVersion(), log.logger);
   const service = await loading;
   if (!shutdown.isRequested) {
-    const server = createServer(config, { service, page }, log);
+    const server = createServer(config, { service, page, tracer }, log);
     const address = await listen(server, config);
     if (address) {
       const startMs = Math.round(performance.now() - startedAt);
@@ -62,8 +68,14 @@ async function run(config: Config): Promise<void> {
       await server.close();
     }
   }
-  await service.close();
+  const [areSpansOut] = await Promise.all([
+    tracer?.close(Math.min(SPANS_TIMEOUT_MS, shutdown.remainingMs / 2)),
+    service.close(),
+  ]);
+  if (areSpansOut === false) log.logger.warn('The last spans could not be exported in time.');
   log.logger.info('stopped');
+  // An export that hangs would keep the process alive; the engine's threads have ended.
+  if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
 }
 
 /** Undefined when the number format of the settings is of use here. */
@@ -87,11 +99,13 @@ function readPage({ service }: Config, log: Log): readonly StaticFile[] {
   }
 }
 
-function createServer(
-  config: Config,
-  { service, page }: { readonly service: Service; readonly page: readonly StaticFile[] },
-  log: Log,
-): HttpServer {
+interface Parts {
+  readonly service: Service;
+  readonly page: readonly StaticFile[];
+  readonly tracer: Tracer | null;
+}
+
+function createServer(config: Config, { service, page, tracer }: Parts, log: Log): HttpServer {
   const inFlight = new InFlight();
   const metrics = createMetrics({
     packageVersion: service.info.version,
@@ -106,6 +120,7 @@ function createServer(
     info: service.info,
     inFlight,
     metrics,
+    tracer,
     logger: log.logger,
     limits: { bodyLimit: config.bodyLimit, requestTimeoutMs: config.requestTimeoutMs },
     staticFiles: page,
@@ -117,7 +132,7 @@ function describeServed({ service, scheduling }: Config, info: ServiceInfo): Ser
   return {
     name: info.model.name,
     version: info.model.version ?? '',
-    dtype: scheduling.dtype,
+    dtype: service === 'eeg' ? 'float32' : scheduling.dtype,
     packageVersion: info.version,
     libtorchVersion: libtorchVersion(),
     tokenizes: service === 'sentiment',

@@ -19,6 +19,7 @@ export class Shutdown {
   readonly #log: Log;
   readonly #timeoutMs: number;
   #isRequested = false;
+  #requestedAt = 0;
   #resolve: () => void = () => {};
 
   constructor(log: Log, timeoutMs: number) {
@@ -40,9 +41,16 @@ export class Shutdown {
     return this.#isRequested;
   }
 
+  /** Until the process is ended by force, in ms. */
+  get remainingMs(): number {
+    const passed = this.#isRequested ? performance.now() - this.#requestedAt : 0;
+    return Math.max(0, this.#timeoutMs - passed);
+  }
+
   #request(): void {
     if (this.#isRequested) return;
     this.#isRequested = true;
+    this.#requestedAt = performance.now();
     const reason = `not stopped within ${this.#timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`;
     this.#forceAfter(this.#timeoutMs, reason, 1);
     this.#resolve();

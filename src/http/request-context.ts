@@ -11,6 +11,8 @@ export interface RequestContext {
   refused: boolean;
   /** Aborted when the client goes before its answer is out. */
   cancellation: Cancellation | null;
+  /** `performance.now()` when what is to be analyzed was handed to the engine. */
+  submittedAt: number;
   /** What the engine said of each element that was analyzed; none before the answer. */
   inferences: readonly Inference[];
   /** What the answer is about, when it is an error. */

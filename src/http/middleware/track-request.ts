@@ -5,33 +5,38 @@ import { ServiceError, STATUS } from '../../errors';
 import type { EndedRequest, Refusal, RequestMetrics } from '../../metrics/request-metrics';
 import { Cancellation, type CancelSignal } from '../../native/cancellation';
 import { EngineError } from '../../native/engine';
+import { phasesOf } from '../../tracing/phases';
+import { parseTraceparent, type TraceContext } from '../../tracing/trace-context';
+import type { Tracer } from '../../tracing/tracer';
 import type { InFlight } from '../in-flight';
 import { contextOf, type RequestContext } from '../request-context';
-import { roundMs, timingsOf } from '../timings';
+import { roundMs, type Timings, timingsOf } from '../timings';
 
 /** What probes and scrapers ask every few seconds. */
-const ASKED_BY_MACHINES: ReadonlySet<string> = new Set(['/health', '/metrics']);
+const ASKED_BY_MACHINES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** What is told of each request. */
+export interface Watchers {
+  readonly logger: Logger;
+  readonly metrics: RequestMetrics;
+  /** Null: no spans are exported. */
+  readonly tracer: Tracer | null;
+}
 
 /**
  * First of all middleware: names the request, counts it as in flight, and when it is over writes
  * its one log line, which never holds a text, a signal, a patient or what else the client wrote, and
- * counts it as the log line has it.
+ * counts and traces it as the log line has it.
  */
-export function trackRequest(
-  inFlight: InFlight,
-  logger: Logger,
-  metrics: RequestMetrics,
-): RequestHandler {
+export function trackRequest(inFlight: InFlight, watchers: Watchers): RequestHandler {
   // One function for all requests; `this` is the response.
   function onClose(this: Response): void {
     if (!inFlight.end(this)) return;
     const context = contextOf(this);
     if (!this.writableFinished) context.cancellation?.abort();
-    const ended = endOf(this, context);
-    metrics.ended(ended);
-    logRequest(logger, this, ended);
+    report(watchers, this, context);
   }
 
   return (request: Request, response: Response, next: NextFunction) => {
@@ -43,6 +48,7 @@ export function trackRequest(
       startedAt: performance.now(),
       refused: inFlight.isDraining,
       cancellation: null,
+      submittedAt: 0,
       inferences: [],
       error: null,
     };
@@ -65,12 +71,45 @@ export function clientSignal(response: Response): CancelSignal {
   return context.cancellation;
 }
 
+function report(
+  { logger, metrics, tracer }: Watchers,
+  response: Response,
+  context: RequestContext,
+) {
+  const ended = endOf(response, context);
+  metrics.ended(ended);
+  const level = levelOf(ended);
+  const isTraced = tracer !== null && !isAskedByMachines(ended.route);
+  if (!isTraced && !logger.isLevelEnabled(level)) return;
+
+  const { headers, method, httpVersion } = response.req;
+  const { inferences, startedAt, submittedAt } = context;
+  const parent = parseTraceparent(headers.traceparent);
+  const timings = timingsOf(inferences);
+  const span = isTraced
+    ? tracer.record({
+        ...ended,
+        parent,
+        tracestate: headers.tracestate?.toString(),
+        method,
+        httpVersion,
+        answered: response.writableFinished,
+        startedAt,
+        phases: phasesOf(submittedAt, inferences),
+        timings,
+        inputs: inferences.length,
+      })
+    : parent;
+  logger[level](describe(ended, { context, method, timings, span }), 'request');
+}
+
 function endOf(response: Response, context: RequestContext): EndedRequest {
+  const route: string | null = response.req.route?.path ?? null;
   return {
-    route: response.req.route?.path ?? null,
+    route,
     status: response.writableFinished ? response.statusCode : STATUS.CANCELLED,
     durationMs: performance.now() - context.startedAt,
-    refusal: refusalOf(context.error),
+    refusal: isAskedByMachines(route) ? null : refusalOf(context.error),
   };
 }
 
@@ -82,35 +121,41 @@ function refusalOf(error: Error | null): Refusal | null {
   return null;
 }
 
-function logRequest(logger: Logger, response: Response, ended: EndedRequest): void {
-  const { route, status, durationMs } = ended;
-  const level = levelOf(status, route);
-  if (!logger.isLevelEnabled(level)) return;
-  const context = contextOf(response);
-  const timings = timingsOf(context.inferences);
-  logger[level](
-    {
-      requestId: context.requestId,
-      method: response.req.method,
-      route,
-      status,
-      durationMs: roundMs(durationMs),
-      ...(timings && {
-        queueMs: roundMs(timings.queueMs),
-        tokenizationMs: roundMs(timings.tokenizationMs),
-        inferenceMs: roundMs(timings.inferenceMs),
-        batchSize: timings.batchSize,
-        tokens: timings.tokens,
-        truncated: timings.truncated,
-      }),
-      ...(status >= 500 && context.error && { error: context.error.message }),
-    },
-    'request',
-  );
+interface Details {
+  readonly context: RequestContext;
+  readonly method: string;
+  readonly timings: Timings | null;
+  /** The span of this request, or of its caller if none is exported. */
+  readonly span: Pick<TraceContext, 'traceId' | 'spanId'> | null;
 }
 
-function levelOf(status: number, route: string | null): 'debug' | 'info' | 'warn' | 'error' {
+function describe({ route, status, durationMs }: EndedRequest, details: Details): object {
+  const { context, method, timings, span } = details;
+  return {
+    requestId: context.requestId,
+    ...(span && { traceId: span.traceId, spanId: span.spanId }),
+    method,
+    route,
+    status,
+    durationMs: roundMs(durationMs),
+    ...(timings && {
+      queueMs: roundMs(timings.queueMs),
+      tokenizationMs: roundMs(timings.tokenizationMs),
+      inferenceMs: roundMs(timings.inferenceMs),
+      batchSize: timings.batchSize,
+      tokens: timings.tokens,
+      truncated: timings.truncated,
+    }),
+    ...(status >= 500 && context.error && { error: context.error.message }),
+  };
+}
+
+function levelOf({ route, status }: EndedRequest): 'debug' | 'info' | 'warn' | 'error' {
   if (status === 500) return 'error';
-  if (status > 500) return 'warn';
-  return route !== null && ASKED_BY_MACHINES.has(route) ? 'debug' : 'info';
+  if (isAskedByMachines(route)) return 'debug';
+  return status > 500 ? 'warn' : 'info';
+}
+
+function isAskedByMachines(route: string | null): boolean {
+  return route !== null && ASKED_BY_MACHINES.has(route);
 }

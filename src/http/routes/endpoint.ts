@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { ElementError, ServiceError } from '../../errors';
 import { EngineError, type InferOptions } from '../../native/engine';
 import { clientSignal } from '../middleware/track-request';
+import { contextOf } from '../request-context';
 import { describeFirstIssue } from '../schemas/describe-issue';
 
 /** An analysis endpoint: answers POST on its path. */
@@ -33,8 +34,9 @@ export function requireModel<Model>(model: Model | null): Model {
   return model;
 }
 
-/** The engine drops a request whose client has gone or whose deadline has passed. */
+/** To be taken right before submitting. The engine drops a request whose client has gone or whose deadline has passed. */
 export function inferOptions(response: Response, timeoutMs: number): InferOptions {
+  contextOf(response).submittedAt = performance.now();
   return { signal: clientSignal(response), timeoutMs };
 }
 
