@@ -3,10 +3,20 @@ import net from 'node:net';
 import path from 'node:path';
 import { exchange, post, postRaw, request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
-import { FIXTURES, killAll, type Service, startService, textModel } from '../helpers/service';
+import {
+  EEG_MODEL,
+  FIXTURES,
+  killAll,
+  type Service,
+  startService,
+  textModel,
+} from '../helpers/service';
 import { SERVICE_CASES, SIGNAL } from '../helpers/services';
 
 const BODY = { text: 'good' };
+const LIST = '/analyze/batch';
+/** Its z-normalized maximum is over 5, at which the failing model raises. */
+const SPIKE = SIGNAL.map((_, i) => (i === 100 ? 1000 : 0));
 /** Duration histograms have one value for each answered input. */
 const PER_INPUT = ['queue', 'inference'].map((what) => `libtorch_serve_${what}_duration_seconds`);
 
@@ -168,6 +178,90 @@ describe.each(SERVICE_CASES)(
   },
 );
 
+describe('a list', () => {
+  const texts = (length: number) => ({ texts: Array.from({ length }, (_, i) => `text ${i}`) });
+
+  it('is one request, and an input for each of its elements', async () => {
+    const service = await startService('sentiment', { env: textModel('bert-single-label') });
+    const answers = await Promise.all([0, 1, 7, 30].map((n) => post(service, LIST, texts(n))));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await post(service, LIST, { texts: ['good', 5] }); // 422
+    await post(service, LIST, { texts: ['good', ''] }); // 400
+    await post(service, LIST, texts(100_000)); // 413
+    const seen = await scrape(service);
+    expect(seen.requests).toEqual({
+      '/analyze/batch 200': 4,
+      '/analyze/batch 400': 1,
+      '/analyze/batch 413': 1,
+      '/analyze/batch 422': 1,
+    });
+    expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
+      answered: 38,
+      failed: 0,
+      refused: 0,
+      cancelled: 0,
+      expired: 0,
+    });
+    for (const duration of [...PER_INPUT, 'libtorch_serve_tokenization_duration_seconds']) {
+      expect(seen.value(`${duration}_count`)).toBe(38);
+    }
+    expect(seen.value('libtorch_serve_batch_size_inputs_sum')).toBe(38);
+    const tokens = answers.map(({ headers }) => Number(headers['x-compute-tokens'] ?? 0));
+    expect(seen.value('libtorch_serve_batch_size_tokens_sum')).toBe(
+      tokens.reduce((sum, next) => sum + next),
+    );
+  });
+
+  it('is refused as one, before any of it is an input', async () => {
+    const service = await startHolding(60_000, { MAX_QUEUE_REQUESTS: '5' });
+    const client = new AbortController();
+    const { signal } = client;
+    const held = post(service, LIST, texts(3), { signal }).catch(() => 'gone');
+    while ((await scrape(service)).value('libtorch_serve_queue_inputs') !== 3);
+    expect((await post(service, LIST, texts(3))).status).toBe(503);
+    client.abort();
+    expect(await held).toBe('gone');
+    await service.waitForLog(({ status }) => status === 499);
+    const seen = await scrape(service);
+    expect(seen.requests).toEqual({ '/analyze/batch 499': 1, '/analyze/batch 503': 1 });
+    expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toEqual({
+      queue_full: 1,
+      draining: 0,
+    });
+    expect(seen.value('libtorch_serve_http_requests_cancelled_total')).toBe(1);
+    expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
+      answered: 0,
+      failed: 0,
+      refused: 0,
+      cancelled: 3,
+      expired: 0,
+    });
+  });
+
+  it('that passes its deadline timed out once', async () => {
+    const service = await startHolding(60_000, { REQUEST_TIMEOUT_MS: '50' });
+    expect((await post(service, LIST, texts(3))).status).toBe(504);
+    const seen = await scrape(service);
+    expect(seen.requests).toEqual({ '/analyze/batch 504': 1 });
+    expect(seen.value('libtorch_serve_http_requests_timed_out_total')).toBe(1);
+    // The first one to be looked at is dropped; the others are cancelled, if not run by then.
+    expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome').expired).toBeGreaterThan(0);
+    const ended = async () =>
+      Object.values((await scrape(service)).byLabel('libtorch_serve_inputs_total', 'outcome'));
+    while ((await ended()).reduce((sum, next) => sum + next) !== 3);
+  });
+
+  it('of windows counts as one of texts does', async () => {
+    const service = await startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL } });
+    const signals = Array.from({ length: 12 }, () => SIGNAL);
+    expect((await post(service, '/predict/batch', { signals })).status).toBe(200);
+    const seen = await scrape(service);
+    expect(seen.requests).toEqual({ '/predict/batch 200': 1 });
+    expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({ answered: 12 });
+    for (const duration of PER_INPUT) expect(seen.value(`${duration}_count`)).toBe(12);
+  });
+});
+
 it('counts what was refused', async () => {
   const service = await startHolding(60_000, { MAX_QUEUE_REQUESTS: '3' });
   const client = new AbortController();
@@ -239,13 +333,20 @@ it('counts clients that went: while they waited, and before their body was out',
 });
 
 it('counts what fails in the model', async () => {
-  const EEG_MODEL_PATH = path.join(FIXTURES, 'eeg', 'nan-output.pt');
-  const failing = await startService('eeg', { env: { EEG_MODEL_PATH } });
-  const statuses = (await times(3, () => post(failing, '/predict', { signal: SIGNAL }))).map(
-    ({ status }) => status,
-  );
-  expect(statuses).toEqual([500, 500, 500]);
-  expect((await scrape(failing)).requests).toEqual({ '/predict 500': 3 });
+  const EEG_MODEL_PATH = path.join(FIXTURES, 'eeg', 'raises-on-large-input.pt');
+  const service = await startService('eeg', { env: { EEG_MODEL_PATH } });
+  for (let i = 0; i < 3; i++) {
+    expect((await post(service, '/predict', { signal: SPIKE })).status).toBe(500);
+  }
+  expect((await post(service, '/predict', { signal: SIGNAL })).status).toBe(200);
+  const seen = await scrape(service);
+  expect(seen.requests).toEqual({ '/predict 500': 3, '/predict 200': 1 });
+  expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({
+    answered: 1,
+    failed: 3,
+  });
+  expect(seen.value('libtorch_serve_batches_total')).toBe(4);
+  expect(seen.value('libtorch_serve_batch_size_inputs_count')).toBe(1);
 });
 
 it('counts what is refused while draining, and can be read meanwhile', async () => {

@@ -45,6 +45,7 @@ describe('readCommand', () => {
       bodyLimit: 1024 ** 2,
       shutdownTimeoutMs: 25_000,
       logLevel: 'info',
+      tracing: null,
       warnings: [],
     });
   });
@@ -87,6 +88,7 @@ describe('readCommand', () => {
       bodyLimit: 512 * 1024,
       shutdownTimeoutMs: 900,
       logLevel: 'debug',
+      tracing: null,
       warnings: [],
     });
   });
