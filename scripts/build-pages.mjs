@@ -3,8 +3,8 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { compress } from './compress.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const SOURCES = path.join(ROOT, 'src', 'pages');
@@ -67,11 +67,4 @@ function licences(inputs) {
       return `${name} ${version}\n\n${readFileSync(path.join(folder, file), 'utf8').trim()}\n`;
     })
     .join(`\n${'-'.repeat(72)}\n\n`);
-}
-
-function compress(file) {
-  const bytes = readFileSync(file);
-  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
-  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-  writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }));
 }

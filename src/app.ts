@@ -13,6 +13,7 @@ import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
 import { info, type ServiceInfo } from './http/routes/info';
 import { metrics } from './http/routes/metrics';
+import { openapi } from './http/routes/openapi';
 import { ready } from './http/routes/ready';
 import { type StaticFile, serveStaticFile } from './http/routes/static-files';
 import type { Metrics } from './metrics/metrics';
@@ -48,6 +49,7 @@ export function createApp(options: AppOptions): Express {
     '/health': health(serviceInfo.model.loaded),
     '/ready': ready(serviceInfo.model),
     '/info': info(serviceInfo),
+    '/openapi.json': openapi(serviceInfo),
     '/metrics': metrics(options.metrics),
   };
   for (const [path, handle] of Object.entries(gets)) {

@@ -52,11 +52,11 @@ async function run(config: Config): Promise<void> {
 
   const loading = loadService(config, packageVersion(), log);
   // Beside the loading, which has threads of its own.
-  const page = readPage(config, log);
+  const pages = readPages(config, log);
   const tracer = startTracing(config, packageVersion(), log.logger);
   const service = await loading;
   if (!shutdown.isRequested) {
-    const server = createServer(config, { service, page, tracer }, log);
+    const server = createServer(config, { service, pages, tracer }, log);
     const address = await listen(server, config);
     if (address) {
       const startMs = Math.round(performance.now() - startedAt);
@@ -89,23 +89,26 @@ function describeDtypeProblem({ service, scheduling: { dtype } }: Config): strin
   }
 }
 
-/** Without its page, from a build that was not finished, a service still does what it is for. */
-function readPage({ service }: Config, log: Log): readonly StaticFile[] {
+/** Without its pages, from a build that was not finished, a service still does what it is for. */
+function readPages({ service }: Config, log: Log): readonly StaticFile[] {
   try {
-    return readStaticFiles(path.join(PAGES, service), '/');
+    return [
+      ...readStaticFiles(path.join(PAGES, service), '/'),
+      ...readStaticFiles(path.join(PAGES, 'docs'), '/docs'),
+    ];
   } catch (error) {
-    log.logger.warn(`There is no page at /, run "npm run build": ${(error as Error).message}`);
+    log.logger.warn(`There are no pages, run "npm run build": ${(error as Error).message}`);
     return [];
   }
 }
 
 interface Parts {
   readonly service: Service;
-  readonly page: readonly StaticFile[];
+  readonly pages: readonly StaticFile[];
   readonly tracer: Tracer | null;
 }
 
-function createServer(config: Config, { service, page, tracer }: Parts, log: Log): HttpServer {
+function createServer(config: Config, { service, pages, tracer }: Parts, log: Log): HttpServer {
   const inFlight = new InFlight();
   const metrics = createMetrics({
     packageVersion: service.info.version,
@@ -123,7 +126,7 @@ function createServer(config: Config, { service, page, tracer }: Parts, log: Log
     tracer,
     logger: log.logger,
     limits: { bodyLimit: config.bodyLimit, requestTimeoutMs: config.requestTimeoutMs },
-    staticFiles: page,
+    staticFiles: pages,
   });
   return new HttpServer({ app, inFlight, logger: log.logger, metrics: metrics.requests });
 }

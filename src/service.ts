@@ -3,7 +3,7 @@ import type { Config } from './config';
 import { EegClassifier } from './eeg/eeg-classifier';
 import { analyze, analyzeBatch } from './http/routes/analyze';
 import type { Endpoint } from './http/routes/endpoint';
-import type { ModelInfo, ServiceInfo } from './http/routes/info';
+import type { ServiceInfo } from './http/routes/info';
 import { predict, predictBatch } from './http/routes/predict';
 import type { Log } from './log';
 import type { EngineMonitor } from './native/engine';
@@ -39,19 +39,24 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
   const { model, reason } = await load(TextClassifier.load(place, config.scheduling), place, log);
   const limits = endpointLimits(config);
   const known = model && {
-    labels: model.labels,
+    labels: [...model.labels],
     max_length: model.description.maxLength,
     dtype: config.scheduling.dtype,
   };
   return {
     endpoints: [analyze(model, limits), analyzeBatch(model, limits)],
-    info: describeService(config, version, {
-      name: model?.name ?? path.basename(place),
-      version: model?.version ?? null,
-      loaded: model !== null,
-      reason,
-      ...known,
-    }),
+    info: {
+      service: 'sentiment',
+      version,
+      model: {
+        name: model?.name ?? path.basename(place),
+        version: model?.version ?? null,
+        loaded: model !== null,
+        reason,
+        ...known,
+      },
+      limits: describeLimits(config),
+    },
     monitor: model?.monitor ?? null,
     close: async () => model?.close(),
   };
@@ -63,7 +68,7 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
   if (model) describeEegModel(model, config, log);
   const limits = endpointLimits(config);
   const known = model && {
-    classes: model.settings.classes,
+    classes: [...model.settings.classes],
     window_length: model.settings.windowLength,
     sampling_rate_hz: model.settings.samplingRateHz,
     channel: model.settings.channel,
@@ -71,13 +76,18 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
   };
   return {
     endpoints: [predict(model, limits), predictBatch(model, limits)],
-    info: describeService(config, version, {
-      name: model?.settings.name ?? path.basename(place),
-      version: model?.settings.version ?? null,
-      loaded: model !== null,
-      reason,
-      ...known,
-    }),
+    info: {
+      service: 'eeg',
+      version,
+      model: {
+        name: model?.settings.name ?? path.basename(place),
+        version: model?.settings.version ?? null,
+        loaded: model !== null,
+        reason,
+        ...known,
+      },
+      limits: describeLimits(config),
+    },
     monitor: model?.monitor ?? null,
     close: async () => model?.close(),
   };
@@ -103,16 +113,11 @@ async function load<Model>(
   }
 }
 
-function describeService(config: Config, version: string, model: ModelInfo): ServiceInfo {
+function describeLimits(config: Config): ServiceInfo['limits'] {
   return {
-    service: config.service,
-    version,
-    model,
-    limits: {
-      body_bytes: config.bodyLimit,
-      list_length: config.maxListLength,
-      request_timeout_ms: config.requestTimeoutMs,
-    },
+    body_bytes: config.bodyLimit,
+    list_length: config.maxListLength,
+    request_timeout_ms: config.requestTimeoutMs,
   };
 }
 

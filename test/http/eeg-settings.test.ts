@@ -94,6 +94,26 @@ describe('a model with windows and classes of its own', () => {
     expectError(await postRaw(service, '/predict', body), 422, detail);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
   });
+
+  it('is described with its length, and without the examples of another model', async () => {
+    const service = await start('short-windows', settings, { MAX_LIST_LENGTH: '7' });
+    const { json } = await request(service, { path: '/openapi.json' });
+    const signal = { minItems: 100, maxItems: 100 };
+    const { components, paths } = json as {
+      components: object;
+      paths: Record<string, { post: { requestBody: { content: object } } }>;
+    };
+    expect(components).toMatchObject({
+      schemas: {
+        PredictRequest: { properties: { signal } },
+        PredictBatchRequest: { properties: { signals: { maxItems: 7, items: signal } } },
+      },
+    });
+    expect(paths['/predict']?.post.requestBody.content).toEqual({
+      'application/json': { schema: { $ref: '#/components/schemas/PredictRequest' } },
+    });
+    await service.stop();
+  });
 });
 
 describe('a model whose outputs are probabilities', () => {

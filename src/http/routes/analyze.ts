@@ -4,6 +4,7 @@ import { roundToFourDecimals } from '../../numeric/rounding';
 import type { TextClassifier } from '../../sentiment/text-classifier';
 import { isBlank } from '../../sentiment/whitespace';
 import { analyzeBatchBody, analyzeBody } from '../schemas/analyze';
+import type { AnalyzeAnswer, AnalyzeBatchAnswer } from '../schemas/answers';
 import { sendAnalysis } from '../send-analysis';
 import {
   checkElements,
@@ -32,7 +33,7 @@ export function analyze(
         text,
         inferOptions(response, requestTimeoutMs),
       );
-      const answer = { input_text: text, label, score: roundToFourDecimals(score) };
+      const answer: AnalyzeAnswer = { input_text: text, label, score: roundToFourDecimals(score) };
       sendAnalysis(response, [inference], answer);
     },
   };
@@ -53,13 +54,15 @@ export function analyzeBatch(
       const running = model.classifyAll(texts, inferOptions(response, requestTimeoutMs));
       const classifications = await namingElement('texts', running);
       const inferences = classifications.map(({ inference }) => inference);
-      const results = classifications.map(({ label, score, scores, inference }, index) => ({
-        input_text: texts[index],
-        label,
-        score: roundToFourDecimals(score),
-        probabilities: namedProbabilities(model.labels, scores),
-        truncated: inference.truncated,
-      }));
+      const results: AnalyzeBatchAnswer['results'] = classifications.map(
+        ({ label, score, scores, inference }, index) => ({
+          input_text: texts[index] as string,
+          label,
+          score: roundToFourDecimals(score),
+          probabilities: namedProbabilities(model.labels, scores),
+          truncated: inference.truncated,
+        }),
+      );
       sendAnalysis(response, inferences, { results });
     },
   };

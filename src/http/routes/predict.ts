@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { EegClassifier } from '../../eeg/eeg-classifier';
 import { ServiceError } from '../../errors';
 import { roundToFourDecimals } from '../../numeric/rounding';
+import type { PredictAnswer, PredictBatchAnswer } from '../schemas/answers';
 import { predictBatchBody, predictBody } from '../schemas/predict';
 import { sendAnalysis } from '../send-analysis';
 import {
@@ -31,7 +32,11 @@ export function predict(
         signal,
         inferOptions(response, requestTimeoutMs),
       );
-      const answer = { patient_id, diagnosis, confidence: roundToFourDecimals(confidence) };
+      const answer: PredictAnswer = {
+        patient_id,
+        diagnosis,
+        confidence: roundToFourDecimals(confidence),
+      };
       sendAnalysis(response, [inference], answer);
     },
   };
@@ -52,12 +57,14 @@ export function predictBatch(
       const running = model.classifyAll(signals, inferOptions(response, requestTimeoutMs));
       const classifications = await namingElement('signals', running);
       const inferences = classifications.map(({ inference }) => inference);
-      const results = classifications.map(({ diagnosis, confidence, probabilities }) => ({
-        patient_id,
-        diagnosis,
-        confidence: roundToFourDecimals(confidence),
-        probabilities: namedProbabilities(model.settings.classes, probabilities),
-      }));
+      const results: PredictBatchAnswer['results'] = classifications.map(
+        ({ diagnosis, confidence, probabilities }) => ({
+          patient_id,
+          diagnosis,
+          confidence: roundToFourDecimals(confidence),
+          probabilities: namedProbabilities(model.settings.classes, probabilities),
+        }),
+      );
       sendAnalysis(response, inferences, { results });
     },
   };

@@ -2,13 +2,13 @@ import type { Request, RequestHandler, Response } from 'express';
 import { ServiceError } from '../../errors';
 import { contextOf } from '../request-context';
 import { sendJson } from '../send-json';
-import type { ModelInfo } from './info';
+import type { ServiceInfo } from './info';
 
 /**
  * GET /ready: whether requests should be sent here. A model that is loaded is warm: the engine has
  * run it before the port was opened.
  */
-export function ready({ loaded, reason }: ModelInfo): RequestHandler {
+export function ready({ loaded, reason }: ServiceInfo['model']): RequestHandler {
   return (_request: Request, response: Response) => {
     if (contextOf(response).refused) {
       throw new ServiceError('DRAINING', 'The service is shutting down.');

@@ -13,7 +13,7 @@ export const analyzeBatchBody = z.object(
   {
     texts: listOf<string>('an array of strings', (element) =>
       typeof element === 'string' ? null : { message: 'expected a string', path: [] },
-    ),
+    ).meta({ type: 'array', items: { type: 'string' } }),
   },
   { error: expected('an object') },
 );

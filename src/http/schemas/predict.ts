@@ -11,14 +11,25 @@ function findNumberProblem(element: unknown): ElementProblem | null {
   return { message: `expected ${what}`, path: [] };
 }
 
+/** What a double holds; JSON can write larger ones. */
+const NUMBERS_SCHEMA = {
+  type: 'array',
+  items: { type: 'number', minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE },
+  description: 'One window, in any linear unit: the service z-normalizes it',
+} as const;
+
 const patientId = z
   .string({ error: expected('a string or null') })
   .nullable()
-  .default(null);
+  .default(null)
+  .describe('Comes back in the answer, and is written nowhere else');
 
 /** Body of POST /predict. `signal`: one window, in any linear unit (it is z-normalized). */
 export const predictBody = z.object(
-  { signal: listOf<number>(NUMBERS, findNumberProblem), patient_id: patientId },
+  {
+    signal: listOf<number>(NUMBERS, findNumberProblem).meta(NUMBERS_SCHEMA),
+    patient_id: patientId,
+  },
   { error: expected('an object') },
 );
 
@@ -27,7 +38,7 @@ export const predictBatchBody = z.object(
   {
     signals: listOf<readonly number[]>('an array of signals', (element) =>
       findListProblem(element, NUMBERS, findNumberProblem),
-    ),
+    ).meta({ type: 'array', items: NUMBERS_SCHEMA, description: 'Windows of one patient' }),
     patient_id: patientId,
   },
   { error: expected('an object') },

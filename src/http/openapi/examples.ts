@@ -1,0 +1,64 @@
+/**
+ * Requests, and what the shipped models answer to them; test/http/openapi.test.ts asks them. Scores
+ * may differ in the fourth decimal with the processor.
+ */
+export const SENTIMENT_EXAMPLES = {
+  single: {
+    request: { text: 'A warm, funny film that never outstays its welcome.' },
+    answer: {
+      input_text: 'A warm, funny film that never outstays its welcome.',
+      label: 'POSITIVE',
+      score: 0.982,
+    },
+  },
+  batch: {
+    request: { texts: ['A warm, funny film.', 'Dull.'] },
+    answer: {
+      results: [
+        {
+          input_text: 'A warm, funny film.',
+          label: 'POSITIVE',
+          score: 0.9823,
+          probabilities: { NEGATIVE: 0.0177, POSITIVE: 0.9823 },
+          truncated: false,
+        },
+        {
+          input_text: 'Dull.',
+          label: 'NEGATIVE',
+          score: 0.9736,
+          probabilities: { NEGATIVE: 0.9736, POSITIVE: 0.0264 },
+          truncated: false,
+        },
+      ],
+    },
+  },
+} as const;
+
+/** Two sine waves, no recording of anybody. */
+const SIGNAL: readonly number[] = Array.from({ length: 256 }, (_, i) =>
+  Number((20 * Math.sin(i / 1.5) + 5 * Math.sin(i / 7)).toFixed(2)),
+);
+
+export const EEG_EXAMPLES = {
+  single: {
+    request: { signal: SIGNAL, patient_id: 'P001' },
+    answer: { patient_id: 'P001', diagnosis: 'Control', confidence: 0.8814 },
+  },
+  batch: {
+    request: { signals: [SIGNAL], patient_id: 'P001' },
+    answer: {
+      results: [
+        {
+          patient_id: 'P001',
+          diagnosis: 'Control',
+          confidence: 0.8814,
+          probabilities: {
+            Control: 0.8814,
+            "Alzheimer's Disease (AD)": 0.1186,
+            'Frontotemporal Dementia (FTD)': 0.0001,
+          },
+        },
+      ],
+    },
+  },
+} as const;

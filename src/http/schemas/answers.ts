@@ -1,0 +1,92 @@
+import { z } from 'zod';
+
+const fourDecimals = z.number().describe('Four decimals');
+
+/** Scores of all labels by name. For regression models they are no probabilities. */
+const probabilities = z
+  .record(z.string(), fourDecimals)
+  .describe('Of all labels, by name; four decimals');
+
+/** Every error, of every route. */
+export const errorAnswer = z.object({
+  detail: z.string().describe('One line: what is wrong, and where'),
+});
+
+export const healthAnswer = z.object({
+  status: z.literal('healthy'),
+  model_loaded: z.boolean(),
+});
+
+export const readyAnswer = z.object({ ready: z.literal(true) });
+
+export const analyzeAnswer = z.object({
+  input_text: z.string().describe('The text as it was sent'),
+  label: z.string().describe('One of the labels of the model'),
+  score: fourDecimals.describe("The label's probability; four decimals"),
+});
+
+export const analyzeBatchAnswer = z.object({
+  results: z.array(
+    analyzeAnswer.extend({
+      probabilities,
+      truncated: z.boolean().describe('The text was longer than the model takes, and was cut'),
+    }),
+  ),
+});
+
+export const predictAnswer = z.object({
+  patient_id: z.string().nullable().describe('As it was sent'),
+  diagnosis: z.string().describe('One of the classes of the model'),
+  confidence: z.number().min(0).max(1).describe("The class's probability; four decimals"),
+});
+
+export const predictBatchAnswer = z.object({
+  results: z.array(predictAnswer.extend({ probabilities })),
+});
+
+const model = z.object({
+  name: z.string(),
+  version: z.string().nullable(),
+  loaded: z.boolean(),
+  reason: z.string().nullable().describe('Why it is not loaded'),
+  dtype: z.string().optional().describe('Numbers in which it multiplies'),
+});
+
+const service = {
+  version: z.string().describe('Of libtorch-serve'),
+  limits: z.object({
+    body_bytes: z.int().describe('Largest body (413)'),
+    list_length: z.int().describe('Longest list (413)'),
+    request_timeout_ms: z.int().describe('Longest wait for the model (504)'),
+  }),
+};
+
+/** What is known of a model is there once it is loaded. */
+export const sentimentInfo = z.object({
+  service: z.literal('sentiment'),
+  model: model.extend({
+    labels: z.array(z.string()).optional(),
+    max_length: z.int().optional().describe('Tokens; longer texts are cut'),
+  }),
+  ...service,
+});
+
+export const eegInfo = z.object({
+  service: z.literal('eeg'),
+  model: model.extend({
+    classes: z.array(z.string()).optional(),
+    window_length: z.int().optional().describe('Samples of a signal'),
+    sampling_rate_hz: z.number().nullable().optional().describe('What the model was trained on'),
+    channel: z.string().nullable().optional(),
+  }),
+  ...service,
+});
+
+export type AnalyzeAnswer = z.infer<typeof analyzeAnswer>;
+export type AnalyzeBatchAnswer = z.infer<typeof analyzeBatchAnswer>;
+export type PredictAnswer = z.infer<typeof predictAnswer>;
+export type PredictBatchAnswer = z.infer<typeof predictBatchAnswer>;
+export type HealthAnswer = z.infer<typeof healthAnswer>;
+export type ReadyAnswer = z.infer<typeof readyAnswer>;
+export type SentimentInfo = z.infer<typeof sentimentInfo>;
+export type EegInfo = z.infer<typeof eegInfo>;
