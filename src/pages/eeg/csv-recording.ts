@@ -53,9 +53,11 @@ interface NumberedRow {
 
 function toRecording(rows: readonly NumberedRow[], source: Source): Recording {
   const { decimal } = source.dialect;
-  const isNumber = (cell: string) => cell.trim() === '' || Number.isFinite(toNumber(cell, decimal));
-  const looksLikeText = (row: NumberedRow | undefined) =>
-    row !== undefined && row.cells.filter((cell) => !isNumber(cell)).length > row.cells.length / 2;
+  const looksLikeText = (row: NumberedRow | undefined) => {
+    const filled = (row?.cells ?? []).filter((cell) => cell.trim() !== '');
+    const words = filled.filter((cell) => !Number.isFinite(toNumber(cell, decimal)));
+    return words.length > filled.length / 2;
+  };
   const header = looksLikeText(rows[0]) ? (rows[0] as NumberedRow).cells : null;
   const units = header && looksLikeText(rows[1]) ? (rows[1] as NumberedRow).cells : null;
   const body = rows.slice((header ? 1 : 0) + (units ? 1 : 0));

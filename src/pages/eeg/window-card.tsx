@@ -16,7 +16,7 @@ export function WindowCards() {
     <div class="columns window-columns">
       <section class="card" aria-labelledby="window-title">
         <h2 id="window-title">Window</h2>
-        <div class="columns">
+        <div class="pair">
           <figure class="field">
             <figcaption>
               <h3>Raw{unit && `, ${unit}`}</h3>
@@ -25,19 +25,19 @@ export function WindowCards() {
               y={raw}
               rate={rate.value}
               offset={start.value}
-              height={190}
+              height={230}
               label="The window as recorded"
             />
           </figure>
           <figure class="field">
             <figcaption>
-              <h3>z-normalized, standard deviations</h3>
+              <h3>z-normalized, SD</h3>
             </figcaption>
             <Plot
               y={prepared}
               rate={rate.value}
               offset={start.value}
-              height={190}
+              height={230}
               label="The window as the model sees it: less its mean, divided by its standard deviation"
             />
           </figure>

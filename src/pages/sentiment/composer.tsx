@@ -98,7 +98,9 @@ function Examples() {
   }
   return (
     <section class="field" aria-labelledby="examples">
-      <h3 id="examples">Examples</h3>
+      <h2 class="minor" id="examples">
+        Examples
+      </h2>
       <ul class="examples">
         {EXAMPLES.map((example) => (
           <li key={example}>

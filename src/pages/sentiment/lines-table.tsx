@@ -1,23 +1,17 @@
 import type { Outcome } from '../shared/batches';
 import { toCsv } from '../shared/csv-file';
 import { download } from '../shared/download';
-import { count, percent, plural } from '../shared/format';
+import { count, milliseconds, percent, plural } from '../shared/format';
 import { RunProgress } from '../shared/run-progress';
 import type { Line } from './lines';
-import { type Analysis, cancel, isRunning } from './state';
+import { type Analysis, cancel, isRunning, type Table } from './state';
 import { toneOf } from './tones';
 
 /** More rows make a page slow; the file has all of them. */
 const ROWS_SHOWN = 500;
 
-interface LinesTableProps {
-  readonly table: {
-    readonly lines: readonly Line[];
-    readonly outcomes: readonly Outcome<Analysis>[];
-  };
-}
-
-export function LinesTable({ table: { lines, outcomes } }: LinesTableProps) {
+export function LinesTable({ table }: { readonly table: Table }) {
+  const { lines, outcomes } = table;
   const done = outcomes.length;
   return (
     <>
@@ -28,7 +22,7 @@ export function LinesTable({ table: { lines, outcomes } }: LinesTableProps) {
         isRunning={isRunning.value}
         onCancel={cancel}
       />
-      <Summary outcomes={outcomes} total={lines.length} />
+      <Summary table={table} />
       {done > 0 && (
         <>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
@@ -98,34 +92,29 @@ function Row({ line, outcome }: { readonly line: Line; readonly outcome: Outcome
   );
 }
 
-function Summary({
-  outcomes,
-  total,
-}: {
-  readonly outcomes: readonly Outcome<Analysis>[];
-  readonly total: number;
-}) {
+function Summary({ table: { lines, outcomes, ms } }: { readonly table: Table }) {
   const labels = new Map<string, number>();
   let failed = 0;
   for (const outcome of outcomes) {
     if (outcome.ok) labels.set(outcome.result.label, (labels.get(outcome.result.label) ?? 0) + 1);
     else failed++;
   }
-  const isCut = !isRunning.value && outcomes.length < total;
+  const isCut = !isRunning.value && outcomes.length < lines.length;
   return (
     <div role="status" class="status-region">
       {outcomes.length > 0 && !isRunning.value && (
         <ul class="key">
-          {[...labels].map(([label, lines]) => (
+          {[...labels].map(([label, number]) => (
             <li key={label}>
               <span class={`swatch tone-${toneOf(label)}`} aria-hidden="true" />
-              {label}: {count(lines)} ({percent(lines / outcomes.length)})
+              {label}: {count(number)} ({percent(number / outcomes.length)})
             </li>
           ))}
+          <li>in {milliseconds(ms)}</li>
           {failed > 0 && <li class="failed">{plural(failed, 'error')}</li>}
           {isCut && (
             <li>
-              stopped after {count(outcomes.length)} of {plural(total, 'line')}
+              stopped after {count(outcomes.length)} of {plural(lines.length, 'line')}
             </li>
           )}
         </ul>

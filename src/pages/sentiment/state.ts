@@ -15,6 +15,13 @@ export interface Analysis {
   readonly truncated: boolean;
 }
 
+export interface Table {
+  readonly lines: readonly Line[];
+  readonly outcomes: readonly Outcome<Analysis>[];
+  /** From the first request to the last answer so far. */
+  readonly ms: number;
+}
+
 interface BatchAnswer {
   readonly results: readonly Analysis[];
 }
@@ -36,10 +43,7 @@ export const single = signal<{ readonly analysis: Analysis; readonly timings: Ti
   null,
 );
 /** The lines that were sent, and what came of those that are done. */
-export const table = signal<{
-  readonly lines: readonly Line[];
-  readonly outcomes: readonly Outcome<Analysis>[];
-} | null>(null);
+export const table = signal<Table | null>(null);
 export const problem = signal<Explanation | null>(null);
 export const isRunning = signal(false);
 
@@ -78,7 +82,8 @@ async function analyzeText(signal: AbortSignal): Promise<void> {
 async function analyzeLines(signal: AbortSignal): Promise<void> {
   const sent = lines.value;
   const limits = info.value?.limits;
-  table.value = { lines: sent, outcomes: [] };
+  const startedAt = performance.now();
+  table.value = { lines: sent, outcomes: [], ms: 0 };
   await runInBatches<string, Analysis>({
     items: sent.map((line) => line.text),
     limits: {
@@ -91,8 +96,9 @@ async function analyzeLines(signal: AbortSignal): Promise<void> {
       return body.results;
     },
     onOutcomes: (_start, outcomes) => {
-      const shown = table.value;
-      if (shown) table.value = { ...shown, outcomes: [...shown.outcomes, ...outcomes] };
+      const ms = performance.now() - startedAt;
+      const before = table.value?.outcomes ?? [];
+      table.value = { lines: sent, outcomes: [...before, ...outcomes], ms };
     },
     signal,
   });

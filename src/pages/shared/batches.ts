@@ -17,7 +17,10 @@ export interface BatchOptions<Item, Result> {
   readonly signal: AbortSignal;
 }
 
-/** How often a request that was refused because the service is busy is sent again. */
+/**
+ * How often a batch may be refused because the service is busy. After each time less of it is sent
+ * at once: the queue may have no room for all of it.
+ */
 const BUSY_TRIES = 20;
 const BYTES_AROUND_ELEMENTS = 64;
 
@@ -62,24 +65,30 @@ async function runBatch<Item, Result>(
 ): Promise<Outcome<Result>[]> {
   const outcomes = new Array<Outcome<Result>>(items.length);
   let left = items.map((_item, index) => index);
-  while (left.length > 0) {
+  for (let tries = 1; left.length > 0; ) {
+    options.signal.throwIfAborted();
+    const asked = left.slice(0, Math.ceil(left.length / tries));
     try {
-      const results = await sendPatiently(
-        left.map((index) => items[index] as Item),
-        options,
-      );
-      if (results.length !== left.length) {
-        throw new ApiError(200, `${results.length} results came for ${left.length} elements.`);
+      const results = await options.send(asked.map((index) => items[index] as Item));
+      if (results.length !== asked.length) {
+        throw new ApiError(200, `${results.length} results came for ${asked.length} elements.`);
       }
-      for (const [position, index] of left.entries()) {
+      for (const [position, index] of asked.entries()) {
         outcomes[index] = { ok: true, result: results[position] as Result };
       }
-      return outcomes;
+      left = left.slice(asked.length);
     } catch (error) {
-      const position = culprit(error, left.length);
-      if (position === null) throw error;
-      outcomes[left[position] as number] = { ok: false, error: (error as ApiError).message };
-      left = left.filter((_index, at) => at !== position);
+      const position = culprit(error, asked.length);
+      if (position !== null) {
+        const index = asked[position] as number;
+        outcomes[index] = { ok: false, error: (error as ApiError).message };
+        left = left.filter((other) => other !== index);
+      } else if (error instanceof ApiError && error.status === 503 && tries < BUSY_TRIES) {
+        tries++;
+        await pause((error.retryAfterSeconds ?? 1) * 1000, options.signal);
+      } else {
+        throw error;
+      }
     }
   }
   return outcomes;
@@ -91,23 +100,6 @@ function culprit(error: unknown, count: number): number | null {
   if (error.index !== null && error.index < count) return error.index;
   // A body of one element that is too large is that element's fault.
   return error.status === 413 && count === 1 ? 0 : null;
-}
-
-/** Waits and tries again while the service is busy. */
-async function sendPatiently<Item, Result>(
-  items: readonly Item[],
-  { send, signal }: BatchOptions<Item, Result>,
-): Promise<readonly Result[]> {
-  for (let tries = 1; ; tries++) {
-    signal.throwIfAborted();
-    try {
-      return await send(items);
-    } catch (error) {
-      const isBusy = error instanceof ApiError && error.status === 503;
-      if (!isBusy || tries === BUSY_TRIES) throw error;
-      await pause((error.retryAfterSeconds ?? 1) * 1000, signal);
-    }
-  }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -79,7 +79,15 @@ describe('runInBatches', () => {
       if (refusals-- > 0) throw new ApiError(503, 'The queue is full.', 0.001);
       return [...batch];
     };
-    expect((await run([1, 2], { send })).outcomes).toEqual([1, 2]);
+    expect(await run([1, 2, 3], { send })).toEqual({
+      sent: [[1, 2, 3], [1, 2], [1], [2], [3]],
+      outcomes: [1, 2, 3],
+    });
+  });
+
+  it('gives up when the service stays busy', async () => {
+    const error = new ApiError(503, 'The queue is full.', 0.001);
+    await expect(run([1, 2], { send: () => Promise.reject(error) })).rejects.toBe(error);
   });
 
   it('ends with what concerns all elements', async () => {
@@ -106,8 +114,8 @@ describe('runInBatches', () => {
 });
 
 describe('explain', () => {
-  it.each([
-    [new ApiError(null, ''), /cannot be reached/],
+  const cases: readonly (readonly [Error, RegExp])[] = [
+    [new ApiError(null, 'nothing came'), /cannot be reached/],
     [new ApiError(400, 'Text payload cannot be empty.'), /does not accept/],
     [new ApiError(413, 'too much'), /more than the service takes/],
     [new ApiError(422, 'texts: is required'), /does not accept/],
@@ -117,11 +125,16 @@ describe('explain', () => {
     [new ApiError(504, 'deadline'), /in time/],
     [new ApiError(502, 'Bad Gateway'), /502/],
     [new TypeError('x is undefined'), /wrong on this page/],
-  ])('says of %s what happened and what to do', (error, title) => {
-    const explanation = explain(error);
-    expect(explanation.title).toMatch(title);
-    expect(explanation.advice).not.toBe('');
-  });
+  ];
+
+  it.each(cases.map(([error, title]) => ({ name: error.message, error, title })))(
+    'says what happened and what to do: $name',
+    ({ error, title }) => {
+      const explanation = explain(error);
+      expect(explanation.title).toMatch(title);
+      expect(explanation.advice).not.toBe('');
+    },
+  );
 });
 
 describe('toCsv', () => {

@@ -36,6 +36,7 @@ describe('parseCsv', () => {
     ['spaces', ' T3   T4\n 1.5    2\n -3   0.5'],
     ['decimal commas and semicolons', 'T3;T4\n1,5;2\n-3;0,5'],
     ['decimal commas and tabs', 'T3\tT4\n1,5\t2\n-3\t0,5'],
+    ['a semicolon at the end of each line', 'T3;T4;\n1,5;2;\n-3;0,5;'],
     ['quotes', '"T3","T4"\n"1.5","2"\n"-3","0.5"'],
   ])('reads channels with a header and %s', (_name, text) => {
     expect(read(text)).toMatchObject({ ...plain, channels: { T3: [1.5, -3], T4: [2, 0.5] } });

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { source as axeSource } from 'axe-core';
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
+import type { Service } from '../helpers/service';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** The browser to test with: CHROMIUM, or where distributions put it. */
+const executable = process.env.CHROMIUM ?? PLACES.find((place) => existsSync(place));
+
+/** `describe`, or where no browser is installed a skipped one that says so. */
+export function describeInBrowser(name: string, tests: () => void): void {
+  if (executable !== undefined) {
+    describe(name, tests);
+    return;
+  }
+  const reason = 'SKIPPED: no Chromium is installed (apt-get install chromium, or set CHROMIUM)';
+  process.stderr.write(`${name}: ${reason}\n`);
+  describe.skip(`${name} (${reason})`, tests);
+}
+
+export function launch(): Promise<Browser> {
+  // Chromium's sandbox does not run as root, which is what containers of tests are.
+  return chromium.launch({ executablePath: executable as string, args: ['--no-sandbox'] });
+}
+
+export const LOOKS = [
+  { look: 'light', viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
+  { look: 'dark', viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
+  { look: 'phone', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+  { look: 'dark phone', viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
+] as const;
+export type Look = (typeof LOOKS)[number];
+
+/** A page in a context of its own, and what went wrong in it. */
+export class Visit {
+  readonly page: Page;
+  /** Errors of the console, uncaught ones, and requests that left the service. */
+  readonly problems: string[] = [];
+  readonly #context: BrowserContext;
+
+  private constructor(context: BrowserContext, page: Page, origin: string) {
+    this.#context = context;
+    this.page = page;
+    page.setDefaultTimeout(15_000);
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.problems.push(message.text());
+    });
+    page.on('pageerror', (error) => this.problems.push(String(error)));
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${origin}/`) && !url.startsWith('blob:')) this.problems.push(url);
+    });
+  }
+
+  static async open(browser: Browser, service: Service, look: Look = LOOKS[0]): Promise<Visit> {
+    const { viewport, colorScheme } = look;
+    const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+    const visit = new Visit(context, await context.newPage(), service.origin);
+    await visit.page.goto(`${service.origin}/`);
+    // The model's name is there once /info has answered.
+    await visit.page.locator('.badge .dot').waitFor();
+    return visit;
+  }
+
+  /** Puts a long text into a field. Playwright's `fill` takes a second for some hundred lines. */
+  async put(label: string, text: string): Promise<void> {
+    await this.page.getByLabel(label).evaluate((field, value) => {
+      (field as HTMLTextAreaElement).value = value;
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    }, text);
+  }
+
+  /** What axe finds wrong; each with where. */
+  async findViolations(): Promise<readonly string[]> {
+    await this.page.evaluate(axeSource);
+    return this.page.evaluate(async () => {
+      const { axe } = window as unknown as { axe: typeof import('axe-core') };
+      const { violations } = await axe.run();
+      return violations.flatMap(({ id, help, nodes }) =>
+        nodes.map(({ target, failureSummary }) => `${id} (${help}) ${target}: ${failureSummary}`),
+      );
+    });
+  }
+
+  /** Pixels by which the page is wider than the window. */
+  overflow(): Promise<number> {
+    return this.page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return scrollWidth - clientWidth;
+    });
+  }
+
+  /** The text of a file that a click offers. */
+  async download(button: string): Promise<{ readonly name: string; readonly text: string }> {
+    const coming = this.page.waitForEvent('download');
+    await this.page.getByRole('button', { name: button }).click();
+    const file = await coming;
+    const chunks: Buffer[] = [];
+    for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer);
+    return { name: file.suggestedFilename(), text: Buffer.concat(chunks).toString('utf8') };
+  }
+
+  close(): Promise<void> {
+    return this.#context.close();
+  }
+}
+
+/** A screenshot for the README: with PICTURES set, into docs/. `first`: what is on top of it. */
+export async function takePicture(
+  { page }: Visit,
+  name: string,
+  first: Locator = page.locator('main'),
+): Promise<void> {
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  await first.evaluate((element) => {
+    const header = document.querySelector('header')?.clientHeight ?? 0;
+    window.scrollTo(0, element.getBoundingClientRect().top + window.scrollY - header - 20);
+  });
+  await page.mouse.move(0, 0);
+  const isKept = Boolean(process.env.PICTURES);
+  const bytes = await page.screenshot(isKept ? { path: `docs/${name}.png` } : {});
+  // Fonts differ from machine to machine, and so do sizes: only what is kept must be small.
+  if (isKept) expect(bytes.length).toBeLessThan(150 * 1000);
+}

@@ -1,0 +1,205 @@
+import type { Browser } from 'playwright-core';
+import { post } from '../helpers/http';
+import { killAll, type Service, startService } from '../helpers/service';
+import { describeInBrowser, LOOKS, launch, takePicture, Visit } from './browser';
+
+const BODY_LIMIT = 20_000;
+const TEXT = "It isn't bad at all.";
+
+interface Result {
+  readonly label: string;
+  readonly probabilities: Readonly<Record<string, number>>;
+}
+
+describeInBrowser('the sentiment page', () => {
+  let browser: Browser;
+  let service: Service;
+  let visit: Visit | undefined;
+
+  beforeAll(async () => {
+    [browser, service] = await Promise.all([
+      launch(),
+      startService('sentiment', { env: { BODY_LIMIT: String(BODY_LIMIT) } }),
+    ]);
+  });
+
+  afterEach(async () => {
+    await visit?.close();
+    visit = undefined;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await killAll();
+  });
+
+  async function open(look = LOOKS[0] as (typeof LOOKS)[number], at = service): Promise<Visit> {
+    visit = await Visit.open(browser, at, look);
+    return visit;
+  }
+
+  it('shows the label, all classes and where the time went', async () => {
+    const { page, problems } = await open();
+    await page.getByLabel('Text', { exact: true }).fill(TEXT);
+    await page.getByRole('button', { name: 'Analyze' }).click();
+    await page.locator('.verdict').waitFor();
+    const { json } = await post(service, '/analyze/batch', { texts: [TEXT] });
+    const [result] = (json as { results: Result[] }).results;
+    expect(await page.locator('.verdict strong').textContent()).toBe(result?.label);
+    const bars = await page
+      .getByRole('list', { name: 'Probability' })
+      .locator('li')
+      .allTextContents();
+    const expected = Object.entries(result?.probabilities ?? {}).map(
+      ([label, p]) => `${label}${(p * 100).toFixed(1)} %`,
+    );
+    expect(bars).toEqual(expected);
+    const timing = await page.getByRole('region', { name: 'Where the time went' }).textContent();
+    expect(timing).toMatch(
+      /Answered in [\d.]+ m?s · \d+ tokens computed.*Queue [\d.]+ ms.*Tokenization [\d.]+ ms.*Inference [\d.]+ ms.*Network and HTTP [\d.]+ ms/,
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it('works from the keyboard, and an example is analyzed at once', async () => {
+    const { page, problems } = await open();
+    await page.getByLabel('Text', { exact: true }).focus();
+    await page.keyboard.type('Wonderful.');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.verdict').getByText('POSITIVE').waitFor();
+    const example = page.getByRole('button', { name: 'The cast is wonderful' });
+    await example.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.timing').waitFor();
+    expect(await page.getByLabel('Text', { exact: true }).inputValue()).toMatch(/^The cast/);
+    expect(problems).toEqual([]);
+  });
+
+  it('says that a text was cut', async () => {
+    const { page } = await open();
+    await page.getByLabel('Text', { exact: true }).fill('good film '.repeat(400));
+    await page.getByRole('button', { name: 'Analyze' }).click();
+    await page.getByText('The text was cut.').waitFor();
+    expect(await page.locator('.note.warn').textContent()).toContain('at most 512 tokens');
+  });
+
+  it('makes a table of lines, with the errors of single ones, and a CSV of it', async () => {
+    const current = await open();
+    const { page, problems } = current;
+    const texts = Array.from({ length: 80 }, (_, i) => `Film number ${i} is good, "really".`);
+    texts[41] = `far ${'too '.repeat(BODY_LIMIT / 3)}long`;
+    texts[50] = '=1+1';
+    await page.getByText('One per line').click();
+    await current.put('Texts, one on each line', `\n${texts.join('\n\n')}\n`);
+    await page.getByRole('button', { name: 'Analyze' }).click();
+    await page.getByText(/^POSITIVE: \d+/).waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(80);
+    expect(await page.locator('tbody tr').nth(41).textContent()).toMatch(
+      /^84far too .*…The body is over the limit of 20000 bytes\.$/,
+    );
+    expect(await page.getByText('1 error').count()).toBe(1);
+    const { name, text } = await current.download('Download CSV');
+    const rows = text.split('\r\n');
+    expect([name, rows.length]).toEqual(['sentiment.csv', 82]);
+    expect(rows[0]).toBe('\ufeffline,text,label,score,NEGATIVE,POSITIVE,truncated,error');
+    expect(rows[1]).toMatch(
+      /^2,"Film number 0 is good, ""really""\.",POSITIVE,0\.\d+,0\.\d+,0\.\d+,false,$/,
+    );
+    expect(rows[51]).toMatch(/^102,"'=1\+1",/);
+    // The browser itself reports the answer 413.
+    expect(problems.filter((problem) => !problem.includes('413'))).toEqual([]);
+  });
+
+  it('shows the progress of a long list, which can be cancelled', async () => {
+    const current = await open();
+    const { page, problems } = current;
+    await page.getByText('One per line').click();
+    const texts = Array.from({ length: 3000 }, (_, i) => `A film that I saw ${i} times.`);
+    await current.put('Texts, one on each line', texts.join('\n'));
+    await page.getByRole('button', { name: 'Analyze' }).click();
+    await page.locator('tbody tr').first().waitFor();
+    expect(Number(await page.getByRole('progressbar').getAttribute('value'))).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText(/stopped after [\d,]+ of 3,000 lines/).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('switches the theme and remembers it', async () => {
+    const { page } = await open(LOOKS[1]);
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const themeSwitch = page.getByRole('switch', { name: 'Dark theme' });
+    expect(await themeSwitch.getAttribute('aria-checked')).toBe('true');
+    const dark = await ground();
+    await themeSwitch.click();
+    expect(await themeSwitch.getAttribute('aria-checked')).toBe('false');
+    expect(await ground()).not.toBe(dark);
+    await page.reload();
+    expect(await themeSwitch.getAttribute('aria-checked')).toBe('false');
+  });
+
+  it('says when the model is not loaded, and why', async () => {
+    const broken = await startService('sentiment', {
+      env: { SENTIMENT_MODEL_DIR: '/nonexistent/model' },
+    });
+    const current = await open(LOOKS[0], broken);
+    const { page, problems } = current;
+    const note = await page.locator('.note.bad').textContent();
+    expect(note).toMatch(/The model is not loaded/);
+    expect(note).toMatch(/config\.json|model/);
+    await page.getByLabel('Text', { exact: true }).fill(TEXT);
+    expect(await page.getByRole('button', { name: 'Analyze' }).isDisabled()).toBe(true);
+    expect(await current.findViolations()).toEqual([]);
+    expect(problems).toEqual([]);
+    await broken.stop();
+  });
+
+  it('says when the service is gone, and goes on when it is back', async () => {
+    const first = await startService('sentiment');
+    const { page } = await open(LOOKS[0], first);
+    await first.stop();
+    await page.getByLabel('Text', { exact: true }).fill(TEXT);
+    await page.getByRole('button', { name: 'Analyze' }).click();
+    await page.getByText('The service cannot be reached.').waitFor();
+    await startService('sentiment', { env: { PORT: String(first.port) } });
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.verdict').waitFor();
+    expect(await page.getByText('cannot be reached').count()).toBe(0);
+  });
+
+  it('says which lines were not reached in time', async () => {
+    const slow = await startService('sentiment', {
+      env: { REQUEST_TIMEOUT_MS: '1', WORKERS: '1' },
+    });
+    const { page } = await open(LOOKS[0], slow);
+    await page.getByText('One per line').click();
+    const long = 'a long text about a film '.repeat(60);
+    await page.getByLabel('Texts, one on each line').fill(Array(8).fill(long).join('\n'));
+    await page.getByRole('button', { name: 'Analyze' }).click();
+    await page.getByText(/\d+ errors?$/).waitFor();
+    expect(await page.locator('td.failed').first().textContent()).toMatch(/deadline of 1 ms/);
+    await slow.stop();
+  });
+
+  it.each(LOOKS)('is accessible and fits: $look', async (look) => {
+    const current = await open(look);
+    const { page, problems } = current;
+    expect(await current.findViolations()).toEqual([]);
+    await page.getByRole('button', { name: 'The cast is wonderful' }).click();
+    await page.locator('.timing').waitFor();
+    expect([await current.findViolations(), await current.overflow()]).toEqual([[], 0]);
+    await page.getByText('One per line').click();
+    await page.getByText('Fill in an example list').click();
+    await page.getByRole('button', { name: 'Analyze' }).click();
+    await page.getByText(/^NEGATIVE: /).waitFor();
+    expect([await current.findViolations(), await current.overflow()]).toEqual([[], 0]);
+    expect(problems).toEqual([]);
+  });
+
+  it('has its picture taken', async () => {
+    const current = await open();
+    await current.page.getByRole('button', { name: 'A warm, funny film' }).click();
+    await current.page.locator('.timing').waitFor();
+    await current.page.setViewportSize({ width: 1280, height: 700 });
+    await takePicture(current, 'sentiment');
+  });
+});
