@@ -1,0 +1,239 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { post } from '../helpers/http';
+import { type Scrape, scrape } from '../helpers/metrics';
+import {
+  EEG_MODEL,
+  killAll,
+  ROOT,
+  type Service,
+  startService,
+  textModel,
+} from '../helpers/service';
+import { SERVICE_CASES } from '../helpers/services';
+
+const DEPLOY = path.join(ROOT, 'deploy');
+const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
+/** Metrics that only text models have. */
+const OF_TEXTS = /tokenization|truncated/;
+
+const isInstalled = ['promtool', 'prometheus'].every(
+  (tool) => spawnSync(tool, ['--version']).status === 0,
+);
+if (!isInstalled) {
+  console.warn(
+    'SKIPPED: what deploy/ holds is not checked, for promtool and prometheus are missing ' +
+      "(Debian: the package 'prometheus').",
+  );
+}
+const itWithPrometheus = isInstalled ? it : it.skip;
+
+interface Panel {
+  readonly id: number;
+  readonly title: string;
+  readonly type: string;
+  readonly gridPos: {
+    readonly h: number;
+    readonly w: number;
+    readonly x: number;
+    readonly y: number;
+  };
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const dashboard = JSON.parse(
+  readFileSync(path.join(DEPLOY, 'grafana', 'libtorch-serve.json'), 'utf8'),
+) as { readonly panels: readonly Panel[] };
+const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr }) => ({ title, expr })),
+);
+
+let sentiment: Service;
+let eeg: Service;
+
+beforeAll(async () => {
+  [sentiment, eeg] = await Promise.all([
+    startService('sentiment', { env: textModel('bert-single-label') }),
+    startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL } }),
+  ]);
+});
+
+afterAll(killAll);
+
+async function askAll(): Promise<void> {
+  for (const { name, path: route, body, refused } of SERVICE_CASES) {
+    const service = name === 'eeg' ? eeg : sentiment;
+    await Promise.all([1, 2, 3].map(() => post(service, route, body)));
+    await post(service, route, refused);
+  }
+}
+
+function promtool(args: readonly string[], input?: string) {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  return { status, output: stdout + stderr };
+}
+
+function metricNames(text: string): readonly string[] {
+  return [...new Set(text.match(/\b(?:libtorch_serve|process)_[a-z_]+\b/g))];
+}
+
+function namesIn({ samples }: Scrape): ReadonlySet<string> {
+  return new Set(samples.map(({ name }) => name));
+}
+
+itWithPrometheus('promtool has nothing to say against the metrics', async () => {
+  await askAll();
+  for (const service of [sentiment, eeg]) {
+    const { text } = await scrape(service);
+    expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, output: '' });
+  }
+});
+
+itWithPrometheus.each([
+  ['check', 'config', 'prometheus.yml'],
+  ['check', 'rules', 'alerts.yml'],
+  ['test', 'rules', 'alerts.test.yml'],
+  ['test', 'rules', 'alerts-in-days.test.yml'],
+])('promtool %s %s %s', (verb, what, file) => {
+  const { status, output } = promtool([verb, what, path.join(DEPLOY, 'prometheus', file)]);
+  expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
+});
+
+it('every alert has a test', () => {
+  const alerts = [...readFileSync(ALERTS, 'utf8').matchAll(/- alert: (\w+)/g)].map(
+    ([, name]) => name,
+  );
+  const tests = ['alerts.test.yml', 'alerts-in-days.test.yml']
+    .map((file) => readFileSync(path.join(DEPLOY, 'prometheus', file), 'utf8'))
+    .join('\n');
+  const tested = [...tests.matchAll(/alertname: (\w+)/g)].map(([, name]) => name);
+  expect(alerts.length).toBeGreaterThan(5);
+  expect([...new Set(tested)].sort()).toEqual([...alerts].sort());
+});
+
+it.each([
+  ['the dashboard', queries.map(({ expr }) => expr).join('\n')],
+  ['the alerts', readFileSync(ALERTS, 'utf8')],
+  ['README.md', readFileSync(path.join(ROOT, 'README.md'), 'utf8')],
+])('%s names metrics that there are', async (_, text) => {
+  await askAll();
+  const ofTexts = namesIn(await scrape(sentiment));
+  const ofWindows = namesIn(await scrape(eeg));
+  const has = (names: ReadonlySet<string>, name: string): boolean =>
+    [name, `${name}_bucket`].some((each) => names.has(each));
+  const names = metricNames(text);
+  expect(names.length).toBeGreaterThan(3);
+  expect(names.filter((name) => !has(ofTexts, name))).toEqual([]);
+  expect(names.filter((name) => !OF_TEXTS.test(name) && !has(ofWindows, name))).toEqual([]);
+});
+
+it('the panels of the dashboard have places of their own', () => {
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+  const taken = new Set<string>();
+  for (const { title, gridPos } of dashboard.panels) {
+    expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+        expect([title, taken.has(`${x} ${y}`)]).toEqual([title, false]);
+        taken.add(`${x} ${y}`);
+      }
+    }
+  }
+});
+
+describe('a Prometheus that scrapes both', () => {
+  let folder: string;
+  let origin: string;
+  let server: ReturnType<typeof spawn> | undefined;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'libtorch-serve-prometheus-'));
+    if (!isInstalled) return;
+    origin = `http://127.0.0.1:${await freePort()}`;
+    const config = readFileSync(path.join(DEPLOY, 'prometheus', 'prometheus.yml'), 'utf8')
+      .replaceAll('15s', '200ms')
+      .replace('localhost:8000', `127.0.0.1:${sentiment.port}`)
+      .replace('localhost:8001', `127.0.0.1:${eeg.port}`);
+    writeFileSync(path.join(folder, 'prometheus.yml'), config);
+    writeFileSync(path.join(folder, 'alerts.yml'), readFileSync(ALERTS));
+    server = spawn(
+      'prometheus',
+      [
+        `--config.file=${path.join(folder, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${path.join(folder, 'data')}`,
+        `--web.listen-address=${new URL(origin).host}`,
+      ],
+      { stdio: 'ignore' },
+    );
+  });
+
+  afterAll(async () => {
+    if (server) {
+      const ended = new Promise((resolve) => server?.on('close', resolve));
+      server.kill('SIGTERM');
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function api(route: string): Promise<unknown> {
+    const response = await fetch(`${origin}/api/v1/${route}`);
+    const { status, data, error } = (await response.json()) as Record<string, unknown>;
+    if (status !== 'success') throw new Error(`${route}: ${error}`);
+    return data;
+  }
+
+  async function count(expr: string): Promise<number> {
+    const query = expr
+      .replaceAll('$__rate_interval', '1m')
+      .replaceAll('$job', '.+')
+      .replaceAll('$instance', '.+');
+    const { result } = (await api(`query?query=${encodeURIComponent(query)}`)) as {
+      readonly result: readonly unknown[];
+    };
+    return result.length;
+  }
+
+  /** Asks until `isSo`; the test's timeout is the limit. */
+  async function until(isSo: () => Promise<boolean>): Promise<void> {
+    while (!(await isSo().catch(() => false))) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  itWithPrometheus('finds both up, its rules in order, and data for every panel', async () => {
+    await until(async () => (await count('up == 1')) === 2);
+    await askAll();
+    await until(
+      async () => (await count('libtorch_serve_inputs_total{outcome="answered"} > 2')) === 2,
+    );
+    // A rate needs two scrapes with the series in it.
+    await until(async () => (await count('rate(libtorch_serve_inputs_total[1m]) > 0')) === 2);
+    const empty: string[] = [];
+    for (const { title, expr } of queries) {
+      if ((await count(expr)) === 0) empty.push(`${title}: ${expr}`);
+    }
+    expect(empty).toEqual([]);
+
+    const { groups } = (await api('rules')) as {
+      readonly groups: readonly {
+        readonly rules: readonly { readonly name: string; readonly health: string }[];
+      }[];
+    };
+    const health = groups.flatMap(({ rules }) => rules.map(({ name, health }) => [name, health]));
+    expect(health.length).toBeGreaterThan(5);
+    expect(health.filter(([, state]) => state === 'err')).toEqual([]);
+  });
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = net.createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as net.AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
