@@ -5,6 +5,7 @@
  * Usage: node scripts/build-native.mjs [CMake target, default: the addon]
  */
 import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +38,7 @@ async function cmakeJs(folder, args) {
   const run = spawnSync(
     process.execPath,
     [
-      path.join(ROOT, 'node_modules/cmake-js/bin/cmake-js'),
+      createRequire(import.meta.url).resolve('cmake-js/bin/cmake-js'),
       ...args,
       '--log-level=warn',
       '--config=Release',

@@ -47,6 +47,8 @@ export interface Config {
 
 export type Command =
   | { readonly type: 'help' }
+  /** The native part, which is not in the package as it is installed. */
+  | { readonly type: 'build' }
   | { readonly type: 'version' }
   | { readonly type: 'serve'; readonly config: Config };
 
@@ -74,6 +76,8 @@ export function readCommand(
 ): Command {
   if (args.includes('--help') || args.includes('-h')) return { type: 'help' };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
+
+  if (args.length === 1 && args[0] === 'build') return { type: 'build' };
 
   const problems: string[] = [];
   const given = new Map<string, string>();
@@ -106,6 +110,7 @@ export function helpText(): string {
   });
   return [
     `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
+    '       libtorch-serve build     compiles the native part: once, after npm install',
     '',
     'Each setting can also be an environment variable: --max-batch-tokens is MAX_BATCH_TOKENS.',
     '',

@@ -2,6 +2,7 @@
 // First: it works beside the imports that follow.
 import './native/open-early';
 
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -38,7 +39,14 @@ async function main(): Promise<void> {
   });
   if (command.type === 'help') process.stdout.write(helpText());
   else if (command.type === 'version') process.stdout.write(`${packageVersion()}\n`);
+  else if (command.type === 'build') buildNative();
   else await run(command.config);
+}
+
+/** Compiles the addon, in a process of its own, which says what it does. */
+function buildNative(): void {
+  const script = path.join(PACKAGE_ROOT, 'scripts', 'build-native.mjs');
+  process.exitCode = spawnSync(process.execPath, [script], { stdio: 'inherit' }).status ?? 1;
 }
 
 /** The life of the process: load, listen until told to stop, drain, unload. */

@@ -44,11 +44,11 @@ export function prepareOpenMp(): void {
 function advice(error: NodeJS.ErrnoException): string {
   const reason = error.message.split('\n')[0] ?? error.message;
   if (error.code === 'MODULE_NOT_FOUND') {
-    return 'The native addon is not built. 1. Run `npm run build`. 2. Start again.';
+    return 'The native addon is not built. 1. Run `npx libtorch-serve build`. 2. Start again.';
   }
   return [
     `The native addon cannot be opened: ${reason}.`,
-    '1. If Node.js was upgraded or LibTorch was moved, run `npm run build` again.',
+    '1. If Node.js was upgraded or LibTorch was moved, run `npx libtorch-serve build` again.',
     '2. In a container, the LibTorch libraries must lie beside the addon.',
     `3. This process is ${process.platform}-${process.arch}, Node.js ${process.version}: the addon must be built on the same.`,
   ].join(' ');

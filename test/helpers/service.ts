@@ -119,7 +119,7 @@ export async function killAll(): Promise<void> {
   await Promise.all(left.map(({ exit }) => exit));
 }
 
-export type ServiceOptions = Omit<ProcessOptions, 'script' | 'args'> & {
+export type ServiceOptions = Omit<ProcessOptions, 'args'> & {
   readonly args?: readonly string[];
 };
 

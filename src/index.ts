@@ -1,0 +1,258 @@
+/** The engines of both services, for use inside another Node.js program. */
+import path from 'node:path';
+import { type Config, readCommand, type ServiceName } from './config';
+import { coresGranted } from './cores';
+import { EegClassifier } from './eeg/eeg-classifier';
+import { type Dtype, dtypeProblem, EngineError, type InferOptions } from './native/engine';
+import { TextClassifier } from './sentiment/text-classifier';
+
+export { ConfigError } from './config';
+export { EngineError, type EngineErrorCode } from './native/engine';
+
+const PACKAGE_ROOT = path.resolve(__dirname, '..');
+
+/** How an engine may use the machine; defaults, and what they mean, as in the settings of the services. */
+export interface EngineOptions {
+  /** Threads that run batches. Default: the cores granted to this process. */
+  readonly workers?: number;
+  /** Cores that one batch may use. Default: 1. */
+  readonly threadsPerWorker?: number;
+  /** Default: 512. */
+  readonly maxBatchTokens?: number;
+  /** Default: 32. */
+  readonly maxBatchRequests?: number;
+  /** How long a free worker waits for company, in ms. Default: 0. */
+  readonly maxQueueDelayMs?: number;
+  /** Inputs that may wait; more are refused with QUEUE_FULL. Default: 2048. */
+  readonly maxQueueRequests?: number;
+}
+
+export interface SentimentOptions extends EngineOptions {
+  /** Folder that Hugging Face `save_pretrained` wrote. Default: the shipped model. */
+  readonly modelDirectory?: string;
+  /** Default: float32. */
+  readonly dtype?: Dtype;
+}
+
+export interface EegOptions extends EngineOptions {
+  /** TorchScript file. Default: the shipped model. */
+  readonly modelPath?: string;
+}
+
+export interface ClassifyOptions {
+  /** Aborted: what has not begun to run is dropped, with CANCELLED. */
+  readonly signal?: AbortSignal;
+  /** From now, in ms: what has not begun to run by then is dropped, with DEADLINE_EXCEEDED. */
+  readonly timeoutMs?: number;
+}
+
+export interface SentimentResult {
+  readonly label: string;
+  /** Of the label; not rounded. */
+  readonly score: number;
+  /** Of all labels, by name. */
+  readonly probabilities: Readonly<Record<string, number>>;
+  /** The text was longer than the model takes, and was cut. */
+  readonly truncated: boolean;
+}
+
+export interface EegResult {
+  readonly diagnosis: string;
+  /** Of the diagnosis; not rounded. */
+  readonly confidence: number;
+  /** Of all classes, by name. */
+  readonly probabilities: Readonly<Record<string, number>>;
+}
+
+/** An input that no model can take. `index`: its place in a list. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+  readonly code = 'INPUT_INVALID';
+  readonly index: number | null;
+
+  constructor(message: string, index: number | null) {
+    super(index === null ? message : `[${index}]: ${message}`);
+    this.index = index;
+  }
+}
+
+/** Texts to labels. Loaded once; `close` when it is no longer needed. */
+export class SentimentEngine {
+  readonly labels: readonly string[];
+  /** Tokens; longer texts are cut. */
+  readonly maxLength: number;
+  readonly #model: TextClassifier;
+
+  private constructor(model: TextClassifier) {
+    this.#model = model;
+    this.labels = model.labels;
+    this.maxLength = model.description.maxLength;
+  }
+
+  /**
+   * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
+   *   names the file and the key at fault
+   */
+  static async load(options: SentimentOptions = {}): Promise<SentimentEngine> {
+    const { scheduling, sentimentModelDir } = readOptions('sentiment', {
+      ...namesOf(options),
+      SENTIMENT_MODEL_DIR: options.modelDirectory,
+      DTYPE: options.dtype,
+    });
+    return new SentimentEngine(
+      await loaded(async () => {
+        const problem = scheduling.dtype !== 'float32' && dtypeProblem(scheduling.dtype);
+        if (problem) throw new Error(`dtype: ${scheduling.dtype} is of no use here: ${problem}`);
+        return TextClassifier.load(sentimentModelDir, scheduling);
+      }),
+    );
+  }
+
+  /** @throws EngineError, InputError */
+  async classify(text: string, options: ClassifyOptions = {}): Promise<SentimentResult> {
+    requireText(text);
+    return this.#result(await this.#model.classify(text, inferOptions(options)));
+  }
+
+  /**
+   * @returns in the order of the texts
+   * @throws EngineError, InputError: with the index of the text at fault. Where the queue has no room
+   *   for all of them (QUEUE_FULL), none is run.
+   */
+  async classifyBatch(
+    texts: readonly string[],
+    options: ClassifyOptions = {},
+  ): Promise<readonly SentimentResult[]> {
+    texts.forEach(requireText);
+    const all = await this.#model.classifyAll(texts, inferOptions(options));
+    return all.map((one) => this.#result(one));
+  }
+
+  /** Answers what was accepted, refuses what comes (DRAINING), ends the threads. */
+  close(): Promise<void> {
+    return this.#model.close();
+  }
+
+  #result({ label, score, scores, inference }: Classified): SentimentResult {
+    const probabilities = byName(this.labels, scores);
+    return { label, score, probabilities, truncated: inference.truncated };
+  }
+}
+
+type Classified = Awaited<ReturnType<TextClassifier['classify']>>;
+
+/** Windows of a signal to classes. The shipped model is a demonstration, not a medical device. */
+export class EegEngine {
+  readonly classes: readonly string[];
+  /** Samples. */
+  readonly windowLength: number;
+  readonly #model: EegClassifier;
+
+  private constructor(model: EegClassifier) {
+    this.#model = model;
+    this.classes = model.settings.classes;
+    this.windowLength = model.settings.windowLength;
+  }
+
+  /** @throws as `SentimentEngine.load` */
+  static async load(options: EegOptions = {}): Promise<EegEngine> {
+    const shipped = path.join(PACKAGE_ROOT, 'models', 'eeg', 'eeg_model.pt');
+    const { scheduling, eegModelPath } = readOptions('eeg', {
+      ...namesOf(options),
+      EEG_MODEL_PATH: options.modelPath ?? shipped,
+    });
+    return new EegEngine(await loaded(() => EegClassifier.load(eegModelPath, scheduling)));
+  }
+
+  /**
+   * @param signal `windowLength` finite values, in any linear unit: it is z-normalized
+   * @throws EngineError, InputError
+   */
+  async classify(signal: ArrayLike<number>, options: ClassifyOptions = {}): Promise<EegResult> {
+    const samples = this.#samples(signal, null);
+    return this.#result(await this.#model.classify(samples, inferOptions(options)));
+  }
+
+  /** As `SentimentEngine.classifyBatch`. */
+  async classifyBatch(
+    signals: readonly ArrayLike<number>[],
+    options: ClassifyOptions = {},
+  ): Promise<readonly EegResult[]> {
+    const samples = signals.map((signal, index) => this.#samples(signal, index));
+    const all = await this.#model.classifyAll(samples, inferOptions(options));
+    return all.map((one) => this.#result(one));
+  }
+
+  /** As `SentimentEngine.close`. */
+  close(): Promise<void> {
+    return this.#model.close();
+  }
+
+  #samples(signal: ArrayLike<number>, index: number | null): readonly number[] {
+    const samples = Array.from(signal);
+    if (samples.length !== this.windowLength) {
+      const message = `expected ${this.windowLength} samples, received ${samples.length}`;
+      throw new InputError(message, index);
+    }
+    const wrong = samples.findIndex((sample) => !Number.isFinite(sample));
+    if (wrong >= 0) throw new InputError(`sample ${wrong}: expected a finite number`, index);
+    return samples;
+  }
+
+  #result({ diagnosis, confidence, probabilities }: Diagnosed): EegResult {
+    return { diagnosis, confidence, probabilities: byName(this.classes, probabilities) };
+  }
+}
+
+type Diagnosed = Awaited<ReturnType<EegClassifier['classify']>>;
+
+/** Options by the names of the settings, whose table has the defaults and the checks. */
+function namesOf(options: EngineOptions): Readonly<Record<string, string | number | undefined>> {
+  return {
+    WORKERS: options.workers,
+    THREADS_PER_WORKER: options.threadsPerWorker,
+    MAX_BATCH_TOKENS: options.maxBatchTokens,
+    MAX_BATCH_REQUESTS: options.maxBatchRequests,
+    MAX_QUEUE_DELAY_MS: options.maxQueueDelayMs,
+    MAX_QUEUE_REQUESTS: options.maxQueueRequests,
+  };
+}
+
+function readOptions(
+  service: ServiceName,
+  settings: Readonly<Record<string, string | number | undefined>>,
+): Config {
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  const place = {
+    coresGranted: coresGranted(),
+    packageRoot: PACKAGE_ROOT,
+    workingDirectory: process.cwd(),
+  };
+  const environment = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+  const command = readCommand([service], place, environment);
+  if (command.type !== 'serve') throw new Error(`unexpected command ${command.type}`);
+  return command.config;
+}
+
+async function loaded<Model>(load: () => Promise<Model>): Promise<Model> {
+  try {
+    return await load();
+  } catch (error) {
+    if (error instanceof EngineError) throw error;
+    throw new EngineError('MODEL_LOAD_FAILED', (error as Error).message);
+  }
+}
+
+function inferOptions({ signal, timeoutMs }: ClassifyOptions): InferOptions {
+  return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+}
+
+function requireText(text: unknown, index: number | null = null): void {
+  if (typeof text !== 'string') {
+    throw new InputError(`expected a string, received ${typeof text}`, index);
+  }
+}
+
+function byName(names: readonly string[], values: Float32Array): Readonly<Record<string, number>> {
+  return Object.fromEntries(names.map((name, index) => [name, values[index] as number]));
+}

@@ -1,0 +1,172 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { killAll, NodeProcess, ROOT, startService } from '../helpers/service';
+
+const run = promisify(execFile);
+const MEBIBYTE = 1024 ** 2;
+const INSTALL_MS = 240_000;
+
+interface Pack {
+  readonly filename: string;
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** What may be in the package, and nothing else. */
+const ALLOWED = [
+  /^(package\.json|README\.md|LICENSE|CMakeLists\.txt|binding\.gyp)$/,
+  /^dist\/(?!pages\/).*\.(js|d\.ts)$/,
+  /^dist\/pages\/(docs|eeg|sentiment)\/[^/]+\.(html|js|css|svg|png|jpg|txt)(\.br|\.gz)?$/,
+  /^models\/(eeg|sentiment)\/[^/]+\.(json|md|pt|safetensors)$/,
+  /^native\/(?!test\/)(?!.*\btests?\b).*(\.(cc|h|rs|cmake)|CMakeLists\.txt|Cargo\.(toml|lock))$/,
+  /^scripts\/(build-native|prerequisites)\.mjs$/,
+  /^scripts\/libtorch\/[^/]+\.(mjs|py|txt)$/,
+];
+
+let temporary: string;
+let pack: Pack;
+/** Of the package as it is installed. */
+let installed: string;
+
+/** The sources of a folder, as git has them. */
+function sources(folder: string): readonly string[] {
+  const output = execFileSync('git', ['ls-files', folder], { cwd: ROOT, encoding: 'utf8' });
+  return output.split('\n').filter(Boolean);
+}
+
+beforeAll(async () => {
+  temporary = mkdtempSync(path.join(os.tmpdir(), 'package-'));
+  const npm = async (...args: readonly string[]) =>
+    (await run('npm', args, { cwd: args[0] === 'pack' ? ROOT : temporary, maxBuffer: 2 ** 24 }))
+      .stdout;
+  // Of the build that is there; by itself npm builds first (prepack).
+  const packing = ['--ignore-scripts', '--json', '--pack-destination', temporary];
+  [pack] = Object.values(JSON.parse(await npm('pack', ...packing))) as [Pack];
+  writeFileSync(path.join(temporary, 'package.json'), '{"private":true}');
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  await npm('install', ...quiet, path.join(temporary, pack.filename));
+  installed = path.join(temporary, 'node_modules', 'libtorch-serve');
+  for (const example of readdirSync(path.join(ROOT, 'examples'))) {
+    cpSync(path.join(ROOT, 'examples', example), path.join(temporary, example));
+  }
+}, INSTALL_MS);
+
+afterAll(async () => {
+  await killAll();
+  rmSync(temporary, { recursive: true });
+});
+
+describe('the package', () => {
+  it('holds what a user needs', () => {
+    const paths = new Set(pack.files.map((file) => file.path));
+    const compiled = sources('src')
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('src/pages/'))
+      .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'));
+    const native = sources('native').filter((name) => !/\btests?\b|\/examples\//.test(name));
+    const models = [...sources('models/sentiment'), ...sources('models/eeg')];
+    const expected = [
+      ...compiled.flatMap((name) => [`${name}.js`, `${name}.d.ts`]),
+      ...['sentiment', 'eeg', 'docs'].map((page) => `dist/pages/${page}/index.html`),
+      ...native,
+      ...models,
+    ];
+    expect(expected.filter((name) => !paths.has(name))).toEqual([]);
+  });
+
+  it('holds nothing else, and is hardly larger than the models', () => {
+    const paths = pack.files.map((file) => file.path);
+    expect(paths.filter((name) => !ALLOWED.some((pattern) => pattern.test(name)))).toEqual([]);
+    expect(pack.size).toBeLessThan(46 * MEBIBYTE);
+  });
+});
+
+describe('an installed package that is not built', () => {
+  it('says what to do', async () => {
+    const process_ = new NodeProcess({
+      script: path.join(temporary, 'engines.mjs'),
+      cwd: temporary,
+    });
+    expect(await process_.exit).toEqual({ code: 1, signal: null });
+    expect(process_.stderr).toMatch(
+      /EngineError: The native addon is not built\. 1\. Run `npx libtorch-serve build`\./,
+    );
+  });
+
+  it(
+    'has all that the native build needs',
+    async () => {
+      // Up to the compiler: CMake finds every source that it is told of.
+      const script = path.join(installed, 'scripts', 'build-native.mjs');
+      const folder = path.join(installed, 'build', 'configured');
+      const code = `import(${JSON.stringify(script)}).then((m) => m.configureNative(${JSON.stringify(folder)}, {}))`;
+      await run(process.execPath, ['-e', code], { cwd: temporary });
+      expect(readdirSync(folder)).toContain('compile_commands.json');
+    },
+    INSTALL_MS,
+  );
+});
+
+describe('an installed package', () => {
+  beforeAll(() => {
+    // As `npx libtorch-serve build` leaves it.
+    const release = path.join('build', 'native', 'Release');
+    mkdirSync(path.join(installed, release), { recursive: true });
+    cpSync(path.join(ROOT, release), path.join(installed, release), { recursive: true });
+  });
+
+  async function outputOf(example: string, ...args: readonly string[]): Promise<string> {
+    const { stdout } = await run(process.execPath, [example, ...args], { cwd: temporary });
+    return stdout;
+  }
+
+  it('runs models inside a program', async () => {
+    expect(await outputOf('engines.mjs')).toBe(
+      [
+        'POSITIVE 0.98 NEGATIVE POSITIVE',
+        'NEGATIVE false',
+        'POSITIVE false',
+        'CANCELLED',
+        'Control',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('serves, and has a client', async () => {
+    const script = path.join(temporary, 'node_modules', '.bin', 'libtorch-serve');
+    const eegModel = path.join(installed, 'models', 'eeg', 'eeg_model.pt');
+    const env = { EEG_MODEL_PATH: eegModel };
+    const services = await Promise.all([
+      startService('sentiment', { cwd: temporary, script }),
+      startService('eeg', { cwd: temporary, script, env }),
+    ]);
+    const output = await outputOf('client.mjs', ...services.map(({ origin }) => origin));
+    expect(output).toBe(
+      [
+        'POSITIVE 0.98',
+        'NEGATIVE true',
+        'POSITIVE true',
+        '400 Text payload cannot be empty. null',
+        'P001',
+        '',
+      ].join('\n'),
+    );
+    for (const service of services) {
+      expect(await service.stop()).toEqual({ code: 0, signal: null });
+    }
+  });
+
+  it('has types', async () => {
+    const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    const types = ['--typeRoots', path.join(ROOT, 'node_modules', '@types'), '--types', 'node'];
+    const how = ['--strict', '--noEmit', '--allowJs', '--checkJs', '--module', 'nodenext'];
+    const files = ['engines.mjs', 'client.mjs'];
+    const args = [tsc, ...how, '--target', 'es2023', ...types, ...files];
+    await run(process.execPath, args, { cwd: temporary }).catch((error: { stdout: string }) => {
+      throw new Error(error.stdout);
+    });
+  });
+});
