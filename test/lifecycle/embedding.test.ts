@@ -1,0 +1,69 @@
+import path from 'node:path';
+import { readGolden } from '../helpers/golden';
+import { killAll, NodeProcess } from '../helpers/service';
+
+const SCRIPT = path.join(__dirname, 'scripts', 'embedding.cjs');
+
+interface Outcome {
+  readonly name: string;
+  readonly result?: unknown;
+  readonly error?: {
+    readonly code: string;
+    readonly index: number | null;
+    readonly message: string;
+  };
+}
+
+const outcomes = new Map<string, Outcome>();
+
+beforeAll(async () => {
+  const process_ = new NodeProcess({ script: SCRIPT });
+  expect(await process_.exit).toEqual({ code: 0, signal: null });
+  expect(process_.stderr).toBe('');
+  for (const line of process_.stdout.trim().split('\n')) {
+    const outcome = JSON.parse(line) as Outcome;
+    outcomes.set(outcome.name, outcome);
+  }
+});
+
+afterAll(killAll);
+
+it('answers as transformers does, not rounded', () => {
+  const golden = readGolden('bert-single-label').texts.find(({ text }) => text === 'Good.');
+  const { label, score, probabilities, truncated } = (outcomes.get('one') as Outcome).result as {
+    label: string;
+    score: number;
+    probabilities: Record<string, number>;
+    truncated: boolean;
+  };
+  expect([label, truncated]).toEqual([golden?.label, false]);
+  expect(Math.abs(score - (golden?.score ?? 0))).toBeLessThan(1e-5);
+  expect(probabilities[label]).toBe(score);
+  const sum = Object.values(probabilities).reduce((total, value) => total + value, 0);
+  expect(sum).toBeCloseTo(1, 5);
+});
+
+it('takes an empty text, an empty list, and arrays of any kind', () => {
+  expect(outcomes.get('empty')?.result).toMatchObject({ truncated: false });
+  expect(outcomes.get('none')?.result).toEqual([]);
+  expect(outcomes.get('three')?.result).toBe(3);
+  expect(outcomes.get('window')?.result).toHaveLength(3);
+});
+
+it.each([
+  ['no model', 'MODEL_LOAD_FAILED', null, /expected a model directory, found none$/],
+  ['no window', 'MODEL_LOAD_FAILED', null, /eeg\.pt/],
+  ['wrong option', undefined, undefined, /^WORKERS: expected an integer from 1 to 1024/],
+  ['not a text', 'INPUT_INVALID', 1, /^\[1\]: expected a string, received number$/],
+  ['too many', 'QUEUE_FULL', null, /^The queue is full\.$/],
+  ['late', 'DEADLINE_EXCEEDED', 0, /^The deadline passed/],
+  ['cancelled', 'CANCELLED', null, /cancelled/],
+  ['closed', 'DRAINING', null, /./],
+  ['raises', 'INFERENCE_FAILED', 1, /amplitude over 5$/],
+  ['short', 'INPUT_INVALID', 1, /^\[1\]: expected 256 samples, received 1$/],
+  ['infinite', 'INPUT_INVALID', null, /^sample 3: expected a finite number$/],
+])('%s: fails with a code', (name, code, index, message) => {
+  const { error } = outcomes.get(name) as Outcome;
+  expect([error?.code, error?.index]).toEqual([code, index]);
+  expect(error?.message).toMatch(message);
+});
