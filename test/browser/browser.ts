@@ -13,9 +13,13 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** The browser to test with: CHROMIUM, or where distributions put it. */
 const executable = process.env.CHROMIUM ?? PLACES.find((place) => existsSync(place));
 
+/** No test fails because a machine is slow. */
+const PATIENCE_MS = 60_000;
+
 /** `describe`, or where no browser is installed a skipped one that says so. */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (executable !== undefined) {
+    jest.setTimeout(4 * PATIENCE_MS);
     describe(name, tests);
     return;
   }
@@ -25,8 +29,9 @@ export function describeInBrowser(name: string, tests: () => void): void {
 }
 
 export function launch(): Promise<Browser> {
-  // Chromium's sandbox does not run as root, which is what containers of tests are.
-  return chromium.launch({ executablePath: executable as string, args: ['--no-sandbox'] });
+  // Tests run in containers: as root, where Chromium's sandbox does not, and with a small /dev/shm.
+  const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+  return chromium.launch({ executablePath: executable as string, args });
 }
 
 export const LOOKS = [
@@ -47,7 +52,7 @@ export class Visit {
   private constructor(context: BrowserContext, page: Page, origin: string) {
     this.#context = context;
     this.page = page;
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(PATIENCE_MS);
     page.on('console', (message) => {
       if (message.type() === 'error') this.problems.push(message.text());
     });

@@ -1,9 +1,11 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { makeEdf } from '../helpers/edf';
 import { post } from '../helpers/http';
 import { seededRandom } from '../helpers/random';
-import { killAll, ROOT, type Service, startService } from '../helpers/service';
+import { FIXTURES, killAll, ROOT, type Service, startService } from '../helpers/service';
 import { describeInBrowser, LOOKS, launch, takePicture, Visit } from './browser';
 
 const MODEL = { env: { EEG_MODEL_PATH: path.join(ROOT, 'models', 'eeg', 'eeg_model.pt') } };
@@ -254,6 +256,9 @@ describeInBrowser('the EEG page', () => {
     await current.page
       .getByText('The model is not loaded, so nothing can be computed here.')
       .waitFor();
+    await current.page.getByRole('button', { name: 'Make one up' }).click();
+    await current.page.getByRole('img', { name: /Signal of channel/ }).waitFor();
+    expect(await current.page.getByRole('slider').count()).toBe(0);
     expect(await current.findViolations()).toEqual([]);
     await broken.stop();
     await current.close();
@@ -267,6 +272,31 @@ describeInBrowser('the EEG page', () => {
     await other.page.getByText('The service cannot be reached.').waitFor();
     await other.page.getByRole('button', { name: /^Classify/ }).click();
     await other.page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+  });
+
+  it('takes windows, classes and rate from the model', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'eeg-page-'));
+    const file = path.join(folder, 'mine.pt');
+    copyFileSync(path.join(FIXTURES, 'eeg', 'short-windows.pt'), file);
+    const classes = ['wake', 'N1', 'N2', 'N3'];
+    const settings = { classes, window_length: 100, sampling_rate_hz: 50, output: 'probabilities' };
+    writeFileSync(path.join(folder, 'mine.json'), JSON.stringify(settings));
+    const other = await startService('eeg', { env: { EEG_MODEL_PATH: file } });
+    const { page, problems } = await open(LOOKS[0], other);
+    await page.getByRole('button', { name: 'Make one up' }).click();
+    await page.getByText('0.0 s to 2.0 s').waitFor();
+    await answerOf(visit as Visit)
+      .locator('.bars')
+      .waitFor();
+    expect(
+      await answerOf(visit as Visit)
+        .locator('.bars .wrap')
+        .allTextContents(),
+    ).toEqual(classes);
+    await page.getByRole('button', { name: 'Classify 30 windows' }).waitFor();
+    expect(problems).toEqual([]);
+    await other.stop();
+    rmSync(folder, { recursive: true });
   });
 
   it.each(LOOKS)('is accessible and fits, and always says what it is not: $look', async (look) => {
@@ -307,7 +337,7 @@ describeInBrowser('the EEG page', () => {
 
 /** Waits until a value is the one that is wanted. */
 async function expectSoon<Value>(read: () => Promise<Value>, wanted: unknown): Promise<void> {
-  for (let tries = 0; tries < 60; tries++) {
+  for (let tries = 0; tries < 300; tries++) {
     if (JSON.stringify(await read()) === JSON.stringify(wanted)) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

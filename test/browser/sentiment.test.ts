@@ -166,6 +166,33 @@ describeInBrowser('the sentiment page', () => {
     expect(await page.getByText('cannot be reached').count()).toBe(0);
   });
 
+  it('says that the service is busy, and works through a list all the same', async () => {
+    const env = { MAX_QUEUE_REQUESTS: '2', WORKERS: '1' };
+    const small = await startService('sentiment', { env });
+    const current = await open(LOOKS[0], small);
+    const { page } = current;
+    let isFlooding = true;
+    const flood = Array.from({ length: 8 }, async () => {
+      while (isFlooding) await post(small, '/analyze', { text: 'long '.repeat(500) });
+    });
+    await page.getByLabel('Text', { exact: true }).fill(TEXT);
+    const busy = page.getByText('The service is busy or shutting down.');
+    for (let tries = 0; tries < 50 && (await busy.count()) === 0; tries++) {
+      await page.getByRole('button', { name: 'Analyze' }).click();
+      await page.locator('.verdict').or(busy).waitFor();
+    }
+    expect(await page.getByText(/Try again in \d+ s/).count()).toBe(1);
+    isFlooding = false;
+    await Promise.all(flood);
+    // A batch of five never fits into a queue of two.
+    await page.getByText('One per line').click();
+    await current.put('Texts, one on each line', ['a', 'b', 'c', 'd', 'e'].join('\n'));
+    await page.getByRole('button', { name: 'Analyze' }).click();
+    await page.locator('tbody tr').nth(4).waitFor();
+    expect(await page.locator('td.failed').count()).toBe(0);
+    await small.stop();
+  });
+
   it('says which lines were not reached in time', async () => {
     const slow = await startService('sentiment', {
       env: { REQUEST_TIMEOUT_MS: '1', WORKERS: '1' },

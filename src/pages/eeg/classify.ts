@@ -1,22 +1,14 @@
 import { effect, signal, untracked } from '@preact/signals';
+import type { PredictBatchAnswer } from '../../http/schemas/answers';
 import { post, type Timings } from '../shared/api';
 import { type Outcome, runInBatches } from '../shared/batches';
 import { type Explanation, explain } from '../shared/errors';
 import { info } from '../shared/info';
-import type { Probabilities } from '../shared/probability-bars';
 import { isReady, samples, windowLength, windowSamples } from './state';
 import { windowStarts } from './windows';
 
 /** One element of the answer of `POST /predict/batch`. */
-export interface Prediction {
-  readonly diagnosis: string;
-  readonly confidence: number;
-  readonly probabilities: Probabilities;
-}
-
-interface BatchAnswer {
-  readonly results: readonly Prediction[];
-}
+export type Prediction = PredictBatchAnswer['results'][number];
 
 /** A window that is being moved is asked about when it rests. */
 const REST_MS = 120;
@@ -61,7 +53,7 @@ export function classifyTheWindow(): void {
 
 async function ask(window: Float64Array, signal: AbortSignal): Promise<void> {
   try {
-    const { body, timings } = await post<BatchAnswer>(
+    const { body, timings } = await post<PredictBatchAnswer>(
       'predict/batch',
       { signals: [Array.from(window)] },
       signal,
@@ -121,7 +113,7 @@ export async function classifyAll(): Promise<void> {
       bytesOf: () => length * NUMBER_BYTES,
       send: async (batch) => {
         const signals = batch.map((start) => Array.from(all.subarray(start, start + length)));
-        return (await post<BatchAnswer>('predict/batch', { signals }, signal)).body.results;
+        return (await post<PredictBatchAnswer>('predict/batch', { signals }, signal)).body.results;
       },
       onOutcomes: (_start, outcomes) => {
         if (run.value) run.value = { starts, outcomes: [...run.value.outcomes, ...outcomes] };

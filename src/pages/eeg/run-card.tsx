@@ -52,7 +52,7 @@ export function RunCard() {
         <RunResult run={run.value} />
       ) : (
         <p class="quiet">
-          The recording is cut into {plural(total, 'window')} side by side; each is classified on
+          The recording holds {plural(total, 'window')}, laid side by side. Each is classified on
           its own, and the probabilities are averaged.
         </p>
       )}

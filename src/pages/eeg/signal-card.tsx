@@ -18,7 +18,7 @@ import {
 /** The channel over time, and the window in it. */
 export function SignalCard() {
   const [all, length] = [samples.value, windowLength.value];
-  if (all === null || length === null) return null;
+  if (all === null) return null;
   return (
     <section class="card" aria-labelledby="signal">
       <div class="row ends">
@@ -28,11 +28,12 @@ export function SignalCard() {
       <ChannelChoice />
       <RateNote />
       <OverviewPlot />
-      {all.length < length ? (
+      {length !== null && all.length < length && (
         <Note tone="warn" title="This channel is shorter than a window.">
           The model takes {count(length)} samples at a time; there are {count(all.length)}.
         </Note>
-      ) : (
+      )}
+      {length !== null && all.length >= length && (
         <WindowSlider last={all.length - length} length={length} />
       )}
     </section>
@@ -44,8 +45,8 @@ function ChannelChoice() {
   const wanted = model.value?.channel ?? null;
   const proposed = findChannel(channels, wanted);
   return (
-    <div class="fields">
-      <div class="field">
+    <>
+      <div class="field channel">
         <label for="channel">Channel</label>
         <select
           id="channel"
@@ -65,7 +66,7 @@ function ChannelChoice() {
           No channel here has that name, so its answers may mean even less.
         </Note>
       )}
-    </div>
+    </>
   );
 }
 

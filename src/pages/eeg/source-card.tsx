@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { clock, count, plural } from '../shared/format';
 import { Note } from '../shared/note';
 import { parseCsv } from './csv-recording';
@@ -19,6 +19,7 @@ const source = signal<Source>('file');
 const pasted = signal('');
 const seconds = signal(60);
 const generatedRate = signal<number | null>(null);
+const rateToGenerate = computed(() => generatedRate.value ?? modelRate.value ?? 256);
 const rhythm = signal(10);
 const problem = signal<string | null>(null);
 const isReading = signal(false);
@@ -102,32 +103,49 @@ function SourceChoice() {
 
 function FileSource() {
   return (
-    <label class="drop">
-      <input
-        type="file"
-        class="visually-hidden"
-        aria-label="Open a CSV or EDF file"
-        accept=".csv,.tsv,.txt,.edf,.json,text/csv,text/plain"
-        onChange={(event) => {
-          const input = event.currentTarget;
-          const file = input.files?.[0];
-          if (file) void take(() => openFile(file));
-          input.value = ''; // so that the same file can be opened again
-        }}
-      />
-      <strong>Drop a file here, or choose one</strong>
-      <span class="quiet">
-        CSV with a column for each channel, or EDF. It is read in this browser; only the windows
-        that are classified are sent to the service.
-      </span>
-    </label>
+    <>
+      <label class="drop">
+        <input
+          type="file"
+          class="visually-hidden"
+          aria-label="Open a CSV or EDF file"
+          accept=".csv,.tsv,.txt,.edf,.json,text/csv,text/plain"
+          onChange={(event) => {
+            const input = event.currentTarget;
+            const file = input.files?.[0];
+            if (file) void take(() => openFile(file));
+            input.value = ''; // so that the same file can be opened again
+          }}
+        />
+        <strong>Drop a file here, or choose one</strong>
+        <span class="quiet">
+          CSV with a column for each channel, or EDF. It is read in this browser; only the windows
+          that are classified are sent to the service.
+        </span>
+      </label>
+      {recording.value === null && (
+        <p class="row quiet">
+          No recording at hand?
+          <button
+            type="button"
+            class="small"
+            onClick={() => {
+              source.value = 'generate';
+              generateOne();
+            }}
+          >
+            Make one up
+          </button>
+        </p>
+      )}
+    </>
   );
 }
 
 function PasteSource() {
   return (
     <form
-      class="field"
+      class="paste"
       onSubmit={(event) => {
         event.preventDefault();
         void take(() => parseCsv(pasted.value, 'Pasted'));
@@ -154,15 +172,22 @@ function PasteSource() {
   );
 }
 
+function generateOne(): void {
+  const options = {
+    seconds: seconds.value,
+    samplingRateHz: rateToGenerate.value,
+    rhythmHz: rhythm.value,
+  };
+  void take(() => generate({ ...options, seed: seed++ }));
+}
+
 function GenerateSource() {
-  const rate = generatedRate.value ?? modelRate.value ?? 256;
   return (
     <form
       class="fields"
       onSubmit={(event) => {
         event.preventDefault();
-        const options = { seconds: seconds.value, samplingRateHz: rate, rhythmHz: rhythm.value };
-        void take(() => generate({ ...options, seed: seed++ }));
+        generateOne();
       }}
     >
       <NumberField
@@ -177,7 +202,7 @@ function GenerateSource() {
       <NumberField
         id="rate"
         label="Sampling rate, Hz"
-        value={rate}
+        value={rateToGenerate.value}
         range={[20, 2000]}
         onChange={(value) => {
           generatedRate.value = value;

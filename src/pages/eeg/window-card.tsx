@@ -47,10 +47,22 @@ export function WindowCards() {
         <h2 id="answer">Answer for this window</h2>
         <div role="status" class="status-region">
           {problem.value && <ErrorNote explanation={problem.value} onRetry={askAgain} />}
-          <Answer />
+          <Announcement />
         </div>
+        <Answer />
       </section>
     </div>
+  );
+}
+
+/** For screen readers: the answer in short, each time that it is another one. */
+function Announcement() {
+  if (answer.value === null) return null;
+  const { diagnosis, confidence } = answer.value.prediction;
+  return (
+    <span class="visually-hidden">
+      {diagnosis}, {percent(confidence)}
+    </span>
   );
 }
 

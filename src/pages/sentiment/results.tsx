@@ -15,8 +15,9 @@ export function Results() {
       <h2 id="results">Result</h2>
       <div role="status" class="status-region">
         {problem.value && <ErrorNote explanation={problem.value} onRetry={analyze} />}
-        {mode.value === 'text' && <SingleResult />}
+        {mode.value === 'text' && <Announcement />}
       </div>
+      {mode.value === 'text' && <SingleResult />}
       {mode.value === 'lines' && table.value && <LinesTable table={table.value} />}
       {!shown && !problem.value && (
         <p class="quiet">
@@ -26,6 +27,18 @@ export function Results() {
         </p>
       )}
     </section>
+  );
+}
+
+/** For screen readers: the answer in short. */
+function Announcement() {
+  if (!single.value) return null;
+  const { label, score, truncated } = single.value.analysis;
+  return (
+    <span class="visually-hidden">
+      {label}, {score}
+      {truncated && ', the text was cut'}
+    </span>
   );
 }
 

@@ -1,29 +1,19 @@
 import { computed, signal } from '@preact/signals';
+import type { AnalyzeBatchAnswer } from '../../http/schemas/answers';
 import { post, type Timings } from '../shared/api';
 import { type Outcome, runInBatches } from '../shared/batches';
 import { type Explanation, explain } from '../shared/errors';
 import { info } from '../shared/info';
-import type { Probabilities } from '../shared/probability-bars';
 import { bytesOf, type Line, splitLines } from './lines';
 
 /** One element of the answer of `POST /analyze/batch`. */
-export interface Analysis {
-  readonly input_text: string;
-  readonly label: string;
-  readonly score: number;
-  readonly probabilities: Probabilities;
-  readonly truncated: boolean;
-}
+export type Analysis = AnalyzeBatchAnswer['results'][number];
 
 export interface Table {
   readonly lines: readonly Line[];
   readonly outcomes: readonly Outcome<Analysis>[];
   /** From the first request to the last answer so far. */
   readonly ms: number;
-}
-
-interface BatchAnswer {
-  readonly results: readonly Analysis[];
 }
 
 /** Texts in one request: few enough that the progress moves and others get their turn. */
@@ -70,7 +60,7 @@ export async function analyze(): Promise<void> {
 
 async function analyzeText(signal: AbortSignal): Promise<void> {
   single.value = null;
-  const { body, timings } = await post<BatchAnswer>(
+  const { body, timings } = await post<AnalyzeBatchAnswer>(
     'analyze/batch',
     { texts: [text.value] },
     signal,
@@ -92,7 +82,7 @@ async function analyzeLines(signal: AbortSignal): Promise<void> {
     },
     bytesOf,
     send: async (texts) => {
-      const { body } = await post<BatchAnswer>('analyze/batch', { texts }, signal);
+      const { body } = await post<AnalyzeBatchAnswer>('analyze/batch', { texts }, signal);
       return body.results;
     },
     onOutcomes: (_start, outcomes) => {

@@ -1,32 +1,13 @@
 import { signal } from '@preact/signals';
+import type { EegInfo, SentimentInfo } from '../../http/schemas/answers';
 import { get } from './api';
 import { type Explanation, explain } from './errors';
 
-/** The answer of `GET /info`. */
-export interface ServiceInfo {
-  readonly service: 'sentiment' | 'eeg';
-  readonly version: string;
-  readonly model: {
-    readonly name: string;
-    readonly version: string | null;
-    readonly loaded: boolean;
-    readonly reason: string | null;
-    readonly labels?: readonly string[] | null;
-    readonly classes?: readonly string[];
-    /** Tokens. */
-    readonly max_length?: number | null;
-    /** Samples. */
-    readonly window_length?: number;
-    readonly sampling_rate_hz?: number | null;
-    readonly channel?: string | null;
-    readonly dtype?: string;
-  };
-  readonly limits: {
-    readonly body_bytes: number;
-    readonly list_length: number;
-    readonly request_timeout_ms: number;
-  };
-}
+/** The answer of `GET /info`. What only one of the services says of its model, the other leaves out. */
+export type ServiceInfo = Omit<EegInfo, 'service' | 'model'> & {
+  readonly model: Partial<EegInfo['model'] & SentimentInfo['model']> &
+    Pick<EegInfo['model'], 'name' | 'version' | 'loaded' | 'reason'>;
+};
 
 /** null: not here yet. */
 export const info = signal<ServiceInfo | null>(null);
