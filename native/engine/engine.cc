@@ -51,12 +51,15 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
       options_(for_model(options, description_)),
       on_completions_(std::move(on_completions)),
       queue_(std::make_unique<RequestQueue>(options_)) {
+  // The requests of a signal model keep the event loop busy, and it must win. Those of a text model
+  // hardly do, and with a lower priority another process would take a core from it nearly whole.
+  const Priority priority = description_.needs_preparation ? Priority::kEqual : Priority::kLower;
   std::vector<std::future<void>> prepared;
   for (size_t i = 0; i < options_.workers; ++i) {
     auto promise = std::make_shared<std::promise<void>>();
     prepared.push_back(promise->get_future());
-    threads_.emplace_back([this, promise] {
-      set_up_engine_thread("inference");
+    threads_.emplace_back([this, promise, priority] {
+      set_up_engine_thread("inference", priority);
       try {
         backend_->prepare_thread();
       } catch (...) {
@@ -69,11 +72,11 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
   }
   if (description_.needs_preparation) {
     threads_.emplace_back([this] {
-      set_up_engine_thread("tokenization");
+      set_up_engine_thread("tokenization", Priority::kEqual);
       prepare_loop(Lane::kShort);
     });
     threads_.emplace_back([this] {
-      set_up_engine_thread("long texts");
+      set_up_engine_thread("long texts", Priority::kLower);
       prepare_loop(Lane::kLong);
     });
   }

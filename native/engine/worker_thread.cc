@@ -10,9 +10,10 @@
 
 namespace engine {
 
-void set_up_engine_thread(const char* name) {
+void set_up_engine_thread(const char* name, Priority priority) {
 #ifdef __linux__
   pthread_setname_np(pthread_self(), name);
+  if (priority == Priority::kEqual) return;
   // On Linux the nice value belongs to the thread. Raising it needs no privilege; should it fail,
   // only the preference is lost.
   constexpr int kNiceness = 10;
@@ -20,6 +21,7 @@ void set_up_engine_thread(const char* name) {
   const int current = getpriority(PRIO_PROCESS, thread_id);
   (void)setpriority(PRIO_PROCESS, thread_id, current + kNiceness);
 #else
+  (void)priority;
   pthread_setname_np(name);
 #endif
 }

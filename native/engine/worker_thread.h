@@ -3,8 +3,10 @@
 
 namespace engine {
 
-/// Name it for debuggers and `top -H` (15 characters at most), and let the event loop win: the two
-/// share the cores, and a health check must not wait behind a batch.
-void set_up_engine_thread(const char* name);
+/// Against the event loop, which shares the cores with the engine's threads.
+enum class Priority { kEqual, kLower };
+
+/// Name it for debuggers and `top -H` (15 characters at most), and set its priority.
+void set_up_engine_thread(const char* name, Priority priority);
 
 }  // namespace engine
