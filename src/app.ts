@@ -22,6 +22,8 @@ import type { Tracer } from './tracing/tracer';
 export interface AppOptions {
   readonly endpoints: readonly Endpoint[];
   readonly info: ServiceInfo;
+  /** The OpenAPI document. */
+  readonly describeApi: () => object;
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
   /** Null: no spans are exported. */
@@ -49,7 +51,7 @@ export function createApp(options: AppOptions): Express {
     '/health': health(serviceInfo.model.loaded),
     '/ready': ready(serviceInfo.model),
     '/info': info(serviceInfo),
-    '/openapi.json': openapi(serviceInfo),
+    '/openapi.json': openapi(options.describeApi),
     '/metrics': metrics(options.metrics),
   };
   for (const [path, handle] of Object.entries(gets)) {

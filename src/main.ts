@@ -62,9 +62,11 @@ async function run(config: Config): Promise<void> {
   // Beside the loading, which has threads of its own.
   const pages = readPages(config, log);
   const tracer = startTracing(config, packageVersion(), log.logger);
+  const { describeApi } =
+    require('./http/openapi/document') as typeof import('./http/openapi/document');
   const service = await loading;
   if (!shutdown.isRequested) {
-    const server = createServer(config, { service, pages, tracer }, log);
+    const server = createServer(config, { service, pages, tracer, describeApi }, log);
     const address = await listen(server, config);
     if (address) {
       const startMs = Math.round(performance.now() - startedAt);
@@ -114,9 +116,11 @@ interface Parts {
   readonly service: Service;
   readonly pages: readonly StaticFile[];
   readonly tracer: Tracer | null;
+  readonly describeApi: (info: ServiceInfo) => object;
 }
 
-function createServer(config: Config, { service, pages, tracer }: Parts, log: Log): HttpServer {
+function createServer(config: Config, parts: Parts, log: Log): HttpServer {
+  const { service, pages, tracer, describeApi } = parts;
   const inFlight = new InFlight();
   const metrics = createMetrics({
     packageVersion: service.info.version,
@@ -129,6 +133,7 @@ function createServer(config: Config, { service, pages, tracer }: Parts, log: Lo
   const app = createApp({
     endpoints: service.endpoints,
     info: service.info,
+    describeApi: () => describeApi(service.info),
     inFlight,
     metrics,
     tracer,

@@ -105,6 +105,18 @@ describe('POST /analyze/batch with the shipped model', () => {
     expect(answer.headers['x-input-truncated']).toBe('true');
   });
 
+  it('lets others be answered while the longest list runs', async () => {
+    let isAnswered = false;
+    const list = batch(Array(1024).fill('good film')).finally(() => {
+      isAnswered = true;
+    });
+    for (let i = 0; i < 5; i++) {
+      expect((await request(service, { path: '/health' })).status).toBe(200);
+    }
+    expect(isAnswered).toBe(false);
+    expect(resultsOf(await list)).toHaveLength(1024);
+  });
+
   it('leaves other paths and methods as they are', async () => {
     const wrong = await request(service, { path: '/analyze/batch' });
     expectError(wrong, 405, 'This path accepts POST only.');

@@ -17,11 +17,13 @@ beforeAll(async () => {
 afterAll(killAll);
 
 it('answers with the text, its label and a score of 4 decimals', async () => {
-  const { status, json } = await analyze('Good.');
+  const { status, json, text } = await analyze('Good.');
   expect(status).toBe(200);
   const [{ label, score }] = golden.filter(({ text }) => text === 'Good.') as [GoldenText];
   expect(json).toEqual({ input_text: 'Good.', label, score: roundToFourDecimals(score) });
-  expect(Object.keys(json as object)).toEqual(['input_text', 'label', 'score']);
+  expect(text).toBe(
+    `{"input_text":"Good.","label":${JSON.stringify(label)},"score":${roundToFourDecimals(score)}}`,
+  );
 });
 
 it.each([
