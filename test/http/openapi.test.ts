@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
@@ -161,6 +162,13 @@ describe.each(CASES)('/openapi.json of the $name service', ({ name, options, bla
     const says = document.info.description.includes('not a medical device');
     expect(says).toBe(name === 'eeg');
   });
+});
+
+it('has the examples of the README', () => {
+  const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+  for (const { answer } of [...Object.values(SENTIMENT_EXAMPLES), EEG_EXAMPLES.single]) {
+    expect(readme).toContain(JSON.stringify(answer));
+  }
 });
 
 /** `toEqual` with a tolerance of the fourth decimal. */

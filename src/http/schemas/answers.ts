@@ -2,10 +2,9 @@ import { z } from 'zod';
 
 const fourDecimals = z.number().describe('Four decimals');
 
-/** Scores of all labels by name. For regression models they are no probabilities. */
 const probabilities = z
   .record(z.string(), fourDecimals)
-  .describe('Of all labels, by name; four decimals');
+  .describe('Of all labels, by name, four decimals; of a regression model its outputs');
 
 /** Every error, of every route. */
 export const errorAnswer = z.object({
