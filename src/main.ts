@@ -60,11 +60,11 @@ async function run(config: Config): Promise<void> {
 
   const loading = loadService(config, packageVersion(), log);
   // Beside the loading, which has threads of its own.
-  const pages = readPages(config, log);
+  const reading = readPages(config, log);
   const tracer = startTracing(config, packageVersion(), log.logger);
   const { describeApi } =
     require('./http/openapi/document') as typeof import('./http/openapi/document');
-  const service = await loading;
+  const [service, pages] = await Promise.all([loading, reading]);
   if (!shutdown.isRequested) {
     const server = createServer(config, { service, pages, tracer, describeApi }, log);
     const address = await listen(server, config);
@@ -100,12 +100,13 @@ function describeDtypeProblem({ service, scheduling: { dtype } }: Config): strin
 }
 
 /** Without its pages, from a build that was not finished, a service still does what it is for. */
-function readPages({ service }: Config, log: Log): readonly StaticFile[] {
+async function readPages({ service }: Config, log: Log): Promise<readonly StaticFile[]> {
   try {
-    return [
-      ...readStaticFiles(path.join(PAGES, service), '/'),
-      ...readStaticFiles(path.join(PAGES, 'docs'), '/docs'),
-    ];
+    const files = await Promise.all([
+      readStaticFiles(path.join(PAGES, service), '/'),
+      readStaticFiles(path.join(PAGES, 'docs'), '/docs'),
+    ]);
+    return files.flat();
   } catch (error) {
     log.logger.warn(`There are no pages, run "npm run build": ${(error as Error).message}`);
     return [];

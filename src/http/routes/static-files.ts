@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
 
@@ -28,11 +28,23 @@ const ENCODINGS = [
 /** `main-4F2KQX7A.js`: the name changes with the content (esbuild's hash), so it never goes stale. */
 const HASHED_NAME = /-[0-9A-Z]{8}\.\w+$/;
 
-interface Form {
+/** A file as it is, or compressed. */
+class Form {
   /** Undefined: as it is. */
   readonly encoding: 'br' | 'gzip' | undefined;
   readonly bytes: Buffer;
-  readonly etag: string;
+  #etag: string | null = null;
+
+  constructor(encoding: Form['encoding'], bytes: Buffer) {
+    this.encoding = encoding;
+    this.bytes = bytes;
+  }
+
+  /** Computed when it is first asked for: hashing all files would make every start slower. */
+  get etag(): string {
+    this.#etag ??= `"${createHash('sha256').update(this.bytes).digest('base64url').slice(0, 22)}"`;
+    return this.#etag;
+  }
 }
 
 /** One file of a page, held in memory. */
@@ -46,45 +58,41 @@ export interface StaticFile {
 }
 
 /**
- * Reads what the build left in a folder, subfolders included.
+ * Reads what the build left in a folder, subfolders included. It is done by libuv's threads, beside
+ * the loading of the model.
  *
  * @param at path of the URL that answers with the folder's index.html; its other files are below
  * @throws the system's error when the folder cannot be read; Error for a kind of file that has no
  *   content type here
  */
-export function readStaticFiles(folder: string, at: string): readonly StaticFile[] {
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+export async function readStaticFiles(folder: string, at: string): Promise<readonly StaticFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = entries
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath ?? entry.path, entry.name)));
   const present = new Set(names);
-  return names
-    .filter((name) => !ENCODINGS.some(({ suffix }) => name.endsWith(suffix)))
-    .map((name) => {
-      const contentType = CONTENT_TYPES[path.extname(name)];
-      if (contentType === undefined) throw new Error(`${name}: no content type is known for it`);
-      const forms = ENCODINGS.filter(({ suffix }) => present.has(name + suffix));
-      return {
-        path: urlPath(at, name),
-        contentType,
-        cacheControl: HASHED_NAME.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
-        forms: [
-          ...forms.map(({ encoding, suffix }) =>
-            readForm(path.join(folder, name + suffix), encoding),
-          ),
-          readForm(path.join(folder, name), undefined),
-        ],
-      };
-    });
+  return Promise.all(
+    names
+      .filter((name) => !ENCODINGS.some(({ suffix }) => name.endsWith(suffix)))
+      .map(async (name) => {
+        const contentType = CONTENT_TYPES[path.extname(name)];
+        if (contentType === undefined) throw new Error(`${name}: no content type is known for it`);
+        const place = path.join(folder, name);
+        const packed = ENCODINGS.filter(({ suffix }) => present.has(name + suffix)).map(
+          async ({ encoding, suffix }) => new Form(encoding, await readFile(place + suffix)),
+        );
+        return {
+          path: urlPath(at, name),
+          contentType,
+          cacheControl: HASHED_NAME.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
+          forms: [...(await Promise.all(packed)), new Form(undefined, await readFile(place))],
+        };
+      }),
+  );
 }
 
 function urlPath(at: string, name: string): string {
   return name === 'index.html' ? at : `${at.replace(/\/$/, '')}/${name.replaceAll(path.sep, '/')}`;
-}
-
-function readForm(place: string, encoding: Form['encoding']): Form {
-  const bytes = readFileSync(place);
-  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-  return { encoding, bytes, etag: `"${hash}"` };
 }
 
 /** GET and HEAD of one file: the form that the client accepts, or 304 when it has that already. */
