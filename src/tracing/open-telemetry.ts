@@ -59,18 +59,19 @@ export class OpenTelemetryTracer implements Tracer {
   }
 
   record(request: TracedRequest): { traceId: string; spanId: string } {
-    const { startedAt, durationMs, phases } = request;
+    const { startedAt, phases } = request;
+    const { route, status, durationMs } = request.ended;
     // One offset for all spans of a request, so that they keep their places in one another.
     const toEpochMs = Date.now() - performance.now();
     const at = (ms: number): HrTime => millisToHrTime(ms + toEpochMs);
     const method = KNOWN_METHODS.has(request.method) ? request.method : 'HTTP';
     const span = this.#spans.startSpan(
-      request.route === null ? method : `${method} ${request.route}`,
+      route === null ? method : `${method} ${route}`,
       { kind: SpanKind.SERVER, startTime: at(startedAt), attributes: describeRequest(request) },
       contextOfParent(request),
     );
     if (span.isRecording()) {
-      if (request.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       const inside = trace.setSpan(ROOT_CONTEXT, span);
       for (const { name, start, end } of phases) {
         const attributes = name === 'inference' ? describeInference(request) : {};
@@ -123,7 +124,8 @@ function contextOfParent({ parent, tracestate }: TracedRequest): Context {
 
 /** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server */
 function describeRequest(request: TracedRequest): Attributes {
-  const { method, route, status, answered, httpVersion } = request;
+  const { method, answered, httpVersion } = request;
+  const { route, status } = request.ended;
   return {
     'http.request.method': KNOWN_METHODS.has(method) ? method : '_OTHER',
     'url.scheme': 'http',

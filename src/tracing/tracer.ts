@@ -1,25 +1,23 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config';
 import type { Timings } from '../http/timings';
+import type { EndedRequest } from '../metrics/request-metrics';
 import type { Phase } from './phases';
 import type { TraceContext } from './trace-context';
 
 /** What a span says of a request: nothing that a client wrote but its ids. */
 export interface TracedRequest {
+  readonly ended: EndedRequest;
   /** Null: the trace begins here. */
   readonly parent: TraceContext | null;
   /** The header, as it came. */
   readonly tracestate: string | undefined;
   readonly method: string;
-  /** Null: no route matched. */
-  readonly route: string | null;
   readonly httpVersion: string;
-  readonly status: number;
   /** False: the client had gone. */
   readonly answered: boolean;
   /** On the clock of `performance.now()`. */
   readonly startedAt: number;
-  readonly durationMs: number;
   readonly phases: readonly Phase[];
   /** Null: nothing was computed. */
   readonly timings: Timings | null;
