@@ -11,7 +11,7 @@ import type { Service } from '../helpers/service';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 /** The browser to test with: CHROMIUM, or where distributions put it. */
-const executable = process.env.CHROMIUM ?? PLACES.find((place) => existsSync(place));
+const executable = process.env.CHROMIUM || PLACES.find((place) => existsSync(place));
 
 /** No test fails because a machine is slow. */
 const PATIENCE_MS = 60_000;

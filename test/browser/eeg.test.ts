@@ -327,10 +327,10 @@ describeInBrowser('the EEG page', () => {
       await page.getByRole('button', { name: 'Next' }).click();
     }
     await expectSoon(() => page.locator('[aria-busy=true]').count(), 0);
-    for (let presses = 0; presses < 3; presses++) {
+    for (let presses = 0; presses < 4; presses++) {
       await page.getByRole('button', { name: 'Zoom in' }).click();
     }
-    await page.setViewportSize({ width: 940, height: 1000 });
+    await page.setViewportSize({ width: 940, height: 1062 });
     await takePicture(current, 'eeg', page.getByRole('region', { name: 'Signal' }));
   });
 });
