@@ -220,7 +220,7 @@ it('keeps to the environment variables of the SDK', async () => {
 });
 
 describe('without a collector', () => {
-  it('that listens, serves, warns, and stops in time with 0', async () => {
+  it('that listens, serves, and stops in time with 0', async () => {
     const closed = net.createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as net.AddressInfo;
@@ -228,21 +228,21 @@ describe('without a collector', () => {
     await expectNoHarm(`http://127.0.0.1:${port}`);
   });
 
-  it('that answers, serves, warns, and stops in time with 0', async () => {
+  it('that answers, serves, and stops in time with 0', async () => {
     const { url } = await startReceiver(() => {}); // takes what comes, and says nothing
     await expectNoHarm(url);
   });
 
   async function expectNoHarm(url: string): Promise<void> {
+    // The SDK would try for longer than this test may take.
+    const patience = { OTEL_EXPORTER_OTLP_TIMEOUT: '600000', OTEL_BSP_SCHEDULE_DELAY: '10' };
     const service = await startService('sentiment', {
-      env: { ...TEXT, OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_BSP_SCHEDULE_DELAY: '10' },
+      env: { ...TEXT, OTEL_EXPORTER_OTLP_ENDPOINT: url, ...patience },
     });
     for (let i = 0; i < 5; i++) {
       expect((await post(service, '/analyze', { text: 'good' })).status).toBe(200);
     }
-    const start = performance.now();
     expect(await service.stop()).toEqual(STOPPED);
-    expect(performance.now() - start).toBeLessThan(9000); // the SDK would try for 10 s
     expect(service.logs.map(({ msg }) => msg)).toContain(
       'The last spans could not be exported in time.',
     );
