@@ -93,6 +93,23 @@ export class Visit {
     });
   }
 
+  /** Presses Tab until the focus is where it was first; names or ids of all that had it. */
+  async walk(): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (let presses = 0; presses < 100; presses++) {
+      await this.page.keyboard.press('Tab');
+      const name = await this.page.evaluate(() => {
+        const { activeElement } = document;
+        if (activeElement === null || activeElement === document.body) return '';
+        const label = activeElement.getAttribute('aria-label') ?? activeElement.id;
+        return label || (activeElement.textContent ?? '').trim();
+      });
+      if (name !== '' && name === names[0]) return names;
+      if (name !== '') names.push(name);
+    }
+    throw new Error(`the focus never came back to ${names[0]}: ${names.join(', ')}`);
+  }
+
   /** Pixels by which the page is wider than the window. */
   overflow(): Promise<number> {
     return this.page.evaluate(() => {

@@ -1,30 +1,8 @@
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { makeEdf } from '../helpers/edf';
+import type { Browser } from 'playwright-core';
 import { post } from '../helpers/http';
-import { seededRandom } from '../helpers/random';
-import { FIXTURES, killAll, ROOT, type Service, startService } from '../helpers/service';
+import { killAll, type Service, startService } from '../helpers/service';
 import { describeInBrowser, LOOKS, launch, takePicture, Visit } from './browser';
-
-const MODEL = { env: { EEG_MODEL_PATH: path.join(ROOT, 'models', 'eeg', 'eeg_model.pt') } };
-const WINDOW = 256;
-
-/** A rhythm and some noise, in microvolts. */
-function signal(length: number, { hz = 10, rate = 95, seed = 1 } = {}): number[] {
-  const random = seededRandom(seed);
-  return Array.from({ length }, (_, i) => {
-    const value = 20 * Math.sin((2 * Math.PI * hz * i) / rate) + 15 * (random() - 0.5);
-    return Math.round(value * 10) / 10;
-  });
-}
-
-/** Two channels with a column of times, at 95 Hz unless said otherwise. */
-function table(t3: readonly number[], rate = 95): string {
-  const rows = t3.map((value, i) => `${(i / rate).toFixed(5)},${(i * 7) % 13},${value}`);
-  return ['time,Fp1,T3', ...rows].join('\n');
-}
+import { answerOf, generate, MODEL, paste, signal, table, WINDOW } from './eeg-page';
 
 describeInBrowser('the EEG page', () => {
   let browser: Browser;
@@ -49,24 +27,6 @@ describeInBrowser('the EEG page', () => {
     visit = await Visit.open(browser, at, look);
     return visit;
   }
-
-  async function paste(current: Visit, text: string): Promise<void> {
-    await current.page.getByText('Paste', { exact: true }).click();
-    await current.put('Numbers:', text);
-    await current.page.getByRole('button', { name: 'Read' }).click();
-  }
-
-  const generate = async ({ page }: Visit, seconds: number) => {
-    await page.getByText('Generate', { exact: true }).first().click();
-    await page.getByLabel('Length, s').fill(String(seconds));
-    await page.getByRole('button', { name: 'Generate' }).click();
-  };
-
-  const openFile = (page: Page, name: string, buffer: Buffer) =>
-    page.getByLabel('Open a CSV or EDF file').setInputFiles({ name, mimeType: '', buffer });
-
-  const answerOf = ({ page }: Visit) =>
-    page.getByRole('region', { name: 'Answer for this window' });
 
   /** What the service says of a window, as the page writes it. */
   async function expected(window: readonly number[]): Promise<readonly string[]> {
@@ -146,33 +106,6 @@ describeInBrowser('the EEG page', () => {
     expect(problems).toEqual([]);
   });
 
-  it('opens EDF, points out another sampling rate, and resamples', async () => {
-    const { page, problems } = await open();
-    const digital = signal(250 * 20, { rate: 250 }).map((value) => Math.round(value * 10));
-    const channel = { label: 'EEG T3-Ref', unit: 'uV', perRecord: 250, digital };
-    await openFile(page, 'a.edf', makeEdf({ channels: [channel], recordSeconds: 1 }));
-    await page.getByText('Recorded at 250 Hz, but the model was made for 95 Hz.').waitFor();
-    expect(await page.getByRole('button', { name: 'Classify 19 windows' }).count()).toBe(1);
-    await page.getByRole('button', { name: 'Resample to 95 Hz' }).click();
-    await page.getByText('Resampled from 250 Hz to 95 Hz.').waitFor();
-    await page.getByRole('button', { name: 'Classify 7 windows' }).waitFor();
-    await page.getByRole('button', { name: 'Use the original' }).click();
-    await page.getByRole('button', { name: 'Resample to 95 Hz' }).waitFor();
-    expect(problems).toEqual([]);
-  });
-
-  it('asks for a sampling rate that the file does not say, and warns of a missing channel', async () => {
-    const { page } = await open();
-    const text = ['Fp1', ...signal(600)].join('\n').replaceAll('.', ',');
-    await openFile(page, 'a.csv', Buffer.from(text.replaceAll('\n', ';\n')));
-    await page.getByText('The recording does not say its sampling rate.').waitFor();
-    await page.getByText('The model was trained on channel T3.').waitFor();
-    await page.getByLabel('Sampling rate, Hz').fill('190');
-    await page.keyboard.press('Tab');
-    await page.getByRole('button', { name: 'Resample to 95 Hz' }).click();
-    await page.getByRole('button', { name: 'Classify 1 window' }).waitFor();
-  });
-
   it('classifies a whole recording, and gives it as CSV', async () => {
     const current = await open();
     const { page, problems } = current;
@@ -207,96 +140,21 @@ describeInBrowser('the EEG page', () => {
     expect(problems).toEqual([]);
   });
 
-  it('takes a dropped file, and says of a bad one what is wrong where', async () => {
-    const { page, problems } = await open();
-    const drop = async (name: string, text: string) => {
-      const transfer = await page.evaluateHandle(
-        ([name, text]) => {
-          const data = new DataTransfer();
-          data.items.add(new File([text as string], name as string));
-          return data;
-        },
-        [name, text],
-      );
-      await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer });
-    };
-    await drop('bad.csv', 'T3\n1\n2\noops\n4');
-    await page.getByText('bad.csv, line 4: “T3” holds "oops"').waitFor();
-    await drop('good.csv', table(signal(300)));
-    await page.getByText('good.csv').waitFor();
-    expect(await page.getByText('oops').count()).toBe(0);
-    await drop('short.csv', '1\n2\n3');
-    await page.getByText('This channel is shorter than a window.').waitFor();
-    expect(problems).toEqual([]);
-  });
-
-  it('survives files of any content', async () => {
-    const { page, problems } = await open();
-    const random = seededRandom(5);
-    const edf = makeEdf({
-      channels: [{ label: 'T3', unit: 'uV', perRecord: 100, digital: signal(400).map(Math.round) }],
-      recordSeconds: 1,
-    });
-    for (let round = 0; round < 40; round++) {
-      const file = Buffer.from(round % 2 === 0 ? edf : Buffer.from(table(signal(40))));
-      for (let edit = 0; edit < 12; edit++) {
-        file[8 + Math.floor(random() * (file.length - 8))] = Math.floor(random() * 256);
-      }
-      await openFile(page, `file-${round}`, file.subarray(0, 20 + random() * file.length));
-      await page.locator('section').first().getByText(`file-${round}`).first().waitFor();
-    }
-    expect(problems).toEqual([]);
-  });
-
-  it('says when the model is not loaded, and when the service is gone', async () => {
-    const broken = await startService('eeg', {
-      env: { EEG_MODEL_PATH: '/nonexistent/eeg_model.pt' },
-    });
-    const current = await open(LOOKS[0], broken);
-    await current.page
-      .getByText('The model is not loaded, so nothing can be computed here.')
-      .waitFor();
-    await current.page.getByRole('button', { name: 'Make one up' }).click();
-    await current.page.getByRole('img', { name: /Signal of channel/ }).waitFor();
-    expect(await current.page.getByRole('slider').count()).toBe(0);
-    expect(await current.findViolations()).toEqual([]);
-    await broken.stop();
-    await current.close();
-
-    const dying = await startService('eeg', MODEL);
-    const other = await open(LOOKS[0], dying);
-    await paste(other, table(signal(600)));
-    await other.page.locator('.bars').waitFor();
-    await dying.stop();
-    await other.page.getByRole('button', { name: 'Next' }).click();
-    await other.page.getByText('The service cannot be reached.').waitFor();
-    await other.page.getByRole('button', { name: /^Classify/ }).click();
-    await other.page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
-  });
-
-  it('takes windows, classes and rate from the model', async () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'eeg-page-'));
-    const file = path.join(folder, 'mine.pt');
-    copyFileSync(path.join(FIXTURES, 'eeg', 'short-windows.pt'), file);
-    const classes = ['wake', 'N1', 'N2', 'N3'];
-    const settings = { classes, window_length: 100, sampling_rate_hz: 50, output: 'probabilities' };
-    writeFileSync(path.join(folder, 'mine.json'), JSON.stringify(settings));
-    const other = await startService('eeg', { env: { EEG_MODEL_PATH: file } });
-    const { page, problems } = await open(LOOKS[0], other);
-    await page.getByRole('button', { name: 'Make one up' }).click();
-    await page.getByText('0.0 s to 2.0 s').waitFor();
-    await answerOf(visit as Visit)
-      .locator('.bars')
-      .waitFor();
-    expect(
-      await answerOf(visit as Visit)
-        .locator('.bars .wrap')
-        .allTextContents(),
-    ).toEqual(classes);
-    await page.getByRole('button', { name: 'Classify 30 windows' }).waitFor();
-    expect(problems).toEqual([]);
-    await other.stop();
-    rmSync(folder, { recursive: true });
+  it('can be walked through with Tab, and traps nothing', async () => {
+    const current = await open();
+    await generate(current, 30);
+    await answerOf(current).locator('.bars').waitFor();
+    expect(await current.walk()).toEqual(
+      expect.arrayContaining([
+        'Dark theme',
+        'Zoom in',
+        'channel',
+        'window',
+        'Next',
+        'Classify 11 windows',
+        'API',
+      ]),
+    );
   });
 
   it.each(LOOKS)('is accessible and fits, and always says what it is not: $look', async (look) => {

@@ -75,6 +75,15 @@ describeInBrowser('the sentiment page', () => {
     expect(problems).toEqual([]);
   });
 
+  it('can be walked through with Tab, and traps nothing', async () => {
+    const current = await open();
+    await current.page.getByRole('button', { name: 'The cast is wonderful' }).click();
+    await current.page.locator('.timing').waitFor();
+    expect(await current.walk()).toEqual(
+      expect.arrayContaining(['Dark theme', 'text', 'Analyze', 'API', 'Licences']),
+    );
+  });
+
   it('says that a text was cut', async () => {
     const { page } = await open();
     await page.getByLabel('Text', { exact: true }).fill('good film '.repeat(400));
