@@ -233,8 +233,13 @@ describeInBrowser('the sentiment page', () => {
 
   it('has its picture taken', async () => {
     const current = await open();
-    await current.page.getByRole('button', { name: 'A warm, funny film' }).click();
-    await current.page.locator('.timing').waitFor();
+    // The times of a first answer are those of a browser that is busy with its first picture.
+    for (let i = 0; i < 5; i++) {
+      const answer = current.page.waitForResponse('**/analyze/batch');
+      await current.page.getByRole('button', { name: 'A warm, funny film' }).click();
+      await (await answer).finished();
+      await current.page.waitForTimeout(300);
+    }
     await current.page.setViewportSize({ width: 1280, height: 700 });
     await takePicture(current, 'sentiment');
   });
