@@ -95,6 +95,8 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   const engine::Statistics statistics = host_->statistics();
   auto object = Napi::Object::New(info.Env());
   object["queueRequests"] = static_cast<double>(statistics.queue_requests);
+  object["queueBytes"] = static_cast<double>(statistics.queue_bytes);
+  object["queueBytesLimit"] = static_cast<double>(statistics.queue_bytes_limit);
   object["completed"] = static_cast<double>(statistics.completed);
   object["failed"] = static_cast<double>(statistics.failed);
   object["refused"] = static_cast<double>(statistics.refused);

@@ -137,6 +137,11 @@ size_t RequestQueue::size() const {
   return requests_;
 }
 
+size_t RequestQueue::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
 bool RequestQueue::batch_is_full() const {
   return ready_.size() >= options_.max_batch_requests || ready_cost_ >= options_.max_batch_tokens;
 }

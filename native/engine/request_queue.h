@@ -65,6 +65,7 @@ class RequestQueue {
   Requests close_and_clear();
 
   size_t size() const;
+  size_t bytes() const;  ///< of the inputs that wait
 
  private:
   using Line = std::deque<std::unique_ptr<Request>>;

@@ -91,6 +91,9 @@ export interface ModelDescription {
 /** Counters since the engine started, and what waits now. */
 export interface EngineStats {
   readonly queueRequests: number;
+  /** Of the inputs that wait, and how many may wait. */
+  readonly queueBytes: number;
+  readonly queueBytesLimit: number;
   readonly completed: number;
   readonly failed: number;
   readonly refused: number;

@@ -159,9 +159,8 @@ export class Engine<Input extends string | Float32Array> {
   ): Promise<readonly Inference[]> {
     if (signal?.aborted) throw errorOf('CANCELLED');
     // Exact: only this thread submits, and until this turn of the event loop ends the queue can
-    // only become shorter. (Of inputs above 64 MiB together, one may still be refused.)
-    const { queueRequests } = this.stats();
-    if (queueRequests + inputs.length > this.maxQueueRequests) throw errorOf('QUEUE_FULL');
+    // only become shorter.
+    if (inputs.length > 1 && !this.hasRoomFor(inputs)) throw errorOf('QUEUE_FULL');
     const firstTicket = this.lastTicket + 1;
     const answers = inputs.map((input, index) =>
       this.infer(input, { timeoutMs }).catch((error: EngineError) => {
@@ -192,6 +191,16 @@ export class Engine<Input extends string | Float32Array> {
   close(): Promise<void> {
     this.closed ??= this.native.close();
     return this.closed;
+  }
+
+  private hasRoomFor(inputs: readonly Input[]): boolean {
+    const { queueRequests, queueBytes, queueBytesLimit } = this.stats();
+    if (queueRequests + inputs.length > this.maxQueueRequests) return false;
+    let bytes = queueBytes;
+    for (const input of inputs) {
+      bytes += typeof input === 'string' ? Buffer.byteLength(input) : input.byteLength;
+    }
+    return bytes <= queueBytesLimit;
   }
 
   private cancelOn(signal: CancelSignal | undefined, ticket: number): (() => void) | undefined {

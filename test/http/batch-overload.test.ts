@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { type Answer, post, request } from '../helpers/http';
+import { scrape } from '../helpers/metrics';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
 
@@ -36,6 +37,25 @@ it('is refused whole where the queue has no room for all of it', async () => {
   const ran = () => service.logs.filter(({ batchSize }) => batchSize !== undefined);
   await service.waitForLog(() => ran().length === 2);
   expect(ran().map(({ batchSize }) => batchSize)).toEqual([5, 5]);
+});
+
+it('is refused whole where its bytes are more than the queue holds', async () => {
+  const env = { ...textModel('bert-single-label'), BODY_LIMIT: '128mb' };
+  const service = await startService('sentiment', { env });
+  const texts = (count: number) => Array(count).fill('good '.repeat(800_000)); // 4 MB each
+  expectError(
+    await post(service, '/analyze/batch', { texts: texts(17) }),
+    503,
+    'The queue is full.',
+  );
+  expect((await scrape(service)).byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
+    answered: 0,
+    failed: 0,
+    refused: 0,
+    cancelled: 0,
+    expired: 0,
+  });
+  expect((await post(service, '/analyze/batch', { texts: texts(3) })).status).toBe(200);
 });
 
 it('gives its places to others when its client has gone', async () => {
