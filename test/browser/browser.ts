@@ -7,7 +7,7 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core';
-import type { Service } from '../helpers/service';
+import { killAll, type Service } from '../helpers/service';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 /** The browser to test with: CHROMIUM, or where distributions put it. */
@@ -131,6 +131,44 @@ export class Visit {
   close(): Promise<void> {
     return this.#context.close();
   }
+}
+
+/** What all tests of one `describe` share. */
+export interface Stage {
+  readonly service: Service;
+  /** A visit of the service, or of another one; it ends with the test. */
+  readonly open: (look?: Look, at?: Service) => Promise<Visit>;
+}
+
+/** Within a `describe`: a browser and a service, there before its tests and gone after them. */
+export function setStage(start: () => Promise<Service>): Stage {
+  let browser: Browser;
+  let service: Service;
+  let visit: Visit | undefined;
+
+  beforeAll(async () => {
+    [browser, service] = await Promise.all([launch(), start()]);
+  });
+
+  afterEach(async () => {
+    await visit?.close();
+    visit = undefined;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await killAll();
+  });
+
+  return {
+    get service() {
+      return service;
+    },
+    open: async (look, at = service) => {
+      visit = await Visit.open(browser, at, look);
+      return visit;
+    },
+  };
 }
 
 /** A screenshot for the README: with PICTURES set, into docs/. `first`: what is on top of it. */

@@ -1,36 +1,15 @@
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { Browser } from 'playwright-core';
 import { makeEdf } from '../helpers/edf';
 import { seededRandom } from '../helpers/random';
-import { FIXTURES, killAll, type Service, startService } from '../helpers/service';
-import { describeInBrowser, LOOKS, launch, Visit } from './browser';
+import { FIXTURES, startService } from '../helpers/service';
+import { describeInBrowser, LOOKS, setStage } from './browser';
 import { answerOf, MODEL, openFile, paste, signal, table } from './eeg-page';
 
 describeInBrowser('the EEG page, with files and models of all kinds', () => {
-  let browser: Browser;
-  let service: Service;
-  let visit: Visit | undefined;
-
-  beforeAll(async () => {
-    [browser, service] = await Promise.all([launch(), startService('eeg', MODEL)]);
-  });
-
-  afterEach(async () => {
-    await visit?.close();
-    visit = undefined;
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await killAll();
-  });
-
-  async function open(look = LOOKS[0] as (typeof LOOKS)[number], at = service): Promise<Visit> {
-    visit = await Visit.open(browser, at, look);
-    return visit;
-  }
+  const stage = setStage(() => startService('eeg', MODEL));
+  const { open } = stage;
 
   it('opens EDF, points out another sampling rate, and resamples', async () => {
     const { page, problems } = await open();
@@ -134,17 +113,12 @@ describeInBrowser('the EEG page, with files and models of all kinds', () => {
     const settings = { classes, window_length: 100, sampling_rate_hz: 50, output: 'probabilities' };
     writeFileSync(path.join(folder, 'mine.json'), JSON.stringify(settings));
     const other = await startService('eeg', { env: { EEG_MODEL_PATH: file } });
-    const { page, problems } = await open(LOOKS[0], other);
+    const visit = await open(LOOKS[0], other);
+    const { page, problems } = visit;
     await page.getByRole('button', { name: 'Make one up' }).click();
     await page.getByText('0.0 s to 2.0 s').waitFor();
-    await answerOf(visit as Visit)
-      .locator('.bars')
-      .waitFor();
-    expect(
-      await answerOf(visit as Visit)
-        .locator('.bars .wrap')
-        .allTextContents(),
-    ).toEqual(classes);
+    await answerOf(visit).locator('.bars').waitFor();
+    expect(await answerOf(visit).locator('.bars .wrap').allTextContents()).toEqual(classes);
     await page.getByRole('button', { name: 'Classify 30 windows' }).waitFor();
     expect(problems).toEqual([]);
     await other.stop();

@@ -1,36 +1,15 @@
-import type { Browser } from 'playwright-core';
 import { post } from '../helpers/http';
-import { killAll, type Service, startService } from '../helpers/service';
-import { describeInBrowser, LOOKS, launch, takePicture, Visit } from './browser';
+import { startService } from '../helpers/service';
+import { describeInBrowser, LOOKS, setStage, takePicture } from './browser';
 import { answerOf, generate, MODEL, paste, signal, table, WINDOW } from './eeg-page';
 
 describeInBrowser('the EEG page', () => {
-  let browser: Browser;
-  let service: Service;
-  let visit: Visit | undefined;
-
-  beforeAll(async () => {
-    [browser, service] = await Promise.all([launch(), startService('eeg', MODEL)]);
-  });
-
-  afterEach(async () => {
-    await visit?.close();
-    visit = undefined;
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await killAll();
-  });
-
-  async function open(look = LOOKS[0] as (typeof LOOKS)[number], at = service): Promise<Visit> {
-    visit = await Visit.open(browser, at, look);
-    return visit;
-  }
+  const stage = setStage(() => startService('eeg', MODEL));
+  const { open } = stage;
 
   /** What the service says of a window, as the page writes it. */
   async function expected(window: readonly number[]): Promise<readonly string[]> {
-    const { json } = await post(service, '/predict/batch', { signals: [window] });
+    const { json } = await post(stage.service, '/predict/batch', { signals: [window] });
     const { probabilities } = (json as { results: { probabilities: Record<string, number> }[] })
       .results[0] as { probabilities: Record<string, number> };
     return Object.entries(probabilities).map(([name, p]) => `${name}${(p * 100).toFixed(1)} %`);

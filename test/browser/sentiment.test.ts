@@ -1,7 +1,6 @@
-import type { Browser } from 'playwright-core';
 import { post } from '../helpers/http';
-import { killAll, type Service, startService } from '../helpers/service';
-import { describeInBrowser, LOOKS, launch, takePicture, Visit } from './browser';
+import { startService } from '../helpers/service';
+import { describeInBrowser, LOOKS, setStage, takePicture } from './browser';
 
 const BODY_LIMIT = 20_000;
 const TEXT = "It isn't bad at all.";
@@ -12,38 +11,17 @@ interface Result {
 }
 
 describeInBrowser('the sentiment page', () => {
-  let browser: Browser;
-  let service: Service;
-  let visit: Visit | undefined;
-
-  beforeAll(async () => {
-    [browser, service] = await Promise.all([
-      launch(),
-      startService('sentiment', { env: { BODY_LIMIT: String(BODY_LIMIT) } }),
-    ]);
-  });
-
-  afterEach(async () => {
-    await visit?.close();
-    visit = undefined;
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await killAll();
-  });
-
-  async function open(look = LOOKS[0] as (typeof LOOKS)[number], at = service): Promise<Visit> {
-    visit = await Visit.open(browser, at, look);
-    return visit;
-  }
+  const stage = setStage(() =>
+    startService('sentiment', { env: { BODY_LIMIT: String(BODY_LIMIT) } }),
+  );
+  const { open } = stage;
 
   it('shows the label, all classes and where the time went', async () => {
     const { page, problems } = await open();
     await page.getByLabel('Text', { exact: true }).fill(TEXT);
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.locator('.verdict').waitFor();
-    const { json } = await post(service, '/analyze/batch', { texts: [TEXT] });
+    const { json } = await post(stage.service, '/analyze/batch', { texts: [TEXT] });
     const [result] = (json as { results: Result[] }).results;
     expect(await page.locator('.verdict strong').textContent()).toBe(result?.label);
     const bars = await page
