@@ -159,7 +159,7 @@ export class Engine<Input extends string | Float32Array> {
   ): Promise<readonly Inference[]> {
     if (signal?.aborted) throw errorOf('CANCELLED');
     // Exact: only this thread submits, and until this turn of the event loop ends the queue can
-    // only become shorter.
+    // only become shorter. One input is judged by `submit`: an empty queue takes it, however large.
     if (inputs.length > 1 && !this.hasRoomFor(inputs)) throw errorOf('QUEUE_FULL');
     const firstTicket = this.lastTicket + 1;
     const answers = inputs.map((input, index) =>
