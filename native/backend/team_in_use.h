@@ -1,6 +1,8 @@
 // Which threads help the calling thread to compute.
 #pragma once
 
+#include <cstdint>
+
 #include "gemm/team.h"
 
 namespace backend {
@@ -20,5 +22,18 @@ class TeamInUse {
   static thread_local gemm::Team* current_;
   gemm::Team* before_;
 };
+
+/// Multiplications (with an addition each) that are worth a part of their own: some microseconds.
+constexpr int64_t kShareOfWork = 500'000;
+
+/// Calls part(0) … part(count - 1), which must not throw, with the help of the team in use.
+template <class Part>
+void share_parts(int64_t count, const Part& part) {
+  if (gemm::Team* const team = TeamInUse::current(); team != nullptr && count > 1) {
+    team->run(static_cast<uint32_t>(count), [&](uint32_t index) noexcept { part(index); });
+  } else {
+    for (int64_t index = 0; index < count; ++index) part(index);
+  }
+}
 
 }  // namespace backend

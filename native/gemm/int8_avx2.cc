@@ -1,4 +1,4 @@
-// AVX2: products of 8 bits are added up in pairs of 16 bits, then in 32.
+// AVX2: products of 8 bits are added up in pairs of 16 bits, two pairs in 16 bits, then in 32.
 #include <immintrin.h>
 
 #include "int8_tiles.h"
@@ -7,32 +7,50 @@ namespace gemm {
 namespace {
 
 struct Simd {
-  using Vector = __m256i;
+  typedef float Floats __attribute__((vector_size(32)));      // NOLINT(modernize-use-using)
+  typedef int32_t Integers __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
   static constexpr int kLanes = 8;
-  static Vector zero() { return _mm256_setzero_si256(); }
-  static Vector load(const int8_t* from) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  static Integers load(const int8_t* from) {
+    return (Integers)_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
   }
-  static Vector broadcast(int32_t four) { return _mm256_set1_epi32(four); }
-  static void store(int32_t* to, Vector vector) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), vector);
+  static Integers load(const int32_t* from) {
+    return (Integers)_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
   }
-  /// 2 × 255 × 63 is below the 32,767 at which the pairs would saturate.
-  static Vector add_products(Vector sums, Vector values, Vector weights) {
-    const Vector pairs = _mm256_maddubs_epi16(values, weights);
-    return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  static Floats load(const float* from) { return _mm256_loadu_ps(from); }
+  static Integers broadcast(int32_t four) { return (Integers)_mm256_set1_epi32(four); }
+  static void store(float* to, Floats values) { _mm256_storeu_ps(to, values); }
+  static Floats min(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+  static Floats max(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+  static Floats to_float(Integers values) { return _mm256_cvtepi32_ps((__m256i)values); }
+  /// Whole numbers from 0 to 255, what follows the point is cut off.
+  static void store_bytes(uint8_t* to, Floats values) {
+    const __m256i whole = _mm256_cvttps_epi32(values);
+    const __m256i words = _mm256_packs_epi32(whole, whole);
+    const __m256i bytes = _mm256_packus_epi16(words, words);
+    const __m128i joined =
+        _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), joined);
+  }
+  static Integers add_products(Integers sums, Integers values, Integers weights,
+                               Integers more_values, Integers more_weights) {
+    const __m256i pairs =
+        _mm256_add_epi16(_mm256_maddubs_epi16((__m256i)values, (__m256i)weights),
+                         _mm256_maddubs_epi16((__m256i)more_values, (__m256i)more_weights));
+    return sums + (Integers)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
   }
 };
 
 constexpr Int8TileFunction kTiles[] = {compute_int8_tile<Simd, 1>, compute_int8_tile<Simd, 2>,
-                                       compute_int8_tile<Simd, 3>, compute_int8_tile<Simd, 4>,
-                                       compute_int8_tile<Simd, 5>};
+                                       compute_int8_tile<Simd, 3>, compute_int8_tile<Simd, 4>};
 
 bool is_supported() { return __builtin_cpu_supports("avx2"); }
 
 }  // namespace
 
-const Int8Kernel kInt8Avx2Kernel{
-    .is_supported = is_supported, .panel_width = 16, .tile_rows = 5, .tiles = kTiles};
+const Int8Kernel kInt8Avx2Kernel{.is_supported = is_supported,
+                                 .panel_width = 16,
+                                 .tile_rows = 4,
+                                 .tiles = kTiles,
+                                 .quantize = quantize_row<Simd>};
 
 }  // namespace gemm

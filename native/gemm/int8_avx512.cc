@@ -7,14 +7,26 @@ namespace gemm {
 namespace {
 
 struct Simd {
-  using Vector = __m512i;
+  typedef float Floats __attribute__((vector_size(64)));      // NOLINT(modernize-use-using)
+  typedef int32_t Integers __attribute__((vector_size(64)));  // NOLINT(modernize-use-using)
   static constexpr int kLanes = 16;
-  static Vector zero() { return _mm512_setzero_si512(); }
-  static Vector load(const int8_t* from) { return _mm512_loadu_si512(from); }
-  static Vector broadcast(int32_t four) { return _mm512_set1_epi32(four); }
-  static void store(int32_t* to, Vector vector) { _mm512_storeu_si512(to, vector); }
-  static Vector add_products(Vector sums, Vector values, Vector weights) {
-    return _mm512_dpbusd_epi32(sums, values, weights);
+  static Integers load(const int8_t* from) { return (Integers)_mm512_loadu_si512(from); }
+  static Integers load(const int32_t* from) { return (Integers)_mm512_loadu_si512(from); }
+  static Floats load(const float* from) { return _mm512_loadu_ps(from); }
+  static Integers broadcast(int32_t four) { return (Integers)_mm512_set1_epi32(four); }
+  static void store(float* to, Floats values) { _mm512_storeu_ps(to, values); }
+  static Floats min(Floats a, Floats b) { return _mm512_min_ps(a, b); }
+  static Floats max(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+  static Floats to_float(Integers values) { return _mm512_cvtepi32_ps((__m512i)values); }
+  /// Whole numbers from 0 to 255, what follows the point is cut off.
+  static void store_bytes(uint8_t* to, Floats values) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+                     _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(values)));
+  }
+  static Integers add_products(Integers sums, Integers values, Integers weights,
+                               Integers more_values, Integers more_weights) {
+    const __m512i some = _mm512_dpbusd_epi32((__m512i)sums, (__m512i)values, (__m512i)weights);
+    return (Integers)_mm512_dpbusd_epi32(some, (__m512i)more_values, (__m512i)more_weights);
   }
 };
 
@@ -30,7 +42,10 @@ bool is_supported() {
 
 }  // namespace
 
-const Int8Kernel kInt8Avx512Kernel{
-    .is_supported = is_supported, .panel_width = 32, .tile_rows = 12, .tiles = kTiles};
+const Int8Kernel kInt8Avx512Kernel{.is_supported = is_supported,
+                                   .panel_width = 32,
+                                   .tile_rows = 12,
+                                   .tiles = kTiles,
+                                   .quantize = quantize_row<Simd>};
 
 }  // namespace gemm

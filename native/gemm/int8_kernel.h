@@ -1,20 +1,38 @@
-// Tiles of a product of 8-bit integers.
+// What one processor family brings to products of 8-bit integers.
 #pragma once
 
 #include <cstdint>
+
+#include "gemm/quantized_linear.h"
 
 namespace gemm {
 
 /// Integers that one instruction multiplies and adds up.
 constexpr int kGroup = 4;
+/// Of the inputs; rows are filled up to a multiple.
+constexpr int kGroupsTogether = 2;
+constexpr int kInputsTogether = kGroup * kGroupsTogether;
 
-/// One tile: c[rows, panel_width] = a[rows, groups × 4] × panel[groups, panel_width, 4].
+/// Values are whole numbers from 0 on, weights have a sign. AVX2 adds up four products in 16 bits:
+/// 4 × 127 × 64 is below the 32,767 at which they would saturate.
+constexpr int kMostValue = 127;
+constexpr int kMostWeight = 64;
+
+/// One tile: c[rows, panel_width] = x[rows, inputs] × panel[inputs, panel_width] + bias, where
+/// panel stands for [inputs / 4, panel_width, 4].
 struct Int8Tile {
   const uint8_t* a;
   int64_t a_stride;
+  const RowScale* row_scales;  ///< [rows]
   const int8_t* panel;
-  int64_t groups;
-  int32_t* c;  ///< rows end to end
+  int64_t inputs;              ///< a multiple of kInputsTogether
+  const float* scales;         ///< [panel_width]
+  const int32_t* weight_sums;  ///< [panel_width]
+  const float* bias;           ///< [panel_width]
+  float* c;
+  int64_t c_stride;
+  const char* prefetch;  ///< see Tile; with each kInputsTogether
+  int64_t prefetch_step;
 };
 
 using Int8TileFunction = void (*)(const Int8Tile& tile);
@@ -24,6 +42,8 @@ struct Int8Kernel {
   int panel_width;
   int tile_rows;
   const Int8TileFunction* tiles;  ///< [tile_rows], for 1, 2, … rows
+  /// from[count] to whole numbers. A row with a value that is not finite gets the scale NaN.
+  RowScale (*quantize)(const float* from, uint8_t* to, int64_t count);
 };
 
 #if defined(__x86_64__)

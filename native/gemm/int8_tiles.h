@@ -1,42 +1,92 @@
 // The tile of every int8 kernel, written once; see tiles.h for why nothing here is shared.
 #pragma once
 
-#include <cstring>
-
 #include "int8_kernel.h"
 
 namespace gemm {
 namespace {
 
-/// Simd: vectors of kLanes 32-bit sums, each of 4 products.
+/// Simd: vectors of kLanes 32-bit sums, each of 4 products, and of as many floats.
 template <class Simd, int kRows>
 void compute_int8_tile(const Int8Tile& tile) {
-  using Vector = typename Simd::Vector;
+  using Integers = typename Simd::Integers;
   constexpr int kLanes = Simd::kLanes;
+  constexpr int kVectorBytes = kLanes * kGroup;
   const int8_t* weights = tile.panel;
-  const uint8_t* a = tile.a;
-  const int64_t stride = tile.a_stride;
-  Vector sums[kRows][2];
+  const char* prefetch = tile.prefetch;
+  Integers sums[kRows][2];
 #pragma GCC unroll 16
-  for (int row = 0; row < kRows; ++row) sums[row][0] = sums[row][1] = Simd::zero();
-  for (int64_t group = 0; group < tile.groups; ++group) {
-    const Vector left = Simd::load(weights);
-    const Vector right = Simd::load(weights + kLanes * kGroup);
-    weights += 2 * kLanes * kGroup;
+  for (int row = 0; row < kRows; ++row) sums[row][0] = sums[row][1] = Integers{};
+  for (int64_t k = 0; k < tile.inputs; k += kInputsTogether) {
+    __builtin_prefetch(prefetch, 0, 2);
+    prefetch += tile.prefetch_step;
+    const Integers left = Simd::load(weights), right = Simd::load(weights + kVectorBytes);
+    const Integers more_left = Simd::load(weights + 2 * kVectorBytes);
+    const Integers more_right = Simd::load(weights + 3 * kVectorBytes);
 #pragma GCC unroll 16
     for (int row = 0; row < kRows; ++row) {
-      int32_t four;
-      __builtin_memcpy(&four, a + row * stride + group * kGroup, sizeof four);
-      const Vector factor = Simd::broadcast(four);
-      sums[row][0] = Simd::add_products(sums[row][0], factor, left);
-      sums[row][1] = Simd::add_products(sums[row][1], factor, right);
+      int32_t values[kGroupsTogether];
+      __builtin_memcpy(values, tile.a + row * tile.a_stride + k, sizeof values);
+      const Integers value = Simd::broadcast(values[0]), more = Simd::broadcast(values[1]);
+      sums[row][0] = Simd::add_products(sums[row][0], value, left, more, more_left);
+      sums[row][1] = Simd::add_products(sums[row][1], value, right, more, more_right);
+    }
+    weights += kGroupsTogether * 2 * kVectorBytes;
+  }
+#pragma GCC unroll 2
+  for (int half = 0; half < 2; ++half) {
+    const auto weight_sums = Simd::load(tile.weight_sums + half * kLanes);
+    const auto scales = Simd::load(tile.scales + half * kLanes);
+    const auto bias = Simd::load(tile.bias + half * kLanes);
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+      const RowScale& scale = tile.row_scales[row];
+      const Integers sum = sums[row][half] - scale.zero_point * weight_sums;
+      Simd::store(tile.c + row * tile.c_stride + half * kLanes,
+                  Simd::to_float(sum) * (scale.scale * scales) + bias);
     }
   }
-#pragma GCC unroll 16
-  for (int row = 0; row < kRows; ++row) {
-    Simd::store(tile.c + row * 2 * kLanes, sums[row][0]);
-    Simd::store(tile.c + row * 2 * kLanes + kLanes, sums[row][1]);
+}
+
+template <class Simd>
+RowScale quantize_row(const float* from, uint8_t* to, int64_t count) {
+  using Floats = typename Simd::Floats;
+  constexpr int kLanes = Simd::kLanes;
+  // Of 0 and the values.
+  Floats low{}, high{}, poison{};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Floats values = Simd::load(from + i);
+    low = Simd::min(values, low);
+    high = Simd::max(values, high);
+    poison += values * 0.0F;  // NaN when one of them is not finite
   }
+  float lowest = 0, highest = 0, not_finite = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    lowest = low[lane] < lowest ? low[lane] : lowest;
+    highest = high[lane] > highest ? high[lane] : highest;
+    not_finite += poison[lane];
+  }
+  for (int64_t k = i; k < count; ++k) {
+    lowest = from[k] < lowest ? from[k] : lowest;
+    highest = from[k] > highest ? from[k] : highest;
+    not_finite += from[k] * 0.0F;
+  }
+  const float scale = (highest - lowest) / kMostValue + not_finite;
+  const float inverse = scale > 0 ? 1 / scale : 0;
+  // Rounded by adding a half and cutting off the rest: nothing here is negative.
+  const int32_t zero_point = scale > 0 ? static_cast<int32_t>(-lowest * inverse + 0.5F) : 0;
+  const float offset = static_cast<float>(zero_point) + 0.5F;
+  for (i = 0; i + kLanes <= count; i += kLanes) {
+    // A maximum of NaN and 0 is 0.
+    const Floats values = Simd::max(Simd::load(from + i) * inverse + offset, Floats{});
+    Simd::store_bytes(to + i, Simd::min(values, Floats{} + kMostValue));
+  }
+  for (; i < count; ++i) {
+    const float value = from[i] * inverse + offset;
+    to[i] = static_cast<uint8_t>(value > 0 ? (value < kMostValue ? value : kMostValue) : 0);
+  }
+  return {.scale = scale, .zero_point = zero_point};
 }
 
 }  // namespace

@@ -26,6 +26,12 @@ using TileFunction = void (*)(const Tile& tile);
 /// Of values [rows, panel_width] in place, stride floats from row to row.
 using ActivationFunction = void (*)(float* values, int64_t rows, int64_t stride);
 
+/// Of each row of scores [rows, count] in place, stride floats from row to row, count a multiple of
+/// panel_width: e to the power of what a score lies below the row's highest. sums: [rows], of
+/// these.
+using ExponentialsFunction = void (*)(float* scores, int64_t rows, int64_t stride, int64_t count,
+                                      float* sums);
+
 struct Kernel {
   const char* name;
   bool (*is_supported)();
@@ -35,6 +41,7 @@ struct Kernel {
   const TileFunction* float16_tiles;  ///< the same, weights stored in float16
   const TileFunction* bfloat16_tiles;
   ActivationFunction gelu;
+  ExponentialsFunction exponentials;
 
   const TileFunction* tiles(Storage storage) const {
     switch (storage) {

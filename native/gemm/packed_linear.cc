@@ -4,14 +4,11 @@
 #include <cstring>
 #include <new>
 
-#include "kernel.h"
 #include "tiling.h"
 
 namespace gemm {
 namespace {
 
-/// Rows of x that are taken together stay in the second-level cache while the panels stream by.
-constexpr int64_t kBlockBytes = 262'144;
 constexpr size_t kAlignment = 64;
 
 int64_t bytes_of(Storage storage) { return storage == Storage::kFloat32 ? 4 : 2; }
@@ -31,12 +28,6 @@ void pack_panels(const Stored* weight, Stored* panels, int64_t outputs, int64_t 
 }
 
 }  // namespace
-
-/// Columns from … to - 1 of a panel, all that is asked for of it.
-struct Columns {
-  int64_t from, to, width;
-  bool are_all() const { return to - from == width; }
-};
 
 PackedLinear::PackedLinear(const void* weight, Storage storage, const float* bias, int64_t outputs,
                            int64_t inputs)
@@ -66,74 +57,35 @@ void PackedLinear::pack(const void* weight) {
   }
 }
 
-const std::byte* PackedLinear::panel(int64_t index) const {
-  return panels_.get() + index * panel_width() * inputs_ * bytes_of(storage_);
-}
-
 void PackedLinear::multiply(const Operands& operands, int64_t first_output, int64_t count) const {
-  if (count == 0) return;
-  const int64_t row_bytes = std::max<int64_t>(inputs_, 1) * static_cast<int64_t>(sizeof(float));
-  const int64_t most_tiles = std::max<int64_t>(1, kBlockBytes / (row_bytes * kernel_->tile_rows));
-  const int64_t tiles = ceil_divide(operands.rows, kernel_->tile_rows);
-  // Blocks of like size, rather than full ones and a small rest.
-  const int64_t blocks = std::max<int64_t>(1, ceil_divide(tiles, most_tiles));
-  const int64_t block_rows = ceil_divide(tiles, blocks) * kernel_->tile_rows;
-  Operands block = operands;
-  for (int64_t row = 0; row < operands.rows; row += block_rows) {
-    block.x = operands.x + row * operands.x_stride;
-    block.y = operands.y + row * operands.y_stride;
-    block.rows = std::min(block_rows, operands.rows - row);
-    multiply_block(block, first_output, count);
-  }
-}
-
-void PackedLinear::multiply_block(const Operands& block, int64_t first_output,
-                                  int64_t count) const {
-  const int64_t width = panel_width();
-  const int64_t end = first_output + count;
-  for (int64_t index = first_output / width; index * width < end; ++index) {
-    const int64_t start = index * width;
-    const Columns columns{.from = std::max(first_output - start, int64_t{0}),
-                          .to = std::min(end - start, width),
-                          .width = width};
-    compute_panel(block, index, columns, block.y + (start + columns.from - first_output));
-  }
-}
-
-/// All rows of one panel, in tiles of like size: a small rest would cost nearly a full tile.
-void PackedLinear::compute_panel(const Operands& block, int64_t index, const Columns& columns,
-                                 float* y) const {
-  const int64_t width = columns.width;
-  const int64_t panel_bytes = width * inputs_ * bytes_of(storage_);
-  float whole[kMostTileRows * kWidestPanel];  // where only some columns are wanted
-  int64_t left = block.rows;
-  int64_t tiles = ceil_divide(left, kernel_->tile_rows);
-  const bool in_place = columns.are_all();
-  // The next panel comes into the cache while this one is used.
-  Tile tile{.a = block.x,
-            .a_stride = block.x_stride,
-            .panel = panel(index),
-            .inputs = inputs_,
-            .bias = bias_.data() + index * width,
-            .c = in_place ? y : whole,
-            .c_stride = in_place ? block.y_stride : width,
-            .prefetch = static_cast<const char*>(tile.panel) + panel_bytes,
-            .prefetch_step = ceil_divide(panel_bytes, tiles * inputs_)};
-  for (; tiles > 0; --tiles) {
-    const int64_t rows = ceil_divide(left, tiles);
-    kernel_->tiles(storage_)[rows - 1](tile);
-    if (block.activation == Activation::kGelu) kernel_->gelu(tile.c, rows, tile.c_stride);
-    if (in_place) {
-      tile.c += rows * tile.c_stride;
-    } else {
-      for (int64_t row = 0; row < rows; ++row, y += block.y_stride) {
-        std::copy(whole + row * width + columns.from, whole + row * width + columns.to, y);
-      }
-    }
-    tile.a += rows * block.x_stride;
-    tile.prefetch += tile.prefetch_step * inputs_;
-    left -= rows;
-  }
+  const int64_t panel_bytes = panel_width() * inputs_ * bytes_of(storage_);
+  const Product product{
+      .rows = operands.rows,
+      .row_bytes = inputs_ * static_cast<int64_t>(sizeof(float)),
+      .tile_rows = kernel_->tile_rows,
+      .panel_width = panel_width(),
+      .first_output = first_output,
+      .outputs = count,
+      .y = operands.y,
+      .y_stride = operands.y_stride,
+      .activation = operands.activation == Activation::kGelu ? kernel_->gelu : nullptr};
+  const auto compute = [&](const TilePlace& place) {
+    const auto* const panel =
+        reinterpret_cast<const char*>(panels_.get()) + place.panel * panel_bytes;
+    // The next panel comes into the cache while this one is used.
+    const int64_t step = ceil_divide(panel_bytes, place.count * inputs_);
+    kernel_->tiles(storage_)[place.rows - 1](
+        {.a = operands.x + place.row * operands.x_stride,
+         .a_stride = operands.x_stride,
+         .panel = panel,
+         .inputs = inputs_,
+         .bias = bias_.data() + place.panel * panel_width(),
+         .c = place.c,
+         .c_stride = place.c_stride,
+         .prefetch = panel + panel_bytes + place.index * step * inputs_,
+         .prefetch_step = step});
+  };
+  for_each_tile(product, compute);
 }
 
 }  // namespace gemm

@@ -57,7 +57,8 @@ typename Simd::Vector exp_of_negative(typename Simd::Vector x) {
   constexpr float kLn2High = 0.693359375F;
   constexpr float kLn2Low = -2.12194440e-4F;
   constexpr int kFractionBits = 23;
-  x = x < kMost ? -x : Vector{} - kMost;
+  x = x > kMost ? Vector{} - kMost : -x;  // NaN stays
+  const Vector nan_or_zero = x * 0.0F;
   const Vector rounded = x * kLog2E + kRounder;
   const Vector whole = rounded - kRounder;
   const Vector rest = (x - whole * kLn2High) - whole * kLn2Low;
@@ -67,30 +68,77 @@ typename Simd::Vector exp_of_negative(typename Simd::Vector x) {
   power = power * rest + 1.6666665459e-1F;
   power = power * rest + 5.0000001201e-1F;
   power = power * rest * rest + rest + 1.0F;
-  return (Vector)((Integers)power + ((Integers)rounded << kFractionBits));
+  return (Vector)((Integers)power + ((Integers)rounded << kFractionBits)) + nan_or_zero;
 }
 
-/// x Φ(x), the error function within 1.5e-7.
-/// Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
+/// Sum of all lanes, or the highest.
+template <class Simd>
+float sum_of(typename Simd::Vector values) {
+  float sum = 0;
+  for (int lane = 0; lane < Simd::kLanes; ++lane) sum += values[lane];
+  return sum;
+}
+
+template <class Simd>
+float highest_of(typename Simd::Vector values) {
+  float highest = values[0];
+  for (int lane = 1; lane < Simd::kLanes; ++lane) {
+    highest = values[lane] > highest ? values[lane] : highest;
+  }
+  return highest;
+}
+
+template <class Simd>
+void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums) {
+  using Vector = typename Simd::Vector;
+  for (int64_t row = 0; row < rows; ++row, scores += stride) {
+    Vector highest = Simd::load(scores);
+    for (int64_t i = Simd::kLanes; i < count; i += Simd::kLanes) {
+      const Vector values = Simd::load(scores + i);
+      highest = values > highest ? values : highest;
+    }
+    const float most = highest_of<Simd>(highest);
+    Vector sum{};
+    for (int64_t i = 0; i < count; i += Simd::kLanes) {
+      const Vector power = exp_of_negative<Simd>(most - Simd::load(scores + i));
+      Simd::store(scores + i, power);
+      sum += power;
+    }
+    sums[row] = sum_of<Simd>(sum);
+  }
+}
+
+/// The error function of x, within 3.5e-7: a quotient of polynomials, the best for |x| ≤ 4.
+/// Source: Eigen, MathFunctionsImpl.h (generic_fast_erf_float).
+template <class Vector>
+Vector error_function(Vector x) {
+  x = x > 4.0F ? Vector{} + 4.0F : x;
+  x = x < -4.0F ? Vector{} - 4.0F : x;
+  const Vector square = x * x;
+  Vector above = square * -2.72614225801306e-10F + 2.77068142495902e-08F;
+  above = above * square - 2.10102402082508e-06F;
+  above = above * square - 5.69250639462346e-05F;
+  above = above * square - 7.34990630326855e-04F;
+  above = above * square - 2.95459980854025e-03F;
+  above = above * square - 1.60960333262415e-02F;
+  Vector below = square * -1.45660718464996e-05F - 2.13374055278905e-04F;
+  below = below * square - 1.68282697438203e-03F;
+  below = below * square - 7.37332916720468e-03F;
+  below = below * square - 1.42647390514189e-02F;
+  return x * above / below;
+}
+
+/// x Φ(x)
 template <class Simd>
 void compute_gelu(float* values, int64_t rows, int64_t stride) {
   using Vector = typename Simd::Vector;
-  using Integers = typename Simd::Integers;
-  constexpr int kSignBit = INT32_MIN;
   constexpr float kSqrtHalf = 0.707106781F;
   for (int64_t row = 0; row < rows; ++row) {
     for (float* at = values + row * stride; at < values + row * stride + 2 * Simd::kLanes;
          at += Simd::kLanes) {
       const Vector x = Simd::load(at);
-      const Integers sign = (Integers)x & kSignBit;
-      const Vector z = (Vector)((Integers)x ^ sign) * kSqrtHalf;
-      const Vector t = 1.0F / (z * 0.3275911F + 1.0F);
-      Vector sum = t * 1.061405429F - 1.453152027F;
-      sum = sum * t + 1.421413741F;
-      sum = sum * t - 0.284496736F;
-      sum = sum * t + 0.254829592F;
-      const Vector erf = 1.0F - sum * t * exp_of_negative<Simd>(z * z);
-      Simd::store(at, 0.5F * x * (1.0F + (Vector)((Integers)erf | sign)));
+      const Vector half = 0.5F * x;
+      Simd::store(at, half + half * error_function(x * kSqrtHalf));
     }
   }
 }
@@ -125,7 +173,8 @@ constexpr Kernel make_kernel(const char* name, bool (*is_supported)()) noexcept 
           .float32_tiles = TilesUpTo<Simd, Float32, kRows>::kTiles,
           .float16_tiles = TilesUpTo<Simd, Float16, kRows>::kTiles,
           .bfloat16_tiles = TilesUpTo<Simd, BFloat16, kRows>::kTiles,
-          .gelu = compute_gelu<Simd>};
+          .gelu = compute_gelu<Simd>,
+          .exponentials = compute_exponentials<Simd>};
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
-// What both kinds of product know of tiles.
+// How a product is taken apart into tiles, which kernels compute.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+
+#include "gemm/packed_linear.h"
+#include "kernel.h"
 
 namespace gemm {
 
@@ -9,6 +13,83 @@ namespace gemm {
 constexpr int kMostTileRows = 12;
 constexpr int kWidestPanel = 32;
 
+/// Rows of x that are taken together stay in the second-level cache while the panels stream by.
+constexpr int64_t kBlockBytes = 262'144;
+
 inline int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// y = x Wᵀ for some of the outputs. Panels of the weights are panel_width outputs each.
+struct Product {
+  int64_t rows;
+  int64_t row_bytes;  ///< of x
+  int64_t tile_rows;  ///< most rows of a tile
+  int64_t panel_width;
+  int64_t first_output, outputs;
+  float* y;  ///< [rows, outputs]
+  int64_t y_stride;
+  ActivationFunction activation;  ///< or null
+};
+
+/// A tile's part of the work, and where its result goes: [rows, panel_width].
+struct TilePlace {
+  int64_t panel;
+  int64_t row, rows;
+  int64_t index, count;  ///< among the tiles of its panel in this block of rows
+  float* c;
+  int64_t c_stride;
+};
+
+/// Some rows of one panel, in tiles of like size: a small rest would cost nearly a full tile.
+template <class Compute>
+void for_each_tile_of_panel(const Product& product, int64_t panel, int64_t row, int64_t rows,
+                            const Compute& compute) {
+  const int64_t width = product.panel_width, stride = product.y_stride;
+  const int64_t start = panel * width - product.first_output;
+  const int64_t from = std::max(start, int64_t{0});
+  const int64_t to = std::min(start + width, product.outputs);
+  const bool in_place = to - from == width;
+  float whole[kMostTileRows * kWidestPanel];  // where only some columns are wanted
+  const int64_t count = ceil_divide(rows, product.tile_rows);
+  for (int64_t index = 0, taken = 0; index < count; ++index) {
+    const int64_t size = ceil_divide(rows - taken, count - index);
+    float* const y = product.y + (row + taken) * stride;
+    const TilePlace place{.panel = panel,
+                          .row = row + taken,
+                          .rows = size,
+                          .index = index,
+                          .count = count,
+                          .c = in_place ? y + start : whole,
+                          .c_stride = in_place ? stride : width};
+    compute(place);
+    if (product.activation != nullptr) product.activation(place.c, size, place.c_stride);
+    if (!in_place) {
+      for (int64_t i = 0; i < size; ++i) {
+        const float* const wanted = whole + i * width + (from - start);
+        std::copy(wanted, wanted + (to - from), y + i * stride + from);
+      }
+    }
+    taken += size;
+  }
+}
+
+/// Calls compute(TilePlace) for each tile: blocks of rows outside, panels between, tiles inside.
+template <class Compute>
+void for_each_tile(const Product& product, const Compute& compute) {
+  if (product.outputs == 0) return;
+  const int64_t tile_bytes = std::max<int64_t>(1, product.row_bytes * product.tile_rows);
+  const int64_t most_tiles = std::max<int64_t>(1, kBlockBytes / tile_bytes);
+  const int64_t tiles = ceil_divide(product.rows, product.tile_rows);
+  // Blocks of like size, rather than full ones and a small rest.
+  const int64_t blocks = std::max<int64_t>(1, ceil_divide(tiles, most_tiles));
+  const int64_t block_rows = ceil_divide(tiles, blocks) * product.tile_rows;
+  const int64_t end = product.first_output + product.outputs;
+  for (int64_t row = 0; row < product.rows; row += block_rows) {
+    const int64_t rows = std::min(block_rows, product.rows - row);
+    for (int64_t panel = product.first_output / product.panel_width;
+         panel * product.panel_width < end; ++panel) {
+      for_each_tile_of_panel(product, panel, row, rows, compute);
+    }
+  }
+}
 
 }  // namespace gemm

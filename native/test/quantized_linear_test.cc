@@ -31,17 +31,17 @@ std::vector<float> random_floats(size_t size, uint32_t seed) {
   return floats;
 }
 
-/// What `values` become with whole numbers from 0 to 255 around their zero point.
+/// What `values` become with whole numbers from 0 to 127 around their zero point.
 std::vector<double> quantized_row(const float* values, int64_t count) {
   const auto [low, high] = std::minmax_element(values, values + count);
   const float lowest = std::min(*low, 0.0F);
-  const float scale = (std::max(*high, 0.0F) - lowest) / 255;
+  const float scale = (std::max(*high, 0.0F) - lowest) / 127;
   const double zero_point = std::nearbyint(-lowest / scale);
   std::vector<double> result;
   result.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const double value = std::floor(values[i] / double{scale} + zero_point + 0.5);
-    result.push_back((std::clamp(value, 0.0, 255.0) - zero_point) * scale);
+    result.push_back((std::clamp(value, 0.0, 127.0) - zero_point) * scale);
   }
   return result;
 }
@@ -52,7 +52,7 @@ std::vector<double> quantized_weights(const float* values, int64_t count) {
   std::vector<double> result;
   result.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    result.push_back(std::nearbyint(values[i] / (most / 63)) * (most / 63));
+    result.push_back(std::nearbyint(values[i] / (most / 64)) * (most / 64));
   }
   return result;
 }
@@ -79,7 +79,7 @@ void expect_product(int64_t rows, int64_t outputs, int64_t inputs, int64_t first
       double sum = bias[static_cast<size_t>(first + j)];
       for (size_t k = 0; k < weights.size(); ++k) sum += values[k] * weights[k];
       // A value that lies on the edge between two whole numbers may fall to either side.
-      const double step = std::abs(weights.front()) + 3.0 / 63;
+      const double step = std::abs(weights.front()) + 3.0 / 64;
       ASSERT_NEAR(got, sum, 0.02 * step + 1e-5 * static_cast<double>(inputs)) << row << ", " << j;
     }
   }
@@ -97,7 +97,7 @@ TEST_F(QuantizedLinearTest, SomeOfTheOutputs) {
   expect_product(7, 108, 36, 0, 0);
 }
 
-/// The largest numbers of one sign: where sums of pairs in 16 bits would saturate.
+/// The largest numbers of one sign: where sums of four products in 16 bits would saturate.
 TEST_F(QuantizedLinearTest, SumsDoNotSaturate) {
   constexpr int64_t kInputs = 1536;
   const std::vector<float> ones(kInputs, 1);

@@ -3,10 +3,7 @@
 // Source: transformers, models/modernbert/modeling_modernbert.py
 // (ModernBertForSequenceClassification).
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/abs.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/le.h>
 #include <ATen/ops/mean.h>
 
 #include <optional>
@@ -31,11 +28,12 @@ nn::LayerNorm make_norm(const ModelConfig& config, const Weights& weights) {
           bias_of(config, "norm_bias")};
 }
 
-/// What a layer of one attention type needs to know of a batch.
-struct AttentionInputs {
-  nn::RotaryEmbedding::Angles angles;
-  std::vector<at::Tensor> masks;  ///< one a length group, undefined where all tokens are seen
-};
+/// Tokens that a sliding layer sees on each side.
+int64_t local_reach(const ModelConfig& config) {
+  const int64_t tokens = config.integer_or("local_attention", 128);
+  if (tokens < 1) throw LoadError("config.json: local_attention: expected at least 1");
+  return tokens / 2;
+}
 
 class ModernBertLayer {
  public:
@@ -57,6 +55,7 @@ class ModernBertLayer {
         gate_(input_and_gate_.outputs(intermediate_size_, intermediate_size_)),
         mlp_output_(weights / "mlp.Wo", intermediate_size_, hidden_size_,
                     bias_of(config, "mlp_bias")) {
+    if (sliding) rules_.reach = local_reach(config);
     if (!first) attention_norm_.emplace(make_norm(config, weights / "attn_norm"));
   }
 
@@ -64,17 +63,17 @@ class ModernBertLayer {
 
   /// [tokens, hidden] → [tokens or sequences, hidden]
   at::Tensor operator()(const at::Tensor& input, const nn::PackedBatch& batch,
-                        const AttentionInputs& inputs, nn::Outputs outputs) const {
+                        const nn::RotaryEmbedding::Angles& angles, nn::Outputs outputs) const {
     // The first layer reads embeddings that are normalized already.
     const at::Tensor normalized = attention_norm_ ? (*attention_norm_)(input) : input;
     const auto projections = nn::Projections::of(
         normalized, nn::kept_tokens(normalized, batch, outputs), query_key_value_, outputs);
     // A first token's angle is 0.
     if (outputs == nn::Outputs::kAllTokens) {
-      nn::rotate(projections.query, num_heads_, inputs.angles);
+      nn::rotate(projections.query, num_heads_, angles);
     }
-    nn::rotate(projections.key_value.narrow(1, 0, hidden_size_), num_heads_, inputs.angles);
-    const at::Tensor context = nn::self_attention(projections, batch, num_heads_, inputs.masks);
+    nn::rotate(projections.key_value.narrow(1, 0, hidden_size_), num_heads_, angles);
+    const at::Tensor context = nn::self_attention(projections, batch, num_heads_, rules_);
     const at::Tensor attended =
         attention_output_(context).add_(nn::kept_tokens(input, batch, outputs));
     const at::Tensor mlp_input = mlp_norm_(attended);
@@ -84,6 +83,7 @@ class ModernBertLayer {
 
  private:
   bool sliding_;
+  nn::AttentionRules rules_;
   int64_t num_heads_, hidden_size_, intermediate_size_;
   nn::Activation activation_;
   nn::Linear query_key_value_;
@@ -136,13 +136,6 @@ nn::RotaryEmbedding make_rotary(const ModelConfig& config, const std::string& at
   return {hidden / heads, theta};
 }
 
-/// True where a token is within `reach` of another; undefined when a sequence is shorter than that.
-at::Tensor window(int64_t length, int64_t reach) {
-  if (length <= reach + 1) return {};
-  const at::Tensor places = at::arange(length);
-  return at::le(at::abs(places.unsqueeze(0) - places.unsqueeze(1)), reach);
-}
-
 /// [tokens, hidden] → [sequences, hidden]
 at::Tensor mean_by_sequence(const at::Tensor& hidden, const nn::PackedBatch& batch) {
   std::vector<at::Tensor> means;
@@ -158,7 +151,6 @@ class ModernBert final : public SequenceClassifier {
  public:
   ModernBert(const ModelConfig& config, const Weights& weights)
       : max_length_(config.positive_integer("max_position_embeddings")),
-        reach_(config.integer_or("local_attention", 128) / 2),
         embeddings_(weights / "model.embeddings.tok_embeddings",
                     config.positive_integer("vocab_size"), config.positive_integer("hidden_size")),
         embeddings_norm_(make_norm(config, weights / "model.embeddings.norm")),
@@ -183,9 +175,8 @@ class ModernBert final : public SequenceClassifier {
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
     const at::Tensor positions = batch.position_ids();
-    AttentionInputs full{.angles = full_rotary_.angles(positions), .masks = {}};
-    AttentionInputs sliding{.angles = sliding_rotary_.angles(positions), .masks = {}};
-    for (const auto& group : batch.groups) sliding.masks.push_back(window(group.length, reach_));
+    const auto full = full_rotary_.angles(positions);
+    const auto sliding = sliding_rotary_.angles(positions);
     at::Tensor hidden = embeddings_norm_(embeddings_(batch.input_ids));
     for (const auto& layer : layers_) {
       const bool first_only = &layer == &layers_.back() && !mean_pooling_;
@@ -202,7 +193,6 @@ class ModernBert final : public SequenceClassifier {
 
  private:
   int64_t max_length_;
-  int64_t reach_;  ///< tokens that a sliding layer sees on each side
   nn::Embedding embeddings_;
   nn::LayerNorm embeddings_norm_;
   nn::RotaryEmbedding full_rotary_;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/FunctionRef.h>
 
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 
 #include "nn/linear.h"
@@ -29,21 +31,23 @@ struct Projections {
   Outputs outputs;
 };
 
-/// Attention of the sequences of batch.groups[group]. query and result: [sequences, heads, length
-/// or 1, head_size], key and value: [sequences, heads, length, head_size].
-using GroupAttention = c10::function_ref<at::Tensor(const at::Tensor& query, const at::Tensor& key,
-                                                    const at::Tensor& value, size_t group)>;
+/// Rows of one length group → [sequences, heads, rows a sequence, head_size], a strided view.
+at::Tensor by_head(const at::Tensor& states, int64_t first_row, int64_t sequences, int64_t rows,
+                   int64_t num_heads);
 
-/// Runs `attend` on each group of equal lengths, on strided views of what lies in the batch.
-/// → [tokens or sequences, hidden].
-at::Tensor attend_by_group(const Projections& projections, const PackedBatch& batch,
-                           int64_t num_heads, GroupAttention attend);
+/// How scores become weights: softmax(scale × query keyᵀ + bias) over the tokens within reach.
+struct AttentionRules {
+  std::optional<double> scale = std::nullopt;  ///< 1 / √head_size where there is none
+  /// Token i sees the tokens from i − reach to i + reach, in its own sequence as always.
+  int64_t reach = std::numeric_limits<int64_t>::max();
+  /// None, or one a length group, broadcastable to [sequences, heads, length, length] (or only the
+  /// first row of the last but one).
+  std::span<const at::Tensor> biases = {};
+};
 
 /// Scaled dot-product self-attention of packed sequences, each attending to itself alone.
-/// biases: none, or one a group, broadcastable to [sequences, heads, length, length]: float ones
-/// are added to the scores, boolean ones are true where a token is attended to, an undefined one
-/// changes nothing. → [tokens or sequences, hidden].
+/// → [tokens or sequences, hidden].
 at::Tensor self_attention(const Projections& projections, const PackedBatch& batch,
-                          int64_t num_heads, std::span<const at::Tensor> biases = {});
+                          int64_t num_heads, const AttentionRules& rules = {});
 
 }  // namespace backend::nn

@@ -10,11 +10,11 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/sign.h>
 #include <ATen/ops/where.h>
 
 #include <cmath>
+#include <vector>
 
 namespace backend::nn {
 namespace {
@@ -75,15 +75,22 @@ DisentangledAttention::DisentangledAttention(const at::Tensor& position_keys,
 
 at::Tensor DisentangledAttention::operator()(const Projections& projections,
                                              const PackedBatch& batch) const {
-  return attend_by_group(
-      projections, batch, num_heads_,
-      [&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, size_t) {
-        const double scale = 1 / std::sqrt(static_cast<double>(query.size(3) * scale_factor_));
-        const at::Tensor bias = position_scores(query, key, scale);
-        return at::scaled_dot_product_attention(query, key, value,
-                                                bias.defined() ? std::optional(bias) : std::nullopt,
-                                                /*dropout_p=*/0, /*is_causal=*/false, scale);
-      });
+  const bool first_only = projections.outputs == Outputs::kFirstTokens;
+  const int64_t hidden = projections.query.size(1);
+  const at::Tensor key = projections.key_value.narrow(1, 0, hidden);
+  const double scale = 1 / std::sqrt(static_cast<double>(hidden / num_heads_ * scale_factor_));
+  std::vector<at::Tensor> biases;
+  int64_t first_sequence = 0;
+  for (const auto& [first_token, sequences, length] : batch.groups) {
+    const at::Tensor query =
+        first_only ? by_head(projections.query, first_sequence, sequences, 1, num_heads_)
+                   : by_head(projections.query, first_token, sequences, length, num_heads_);
+    const at::Tensor bias =
+        position_scores(query, by_head(key, first_token, sequences, length, num_heads_), scale);
+    if (bias.defined()) biases.push_back(bias);
+    first_sequence += sequences;
+  }
+  return self_attention(projections, batch, num_heads_, {.scale = scale, .biases = biases});
 }
 
 at::Tensor DisentangledAttention::position_scores(const at::Tensor& query, const at::Tensor& key,

@@ -23,7 +23,7 @@ EncoderLayer::EncoderLayer(const Weights& weights, const EncoderShape& shape,
 at::Tensor EncoderLayer::operator()(const at::Tensor& hidden, const PackedBatch& batch,
                                     Outputs outputs, std::span<const at::Tensor> biases) const {
   return with_attention(hidden, batch, outputs, [&](const Projections& projections) {
-    return self_attention(projections, batch, num_heads_, biases);
+    return self_attention(projections, batch, num_heads_, {.biases = biases});
   });
 }
 

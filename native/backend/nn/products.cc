@@ -12,9 +12,6 @@
 namespace backend::nn {
 namespace {
 
-/// Multiplications (with an addition each) of one part of the work, some microseconds.
-constexpr int64_t kShareOfWork = 500'000;
-
 gemm::Storage storage_of(const at::Tensor& weight) {
   switch (weight.scalar_type()) {
     case at::kHalf:
@@ -31,14 +28,13 @@ at::Tensor contiguous_rows(const at::Tensor& x) { return x.stride(1) == 1 ? x : 
 /// Calls multiply(first, count) for all outputs; in parts of whole panels where a team helps.
 template <class Multiply>
 void share_outputs(int64_t outputs, int64_t work, int64_t panel_width, const Multiply& multiply) {
-  gemm::Team* const team = TeamInUse::current();
-  if (team == nullptr || work < 2 * kShareOfWork) {
+  if (TeamInUse::current() == nullptr || work < 2 * kShareOfWork) {
     multiply(0, outputs);
     return;
   }
   const int64_t panels = std::max<int64_t>(1, kShareOfWork * outputs / work / panel_width);
   const int64_t share = panels * panel_width;
-  team->run(static_cast<uint32_t>((outputs + share - 1) / share), [&](uint32_t part) noexcept {
+  share_parts((outputs + share - 1) / share, [&](int64_t part) {
     const int64_t first = part * share;
     multiply(first, std::min(share, outputs - first));
   });

@@ -9,7 +9,6 @@
 
 namespace gemm {
 
-struct Columns;
 struct Kernel;
 
 /// How a weight is stored. All of them are widened to float32 without loss as they are read.
@@ -55,9 +54,6 @@ class PackedLinear {
   };
 
   void pack(const void* weight);
-  void compute_panel(const Operands& block, int64_t index, const Columns& columns, float* y) const;
-  void multiply_block(const Operands& block, int64_t first_output, int64_t count) const;
-  const std::byte* panel(int64_t index) const;
 
   const Kernel* kernel_;
   Storage storage_;

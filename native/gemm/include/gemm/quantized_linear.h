@@ -13,30 +13,33 @@ namespace gemm {
 
 struct Int8Kernel;
 
-/// Rows of float32 as 8-bit integers: x ≈ scale × (value − zero_point), with a scale and a zero
-/// point of each row's own, so that no row's accuracy depends on its neighbours in the batch.
+/// x ≈ scale × (value − zero_point).
+struct RowScale {
+  float scale;
+  int32_t zero_point;
+};
+
+/// Rows of float32 as whole numbers of 7 bits, with a scale and a zero point of each row's own, so
+/// that no row's accuracy depends on its neighbours in the batch.
 class QuantizedRows {
  public:
-  /// x: [rows, inputs], x_stride floats from row to row.
+  /// x: [rows, inputs], x_stride floats from row to row. The processor must support it.
   QuantizedRows(const float* x, int64_t rows, int64_t x_stride, int64_t inputs);
 
-  struct Row {
-    const uint8_t* values;  ///< [inputs], filled up with zeros to a multiple of 4
-    float scale;
-    int32_t zero_point;
-  };
-  Row row(int64_t index) const;
   int64_t rows() const { return static_cast<int64_t>(scales_.size()); }
+
+  /// From this row on: the values, filled up with zeros to the kernel's stride, and the scales.
+  const uint8_t* values(int64_t row) const { return values_.get() + row * stride_; }
+  const RowScale* scales(int64_t row) const { return scales_.data() + row; }
 
  private:
   int64_t stride_;
-  std::vector<uint8_t> values_;
-  std::vector<float> scales_;
-  std::vector<int32_t> zero_points_;
+  std::unique_ptr<uint8_t[]> values_;
+  std::vector<RowScale> scales_;
 };
 
 /// y = x Wᵀ + b with W in 7 bits and a scale for each output, sums in 32-bit integers: exact, so
-/// the same on every processor. (7 bits, because AVX2's products of 8 bits overflow.)
+/// the same on every processor. (7 bits, because four products of 8 bits overflow AVX2's 16.)
 class QuantizedLinear {
  public:
   /// weight: [outputs, inputs]. bias: [outputs], or null for none. The processor must support it.
@@ -53,12 +56,10 @@ class QuantizedLinear {
   static bool is_supported();
 
  private:
-  void compute_tile(const QuantizedRows& x, int64_t row, int64_t rows, int64_t first,
-                    float* results) const;
-
   const Int8Kernel* kernel_;
   int64_t inputs_;
-  std::vector<int8_t> panels_;  ///< [panels, inputs / 4, panel_width, 4], filled up with zeros
+  std::vector<int8_t> panels_;  ///< [panels, inputs / 4, panel_width, 4], inputs and
+                                ///< outputs filled up with zeros
   // Of each output, filled up to whole panels:
   std::vector<float> scales_;
   std::vector<int32_t> sums_;  ///< of the weights, for the zero points
