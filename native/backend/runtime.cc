@@ -4,6 +4,10 @@
 #include <c10/util/Exception.h>
 #include <torch/headeronly/version.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include <exception>
 #include <new>
 #include <string_view>
@@ -53,6 +57,14 @@ std::string message_of_current_exception() {
 }
 
 void set_intra_op_threads(int threads) { at::set_num_threads(threads); }
+
+void keep_memory_between_batches() {
+#if defined(__GLIBC__)
+  constexpr int kBytes = 32 << 20;  // the most that glibc takes
+  mallopt(M_MMAP_THRESHOLD, kBytes);
+  mallopt(M_TRIM_THRESHOLD, kBytes);
+#endif
+}
 
 std::string libtorch_version() { return TORCH_VERSION; }
 

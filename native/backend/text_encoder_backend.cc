@@ -145,6 +145,7 @@ std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source
     throw LoadError("DTYPE: int8: " + dtype_problem(compute.dtype));
   }
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
+  keep_memory_between_batches();
   const c10::InferenceMode inference_mode;
   try {
     const int64_t num_labels = source.config.positive_integer("num_labels");

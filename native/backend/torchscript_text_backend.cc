@@ -295,6 +295,7 @@ class TorchScriptTextBackend final : public engine::Backend {
 std::shared_ptr<engine::Backend> load_torchscript_text(const TorchScriptTextSource& source,
                                                        const ComputeOptions& compute) {
   set_intra_op_threads(compute.threads_per_worker);
+  keep_memory_between_batches();
   if (compute.dtype != Dtype::kFloat32) {
     throw LoadError(std::filesystem::path(source.path).filename().string() +
                     ": a TorchScript model computes in the numbers it was saved with: "
