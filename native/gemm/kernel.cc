@@ -11,4 +11,6 @@ const Kernel& best_kernel() {
   return kPortableKernel;
 }
 
+void normalize(const LayerNormRows& rows) { best_kernel().normalize(rows); }
+
 }  // namespace gemm

@@ -1,8 +1,9 @@
-// What one processor family brings: tiles of a matrix product.
+// What one processor family brings: tiles of a matrix product, and what is done to rows.
 #pragma once
 
 #include <cstdint>
 
+#include "gemm/layer_norm.h"
 #include "gemm/packed_linear.h"
 
 namespace gemm {
@@ -42,6 +43,7 @@ struct Kernel {
   const TileFunction* bfloat16_tiles;
   ActivationFunction gelu;
   ExponentialsFunction exponentials;
+  void (*normalize)(const LayerNormRows& rows);
 
   const TileFunction* tiles(Storage storage) const {
     switch (storage) {

@@ -143,6 +143,50 @@ void compute_gelu(float* values, int64_t rows, int64_t stride) {
   }
 }
 
+template <class Simd>
+void normalize_rows(const LayerNormRows& rows) {
+  using Vector = typename Simd::Vector;
+  constexpr int kLanes = Simd::kLanes;
+  const auto size = static_cast<float>(rows.size);
+  const int64_t whole = rows.size / kLanes * kLanes;
+  for (int64_t row = 0; row < rows.rows; ++row) {
+    const float* const x = rows.x + row * rows.size;
+    const float* const residual =
+        rows.residual != nullptr ? rows.residual + row * rows.size : nullptr;
+    float* const y = rows.y + row * rows.size;
+    Vector sums{};
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      Vector value = Simd::load(x + i);
+      if (residual != nullptr) value += Simd::load(residual + i);
+      Simd::store(y + i, value);
+      sums += value;
+    }
+    float sum = sum_of<Simd>(sums);
+    for (int64_t i = whole; i < rows.size; ++i) {
+      y[i] = x[i] + (residual != nullptr ? residual[i] : 0);
+      sum += y[i];
+    }
+    const float mean = sum / size;
+    Vector squares{};
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      const Vector distance = Simd::load(y + i) - mean;
+      squares += distance * distance;
+    }
+    float square = sum_of<Simd>(squares);
+    for (int64_t i = whole; i < rows.size; ++i) square += (y[i] - mean) * (y[i] - mean);
+    const float factor = 1 / __builtin_sqrtf(square / size + rows.epsilon);
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      Vector value = (Simd::load(y + i) - mean) * factor * Simd::load(rows.weight + i);
+      if (rows.bias != nullptr) value += Simd::load(rows.bias + i);
+      Simd::store(y + i, value);
+    }
+    for (int64_t i = whole; i < rows.size; ++i) {
+      y[i] = (y[i] - mean) * factor * rows.weight[i];
+      if (rows.bias != nullptr) y[i] += rows.bias[i];
+    }
+  }
+}
+
 /// Tiles of 1 … kRows rows.
 template <class Simd, class Weight, int kRows>
 struct TilesUpTo;
@@ -174,7 +218,8 @@ constexpr Kernel make_kernel(const char* name, bool (*is_supported)()) noexcept 
           .float16_tiles = TilesUpTo<Simd, Float16, kRows>::kTiles,
           .bfloat16_tiles = TilesUpTo<Simd, BFloat16, kRows>::kTiles,
           .gelu = compute_gelu<Simd>,
-          .exponentials = compute_exponentials<Simd>};
+          .exponentials = compute_exponentials<Simd>,
+          .normalize = normalize_rows<Simd>};
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ class Convolution {
                      /*padding=*/(kernel_size_ - 1) / 2, /*dilation=*/1, groups_);
       convolved.narrow(0, group.first_token, rows).view_as(states).copy_(result.transpose(1, 2));
     }
-    return norm_(activation_(convolved).add_(output));
+    return norm_.of_sum(activation_(convolved), output);
   }
 
  private:

@@ -31,9 +31,9 @@ at::Tensor EncoderLayer::with_attention(const at::Tensor& hidden, const PackedBa
                                         Outputs outputs, Attention attention) const {
   const at::Tensor kept = kept_tokens(hidden, batch, outputs);
   const at::Tensor context = attention(Projections::of(hidden, kept, query_key_value_, outputs));
-  const at::Tensor attended = attention_norm_(attention_output_(context).add_(kept));
+  const at::Tensor attended = attention_norm_.of_sum(attention_output_(context), kept);
   const at::Tensor inner = feed_forward_in_(attended, activation_);
-  return output_norm_(feed_forward_out_(inner).add_(attended));
+  return output_norm_.of_sum(feed_forward_out_(inner), attended);
 }
 
 at::Tensor first_token_states(std::span<const EncoderLayer> layers, at::Tensor hidden,
