@@ -153,7 +153,6 @@ function describeServed({ service, scheduling }: Config, info: ServiceInfo): Ser
     packageVersion: info.version,
     libtorchVersion: libtorchVersion(),
     tokenizes: service === 'sentiment',
-    queueLimit: scheduling.maxQueueRequests,
   };
 }
 

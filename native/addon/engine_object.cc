@@ -95,6 +95,7 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   const engine::Statistics statistics = host_->statistics();
   auto object = Napi::Object::New(info.Env());
   object["queueRequests"] = static_cast<double>(statistics.queue_requests);
+  object["queueRequestsLimit"] = static_cast<double>(statistics.queue_requests_limit);
   object["queueBytes"] = static_cast<double>(statistics.queue_bytes);
   object["queueBytesLimit"] = static_cast<double>(statistics.queue_bytes_limit);
   object["completed"] = static_cast<double>(statistics.completed);

@@ -112,6 +112,7 @@ void Engine::cancel(uint64_t ticket) {
 
 Statistics Engine::statistics() const {
   return {.queue_requests = queue_->size(),
+          .queue_requests_limit = options_.max_queue_requests,
           .queue_bytes = queue_->bytes(),
           .queue_bytes_limit = options_.max_queue_bytes,
           .completed = completed_,

@@ -51,12 +51,16 @@ void pack_keys(const AttentionHead& head, const Scratch& to) {
 }
 
 void pack_values(const AttentionHead& head, const Scratch& to) {
+  constexpr int64_t kFew = 4;  // every width is a multiple; copied without a call
   float* row = to.values;
   for (int64_t first = 0; first < head.head_size; first += to.width) {
     const int64_t count = std::min(to.width, head.head_size - first);
+    const float* values = head.value + first;
     for (int64_t token = 0; token < head.tokens; ++token, row += to.width) {
-      std::copy_n(head.value + token * head.key_value_stride + first, count, row);
-      std::fill(row + count, row + to.width, 0.0F);
+      int64_t i = 0;
+      for (; i + kFew <= count; i += kFew) std::copy_n(values + i, kFew, row + i);
+      for (; i < to.width; ++i) row[i] = i < count ? values[i] : 0;
+      values += head.key_value_stride;
     }
   }
 }

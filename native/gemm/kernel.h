@@ -24,8 +24,9 @@ struct Tile {
 
 using TileFunction = void (*)(const Tile& tile);
 
-/// Of values [rows, panel_width] in place, stride floats from row to row.
-using ActivationFunction = void (*)(float* values, int64_t rows, int64_t stride);
+/// Of values [rows, columns] in place, stride floats from row to row; columns: of a panel, also of
+/// another kernel's.
+using ActivationFunction = void (*)(float* values, int64_t rows, int64_t columns, int64_t stride);
 
 /// Of each row of scores [rows, count] in place, stride floats from row to row, count a multiple of
 /// panel_width: e to the power of what a score lies below the row's highest. sums: [rows], of

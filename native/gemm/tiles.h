@@ -130,12 +130,12 @@ Vector error_function(Vector x) {
 
 /// x Φ(x)
 template <class Simd>
-void compute_gelu(float* values, int64_t rows, int64_t stride) {
+void compute_gelu(float* values, int64_t rows, int64_t columns, int64_t stride) {
   using Vector = typename Simd::Vector;
   constexpr float kSqrtHalf = 0.707106781F;
   for (int64_t row = 0; row < rows; ++row) {
-    for (float* at = values + row * stride; at < values + row * stride + 2 * Simd::kLanes;
-         at += Simd::kLanes) {
+    float* const end = values + row * stride + columns;
+    for (float* at = values + row * stride; at < end; at += Simd::kLanes) {
       const Vector x = Simd::load(at);
       const Vector half = 0.5F * x;
       Simd::store(at, half + half * error_function(x * kSqrtHalf));

@@ -61,7 +61,7 @@ void for_each_tile_of_panel(const Product& product, int64_t panel, int64_t row, 
                           .c = in_place ? y + start : whole,
                           .c_stride = in_place ? stride : width};
     compute(place);
-    if (product.activation != nullptr) product.activation(place.c, size, place.c_stride);
+    if (product.activation != nullptr) product.activation(place.c, size, width, place.c_stride);
     if (!in_place) {
       for (int64_t i = 0; i < size; ++i) {
         const float* const wanted = whole + i * width + (from - start);

@@ -107,6 +107,20 @@ TEST_F(QuantizedLinearTest, SumsDoNotSaturate) {
   EXPECT_NEAR(y, kInputs, 1e-3);
 }
 
+TEST_F(QuantizedLinearTest, GeluIsApplied) {
+  const auto x = random_floats(14 * 16, 6);
+  const auto weight = random_floats(40 * 16, 7);
+  const QuantizedLinear linear(weight.data(), nullptr, 40, 16);
+  const QuantizedRows rows(x.data(), 14, 16, 16);
+  std::vector<float> plain(14 * 40), gelu(14 * 40);
+  linear.multiply(rows, plain.data(), 40, Activation::kNone, 0, 40);
+  linear.multiply(rows, gelu.data(), 40, Activation::kGelu, 0, 40);
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
+    ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
+  }
+}
+
 /// A row's scale is its own: a large neighbour costs it nothing.
 TEST_F(QuantizedLinearTest, RowsDoNotDependOnEachOther) {
   constexpr int64_t kInputs = 32;

@@ -12,8 +12,6 @@ export interface ServedModel {
   readonly libtorchVersion: string;
   /** It takes texts. */
   readonly tokenizes: boolean;
-  /** Inputs that may wait. */
-  readonly queueLimit: number;
 }
 
 /** What the engine has done. An input is a text or a window: one entry of its queue. */
@@ -75,7 +73,7 @@ export class EngineMetrics {
       gauge(
         'libtorch_serve_queue_limit_inputs',
         'Inputs that may wait; more are refused (MAX_QUEUE_REQUESTS).',
-        () => model.queueLimit,
+        () => this.#engine.stats().queueRequestsLimit,
       ),
       counter(
         'libtorch_serve_inputs_total',

@@ -90,8 +90,10 @@ export interface ModelDescription {
 
 /** Counters since the engine started, and what waits now. */
 export interface EngineStats {
+  /** How many wait, and how many may wait. */
   readonly queueRequests: number;
-  /** Of the inputs that wait, and how many may wait. */
+  readonly queueRequestsLimit: number;
+  /** The same of the bytes of their inputs. */
   readonly queueBytes: number;
   readonly queueBytesLimit: number;
   readonly completed: number;

@@ -80,7 +80,6 @@ export class Engine<Input extends string | Float32Array> {
   private readonly native: NativeEngine;
   private readonly pending: Map<number, Pending>;
   private readonly observers: EngineObserver[];
-  private readonly maxQueueRequests: number;
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
@@ -88,12 +87,10 @@ export class Engine<Input extends string | Float32Array> {
     native: NativeEngine,
     pending: Map<number, Pending>,
     observers: EngineObserver[],
-    maxQueueRequests: number,
   ) {
     this.native = native;
     this.pending = pending;
     this.observers = observers;
-    this.maxQueueRequests = maxQueueRequests;
     this.description = native.description;
   }
 
@@ -118,7 +115,7 @@ export class Engine<Input extends string | Float32Array> {
         for (const observe of observers) observe(ended);
         settle(pending, ended);
       });
-      return new Engine(native, pending, observers, options.maxQueueRequests);
+      return new Engine(native, pending, observers);
     } catch (error) {
       throw new EngineError('MODEL_LOAD_FAILED', (error as Error).message);
     }
@@ -194,8 +191,8 @@ export class Engine<Input extends string | Float32Array> {
   }
 
   private hasRoomFor(inputs: readonly Input[]): boolean {
-    const { queueRequests, queueBytes, queueBytesLimit } = this.stats();
-    if (queueRequests + inputs.length > this.maxQueueRequests) return false;
+    const { queueRequests, queueRequestsLimit, queueBytes, queueBytesLimit } = this.stats();
+    if (queueRequests + inputs.length > queueRequestsLimit) return false;
     let bytes = queueBytes;
     for (const input of inputs) {
       bytes += typeof input === 'string' ? Buffer.byteLength(input) : input.byteLength;

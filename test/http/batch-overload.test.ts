@@ -1,16 +1,11 @@
 import http from 'node:http';
+import { startHolding } from '../helpers/holding';
 import { type Answer, post, request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
 
 afterEach(killAll);
-
-/** A service that holds what it has accepted in its queue for `delayMs`, for certain. */
-function startHolding(delayMs: number, env: Readonly<Record<string, string>>): Promise<Service> {
-  const holding = { ...textModel('bert-single-label'), MAX_QUEUE_DELAY_MS: String(delayMs) };
-  return startService('sentiment', { env: { ...holding, ...env } });
-}
 
 function batch(service: Service, count: number, options = {}): Promise<Answer> {
   return post(service, '/analyze/batch', { texts: Array(count).fill('good') }, options);

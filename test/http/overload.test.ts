@@ -1,5 +1,6 @@
 import http from 'node:http';
 import net from 'node:net';
+import { startHolding } from '../helpers/holding';
 import { type Answer, post, request } from '../helpers/http';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
@@ -7,15 +8,6 @@ import { expectError } from '../helpers/services';
 const BODY = { text: 'good' };
 
 afterEach(killAll);
-
-/**
- * A service whose worker waits for company before it runs anything: what it has accepted stays in
- * the queue for `delayMs`, for certain, whatever the machine is doing.
- */
-function startHolding(delayMs: number, env: Readonly<Record<string, string>>): Promise<Service> {
-  const holding = { ...textModel('bert-single-label'), MAX_QUEUE_DELAY_MS: String(delayMs) };
-  return startService('sentiment', { env: { ...holding, ...env } });
-}
 
 function analyze(service: Service, signal?: AbortSignal): Promise<Answer> {
   return post(service, '/analyze', BODY, signal ? { signal } : {});

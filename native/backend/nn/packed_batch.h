@@ -8,7 +8,7 @@
 
 namespace backend::nn {
 
-/// Neighbouring sequences of one length: attention treats them together.
+/// Neighbouring sequences of one length. What depends on the length is computed once for them.
 struct LengthGroup {
   int64_t first_token;  ///< row of the group's first token
   int64_t sequences;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "gemm/bfloat16_linear.h"
 #include "gemm/quantized_linear.h"
 #include "team_in_use.h"
 
@@ -21,6 +22,14 @@ gemm::Storage storage_of(const at::Tensor& weight) {
     default:
       return gemm::Storage::kFloat32;
   }
+}
+
+bool has_amx() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("amx-bf16");
+#else
+  return false;
+#endif
 }
 
 at::Tensor contiguous_rows(const at::Tensor& x) { return x.stride(1) == 1 ? x : x.contiguous(); }
@@ -92,10 +101,33 @@ class Int8Product final : public Product {
   gemm::QuantizedLinear quantized_;
 };
 
-/// oneDNN's, through LibTorch: it knows AMX, for which a kernel of our own would be long.
 class BFloat16Product final : public Product {
  public:
-  BFloat16Product(const at::Tensor& weight, const at::Tensor& bias)
+  BFloat16Product(const at::Tensor& weight, const float* bias)
+      : linear_(weight.to(at::kFloat).const_data_ptr<float>(), bias, weight.size(0),
+                weight.size(1)) {}
+
+  at::Tensor operator()(const at::Tensor& input, int64_t first, int64_t count,
+                        gemm::Activation activation) const override {
+    const at::Tensor x = contiguous_rows(input);
+    at::Tensor y = at::empty({x.size(0), count}, x.options());
+    const gemm::BFloat16Rows rows(x.const_data_ptr<float>(), x.size(0), x.stride(0), x.size(1));
+    auto* const to = y.mutable_data_ptr<float>();
+    share_outputs(count, x.numel() * count, linear_.panel_width(),
+                  [&](int64_t start, int64_t outputs) {
+                    linear_.multiply(rows, to + start, count, activation, first + start, outputs);
+                  });
+    return y;
+  }
+
+ private:
+  gemm::BFloat16Linear linear_;
+};
+
+/// oneDNN's, through LibTorch: it knows AMX, for which a kernel of our own would be long.
+class OneDnnBFloat16Product final : public Product {
+ public:
+  OneDnnBFloat16Product(const at::Tensor& weight, const at::Tensor& bias)
       : weight_(weight.to(at::kBFloat16).clone()), bias_(bias) {}
 
   at::Tensor operator()(const at::Tensor& input, int64_t first, int64_t count,
@@ -122,7 +154,10 @@ std::shared_ptr<const Product> make_product(const at::Tensor& weight, const at::
     case Dtype::kInt8:
       return std::make_shared<Int8Product>(whole, bias_data);
     case Dtype::kBFloat16:
-      return std::make_shared<BFloat16Product>(whole, bias);
+      if (gemm::BFloat16Linear::is_supported() && !has_amx()) {
+        return std::make_shared<BFloat16Product>(whole, bias_data);
+      }
+      return std::make_shared<OneDnnBFloat16Product>(whole, bias);
     case Dtype::kFloat32:
       break;
   }

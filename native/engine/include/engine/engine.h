@@ -49,8 +49,9 @@ struct Completion {
 /// Counters since the start, and what waits now.
 struct Statistics {
   size_t queue_requests = 0;
-  size_t queue_bytes = 0;        ///< of inputs
-  size_t queue_bytes_limit = 0;  ///< more are refused
+  size_t queue_requests_limit = 0;  ///< more are refused
+  size_t queue_bytes = 0;           ///< of inputs
+  size_t queue_bytes_limit = 0;     ///< more are refused
   uint64_t completed = 0;
   uint64_t failed = 0;
   uint64_t refused = 0;

@@ -1,0 +1,56 @@
+// Linear layers that multiply in bfloat16.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gemm/packed_linear.h"
+
+namespace gemm {
+
+struct BFloat16Kernel;
+
+/// Rows of float32 rounded to bfloat16.
+class BFloat16Rows {
+ public:
+  /// x: [rows, inputs], x_stride floats from row to row. The processor must support it.
+  BFloat16Rows(const float* x, int64_t rows, int64_t x_stride, int64_t inputs);
+
+  int64_t rows() const { return rows_; }
+
+  /// From this row on, each filled up with a zero to an even number of inputs.
+  const uint16_t* values(int64_t row) const { return values_.get() + row * stride_; }
+
+ private:
+  int64_t rows_;
+  int64_t stride_;
+  std::unique_ptr<uint16_t[]> values_;
+};
+
+/// y = x Wᵀ + b with x and W in bfloat16, sums, bias and y in float32.
+class BFloat16Linear {
+ public:
+  /// weight: [outputs, inputs]. bias: [outputs], or null for none. The processor must support it.
+  BFloat16Linear(const float* weight, const float* bias, int64_t outputs, int64_t inputs);
+
+  /// Outputs first_output … first_output + count - 1 alone, into y: [rows, count], y_stride floats
+  /// from row to row.
+  void multiply(const BFloat16Rows& x, float* y, int64_t y_stride, Activation activation,
+                int64_t first_output, int64_t count) const;
+
+  int64_t panel_width() const;
+
+  /// Whether this processor has the instructions (AVX512-BF16).
+  static bool is_supported();
+
+ private:
+  const BFloat16Kernel* kernel_;
+  int64_t inputs_;
+  std::vector<uint16_t> panels_;  ///< [panels, inputs / 2, panel_width, 2], inputs and outputs
+                                  ///< filled up with zeros
+  std::vector<float> bias_;       ///< filled up to whole panels
+};
+
+}  // namespace gemm

@@ -1,0 +1,105 @@
+// Products in bfloat16, against products of the same rounded numbers in double precision.
+#include "gemm/bfloat16_linear.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+using gemm::Activation;
+using gemm::BFloat16Linear;
+using gemm::BFloat16Rows;
+
+class BFloat16LinearTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!BFloat16Linear::is_supported()) GTEST_SKIP() << "no AVX512-BF16";
+  }
+};
+
+std::vector<float> random_floats(size_t size, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> floats(size);
+  for (float& value : floats) value = normal(random);
+  return floats;
+}
+
+/// To the nearest number of 8 bits, to even where two are as near.
+double rounded(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t up = 0x7fff + (bits >> 16 & 1);
+  return std::bit_cast<float>((bits + up) & 0xffff0000U);
+}
+
+void expect_product(int64_t rows, int64_t outputs, int64_t inputs, int64_t first, int64_t count) {
+  const int64_t x_stride = inputs + 3;
+  const int64_t y_stride = count + 2;
+  const auto x = random_floats(static_cast<size_t>(rows * x_stride), 1);
+  const auto weight = random_floats(static_cast<size_t>(outputs * inputs), 2);
+  const auto bias = random_floats(static_cast<size_t>(outputs), 3);
+  std::vector<float> y(static_cast<size_t>(rows * y_stride), 777);
+  const BFloat16Linear linear(weight.data(), bias.data(), outputs, inputs);
+  linear.multiply(BFloat16Rows(x.data(), rows, x_stride, inputs), y.data(), y_stride,
+                  Activation::kNone, first, count);
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t j = 0; j < y_stride; ++j) {
+      const float got = y[static_cast<size_t>(row * y_stride + j)];
+      if (j >= count) {
+        ASSERT_EQ(got, 777);
+        continue;
+      }
+      double sum = bias[static_cast<size_t>(first + j)];
+      for (int64_t k = 0; k < inputs; ++k) {
+        sum += rounded(x[static_cast<size_t>(row * x_stride + k)]) *
+               rounded(weight[static_cast<size_t>((first + j) * inputs + k)]);
+      }
+      ASSERT_NEAR(got, sum, 2e-6 * static_cast<double>(inputs) + 1e-6) << row << ", " << j;
+    }
+  }
+}
+
+TEST_F(BFloat16LinearTest, EveryNumberOfRowsAndOutputs) {
+  for (int64_t rows = 0; rows <= 30; ++rows) expect_product(rows, 64, 24, 0, 64);
+  for (const int64_t outputs : {1, 2, 31, 32, 33, 65}) expect_product(4, outputs, 8, 0, outputs);
+  for (const int64_t inputs : {1, 2, 3, 15, 17, 384, 1536}) expect_product(6, 40, inputs, 0, 40);
+}
+
+TEST_F(BFloat16LinearTest, SomeOfTheOutputs) {
+  expect_product(7, 108, 36, 36, 72);
+  expect_product(7, 108, 36, 5, 3);
+  expect_product(7, 108, 36, 0, 0);
+}
+
+TEST_F(BFloat16LinearTest, GeluIsApplied) {
+  const auto x = random_floats(14 * 16, 4);
+  const auto weight = random_floats(40 * 16, 5);
+  const BFloat16Linear linear(weight.data(), nullptr, 40, 16);
+  const BFloat16Rows rows(x.data(), 14, 16, 16);
+  std::vector<float> plain(14 * 40), gelu(14 * 40);
+  linear.multiply(rows, plain.data(), 40, Activation::kNone, 0, 40);
+  linear.multiply(rows, gelu.data(), 40, Activation::kGelu, 0, 40);
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
+    ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
+  }
+}
+
+/// What is no number stays in its row.
+TEST_F(BFloat16LinearTest, WhatIsNoNumberStaysNone) {
+  auto x = random_floats(2 * 20, 6);
+  const auto weight = random_floats(4 * 20, 7);
+  x[3] = std::numeric_limits<float>::quiet_NaN();
+  const BFloat16Linear linear(weight.data(), nullptr, 4, 20);
+  float y[8];
+  linear.multiply(BFloat16Rows(x.data(), 2, 20, 20), y, 4, Activation::kNone, 0, 4);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i < 4);
+}
+
+}  // namespace
