@@ -1,4 +1,4 @@
-// AVX2: products of 8 bits are added up in pairs of 16 bits, two pairs in 16 bits, then in 32.
+// AVX2: products of 8 bits are added up in 16 bits, then in 32.
 #include <immintrin.h>
 
 #include "int8_tiles.h"
@@ -31,12 +31,18 @@ struct Simd {
         _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(to), joined);
   }
-  static Integers add_products(Integers sums, Integers values, Integers weights,
-                               Integers more_values, Integers more_weights) {
-    const __m256i pairs =
-        _mm256_add_epi16(_mm256_maddubs_epi16((__m256i)values, (__m256i)weights),
-                         _mm256_maddubs_epi16((__m256i)more_values, (__m256i)more_weights));
-    return sums + (Integers)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+  /// Pairs of products in 16 bits.
+  using Partial = __m256i;
+  static Partial begin(Integers) { return _mm256_setzero_si256(); }
+  static Partial add_products(Partial partial, Integers values, Integers weights) {
+    partial = _mm256_add_epi16(partial, _mm256_maddubs_epi16((__m256i)values, (__m256i)weights));
+    // Else GCC changes the order of the sums, and keeps all products in memory until it comes to
+    // them.
+    asm("" : "+x"(partial));
+    return partial;
+  }
+  static Integers end(Integers sums, Partial partial) {
+    return sums + (Integers)_mm256_madd_epi16(partial, _mm256_set1_epi16(1));
   }
 };
 

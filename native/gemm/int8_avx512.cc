@@ -23,11 +23,13 @@ struct Simd {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
                      _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(values)));
   }
-  static Integers add_products(Integers sums, Integers values, Integers weights,
-                               Integers more_values, Integers more_weights) {
-    const __m512i some = _mm512_dpbusd_epi32((__m512i)sums, (__m512i)values, (__m512i)weights);
-    return (Integers)_mm512_dpbusd_epi32(some, (__m512i)more_values, (__m512i)more_weights);
+  /// The sums themselves.
+  using Partial = Integers;
+  static Partial begin(Integers sums) { return sums; }
+  static Partial add_products(Partial partial, Integers values, Integers weights) {
+    return (Integers)_mm512_dpbusd_epi32((__m512i)partial, (__m512i)values, (__m512i)weights);
   }
+  static Integers end(Integers, Partial partial) { return partial; }
 };
 
 constexpr Int8TileFunction kTiles[] = {

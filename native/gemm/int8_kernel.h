@@ -9,14 +9,18 @@ namespace gemm {
 
 /// Integers that one instruction multiplies and adds up.
 constexpr int kGroup = 4;
-/// Of the inputs; rows are filled up to a multiple.
-constexpr int kGroupsTogether = 2;
-constexpr int kInputsTogether = kGroup * kGroupsTogether;
 
-/// Values are whole numbers from 0 on, weights have a sign. AVX2 adds up four products in 16 bits:
-/// 4 × 127 × 64 is below the 32,767 at which they would saturate.
+/// AVX2 adds up the products of four groups in 16 bits, those of a group in two lanes, before it
+/// widens them. Rows are filled up to a multiple.
+constexpr int kGroupsTogether = 4;
+constexpr int kInputsTogether = kGroup * kGroupsTogether;
+constexpr int kLanesOfGroup = 2;
+
+/// Values are whole numbers from 0 on, weights have a sign. The weights whose products meet in a
+/// lane are so small together that it cannot overflow, whatever the values are.
 constexpr int kMostValue = 127;
-constexpr int kMostWeight = 64;
+constexpr int kMostWeight = 127;
+constexpr int kMostInLane = INT16_MAX / kMostValue;
 
 /// One tile: c[rows, panel_width] = x[rows, inputs] × panel[inputs, panel_width] + bias, where
 /// panel stands for [inputs / 4, panel_width, 4].
@@ -31,7 +35,7 @@ struct Int8Tile {
   const float* bias;           ///< [panel_width]
   float* c;
   int64_t c_stride;
-  const char* prefetch;  ///< see Tile; with each kInputsTogether
+  const char* prefetch;  ///< see Tile; with each group
   int64_t prefetch_step;
 };
 

@@ -6,7 +6,8 @@
 namespace gemm {
 namespace {
 
-/// Simd: vectors of kLanes 32-bit sums, each of 4 products, and of as many floats.
+/// Simd: vectors of kLanes 32-bit sums, each of 4 products, and of as many floats. Its Partial
+/// takes the products of kGroupsTogether groups before they come to the sums.
 template <class Simd, int kRows>
 void compute_int8_tile(const Int8Tile& tile) {
   using Integers = typename Simd::Integers;
@@ -18,20 +19,33 @@ void compute_int8_tile(const Int8Tile& tile) {
 #pragma GCC unroll 16
   for (int row = 0; row < kRows; ++row) sums[row][0] = sums[row][1] = Integers{};
   for (int64_t k = 0; k < tile.inputs; k += kInputsTogether) {
-    __builtin_prefetch(prefetch, 0, 2);
-    prefetch += tile.prefetch_step;
-    const Integers left = Simd::load(weights), right = Simd::load(weights + kVectorBytes);
-    const Integers more_left = Simd::load(weights + 2 * kVectorBytes);
-    const Integers more_right = Simd::load(weights + 3 * kVectorBytes);
+    typename Simd::Partial partial[kRows][2];
 #pragma GCC unroll 16
     for (int row = 0; row < kRows; ++row) {
-      int32_t values[kGroupsTogether];
-      __builtin_memcpy(values, tile.a + row * tile.a_stride + k, sizeof values);
-      const Integers value = Simd::broadcast(values[0]), more = Simd::broadcast(values[1]);
-      sums[row][0] = Simd::add_products(sums[row][0], value, left, more, more_left);
-      sums[row][1] = Simd::add_products(sums[row][1], value, right, more, more_right);
+      partial[row][0] = Simd::begin(sums[row][0]);
+      partial[row][1] = Simd::begin(sums[row][1]);
     }
-    weights += kGroupsTogether * 2 * kVectorBytes;
+#pragma GCC unroll 8
+    for (int group = 0; group < kGroupsTogether; ++group) {
+      __builtin_prefetch(prefetch, 0, 2);
+      prefetch += tile.prefetch_step;
+      const Integers left = Simd::load(weights);
+      const Integers right = Simd::load(weights + kVectorBytes);
+      weights += 2 * kVectorBytes;
+#pragma GCC unroll 16
+      for (int row = 0; row < kRows; ++row) {
+        int32_t four;
+        __builtin_memcpy(&four, tile.a + row * tile.a_stride + k + group * kGroup, sizeof four);
+        const Integers values = Simd::broadcast(four);
+        partial[row][0] = Simd::add_products(partial[row][0], values, left);
+        partial[row][1] = Simd::add_products(partial[row][1], values, right);
+      }
+    }
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+      sums[row][0] = Simd::end(sums[row][0], partial[row][0]);
+      sums[row][1] = Simd::end(sums[row][1], partial[row][1]);
+    }
   }
 #pragma GCC unroll 2
   for (int half = 0; half < 2; ++half) {

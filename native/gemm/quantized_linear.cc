@@ -21,6 +21,24 @@ const Int8Kernel* best_int8_kernel() {
 
 int64_t filled_up(int64_t inputs) { return ceil_divide(inputs, kInputsTogether) * kInputsTogether; }
 
+/// With which no weight is too large, nor are those together that meet in a lane of 16 bits.
+float scale_of(const float* weights, int64_t inputs) {
+  float most = 0;
+  float most_in_lane = 0;
+  for (int64_t first = 0; first < inputs; first += kInputsTogether) {
+    float lanes[kLanesOfGroup] = {};
+    for (int64_t k = first; k < std::min(first + kInputsTogether, inputs); ++k) {
+      const float size = std::abs(weights[k]);
+      most = std::max(most, size);
+      lanes[k % kGroup * kLanesOfGroup / kGroup] += size;
+    }
+    most_in_lane = std::max({most_in_lane, lanes[0], lanes[1]});
+  }
+  // Rounding adds a half at most to each.
+  constexpr int kRounding = kInputsTogether / kLanesOfGroup / 2;
+  return std::max(most / kMostWeight, most_in_lane / (kMostInLane - kRounding));
+}
+
 }  // namespace
 
 QuantizedRows::QuantizedRows(const float* x, int64_t rows, int64_t x_stride, int64_t inputs)
@@ -52,9 +70,7 @@ QuantizedLinear::QuantizedLinear(const float* weight, const float* bias, int64_t
   if (bias != nullptr) std::copy_n(bias, outputs, bias_.begin());
   for (int64_t output = 0; output < outputs; ++output) {
     const float* row = weight + output * inputs;
-    float most = 0;
-    for (int64_t k = 0; k < inputs; ++k) most = std::max(most, std::abs(row[k]));
-    const float scale = most / kMostWeight;
+    const float scale = scale_of(row, inputs);
     int8_t* panel = panels_.data() + output / width * panel_bytes;
     int32_t sum = 0;
     for (int64_t k = 0; k < inputs; ++k) {
@@ -85,7 +101,7 @@ void QuantizedLinear::multiply(const QuantizedRows& x, float* y, int64_t y_strid
   const auto compute = [&](const TilePlace& place) {
     const int8_t* const panel = panels_.data() + place.panel * width * inputs;
     // The next panel comes into the cache while this one is used.
-    const int64_t steps = inputs / kInputsTogether;
+    const int64_t steps = inputs / kGroup;
     const int64_t step = ceil_divide(width * inputs, place.count * steps);
     kernel_->tiles[place.rows - 1]({.a = x.values(place.row),
                                     .a_stride = inputs,

@@ -38,8 +38,8 @@ class QuantizedRows {
   std::vector<RowScale> scales_;
 };
 
-/// y = x Wᵀ + b with W in 7 bits and a scale for each output, sums in 32-bit integers: exact, so
-/// the same on every processor. (7 bits, because four products of 8 bits overflow AVX2's 16.)
+/// y = x Wᵀ + b with W in at most 8 bits and a scale for each output, sums in integers: exact, so
+/// the same on every processor.
 class QuantizedLinear {
  public:
   /// weight: [outputs, inputs]. bias: [outputs], or null for none. The processor must support it.
