@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "backend/backends.h"
+#include "gemm/bfloat16_linear.h"
 #include "gemm/quantized_linear.h"
 #include "nn/products.h"
 #include "runtime.h"
@@ -22,14 +23,6 @@ constexpr int kRounds = 9;
 
 /// Below, accuracy would be given away for nothing.
 constexpr double kLeastGain = 1.15;
-
-bool has_bfloat16_instructions() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16");
-#else
-  return false;
-#endif
-}
 
 double seconds(const nn::Product& product, const at::Tensor& x) {
   const auto start = std::chrono::steady_clock::now();
@@ -62,7 +55,7 @@ std::string dtype_problem(Dtype dtype) {
   if (dtype == Dtype::kInt8 && !gemm::QuantizedLinear::is_supported()) {
     return "this processor has no AVX2";
   }
-  if (dtype == Dtype::kBFloat16 && !has_bfloat16_instructions()) {
+  if (dtype == Dtype::kBFloat16 && !gemm::BFloat16Linear::is_supported()) {
     return "this processor has no AVX512-BF16";
   }
   const double gain = measured_gain(dtype);

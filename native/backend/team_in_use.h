@@ -16,7 +16,10 @@ class TeamInUse {
   TeamInUse(const TeamInUse&) = delete;
   TeamInUse& operator=(const TeamInUse&) = delete;
 
-  static gemm::Team* current() { return current_; }
+  /// Of the calling thread: a team that has helpers, or null.
+  static gemm::Team* current() {
+    return current_ != nullptr && current_->has_helpers() ? current_ : nullptr;
+  }
 
  private:
   static thread_local gemm::Team* current_;

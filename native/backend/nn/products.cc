@@ -78,32 +78,12 @@ class Float32Product final : public Product {
   gemm::PackedLinear packed_;
 };
 
-class Int8Product final : public Product {
+/// Both factors in a smaller number format. Rows of x are rounded once, for all parts of the
+/// outputs.
+template <class Rows, class RoundedLinear>
+class RoundedProduct final : public Product {
  public:
-  Int8Product(const at::Tensor& weight, const float* bias)
-      : quantized_(weight.to(at::kFloat).const_data_ptr<float>(), bias, weight.size(0),
-                   weight.size(1)) {}
-
-  at::Tensor operator()(const at::Tensor& input, int64_t first, int64_t count,
-                        gemm::Activation activation) const override {
-    const at::Tensor x = contiguous_rows(input);
-    at::Tensor y = at::empty({x.size(0), count}, x.options());
-    const gemm::QuantizedRows rows(x.const_data_ptr<float>(), x.size(0), x.stride(0), x.size(1));
-    auto* const to = y.mutable_data_ptr<float>();
-    share_outputs(
-        count, x.numel() * count, quantized_.panel_width(), [&](int64_t start, int64_t outputs) {
-          quantized_.multiply(rows, to + start, count, activation, first + start, outputs);
-        });
-    return y;
-  }
-
- private:
-  gemm::QuantizedLinear quantized_;
-};
-
-class BFloat16Product final : public Product {
- public:
-  BFloat16Product(const at::Tensor& weight, const float* bias)
+  RoundedProduct(const at::Tensor& weight, const float* bias)
       : linear_(weight.to(at::kFloat).const_data_ptr<float>(), bias, weight.size(0),
                 weight.size(1)) {}
 
@@ -111,7 +91,7 @@ class BFloat16Product final : public Product {
                         gemm::Activation activation) const override {
     const at::Tensor x = contiguous_rows(input);
     at::Tensor y = at::empty({x.size(0), count}, x.options());
-    const gemm::BFloat16Rows rows(x.const_data_ptr<float>(), x.size(0), x.stride(0), x.size(1));
+    const Rows rows(x.const_data_ptr<float>(), x.size(0), x.stride(0), x.size(1));
     auto* const to = y.mutable_data_ptr<float>();
     share_outputs(count, x.numel() * count, linear_.panel_width(),
                   [&](int64_t start, int64_t outputs) {
@@ -121,8 +101,11 @@ class BFloat16Product final : public Product {
   }
 
  private:
-  gemm::BFloat16Linear linear_;
+  RoundedLinear linear_;
 };
+
+using Int8Product = RoundedProduct<gemm::QuantizedRows, gemm::QuantizedLinear>;
+using BFloat16Product = RoundedProduct<gemm::BFloat16Rows, gemm::BFloat16Linear>;
 
 /// oneDNN's, through LibTorch: it knows AMX, for which a kernel of our own would be long.
 class OneDnnBFloat16Product final : public Product {

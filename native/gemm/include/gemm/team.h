@@ -22,6 +22,8 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
+  bool has_helpers() const { return !helpers_.empty(); }
+
   /// Calls part(0) … part(count - 1), each once, on any thread, and returns when all have returned.
   /// One caller at a time. part must not throw.
   template <class Part>
