@@ -6,7 +6,7 @@
 namespace gemm {
 namespace {
 
-constexpr int kLanes = 16;
+constexpr int64_t kLanes = 16;
 
 /// Two numbers in each of the lanes.
 __m512bh load_pairs(const uint16_t* from) { return (__m512bh)_mm512_loadu_si512(from); }

@@ -160,7 +160,7 @@ TEST(AttentionTest, LargeScores) {
     std::vector<float> result = example.run(*kernel);
     const AttentionHead head = example.head(result.data());
     for (int64_t query = 0; query < head.queries; ++query) {
-      const float* const bias = head.bias + query * head.bias_stride;
+      const float* const bias = example.bias.data() + query * head.bias_stride;
       const int64_t highest = std::max_element(bias, bias + head.tokens) - bias;
       for (int64_t i = 0; i < head.head_size; ++i) {
         ASSERT_NEAR(result[static_cast<size_t>(query * head.result_stride + i)],

@@ -78,13 +78,14 @@ TEST_F(BFloat16LinearTest, SomeOfTheOutputs) {
 }
 
 TEST_F(BFloat16LinearTest, GeluIsApplied) {
-  const auto x = random_floats(14 * 16, 4);
-  const auto weight = random_floats(40 * 16, 5);
-  const BFloat16Linear linear(weight.data(), nullptr, 40, 16);
-  const BFloat16Rows rows(x.data(), 14, 16, 16);
-  std::vector<float> plain(14 * 40), gelu(14 * 40);
-  linear.multiply(rows, plain.data(), 40, Activation::kNone, 0, 40);
-  linear.multiply(rows, gelu.data(), 40, Activation::kGelu, 0, 40);
+  constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
+  const auto x = random_floats(kRows * kInputs, 4);
+  const auto weight = random_floats(kOutputs * kInputs, 5);
+  const BFloat16Linear linear(weight.data(), nullptr, kOutputs, kInputs);
+  const BFloat16Rows rows(x.data(), kRows, kInputs, kInputs);
+  std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
+  linear.multiply(rows, plain.data(), kOutputs, Activation::kNone, 0, kOutputs);
+  linear.multiply(rows, gelu.data(), kOutputs, Activation::kGelu, 0, kOutputs);
   for (size_t i = 0; i < plain.size(); ++i) {
     const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
     ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
@@ -93,12 +94,13 @@ TEST_F(BFloat16LinearTest, GeluIsApplied) {
 
 /// What is no number stays in its row.
 TEST_F(BFloat16LinearTest, WhatIsNoNumberStaysNone) {
-  auto x = random_floats(2 * 20, 6);
-  const auto weight = random_floats(4 * 20, 7);
+  constexpr size_t kInputs = 20;
+  auto x = random_floats(2 * kInputs, 6);
+  const auto weight = random_floats(4 * kInputs, 7);
   x[3] = std::numeric_limits<float>::quiet_NaN();
-  const BFloat16Linear linear(weight.data(), nullptr, 4, 20);
+  const BFloat16Linear linear(weight.data(), nullptr, 4, kInputs);
   float y[8];
-  linear.multiply(BFloat16Rows(x.data(), 2, 20, 20), y, 4, Activation::kNone, 0, 4);
+  linear.multiply(BFloat16Rows(x.data(), 2, kInputs, kInputs), y, 4, Activation::kNone, 0, 4);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i < 4);
 }
 

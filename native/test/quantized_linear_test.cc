@@ -131,13 +131,14 @@ TEST_F(QuantizedLinearTest, SumsDoNotOverflow) {
 }
 
 TEST_F(QuantizedLinearTest, GeluIsApplied) {
-  const auto x = random_floats(14 * 16, 6);
-  const auto weight = random_floats(40 * 16, 7);
-  const QuantizedLinear linear(weight.data(), nullptr, 40, 16);
-  const QuantizedRows rows(x.data(), 14, 16, 16);
-  std::vector<float> plain(14 * 40), gelu(14 * 40);
-  linear.multiply(rows, plain.data(), 40, Activation::kNone, 0, 40);
-  linear.multiply(rows, gelu.data(), 40, Activation::kGelu, 0, 40);
+  constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
+  const auto x = random_floats(kRows * kInputs, 6);
+  const auto weight = random_floats(kOutputs * kInputs, 7);
+  const QuantizedLinear linear(weight.data(), nullptr, kOutputs, kInputs);
+  const QuantizedRows rows(x.data(), kRows, kInputs, kInputs);
+  std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
+  linear.multiply(rows, plain.data(), kOutputs, Activation::kNone, 0, kOutputs);
+  linear.multiply(rows, gelu.data(), kOutputs, Activation::kGelu, 0, kOutputs);
   for (size_t i = 0; i < plain.size(); ++i) {
     const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
     ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;

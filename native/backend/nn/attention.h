@@ -42,7 +42,7 @@ struct AttentionRules {
   int64_t reach = std::numeric_limits<int64_t>::max();
   /// None, or one a length group, broadcastable to [sequences, heads, length, length] (or only the
   /// first row of the last but one).
-  std::span<const at::Tensor> biases = {};
+  std::span<const at::Tensor> biases;
 };
 
 /// Scaled dot-product self-attention of packed sequences, each attending to itself alone.

@@ -78,7 +78,8 @@ at::Tensor DisentangledAttention::operator()(const Projections& projections,
   const bool first_only = projections.outputs == Outputs::kFirstTokens;
   const int64_t hidden = projections.query.size(1);
   const at::Tensor key = projections.key_value.narrow(1, 0, hidden);
-  const double scale = 1 / std::sqrt(static_cast<double>(hidden / num_heads_ * scale_factor_));
+  const int64_t head_size = hidden / num_heads_;
+  const double scale = 1 / std::sqrt(static_cast<double>(head_size * scale_factor_));
   std::vector<at::Tensor> biases;
   int64_t first_sequence = 0;
   for (const auto& [first_token, sequences, length] : batch.groups) {
