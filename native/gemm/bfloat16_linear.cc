@@ -73,9 +73,7 @@ void BFloat16Linear::multiply(const BFloat16Rows& x, float* y, int64_t y_stride,
       .activation = activation == Activation::kGelu ? best_kernel().gelu : nullptr};
   const auto compute = [&](const TilePlace& place) {
     const uint16_t* const panel = panels_.data() + place.panel * width * inputs;
-    // The next panel comes into the cache while this one is used.
-    const int64_t steps = inputs / kPair;
-    const int64_t step = ceil_divide(panel_bytes, place.count * steps);
+    const Prefetch prefetch = next_panel(panel, panel_bytes, place, inputs / kPair);
     kernel_->tiles[place.rows - 1]({.a = x.values(place.row),
                                     .a_stride = inputs,
                                     .panel = panel,
@@ -83,9 +81,8 @@ void BFloat16Linear::multiply(const BFloat16Rows& x, float* y, int64_t y_stride,
                                     .bias = bias_.data() + place.panel * width,
                                     .c = place.c,
                                     .c_stride = place.c_stride,
-                                    .prefetch = reinterpret_cast<const char*>(panel) + panel_bytes +
-                                                place.index * step * steps,
-                                    .prefetch_step = step});
+                                    .prefetch = prefetch.from,
+                                    .prefetch_step = prefetch.step});
   };
   for_each_tile(product, compute);
 }

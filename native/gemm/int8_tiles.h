@@ -62,6 +62,7 @@ void compute_int8_tile(const Int8Tile& tile) {
   }
 }
 
+/// See Int8Kernel.
 template <class Simd>
 RowScale quantize_row(const float* from, uint8_t* to, int64_t count) {
   using Floats = typename Simd::Floats;

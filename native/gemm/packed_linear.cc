@@ -70,20 +70,17 @@ void PackedLinear::multiply(const Operands& operands, int64_t first_output, int6
       .y_stride = operands.y_stride,
       .activation = operands.activation == Activation::kGelu ? kernel_->gelu : nullptr};
   const auto compute = [&](const TilePlace& place) {
-    const auto* const panel =
-        reinterpret_cast<const char*>(panels_.get()) + place.panel * panel_bytes;
-    // The next panel comes into the cache while this one is used.
-    const int64_t step = ceil_divide(panel_bytes, place.count * inputs_);
-    kernel_->tiles(storage_)[place.rows - 1](
-        {.a = operands.x + place.row * operands.x_stride,
-         .a_stride = operands.x_stride,
-         .panel = panel,
-         .inputs = inputs_,
-         .bias = bias_.data() + place.panel * panel_width(),
-         .c = place.c,
-         .c_stride = place.c_stride,
-         .prefetch = panel + panel_bytes + place.index * step * inputs_,
-         .prefetch_step = step});
+    const std::byte* const panel = panels_.get() + place.panel * panel_bytes;
+    const Prefetch prefetch = next_panel(panel, panel_bytes, place, inputs_);
+    kernel_->tiles(storage_)[place.rows - 1]({.a = operands.x + place.row * operands.x_stride,
+                                              .a_stride = operands.x_stride,
+                                              .panel = panel,
+                                              .inputs = inputs_,
+                                              .bias = bias_.data() + place.panel * panel_width(),
+                                              .c = place.c,
+                                              .c_stride = place.c_stride,
+                                              .prefetch = prefetch.from,
+                                              .prefetch_step = prefetch.step});
   };
   for_each_tile(product, compute);
 }

@@ -100,9 +100,7 @@ void QuantizedLinear::multiply(const QuantizedRows& x, float* y, int64_t y_strid
       .activation = activation == Activation::kGelu ? best_kernel().gelu : nullptr};
   const auto compute = [&](const TilePlace& place) {
     const int8_t* const panel = panels_.data() + place.panel * width * inputs;
-    // The next panel comes into the cache while this one is used.
-    const int64_t steps = inputs / kGroup;
-    const int64_t step = ceil_divide(width * inputs, place.count * steps);
+    const Prefetch prefetch = next_panel(panel, width * inputs, place, inputs / kGroup);
     kernel_->tiles[place.rows - 1]({.a = x.values(place.row),
                                     .a_stride = inputs,
                                     .row_scales = x.scales(place.row),
@@ -113,9 +111,8 @@ void QuantizedLinear::multiply(const QuantizedRows& x, float* y, int64_t y_strid
                                     .bias = bias_.data() + place.panel * width,
                                     .c = place.c,
                                     .c_stride = place.c_stride,
-                                    .prefetch = reinterpret_cast<const char*>(panel) +
-                                                width * inputs + place.index * step * steps,
-                                    .prefetch_step = step});
+                                    .prefetch = prefetch.from,
+                                    .prefetch_step = prefetch.step});
   };
   for_each_tile(product, compute);
 }

@@ -88,6 +88,7 @@ float highest_of(typename Simd::Vector values) {
   return highest;
 }
 
+/// See ExponentialsFunction.
 template <class Simd>
 void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums) {
   using Vector = typename Simd::Vector;
@@ -143,6 +144,7 @@ void compute_gelu(float* values, int64_t rows, int64_t columns, int64_t stride) 
   }
 }
 
+/// See LayerNormRows.
 template <class Simd>
 void normalize_rows(const LayerNormRows& rows) {
   using Vector = typename Simd::Vector;

@@ -39,6 +39,20 @@ struct TilePlace {
   int64_t c_stride;
 };
 
+/// What a tile asks for meanwhile: so many bytes of it with each of its steps.
+struct Prefetch {
+  const char* from;
+  int64_t step;
+};
+
+/// The next panel comes into the cache while this one is used: each tile asks for its share.
+inline Prefetch next_panel(const void* panel, int64_t panel_bytes, const TilePlace& place,
+                           int64_t steps) {
+  const int64_t step = ceil_divide(panel_bytes, place.count * steps);
+  return {.from = static_cast<const char*>(panel) + panel_bytes + place.index * step * steps,
+          .step = step};
+}
+
 /// Some rows of one panel, in tiles of like size: a small rest would cost nearly a full tile.
 template <class Compute>
 void for_each_tile_of_panel(const Product& product, int64_t panel, int64_t row, int64_t rows,

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <limits>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "supported_kernels.h"
@@ -39,8 +38,6 @@ class Example {
     fill(states, shape.tokens * stride_);
     if (shape.biased) fill(bias, shape.queries * (shape.tokens + 1));
   }
-
-  const Shape& shape() const { return shape_; }
 
   AttentionHead head(float* result) const {
     return {.query = states.data(),

@@ -7,8 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <vector>
+
+#include "random_floats.h"
 
 namespace {
 
@@ -22,14 +23,6 @@ class BFloat16LinearTest : public testing::Test {
     if (!BFloat16Linear::is_supported()) GTEST_SKIP() << "no AVX512-BF16";
   }
 };
-
-std::vector<float> random_floats(size_t size, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> floats(size);
-  for (float& value : floats) value = normal(random);
-  return floats;
-}
 
 /// To the nearest number of 8 bits, to even where two are as near.
 double rounded(float value) {

@@ -7,8 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <vector>
+
+#include "random_floats.h"
 
 namespace {
 
@@ -22,14 +23,6 @@ class QuantizedLinearTest : public testing::Test {
     if (!QuantizedLinear::is_supported()) GTEST_SKIP() << "no AVX2";
   }
 };
-
-std::vector<float> random_floats(size_t size, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> floats(size);
-  for (float& value : floats) value = normal(random);
-  return floats;
-}
 
 /// What `values` become with whole numbers from 0 to 127 around their zero point.
 std::vector<double> quantized_row(const float* values, int64_t count) {

@@ -1,0 +1,16 @@
+// Numbers to multiply.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+/// Of a normal distribution, the same for the same seed.
+inline std::vector<float> random_floats(size_t size, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> floats(size);
+  for (float& value : floats) value = normal(random);
+  return floats;
+}
