@@ -10,7 +10,9 @@ const typescript = [
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: 'node',
-  roots: ['unit', 'http', 'lifecycle', 'browser', 'soak'].map((folder) => `<rootDir>/test/${folder}`),
+  roots: ['unit', 'http', 'lifecycle', 'browser', 'soak'].map(
+    (folder) => `<rootDir>/test/${folder}`,
+  ),
   testMatch: ['**/*.test.ts'],
   // Of the packages that tests load, edfjs alone is an ES module, which Jest does not run.
   transform: { '^.+\\.ts$': typescript, '/node_modules/edfjs/.+\\.js$': typescript },
