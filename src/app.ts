@@ -1,6 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { InFlight } from './http/in-flight';
+import { type AdmissionRules, admit } from './http/middleware/admit';
 import {
   answerErrors,
   type ErrorLimits,
@@ -16,6 +17,7 @@ import { metrics } from './http/routes/metrics';
 import { openapi } from './http/routes/openapi';
 import { ready } from './http/routes/ready';
 import { type StaticFile, serveStaticFile } from './http/routes/static-files';
+import { Turns } from './http/turns';
 import type { Metrics } from './metrics/metrics';
 import type { Tracer } from './tracing/tracer';
 
@@ -29,7 +31,7 @@ export interface AppOptions {
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
   readonly logger: Logger;
-  readonly limits: ErrorLimits;
+  readonly limits: ErrorLimits & Omit<AdmissionRules, 'refusal'>;
   /** The page at `GET /` and what belongs to it. */
   readonly staticFiles: readonly StaticFile[];
 }
@@ -57,9 +59,11 @@ export function createApp(options: AppOptions): Express {
   for (const [path, handle] of Object.entries(gets)) {
     app.route(path).get(handle).all(methodNotAllowed('GET, HEAD'));
   }
-  const read = readJson(limits.bodyLimit);
-  for (const { path, handle } of options.endpoints) {
-    app.route(path).post(read, handle).all(methodNotAllowed('POST'));
+  const turns = new Turns();
+  const read = readJson(limits.bodyLimit, turns);
+  for (const { path, refusal, handle } of options.endpoints) {
+    const letIn = admit({ ...limits, refusal }, turns);
+    app.route(path).post(letIn, read, handle).all(methodNotAllowed('POST'));
   }
   for (const file of options.staticFiles) {
     app.route(file.path).get(serveStaticFile(file)).all(methodNotAllowed('GET, HEAD'));

@@ -31,6 +31,7 @@ export interface Config {
     readonly maxBatchRequests: number;
     readonly maxQueueDelayMs: number;
     readonly maxQueueRequests: number;
+    readonly maxQueueWaitMs: number;
   };
   /** Elements of a list. */
   readonly maxListLength: number;
@@ -185,6 +186,7 @@ function toConfig(
       maxBatchRequests: values.MAX_BATCH_REQUESTS,
       maxQueueDelayMs: values.MAX_QUEUE_DELAY_MS,
       maxQueueRequests: values.MAX_QUEUE_REQUESTS,
+      maxQueueWaitMs: values.MAX_QUEUE_WAIT_MS,
     },
     maxListLength: values.MAX_LIST_LENGTH,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,

@@ -25,6 +25,8 @@ export interface EngineOptions {
   readonly maxQueueDelayMs?: number;
   /** Inputs that may wait; more are refused with QUEUE_FULL. Default: 2048. */
   readonly maxQueueRequests?: number;
+  /** Expected wait in ms; what would wait longer is refused with WAIT_TOO_LONG. Default: 1000. */
+  readonly maxQueueWaitMs?: number;
 }
 
 export interface SentimentOptions extends EngineOptions {

@@ -139,7 +139,11 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
     metrics,
     tracer,
     logger: log.logger,
-    limits: { bodyLimit: config.bodyLimit, requestTimeoutMs: config.requestTimeoutMs },
+    limits: {
+      bodyLimit: config.bodyLimit,
+      requestTimeoutMs: config.requestTimeoutMs,
+      maxQueueWaitMs: config.scheduling.maxQueueWaitMs,
+    },
     staticFiles: pages,
   });
   return new HttpServer({ app, inFlight, logger: log.logger, metrics: metrics.requests });

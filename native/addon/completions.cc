@@ -6,10 +6,6 @@
 namespace addon {
 namespace {
 
-double milliseconds(engine::Clock::duration duration) {
-  return std::chrono::duration<double, std::milli>(duration).count();
-}
-
 Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
   auto object = Napi::Object::New(env);
   object["ticket"] = static_cast<double>(completion.ticket);
@@ -32,12 +28,20 @@ Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
 
 }  // namespace
 
+double milliseconds(engine::Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
 const char* error_code(engine::Status status) {
   switch (status) {
     case engine::Status::kOk:
       return nullptr;
     case engine::Status::kQueueFull:
       return "QUEUE_FULL";
+    case engine::Status::kWaitTooLong:
+      return "WAIT_TOO_LONG";
+    case engine::Status::kDeadlineTooClose:
+      return "DEADLINE_TOO_CLOSE";
     case engine::Status::kDraining:
       return "DRAINING";
     case engine::Status::kDeadlineExceeded:

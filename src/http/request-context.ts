@@ -9,6 +9,8 @@ export interface RequestContext {
   startedAt: number;
   /** It arrived while the process was draining, and is refused. */
   refused: boolean;
+  /** What it may take until the model runs, from its arrival, in ms; see `admit`. */
+  timeoutMs: number;
   /** Aborted when the client goes before its answer is out. */
   cancellation: Cancellation | null;
   /** `performance.now()` when what is to be analyzed was handed to the engine. */

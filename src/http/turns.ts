@@ -1,5 +1,7 @@
 /** How long requests may be worked on before the event loop looks at its sockets again, in ms. */
 const TURN_MS = 0.5;
+/** How much of the measured pace is the last turn's. */
+const LATEST = 0.1;
 
 /**
  * Work that takes turns with the rest of the event loop.
@@ -12,21 +14,34 @@ const TURN_MS = 0.5;
 export class Turns {
   #waiting: (() => void)[] = [];
   #isScheduled = false;
+  /** When the last turn ended, and how long one task takes, sockets included, in ms. */
+  #lastTurnAt = 0;
+  #taskMs = 0;
+
+  /** How long a task that comes now is going to wait, at the pace of the last turns, in ms. */
+  get waitMs(): number {
+    return this.#waiting.length * this.#taskMs;
+  }
 
   /** Runs `task` soon, in the order of the calls. `task` must not throw. */
   run(task: () => void): void {
     this.#waiting.push(task);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    this.#lastTurnAt = performance.now();
     setImmediate(this.#turn);
   }
 
   readonly #turn = (): void => {
     const until = performance.now() + TURN_MS;
     let done = 0;
+    let now: number;
     do {
       this.#waiting[done++]?.();
-    } while (done < this.#waiting.length && performance.now() < until);
+      now = performance.now();
+    } while (done < this.#waiting.length && now < until);
+    this.#taskMs += LATEST * ((now - this.#lastTurnAt) / done - this.#taskMs);
+    this.#lastTurnAt = now;
     this.#waiting = this.#waiting.slice(done);
     this.#isScheduled = this.#waiting.length > 0;
     if (this.#isScheduled) setImmediate(this.#turn);

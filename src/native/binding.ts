@@ -3,6 +3,8 @@
 /** How a request, or a load, can fail. `errors.ts` maps each to an HTTP status. */
 export type EngineErrorCode =
   | 'QUEUE_FULL'
+  | 'WAIT_TOO_LONG'
+  | 'DEADLINE_TOO_CLOSE'
   | 'DRAINING'
   | 'DEADLINE_EXCEEDED'
   | 'CANCELLED'
@@ -26,6 +28,8 @@ export interface SchedulingOptions {
   readonly maxQueueDelayMs: number;
   /** Requests that may wait; more are refused. */
   readonly maxQueueRequests: number;
+  /** An input that is expected to wait longer before it runs is refused, in ms. */
+  readonly maxQueueWaitMs: number;
 }
 
 /** A Hugging Face sequence-classification directory, its files already found. */
@@ -96,6 +100,9 @@ export interface EngineStats {
   /** The same of the bytes of their inputs. */
   readonly queueBytes: number;
   readonly queueBytesLimit: number;
+  /** Expected until an input that comes now begins to run, in ms, and how long that may be. */
+  readonly queueWaitMs: number;
+  readonly queueWaitLimitMs: number;
   readonly completed: number;
   readonly failed: number;
   readonly refused: number;
@@ -125,14 +132,29 @@ export type NativeCompletion =
   | (Inference & { readonly ticket: number; readonly code?: undefined })
   | { readonly ticket: number; readonly code: EngineErrorCode; readonly message: string };
 
+/** Why the queue does not take what comes. */
+export interface NativeRefusal {
+  readonly code: 'QUEUE_FULL' | 'WAIT_TOO_LONG' | 'DEADLINE_TOO_CLOSE' | 'DRAINING';
+  /** Expected until it would begin to run. */
+  readonly waitMs: number;
+}
+
+/** A text, or the samples of a window. */
+export type NativeInput = string | Float32Array;
+
 export interface NativeEngine {
   readonly description: ModelDescription;
-  /** undefined: accepted, a completion will come. timeoutMs 0: no deadline. Throws on a bad input. */
+  /**
+   * One input or a list of them, all or none; the tickets count up from the first. undefined:
+   * accepted, a completion of each will come. timeoutMs 0: no deadline. Throws on a bad input.
+   */
   submit(
-    ticket: number,
-    input: string | Float32Array,
+    firstTicket: number,
+    inputs: NativeInput | readonly NativeInput[],
     timeoutMs: number,
-  ): EngineErrorCode | undefined;
+  ): NativeRefusal | undefined;
+  /** What `submit` would say now of one small input; undefined: it would take it. */
+  admission(timeoutMs: number): NativeRefusal | undefined;
   cancel(ticket: number): void;
   stats(): EngineStats;
   /** Resolves when all that was accepted has been answered and every thread has ended. */

@@ -47,6 +47,7 @@ export function trackRequest(inFlight: InFlight, watchers: Watchers): RequestHan
       requestId,
       startedAt: performance.now(),
       refused: inFlight.isDraining,
+      timeoutMs: 0,
       cancellation: null,
       submittedAt: 0,
       inferences: [],
@@ -117,6 +118,8 @@ function refusalOf(error: Error | null): Refusal | null {
   if (error instanceof EngineError || error instanceof ServiceError) {
     if (error.code === 'DRAINING') return 'draining';
     if (error.code === 'QUEUE_FULL') return 'queue_full';
+    if (error.code === 'WAIT_TOO_LONG') return 'queue_wait';
+    if (error.code === 'DEADLINE_TOO_CLOSE') return 'deadline';
   }
   return null;
 }
