@@ -146,7 +146,7 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
     },
     staticFiles: pages,
   });
-  return new HttpServer({ app, inFlight, logger: log.logger, metrics: metrics.requests });
+  return new HttpServer({ ...app, inFlight, logger: log.logger, metrics: metrics.requests });
 }
 
 function describeServed({ service, scheduling }: Config, info: ServiceInfo): ServedModel {

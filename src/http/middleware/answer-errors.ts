@@ -10,19 +10,24 @@ export interface ErrorLimits {
   readonly bodyLimit: number;
 }
 
-/** Last of all middleware: every error becomes `{"detail": string}` with the status of its code. */
+/** Last of all middleware: every error becomes an answer. */
 export function answerErrors(limits: ErrorLimits): ErrorRequestHandler {
   return (raised: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    const context = contextOf(response);
-    const error = toServiceError(raised, { ...limits, timeoutMs: context.timeoutMs });
-    context.error = raised instanceof Error ? raised : error;
-    if (response.headersSent || response.destroyed) {
-      response.destroy();
-      return;
-    }
-    if (IS_TEMPORARY.has(error.code)) response.setHeader('Retry-After', retryAfterSeconds(raised));
-    sendJson(response, STATUS[error.code], { detail: error.message });
+    answerError(raised, response, limits);
   };
+}
+
+/** `{"detail": string}`, with the status of the error's code. */
+export function answerError(raised: unknown, response: Response, limits: ErrorLimits): void {
+  const context = contextOf(response);
+  const error = toServiceError(raised, { ...limits, timeoutMs: context.timeoutMs });
+  context.error = raised instanceof Error ? raised : error;
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  if (IS_TEMPORARY.has(error.code)) response.setHeader('Retry-After', retryAfterSeconds(raised));
+  sendJson(response, STATUS[error.code], { detail: error.message });
 }
 
 export const notFound: RequestHandler = () => {

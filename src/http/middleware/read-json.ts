@@ -20,7 +20,7 @@ export function readJson(limit: number, turns: Turns): RequestHandler {
     requireJsonMediaType(request.headers['content-type']);
     readBytes(request, response, (error?: unknown) => {
       if (error) return next(error);
-      turns.run(() => {
+      turns.proceed(() => {
         try {
           request.body = parseJson(request.body);
         } catch (problem) {
