@@ -41,6 +41,7 @@ export interface AppOptions {
 export interface App {
   readonly app: Express;
   readonly listener: RequestListener;
+  readonly turns: Turns;
 }
 
 /** Builds the app of one service; it does not listen. */
@@ -78,5 +79,5 @@ export function createApp(options: AppOptions): App {
 
   const { endpoints, inFlight, logger, metrics: counted, tracer } = options;
   const track = trackRequest(inFlight, { logger, metrics: counted.requests, tracer });
-  return { app, listener: openFrontDoor({ app, endpoints, track, turns, limits }) };
+  return { app, turns, listener: openFrontDoor({ app, endpoints, track, turns, limits }) };
 }

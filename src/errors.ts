@@ -1,4 +1,5 @@
 import type { EngineErrorCode } from './native/engine';
+import { ExpectedError } from './native/expected-error';
 
 export type ErrorCode =
   | Exclude<EngineErrorCode, 'MODEL_LOAD_FAILED'>
@@ -47,7 +48,7 @@ export const IS_TEMPORARY: ReadonlySet<ErrorCode> = new Set([
 ] as const);
 
 /** An error whose message the client may read. */
-export class ServiceError extends Error {
+export class ServiceError extends ExpectedError {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
 

@@ -5,6 +5,7 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { InvalidStatus, RequestMetrics } from '../metrics/request-metrics';
 import type { InFlight } from './in-flight';
+import type { Turns } from './turns';
 
 /** Time a client may take for its request line and headers, and for the whole request, in ms. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -21,6 +22,7 @@ export interface ServerOptions {
   readonly app: Express;
   /** What stands before the app. */
   readonly listener: http.RequestListener;
+  readonly turns: Turns;
   readonly inFlight: InFlight;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
@@ -33,7 +35,7 @@ export class HttpServer {
   readonly #logger: Logger;
   readonly #metrics: RequestMetrics;
 
-  constructor({ app, listener, inFlight, logger, metrics }: ServerOptions) {
+  constructor({ app, listener, turns, inFlight, logger, metrics }: ServerOptions) {
     this.#inFlight = inFlight;
     this.#logger = logger;
     this.#metrics = metrics;
@@ -50,6 +52,7 @@ export class HttpServer {
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
     this.#server.on('checkExpectation', listener);
     this.#server.on('connection', (socket) => {
+      turns.hurry();
       socket.on('close', () => inFlight.connectionClosed(socket));
     });
     this.#server.on('clientError', this.#answerClientError);

@@ -2,8 +2,13 @@
 const TURN_MS = 0.5;
 /** And how long after that for those that are refused: they must not take the time of those that are not. */
 const REFUSALS_MS = 0.1;
-/** How much of the measured pace is the last turn's. */
-const LATEST = 0.1;
+/** Of so much time, so much may be spent on requests that need not wait, in ms. */
+const WINDOW_MS = 1;
+const AT_ONCE_MS = 0.25;
+/** How long new connections may keep turns waiting, in ms. */
+const HASTE_MS = 2;
+/** What was measured longer ago counts less, by the number e for each of these, in ms. */
+const PACE_MS = 250;
 
 type Task = () => void;
 
@@ -14,65 +19,97 @@ type Task = () => void;
  * for seconds, because libuv goes on asking for ready sockets while there are more than a thousand,
  * and those that have just been answered soon are again. New connections and health checks wait
  * meanwhile. So whatever answers a request waits here instead, and only so much of it is done
- * between two looks at the sockets.
+ * between two looks at the sockets. Where hardly anything is to be done, it is done at once: to come
+ * back to it costs as much as a refusal.
  */
 export class Turns {
   #toBegin: Task[] = [];
   #begun: Task[] = [];
   #refusals: Task[] = [];
   #isScheduled = false;
-  /** When the last turn ended, and how long a request takes, the sockets included, in ms. */
+  #hasNewConnection = false;
   #lastTurnAt = 0;
-  #requestMs = 0;
+  #windowStart = 0;
+  #spentInWindow = 0;
+  /** Of late: requests that began, and the time that went by, that of the sockets included, in ms. */
+  #begunOfLate = 0;
+  #timeOfLate = 0;
 
-  /** How long a request that comes now is going to wait, at the pace of the last turns, in ms. */
+  /** How long a request that comes now is going to wait, at the pace of late, in ms. */
   get waitMs(): number {
-    return this.#toBegin.length * this.#requestMs;
+    if (this.#begunOfLate === 0) return 0;
+    return (this.#toBegin.length * this.#timeOfLate) / this.#begunOfLate;
   }
 
-  /** Runs the first task of a request soon, in the order of the calls. `task` must not throw. */
+  /** Runs the first task of a request, in the order of the calls. `task` must not throw. */
   begin(task: Task): void {
-    this.#toBegin.push(task);
-    this.#schedule();
+    this.#do(task, this.#toBegin);
   }
 
   /** Runs another task of a request that has begun, before any other request begins. */
   proceed(task: Task): void {
-    this.#begun.push(task);
-    this.#schedule();
+    this.#do(task, this.#begun);
   }
 
   /** Runs a short task that answers a request for which `waitMs` is too long. */
   refuse(task: Task): void {
-    this.#refusals.push(task);
-    this.#schedule();
+    this.#do(task, this.#refusals);
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    this.#lastTurnAt = performance.now();
-    setImmediate(this.#turn);
+  /**
+   * To be called for each new connection: libuv accepts one between two turns, so that thousands that
+   * come together would wait for as many turns. While they come, turns are left out.
+   */
+  hurry(): void {
+    this.#hasNewConnection = true;
+  }
+
+  #do(task: Task, line: Task[]): void {
+    if (!this.#isScheduled) {
+      const start = performance.now();
+      if (start - this.#windowStart >= WINDOW_MS) {
+        this.#windowStart = start;
+        this.#spentInWindow = 0;
+      }
+      if (this.#spentInWindow < AT_ONCE_MS) {
+        task();
+        this.#spentInWindow += performance.now() - start;
+        return;
+      }
+      this.#isScheduled = true;
+      this.#lastTurnAt = start;
+      setImmediate(this.#turn);
+    }
+    line.push(task);
   }
 
   readonly #turn = (): void => {
-    const until = performance.now() + TURN_MS;
+    const start = performance.now();
+    const elapsed = start - this.#lastTurnAt;
+    const isInHaste = this.#hasNewConnection && elapsed < HASTE_MS;
+    this.#hasNewConnection = false;
+    if (!isInHaste) this.#work(start);
+    this.#isScheduled = this.#begun.length + this.#toBegin.length + this.#refusals.length > 0;
+    if (this.#isScheduled) setImmediate(this.#turn);
+  };
+
+  #work(start: number): void {
+    const until = start + TURN_MS;
     const proceeded = runSome(this.#begun, until);
     const begun = runSome(this.#toBegin, until);
     const refused = runSome(this.#refusals, performance.now() + REFUSALS_MS);
     this.#begun = this.#begun.slice(proceeded);
     this.#toBegin = this.#toBegin.slice(begun);
     this.#refusals = this.#refusals.slice(refused);
-    if (begun > 0) this.#measure(begun);
-    const left = this.#begun.length + this.#toBegin.length + this.#refusals.length;
-    this.#isScheduled = left > 0;
-    if (this.#isScheduled) setImmediate(this.#turn);
-  };
-
-  #measure(begun: number): void {
     const now = performance.now();
-    this.#requestMs += LATEST * ((now - this.#lastTurnAt) / begun - this.#requestMs);
+    this.#measure(begun, now - this.#lastTurnAt);
     this.#lastTurnAt = now;
+  }
+
+  #measure(begun: number, elapsed: number): void {
+    const kept = Math.exp(-elapsed / PACE_MS);
+    this.#begunOfLate = this.#begunOfLate * kept + begun;
+    this.#timeOfLate = this.#timeOfLate * kept + elapsed;
   }
 }
 

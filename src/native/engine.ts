@@ -14,6 +14,7 @@ import type {
   TorchScriptTextSource,
 } from './binding';
 import type { CancelSignal } from './cancellation';
+import { ExpectedError } from './expected-error';
 import { loadBinding } from './load';
 
 export type {
@@ -31,7 +32,7 @@ export type {
 } from './binding';
 
 /** A request or a load that failed. The message may be shown to a client, except for a failed load. */
-export class EngineError extends Error {
+export class EngineError extends ExpectedError {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
   /** Of the input at fault in a list; null: it is not the fault of one. */

@@ -9,6 +9,7 @@ import { phasesOf } from '../../tracing/phases';
 import { parseTraceparent, type TraceContext } from '../../tracing/trace-context';
 import type { Tracer } from '../../tracing/tracer';
 import type { InFlight } from '../in-flight';
+import { RefusalLog } from '../refusal-log';
 import { contextOf, type RequestContext } from '../request-context';
 import { roundMs, type Timings, timingsOf } from '../timings';
 
@@ -34,13 +35,14 @@ export function trackRequest(
   inFlight: InFlight,
   watchers: Watchers,
 ): (request: Request, response: Response) => void {
+  const refusals = new RefusalLog(watchers.logger);
   // One function for all requests; `this` is the response.
   function onClose(this: Response): void {
     if (!inFlight.end(this)) return;
     const context = contextOf(this);
     context.isOver = true;
     if (!this.writableFinished) context.cancellation?.abort();
-    report(watchers, this, context);
+    report({ ...watchers, refusals }, this, context);
   }
 
   return (request: Request, response: Response) => {
@@ -82,14 +84,17 @@ export function clientSignal(response: Response): CancelSignal {
 }
 
 function report(
-  { logger, metrics, tracer }: Watchers,
+  { logger, metrics, tracer, refusals }: Watchers & { readonly refusals: RefusalLog },
   response: Response,
   context: RequestContext,
 ) {
   const ended = endOf(response, context);
   metrics.ended(ended);
-  const level = levelOf(ended);
-  const isTraced = tracer !== null && !isAskedByMachines(ended.route);
+  // The front door has refused it.
+  const isUnread = ended.refusal !== null && context.route !== null;
+  if (isUnread) refusals.count(ended.refusal);
+  const level = isUnread ? 'debug' : levelOf(ended);
+  const isTraced = tracer !== null && !isUnread && !isAskedByMachines(ended.route);
   if (!isTraced && !logger.isLevelEnabled(level)) return;
 
   const { headers, method, httpVersion } = response.req;
