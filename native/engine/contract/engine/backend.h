@@ -25,6 +25,8 @@ struct Description {
   bool batching = false;   ///< several requests may share a run; else each runs alone
   bool needs_preparation = false;  ///< prepare() is worth a thread of its own (tokenization)
   Trial trial{};                   ///< empty for a text model
+  std::vector<std::string>
+      warnings{};  ///< for the log, a line each: what is slower than it could be
 };
 
 /// What a batch may compute with: the worker's own share of the cores or, while no other batch runs
