@@ -220,15 +220,21 @@ TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
 }
 
 #if defined(__x86_64__)
-/// The compiler's own runtime, which asks neither for AMX's permission nor for the leaf 0x1D.
+/// The compiler's own runtime, which does not mind that AVX comes without what was before it.
 TEST(Processor, AgreesWithTheCompilerAboutThisOne) {
   const Instructions usable = gemm::this_processor().usable;
-  EXPECT_EQ((usable & gemm::kAvx2) != 0, __builtin_cpu_supports("avx2") != 0);
-  EXPECT_EQ((usable & gemm::kFma) != 0, __builtin_cpu_supports("fma") != 0);
-  EXPECT_EQ((usable & gemm::kF16c) != 0, __builtin_cpu_supports("f16c") != 0);
-  EXPECT_EQ((usable & gemm::kAvx512f) != 0, __builtin_cpu_supports("avx512f") != 0);
-  EXPECT_EQ((usable & gemm::kAvx512vnni) != 0, __builtin_cpu_supports("avx512vnni") != 0);
-  EXPECT_EQ((usable & gemm::kAvx512bf16) != 0, __builtin_cpu_supports("avx512bf16") != 0);
+  const bool is_masked_oddly =
+      __builtin_cpu_supports("sse3") == 0 || __builtin_cpu_supports("ssse3") == 0 ||
+      __builtin_cpu_supports("sse4.1") == 0 || __builtin_cpu_supports("sse4.2") == 0;
+  const auto expect = [&](Instructions instructions, int is_supported) {
+    EXPECT_EQ((usable & instructions) != 0, is_supported != 0 && !is_masked_oddly) << instructions;
+  };
+  expect(gemm::kAvx2, __builtin_cpu_supports("avx2"));
+  expect(gemm::kFma, __builtin_cpu_supports("fma"));
+  expect(gemm::kF16c, __builtin_cpu_supports("f16c"));
+  expect(gemm::kAvx512f, __builtin_cpu_supports("avx512f"));
+  expect(gemm::kAvx512vnni, __builtin_cpu_supports("avx512vnni"));
+  expect(gemm::kAvx512bf16, __builtin_cpu_supports("avx512bf16"));
 }
 #endif
 
