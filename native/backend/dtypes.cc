@@ -82,7 +82,7 @@ std::vector<std::string> kernel_warnings(Dtype dtype) {
 
 std::string dtype_problem(Dtype dtype) {
   if (dtype == Dtype::kFloat32) return "";
-  const std::string none = missing_kernel(dtype);
+  std::string none = missing_kernel(dtype);
   if (!none.empty()) return none;
   const double gain = measured_gain(dtype);
   if (gain >= kLeastGain) return "";

@@ -24,7 +24,8 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   const bool is_sent = info->si_code <= 0;  // by kill() and the like; else by an instruction
   if (previous.sa_handler == SIG_IGN && is_sent) return;
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
+    if ((static_cast<unsigned>(previous.sa_flags) & SA_SIGINFO) != 0)
+      return previous.sa_sigaction(signal, info, context);
     return previous.sa_handler(signal);
   }
   struct sigaction fatal = {};

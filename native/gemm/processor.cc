@@ -19,7 +19,7 @@ enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
 enum Page : uint8_t { kLeaf1, kLeaf7, kLeaf7Subleaf1, kPages };
 
 constexpr uint32_t kTileLeaf = 0x1d;
-constexpr int kOsXsaveBit = 27;  // of leaf 1, ECX
+constexpr uint32_t kOsXsaveBit = 27;  // of leaf 1, ECX
 
 /// Bits of XCR0: XMM and YMM; with them opmask and ZMM; tile configuration and tiles.
 constexpr uint64_t kAvxState = 0x6;
@@ -33,7 +33,7 @@ struct Rule {
   Instructions grants;
   Page page;
   Register answer;
-  int bit;
+  uint32_t bit;
   Instructions upon;
   uint64_t state;
 };
@@ -62,7 +62,7 @@ constexpr Rule kRules[] = {
     {kAmxBf16, kLeaf7, kEdx, 22, kAmxTile, kTileState},
 };
 
-bool has_bit(const Answer& answer, Register place, int bit) {
+bool has_bit(const Answer& answer, Register place, uint32_t bit) {
   return (answer[place] >> bit & 1) != 0;
 }
 
