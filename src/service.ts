@@ -37,6 +37,7 @@ export function loadService(config: Config, version: string, log: Log): Promise<
 async function loadSentiment(config: Config, version: string, log: Log): Promise<Service> {
   const place = config.sentimentModelDir;
   const { model, reason } = await load(TextClassifier.load(place, config.scheduling), place, log);
+  for (const warning of model?.warnings ?? []) log.logger.warn({ model: place }, warning);
   const limits = endpointLimits(config);
   const known = model && {
     labels: [...model.labels],

@@ -40,6 +40,7 @@ void stop_all(const Napi::CallbackInfo& info) {
 }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
+  backend::limit_instructions();
   auto* environment = new EnvironmentData();
   environment->engine_constructor = Napi::Persistent(EngineObject::define(env));
   env.SetInstanceData(environment);  // deleted with the environment

@@ -1,4 +1,6 @@
 // Which number formats this processor multiplies faster than float32.
+#include "dtypes.h"
+
 #include <ATen/ops/randn.h>
 #include <c10/core/InferenceMode.h>
 
@@ -6,8 +8,8 @@
 #include <chrono>
 #include <cstdio>
 
-#include "backend/backends.h"
 #include "gemm/bfloat16_linear.h"
+#include "gemm/packed_linear.h"
 #include "gemm/quantized_linear.h"
 #include "nn/products.h"
 #include "runtime.h"
@@ -48,16 +50,40 @@ double measured_gain(Dtype dtype) {
   return slow / fast;
 }
 
+/// What failed its trial, or was not there to be tried.
+std::string missing(const std::vector<std::string>& warnings, const char* instructions) {
+  if (warnings.empty()) return std::string("this processor has no ") + instructions;
+  std::string all;
+  for (const std::string& warning : warnings) all += (all.empty() ? "" : "; ") + warning;
+  return all;
+}
+
 }  // namespace
+
+std::string missing_kernel(Dtype dtype) {
+  if (dtype == Dtype::kInt8 && !gemm::QuantizedLinear::is_fast()) {
+    return missing(gemm::QuantizedLinear::warnings(), "AVX2");
+  }
+  if (dtype == Dtype::kBFloat16 && !gemm::BFloat16Linear::is_fast()) {
+    return missing(gemm::BFloat16Linear::warnings(), "AVX512-BF16");
+  }
+  return "";
+}
+
+std::vector<std::string> kernel_warnings(Dtype dtype) {
+  std::vector<std::string> warnings = gemm::PackedLinear::warnings();
+  const auto add = [&warnings](const std::vector<std::string>& more) {
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  };
+  if (dtype == Dtype::kInt8) add(gemm::QuantizedLinear::warnings());
+  if (dtype == Dtype::kBFloat16) add(gemm::BFloat16Linear::warnings());
+  return warnings;
+}
 
 std::string dtype_problem(Dtype dtype) {
   if (dtype == Dtype::kFloat32) return "";
-  if (dtype == Dtype::kInt8 && !gemm::QuantizedLinear::is_supported()) {
-    return "this processor has no AVX2";
-  }
-  if (dtype == Dtype::kBFloat16 && !gemm::BFloat16Linear::is_supported()) {
-    return "this processor has no AVX512-BF16";
-  }
+  std::string none = missing_kernel(dtype);
+  if (!none.empty()) return none;
   const double gain = measured_gain(dtype);
   if (gain >= kLeastGain) return "";
   char text[64];

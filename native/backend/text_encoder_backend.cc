@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "backend/backends.h"
-#include "gemm/quantized_linear.h"
+#include "dtypes.h"
 #include "hf/tokenizer.h"
 #include "models/sequence_classifier.h"
 #include "runtime.h"
@@ -68,7 +68,8 @@ class TextEncoderBackend final : public engine::Backend {
             .max_length = tokenizer_.max_length(),
             .num_outputs = static_cast<size_t>(num_labels_),
             .batching = true,
-            .needs_preparation = true};
+            .needs_preparation = true,
+            .warnings = kernel_warnings(compute_.dtype)};
   }
 
   engine::Sequence prepare(engine::Input input) const override {
@@ -142,8 +143,10 @@ class TextEncoderBackend final : public engine::Backend {
 
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
                                                    const ComputeOptions& compute) {
-  if (compute.dtype == Dtype::kInt8 && !gemm::QuantizedLinear::is_supported()) {
-    throw LoadError("DTYPE: int8: " + dtype_problem(compute.dtype));
+  const std::string missing = missing_kernel(compute.dtype);
+  if (!missing.empty()) {
+    throw LoadError((compute.dtype == Dtype::kInt8 ? "DTYPE: int8: " : "DTYPE: bfloat16: ") +
+                    missing);
   }
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   keep_memory_between_batches();

@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "bfloat16_kernel.h"
+#include "compiled_for.h"
 
 namespace gemm {
 namespace {
@@ -68,16 +69,13 @@ constexpr BFloat16TileFunction kTiles[] = {compute_tile<1>,  compute_tile<2>,  c
                                            compute_tile<7>,  compute_tile<8>,  compute_tile<9>,
                                            compute_tile<10>, compute_tile<11>, compute_tile<12>};
 
-bool is_supported() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16");
-}
-
 }  // namespace
 
-const BFloat16Kernel kBFloat16Avx512Kernel{.is_supported = is_supported,
-                                           .panel_width = 32,
-                                           .tile_rows = 12,
-                                           .tiles = kTiles,
-                                           .round = round};
+constinit const BFloat16Kernel kBFloat16Avx512Kernel{.name = "bfloat16 avx512-bf16",
+                                                     .needs = kCompiledFor,
+                                                     .panel_width = 32,
+                                                     .tile_rows = 12,
+                                                     .tiles = kTiles,
+                                                     .round = round};
 
 }  // namespace gemm

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "gemm/instructions.h"
+
 namespace gemm {
 
 /// Numbers that one instruction multiplies and adds up.
@@ -25,7 +27,8 @@ struct BFloat16Tile {
 using BFloat16TileFunction = void (*)(const BFloat16Tile& tile);
 
 struct BFloat16Kernel {
-  bool (*is_supported)();
+  const char* name;
+  Instructions needs;
   int panel_width;
   int tile_rows;
   const BFloat16TileFunction* tiles;  ///< [tile_rows], for 1, 2, … rows
@@ -33,8 +36,12 @@ struct BFloat16Kernel {
   void (*round)(const float* from, uint16_t* to, int64_t count);
 };
 
+extern const BFloat16Kernel kPortableBFloat16Kernel;
 #if defined(__x86_64__)
 extern const BFloat16Kernel kBFloat16Avx512Kernel;
 #endif
+
+/// As best_kernel().
+const BFloat16Kernel& best_bfloat16_kernel();
 
 }  // namespace gemm

@@ -1,6 +1,7 @@
 // AVX2: products of 8 bits are added up in 16 bits, then in 32.
 #include <immintrin.h>
 
+#include "compiled_for.h"
 #include "int8_tiles.h"
 
 namespace gemm {
@@ -49,14 +50,13 @@ struct Simd {
 constexpr Int8TileFunction kTiles[] = {compute_int8_tile<Simd, 1>, compute_int8_tile<Simd, 2>,
                                        compute_int8_tile<Simd, 3>, compute_int8_tile<Simd, 4>};
 
-bool is_supported() { return __builtin_cpu_supports("avx2"); }
-
 }  // namespace
 
-const Int8Kernel kInt8Avx2Kernel{.is_supported = is_supported,
-                                 .panel_width = 16,
-                                 .tile_rows = 4,
-                                 .tiles = kTiles,
-                                 .quantize = quantize_row<Simd>};
+constinit const Int8Kernel kInt8Avx2Kernel{.name = "int8 avx2",
+                                           .needs = kCompiledFor,
+                                           .panel_width = 16,
+                                           .tile_rows = 4,
+                                           .tiles = kTiles,
+                                           .quantize = quantize_row<Simd>};
 
 }  // namespace gemm

@@ -1,6 +1,7 @@
 // AVX-512 VNNI: four products of 8 bits are added to a sum by one instruction.
 #include <immintrin.h>
 
+#include "compiled_for.h"
 #include "int8_tiles.h"
 
 namespace gemm {
@@ -38,16 +39,13 @@ constexpr Int8TileFunction kTiles[] = {
     compute_int8_tile<Simd, 7>,  compute_int8_tile<Simd, 8>,  compute_int8_tile<Simd, 9>,
     compute_int8_tile<Simd, 10>, compute_int8_tile<Simd, 11>, compute_int8_tile<Simd, 12>};
 
-bool is_supported() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni");
-}
-
 }  // namespace
 
-const Int8Kernel kInt8Avx512Kernel{.is_supported = is_supported,
-                                   .panel_width = 32,
-                                   .tile_rows = 12,
-                                   .tiles = kTiles,
-                                   .quantize = quantize_row<Simd>};
+constinit const Int8Kernel kInt8Avx512Kernel{.name = "int8 avx512-vnni",
+                                             .needs = kCompiledFor,
+                                             .panel_width = 32,
+                                             .tile_rows = 12,
+                                             .tiles = kTiles,
+                                             .quantize = quantize_row<Simd>};
 
 }  // namespace gemm

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gemm/instructions.h"
 #include "gemm/quantized_linear.h"
 
 namespace gemm {
@@ -42,7 +43,8 @@ struct Int8Tile {
 using Int8TileFunction = void (*)(const Int8Tile& tile);
 
 struct Int8Kernel {
-  bool (*is_supported)();
+  const char* name;
+  Instructions needs;
   int panel_width;
   int tile_rows;
   const Int8TileFunction* tiles;  ///< [tile_rows], for 1, 2, … rows
@@ -50,9 +52,13 @@ struct Int8Kernel {
   RowScale (*quantize)(const float* from, uint8_t* to, int64_t count);
 };
 
+extern const Int8Kernel kPortableInt8Kernel;
 #if defined(__x86_64__)
 extern const Int8Kernel kInt8Avx2Kernel;
 extern const Int8Kernel kInt8Avx512Kernel;
 #endif
+
+/// As best_kernel().
+const Int8Kernel& best_int8_kernel();
 
 }  // namespace gemm

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gemm/instructions.h"
 #include "gemm/layer_norm.h"
 #include "gemm/packed_linear.h"
 
@@ -24,8 +25,8 @@ struct Tile {
 
 using TileFunction = void (*)(const Tile& tile);
 
-/// Of values [rows, columns] in place, stride floats from row to row; columns: of a panel, also of
-/// another kernel's.
+/// Of values [rows, columns] in place, stride floats from row to row; columns a multiple of half a
+/// panel_width, which is one vector.
 using ActivationFunction = void (*)(float* values, int64_t rows, int64_t columns, int64_t stride);
 
 /// Of each row of scores [rows, count] in place, stride floats from row to row, count a multiple of
@@ -36,7 +37,7 @@ using ExponentialsFunction = void (*)(float* scores, int64_t rows, int64_t strid
 
 struct Kernel {
   const char* name;
-  bool (*is_supported)();
+  Instructions needs;
   int panel_width;
   int tile_rows;                      ///< of a full tile
   const TileFunction* float32_tiles;  ///< [tile_rows], for 1, 2, … rows
@@ -65,7 +66,10 @@ extern const Kernel kAvx2Kernel;
 extern const Kernel kAvx512Kernel;
 #endif
 
-/// The fastest one that this processor supports.
+/// The fastest one that this processor runs, and runs rightly; chosen at the first call.
 const Kernel& best_kernel();
+
+/// For panels of so many columns, which may be another kernel's: the fastest whose vectors fit.
+ActivationFunction best_gelu(int64_t panel_width);
 
 }  // namespace gemm

@@ -1,6 +1,7 @@
 // AVX2, FMA and F16C: 16 registers of 8 floats, 6 × 2 of them sums.
 #include <immintrin.h>
 
+#include "compiled_for.h"
 #include "tiles.h"
 
 namespace gemm {
@@ -35,13 +36,9 @@ struct BFloat16 {
   }
 };
 
-bool is_supported() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("f16c");
-}
-
 }  // namespace
 
-const Kernel kAvx2Kernel = make_kernel<Simd, Float32, Float16, BFloat16, 6>("avx2", is_supported);
+constinit const Kernel kAvx2Kernel =
+    make_kernel<Simd, Float32, Float16, BFloat16, 6>("avx2", kCompiledFor);
 
 }  // namespace gemm

@@ -1,6 +1,7 @@
 // AVX-512: 32 registers of 16 floats, 12 × 2 of them sums.
 #include <immintrin.h>
 
+#include "compiled_for.h"
 #include "tiles.h"
 
 namespace gemm {
@@ -35,11 +36,9 @@ struct BFloat16 {
   }
 };
 
-bool is_supported() { return __builtin_cpu_supports("avx512f"); }
-
 }  // namespace
 
-const Kernel kAvx512Kernel =
-    make_kernel<Simd, Float32, Float16, BFloat16, 12>("avx512", is_supported);
+constinit const Kernel kAvx512Kernel =
+    make_kernel<Simd, Float32, Float16, BFloat16, 12>("avx512", kCompiledFor);
 
 }  // namespace gemm

@@ -1,7 +1,9 @@
-// For every other processor: vectors of 4 floats, as the compiler knows them.
+// For every other processor, and what the other kernels are held against: vectors of 4 floats, as
+// the compiler knows them.
 #include <bit>
 #include <cstring>
 
+#include "compiled_for.h"
 #include "tiles.h"
 
 namespace gemm {
@@ -50,12 +52,10 @@ struct Widened {
   }
 };
 
-bool is_supported() { return true; }
-
 }  // namespace
 
-const Kernel kPortableKernel =
+constinit const Kernel kPortableKernel =
     make_kernel<Simd, Float32, Widened<widen_float16>, Widened<widen_bfloat16>, 6>("portable",
-                                                                                   is_supported);
+                                                                                   kCompiledFor);
 
 }  // namespace gemm

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "choice.h"
+#include "gemm/processor.h"
 #include "int8_kernel.h"
 #include "kernel.h"
 #include "tiling.h"
@@ -10,13 +12,15 @@
 namespace gemm {
 namespace {
 
-const Int8Kernel* best_int8_kernel() {
+const Choice<Int8Kernel>& chosen() {
+  static const Choice<Int8Kernel> choice = choose<Int8Kernel>(
+      {
 #if defined(__x86_64__)
-  for (const Int8Kernel* kernel : {&kInt8Avx512Kernel, &kInt8Avx2Kernel}) {
-    if (kernel->is_supported()) return kernel;
-  }
+          &kInt8Avx512Kernel, &kInt8Avx2Kernel
 #endif
-  return nullptr;
+      },
+      kPortableInt8Kernel, this_processor().usable);
+  return choice;
 }
 
 int64_t filled_up(int64_t inputs) { return ceil_divide(inputs, kInputsTogether) * kInputsTogether; }
@@ -41,25 +45,36 @@ float scale_of(const float* weights, int64_t inputs) {
 
 }  // namespace
 
+const Int8Kernel& best_int8_kernel() { return *chosen().kernel; }
+
 QuantizedRows::QuantizedRows(const float* x, int64_t rows, int64_t x_stride, int64_t inputs)
+    : QuantizedRows(best_int8_kernel(), x, rows, x_stride, inputs) {}
+
+QuantizedRows::QuantizedRows(const Int8Kernel& kernel, const float* x, int64_t rows,
+                             int64_t x_stride, int64_t inputs)
     : stride_(filled_up(inputs)),
       values_(std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(rows * stride_))),
       scales_(static_cast<size_t>(rows)) {
-  const Int8Kernel* const kernel = best_int8_kernel();
   for (int64_t i = 0; i < rows; ++i) {
     uint8_t* const values = values_.get() + i * stride_;
-    scales_[static_cast<size_t>(i)] = kernel->quantize(x + i * x_stride, values, inputs);
+    scales_[static_cast<size_t>(i)] = kernel.quantize(x + i * x_stride, values, inputs);
     std::fill(values + inputs, values + stride_, uint8_t{0});
   }
 }
 
-bool QuantizedLinear::is_supported() { return best_int8_kernel() != nullptr; }
+bool QuantizedLinear::is_fast() { return chosen().kernel != &kPortableInt8Kernel; }
+
+const std::vector<std::string>& QuantizedLinear::warnings() { return chosen().warnings; }
 
 int64_t QuantizedLinear::panel_width() const { return kernel_->panel_width; }
 
 QuantizedLinear::QuantizedLinear(const float* weight, const float* bias, int64_t outputs,
                                  int64_t inputs)
-    : kernel_(best_int8_kernel()), inputs_(inputs) {
+    : QuantizedLinear(best_int8_kernel(), weight, bias, outputs, inputs) {}
+
+QuantizedLinear::QuantizedLinear(const Int8Kernel& kernel, const float* weight, const float* bias,
+                                 int64_t outputs, int64_t inputs)
+    : kernel_(&kernel), inputs_(inputs) {
   const int64_t width = panel_width();
   const int64_t panel_bytes = filled_up(inputs) * width;
   const auto padded = static_cast<size_t>(ceil_divide(outputs, width) * width);
@@ -88,16 +103,15 @@ void QuantizedLinear::multiply(const QuantizedRows& x, float* y, int64_t y_strid
                                Activation activation, int64_t first_output, int64_t count) const {
   const int64_t width = panel_width();
   const int64_t inputs = filled_up(inputs_);
-  const Product product{
-      .rows = x.rows(),
-      .row_bytes = inputs,
-      .tile_rows = kernel_->tile_rows,
-      .panel_width = width,
-      .first_output = first_output,
-      .outputs = count,
-      .y = y,
-      .y_stride = y_stride,
-      .activation = activation == Activation::kGelu ? best_kernel().gelu : nullptr};
+  const Product product{.rows = x.rows(),
+                        .row_bytes = inputs,
+                        .tile_rows = kernel_->tile_rows,
+                        .panel_width = width,
+                        .first_output = first_output,
+                        .outputs = count,
+                        .y = y,
+                        .y_stride = y_stride,
+                        .activation = activation == Activation::kGelu ? best_gelu(width) : nullptr};
   const auto compute = [&](const TilePlace& place) {
     const int8_t* const panel = panels_.data() + place.panel * width * inputs;
     const Prefetch prefetch = next_panel(panel, width * inputs, place, inputs / kGroup);

@@ -211,9 +211,9 @@ struct TilesUpTo<Simd, Weight, 12> {
 #undef GEMM_TILE
 
 template <class Simd, class Float32, class Float16, class BFloat16, int kRows>
-constexpr Kernel make_kernel(const char* name, bool (*is_supported)()) noexcept {
+constexpr Kernel make_kernel(const char* name, Instructions needs) noexcept {
   return {.name = name,
-          .is_supported = is_supported,
+          .needs = needs,
           .panel_width = 2 * Simd::kLanes,
           .tile_rows = kRows,
           .float32_tiles = TilesUpTo<Simd, Float32, kRows>::kTiles,

@@ -10,19 +10,21 @@
 #include <vector>
 
 #include "random_floats.h"
+#include "supported_kernels.h"
 
 namespace {
 
 using gemm::Activation;
+using gemm::BFloat16Kernel;
 using gemm::BFloat16Linear;
 using gemm::BFloat16Rows;
 
-class BFloat16LinearTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!BFloat16Linear::is_supported()) GTEST_SKIP() << "no AVX512-BF16";
-  }
-};
+/// With every kernel that this processor runs.
+class BFloat16LinearTest : public testing::TestWithParam<const BFloat16Kernel*> {};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, BFloat16LinearTest,
+                         testing::ValuesIn(supported_bfloat16_kernels()),
+                         kernel_name<testing::TestParamInfo<const BFloat16Kernel*>>);
 
 /// To the nearest number of 8 bits, to even where two are as near.
 double rounded(float value) {
@@ -31,15 +33,16 @@ double rounded(float value) {
   return std::bit_cast<float>((bits + up) & 0xffff0000U);
 }
 
-void expect_product(int64_t rows, int64_t outputs, int64_t inputs, int64_t first, int64_t count) {
+void expect_product(const BFloat16Kernel& kernel, int64_t rows, int64_t outputs, int64_t inputs,
+                    int64_t first, int64_t count) {
   const int64_t x_stride = inputs + 3;
   const int64_t y_stride = count + 2;
   const auto x = random_floats(static_cast<size_t>(rows * x_stride), 1);
   const auto weight = random_floats(static_cast<size_t>(outputs * inputs), 2);
   const auto bias = random_floats(static_cast<size_t>(outputs), 3);
   std::vector<float> y(static_cast<size_t>(rows * y_stride), 777);
-  const BFloat16Linear linear(weight.data(), bias.data(), outputs, inputs);
-  linear.multiply(BFloat16Rows(x.data(), rows, x_stride, inputs), y.data(), y_stride,
+  const BFloat16Linear linear(kernel, weight.data(), bias.data(), outputs, inputs);
+  linear.multiply(BFloat16Rows(kernel, x.data(), rows, x_stride, inputs), y.data(), y_stride,
                   Activation::kNone, first, count);
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t j = 0; j < y_stride; ++j) {
@@ -58,24 +61,26 @@ void expect_product(int64_t rows, int64_t outputs, int64_t inputs, int64_t first
   }
 }
 
-TEST_F(BFloat16LinearTest, EveryNumberOfRowsAndOutputs) {
-  for (int64_t rows = 0; rows <= 30; ++rows) expect_product(rows, 64, 24, 0, 64);
-  for (const int64_t outputs : {1, 2, 31, 32, 33, 65}) expect_product(4, outputs, 8, 0, outputs);
-  for (const int64_t inputs : {1, 2, 3, 15, 17, 384, 1536}) expect_product(6, 40, inputs, 0, 40);
+TEST_P(BFloat16LinearTest, EveryNumberOfRowsAndOutputs) {
+  for (int64_t rows = 0; rows <= 30; ++rows) expect_product(*GetParam(), rows, 64, 24, 0, 64);
+  for (const int64_t outputs : {1, 2, 31, 32, 33, 65})
+    expect_product(*GetParam(), 4, outputs, 8, 0, outputs);
+  for (const int64_t inputs : {1, 2, 3, 15, 17, 384, 1536})
+    expect_product(*GetParam(), 6, 40, inputs, 0, 40);
 }
 
-TEST_F(BFloat16LinearTest, SomeOfTheOutputs) {
-  expect_product(7, 108, 36, 36, 72);
-  expect_product(7, 108, 36, 5, 3);
-  expect_product(7, 108, 36, 0, 0);
+TEST_P(BFloat16LinearTest, SomeOfTheOutputs) {
+  expect_product(*GetParam(), 7, 108, 36, 36, 72);
+  expect_product(*GetParam(), 7, 108, 36, 5, 3);
+  expect_product(*GetParam(), 7, 108, 36, 0, 0);
 }
 
-TEST_F(BFloat16LinearTest, GeluIsApplied) {
+TEST_P(BFloat16LinearTest, GeluIsApplied) {
   constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
   const auto x = random_floats(kRows * kInputs, 4);
   const auto weight = random_floats(kOutputs * kInputs, 5);
-  const BFloat16Linear linear(weight.data(), nullptr, kOutputs, kInputs);
-  const BFloat16Rows rows(x.data(), kRows, kInputs, kInputs);
+  const BFloat16Linear linear(*GetParam(), weight.data(), nullptr, kOutputs, kInputs);
+  const BFloat16Rows rows(*GetParam(), x.data(), kRows, kInputs, kInputs);
   std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
   linear.multiply(rows, plain.data(), kOutputs, Activation::kNone, 0, kOutputs);
   linear.multiply(rows, gelu.data(), kOutputs, Activation::kGelu, 0, kOutputs);
@@ -85,16 +90,45 @@ TEST_F(BFloat16LinearTest, GeluIsApplied) {
   }
 }
 
+/// All signs, exponents and low halves that a rounding can depend on; NaN stays NaN.
+TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
+  std::vector<float> values;
+  for (uint32_t high = 0; high <= 0xffff; ++high) {
+    const bool is_subnormal = (high & 0x7f80) == 0;  // 0 to the instructions
+    if (is_subnormal && (high & 0x7fff) != 0) continue;
+    for (const uint32_t low : {0x0U, 0x1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {
+      if (!is_subnormal || low == 0) values.push_back(std::bit_cast<float>(high << 16 | low));
+    }
+  }
+  std::vector<uint16_t> stored(values.size());
+  GetParam()->round(values.data(), stored.data(), static_cast<int64_t>(values.size()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float got = std::bit_cast<float>(uint32_t{stored[i]} << 16);
+    if (std::isnan(values[i])) {
+      ASSERT_TRUE(std::isnan(got));
+    } else {
+      ASSERT_EQ(got, rounded(values[i])) << values[i];
+    }
+  }
+}
+
 /// What is no number stays in its row.
-TEST_F(BFloat16LinearTest, WhatIsNoNumberStaysNone) {
+TEST_P(BFloat16LinearTest, WhatIsNoNumberStaysNone) {
   constexpr size_t kInputs = 20;
   auto x = random_floats(2 * kInputs, 6);
   const auto weight = random_floats(4 * kInputs, 7);
   x[3] = std::numeric_limits<float>::quiet_NaN();
-  const BFloat16Linear linear(weight.data(), nullptr, 4, kInputs);
+  const BFloat16Linear linear(*GetParam(), weight.data(), nullptr, 4, kInputs);
   float y[8];
-  linear.multiply(BFloat16Rows(x.data(), 2, kInputs, kInputs), y, 4, Activation::kNone, 0, 4);
+  linear.multiply(BFloat16Rows(*GetParam(), x.data(), 2, kInputs, kInputs), y, 4, Activation::kNone,
+                  0, 4);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i < 4);
+}
+
+TEST(BFloat16Linear, TheBestKernelIsTheLastOneThatRuns) {
+  EXPECT_EQ(&gemm::best_bfloat16_kernel(), supported_bfloat16_kernels().back());
+  EXPECT_EQ(BFloat16Linear::is_fast(), supported_bfloat16_kernels().size() > 1);
+  EXPECT_TRUE(BFloat16Linear::warnings().empty());
 }
 
 }  // namespace

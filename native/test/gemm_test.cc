@@ -237,6 +237,7 @@ TEST(PackedLinear, GeluOfWhatIsNoNumber) {
 
 TEST(PackedLinear, TheBestKernelIsOneThatRuns) {
   EXPECT_EQ(std::string(gemm::best_kernel().name), supported_kernels().back()->name);
+  EXPECT_TRUE(PackedLinear::warnings().empty());
 }
 
 }  // namespace

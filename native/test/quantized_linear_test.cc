@@ -10,19 +10,20 @@
 #include <vector>
 
 #include "random_floats.h"
+#include "supported_kernels.h"
 
 namespace {
 
 using gemm::Activation;
+using gemm::Int8Kernel;
 using gemm::QuantizedLinear;
 using gemm::QuantizedRows;
 
-class QuantizedLinearTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!QuantizedLinear::is_supported()) GTEST_SKIP() << "no AVX2";
-  }
-};
+/// With every kernel that this processor runs.
+class QuantizedLinearTest : public testing::TestWithParam<const Int8Kernel*> {};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, QuantizedLinearTest, testing::ValuesIn(supported_int8_kernels()),
+                         kernel_name<testing::TestParamInfo<const Int8Kernel*>>);
 
 /// What `values` become with whole numbers from 0 to 127 around their zero point.
 std::vector<double> quantized_row(const float* values, int64_t count) {
@@ -60,15 +61,16 @@ std::vector<double> quantized_weights(const float* values, int64_t count) {
   return result;
 }
 
-void expect_product(int64_t rows, int64_t outputs, int64_t inputs, int64_t first, int64_t count) {
+void expect_product(const Int8Kernel& kernel, int64_t rows, int64_t outputs, int64_t inputs,
+                    int64_t first, int64_t count) {
   const int64_t x_stride = inputs + 3;
   const int64_t y_stride = count + 2;
   const auto x = random_floats(static_cast<size_t>(rows * x_stride), 1);
   const auto weight = random_floats(static_cast<size_t>(outputs * inputs), 2);
   const auto bias = random_floats(static_cast<size_t>(outputs), 3);
   std::vector<float> y(static_cast<size_t>(rows * y_stride), 777);
-  const QuantizedLinear linear(weight.data(), bias.data(), outputs, inputs);
-  linear.multiply(QuantizedRows(x.data(), rows, x_stride, inputs), y.data(), y_stride,
+  const QuantizedLinear linear(kernel, weight.data(), bias.data(), outputs, inputs);
+  linear.multiply(QuantizedRows(kernel, x.data(), rows, x_stride, inputs), y.data(), y_stride,
                   Activation::kNone, first, count);
   for (int64_t row = 0; row < rows; ++row) {
     const auto values = quantized_row(x.data() + row * x_stride, inputs);
@@ -88,20 +90,22 @@ void expect_product(int64_t rows, int64_t outputs, int64_t inputs, int64_t first
   }
 }
 
-TEST_F(QuantizedLinearTest, EveryNumberOfRowsAndOutputs) {
-  for (int64_t rows = 0; rows <= 30; ++rows) expect_product(rows, 64, 24, 0, 64);
-  for (const int64_t outputs : {1, 2, 15, 16, 17, 33}) expect_product(4, outputs, 8, 0, outputs);
-  for (const int64_t inputs : {1, 2, 3, 5, 7, 384, 1536}) expect_product(6, 20, inputs, 0, 20);
+TEST_P(QuantizedLinearTest, EveryNumberOfRowsAndOutputs) {
+  for (int64_t rows = 0; rows <= 30; ++rows) expect_product(*GetParam(), rows, 64, 24, 0, 64);
+  for (const int64_t outputs : {1, 2, 15, 16, 17, 33})
+    expect_product(*GetParam(), 4, outputs, 8, 0, outputs);
+  for (const int64_t inputs : {1, 2, 3, 5, 7, 384, 1536})
+    expect_product(*GetParam(), 6, 20, inputs, 0, 20);
 }
 
-TEST_F(QuantizedLinearTest, SomeOfTheOutputs) {
-  expect_product(7, 108, 36, 36, 72);
-  expect_product(7, 108, 36, 5, 3);
-  expect_product(7, 108, 36, 0, 0);
+TEST_P(QuantizedLinearTest, SomeOfTheOutputs) {
+  expect_product(*GetParam(), 7, 108, 36, 36, 72);
+  expect_product(*GetParam(), 7, 108, 36, 5, 3);
+  expect_product(*GetParam(), 7, 108, 36, 0, 0);
 }
 
 /// The largest values with weights of one sign: where sums in 16 bits would overflow.
-TEST_F(QuantizedLinearTest, SumsDoNotOverflow) {
+TEST_P(QuantizedLinearTest, SumsDoNotOverflow) {
   constexpr size_t kInputs = 1536;
   std::vector<std::vector<float>> examples{std::vector<float>(kInputs, 1),
                                            std::vector<float>(kInputs, -1),
@@ -112,23 +116,23 @@ TEST_F(QuantizedLinearTest, SumsDoNotOverflow) {
     for (float& value : examples.back()) value = std::abs(value);
   }
   const std::vector<float> ones(kInputs, 1);
-  const QuantizedRows x(ones.data(), 1, kInputs, kInputs);
+  const QuantizedRows x(*GetParam(), ones.data(), 1, kInputs, kInputs);
   for (const auto& weight : examples) {
     double sum = 0;
     for (const double value : quantized_weights(weight.data(), kInputs)) sum += value;
-    const QuantizedLinear linear(weight.data(), nullptr, 1, kInputs);
+    const QuantizedLinear linear(*GetParam(), weight.data(), nullptr, 1, kInputs);
     float y = 0;
     linear.multiply(x, &y, 1, Activation::kNone, 0, 1);
     EXPECT_NEAR(y, sum, std::abs(sum) * 1e-4);
   }
 }
 
-TEST_F(QuantizedLinearTest, GeluIsApplied) {
+TEST_P(QuantizedLinearTest, GeluIsApplied) {
   constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
   const auto x = random_floats(kRows * kInputs, 6);
   const auto weight = random_floats(kOutputs * kInputs, 7);
-  const QuantizedLinear linear(weight.data(), nullptr, kOutputs, kInputs);
-  const QuantizedRows rows(x.data(), kRows, kInputs, kInputs);
+  const QuantizedLinear linear(*GetParam(), weight.data(), nullptr, kOutputs, kInputs);
+  const QuantizedRows rows(*GetParam(), x.data(), kRows, kInputs, kInputs);
   std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
   linear.multiply(rows, plain.data(), kOutputs, Activation::kNone, 0, kOutputs);
   linear.multiply(rows, gelu.data(), kOutputs, Activation::kGelu, 0, kOutputs);
@@ -138,23 +142,40 @@ TEST_F(QuantizedLinearTest, GeluIsApplied) {
   }
 }
 
+/// In every bit.
+TEST_P(QuantizedLinearTest, AnswersAreThoseOfThePortableKernel) {
+  constexpr int64_t kRows = 25, kInputs = 103, kOutputs = 71;
+  const auto x = random_floats(kRows * kInputs, 8);
+  const auto weight = random_floats(kOutputs * kInputs, 9);
+  const auto bias = random_floats(kOutputs, 10);
+  const auto answers = [&](const Int8Kernel& kernel) {
+    std::vector<float> y(kRows * kOutputs);
+    const QuantizedLinear linear(kernel, weight.data(), bias.data(), kOutputs, kInputs);
+    linear.multiply(QuantizedRows(kernel, x.data(), kRows, kInputs, kInputs), y.data(), kOutputs,
+                    Activation::kNone, 0, kOutputs);
+    return y;
+  };
+  EXPECT_EQ(answers(*GetParam()), answers(gemm::kPortableInt8Kernel));
+}
+
 /// A row's scale is its own: a large neighbour costs it nothing.
-TEST_F(QuantizedLinearTest, RowsDoNotDependOnEachOther) {
+TEST_P(QuantizedLinearTest, RowsDoNotDependOnEachOther) {
   constexpr int64_t kInputs = 32;
   auto x = random_floats(2 * kInputs, 4);
   const auto weight = random_floats(8 * kInputs, 5);
-  const QuantizedLinear linear(weight.data(), nullptr, 8, kInputs);
+  const QuantizedLinear linear(*GetParam(), weight.data(), nullptr, 8, kInputs);
   float alone[8], together[16];
-  linear.multiply(QuantizedRows(x.data(), 1, kInputs, kInputs), alone, 8, Activation::kNone, 0, 8);
+  linear.multiply(QuantizedRows(*GetParam(), x.data(), 1, kInputs, kInputs), alone, 8,
+                  Activation::kNone, 0, 8);
   for (size_t k = kInputs; k < x.size(); ++k) x[k] *= 1e6F;
-  linear.multiply(QuantizedRows(x.data(), 2, kInputs, kInputs), together, 8, Activation::kNone, 0,
-                  8);
+  linear.multiply(QuantizedRows(*GetParam(), x.data(), 2, kInputs, kInputs), together, 8,
+                  Activation::kNone, 0, 8);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(alone[i], together[i]);
 }
 
-TEST_F(QuantizedLinearTest, WhatIsNoNumberStaysNone) {
+TEST_P(QuantizedLinearTest, WhatIsNoNumberStaysNone) {
   const std::vector<float> weight(40, 1);
-  const QuantizedLinear linear(weight.data(), nullptr, 1, 40);
+  const QuantizedLinear linear(*GetParam(), weight.data(), nullptr, 1, 40);
   for (const float odd :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
         -std::numeric_limits<float>::infinity()}) {
@@ -162,20 +183,27 @@ TEST_F(QuantizedLinearTest, WhatIsNoNumberStaysNone) {
       std::vector<float> x(40, 1);
       x[place] = odd;
       float y = 0;
-      linear.multiply(QuantizedRows(x.data(), 1, 40, 40), &y, 1, Activation::kNone, 0, 1);
+      linear.multiply(QuantizedRows(*GetParam(), x.data(), 1, 40, 40), &y, 1, Activation::kNone, 0,
+                      1);
       EXPECT_FALSE(std::isfinite(y));
     }
   }
 }
 
-TEST_F(QuantizedLinearTest, ZerosStayZero) {
+TEST_P(QuantizedLinearTest, ZerosStayZero) {
   const std::vector<float> zeros(64);
   const float bias[] = {0.5F, -2};
-  const QuantizedLinear linear(zeros.data(), bias, 2, 8);
+  const QuantizedLinear linear(*GetParam(), zeros.data(), bias, 2, 8);
   float y[2];
-  linear.multiply(QuantizedRows(zeros.data(), 1, 8, 8), y, 2, Activation::kNone, 0, 2);
+  linear.multiply(QuantizedRows(*GetParam(), zeros.data(), 1, 8, 8), y, 2, Activation::kNone, 0, 2);
   EXPECT_EQ(y[0], 0.5F);
   EXPECT_EQ(y[1], -2);
+}
+
+TEST(QuantizedLinear, TheBestKernelIsTheLastOneThatRuns) {
+  EXPECT_EQ(&gemm::best_int8_kernel(), supported_int8_kernels().back());
+  EXPECT_EQ(QuantizedLinear::is_fast(), supported_int8_kernels().size() > 1);
+  EXPECT_TRUE(QuantizedLinear::warnings().empty());
 }
 
 }  // namespace

@@ -90,6 +90,8 @@ export interface ModelDescription {
   readonly batching: boolean;
   /** Without outputs for a text model. */
   readonly trial: ModelTrial;
+  /** For the log: why this processor is not used as it could be. */
+  readonly warnings: readonly string[];
 }
 
 /** Counters since the engine started, and what waits now. */

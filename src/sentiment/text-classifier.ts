@@ -48,6 +48,11 @@ export class TextClassifier {
     return this.#engine;
   }
 
+  /** For the log: what works, but hardly as it is meant to. */
+  get warnings(): readonly string[] {
+    return this.#engine.description.warnings;
+  }
+
   get description(): ModelDescription {
     return this.#engine.description;
   }

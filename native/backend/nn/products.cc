@@ -1,8 +1,6 @@
 #include "nn/products.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/gelu.h>
-#include <ATen/ops/linear.h>
 
 #include <algorithm>
 
@@ -22,14 +20,6 @@ gemm::Storage storage_of(const at::Tensor& weight) {
     default:
       return gemm::Storage::kFloat32;
   }
-}
-
-bool has_amx() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("amx-bf16");
-#else
-  return false;
-#endif
 }
 
 at::Tensor contiguous_rows(const at::Tensor& x) { return x.stride(1) == 1 ? x : x.contiguous(); }
@@ -107,25 +97,6 @@ class RoundedProduct final : public Product {
 using Int8Product = RoundedProduct<gemm::QuantizedRows, gemm::QuantizedLinear>;
 using BFloat16Product = RoundedProduct<gemm::BFloat16Rows, gemm::BFloat16Linear>;
 
-/// oneDNN's, through LibTorch: it knows AMX, for which a kernel of our own would be long.
-class OneDnnBFloat16Product final : public Product {
- public:
-  OneDnnBFloat16Product(const at::Tensor& weight, const at::Tensor& bias)
-      : weight_(weight.to(at::kBFloat16).clone()), bias_(bias) {}
-
-  at::Tensor operator()(const at::Tensor& input, int64_t first, int64_t count,
-                        gemm::Activation activation) const override {
-    at::Tensor y = at::linear(input.to(at::kBFloat16), weight_.narrow(0, first, count));
-    y = y.to(at::kFloat);
-    if (bias_.defined()) y.add_(bias_.narrow(0, first, count));
-    return activation == gemm::Activation::kGelu ? at::gelu(y) : y;
-  }
-
- private:
-  at::Tensor weight_;
-  at::Tensor bias_;
-};
-
 }  // namespace
 
 std::shared_ptr<const Product> make_product(const at::Tensor& weight, const at::Tensor& bias,
@@ -137,10 +108,7 @@ std::shared_ptr<const Product> make_product(const at::Tensor& weight, const at::
     case Dtype::kInt8:
       return std::make_shared<Int8Product>(whole, bias_data);
     case Dtype::kBFloat16:
-      if (gemm::BFloat16Linear::is_supported() && !has_amx()) {
-        return std::make_shared<BFloat16Product>(whole, bias_data);
-      }
-      return std::make_shared<OneDnnBFloat16Product>(whole, bias);
+      return std::make_shared<BFloat16Product>(whole, bias_data);
     case Dtype::kFloat32:
       break;
   }

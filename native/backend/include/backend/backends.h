@@ -56,6 +56,10 @@ std::shared_ptr<engine::Backend> load_torchscript_text(const TorchScriptTextSour
 std::shared_ptr<engine::Backend> load_torchscript(const TorchScriptSource& source,
                                                   const ComputeOptions& compute);
 
+/// Keeps the libraries inside LibTorch from instructions that would end the process here. Before
+/// anything else of this file; any thread.
+void limit_instructions();
+
 /// Of LibTorch and of the tokenizers crate, for the log at start.
 std::string libtorch_version();
 std::string tokenizers_version();

@@ -26,6 +26,9 @@ struct Description {
   bool batching = false;   ///< several requests may share a run; else each runs alone
   bool needs_preparation = false;  ///< prepare() is worth a thread of its own (tokenization)
   Trial trial{};                   ///< empty for a text model
+  /// For the log, a line each: what is slower here than it could be.
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  std::vector<std::string> warnings{};
 };
 
 /// What a batch may compute with: the worker's own share of the cores or, while no other batch runs

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "gemm/packed_linear.h"
@@ -15,8 +16,12 @@ struct BFloat16Kernel;
 /// Rows of float32 rounded to bfloat16.
 class BFloat16Rows {
  public:
-  /// x: [rows, inputs], x_stride floats from row to row. The processor must support it.
+  /// x: [rows, inputs], x_stride floats from row to row.
   BFloat16Rows(const float* x, int64_t rows, int64_t x_stride, int64_t inputs);
+
+  /// The same with a kernel of the caller's choice, for tests.
+  BFloat16Rows(const BFloat16Kernel& kernel, const float* x, int64_t rows, int64_t x_stride,
+               int64_t inputs);
 
   int64_t rows() const { return rows_; }
 
@@ -32,8 +37,12 @@ class BFloat16Rows {
 /// y = x Wᵀ + b with x and W in bfloat16, sums, bias and y in float32.
 class BFloat16Linear {
  public:
-  /// weight: [outputs, inputs]. bias: [outputs], or null for none. The processor must support it.
+  /// weight: [outputs, inputs]. bias: [outputs], or null for none.
   BFloat16Linear(const float* weight, const float* bias, int64_t outputs, int64_t inputs);
+
+  /// The same with a kernel of the caller's choice, for tests.
+  BFloat16Linear(const BFloat16Kernel& kernel, const float* weight, const float* bias,
+                 int64_t outputs, int64_t inputs);
 
   /// Outputs first_output … first_output + count - 1 alone, into y: [rows, count], y_stride floats
   /// from row to row.
@@ -42,8 +51,11 @@ class BFloat16Linear {
 
   int64_t panel_width() const;
 
-  /// Whether this processor has the instructions (AVX512-BF16).
-  static bool is_supported();
+  /// Whether this processor has instructions for it (AVX512-BF16). Without, it is right, but slow.
+  static bool is_fast();
+
+  /// Why a faster kernel of this processor is not used, a line each; for the log.
+  static const std::vector<std::string>& warnings();
 
  private:
   const BFloat16Kernel* kernel_;

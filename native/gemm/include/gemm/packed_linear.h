@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gemm {
@@ -47,6 +48,9 @@ class PackedLinear {
 
   /// Outputs that are computed together: a share of the work should start at a multiple.
   int64_t panel_width() const;
+
+  /// Why a faster kernel of this processor is not used, a line each; for the log.
+  static const std::vector<std::string>& warnings();
 
  private:
   struct Free {

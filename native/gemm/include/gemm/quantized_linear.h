@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "gemm/packed_linear.h"
@@ -23,8 +24,12 @@ struct RowScale {
 /// that no row's accuracy depends on its neighbours in the batch.
 class QuantizedRows {
  public:
-  /// x: [rows, inputs], x_stride floats from row to row. The processor must support it.
+  /// x: [rows, inputs], x_stride floats from row to row.
   QuantizedRows(const float* x, int64_t rows, int64_t x_stride, int64_t inputs);
+
+  /// The same with a kernel of the caller's choice, for tests.
+  QuantizedRows(const Int8Kernel& kernel, const float* x, int64_t rows, int64_t x_stride,
+                int64_t inputs);
 
   int64_t rows() const { return static_cast<int64_t>(scales_.size()); }
 
@@ -42,8 +47,12 @@ class QuantizedRows {
 /// the same on every processor.
 class QuantizedLinear {
  public:
-  /// weight: [outputs, inputs]. bias: [outputs], or null for none. The processor must support it.
+  /// weight: [outputs, inputs]. bias: [outputs], or null for none.
   QuantizedLinear(const float* weight, const float* bias, int64_t outputs, int64_t inputs);
+
+  /// The same with a kernel of the caller's choice, for tests.
+  QuantizedLinear(const Int8Kernel& kernel, const float* weight, const float* bias, int64_t outputs,
+                  int64_t inputs);
 
   /// Outputs first_output … first_output + count - 1 alone, into y: [rows, count], y_stride floats
   /// from row to row.
@@ -52,8 +61,11 @@ class QuantizedLinear {
 
   int64_t panel_width() const;
 
-  /// Whether this processor has the instructions.
-  static bool is_supported();
+  /// Whether this processor has instructions for it. Without, it is right, but slow.
+  static bool is_fast();
+
+  /// Why a faster kernel of this processor is not used, a line each; for the log.
+  static const std::vector<std::string>& warnings();
 
  private:
   const Int8Kernel* kernel_;

@@ -1,0 +1,47 @@
+// Which instructions may be used here: the processor must have them, and the operating system must
+// keep their registers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "gemm/instructions.h"
+
+namespace gemm {
+
+/// Where the answers come from; tests make them up.
+class ProcessorQueries {
+ public:
+  virtual ~ProcessorQueries() = default;
+
+  /// EAX, EBX, ECX, EDX.
+  using Answer = std::array<uint32_t, 4>;
+  virtual Answer cpuid(uint32_t leaf, uint32_t subleaf) const = 0;
+
+  /// XGETBV(0), XCR0: whose registers are kept when threads change. Itself an instruction that is
+  /// asked for only where CPUID says that the operating system allows it.
+  virtual uint64_t xcr0() const = 0;
+
+  /// Asks the kernel to let this process use tiles (arch_prctl, ARCH_REQ_XCOMP_PERM), for good.
+  virtual bool request_tiles() const = 0;
+};
+
+struct Processor {
+  Instructions usable = 0;
+
+  /// CPUID has flags of AMX, whatever else that needs is missing.
+  bool claims_tiles = false;
+
+  /// CPUID says what tiles look like (leaf 0x1D), too. Some virtual machines leave it out; the
+  /// tiles work all the same, but who asks for their size, as oneDNN does, gets 0 and fails.
+  bool describes_tiles = false;
+};
+
+/// Decided from the answers alone. The tiles are requested only when all else that they need holds.
+Processor examine(const ProcessorQueries& queries);
+
+/// The one that this runs on, examined at the first call. Without any such instructions on others
+/// than x86-64.
+const Processor& this_processor();
+
+}  // namespace gemm

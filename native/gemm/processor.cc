@@ -1,0 +1,148 @@
+#include "gemm/processor.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace gemm {
+namespace {
+
+using Answer = ProcessorQueries::Answer;
+
+enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
+
+/// CPUID's leaves that have flags.
+enum Page : uint8_t { kLeaf1, kLeaf7, kLeaf7Subleaf1, kPages };
+
+constexpr uint32_t kTileLeaf = 0x1d;
+constexpr uint32_t kOsXsaveBit = 27;  // of leaf 1, ECX
+
+/// Bits of XCR0: XMM and YMM; with them opmask and ZMM; tile configuration and tiles.
+constexpr uint64_t kAvxState = 0x6;
+constexpr uint64_t kAvx512State = 0xe6;
+constexpr uint64_t kTileState = 0x60000;
+
+constexpr Instructions kAmx = kAmxTile | kAmxInt8 | kAmxBf16;
+
+/// What must hold for instructions to be used: their flag, and what they build upon.
+struct Rule {
+  Instructions grants;
+  Page page;
+  Register answer;
+  uint32_t bit;
+  Instructions upon;
+  uint64_t state;
+};
+
+/// What a rule builds upon stands above it. Source: Intel, Software Developer's Manual, CPUID; the
+/// leaves 1 and 7 are the same on AMD's.
+constexpr Rule kRules[] = {
+    {kSse3, kLeaf1, kEcx, 0, 0, 0},
+    {kSsse3, kLeaf1, kEcx, 9, kSse3, 0},
+    {kSse41, kLeaf1, kEcx, 19, kSsse3, 0},
+    {kSse42, kLeaf1, kEcx, 20, kSse41, 0},
+    {kPopcnt, kLeaf1, kEcx, 23, 0, 0},
+    {kXsave, kLeaf1, kEcx, kOsXsaveBit, 0, 0},
+    {kAvx, kLeaf1, kEcx, 28, kSse42 | kXsave, kAvxState},
+    {kF16c, kLeaf1, kEcx, 29, kAvx, kAvxState},
+    {kFma, kLeaf1, kEcx, 12, kAvx, kAvxState},
+    {kAvx2, kLeaf7, kEbx, 5, kAvx, kAvxState},
+    {kAvx512f, kLeaf7, kEbx, 16, kAvx2 | kFma | kF16c, kAvx512State},
+    {kAvx512dq, kLeaf7, kEbx, 17, kAvx512f, kAvx512State},
+    {kAvx512bw, kLeaf7, kEbx, 30, kAvx512f, kAvx512State},
+    {kAvx512vl, kLeaf7, kEbx, 31, kAvx512f, kAvx512State},
+    {kAvx512vnni, kLeaf7, kEcx, 11, kAvx512f, kAvx512State},
+    {kAvx512bf16, kLeaf7Subleaf1, kEax, 5, kAvx512bw, kAvx512State},
+    {kAmxTile, kLeaf7, kEdx, 24, kXsave, kTileState},
+    {kAmxInt8, kLeaf7, kEdx, 25, kAmxTile, kTileState},
+    {kAmxBf16, kLeaf7, kEdx, 22, kAmxTile, kTileState},
+};
+
+bool has_bit(const Answer& answer, Register place, uint32_t bit) {
+  return (answer[place] >> bit & 1) != 0;
+}
+
+/// Palette 1: 8 tiles of 16 rows of 64 bytes.
+bool describes_palette(const ProcessorQueries& queries) {
+  constexpr uint32_t kBytes = 8192, kTileBytes = 1024, kRowBytes = 64, kTiles = 8, kRows = 16;
+  if (queries.cpuid(kTileLeaf, 0)[kEax] == 0) return false;  // the highest palette
+  const Answer palette = queries.cpuid(kTileLeaf, 1);
+  return palette[kEax] == (kTileBytes << 16 | kBytes) &&
+         palette[kEbx] == (kTiles << 16 | kRowBytes) && (palette[kEcx] & 0xffff) == kRows;
+}
+
+}  // namespace
+
+Processor examine(const ProcessorQueries& queries) {
+  const uint32_t highest_leaf = queries.cpuid(0, 0)[kEax];
+  // A leaf beyond the highest has the highest one's answers, not zeros.
+  std::array<Answer, kPages> pages{};
+  if (highest_leaf >= 1) pages[kLeaf1] = queries.cpuid(1, 0);
+  if (highest_leaf >= 7) pages[kLeaf7] = queries.cpuid(7, 0);
+  if (pages[kLeaf7][kEax] >= 1) pages[kLeaf7Subleaf1] = queries.cpuid(7, 1);
+  const uint64_t state = has_bit(pages[kLeaf1], kEcx, kOsXsaveBit) ? queries.xcr0() : 0;
+
+  Processor result;
+  for (const Rule& rule : kRules) {
+    const bool has_flag = has_bit(pages[rule.page], rule.answer, rule.bit);
+    if ((rule.grants & kAmx) != 0) result.claims_tiles |= has_flag;
+    if (has_flag && (rule.upon & ~result.usable) == 0 && (rule.state & ~state) == 0) {
+      result.usable |= rule.grants;
+    }
+  }
+  if ((result.usable & kAmxTile) != 0 && !queries.request_tiles()) result.usable &= ~kAmx;
+  result.describes_tiles =
+      result.claims_tiles && highest_leaf >= kTileLeaf && describes_palette(queries);
+  return result;
+}
+
+#if defined(__x86_64__)
+
+namespace {
+
+class OwnQueries final : public ProcessorQueries {
+ public:
+  Answer cpuid(uint32_t leaf, uint32_t subleaf) const override {
+    Answer answer;
+    __cpuid_count(leaf, subleaf, answer[kEax], answer[kEbx], answer[kEcx], answer[kEdx]);
+    return answer;
+  }
+
+  uint64_t xcr0() const override {
+    uint32_t low, high;
+    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return uint64_t{high} << 32 | low;
+  }
+
+  bool request_tiles() const override {
+#if defined(__linux__)
+    constexpr int kRequest = 0x1023;  // ARCH_REQ_XCOMP_PERM, Linux 5.16
+    constexpr int kTileData = 18;     // its bit in XCR0
+    return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+#else
+    return false;
+#endif
+  }
+};
+
+}  // namespace
+
+const Processor& this_processor() {
+  static const Processor processor = examine(OwnQueries());
+  return processor;
+}
+
+#else
+
+const Processor& this_processor() {
+  static const Processor processor;
+  return processor;
+}
+
+#endif
+
+}  // namespace gemm

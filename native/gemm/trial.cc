@@ -1,0 +1,167 @@
+#include "trial.h"
+
+#include "gemm/packed_linear.h"
+#include "tiling.h"
+#include "trial_numbers.h"
+
+namespace gemm {
+namespace {
+
+using namespace trial;
+
+/// Weights as they are stored.
+struct StoredWeights {
+  StoredWeights(Storage stored_as, int64_t count, Numbers& numbers) : storage(stored_as) {
+    if (storage == Storage::kFloat32) {
+      floats = numbers.floats(count);
+      return;
+    }
+    constexpr uint32_t kSign = 0x8000;
+    // Finite, float16 also subnormal; bfloat16 from 2⁻¹⁵ to 2.
+    for (int64_t i = 0; i < count; ++i) {
+      const uint32_t bits = numbers.bits();
+      const uint32_t size = storage == Storage::kFloat16 ? bits % 0x4000 : 0x3800 + bits % 0x800;
+      halves.push_back(static_cast<uint16_t>(size | (bits >> 16 & kSign)));
+    }
+  }
+
+  StoredWeights sizes() const {
+    StoredWeights result = *this;
+    result.floats = sizes_of(floats);
+    for (uint16_t& half : result.halves) half &= 0x7fff;
+    return result;
+  }
+
+  const void* data() const {
+    return storage == Storage::kFloat32 ? static_cast<const void*>(floats.data()) : halves.data();
+  }
+
+  Storage storage;
+  Floats floats;
+  std::vector<uint16_t> halves;
+};
+
+std::string try_products(IllegalInstructionTrap& trap, const Kernel& kernel, Storage storage,
+                         int64_t inputs) {
+  Numbers numbers;
+  const Shape shape(kernel.panel_width, kernel.tile_rows);
+  const int64_t x_stride = inputs + kGap;
+  const Floats x = numbers.floats(shape.rows * x_stride), x_sizes = sizes_of(x);
+  const Floats bias = numbers.floats(shape.outputs), bias_sizes = sizes_of(bias);
+  const StoredWeights weights(storage, shape.outputs * inputs, numbers), sizes = weights.sizes();
+  const auto multiply = [&shape, x_stride](const PackedLinear& linear, const Floats& from,
+                                           int64_t rows, float* y) {
+    linear.multiply(
+        {.x = from.data(), .rows = rows, .x_stride = x_stride, .y = y, .y_stride = shape.stride}, 0,
+        shape.outputs);
+  };
+  Floats wanted = shape.untouched(), magnitudes = shape.untouched();
+  multiply(
+      PackedLinear(kPortableKernel, weights.data(), storage, bias.data(), shape.outputs, inputs), x,
+      shape.rows, wanted.data());
+  multiply(PackedLinear(kPortableKernel, sizes.data(), storage, bias_sizes.data(), shape.outputs,
+                        inputs),
+           x_sizes, shape.rows, magnitudes.data());
+  const PackedLinear tried(kernel, weights.data(), storage, bias.data(), shape.outputs, inputs);
+  return try_tiles(trap, shape, {wanted, tolerances_of(magnitudes, inputs)},
+                   [&](int64_t rows, float* y) { multiply(tried, x, rows, y); });
+}
+
+/// From −6 to 6, in rows with gaps.
+std::string try_gelu(IllegalInstructionTrap& trap, const Kernel& kernel) {
+  constexpr int64_t kRows = 3, kColumns = kWidestPanel, kStride = kColumns + kGap;
+  constexpr float kFarthest = 6;
+  Floats got = Numbers().floats(kRows * kStride);
+  for (float& value : got) value *= kFarthest;
+  Floats wanted = got, tolerances = got;
+  // Each is within 3.5e-7 of the error function, of which half of x is a factor.
+  for (float& x : tolerances) x = 1e-6F * std::max(1.0F, std::abs(x));
+  kPortableKernel.gelu(wanted.data(), kRows, kColumns, kStride);
+  float* const values = got.data();
+  if (!trap.run([&kernel, values]() noexcept { kernel.gelu(values, kRows, kColumns, kStride); })) {
+    return kIllegal;
+  }
+  return are_near(got, wanted, tolerances) ? kNothing : differs("its values of GELU");
+}
+
+std::string try_exponentials(IllegalInstructionTrap& trap, const Kernel& kernel) {
+  constexpr int64_t kCount = static_cast<int64_t>(3) * kWidestPanel, kStride = kCount + kGap;
+  const int64_t rows = kernel.tile_rows;
+  Floats got = Numbers().floats(rows * kStride);
+  constexpr float kFarthest = 20;
+  for (float& score : got) score *= kFarthest;
+  // What a query does not see.
+  for (size_t i = 1; i < got.size(); i += 7) got[i] = -std::numeric_limits<float>::infinity();
+  Floats wanted = got;
+  Floats got_sums(static_cast<size_t>(rows)), wanted_sums = got_sums;
+  kPortableKernel.exponentials(wanted.data(), rows, kStride, kCount, wanted_sums.data());
+  float *const scores = got.data(), *const sums = got_sums.data();
+  if (!trap.run([&kernel, rows, scores, sums]() noexcept {
+        kernel.exponentials(scores, rows, kStride, kCount, sums);
+      })) {
+    return kIllegal;
+  }
+  // Each is within 2 units in the last place; what adds them up rounds kCount times at most.
+  constexpr float kTolerance = 4 * kUlp, kSumTolerance = static_cast<float>(kCount) * kUlp;
+  Floats tolerances = wanted, sum_tolerances = wanted_sums;
+  for (float& value : tolerances) value = std::abs(value) * kTolerance;
+  for (float& value : sum_tolerances) value *= kSumTolerance + kTolerance;
+  // Gaps are compared, too, but for infinities, of which no difference is a number.
+  for (Floats* const values : {&got, &wanted, &tolerances}) {
+    std::erase_if(*values, [](float value) { return std::isinf(value); });
+  }
+  if (got.size() != wanted.size()) return differs("its exponentials");
+  return are_near(got, wanted, tolerances) && are_near(got_sums, wanted_sums, sum_tolerances)
+             ? kNothing
+             : differs("its exponentials");
+}
+
+/// With and without what may be left out, of rows that fill no vector.
+std::string try_normalize(IllegalInstructionTrap& trap, const Kernel& kernel) {
+  constexpr int64_t kRows = 3, kSize = 37;
+  // Values are up to 2, what they are divided by is at least a quarter, weights are up to 1; mean
+  // and variance are sums of kSize.
+  constexpr float kTolerance = 16 * kUlp * static_cast<float>(kSize);
+  Numbers numbers;
+  const Floats x = numbers.floats(kRows * kSize), residual = numbers.floats(kRows * kSize);
+  const Floats weight = numbers.floats(kSize), bias = numbers.floats(kSize);
+  const Floats tolerances(x.size(), kTolerance);
+  for (const bool has_residual : {false, true}) {
+    for (const bool has_bias : {false, true}) {
+      Floats got = x, wanted = x;
+      const auto normalize = [&](const Kernel& by, Floats& y) {
+        by.normalize({.x = x.data(),
+                      .residual = has_residual ? residual.data() : nullptr,
+                      .y = y.data(),
+                      .rows = kRows,
+                      .size = kSize,
+                      .weight = weight.data(),
+                      .bias = has_bias ? bias.data() : nullptr,
+                      .epsilon = 1e-5F});
+      };
+      normalize(kPortableKernel, wanted);
+      if (!trap.run([&]() noexcept { normalize(kernel, got); })) return kIllegal;
+      if (!are_near(got, wanted, tolerances)) return differs("its normalized rows");
+    }
+  }
+  return kNothing;
+}
+
+}  // namespace
+
+std::string find_problem(const Kernel& kernel) {
+  IllegalInstructionTrap trap;
+  for (const Storage storage : {Storage::kFloat32, Storage::kFloat16, Storage::kBFloat16}) {
+    for (const int64_t inputs : kInputCounts) {
+      const std::string problem = try_products(trap, kernel, storage, inputs);
+      if (!problem.empty()) return problem;
+    }
+  }
+  for (const auto attempt : {try_gelu, try_exponentials, try_normalize}) {
+    const std::string problem = attempt(trap, kernel);
+    if (!problem.empty()) return problem;
+  }
+  return kNothing;
+}
+
+}  // namespace gemm

@@ -1,0 +1,109 @@
+// What LibTorch's libraries are kept from, and that they mind it.
+#include "instruction_limits.h"
+
+#include <ATen/ops/mkldnn_convolution.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using backend::is_matrix_unit_unsafe;
+using backend::limit_instructions;
+using gemm::Processor;
+
+constexpr Processor kNoMatrixUnit{.usable = gemm::kAvx512f};
+constexpr Processor kWhole{
+    .usable = gemm::kAmxTile | gemm::kAmxBf16, .claims_tiles = true, .describes_tiles = true};
+constexpr Processor kUndescribed{
+    .usable = gemm::kAmxTile | gemm::kAmxBf16, .claims_tiles = true, .describes_tiles = false};
+constexpr Processor kUnusable{.usable = 0, .claims_tiles = true, .describes_tiles = true};
+
+TEST(InstructionLimits, AMatrixUnitIsUnsafeUnlessAllOfItIsThere) {
+  EXPECT_FALSE(is_matrix_unit_unsafe(kNoMatrixUnit));
+  EXPECT_FALSE(is_matrix_unit_unsafe(kWhole));
+  EXPECT_TRUE(is_matrix_unit_unsafe(kUndescribed));
+  EXPECT_TRUE(is_matrix_unit_unsafe(kUnusable));
+}
+
+/// "-" where it is not set.
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "-";
+}
+
+/// Starts without any of the variables, and puts them back.
+class InstructionLimitsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (size_t i = 0; i < kVariables.size(); ++i) {
+      before_[i] = variable(kVariables[i]);
+      unsetenv(kVariables[i]);
+    }
+  }
+  void TearDown() override {
+    for (size_t i = 0; i < kVariables.size(); ++i) {
+      if (before_[i] == "-") {
+        unsetenv(kVariables[i]);
+      } else {
+        setenv(kVariables[i], before_[i].c_str(), 1);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::array<const char*, 3> kVariables{"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA",
+                                                         "MKL_ENABLE_INSTRUCTIONS"};
+  std::array<std::string, kVariables.size()> before_;
+};
+
+TEST_F(InstructionLimitsTest, AreSetOnlyWhereTheyAreNeeded) {
+  limit_instructions(kNoMatrixUnit);
+  limit_instructions(kWhole);
+  EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "-");
+  EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "-");
+  limit_instructions(kUndescribed);
+  EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "AVX512_CORE_BF16");
+  EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "AVX512_E3");
+}
+
+TEST_F(InstructionLimitsTest, WhatTheUserHasSetStays) {
+  setenv("ONEDNN_MAX_CPU_ISA", "AVX2", 1);
+  limit_instructions(kUnusable);
+  EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "AVX2");
+  EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "AVX512_E3");
+}
+
+TEST_F(InstructionLimitsTest, WhatTheUserHasSetByItsOlderNameStays) {
+  setenv("DNNL_MAX_CPU_ISA", "ALL", 1);
+  setenv("MKL_ENABLE_INSTRUCTIONS", "SSE4_2", 1);
+  limit_instructions(kUnusable);
+  EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "-");
+  EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "SSE4_2");
+}
+
+#if defined(__x86_64__)
+/// oneDNN has read nothing while LibTorch was opened: a variable that is set afterwards counts. In
+/// a process of its own, of which oneDNN says on standard output what it uses.
+TEST(InstructionLimitsDeathTest, ALimitCountsUntilTheFirstOperator) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        setenv("ONEDNN_VERBOSE", "1", 1);
+        setenv("ONEDNN_MAX_CPU_ISA", "SSE41", 1);
+        at::mkldnn_convolution(at::ones({1, 4, 8, 8}), at::ones({4, 4, 3, 3}), {}, {0, 0}, {1, 1},
+                               {1, 1}, 1);
+        fflush(stdout);
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), "isa:Intel SSE4.1");
+}
+#endif
+
+}  // namespace

@@ -1,0 +1,35 @@
+// Loads a model in a number format and classifies texts with it, in a process of its own: an
+// instruction that the processor lacks would end the test's. Arguments: the format, a model directory.
+// Standard input: a JSON array of texts. Standard output: what came of it, as JSON.
+const path = require('node:path');
+const { text } = require('node:stream/consumers');
+
+const ROOT = path.resolve(__dirname, '..', '..', '..');
+const { dtypeProblem } = require(path.join(ROOT, 'dist', 'native', 'engine.js'));
+const { TextClassifier } = require(path.join(ROOT, 'dist', 'sentiment', 'text-classifier.js'));
+
+const SCHEDULING = {
+  workers: 2,
+  threadsPerWorker: 1,
+  maxBatchTokens: 512,
+  maxBatchRequests: 16,
+  maxQueueDelayMs: 0,
+  maxQueueRequests: 4096,
+};
+
+async function main() {
+  const [dtype, directory] = process.argv.slice(2);
+  const texts = JSON.parse(await text(process.stdin));
+  const problem = dtypeProblem(dtype);
+  try {
+    const classifier = await TextClassifier.load(directory, { ...SCHEDULING, dtype });
+    const all = await Promise.all(texts.map((one) => classifier.classify(one, {})));
+    const answers = all.map(({ label, score }) => ({ label, score }));
+    console.log(JSON.stringify({ problem, warnings: classifier.warnings, answers }));
+    await classifier.close();
+  } catch ({ message }) {
+    console.log(JSON.stringify({ problem, error: message }));
+  }
+}
+
+main();
