@@ -2,9 +2,9 @@
 const TURN_MS = 0.5;
 /** And how long after that for those that are refused: they must not take the time of those that are not. */
 const REFUSALS_MS = 0.1;
-/** Of so much time, so much may be spent on requests that need not wait, in ms. */
-const WINDOW_MS = 1;
+/** So much may be spent at once on requests that need not wait, in ms, and that share of all time. */
 const AT_ONCE_MS = 0.25;
+const AT_ONCE_SHARE = 0.25;
 /** How long new connections may keep turns waiting, in ms. */
 const HASTE_MS = 2;
 /** What was measured longer ago counts less, by the number e for each of these, in ms. */
@@ -29,8 +29,8 @@ export class Turns {
   #isScheduled = false;
   #hasNewConnection = false;
   #lastTurnAt = 0;
-  #windowStart = 0;
-  #spentInWindow = 0;
+  #lastAtOnce = 0;
+  #spentAtOnce = 0;
   /** Of late: requests that began, and the time that went by, that of the sockets included, in ms. */
   #begunOfLate = 0;
   #timeOfLate = 0;
@@ -67,13 +67,12 @@ export class Turns {
   #do(task: Task, line: Task[]): void {
     if (!this.#isScheduled) {
       const start = performance.now();
-      if (start - this.#windowStart >= WINDOW_MS) {
-        this.#windowStart = start;
-        this.#spentInWindow = 0;
-      }
-      if (this.#spentInWindow < AT_ONCE_MS) {
+      const regained = (start - this.#lastAtOnce) * AT_ONCE_SHARE;
+      this.#spentAtOnce = Math.max(0, this.#spentAtOnce - regained);
+      if (this.#spentAtOnce < AT_ONCE_MS) {
         task();
-        this.#spentInWindow += performance.now() - start;
+        this.#lastAtOnce = performance.now();
+        this.#spentAtOnce += this.#lastAtOnce - start;
         return;
       }
       this.#isScheduled = true;

@@ -9,12 +9,29 @@ function work(milliseconds: number): void {
   while (performance.now() < until);
 }
 
+/** Long enough that what comes after it has to wait. */
+const A_WHILE_MS = 2;
+
 describe('Turns', () => {
+  it('does at once what hardly takes any time', () => {
+    const turns = new Turns();
+    const ran: string[] = [];
+    turns.begin(() => ran.push('begun'));
+    turns.proceed(() => ran.push('proceeded'));
+    expect(ran).toEqual(['begun', 'proceeded']);
+    expect(turns.waitMs).toBe(0);
+  });
+
   it('runs every task once, in order', async () => {
     const turns = new Turns();
     const ran: number[] = [];
-    for (let i = 0; i < 100; i++) turns.begin(() => ran.push(i));
-    expect(ran).toEqual([]);
+    for (let i = 0; i < 100; i++) {
+      turns.begin(() => {
+        work(i === 0 ? A_WHILE_MS : 0.1);
+        ran.push(i);
+      });
+    }
+    expect(ran.length).toBeLessThan(100);
     while (ran.length < 100) await nextRound();
     await nextRound();
     expect(ran).toEqual(Array.from({ length: 100 }, (_, i) => i));
@@ -25,7 +42,7 @@ describe('Turns', () => {
     let done = 0;
     for (let i = 0; i < 5; i++) {
       turns.begin(() => {
-        work(2);
+        work(A_WHILE_MS);
         done++;
       });
     }
@@ -37,15 +54,63 @@ describe('Turns', () => {
     expect(seen.filter((count) => count > 0 && count < 5).length).toBeGreaterThanOrEqual(3);
   });
 
-  it('takes tasks that a task adds', async () => {
+  it('ends what has begun before it begins anything else', async () => {
     const turns = new Turns();
     const ran: string[] = [];
-    turns.begin(() => {
-      ran.push('first');
-      turns.begin(() => ran.push('third'));
-    });
-    turns.begin(() => ran.push('second'));
-    while (ran.length < 3) await nextRound();
-    expect(ran).toEqual(['first', 'second', 'third']);
+    const slow = (name: string) => (): void => {
+      work(A_WHILE_MS);
+      ran.push(name);
+    };
+    turns.begin(slow('first'));
+    turns.begin(slow('second'));
+    turns.begin(slow('third'));
+    turns.proceed(slow('first, on'));
+    while (ran.length < 4) await nextRound();
+    expect(ran[0]).toBe('first');
+    expect(ran[1]).toBe('first, on');
+  });
+
+  it('knows from its pace how long a request is going to wait', async () => {
+    const turns = new Turns();
+    let done = 0;
+    const task = (): void => {
+      work(A_WHILE_MS);
+      done++;
+    };
+    for (let i = 0; i < 20; i++) turns.begin(task);
+    while (done < 10) await nextRound();
+    expect(turns.waitMs).toBeGreaterThanOrEqual((20 - done) * A_WHILE_MS);
+    while (done < 20) await nextRound();
+    expect(turns.waitMs).toBe(0);
+  });
+
+  it('answers refusals beside what has to wait', async () => {
+    const turns = new Turns();
+    let done = 0;
+    let refused = 0;
+    for (let i = 0; i < 10; i++) {
+      turns.begin(() => {
+        work(A_WHILE_MS);
+        done++;
+      });
+    }
+    turns.refuse(() => refused++);
+    while (refused === 0) await nextRound();
+    expect(done).toBeLessThan(10);
+    while (done < 10) await nextRound();
+  });
+
+  it('waits for new connections, but not for long', async () => {
+    const turns = new Turns();
+    let done = 0;
+    const task = (): void => {
+      work(A_WHILE_MS);
+      done++;
+    };
+    for (let i = 0; i < 3; i++) turns.begin(task);
+    while (done < 3) {
+      turns.hurry();
+      await nextRound();
+    }
   });
 });

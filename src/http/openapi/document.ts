@@ -145,6 +145,14 @@ function describeEeg(info: EegInfo): Analysis {
   };
 }
 
+const TIMEOUT_PARAMETER: Node = {
+  name: 'X-Request-Timeout-Ms',
+  in: 'header',
+  description:
+    'The deadline: how long after its arrival, in ms, the model may begin with it. At most REQUEST_TIMEOUT_MS, which is the default.',
+  schema: { type: 'integer', minimum: 1 },
+};
+
 interface AnalysisRoute {
   /** Its schemas are called as it is: AnalyzeBatchRequest, AnalyzeBatchAnswer. */
   readonly id: string;
@@ -164,6 +172,7 @@ function analysisPath({ service, limits }: ServiceInfo, route: AnalysisRoute): N
       summary,
       tags: ['analysis'],
       ...(service === 'eeg' && { description: `${DISCLAIMER}No answer may be used to diagnose.` }),
+      parameters: [TIMEOUT_PARAMETER],
       requestBody: {
         required: true,
         content: {

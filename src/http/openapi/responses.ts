@@ -96,12 +96,12 @@ export function analysisErrors(field: string, limits: { body: number; timeout: n
       'Model is not loaded.',
     ),
     503: errorResponse(
-      'The queue is full, or the service is shutting down.',
-      'The queue is full.',
+      'The queue is full, its wait would be too long, or the service is shutting down.',
+      'The wait in the queue would be about 1240 ms, over the limit of 1000 ms.',
       RETRY_AFTER,
     ),
     504: errorResponse(
-      'The deadline passed before the model ran.',
+      'The deadline passed before the model ran, or the model ran longer than it may.',
       `The deadline of ${limits.timeout} ms passed before the model ran.`,
     ),
   };
