@@ -15,6 +15,7 @@ const SCHEDULING = {
   maxBatchRequests: 16,
   maxQueueDelayMs: 0,
   maxQueueRequests: 4096,
+  maxQueueWaitMs: 600_000,
 };
 
 async function main() {
