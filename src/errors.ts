@@ -34,6 +34,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   NOT_READY: 503,
   QUEUE_FULL: 503,
   DEADLINE_EXCEEDED: 504,
+  INFERENCE_TIMEOUT: 504,
 };
 
 /** Statuses that mean "later": the answer says after how many seconds to try again. */

@@ -97,6 +97,16 @@ export const SETTINGS = {
     default: '30000',
     help: 'longest wait for the model before a request is dropped (504)',
   },
+  INFERENCE_TIMEOUT_MS: {
+    schema: integer(1, MILLISECONDS_MAX),
+    default: '60000',
+    help: 'longest run of the model, on a batch (504) or when it is tried at start (load error)',
+  },
+  INFERENCE_GRACE_MS: {
+    schema: integer(0, MILLISECONDS_MAX),
+    default: '30000',
+    help: 'how long a batch over that limit may still take before the process ends (exit code 3)',
+  },
   BODY_LIMIT: {
     schema: bytes(BODY_LIMIT_MAX),
     default: '1mb',

@@ -126,11 +126,14 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   const std::chrono::duration<double, std::milli> delay(number(given, "maxQueueDelayMs", 0));
   const size_t workers = count(given, "workers");
   const size_t threads = count(given, "threadsPerWorker");
+  const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs"));
   return {
       .source = source_argument(object(source, "source")),
       .compute = {.dtype = dtype_argument(given.Get("dtype")),
                   .threads_per_worker = static_cast<int>(threads),
-                  .threads_alone = static_cast<int>(workers * threads)},
+                  .threads_alone = static_cast<int>(workers * threads),
+                  .run_limit = run_limit,
+                  .progress = std::make_shared<backend::LoadProgress>()},
       .scheduling =
           {
               .workers = workers,
@@ -138,6 +141,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
               .max_batch_requests = count(given, "maxBatchRequests"),
               .max_queue_delay = std::chrono::duration_cast<engine::Clock::duration>(delay),
               .max_queue_requests = count(given, "maxQueueRequests"),
+              .run_limit = run_limit,
           },
   };
 }

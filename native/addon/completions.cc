@@ -6,10 +6,6 @@
 namespace addon {
 namespace {
 
-double milliseconds(engine::Clock::duration duration) {
-  return std::chrono::duration<double, std::milli>(duration).count();
-}
-
 Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
   auto object = Napi::Object::New(env);
   object["ticket"] = static_cast<double>(completion.ticket);
@@ -32,6 +28,10 @@ Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
 
 }  // namespace
 
+double milliseconds(engine::Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
 const char* error_code(engine::Status status) {
   switch (status) {
     case engine::Status::kOk:
@@ -44,6 +44,8 @@ const char* error_code(engine::Status status) {
       return "DEADLINE_EXCEEDED";
     case engine::Status::kCancelled:
       return "CANCELLED";
+    case engine::Status::kTimedOut:
+      return "INFERENCE_TIMEOUT";
     case engine::Status::kFailed:
       return "INFERENCE_FAILED";
   }

@@ -12,6 +12,8 @@ namespace addon {
 /// The EngineErrorCode of src/native/binding.ts; nullptr for kOk.
 const char* error_code(engine::Status status);
 
+double milliseconds(engine::Clock::duration duration);
+
 /// NativeCompletion[] of src/native/binding.ts.
 Napi::Array to_js(Napi::Env env, const std::vector<engine::Completion>& completions);
 

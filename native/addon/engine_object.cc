@@ -51,6 +51,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::submit>("submit"),
                          InstanceMethod<&EngineObject::cancel>("cancel"),
                          InstanceMethod<&EngineObject::stats>("stats"),
+                         InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
                      });
 }
@@ -103,9 +104,13 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   object["refused"] = static_cast<double>(statistics.refused);
   object["cancelled"] = static_cast<double>(statistics.cancelled);
   object["expired"] = static_cast<double>(statistics.expired);
+  object["timedOut"] = static_cast<double>(statistics.timed_out);
   object["batches"] = static_cast<double>(statistics.batches);
+  object["stuckMs"] = milliseconds(statistics.stuck_for);
   return object;
 }
+
+void EngineObject::drop(const Napi::CallbackInfo& /*info*/) { host_->drop(); }
 
 Napi::Value EngineObject::close(const Napi::CallbackInfo& info) {
   const auto deferred = Napi::Promise::Deferred::New(info.Env());

@@ -4,7 +4,9 @@
 #include <future>
 #include <utility>
 
+#include "live_threads.h"
 #include "request_queue.h"
+#include "watchdog.h"
 #include "worker_thread.h"
 
 namespace engine {
@@ -50,7 +52,10 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
       description_(backend_->description()),
       options_(for_model(options, description_)),
       on_completions_(std::move(on_completions)),
-      queue_(std::make_unique<RequestQueue>(options_)) {
+      queue_(std::make_unique<RequestQueue>(options_)),
+      live_(std::make_unique<LiveThreads>()),
+      watchdog_(std::make_unique<Watchdog>(
+          options_.run_limit, [this](const Requests& requests) { give_up(requests); })) {
   // The requests of a signal model keep the event loop busy, and it must win. Those of a text model
   // hardly do, and with a lower priority another process would take a core from it nearly whole.
   const Priority priority = description_.needs_preparation ? Priority::kEqual : Priority::kLower;
@@ -58,7 +63,7 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
   for (size_t i = 0; i < options_.workers; ++i) {
     auto promise = std::make_shared<std::promise<void>>();
     prepared.push_back(promise->get_future());
-    threads_.emplace_back([this, promise, priority] {
+    start_thread([this, promise, priority] {
       set_up_engine_thread("inference", priority);
       try {
         backend_->prepare_thread();
@@ -71,11 +76,11 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
     });
   }
   if (description_.needs_preparation) {
-    threads_.emplace_back([this] {
+    start_thread([this] {
       set_up_engine_thread("tokenization", Priority::kEqual);
       prepare_loop(Lane::kShort);
     });
-    threads_.emplace_back([this] {
+    start_thread([this] {
       set_up_engine_thread("long texts", Priority::kLower);
       prepare_loop(Lane::kLong);
     });
@@ -120,21 +125,54 @@ Statistics Engine::statistics() const {
           .refused = refused_,
           .cancelled = cancelled_,
           .expired = expired_,
-          .batches = batches_};
+          .timed_out = timed_out_,
+          .batches = batches_,
+          .stuck_for = watchdog_->stuck_for()};
 }
 
 void Engine::close() {
   queue_->close();
-  join();
+  const size_t left = live_->wait([this](size_t live) {
+    return live == 0 || abandoned_ || (live == watchdog_->given_up() && queue_->size() == 0);
+  });
+  if (left == 0) join();
 }
 
-void Engine::abort() {
+void Engine::drop() {
   std::vector<Completion> dropped;
   for (const auto& request : queue_->close_and_clear()) {
     dropped.push_back(completion_of(*request, Status::kDraining));
   }
   complete(std::move(dropped));
+}
+
+void Engine::abort() {
+  drop();
   join();
+}
+
+bool Engine::abort_within(Clock::duration patience) {
+  drop();
+  abandoned_ = true;
+  live_->wake();
+  const size_t left = live_->wait(
+      [this](size_t live) { return live == watchdog_->given_up(); }, Clock::now() + patience);
+  if (left > 0) return false;
+  join();
+  return true;
+}
+
+void Engine::start_thread(std::function<void()> body) {
+  live_->begin();
+  try {
+    threads_.emplace_back([this, body = std::move(body)] {
+      body();
+      live_->end();
+    });
+  } catch (...) {
+    live_->end();
+    throw;
+  }
 }
 
 void Engine::join() {
@@ -197,19 +235,19 @@ void Engine::work_loop() {
 
 void Engine::run_batch(std::vector<std::unique_ptr<Request>> requests, Cores cores) {
   std::vector<Completion> completions = run_together(requests, cores);
-  if (requests.size() > 1 && completions.front().status == Status::kFailed) {
+  if (completions.size() > 1 && completions.front().status == Status::kFailed) {
     // One request must not take its neighbours down: each again, alone.
     completions.clear();
     for (auto& request : requests) {
       std::vector<std::unique_ptr<Request>> alone;
       alone.push_back(std::move(request));
-      completions.push_back(std::move(run_together(alone, Cores::kOwn).front()));
+      for (auto& own : run_together(alone, Cores::kOwn)) completions.push_back(std::move(own));
     }
   }
   complete(std::move(completions));
 }
 
-/// Either all of the completions are kOk or all are kFailed.
+/// All of the completions have the same status. Empty: the run was given up, which has answered.
 std::vector<Completion> Engine::run_together(const std::vector<std::unique_ptr<Request>>& requests,
                                              Cores cores) {
   const auto start = Clock::now();
@@ -219,12 +257,17 @@ std::vector<Completion> Engine::run_together(const std::vector<std::unique_ptr<R
   std::vector<Logits> results;
   std::string message;
   Status status = Status::kOk;
+  Watchdog::Run watched(*watchdog_, requests);
   try {
     results = backend_->run(batch, cores);
+  } catch (const RunTimeout& timeout) {
+    status = Status::kTimedOut;
+    message = timeout.what();
   } catch (...) {
     status = Status::kFailed;
     message = current_message();
   }
+  if (!watched.end()) return {};
   ++batches_;
   const auto inference_time = Clock::now() - start;
   std::vector<Completion> completions;
@@ -239,6 +282,18 @@ std::vector<Completion> Engine::run_together(const std::vector<std::unique_ptr<R
     completions.push_back(std::move(completion));
   }
   return completions;
+}
+
+/// On the watchdog's thread.
+void Engine::give_up(const Requests& requests) {
+  ++batches_;
+  std::vector<Completion> completions;
+  for (const auto& request : requests) {
+    completions.push_back(completion_of(*request, Status::kTimedOut));
+    completions.back().message = RunTimeout(options_.run_limit).what();
+  }
+  complete(std::move(completions));
+  live_->wake();
 }
 
 void Engine::complete(std::vector<Completion> completions) {
@@ -256,6 +311,9 @@ void Engine::complete(std::vector<Completion> completions) {
         break;
       case Status::kCancelled:
         ++cancelled_;
+        break;
+      case Status::kTimedOut:
+        ++timed_out_;
         break;
       case Status::kQueueFull:
       case Status::kDraining:

@@ -88,6 +88,11 @@ export class EegClassifier {
     return inferences.map((inference, index) => this.#classification(inference, index));
   }
 
+  /** See `Engine.drop`. */
+  drop(): void {
+    this.#engine.drop();
+  }
+
   close(): Promise<void> {
     return this.#engine.close();
   }

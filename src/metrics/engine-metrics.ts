@@ -79,8 +79,15 @@ export class EngineMetrics {
         'libtorch_serve_inputs_total',
         'Inputs handed to the queue, by how they ended.',
         () => {
-          const { completed, failed, refused, cancelled, expired } = this.#engine.stats();
-          return byLabel('outcome', { answered: completed, failed, refused, cancelled, expired });
+          const stats = this.#engine.stats();
+          return byLabel('outcome', {
+            answered: stats.completed,
+            failed: stats.failed,
+            refused: stats.refused,
+            cancelled: stats.cancelled,
+            expired: stats.expired,
+            timed_out: stats.timedOut,
+          });
         },
       ),
       counter('libtorch_serve_batches_total', 'Runs of the model, failed ones included.', () => [

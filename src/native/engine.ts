@@ -61,9 +61,10 @@ interface Pending {
   readonly stopListening: (() => void) | undefined;
 }
 
-const MESSAGES: Readonly<
-  Record<Exclude<EngineErrorCode, 'INFERENCE_FAILED' | 'MODEL_LOAD_FAILED'>, string>
-> = {
+/** The engine says what happened. */
+type CodeWithMessage = 'INFERENCE_FAILED' | 'INFERENCE_TIMEOUT' | 'MODEL_LOAD_FAILED';
+
+const MESSAGES: Readonly<Record<Exclude<EngineErrorCode, CodeWithMessage>, string>> = {
   QUEUE_FULL: 'The queue is full.',
   DRAINING: 'The service is shutting down.',
   DEADLINE_EXCEEDED: 'The deadline passed before the model ran.',
@@ -184,7 +185,15 @@ export class Engine<Input extends string | Float32Array> {
     return this.native.stats();
   }
 
-  /** Refuse new requests, answer what was accepted, end the threads. May be called again. */
+  /** Refuse new requests, and answer those that wait with DRAINING. What runs goes on. */
+  drop(): void {
+    this.native.drop();
+  }
+
+  /**
+   * Refuse new requests, answer what was accepted, end the threads, but for those that the model was
+   * given up on. May be called again.
+   */
   close(): Promise<void> {
     this.closed ??= this.native.close();
     return this.closed;
@@ -206,6 +215,11 @@ export class Engine<Input extends string | Float32Array> {
     signal.addEventListener('abort', cancel);
     return () => signal.removeEventListener('abort', cancel);
   }
+}
+
+/** Ends the threads of all engines, and of those that are being loaded. What waits is not told. */
+export function stopEngines(): void {
+  loadBinding().stopAll();
 }
 
 /** Of LibTorch, such as 2.15.0. */
@@ -233,7 +247,8 @@ function settle(pending: Map<number, Pending>, completions: readonly NativeCompl
 }
 
 function errorOf(code: EngineErrorCode, message = ''): EngineError {
-  if (code === 'INFERENCE_FAILED' || code === 'MODEL_LOAD_FAILED')
-    return new EngineError(code, message);
-  return new EngineError(code, MESSAGES[code]);
+  return new EngineError(
+    code,
+    code in MESSAGES ? MESSAGES[code as keyof typeof MESSAGES] : message,
+  );
 }

@@ -69,6 +69,11 @@ export class TextClassifier {
     return inferences.map((inference, index) => this.#classification(inference, index));
   }
 
+  /** See `Engine.drop`. */
+  drop(): void {
+    this.#engine.drop();
+  }
+
   close(): Promise<void> {
     return this.#engine.close();
   }

@@ -8,4 +8,5 @@ export const SCHEDULING: SchedulingOptions = {
   maxBatchRequests: 16,
   maxQueueDelayMs: 0,
   maxQueueRequests: 4096,
+  inferenceTimeoutMs: 60_000,
 };

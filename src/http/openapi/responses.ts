@@ -101,14 +101,14 @@ export function analysisErrors(field: string, limits: { body: number; timeout: n
       RETRY_AFTER,
     ),
     504: errorResponse(
-      'The deadline passed before the model ran.',
+      'The deadline passed before the model ran, or the model ran longer than it may.',
       `The deadline of ${limits.timeout} ms passed before the model ran.`,
     ),
   };
 }
 
 export const NOT_READY: Node = errorResponse(
-  'The model is not loaded, or the service is shutting down.',
+  'The model is not loaded or has not come back, or the service is shutting down.',
   'The service is shutting down.',
   RETRY_AFTER,
 );

@@ -1,0 +1,65 @@
+#include "watchdog.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "worker_thread.h"
+
+namespace engine {
+
+Watchdog::Watchdog(Clock::duration limit, Handler on_given_up)
+    : limit_(limit), on_given_up_(std::move(on_given_up)), thread_([this] {
+        set_up_engine_thread("watchdog", Priority::kEqual);
+        watch();
+      }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+Watchdog::Run::Run(Watchdog& watchdog, const Requests& requests) : watchdog_(watchdog) {
+  const std::lock_guard lock(watchdog_.mutex_);
+  entry_ = watchdog_.runs_.insert(watchdog_.runs_.end(), {Clock::now(), &requests});
+}
+
+bool Watchdog::Run::end() {
+  if (ended_) return false;
+  ended_ = true;
+  const std::lock_guard lock(watchdog_.mutex_);
+  const bool wanted = !entry_->given_up;
+  if (!wanted) --watchdog_.given_up_;
+  watchdog_.runs_.erase(entry_);
+  return wanted;
+}
+
+Clock::duration Watchdog::stuck_for() const {
+  const std::lock_guard lock(mutex_);
+  const auto oldest = std::ranges::find_if(runs_, &Entry::given_up);
+  return oldest == runs_.end() ? Clock::duration(0) : Clock::now() - oldest->start;
+}
+
+// No run wakes this thread: one that begins while it sleeps is not over the limit when it wakes.
+void Watchdog::watch() {
+  std::unique_lock lock(mutex_);
+  while (!closed_) {
+    auto next = Clock::now() + limit_;
+    for (Entry& run : runs_) {
+      if (run.given_up) continue;
+      if (run.start + limit_ > Clock::now()) {
+        next = run.start + limit_;
+        break;
+      }
+      run.given_up = true;
+      ++given_up_;
+      on_given_up_(*run.requests);  // under the lock, so that the run cannot end in between
+    }
+    changed_.wait_until(lock, next, [this] { return closed_; });
+  }
+}
+
+}  // namespace engine
