@@ -44,25 +44,27 @@ export class StuckModel {
     return `The model has not come back from a batch for ${Math.round(stuckMs)} ms.`;
   }
 
-  /** A loop that was ended is back at once, and nothing is said of it but the 504. */
+  /** Nothing is said of a loop that was ended: it is back by the first look. */
   #watch(): void {
-    const { problem } = this;
-    if (problem === null || this.#isWatching) return;
+    if (this.#isWatching) return;
     this.#isWatching = true;
     const { inferenceTimeoutMs, inferenceGraceMs } = this.#limits;
-    this.#logger.error(
-      { inferenceTimeoutMs, inferenceGraceMs },
-      `${problem} Its requests were answered 504; if it does not come back, the process ends.`,
-    );
+    let isAnnounced = false;
     const timer = setInterval(() => {
       const { stuckMs } = this.#engine.stats();
-      if (stuckMs > 0 && stuckMs <= inferenceTimeoutMs + inferenceGraceMs) return;
-      clearInterval(timer);
-      if (stuckMs === 0) {
-        this.#isWatching = false;
-        this.#logger.info('The model has come back.');
-      } else {
+      if (stuckMs > inferenceTimeoutMs + inferenceGraceMs) {
+        clearInterval(timer);
         this.#onGivenUp();
+      } else if (stuckMs === 0) {
+        clearInterval(timer);
+        this.#isWatching = false;
+        if (isAnnounced) this.#logger.info('The model has come back.');
+      } else if (!isAnnounced) {
+        isAnnounced = true;
+        this.#logger.error(
+          { inferenceTimeoutMs, inferenceGraceMs },
+          `${this.problem} Its requests were answered 504. If it does not, the process ends.`,
+        );
       }
     }, PERIOD_MS);
     timer.unref();

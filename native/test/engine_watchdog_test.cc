@@ -39,6 +39,7 @@ TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
 
 TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
   auto backend = std::make_shared<EchoBackend>();
+  backend->needs_preparation = false;  // so that what waits is one batch
   Collector ended;
   Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   backend->hold();
@@ -75,6 +76,7 @@ TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
 
 TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
   auto backend = std::make_shared<EchoBackend>();
+  backend->needs_preparation = false;  // so that what waits is one batch
   Collector ended;
   Engine engine(backend, {.workers = 1}, ended.handler());
   backend->hold();
