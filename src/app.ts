@@ -1,5 +1,7 @@
+import type { RequestListener } from 'node:http';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { type AdmissionLimits, openFrontDoor } from './http/front-door';
 import type { InFlight } from './http/in-flight';
 import {
   answerErrors,
@@ -8,7 +10,7 @@ import {
   notFound,
 } from './http/middleware/answer-errors';
 import { readJson } from './http/middleware/read-json';
-import { trackRequest } from './http/middleware/track-request';
+import { requireHost, trackRequest } from './http/middleware/track-request';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
 import { info, type ServiceInfo } from './http/routes/info';
@@ -16,6 +18,7 @@ import { metrics } from './http/routes/metrics';
 import { openapi } from './http/routes/openapi';
 import { ready } from './http/routes/ready';
 import { type StaticFile, serveStaticFile } from './http/routes/static-files';
+import { Turns } from './http/turns';
 import type { Metrics } from './metrics/metrics';
 import type { Tracer } from './tracing/tracer';
 
@@ -31,13 +34,19 @@ export interface AppOptions {
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
   readonly logger: Logger;
-  readonly limits: ErrorLimits;
+  readonly limits: ErrorLimits & AdmissionLimits;
   /** The page at `GET /` and what belongs to it. */
   readonly staticFiles: readonly StaticFile[];
 }
 
-/** Builds the Express app of one service; it does not listen. */
-export function createApp(options: AppOptions): Express {
+/** The Express app of one service, and what stands before it. */
+export interface App {
+  readonly app: Express;
+  readonly listener: RequestListener;
+}
+
+/** Builds the app of one service; it does not listen. */
+export function createApp(options: AppOptions): App {
   const { info: serviceInfo, limits } = options;
   const app = express();
   // Paths are exact, in case and in trailing slashes; nothing reads a query or an ETag.
@@ -47,8 +56,7 @@ export function createApp(options: AppOptions): Express {
   app.disable('etag');
   app.set('query parser', false);
 
-  const { logger, tracer } = options;
-  app.use(trackRequest(options.inFlight, { logger, metrics: options.metrics.requests, tracer }));
+  app.use(requireHost);
   const gets: Readonly<Record<string, RequestHandler>> = {
     '/health': health(serviceInfo.model.loaded),
     '/ready': ready(serviceInfo.model, options.describeProblem),
@@ -59,7 +67,8 @@ export function createApp(options: AppOptions): Express {
   for (const [path, handle] of Object.entries(gets)) {
     app.route(path).get(handle).all(methodNotAllowed('GET, HEAD'));
   }
-  const read = readJson(limits.bodyLimit);
+  const turns = new Turns();
+  const read = readJson(limits.bodyLimit, turns);
   for (const { path, handle } of options.endpoints) {
     app.route(path).post(read, handle).all(methodNotAllowed('POST'));
   }
@@ -68,5 +77,8 @@ export function createApp(options: AppOptions): Express {
   }
   app.use(notFound);
   app.use(answerErrors(limits));
-  return app;
+
+  const { endpoints, inFlight, logger, metrics: counted, tracer } = options;
+  const track = trackRequest(inFlight, { logger, metrics: counted.requests, tracer });
+  return { app, listener: openFrontDoor({ app, endpoints, track, turns, limits }) };
 }

@@ -32,6 +32,7 @@ export interface Config {
     readonly maxQueueDelayMs: number;
     readonly maxQueueRequests: number;
     readonly inferenceTimeoutMs: number;
+    readonly maxQueueWaitMs: number;
   };
   /** Elements of a list. */
   readonly maxListLength: number;
@@ -188,6 +189,7 @@ function toConfig(
       maxQueueDelayMs: values.MAX_QUEUE_DELAY_MS,
       maxQueueRequests: values.MAX_QUEUE_REQUESTS,
       inferenceTimeoutMs: values.INFERENCE_TIMEOUT_MS,
+      maxQueueWaitMs: values.MAX_QUEUE_WAIT_MS,
     },
     maxListLength: values.MAX_LIST_LENGTH,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,

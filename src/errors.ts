@@ -33,15 +33,19 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   DRAINING: 503,
   NOT_READY: 503,
   QUEUE_FULL: 503,
+  WAIT_TOO_LONG: 503,
+  DEADLINE_TOO_CLOSE: 503,
   DEADLINE_EXCEEDED: 504,
   INFERENCE_TIMEOUT: 504,
 };
 
-/** Statuses that mean "later": the answer says after how many seconds to try again. */
-export const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
-  DRAINING: 1,
-  QUEUE_FULL: 1,
-};
+/** What means "later": the answer says after how many seconds to try again. */
+export const IS_TEMPORARY: ReadonlySet<ErrorCode> = new Set([
+  'DRAINING',
+  'QUEUE_FULL',
+  'WAIT_TOO_LONG',
+  'DEADLINE_TOO_CLOSE',
+] as const);
 
 /** An error whose message the client may read. */
 export class ServiceError extends Error {

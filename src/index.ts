@@ -30,6 +30,8 @@ export interface EngineOptions {
    * INFERENCE_TIMEOUT. At load, the longest that it may take to try it. Default: 60000.
    */
   readonly inferenceTimeoutMs?: number;
+  /** Expected wait in ms; what would wait longer is refused with WAIT_TOO_LONG. Default: 1000. */
+  readonly maxQueueWaitMs?: number;
 }
 
 export interface SentimentOptions extends EngineOptions {

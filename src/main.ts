@@ -177,10 +177,14 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
     metrics,
     tracer,
     logger: log.logger,
-    limits: { bodyLimit: config.bodyLimit, requestTimeoutMs: config.requestTimeoutMs },
+    limits: {
+      bodyLimit: config.bodyLimit,
+      requestTimeoutMs: config.requestTimeoutMs,
+      maxQueueWaitMs: config.scheduling.maxQueueWaitMs,
+    },
     staticFiles: pages,
   });
-  return new HttpServer({ app, inFlight, logger: log.logger, metrics: metrics.requests });
+  return new HttpServer({ ...app, inFlight, logger: log.logger, metrics: metrics.requests });
 }
 
 function describeServed({ service, scheduling }: Config, info: ServiceInfo): ServedModel {

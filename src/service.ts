@@ -46,7 +46,7 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
     dtype: config.scheduling.dtype,
   };
   return {
-    endpoints: [analyze(model, limits), analyzeBatch(model, limits)],
+    endpoints: [analyze(model), analyzeBatch(model, limits)],
     info: {
       service: 'sentiment',
       version,
@@ -78,7 +78,7 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
     dtype: 'float32',
   };
   return {
-    endpoints: [predict(model, limits), predictBatch(model, limits)],
+    endpoints: [predict(model), predictBatch(model, limits)],
     info: {
       service: 'eeg',
       version,
@@ -125,8 +125,8 @@ function describeLimits(config: Config): ServiceInfo['limits'] {
   };
 }
 
-function endpointLimits({ requestTimeoutMs, maxListLength }: Config) {
-  return { requestTimeoutMs, listLength: maxListLength };
+function endpointLimits({ maxListLength }: Config) {
+  return { listLength: maxListLength };
 }
 
 /** Logs what was loaded, and what about it is hardly meant. */

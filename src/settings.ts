@@ -86,6 +86,11 @@ export const SETTINGS = {
     default: '2048',
     help: 'requests that may wait; one more is refused (503)',
   },
+  MAX_QUEUE_WAIT_MS: {
+    schema: integer(1, MILLISECONDS_MAX),
+    default: '1000',
+    help: 'longest expected wait in the queue; beyond it, requests are refused (503)',
+  },
   MAX_LIST_LENGTH: {
     schema: integer(1, 2 ** 20),
     default: defaultListLength,
@@ -95,17 +100,17 @@ export const SETTINGS = {
   REQUEST_TIMEOUT_MS: {
     schema: integer(1, MILLISECONDS_MAX),
     default: '30000',
-    help: 'longest wait for the model before a request is dropped (504)',
+    help: 'longest time from the arrival of a request until its model runs (504)',
   },
   INFERENCE_TIMEOUT_MS: {
     schema: integer(1, MILLISECONDS_MAX),
     default: '60000',
-    help: 'longest run of the model, on a batch (504) or when it is tried at start (load error)',
+    help: 'longest run of the model, on a batch (504) or a trial at start',
   },
   INFERENCE_GRACE_MS: {
     schema: integer(0, MILLISECONDS_MAX),
     default: '30000',
-    help: 'how long a batch over that limit may still take before the process ends (exit code 3)',
+    help: 'how long that batch may still take before the process ends with 3',
   },
   BODY_LIMIT: {
     schema: bytes(BODY_LIMIT_MAX),

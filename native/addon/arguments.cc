@@ -123,7 +123,11 @@ backend::Dtype dtype_argument(const Napi::Value& value) {
 
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
   const Napi::Object given = object(options, "options");
-  const std::chrono::duration<double, std::milli> delay(number(given, "maxQueueDelayMs", 0));
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  const auto milliseconds = [&](const char* name, double minimum) {
+    return std::chrono::duration_cast<engine::Clock::duration>(
+        Milliseconds(number(given, name, minimum)));
+  };
   const size_t workers = count(given, "workers");
   const size_t threads = count(given, "threadsPerWorker");
   const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs"));
@@ -139,14 +143,17 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
               .workers = workers,
               .max_batch_tokens = count(given, "maxBatchTokens"),
               .max_batch_requests = count(given, "maxBatchRequests"),
-              .max_queue_delay = std::chrono::duration_cast<engine::Clock::duration>(delay),
+              .max_queue_delay = milliseconds("maxQueueDelayMs", 0),
               .max_queue_requests = count(given, "maxQueueRequests"),
+              .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
               .run_limit = run_limit,
           },
   };
 }
 
-engine::Input input_argument(const Napi::Value& value) {
+namespace {
+
+engine::Input input(const Napi::Value& value) {
   // Node-API writes a lone surrogate as U+FFFD.
   if (value.IsString()) return value.As<Napi::String>().Utf8Value();
   if (value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_float32_array) {
@@ -154,6 +161,21 @@ engine::Input input_argument(const Napi::Value& value) {
     return std::vector<float>(array.Data(), array.Data() + array.ElementLength());
   }
   fail(value, "a string or a Float32Array", "input");
+}
+
+}  // namespace
+
+std::vector<engine::Input> inputs_argument(const Napi::Value& value) {
+  std::vector<engine::Input> inputs;
+  if (!value.IsArray()) {
+    inputs.push_back(input(value));
+    return inputs;
+  }
+  const auto array = value.As<Napi::Array>();
+  if (array.Length() == 0) fail(value, "at least one element", "inputs");
+  inputs.reserve(array.Length());
+  for (uint32_t i = 0; i < array.Length(); ++i) inputs.push_back(input(array.Get(i)));
+  return inputs;
 }
 
 Napi::Function function_argument(const Napi::Value& value, const char* name) {

@@ -38,6 +38,10 @@ const char* error_code(engine::Status status) {
       return nullptr;
     case engine::Status::kQueueFull:
       return "QUEUE_FULL";
+    case engine::Status::kWaitTooLong:
+      return "WAIT_TOO_LONG";
+    case engine::Status::kDeadlineTooClose:
+      return "DEADLINE_TOO_CLOSE";
     case engine::Status::kDraining:
       return "DRAINING";
     case engine::Status::kDeadlineExceeded:

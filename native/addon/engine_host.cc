@@ -29,13 +29,13 @@ EngineHost::~EngineHost() { stop(); }
 void EngineHost::on_environment_end(void* host) { static_cast<EngineHost*>(host)->stop(); }
 
 void EngineHost::load(LoadArguments arguments, const LoadHandler& on_loaded) {
-  hold_loop();
+  hold_loop(1);
   line_->host = this;
-  loading_ = Loading::begin(std::move(arguments),
-                            [line = line_](std::vector<engine::Completion> ended) {
-                              const std::lock_guard lock(line->mutex);
-                              if (line->host) line->host->deliver(std::move(ended));
-                            });
+  loading_ =
+      Loading::begin(std::move(arguments), [line = line_](std::vector<engine::Completion> ended) {
+        const std::lock_guard lock(line->mutex);
+        if (line->host) line->host->deliver(std::move(ended));
+      });
   helper_ = std::thread([this, on_loaded] {
     std::string error;
     try {
@@ -55,11 +55,12 @@ void EngineHost::load(LoadArguments arguments, const LoadHandler& on_loaded) {
   });
 }
 
-engine::Status EngineHost::submit(uint64_t ticket, engine::Input input,
-                                  engine::Clock::time_point deadline) {
-  const engine::Status status = engine_->submit(ticket, std::move(input), deadline);
-  if (status == engine::Status::kOk) hold_loop();
-  return status;
+engine::Admission EngineHost::submit(uint64_t first_ticket, std::vector<engine::Input> inputs,
+                                     engine::Clock::time_point deadline) {
+  const size_t count = inputs.size();
+  const auto admission = engine_->submit(first_ticket, std::move(inputs), deadline);
+  if (admission.status == engine::Status::kOk) hold_loop(count);
+  return admission;
 }
 
 void EngineHost::deliver(std::vector<engine::Completion> completions) {
@@ -71,7 +72,7 @@ void EngineHost::deliver(std::vector<engine::Completion> completions) {
 }
 
 void EngineHost::close(std::function<void(Napi::Env)> on_closed) {
-  hold_loop();
+  hold_loop(1);
   if (helper_.joinable()) helper_.join();  // the loader, which is done
   helper_ = std::thread([this, on_closed = std::move(on_closed)] {
     engine_->close();
@@ -113,8 +114,9 @@ void EngineHost::call_js(Napi::Env env, Napi::Function callback, EngineHost* hos
   (*owned)(env, callback);
 }
 
-void EngineHost::hold_loop() {
-  if (outstanding_++ == 0) channel_.Ref(env_);
+void EngineHost::hold_loop(size_t tasks) {
+  if (outstanding_ == 0) channel_.Ref(env_);
+  outstanding_ += tasks;
 }
 
 void EngineHost::release_loop(size_t tasks) {

@@ -41,7 +41,11 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   void load(LoadArguments arguments, const LoadHandler& on_loaded);
 
   /// JS thread, after a successful load.
-  engine::Status submit(uint64_t ticket, engine::Input input, engine::Clock::time_point deadline);
+  engine::Admission submit(uint64_t first_ticket, std::vector<engine::Input> inputs,
+                           engine::Clock::time_point deadline);
+  engine::Admission admission(engine::Clock::time_point deadline) const {
+    return engine_->admission(deadline);
+  }
   void cancel(uint64_t ticket) { engine_->cancel(ticket); }
   engine::Statistics statistics() const { return engine_->statistics(); }
   engine::Description description() const { return description_; }
@@ -52,7 +56,8 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   /// Refuse new work, finish what was accepted, then call back on the JS thread. JS thread, once.
   void close(std::function<void(Napi::Env)> on_closed);
 
-  /// Drop what waits, end every thread or leave it behind, disconnect from JavaScript. JS thread; may be repeated.
+  /// Drop what waits, end every thread or leave it behind, disconnect from JavaScript. JS thread;
+  /// may be repeated.
   void stop();
 
  private:
@@ -68,7 +73,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   explicit EngineHost(Napi::Env env) : env_(env) {}
   void post(Task task);
   void deliver(std::vector<engine::Completion> completions);
-  void hold_loop();
+  void hold_loop(size_t tasks);
   void release_loop(size_t tasks);
   static void on_environment_end(void* host);
 

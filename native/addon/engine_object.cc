@@ -17,6 +17,16 @@ engine::Clock::time_point deadline_after(double timeout_ms) {
                                     std::chrono::duration<double, std::milli>(timeout_ms));
 }
 
+/// NativeRefusal of src/native/binding.ts; undefined: admitted.
+Napi::Value refusal(Napi::Env env, const engine::Admission& admission) {
+  const char* const code = error_code(admission.status);
+  if (code == nullptr) return env.Undefined();
+  auto object = Napi::Object::New(env);
+  object["code"] = code;
+  object["waitMs"] = milliseconds(admission.wait);
+  return object;
+}
+
 Napi::Object trial_object(Napi::Env env, const engine::Trial& trial) {
   auto outputs = Napi::Array::New(env, trial.outputs.size());
   for (uint32_t i = 0; i < trial.outputs.size(); ++i) {
@@ -49,6 +59,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                      {
                          InstanceAccessor<&EngineObject::description>("description"),
                          InstanceMethod<&EngineObject::submit>("submit"),
+                         InstanceMethod<&EngineObject::admission>("admission"),
                          InstanceMethod<&EngineObject::cancel>("cancel"),
                          InstanceMethod<&EngineObject::stats>("stats"),
                          InstanceMethod<&EngineObject::drop>("drop"),
@@ -76,16 +87,19 @@ EngineObject::~EngineObject() {
 }
 
 Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
-  const auto ticket = static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value());
+  const auto first_ticket = static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value());
   const double timeout_ms = info[2].As<Napi::Number>().DoubleValue();
   try {
-    const engine::Status status =
-        host_->submit(ticket, input_argument(info[1]), deadline_after(timeout_ms));
-    const char* code = error_code(status);
-    return code ? Napi::String::New(info.Env(), code) : info.Env().Undefined();
+    return refusal(info.Env(), host_->submit(first_ticket, inputs_argument(info[1]),
+                                             deadline_after(timeout_ms)));
   } catch (const engine::BackendError& error) {
     throw Napi::Error::New(info.Env(), error.what());
   }
+}
+
+Napi::Value EngineObject::admission(const Napi::CallbackInfo& info) {
+  const double timeout_ms = info[0].As<Napi::Number>().DoubleValue();
+  return refusal(info.Env(), host_->admission(deadline_after(timeout_ms)));
 }
 
 void EngineObject::cancel(const Napi::CallbackInfo& info) {
@@ -99,6 +113,8 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   object["queueRequestsLimit"] = static_cast<double>(statistics.queue_requests_limit);
   object["queueBytes"] = static_cast<double>(statistics.queue_bytes);
   object["queueBytesLimit"] = static_cast<double>(statistics.queue_bytes_limit);
+  object["queueWaitMs"] = milliseconds(statistics.queue_wait);
+  object["queueWaitLimitMs"] = milliseconds(statistics.queue_wait_limit);
   object["completed"] = static_cast<double>(statistics.completed);
   object["failed"] = static_cast<double>(statistics.failed);
   object["refused"] = static_cast<double>(statistics.refused);

@@ -35,6 +35,7 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
 
  private:
   Napi::Value submit(const Napi::CallbackInfo& info);
+  Napi::Value admission(const Napi::CallbackInfo& info);
   void cancel(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);
   void drop(const Napi::CallbackInfo& info);

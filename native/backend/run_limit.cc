@@ -1,7 +1,7 @@
 #include "run_limit.h"
 
-#include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/api/compilation_unit.h>
+#include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/custom_operator.h>
 
@@ -37,7 +37,8 @@ void register_check() {
 void guard_loops(torch::jit::Block& block) {
   for (auto* node : block.nodes()) {
     for (auto* inner : node->blocks()) guard_loops(*inner);
-    if (node->hasAttribute(c10::attr::Subgraph)) guard_loops(*node->g(c10::attr::Subgraph)->block());
+    if (node->hasAttribute(c10::attr::Subgraph))
+      guard_loops(*node->g(c10::attr::Subgraph)->block());
     if (node->kind() != c10::prim::Loop) continue;
     auto* check = block.owningGraph()->create(c10::Symbol::fromQualString(kCheck), 0);
     node->blocks().front()->prependNode(check);
@@ -65,7 +66,8 @@ std::string too_slow(const std::string& file, std::chrono::milliseconds limit) {
 void guard_loops(torch::jit::CompilationUnit& functions) {
   register_check();
   for (auto* function : functions.get_functions()) {
-    if (auto* code = torch::jit::tryToGraphFunction(*function)) guard_loops(*code->graph()->block());
+    if (auto* code = torch::jit::tryToGraphFunction(*function))
+      guard_loops(*code->graph()->block());
   }
 }
 

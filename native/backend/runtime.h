@@ -2,12 +2,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace backend {
 
 /// The message of the exception being handled, without LibTorch's backtrace and without the
 /// TorchScript traceback: the words of the one who raised it. Call inside a catch block only.
 std::string message_of_current_exception();
+
+/// What a text model runs first on each thread: of a usual length, so that the time it takes says
+/// something of the texts to come.
+inline constexpr std::string_view kWarmUpText =
+    "Whoever reads this first will wait for nothing: a sentence of about twenty words, as people "
+    "write them every day.";
 
 /// Intra-op threads of the calling thread. The setting belongs to the thread, not to the process.
 void set_intra_op_threads(int threads);

@@ -85,7 +85,7 @@ class TextEncoderBackend final : public engine::Backend {
             .truncated = encoding.truncated};
   }
 
-  void prepare_thread() override {
+  std::optional<engine::Sequence> prepare_thread() override {
     set_intra_op_threads(1);  // of LibTorch's own operators; the layers have teams
     own_team = std::make_unique<gemm::Team>(compute_.threads_per_worker - 1);
     // On a worker, so that the helpers have a worker's priority.
@@ -94,9 +94,10 @@ class TextEncoderBackend final : public engine::Backend {
       shared_team_ = std::make_unique<gemm::Team>(compute_.threads_alone - 1);
     });
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
-    const engine::Sequence sequence = prepare(std::string("warm-up"));
+    engine::Sequence sequence = prepare(std::string(kWarmUpText));
     const engine::Sequence* batch[] = {&sequence, &sequence};
     run(batch, engine::Cores::kOwn);
+    return sequence;
   }
 
   std::vector<engine::Logits> run(engine::Batch batch, engine::Cores cores) override {

@@ -103,16 +103,17 @@ class TorchScriptBackend final : public engine::Backend {
     return sequence;
   }
 
-  void prepare_thread() override {
+  std::optional<engine::Sequence> prepare_thread() override {
     set_intra_op_threads(compute_.threads_per_worker);
     silence_this_thread();
-    const engine::Sequence zeros = prepare(std::vector<float>(source_.window_length));
+    engine::Sequence zeros = prepare(std::vector<float>(source_.window_length));
     const engine::Sequence* batch[] = {&zeros};
     try {
       run(batch);
     } catch (const engine::BackendError&) {
       // The model does not take zeros. Whether it takes a request's signal, that request is told.
     }
+    return zeros;
   }
 
   std::vector<engine::Logits> run(engine::Batch batch, engine::Cores /*cores*/) override {

@@ -120,12 +120,13 @@ class TorchScriptTextBackend final : public engine::Backend {
     }
   }
 
-  void prepare_thread() override {
+  std::optional<engine::Sequence> prepare_thread() override {
     set_intra_op_threads(compute_.threads_per_worker);
     silence_this_thread();
-    const engine::Sequence sequence = prepare(std::string("warm-up"));
+    engine::Sequence sequence = prepare(std::string(kWarmUpText));
     const engine::Sequence* batch[] = {&sequence};
     run(batch);
+    return sequence;
   }
 
   /// Texts of equal length share a call, without padding; the groups run one after the other.

@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <exception>
+#include <functional>
 #include <future>
 #include <utility>
 
@@ -52,10 +53,12 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
       description_(backend_->description()),
       options_(for_model(options, description_)),
       on_completions_(std::move(on_completions)),
-      queue_(std::make_unique<RequestQueue>(options_)),
+      queue_(std::make_unique<RequestQueue>(options_, description_.max_length)),
       live_(std::make_unique<LiveThreads>()),
       watchdog_(std::make_unique<Watchdog>(
-          options_.run_limit, [this](const Requests& requests) { give_up(requests); })) {
+          options_.run_limit,
+          Watchdog::Handlers{.on_given_up = std::bind_front(&Engine::give_up, this),
+                             .meanwhile = [this] { drop_expired(); }})) {
   // The requests of a signal model keep the event loop busy, and it must win. Those of a text model
   // hardly do, and with a lower priority another process would take a core from it nearly whole.
   const Priority priority = description_.needs_preparation ? Priority::kEqual : Priority::kLower;
@@ -63,16 +66,16 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
   for (size_t i = 0; i < options_.workers; ++i) {
     auto promise = std::make_shared<std::promise<void>>();
     prepared.push_back(promise->get_future());
-    start_thread([this, promise, priority] {
+    start_thread([this, i, promise, priority] {
       set_up_engine_thread("inference", priority);
       try {
-        backend_->prepare_thread();
+        prepare_worker();
       } catch (...) {
         promise->set_exception(std::current_exception());
         return;
       }
       promise->set_value();
-      work_loop();
+      work_loop(i);
     });
   }
   if (description_.needs_preparation) {
@@ -95,23 +98,32 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
 
 Engine::~Engine() { abort(); }
 
-Status Engine::submit(uint64_t ticket, Input input, Clock::time_point deadline) {
-  auto request = std::make_unique<Request>();
-  request->ticket = ticket;
-  request->bytes = bytes_of(input);
-  request->input = std::move(input);
-  request->arrival = Clock::now();
-  request->deadline = deadline;
+Admission Engine::submit(uint64_t first_ticket, std::vector<Input> inputs,
+                         Clock::time_point deadline) {
   const bool ready = !description_.needs_preparation;
-  if (ready) request->sequence = backend_->prepare(std::move(request->input));
-  const Status status = queue_->push(request, ready);
-  if (status != Status::kOk) ++refused_;
-  return status;
+  const auto arrival = options_.now();
+  Requests requests;
+  for (auto& input : inputs) {
+    Request& request = requests.emplace_back();
+    request.ticket = first_ticket++;
+    request.bytes = bytes_of(input);
+    request.input = std::move(input);
+    request.arrival = arrival;
+    request.deadline = deadline;
+    if (ready) request.sequence = backend_->prepare(std::move(request.input));
+  }
+  const Admission admission = queue_->push(requests, ready);
+  refused_ += requests.size();  // those that were accepted are gone from the list
+  return admission;
+}
+
+Admission Engine::admission(Clock::time_point deadline) const {
+  return queue_->admission(deadline);
 }
 
 void Engine::cancel(uint64_t ticket) {
-  if (auto request = queue_->remove(ticket)) {
-    complete({completion_of(*request, Status::kCancelled)});
+  for (const Request& request : queue_->remove(ticket)) {
+    complete({completion_of(request, Status::kCancelled)});
   }
 }
 
@@ -120,6 +132,8 @@ Statistics Engine::statistics() const {
           .queue_requests_limit = options_.max_queue_requests,
           .queue_bytes = queue_->bytes(),
           .queue_bytes_limit = options_.max_queue_bytes,
+          .queue_wait = queue_->wait(),
+          .queue_wait_limit = options_.max_queue_wait,
           .completed = completed_,
           .failed = failed_,
           .refused = refused_,
@@ -141,7 +155,7 @@ void Engine::close() {
 void Engine::drop() {
   std::vector<Completion> dropped;
   for (const auto& request : queue_->close_and_clear()) {
-    dropped.push_back(completion_of(*request, Status::kDraining));
+    dropped.push_back(completion_of(request, Status::kDraining));
   }
   complete(std::move(dropped));
 }
@@ -155,8 +169,8 @@ bool Engine::abort_within(Clock::duration patience) {
   drop();
   abandoned_ = true;
   live_->wake();
-  const size_t left = live_->wait(
-      [this](size_t live) { return live == watchdog_->given_up(); }, Clock::now() + patience);
+  const size_t left = live_->wait([this](size_t live) { return live == watchdog_->given_up(); },
+                                  Clock::now() + patience);
   if (left > 0) return false;
   join();
   return true;
@@ -186,14 +200,14 @@ void Engine::prepare_loop(Lane lane) {
     Taken taken = queue_->take_arrived(lane);
     std::vector<Completion> ended;
     for (const auto& request : taken.expired) {
-      ended.push_back(completion_of(*request, Status::kDeadlineExceeded));
+      ended.push_back(completion_of(request, Status::kDeadlineExceeded));
     }
-    for (auto& request : taken.batch) {
-      Completion failure = prepare(*request);
+    if (!taken.batch.empty()) {
+      Completion failure = prepare(taken.batch.front());
       if (failure.status == Status::kOk) {
-        queue_->push_ready(std::move(request));
+        queue_->push_ready(std::move(taken.batch));
       } else {
-        queue_->drop_arrived(*request);
+        queue_->drop_arrived(taken.batch.front());
         ended.push_back(std::move(failure));
       }
     }
@@ -204,10 +218,10 @@ void Engine::prepare_loop(Lane lane) {
 
 /// Fills in the sequence; the completion says kOk or how it failed.
 Completion Engine::prepare(Request& request) {
-  const auto start = Clock::now();
+  const auto start = options_.now();
   try {
     request.sequence = backend_->prepare(std::move(request.input));
-    request.preparation_time = Clock::now() - start;
+    request.preparation_time = options_.now() - start;
     return completion_of(request, Status::kOk);
   } catch (...) {
     Completion failure = completion_of(request, Status::kFailed);
@@ -216,51 +230,68 @@ Completion Engine::prepare(Request& request) {
   }
 }
 
-void Engine::work_loop() {
+/// So that the queue can tell its wait from the first request on.
+void Engine::prepare_worker() {
+  const std::optional<Sequence> sample = backend_->prepare_thread();
+  if (!sample) return;
+  const Sequence* const batch[] = {&*sample};
+  const auto start = options_.now();
+  try {
+    backend_->run(batch, Cores::kOwn);
+  } catch (const BackendError&) {
+    return;  // a request that fails like this is told so
+  }
+  queue_->learn_pace(sample->cost(), options_.now() - start);
+}
+
+void Engine::work_loop(size_t worker) {
   for (;;) {
-    Taken taken = queue_->take_batch();
+    Taken taken = queue_->take_batch(worker);
     std::vector<Completion> expired;
     for (const auto& request : taken.expired) {
-      expired.push_back(completion_of(*request, Status::kDeadlineExceeded));
+      expired.push_back(completion_of(request, Status::kDeadlineExceeded));
     }
     complete(std::move(expired));
     if (!taken.batch.empty()) {
       const bool alone = running_++ == 0 && queue_->size() == 0;
-      run_batch(std::move(taken.batch), alone ? Cores::kAll : Cores::kOwn);
+      run_batch(std::move(taken.batch), alone ? Cores::kAll : Cores::kOwn, worker);
+      queue_->finished(worker, alone ? options_.workers : 1);
       --running_;
     }
     if (taken.closed) return;
   }
 }
 
-void Engine::run_batch(std::vector<std::unique_ptr<Request>> requests, Cores cores) {
-  std::vector<Completion> completions = run_together(requests, cores);
+void Engine::run_batch(Requests requests, Cores cores, size_t worker) {
+  std::vector<Completion> completions = run_together(requests, cores, worker);
   if (completions.size() > 1 && completions.front().status == Status::kFailed) {
     // One request must not take its neighbours down: each again, alone.
     completions.clear();
-    for (auto& request : requests) {
-      std::vector<std::unique_ptr<Request>> alone;
-      alone.push_back(std::move(request));
-      for (auto& own : run_together(alone, Cores::kOwn)) completions.push_back(std::move(own));
+    while (!requests.empty()) {
+      Requests alone;
+      alone.splice(alone.end(), requests, requests.begin());
+      for (auto& own : run_together(alone, Cores::kOwn, worker)) {
+        completions.push_back(std::move(own));
+      }
     }
   }
   complete(std::move(completions));
 }
 
 /// All of the completions have the same status. Empty: the run was given up, which has answered.
-std::vector<Completion> Engine::run_together(const std::vector<std::unique_ptr<Request>>& requests,
-                                             Cores cores) {
-  const auto start = Clock::now();
+std::vector<Completion> Engine::run_together(const Requests& requests, Cores cores, size_t worker) {
+  const auto start = options_.now();
   std::vector<const Sequence*> batch;
   batch.reserve(requests.size());
-  for (const auto& request : requests) batch.push_back(&request->sequence);
+  for (const auto& request : requests) batch.push_back(&request.sequence);
   std::vector<Logits> results;
   std::string message;
   Status status = Status::kOk;
-  Watchdog::Run watched(*watchdog_, requests);
+  Watchdog::Run watched(*watchdog_, requests, worker);
   try {
     results = backend_->run(batch, cores);
   } catch (const RunTimeout& timeout) {
+    queue_->give_up(worker);
     status = Status::kTimedOut;
     message = timeout.what();
   } catch (...) {
@@ -269,27 +300,37 @@ std::vector<Completion> Engine::run_together(const std::vector<std::unique_ptr<R
   }
   if (!watched.end()) return {};
   ++batches_;
-  const auto inference_time = Clock::now() - start;
+  const auto inference_time = options_.now() - start;
   std::vector<Completion> completions;
   completions.reserve(requests.size());
-  for (size_t i = 0; i < requests.size(); ++i) {
-    Completion completion = completion_of(*requests[i], status);
+  for (const auto& request : requests) {
+    Completion completion = completion_of(request, status);
     completion.message = message;
-    if (status == Status::kOk) completion.logits = std::move(results[i]);
+    if (status == Status::kOk) completion.logits = std::move(results[completions.size()]);
     completion.batch_size = requests.size();
-    completion.queue_time = start - requests[i]->arrival - requests[i]->preparation_time;
+    completion.queue_time = start - request.arrival - request.preparation_time;
     completion.inference_time = inference_time;
     completions.push_back(std::move(completion));
   }
   return completions;
 }
 
+/// On the watchdog's thread, while no worker may come to do it.
+void Engine::drop_expired() {
+  std::vector<Completion> expired;
+  for (const auto& request : queue_->take_expired()) {
+    expired.push_back(completion_of(request, Status::kDeadlineExceeded));
+  }
+  complete(std::move(expired));
+}
+
 /// On the watchdog's thread.
-void Engine::give_up(const Requests& requests) {
+void Engine::give_up(const Requests& requests, size_t worker) {
   ++batches_;
+  queue_->give_up(worker);
   std::vector<Completion> completions;
   for (const auto& request : requests) {
-    completions.push_back(completion_of(*request, Status::kTimedOut));
+    completions.push_back(completion_of(request, Status::kTimedOut));
     completions.back().message = RunTimeout(options_.run_limit).what();
   }
   complete(std::move(completions));
@@ -316,6 +357,8 @@ void Engine::complete(std::vector<Completion> completions) {
         ++timed_out_;
         break;
       case Status::kQueueFull:
+      case Status::kWaitTooLong:
+      case Status::kDeadlineTooClose:
       case Status::kDraining:
         ++refused_;
         break;

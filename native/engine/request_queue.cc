@@ -1,57 +1,168 @@
 #include "request_queue.h"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
 namespace engine {
+namespace {
 
-Status RequestQueue::push(std::unique_ptr<Request>& request, bool ready) {
+/// To prepare a text costs as much as this many bytes more would.
+constexpr size_t kBytesOfOverhead = 64;
+
+size_t preparation_work(const Request& request) { return request.bytes + kBytesOfOverhead; }
+
+size_t bytes_of(const Requests& requests) {
+  size_t bytes = 0;
+  for (const auto& request : requests) bytes += request.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+RequestQueue::RequestQueue(const Options& options, size_t longest_sequence)
+    : options_(options), longest_sequence_(longest_sequence), running_(options.workers) {}
+
+void RequestQueue::Line::push_back(Requests& from, Requests::iterator request) {
+  next_deadline = std::min(next_deadline, request->deadline);
+  requests.splice(requests.end(), from, request);
+}
+
+Admission RequestQueue::push(Requests& requests, bool ready) {
   std::unique_lock lock(mutex_);
-  if (closed_) return Status::kDraining;
-  if (requests_ >= options_.max_queue_requests) return Status::kQueueFull;
-  // One request is always let in, however large: its size is the HTTP layer's matter.
-  if (requests_ > 0 && bytes_ + request->bytes > options_.max_queue_bytes) {
-    return Status::kQueueFull;
+  const Request& first = requests.front();
+  const size_t count = requests.size();
+  const size_t bytes = bytes_of(requests);
+  const Admission admission = admit(count, bytes, lane_of(first), first.deadline);
+  if (admission.status != Status::kOk) return admission;
+  requests_ += count;
+  bytes_ += bytes;
+  while (!requests.empty()) {
+    const auto request = requests.begin();
+    if (ready) {
+      ready_cost_ += request->sequence.cost();
+      ready_.push_back(requests, request);
+    } else {
+      Arrived& lane = arrived(lane_of(*request));
+      request->expected_cost = expected_cost(*request);
+      arrived_cost_ += request->expected_cost;
+      lane.work += preparation_work(*request);
+      lane.line.push_back(requests, request);
+    }
   }
-  ++requests_;
-  bytes_ += request->bytes;
-  const Lane lane = request->bytes < options_.long_input_bytes ? Lane::kShort : Lane::kLong;
-  if (ready) {
-    ready_cost_ += request->sequence.cost();
-    ready_.push_back(std::move(request));
-  } else {
-    arrived(lane).line.push_back(std::move(request));
-  }
+  const bool has_long = !long_.line.requests.empty();
   lock.unlock();  // so that the thread that wakes does not find it taken
-  (ready ? ready_changed_ : arrived(lane).changed).notify_one();
-  return Status::kOk;
+  if (!ready) {
+    short_.changed.notify_one();
+    if (has_long) long_.changed.notify_one();
+  } else if (count > 1) {
+    ready_changed_.notify_all();
+  } else {
+    ready_changed_.notify_one();
+  }
+  return admission;
+}
+
+Admission RequestQueue::admission(Clock::time_point deadline) const {
+  const std::lock_guard lock(mutex_);
+  return admit(1, 0, Lane::kShort, deadline);
+}
+
+Admission RequestQueue::admit(size_t requests, size_t bytes, Lane lane,
+                              Clock::time_point deadline) const {
+  const Clock::duration expected = wait(lane);
+  const auto answer = [&](Status status) { return Admission{.status = status, .wait = expected}; };
+  if (closed_) return answer(Status::kDraining);
+  if (requests_ + requests > options_.max_queue_requests) return answer(Status::kQueueFull);
+  // One request is always let in, however large: its size is the HTTP layer's matter.
+  if (requests_ + requests > 1 && bytes_ + bytes > options_.max_queue_bytes) {
+    return answer(Status::kQueueFull);
+  }
+  if (expected > options_.max_queue_wait) return answer(Status::kWaitTooLong);
+  // What could not begin in time anyway is better told now.
+  if (expected.count() > 0 && options_.now() + expected > deadline) {
+    return answer(Status::kDeadlineTooClose);
+  }
+  return answer(Status::kOk);
+}
+
+Clock::duration RequestQueue::wait(Lane lane) const {
+  const Arrived& arrived = lane == Lane::kShort ? short_ : long_;
+  // Both go on at the same time.
+  const auto wait = std::max(run_wait(), arrived.pace.time_for(static_cast<double>(arrived.work)));
+  return std::chrono::duration_cast<Clock::duration>(wait);
+}
+
+/// What waits and what is left of what runs, shared by the workers.
+Pace::Duration RequestQueue::run_wait() const {
+  const auto now = options_.now();
+  auto work = run_pace_.time_for(static_cast<double>(arrived_cost_ + ready_cost_));
+  bool is_worker_free = false;
+  size_t workers = 0;
+  auto stuck_for = Clock::duration::max();
+  for (const Running& batch : running_) {
+    if (batch.given_up) {
+      stuck_for = std::min(stuck_for, now - batch.since);
+      continue;
+    }
+    ++workers;
+    if (batch.cost == 0) {
+      is_worker_free = true;
+      continue;
+    }
+    const Pace::Duration left =
+        run_pace_.time_for(static_cast<double>(batch.cost)) - (now - batch.since);
+    work += std::max(left, Pace::Duration::zero());
+  }
+  if (is_worker_free && requests_ == 0) return Pace::Duration::zero();
+  // As good a guess as any: it takes as long again.
+  if (workers == 0) return stuck_for;
+  return work / static_cast<double>(workers);
+}
+
+size_t RequestQueue::expected_cost(const Request& request) const {
+  constexpr double kSpecialTokens = 2;
+  const double tokens = kSpecialTokens + static_cast<double>(request.bytes) * tokens_ / text_bytes_;
+  return static_cast<size_t>(std::min(tokens, static_cast<double>(longest_sequence_)));
+}
+
+/// Of the last hundred texts or so. One that was cut says nothing of its length.
+void RequestQueue::learn_cost(const Request& request) {
+  if (request.sequence.truncated) return;
+  constexpr double kKept = 0.99;
+  tokens_ = tokens_ * kKept + static_cast<double>(request.sequence.cost());
+  text_bytes_ = text_bytes_ * kKept + static_cast<double>(request.bytes);
 }
 
 Taken RequestQueue::take_arrived(Lane lane) {
   std::unique_lock lock(mutex_);
-  auto& [line, changed] = arrived(lane);
-  changed.wait(lock, [&] { return !line.empty() || closed_; });
+  auto& [line, changed, work, pace] = arrived(lane);
+  Requests& waiting = line.requests;
+  changed.wait(lock, [&] { return !waiting.empty() || closed_; });
   Taken taken;
   move_expired(line, taken.expired);
-  if (!line.empty()) {
-    taken.batch.push_back(std::move(line.front()));
-    line.pop_front();
+  if (!waiting.empty()) {
+    taken.batch.splice(taken.batch.end(), waiting, waiting.begin());
     ++preparing_;
   }
-  taken.closed = closed_ && line.empty() && taken.batch.empty();
+  taken.closed = closed_ && waiting.empty() && taken.batch.empty();
   if (drained()) ready_changed_.notify_all();
   return taken;
 }
 
-void RequestQueue::push_ready(std::unique_ptr<Request> request) {
+void RequestQueue::push_ready(Requests request) {
   const std::lock_guard lock(mutex_);
+  const Request& prepared = request.front();
   --preparing_;
-  ready_cost_ += request->sequence.cost();
+  account_prepared(prepared);
+  learn_cost(prepared);
+  arrived(lane_of(prepared))
+      .pace.add(static_cast<double>(preparation_work(prepared)), prepared.preparation_time);
+  ready_cost_ += prepared.sequence.cost();
+  ready_.next_deadline = std::min(ready_.next_deadline, prepared.deadline);
   // Requests of the other lane that came later may have overtaken it.
-  const auto place = std::upper_bound(
-      ready_.begin(), ready_.end(), request,
-      [](const auto& one, const auto& other) { return one->arrival < other->arrival; });
-  ready_.insert(place, std::move(request));
+  auto place = ready_.requests.end();
+  while (place != ready_.requests.begin() && std::prev(place)->arrival > prepared.arrival) --place;
+  ready_.requests.splice(place, request);
   if (drained()) {
     ready_changed_.notify_all();
   } else {
@@ -62,48 +173,76 @@ void RequestQueue::push_ready(std::unique_ptr<Request> request) {
 void RequestQueue::drop_arrived(const Request& request) {
   const std::lock_guard lock(mutex_);
   --preparing_;
+  account_prepared(request);
   account_removed(request);
   if (drained()) ready_changed_.notify_all();
 }
 
-Taken RequestQueue::take_batch() {
+Taken RequestQueue::take_batch(size_t worker) {
   std::unique_lock lock(mutex_);
-  ready_changed_.wait(lock, [this] { return !ready_.empty() || drained(); });
-  if (options_.max_queue_delay.count() > 0 && !ready_.empty()) {
+  Requests& waiting = ready_.requests;
+  ready_changed_.wait(lock, [&] { return !waiting.empty() || drained(); });
+  if (options_.max_queue_delay.count() > 0 && !waiting.empty()) {
     const auto until =
-        std::min(ready_.front()->arrival + options_.max_queue_delay, ready_.front()->deadline);
+        std::min(waiting.front().arrival + options_.max_queue_delay, ready_.next_deadline);
     ready_changed_.wait_until(lock, until, [this] { return batch_is_full() || closed_; });
   }
   Taken taken;
   move_expired(ready_, taken.expired);
   size_t cost = 0;
-  while (!ready_.empty() && taken.batch.size() < options_.max_batch_requests) {
-    const size_t next = ready_.front()->sequence.cost();
+  while (!waiting.empty() && taken.batch.size() < options_.max_batch_requests) {
+    const size_t next = waiting.front().sequence.cost();
     if (!taken.batch.empty() && cost + next > options_.max_batch_tokens) break;
     cost += next;
     ready_cost_ -= next;
-    account_removed(*ready_.front());
-    taken.batch.push_back(std::move(ready_.front()));
-    ready_.pop_front();
+    account_removed(waiting.front());
+    taken.batch.splice(taken.batch.end(), waiting, waiting.begin());
   }
-  taken.closed = ready_.empty() && drained();
-  if (!ready_.empty()) ready_changed_.notify_one();
+  running_[worker] = {.cost = cost, .since = options_.now()};
+  taken.closed = waiting.empty() && drained();
+  if (!waiting.empty()) ready_changed_.notify_one();
   return taken;
 }
 
-std::unique_ptr<Request> RequestQueue::remove(uint64_t ticket) {
+void RequestQueue::finished(size_t worker, size_t cores) {
   const std::lock_guard lock(mutex_);
-  for (auto* line : {&short_.line, &long_.line, &ready_}) {
-    for (auto it = line->begin(); it != line->end(); ++it) {
-      if ((*it)->ticket != ticket) continue;
-      auto request = std::move(*it);
-      line->erase(it);
-      if (line == &ready_) ready_cost_ -= request->sequence.cost();
-      account_removed(*request);
-      return request;
-    }
+  Running& batch = running_[worker];
+  const Pace::Duration time = options_.now() - batch.since;
+  if (!batch.given_up) {
+    run_pace_.add(static_cast<double>(batch.cost), time * static_cast<double>(cores));
   }
-  return nullptr;
+  batch = {};
+}
+
+void RequestQueue::give_up(size_t worker) {
+  const std::lock_guard lock(mutex_);
+  running_[worker].given_up = true;
+}
+
+Requests RequestQueue::take_expired() {
+  const std::lock_guard lock(mutex_);
+  Requests expired;
+  for (Line* line : {&short_.line, &long_.line, &ready_}) move_expired(*line, expired);
+  if (drained()) ready_changed_.notify_all();
+  return expired;
+}
+
+void RequestQueue::learn_pace(size_t cost, Clock::duration time) {
+  const std::lock_guard lock(mutex_);
+  run_pace_.add(static_cast<double>(cost), time);
+}
+
+Requests RequestQueue::remove(uint64_t ticket) {
+  const std::lock_guard lock(mutex_);
+  Requests removed;
+  for (auto* line : {&short_.line, &long_.line, &ready_}) {
+    const auto found = std::ranges::find(line->requests, ticket, &Request::ticket);
+    if (found == line->requests.end()) continue;
+    account_left(*line, *found);
+    removed.splice(removed.end(), line->requests, found);
+    break;
+  }
+  return removed;
 }
 
 void RequestQueue::close() {
@@ -119,13 +258,9 @@ Requests RequestQueue::close_and_clear() {
   closed_ = true;
   Requests waiting;
   for (auto* line : {&short_.line, &long_.line, &ready_}) {
-    for (auto& request : *line) {
-      account_removed(*request);
-      waiting.push_back(std::move(request));
-    }
-    line->clear();
+    for (const auto& request : line->requests) account_left(*line, request);
+    waiting.splice(waiting.end(), line->requests);
   }
-  ready_cost_ = 0;
   short_.changed.notify_all();
   long_.changed.notify_all();
   ready_changed_.notify_all();
@@ -142,8 +277,20 @@ size_t RequestQueue::bytes() const {
   return bytes_;
 }
 
+Clock::duration RequestQueue::wait() const {
+  const std::lock_guard lock(mutex_);
+  return wait(Lane::kShort);
+}
+
 bool RequestQueue::batch_is_full() const {
-  return ready_.size() >= options_.max_batch_requests || ready_cost_ >= options_.max_batch_tokens;
+  return ready_.requests.size() >= options_.max_batch_requests ||
+         ready_cost_ >= options_.max_batch_tokens;
+}
+
+/// It no longer waits for its preparation: that is done, or will not be.
+void RequestQueue::account_prepared(const Request& request) {
+  arrived_cost_ -= request.expected_cost;
+  arrived(lane_of(request)).work -= preparation_work(request);
 }
 
 void RequestQueue::account_removed(const Request& request) {
@@ -151,15 +298,28 @@ void RequestQueue::account_removed(const Request& request) {
   bytes_ -= request.bytes;
 }
 
-// Each line is in order of arrival, and all requests of a service have the same time limit, so the
-// expired ones stand at its head; one with a longer limit before them only delays their answer.
+/// It leaves this line for good.
+void RequestQueue::account_left(const Line& line, const Request& request) {
+  if (&line == &ready_) {
+    ready_cost_ -= request.sequence.cost();
+  } else {
+    account_prepared(request);
+  }
+  account_removed(request);
+}
+
 void RequestQueue::move_expired(Line& line, Requests& expired) {
-  const auto now = Clock::now();
-  while (!line.empty() && line.front()->deadline <= now) {
-    if (&line == &ready_) ready_cost_ -= line.front()->sequence.cost();
-    account_removed(*line.front());
-    expired.push_back(std::move(line.front()));
-    line.pop_front();
+  const auto now = options_.now();
+  if (now < line.next_deadline) return;
+  line.next_deadline = Clock::time_point::max();
+  for (auto it = line.requests.begin(); it != line.requests.end();) {
+    const auto request = it++;
+    if (request->deadline > now) {
+      line.next_deadline = std::min(line.next_deadline, request->deadline);
+      continue;
+    }
+    account_left(line, *request);
+    expired.splice(expired.end(), line.requests, request);
   }
 }
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
-#include <memory>
+#include <list>
 #include <mutex>
 #include <vector>
 
 #include "engine/engine.h"
+#include "pace.h"
 
 namespace engine {
 
@@ -15,14 +15,16 @@ namespace engine {
 struct Request {
   uint64_t ticket = 0;
   Input input;
-  size_t bytes = 0;  ///< of the input, for the queue's bound
+  size_t bytes = 0;          ///< of the input, for the queue's bound
+  size_t expected_cost = 0;  ///< until it is prepared; see Sequence::cost()
   Clock::time_point arrival;
   Clock::time_point deadline;
   Sequence sequence;  ///< valid once prepared
   Clock::duration preparation_time{0};
 };
 
-using Requests = std::vector<std::unique_ptr<Request>>;
+/// A list, so that a request moves from line to line without an allocation, which could fail.
+using Requests = std::list<Request>;
 
 /// What a taker gets: requests to run, and those whose deadline passed while they waited.
 struct Taken {
@@ -35,28 +37,47 @@ struct Taken {
 enum class Lane { kShort, kLong };
 
 /// Lines in order of arrival, behind one lock: requests that arrived, by lane, and requests that
-/// are ready to run. The bound counts all, and what is being prepared. Any thread.
+/// are ready to run. The bounds count all, and what is being prepared. Any thread.
 class RequestQueue {
  public:
-  explicit RequestQueue(const Options& options) : options_(options) {}
+  /// longest_sequence: tokens that a text has at most.
+  RequestQueue(const Options& options, size_t longest_sequence);
 
-  /// kOk, kQueueFull or kDraining; only kOk takes the request. `ready`: needs no preparation.
-  Status push(std::unique_ptr<Request>& request, bool ready);
+  /// All of them or none; only kOk takes the requests. All have one deadline. `ready`: they need no
+  /// preparation.
+  Admission push(Requests& requests, bool ready);
+
+  /// What push() would say now of one small request with this deadline.
+  Admission admission(Clock::time_point deadline) const;
 
   /// The next request of the lane to prepare; waits for one. `closed` when there will be none.
   Taken take_arrived(Lane lane);
 
   /// Back from preparation, into the line of the workers.
-  void push_ready(std::unique_ptr<Request> request);
+  void push_ready(Requests request);
 
   /// A request that take_arrived() gave will not come back.
   void drop_arrived(const Request& request);
 
   /// What waits, at once, oldest first, up to the budget of tokens and requests (one always fits).
-  Taken take_batch();
+  /// The worker, 0 … workers - 1, runs it until finished().
+  Taken take_batch(size_t worker);
 
-  /// The request if it still waits, else nothing.
-  std::unique_ptr<Request> remove(uint64_t ticket);
+  /// The batch of this worker takes too long: it says nothing of the pace, and whether the worker
+  /// comes back is not known.
+  void give_up(size_t worker);
+
+  /// The batch of this worker, which it ran on so many workers' cores, is done.
+  void finished(size_t worker, size_t cores);
+
+  /// What a run that nobody waited for took, on one worker's cores.
+  void learn_pace(size_t cost, Clock::duration time);
+
+  /// The request if it still waits, else none.
+  Requests remove(uint64_t ticket);
+
+  /// What waits and is past its deadline, for when no worker comes to take it.
+  Requests take_expired();
 
   /// Refuse what comes from now on. What waits is still given out.
   void close();
@@ -65,26 +86,54 @@ class RequestQueue {
   Requests close_and_clear();
 
   size_t size() const;
-  size_t bytes() const;  ///< of the inputs that wait
+  size_t bytes() const;          ///< of the inputs that wait
+  Clock::duration wait() const;  ///< expected, until a short input that comes now begins to run
 
  private:
-  using Line = std::deque<std::unique_ptr<Request>>;
+  struct Line {
+    Requests requests;
+    /// No deadline in it is earlier.
+    Clock::time_point next_deadline = Clock::time_point::max();
 
-  /// Requests to prepare, and who waits for one.
+    void push_back(Requests& from, Requests::iterator request);
+  };
+
+  /// Requests to prepare, who waits for one, and how long that takes.
   struct Arrived {
     Line line;
     std::condition_variable changed;
+    size_t work = 0;  ///< of those that wait, and of the one that is being prepared
+    Pace pace;
+  };
+
+  /// What a worker runs; cost 0: nothing.
+  struct Running {
+    size_t cost = 0;
+    Clock::time_point since;
+    bool given_up = false;  ///< nobody knows when it ends
   };
 
   bool drained() const {
-    return closed_ && short_.line.empty() && long_.line.empty() && preparing_ == 0;
+    return closed_ && short_.line.requests.empty() && long_.line.requests.empty() &&
+           preparing_ == 0;
+  }
+  Lane lane_of(const Request& request) const {
+    return request.bytes < options_.long_input_bytes ? Lane::kShort : Lane::kLong;
   }
   Arrived& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
+  Admission admit(size_t requests, size_t bytes, Lane lane, Clock::time_point deadline) const;
+  Clock::duration wait(Lane lane) const;
+  Pace::Duration run_wait() const;
+  size_t expected_cost(const Request& request) const;
+  void learn_cost(const Request& request);
   bool batch_is_full() const;
+  void account_prepared(const Request& request);
   void account_removed(const Request& request);
+  void account_left(const Line& line, const Request& request);
   void move_expired(Line& line, Requests& expired);
 
   const Options options_;
+  const size_t longest_sequence_;
   mutable std::mutex mutex_;
   Arrived short_;
   Arrived long_;
@@ -93,7 +142,11 @@ class RequestQueue {
   size_t preparing_ = 0;  ///< taken by take_arrived() and not yet back
   size_t requests_ = 0;
   size_t bytes_ = 0;
+  size_t arrived_cost_ = 0;  ///< expected, of what is not yet prepared
   size_t ready_cost_ = 0;
+  std::vector<Running> running_;        ///< [workers]
+  Pace run_pace_;                       ///< of one worker, by cost
+  double tokens_ = 1, text_bytes_ = 4;  ///< of recent texts, for the cost of those to come
   bool closed_ = false;
 };
 

@@ -6,9 +6,14 @@
 #include "worker_thread.h"
 
 namespace engine {
+namespace {
 
-Watchdog::Watchdog(Clock::duration limit, Handler on_given_up)
-    : limit_(limit), on_given_up_(std::move(on_given_up)), thread_([this] {
+constexpr std::chrono::milliseconds kPeriod{100};
+
+}  // namespace
+
+Watchdog::Watchdog(Clock::duration limit, Handlers handlers)
+    : limit_(limit), handlers_(std::move(handlers)), thread_([this] {
         set_up_engine_thread("watchdog", Priority::kEqual);
         watch();
       }) {}
@@ -22,9 +27,11 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-Watchdog::Run::Run(Watchdog& watchdog, const Requests& requests) : watchdog_(watchdog) {
+Watchdog::Run::Run(Watchdog& watchdog, const Requests& requests, size_t worker)
+    : watchdog_(watchdog) {
   const std::lock_guard lock(watchdog_.mutex_);
-  entry_ = watchdog_.runs_.insert(watchdog_.runs_.end(), {Clock::now(), &requests});
+  entry_ = watchdog_.runs_.insert(watchdog_.runs_.end(),
+                                  {.start = Clock::now(), .requests = &requests, .worker = worker});
 }
 
 bool Watchdog::Run::end() {
@@ -56,7 +63,12 @@ void Watchdog::watch() {
       }
       run.given_up = true;
       ++given_up_;
-      on_given_up_(*run.requests);  // under the lock, so that the run cannot end in between
+      handlers_.on_given_up(*run.requests,
+                            run.worker);  // under the lock, so that the run cannot end in between
+    }
+    if (given_up_ > 0) {
+      handlers_.meanwhile();
+      next = std::min(next, Clock::now() + kPeriod);
     }
     changed_.wait_until(lock, next, [this] { return closed_; });
   }

@@ -16,10 +16,15 @@ namespace engine {
 /// later is nobody's. No thread can be made to stop, so the run itself goes on. Any thread.
 class Watchdog {
  public:
-  /// Is told the requests of a run that is given up, on the watchdog's thread; must not wait.
-  using Handler = std::function<void(const Requests&)>;
+  /// On the watchdog's thread; must not wait.
+  struct Handlers {
+    /// A run of this worker is given up.
+    std::function<void(const Requests&, size_t worker)> on_given_up;
+    /// Again and again while a run is given up.
+    std::function<void()> meanwhile;
+  };
 
-  Watchdog(Clock::duration limit, Handler on_given_up);
+  Watchdog(Clock::duration limit, Handlers handlers);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -28,6 +33,7 @@ class Watchdog {
   struct Entry {
     Clock::time_point start;
     const Requests* requests;
+    size_t worker;
     bool given_up = false;
   };
 
@@ -35,7 +41,7 @@ class Watchdog {
   /// One run, from here to end(). The requests must stay where they are meanwhile.
   class Run {
    public:
-    Run(Watchdog& watchdog, const Requests& requests);
+    Run(Watchdog& watchdog, const Requests& requests, size_t worker);
     ~Run() { end(); }
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
@@ -58,7 +64,7 @@ class Watchdog {
   void watch();
 
   const Clock::duration limit_;
-  const Handler on_given_up_;
+  const Handlers handlers_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Entry> runs_;  ///< in the order in which they began

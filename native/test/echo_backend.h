@@ -44,8 +44,9 @@ class EchoBackend : public Backend {
     return sequence;
   }
 
-  void prepare_thread() override {
+  std::optional<Sequence> prepare_thread() override {
     if (thread_fails) throw BackendError("thread cannot be prepared");
+    return std::nullopt;
   }
 
   std::vector<Logits> run(Batch batch, Cores cores) override {
@@ -183,6 +184,12 @@ class Collector {
 };
 
 inline constexpr auto kNever = Clock::time_point::max();
+
+inline Status submit(Engine& engine, uint64_t ticket, Input input, Clock::time_point deadline) {
+  std::vector<Input> inputs;
+  inputs.push_back(std::move(input));
+  return engine.submit(ticket, std::move(inputs), deadline).status;
+}
 
 /// Until so many requests wait, prepared or not.
 inline void await_queue(const Engine& engine, size_t requests) {

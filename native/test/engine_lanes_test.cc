@@ -20,7 +20,7 @@ class EngineLanesTest : public testing::Test {
   /// before it.
   void occupy_long_lane(Engine& engine, uint64_t ticket) {
     backend->let_pass(long_texts);
-    ASSERT_EQ(engine.submit(ticket, long_text(), kNever), Status::kOk);
+    ASSERT_EQ(submit(engine, ticket, long_text(), kNever), Status::kOk);
     backend->await_preparing(++long_texts);
   }
 
@@ -33,7 +33,7 @@ class EngineLanesTest : public testing::Test {
 TEST_F(EngineLanesTest, ALongInputDoesNotHoldUpShortOnes) {
   Engine engine(backend, options, ended.handler());
   occupy_long_lane(engine, 0);
-  for (uint64_t i = 1; i <= 20; ++i) engine.submit(i, Input("1"), kNever);
+  for (uint64_t i = 1; i <= 20; ++i) submit(engine, i, Input("1"), kNever);
   for (uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(ended.of(i).status, Status::kOk);
   EXPECT_EQ(ended.size(), 20U);
   backend->let_pass(SIZE_MAX);
@@ -45,7 +45,7 @@ TEST_F(EngineLanesTest, ShortOnesKeepTheirOrder) {
   occupy_long_lane(engine, 0);
   std::vector<uint64_t> expected;
   for (uint64_t i = 1; i <= 50; ++i) {
-    engine.submit(i, Input("1"), kNever);
+    submit(engine, i, Input("1"), kNever);
     expected.push_back(i);
   }
   for (const uint64_t i : expected) ended.of(i);
@@ -56,11 +56,11 @@ TEST_F(EngineLanesTest, ShortOnesKeepTheirOrder) {
 TEST_F(EngineLanesTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival) {
   Engine engine(backend, options, ended.handler());
   backend->hold();
-  engine.submit(0, Input("0"), kNever);
+  submit(engine, 0, Input("0"), kNever);
   backend->await_running(1);
   occupy_long_lane(engine, 1);
-  engine.submit(2, Input("2"), kNever);
-  engine.submit(3, Input("untokenizable"), kNever);
+  submit(engine, 2, Input("2"), kNever);
+  submit(engine, 3, Input("untokenizable"), kNever);
   EXPECT_EQ(ended.of(3).status, Status::kFailed);  // so 2 is prepared
   occupy_long_lane(engine, 4);                     // so 1 is prepared
   backend->release();
@@ -72,8 +72,8 @@ TEST_F(EngineLanesTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival) {
 TEST_F(EngineLanesTest, LongOnesThatWaitExpireAndAreCancelled) {
   Engine engine(backend, options, ended.handler());
   occupy_long_lane(engine, 0);
-  engine.submit(1, long_text(), Clock::now() - std::chrono::seconds(1));
-  engine.submit(2, long_text(), kNever);
+  submit(engine, 1, long_text(), Clock::now() - std::chrono::seconds(1));
+  submit(engine, 2, long_text(), kNever);
   engine.cancel(2);
   EXPECT_EQ(ended.of(2).status, Status::kCancelled);
   backend->let_pass(SIZE_MAX);
@@ -84,9 +84,9 @@ TEST_F(EngineLanesTest, LongOnesThatWaitExpireAndAreCancelled) {
 TEST_F(EngineLanesTest, CloseAnswersTheLongOnesToo) {
   Engine engine(backend, options, ended.handler());
   occupy_long_lane(engine, 0);
-  engine.submit(1, long_text(), kNever);
+  submit(engine, 1, long_text(), kNever);
   std::jthread closer([&] { engine.close(); });
-  while (engine.submit(9, Input("1"), kNever) != Status::kDraining) std::this_thread::yield();
+  while (submit(engine, 9, Input("1"), kNever) != Status::kDraining) std::this_thread::yield();
   backend->let_pass(SIZE_MAX);
   closer.join();
   EXPECT_EQ(ended.of(0).status, Status::kOk);
@@ -96,7 +96,7 @@ TEST_F(EngineLanesTest, CloseAnswersTheLongOnesToo) {
 TEST_F(EngineLanesTest, AbortDropsTheLongOnesThatWait) {
   Engine engine(backend, options, ended.handler());
   occupy_long_lane(engine, 0);
-  engine.submit(1, long_text(), kNever);
+  submit(engine, 1, long_text(), kNever);
   std::jthread aborter([&] { engine.abort(); });
   EXPECT_EQ(ended.of(1).status, Status::kDraining);
   backend->let_pass(SIZE_MAX);

@@ -1,11 +1,11 @@
 // The process ends although something has not.
+#include "engine/left_behind.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <future>
 #include <thread>
-
-#include "engine/left_behind.h"
 
 namespace engine::test {
 namespace {

@@ -72,6 +72,7 @@ async function ourAnswers(directory, texts) {
       maxBatchRequests: 32,
       maxQueueDelayMs: 0,
       maxQueueRequests: texts.length,
+      maxQueueWaitMs: 600_000,
     });
   } catch (error) {
     throw new ParityError(`this server cannot load the model: ${error.message}`);

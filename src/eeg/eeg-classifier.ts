@@ -88,6 +88,11 @@ export class EegClassifier {
     return inferences.map((inference, index) => this.#classification(inference, index));
   }
 
+  /** See `Engine.refusal`. */
+  refusal(timeoutMs: number): EngineError | null {
+    return this.#engine.refusal(timeoutMs);
+  }
+
   /** See `Engine.drop`. */
   drop(): void {
     this.#engine.drop();
@@ -112,12 +117,12 @@ export class EegClassifier {
     const { classes, output } = this.settings;
     if (outputs.length !== classes.length || !allFinite(outputs)) {
       const message = `The model's output is not ${classes.length} finite numbers.`;
-      throw new EngineError('INFERENCE_FAILED', message, index);
+      throw new EngineError('INFERENCE_FAILED', message, { index });
     }
     if (output !== 'probabilities') return softmax(outputs);
     if (!areProbabilities(outputs)) {
       const message = `The model's output is not ${classes.length} probabilities.`;
-      throw new EngineError('INFERENCE_FAILED', message, index);
+      throw new EngineError('INFERENCE_FAILED', message, { index });
     }
     return outputs;
   }

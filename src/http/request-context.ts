@@ -9,12 +9,18 @@ export interface RequestContext {
   startedAt: number;
   /** It arrived while the process was draining, and is refused. */
   refused: boolean;
+  /** What it may take until the model runs, from its arrival, in ms; see `openFrontDoor`. */
+  timeoutMs: number;
   /** Aborted when the client goes before its answer is out. */
   cancellation: Cancellation | null;
   /** `performance.now()` when what is to be analyzed was handed to the engine. */
   submittedAt: number;
   /** What the engine said of each element that was analyzed; none before the answer. */
   inferences: readonly Inference[];
+  /** Of an endpoint whose request never came to the router; null: ask that. */
+  route: string | null;
+  /** It is answered, or its client has gone. */
+  isOver: boolean;
   /** What the answer is about, when it is an error. */
   error: Error | null;
 }

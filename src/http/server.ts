@@ -19,6 +19,8 @@ const BACKLOG = 4096;
 
 export interface ServerOptions {
   readonly app: Express;
+  /** What stands before the app. */
+  readonly listener: http.RequestListener;
   readonly inFlight: InFlight;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
@@ -31,7 +33,7 @@ export class HttpServer {
   readonly #logger: Logger;
   readonly #metrics: RequestMetrics;
 
-  constructor({ app, inFlight, logger, metrics }: ServerOptions) {
+  constructor({ app, listener, inFlight, logger, metrics }: ServerOptions) {
     this.#inFlight = inFlight;
     this.#logger = logger;
     this.#metrics = metrics;
@@ -43,10 +45,10 @@ export class HttpServer {
         ...prototypesOf(app),
         requireHostHeader: false, // Node would answer it without a body; see trackRequest
       },
-      app,
+      listener,
     );
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
-    this.#server.on('checkExpectation', app);
+    this.#server.on('checkExpectation', listener);
     this.#server.on('connection', (socket) => {
       socket.on('close', () => inFlight.connectionClosed(socket));
     });

@@ -75,15 +75,24 @@ export class EngineMetrics {
         'Inputs that may wait; more are refused (MAX_QUEUE_REQUESTS).',
         () => this.#engine.stats().queueRequestsLimit,
       ),
+      gauge(
+        'libtorch_serve_queue_expected_wait_seconds',
+        'Expected until an input that comes now begins to run, from what waits and the pace of late.',
+        () => this.#engine.stats().queueWaitMs / 1000,
+      ),
+      gauge(
+        'libtorch_serve_queue_wait_limit_seconds',
+        'Expected wait over which requests are refused (MAX_QUEUE_WAIT_MS).',
+        () => this.#engine.stats().queueWaitLimitMs / 1000,
+      ),
       counter(
         'libtorch_serve_inputs_total',
-        'Inputs handed to the queue, by how they ended.',
+        'Inputs that the queue took, by how they ended.',
         () => {
           const stats = this.#engine.stats();
           return byLabel('outcome', {
             answered: stats.completed,
             failed: stats.failed,
-            refused: stats.refused,
             cancelled: stats.cancelled,
             expired: stats.expired,
             timed_out: stats.timedOut,

@@ -12,7 +12,7 @@ export interface EndedRequest {
   readonly refusal: Refusal | null;
 }
 
-export type Refusal = 'draining' | 'queue_full';
+export type Refusal = 'deadline' | 'draining' | 'queue_full' | 'queue_wait';
 
 interface Route {
   /** Requests by status. */
@@ -30,7 +30,12 @@ export type InvalidStatus = 400 | 408 | 431;
 /** Counts requests as they end. */
 export class RequestMetrics {
   readonly #routes = new Map<string, Route>();
-  readonly #refused: Record<Refusal, number> = { draining: 0, queue_full: 0 };
+  readonly #refused: Record<Refusal, number> = {
+    deadline: 0,
+    draining: 0,
+    queue_full: 0,
+    queue_wait: 0,
+  };
   readonly #invalid: Record<InvalidStatus, number> = { 400: 0, 408: 0, 431: 0 };
   #cancelled = 0;
   #timedOut = 0;

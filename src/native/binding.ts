@@ -3,6 +3,8 @@
 /** How a request, or a load, can fail. `errors.ts` maps each to an HTTP status. */
 export type EngineErrorCode =
   | 'QUEUE_FULL'
+  | 'WAIT_TOO_LONG'
+  | 'DEADLINE_TOO_CLOSE'
   | 'DRAINING'
   | 'DEADLINE_EXCEEDED'
   | 'CANCELLED'
@@ -29,6 +31,8 @@ export interface SchedulingOptions {
   readonly maxQueueRequests: number;
   /** The longest that the model may run on a batch; then its requests end with INFERENCE_TIMEOUT. */
   readonly inferenceTimeoutMs: number;
+  /** An input that is expected to wait longer before it runs is refused, in ms. */
+  readonly maxQueueWaitMs: number;
 }
 
 /** A Hugging Face sequence-classification directory, its files already found. */
@@ -99,6 +103,9 @@ export interface EngineStats {
   /** The same of the bytes of their inputs. */
   readonly queueBytes: number;
   readonly queueBytesLimit: number;
+  /** Expected until an input that comes now begins to run, in ms, and how long that may be. */
+  readonly queueWaitMs: number;
+  readonly queueWaitLimitMs: number;
   readonly completed: number;
   readonly failed: number;
   readonly refused: number;
@@ -131,14 +138,29 @@ export type NativeCompletion =
   | (Inference & { readonly ticket: number; readonly code?: undefined })
   | { readonly ticket: number; readonly code: EngineErrorCode; readonly message: string };
 
+/** Why the queue does not take what comes. */
+export interface NativeRefusal {
+  readonly code: 'QUEUE_FULL' | 'WAIT_TOO_LONG' | 'DEADLINE_TOO_CLOSE' | 'DRAINING';
+  /** Expected until it would begin to run. */
+  readonly waitMs: number;
+}
+
+/** A text, or the samples of a window. */
+export type NativeInput = string | Float32Array;
+
 export interface NativeEngine {
   readonly description: ModelDescription;
-  /** undefined: accepted, a completion will come. timeoutMs 0: no deadline. Throws on a bad input. */
+  /**
+   * One input or a list of them, all or none; the tickets count up from the first. undefined:
+   * accepted, a completion of each will come. timeoutMs 0: no deadline. Throws on a bad input.
+   */
   submit(
-    ticket: number,
-    input: string | Float32Array,
+    firstTicket: number,
+    inputs: NativeInput | readonly NativeInput[],
     timeoutMs: number,
-  ): EngineErrorCode | undefined;
+  ): NativeRefusal | undefined;
+  /** What `submit` would say now of one small input; undefined: it would take it. */
+  admission(timeoutMs: number): NativeRefusal | undefined;
   cancel(ticket: number): void;
   stats(): EngineStats;
   /** Refuses new requests, and answers those that wait with DRAINING. */

@@ -6,6 +6,8 @@ import type {
   ModelDescription,
   NativeCompletion,
   NativeEngine,
+  NativeInput,
+  NativeRefusal,
   SchedulingOptions,
   TextModelSource,
   TorchScriptSource,
@@ -34,18 +36,28 @@ export class EngineError extends Error {
   readonly code: EngineErrorCode;
   /** Of the input at fault in a list; null: it is not the fault of one. */
   readonly index: number | null;
+  /** Of a request that was refused: after so long, in ms, what now waits will have run. */
+  readonly waitMs: number | null;
 
-  constructor(code: EngineErrorCode, message: string, index: number | null = null) {
+  constructor(
+    code: EngineErrorCode,
+    message: string,
+    { index = null, waitMs = null }: { index?: number | null; waitMs?: number | null } = {},
+  ) {
     super(message);
     this.code = code;
     this.index = index;
+    this.waitMs = waitMs;
   }
 }
 
 export interface InferOptions {
   /** Aborted: the caller no longer wants the answer; what has not begun to run is dropped. */
   readonly signal?: CancelSignal;
-  /** From now, in ms: a request that has not begun to run by then is dropped. Default: never. */
+  /**
+   * From now, in ms: a request that has not begun to run by then is dropped, and one that could not
+   * is refused. Default: never.
+   */
   readonly timeoutMs?: number;
 }
 
@@ -61,15 +73,11 @@ interface Pending {
   readonly stopListening: (() => void) | undefined;
 }
 
-/** The engine says what happened. */
-type CodeWithMessage = 'INFERENCE_FAILED' | 'INFERENCE_TIMEOUT' | 'MODEL_LOAD_FAILED';
-
-const MESSAGES: Readonly<Record<Exclude<EngineErrorCode, CodeWithMessage>, string>> = {
-  QUEUE_FULL: 'The queue is full.',
+const MESSAGES = {
   DRAINING: 'The service is shutting down.',
   DEADLINE_EXCEEDED: 'The deadline passed before the model ran.',
   CANCELLED: 'The request was cancelled.',
-};
+} as const;
 
 /**
  * A loaded model with its queue, batches and threads, all of them outside the event loop.
@@ -127,15 +135,9 @@ export class Engine<Input extends string | Float32Array> {
    *
    * @throws EngineError with a code that says why there is no answer.
    */
-  infer(input: Input, { signal, timeoutMs = 0 }: InferOptions = {}): Promise<Inference> {
-    return new Promise((resolve, reject) => {
-      if (this.closed) return reject(errorOf('DRAINING'));
-      if (signal?.aborted) return reject(errorOf('CANCELLED'));
-      const ticket = ++this.lastTicket;
-      const refusal = this.native.submit(ticket, input, timeoutMs);
-      if (refusal) return reject(errorOf(refusal));
-      this.pending.set(ticket, { resolve, reject, stopListening: this.cancelOn(signal, ticket) });
-    });
+  async infer(input: Input, { signal, timeoutMs = 0 }: InferOptions = {}): Promise<Inference> {
+    const ticket = this.submit(input, 1, { signal, timeoutMs });
+    return this.settled(ticket, this.cancelOn(signal, ticket));
   }
 
   /** Tell `observer` of everything that ends from now on. */
@@ -145,7 +147,7 @@ export class Engine<Input extends string | Float32Array> {
 
   /**
    * Run the model on each input of a list: on all of them or, where the queue has no room for all,
-   * on none.
+   * on none. A list may wait as long as a single input may before its first one runs.
    *
    * @returns in the order of the inputs
    * @throws EngineError of the first input that failed, with its `index` where the fault is its own;
@@ -155,20 +157,16 @@ export class Engine<Input extends string | Float32Array> {
     inputs: readonly Input[],
     { signal, timeoutMs = 0 }: InferOptions = {},
   ): Promise<readonly Inference[]> {
-    if (signal?.aborted) throw errorOf('CANCELLED');
-    // Exact: only this thread submits, and until this turn of the event loop ends the queue can
-    // only become shorter. One input is judged by `submit`: an empty queue takes it, however large.
-    if (inputs.length > 1 && !this.hasRoomFor(inputs)) throw errorOf('QUEUE_FULL');
-    const firstTicket = this.lastTicket + 1;
-    const answers = inputs.map((input, index) =>
-      this.infer(input, { timeoutMs }).catch((error: EngineError) => {
+    if (inputs.length === 0) return [];
+    const firstTicket = this.submit(inputs, inputs.length, { signal, timeoutMs });
+    const answers = inputs.map((_, index) =>
+      this.settled(firstTicket + index).catch((error: EngineError) => {
         const isOwnFault = error.code === 'INFERENCE_FAILED' || error.code === 'DEADLINE_EXCEEDED';
-        throw isOwnFault ? new EngineError(error.code, error.message, index) : error;
+        throw isOwnFault ? new EngineError(error.code, error.message, { index }) : error;
       }),
     );
-    const lastTicket = this.lastTicket;
     const cancel = (): void => {
-      for (let ticket = firstTicket; ticket <= lastTicket; ticket++) this.native.cancel(ticket);
+      for (let i = 0; i < inputs.length; i++) this.native.cancel(firstTicket + i);
     };
     signal?.addEventListener('abort', cancel);
     try {
@@ -179,6 +177,13 @@ export class Engine<Input extends string | Float32Array> {
     } finally {
       signal?.removeEventListener('abort', cancel);
     }
+  }
+
+  /** Why an input that came now would be refused; null: it would be taken. Microseconds. */
+  refusal(timeoutMs: number): EngineError | null {
+    if (this.closed) return errorOf('DRAINING');
+    const refusal = this.native.admission(timeoutMs);
+    return refusal ? this.refused(refusal, timeoutMs) : null;
   }
 
   stats(): EngineStats {
@@ -199,14 +204,43 @@ export class Engine<Input extends string | Float32Array> {
     return this.closed;
   }
 
-  private hasRoomFor(inputs: readonly Input[]): boolean {
-    const { queueRequests, queueRequestsLimit, queueBytes, queueBytesLimit } = this.stats();
-    if (queueRequests + inputs.length > queueRequestsLimit) return false;
-    let bytes = queueBytes;
-    for (const input of inputs) {
-      bytes += typeof input === 'string' ? Buffer.byteLength(input) : input.byteLength;
+  /** @returns the ticket of the first of `count` inputs */
+  private submit(
+    inputs: NativeInput | readonly NativeInput[],
+    count: number,
+    { signal, timeoutMs }: { signal: CancelSignal | undefined; timeoutMs: number },
+  ): number {
+    if (this.closed) throw errorOf('DRAINING');
+    if (signal?.aborted) throw errorOf('CANCELLED');
+    const firstTicket = this.lastTicket + 1;
+    this.lastTicket += count;
+    const refusal = this.native.submit(firstTicket, inputs, timeoutMs);
+    if (refusal) throw this.refused(refusal, timeoutMs);
+    return firstTicket;
+  }
+
+  private settled(ticket: number, stopListening?: () => void): Promise<Inference> {
+    return new Promise((resolve, reject) => {
+      this.pending.set(ticket, { resolve, reject, stopListening });
+    });
+  }
+
+  private refused({ code, waitMs }: NativeRefusal, timeoutMs: number): EngineError {
+    const wait = `The wait in the queue would be about ${Math.ceil(waitMs)} ms,`;
+    switch (code) {
+      case 'DRAINING':
+        return errorOf(code);
+      case 'QUEUE_FULL':
+        return new EngineError(code, 'The queue is full.', { waitMs });
+      case 'WAIT_TOO_LONG': {
+        const limit = this.stats().queueWaitLimitMs;
+        return new EngineError(code, `${wait} over the limit of ${limit} ms.`, { waitMs });
+      }
+      case 'DEADLINE_TOO_CLOSE': {
+        const deadline = Math.round(timeoutMs);
+        return new EngineError(code, `${wait} the deadline is in ${deadline} ms.`, { waitMs });
+      }
     }
-    return bytes <= queueBytesLimit;
   }
 
   private cancelOn(signal: CancelSignal | undefined, ticket: number): (() => void) | undefined {

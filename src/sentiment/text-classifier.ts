@@ -69,6 +69,11 @@ export class TextClassifier {
     return inferences.map((inference, index) => this.#classification(inference, index));
   }
 
+  /** See `Engine.refusal`. */
+  refusal(timeoutMs: number): EngineError | null {
+    return this.#engine.refusal(timeoutMs);
+  }
+
   /** See `Engine.drop`. */
   drop(): void {
     this.#engine.drop();
@@ -81,11 +86,9 @@ export class TextClassifier {
   #classification(inference: Inference, index: number | null = null): Classification {
     const values = scores(inference.logits, this.#scoreFunction);
     if (!allFinite(values)) {
-      throw new EngineError(
-        'INFERENCE_FAILED',
-        'The model gave an output that is not finite.',
+      throw new EngineError('INFERENCE_FAILED', 'The model gave an output that is not finite.', {
         index,
-      );
+      });
     }
     const top = argmax(values);
     return {

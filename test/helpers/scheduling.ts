@@ -9,4 +9,5 @@ export const SCHEDULING: SchedulingOptions = {
   maxQueueDelayMs: 0,
   maxQueueRequests: 4096,
   inferenceTimeoutMs: 60_000,
+  maxQueueWaitMs: 600_000,
 };

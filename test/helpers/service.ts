@@ -128,7 +128,13 @@ export async function startService(
   name: 'sentiment' | 'eeg',
   options: ServiceOptions = {},
 ): Promise<Service> {
-  const env = { HOST: '127.0.0.1', PORT: '0', WORKERS: '2', ...options.env };
+  const env = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    WORKERS: '2',
+    MAX_QUEUE_WAIT_MS: '600000', // so that nothing is refused because the machine is slow
+    ...options.env,
+  };
   const service = new Service({ ...options, env, args: [name, ...(options.args ?? [])] });
   const { port } = await service.waitForLog(({ msg }) => msg === 'listening');
   service.port = port as number;

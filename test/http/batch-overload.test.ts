@@ -46,7 +46,6 @@ it('is refused whole where its bytes are more than the queue holds', async () =>
   expect((await scrape(service)).byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
     answered: 0,
     failed: 0,
-    refused: 0,
     cancelled: 0,
     expired: 0,
   });

@@ -29,11 +29,12 @@ it('counts what was refused', async () => {
   expect(seen.requests).toEqual({ '/analyze 499': 3, '/analyze 503': 7 });
   expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toEqual({
     queue_full: 7,
+    queue_wait: 0,
+    deadline: 0,
     draining: 0,
   });
   expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({
     cancelled: 3,
-    refused: 7,
   });
   expect(seen.value('libtorch_serve_queue_inputs')).toBe(0);
 });
@@ -120,6 +121,8 @@ it('counts what is refused while draining, and can be read meanwhile', async () 
   expect(seen.requests).toEqual({ '/analyze 503': 3, '/health 200': 4 });
   expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toEqual({
     queue_full: 0,
+    queue_wait: 0,
+    deadline: 0,
     draining: 3,
   });
   client.abort(); // the last one that it waits for

@@ -17,29 +17,56 @@ const predict = (service: Service, signal: readonly number[]) =>
   post(service, '/predict', { signal });
 const get = (service: Service, endpoint: string) => request(service, { path: endpoint });
 
+/** Until so many requests have arrived and are not answered. */
+async function inFlight(service: Service, requests: number): Promise<void> {
+  const itself = 1;
+  for (let seen = -1; seen !== requests; ) {
+    const metrics = await scrape(service);
+    seen = (metrics.value('libtorch_serve_http_requests_in_flight') ?? 0) - itself;
+  }
+}
+
 describe('a model that does not come back from a batch', () => {
-  it('answers 504 once, makes the service not ready, and ends it with 3', async () => {
+  it('answers 504 once, makes the service not ready, and does not keep SIGTERM from ending it', async () => {
     const service = await startEeg('slow-on-large-input', {
       ...TIMEOUT,
-      INFERENCE_GRACE_MS: '1500',
+      INFERENCE_GRACE_MS: NEVER,
+      SHUTDOWN_TIMEOUT_MS: NEVER,
+      MAX_QUEUE_WAIT_MS: '500',
     });
     expect((await predict(service, CALM)).status).toBe(200);
     expect((await get(service, '/ready')).status).toBe(200);
     expectError(await predict(service, ENDLESS), 504, 'The model ran longer than 1000 ms.');
-    const waiting = predict(service, CALM);
     expectError(await get(service, '/ready'), 503, STUCK);
     expect((await get(service, '/health')).status).toBe(200);
+    // No worker is left that could run it.
+    expectError(await predict(service, CALM), 503, /over the limit of 500 ms\.$/);
     const metrics = await scrape(service);
     expect(metrics.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
       answered: 1,
       cancelled: 0,
       expired: 0,
       failed: 0,
-      refused: 0,
       timed_out: 1,
     });
     expect(metrics.value('libtorch_serve_http_requests_timed_out_total')).toBe(1);
     expect(metrics.value('libtorch_serve_batches_total')).toBe(2);
+    await service.waitForLog(({ level }) => level === 'error');
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    expect(service.stderr).toBe('');
+  });
+
+  it('ends the service with 3 when it is not back after the time of grace, and answers who waits', async () => {
+    const service = await startEeg('slow-on-large-input', {
+      ...TIMEOUT,
+      INFERENCE_GRACE_MS: '2000',
+      MAX_BATCH_REQUESTS: '1',
+      MAX_QUEUE_WAIT_MS: '60000',
+    });
+    const stuck = predict(service, ENDLESS);
+    await inFlight(service, 1);
+    const waiting = predict(service, CALM);
+    expectError(await stuck, 504, 'The model ran longer than 1000 ms.');
     expectError(await waiting, 503, 'The service is shutting down.');
     expect(await service.exit).toEqual({ code: 3, signal: null });
     const said = service.logs.filter(({ level }) => level === 'error' || level === 'fatal');
@@ -51,14 +78,13 @@ describe('a model that does not come back from a batch', () => {
     expect(service.stderr).toBe('');
   });
 
-  it('and then does makes the service ready again, and nobody gets its late answer', async () => {
+  it('but then does makes the service ready again, and nobody gets its late answer', async () => {
     const service = await startEeg('slow-on-large-input', {
       ...TIMEOUT,
       INFERENCE_GRACE_MS: NEVER,
     });
     const before = await predict(service, CALM);
     expectError(await predict(service, SLOW), 504, 'The model ran longer than 1000 ms.');
-    expectError(await get(service, '/ready'), 503, STUCK);
     await service.waitForLog(({ msg }) => msg === 'The model has come back.');
     expect((await get(service, '/ready')).status).toBe(200);
     const after = await predict(service, CALM);
@@ -70,17 +96,6 @@ describe('a model that does not come back from a batch', () => {
     expect(service.logs.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
-  it('does not keep SIGTERM from ending it with 0 once its requests are answered', async () => {
-    const service = await startEeg('slow-on-large-input', {
-      ...TIMEOUT,
-      INFERENCE_GRACE_MS: NEVER,
-      SHUTDOWN_TIMEOUT_MS: NEVER,
-    });
-    expect((await predict(service, ENDLESS)).status).toBe(504);
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
-    expect(service.stderr).toBe('');
-  });
-
   it.each([
     ['SHUTDOWN_TIMEOUT_MS', { SHUTDOWN_TIMEOUT_MS: '100' }, 1],
     ['a second SIGTERM', { SHUTDOWN_TIMEOUT_MS: NEVER }, 143],
@@ -88,11 +103,7 @@ describe('a model that does not come back from a batch', () => {
     const service = await startEeg('slow-on-large-input', env);
     const stuck = predict(service, ENDLESS);
     stuck.catch(() => undefined);
-    // The scrape is one of them.
-    for (let inFlight = 1; inFlight !== 2; ) {
-      const metrics = await scrape(service);
-      inFlight = metrics.value('libtorch_serve_http_requests_in_flight') ?? 0;
-    }
+    await inFlight(service, 1);
     service.kill('SIGTERM');
     await service.waitForLog(({ msg }) => msg === 'stopping');
     if (what === 'a second SIGTERM') service.kill('SIGTERM');

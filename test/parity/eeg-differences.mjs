@@ -21,6 +21,7 @@ const SCHEDULING = {
   maxQueueDelayMs: 0,
   maxQueueRequests: 4096,
   inferenceTimeoutMs: 60_000,
+  maxQueueWaitMs: 600_000,
 };
 
 for (const { file, answers } of models) {

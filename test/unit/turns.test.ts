@@ -13,7 +13,7 @@ describe('Turns', () => {
   it('runs every task once, in order', async () => {
     const turns = new Turns();
     const ran: number[] = [];
-    for (let i = 0; i < 100; i++) turns.run(() => ran.push(i));
+    for (let i = 0; i < 100; i++) turns.begin(() => ran.push(i));
     expect(ran).toEqual([]);
     while (ran.length < 100) await nextRound();
     await nextRound();
@@ -24,7 +24,7 @@ describe('Turns', () => {
     const turns = new Turns();
     let done = 0;
     for (let i = 0; i < 5; i++) {
-      turns.run(() => {
+      turns.begin(() => {
         work(2);
         done++;
       });
@@ -40,11 +40,11 @@ describe('Turns', () => {
   it('takes tasks that a task adds', async () => {
     const turns = new Turns();
     const ran: string[] = [];
-    turns.run(() => {
+    turns.begin(() => {
       ran.push('first');
-      turns.run(() => ran.push('third'));
+      turns.begin(() => ran.push('third'));
     });
-    turns.run(() => ran.push('second'));
+    turns.begin(() => ran.push('second'));
     while (ran.length < 3) await nextRound();
     expect(ran).toEqual(['first', 'second', 'third']);
   });

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
-import { ElementError, RETRY_AFTER_SECONDS, ServiceError, STATUS } from '../../errors';
+import { ElementError, IS_TEMPORARY, ServiceError, STATUS } from '../../errors';
 import { EngineError } from '../../native/engine';
 import { withoutPaths } from '../../without-paths';
 import { contextOf } from '../request-context';
@@ -8,22 +8,26 @@ import { sendJson } from '../send-json';
 export interface ErrorLimits {
   /** Bytes. */
   readonly bodyLimit: number;
-  readonly requestTimeoutMs: number;
 }
 
-/** Last of all middleware: every error becomes `{"detail": string}` with the status of its code. */
+/** Last of all middleware: every error becomes an answer. */
 export function answerErrors(limits: ErrorLimits): ErrorRequestHandler {
   return (raised: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    const error = toServiceError(raised, limits);
-    contextOf(response).error = raised instanceof Error ? raised : error;
-    if (response.headersSent || response.destroyed) {
-      response.destroy();
-      return;
-    }
-    const retryAfter = RETRY_AFTER_SECONDS[error.code];
-    if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
-    sendJson(response, STATUS[error.code], { detail: error.message });
+    answerError(raised, response, limits);
   };
+}
+
+/** `{"detail": string}`, with the status of the error's code. */
+export function answerError(raised: unknown, response: Response, limits: ErrorLimits): void {
+  const context = contextOf(response);
+  const error = toServiceError(raised, { ...limits, timeoutMs: context.timeoutMs });
+  context.error = raised instanceof Error ? raised : error;
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  if (IS_TEMPORARY.has(error.code)) response.setHeader('Retry-After', retryAfterSeconds(raised));
+  sendJson(response, STATUS[error.code], { detail: error.message });
 }
 
 export const notFound: RequestHandler = () => {
@@ -42,7 +46,19 @@ export function methodNotAllowed(allow: string): RequestHandler {
   };
 }
 
-function toServiceError(error: unknown, limits: ErrorLimits): ServiceError {
+/** When what now waits will have run. */
+function retryAfterSeconds(error: unknown): number {
+  const waitMs = error instanceof EngineError ? (error.waitMs ?? 0) : 0;
+  return Math.max(1, Math.ceil(waitMs / 1000));
+}
+
+/** What the messages of errors name. */
+interface Limits extends ErrorLimits {
+  /** Of this request. */
+  readonly timeoutMs: number;
+}
+
+function toServiceError(error: unknown, limits: Limits): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof ElementError) {
     const { code, message } = toServiceError(error.cause, limits);
@@ -52,11 +68,10 @@ function toServiceError(error: unknown, limits: ErrorLimits): ServiceError {
   return fromBodyReader(error as BodyReaderError, limits);
 }
 
-function fromEngine({ code, message }: EngineError, limits: ErrorLimits): ServiceError {
+function fromEngine({ code, message }: EngineError, { timeoutMs }: Limits): ServiceError {
   if (code === 'MODEL_LOAD_FAILED') return new ServiceError('INTERNAL', message);
   if (code !== 'DEADLINE_EXCEEDED') return new ServiceError(code, message);
-  const deadline = `${limits.requestTimeoutMs} ms`;
-  return new ServiceError(code, `The deadline of ${deadline} passed before the model ran.`);
+  return new ServiceError(code, `The deadline of ${timeoutMs} ms passed before the model ran.`);
 }
 
 /** What body-parser and raw-body attach to their errors (body-parser 2, README, "Errors"). */

@@ -6,8 +6,7 @@ import express, {
   type Response,
 } from 'express';
 import { ServiceError } from '../../errors';
-import { contextOf } from '../request-context';
-import { Turns } from '../turns';
+import type { Turns } from '../turns';
 
 /** `application/json` or `application/<anything>+json`, and what follows. */
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
@@ -15,17 +14,13 @@ const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 const BYTE_ORDER_MARK = '\ufeff';
 
 /** Reads the body, at most `limit` bytes of it after decompression, and parses it as JSON. */
-export function readJson(limit: number): RequestHandler {
+export function readJson(limit: number, turns: Turns): RequestHandler {
   const readBytes = express.raw({ type: () => true, limit });
-  const turns = new Turns();
   return (request: Request, response: Response, next: NextFunction) => {
     requireJsonMediaType(request.headers['content-type']);
     readBytes(request, response, (error?: unknown) => {
       if (error) return next(error);
-      if (contextOf(response).refused) {
-        return next(new ServiceError('DRAINING', 'The service is shutting down.'));
-      }
-      turns.run(() => {
+      turns.proceed(() => {
         try {
           request.body = parseJson(request.body);
         } catch (problem) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { ServiceError, STATUS } from '../../errors';
 import type { EndedRequest, Refusal, RequestMetrics } from '../../metrics/request-metrics';
@@ -26,20 +26,24 @@ export interface Watchers {
 }
 
 /**
- * First of all middleware: names the request, counts it as in flight, and when it is over writes
+ * Called with each request as it comes: names it, counts it as in flight, and when it is over writes
  * its one log line, which never holds a text, a signal, a patient or what else the client wrote, and
  * counts and traces it as the log line has it.
  */
-export function trackRequest(inFlight: InFlight, watchers: Watchers): RequestHandler {
+export function trackRequest(
+  inFlight: InFlight,
+  watchers: Watchers,
+): (request: Request, response: Response) => void {
   // One function for all requests; `this` is the response.
   function onClose(this: Response): void {
     if (!inFlight.end(this)) return;
     const context = contextOf(this);
+    context.isOver = true;
     if (!this.writableFinished) context.cancellation?.abort();
     report(watchers, this, context);
   }
 
-  return (request: Request, response: Response, next: NextFunction) => {
+  return (request: Request, response: Response) => {
     const given = request.headers['x-request-id'];
     const requestId =
       typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
@@ -47,21 +51,27 @@ export function trackRequest(inFlight: InFlight, watchers: Watchers): RequestHan
       requestId,
       startedAt: performance.now(),
       refused: inFlight.isDraining,
+      timeoutMs: 0,
       cancellation: null,
       submittedAt: 0,
       inferences: [],
+      route: null,
+      isOver: false,
       error: null,
     };
     response.locals = context as unknown as Response['locals'];
     response.setHeader('X-Request-Id', requestId);
     response.on('close', onClose);
     inFlight.begin(response);
-    // HTTP/1.1 wants a Host header (RFC 9112, 3.2). Node's own check answers without a body.
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      throw new ServiceError('REQUEST_INVALID', 'The Host header is missing.');
-    }
-    next();
   };
+}
+
+/** HTTP/1.1 wants a Host header (RFC 9112, 3.2). Node's own check answers without a body. */
+export function requireHost(request: Request, _response: Response, next: NextFunction): void {
+  if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    throw new ServiceError('REQUEST_INVALID', 'The Host header is missing.');
+  }
+  next();
 }
 
 /** A signal that is aborted when the client goes before its answer is out. */
@@ -104,7 +114,7 @@ function report(
 }
 
 function endOf(response: Response, context: RequestContext): EndedRequest {
-  const route: string | null = response.req.route?.path ?? null;
+  const route: string | null = response.req.route?.path ?? context.route;
   return {
     route,
     status: response.writableFinished ? response.statusCode : STATUS.CANCELLED,
@@ -117,6 +127,8 @@ function refusalOf(error: Error | null): Refusal | null {
   if (error instanceof EngineError || error instanceof ServiceError) {
     if (error.code === 'DRAINING') return 'draining';
     if (error.code === 'QUEUE_FULL') return 'queue_full';
+    if (error.code === 'WAIT_TOO_LONG') return 'queue_wait';
+    if (error.code === 'DEADLINE_TOO_CLOSE') return 'deadline';
   }
   return null;
 }

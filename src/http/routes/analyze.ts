@@ -19,20 +19,15 @@ import {
 import { namedProbabilities } from './named-probabilities';
 
 /** POST /analyze: a text to its label. `classifier`: null when its model could not be loaded. */
-export function analyze(
-  classifier: TextClassifier | null,
-  { requestTimeoutMs }: EndpointLimits,
-): Endpoint {
+export function analyze(classifier: TextClassifier | null): Endpoint {
   return {
     path: '/analyze',
+    refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
     handle: async (request: Request, response: Response) => {
       const { text } = parseBody(analyzeBody, request);
       const model = requireModel(classifier);
       requireText(text);
-      const { label, score, inference } = await model.classify(
-        text,
-        inferOptions(response, requestTimeoutMs),
-      );
+      const { label, score, inference } = await model.classify(text, inferOptions(response));
       const answer: AnalyzeAnswer = { input_text: text, label, score: roundToFourDecimals(score) };
       sendAnalysis(response, [inference], answer);
     },
@@ -42,16 +37,17 @@ export function analyze(
 /** POST /analyze/batch: a list of texts to their labels, each with the scores of all labels. */
 export function analyzeBatch(
   classifier: TextClassifier | null,
-  { requestTimeoutMs, listLength }: EndpointLimits,
+  { listLength }: EndpointLimits,
 ): Endpoint {
   return {
     path: '/analyze/batch',
+    refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
     handle: async (request: Request, response: Response) => {
       const { texts } = parseBody(analyzeBatchBody, request);
       requireListLength(texts, 'texts', listLength);
       const model = requireModel(classifier);
       checkElements(texts, 'texts', requireText);
-      const running = model.classifyAll(texts, inferOptions(response, requestTimeoutMs));
+      const running = model.classifyAll(texts, inferOptions(response));
       const classifications = await namingElement('texts', running);
       const inferences = classifications.map(({ inference }) => inference);
       const results: AnalyzeBatchAnswer['results'] = classifications.map(

@@ -9,12 +9,13 @@ import { describeFirstIssue } from '../schemas/describe-issue';
 /** An analysis endpoint: answers POST on its path. */
 export interface Endpoint {
   readonly path: string;
+  /** Why its engine would refuse what came now, with so much time left; null: it would not. */
+  readonly refusal: (timeoutMs: number) => EngineError | null;
   readonly handle: (request: Request, response: Response) => Promise<void>;
 }
 
 /** What all analysis endpoints of a service keep to. */
 export interface EndpointLimits {
-  readonly requestTimeoutMs: number;
   /** Elements of a list. */
   readonly listLength: number;
 }
@@ -35,8 +36,13 @@ export function requireModel<Model>(model: Model | null): Model {
 }
 
 /** To be taken right before submitting. The engine drops a request whose client has gone or whose deadline has passed. */
-export function inferOptions(response: Response, timeoutMs: number): InferOptions {
-  contextOf(response).submittedAt = performance.now();
+export function inferOptions(response: Response): InferOptions {
+  const context = contextOf(response);
+  context.submittedAt = performance.now();
+  const timeoutMs = context.timeoutMs - (context.submittedAt - context.startedAt);
+  if (timeoutMs <= 0) {
+    throw new EngineError('DEADLINE_EXCEEDED', 'The deadline passed before the model ran.');
+  }
   return { signal: clientSignal(response), timeoutMs };
 }
 

@@ -18,19 +18,17 @@ import {
 import { namedProbabilities } from './named-probabilities';
 
 /** POST /predict: an EEG window to its class. `classifier`: null when its model is not loaded. */
-export function predict(
-  classifier: EegClassifier | null,
-  { requestTimeoutMs }: EndpointLimits,
-): Endpoint {
+export function predict(classifier: EegClassifier | null): Endpoint {
   return {
     path: '/predict',
+    refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
     handle: async (request: Request, response: Response) => {
       const { signal, patient_id } = parseBody(predictBody, request);
       const model = requireModel(classifier);
       requireLength(signal, model);
       const { diagnosis, confidence, inference } = await model.classify(
         signal,
-        inferOptions(response, requestTimeoutMs),
+        inferOptions(response),
       );
       const answer: PredictAnswer = {
         patient_id,
@@ -45,16 +43,17 @@ export function predict(
 /** POST /predict/batch: windows of one patient, each with the probabilities of all classes. */
 export function predictBatch(
   classifier: EegClassifier | null,
-  { requestTimeoutMs, listLength }: EndpointLimits,
+  { listLength }: EndpointLimits,
 ): Endpoint {
   return {
     path: '/predict/batch',
+    refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
     handle: async (request: Request, response: Response) => {
       const { signals, patient_id } = parseBody(predictBatchBody, request);
       requireListLength(signals, 'signals', listLength);
       const model = requireModel(classifier);
       checkElements(signals, 'signals', (signal) => requireLength(signal, model));
-      const running = model.classifyAll(signals, inferOptions(response, requestTimeoutMs));
+      const running = model.classifyAll(signals, inferOptions(response));
       const classifications = await namingElement('signals', running);
       const inferences = classifications.map(({ inference }) => inference);
       const results: PredictBatchAnswer['results'] = classifications.map(

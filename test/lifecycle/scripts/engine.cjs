@@ -14,6 +14,7 @@ const SCHEDULING = {
   maxQueueDelayMs: 0,
   maxQueueRequests: 100_000,
   inferenceTimeoutMs: 60_000,
+  maxQueueWaitMs: 600_000,
 };
 
 const load = () => TextClassifier.load(MODEL, SCHEDULING);

@@ -17,6 +17,7 @@ const load = (model, inferenceTimeoutMs) =>
     maxBatchRequests: 1,
     maxQueueDelayMs: 0,
     maxQueueRequests: 100,
+    maxQueueWaitMs: 1000,
     inferenceTimeoutMs,
   });
 

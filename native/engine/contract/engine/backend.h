@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -55,8 +56,9 @@ class Backend {
   /// Input → what the model reads. Any thread, several at once. Throws BackendError.
   virtual Sequence prepare(Input input) const = 0;
 
-  /// Once on each worker thread, before its first run(): per-thread settings and warm-up.
-  virtual void prepare_thread() = 0;
+  /// Once on each worker thread, before its first run(): per-thread settings and warm-up. Returns
+  /// something to run, by which the engine learns how fast this model is before the first request.
+  virtual std::optional<Sequence> prepare_thread() = 0;
 
   /// One batch; a result for each element, in order. Worker threads, several at once.
   /// Throws BackendError, after which nothing of the batch has been answered.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,15 +25,37 @@ struct Options {
   Clock::duration max_queue_delay{0};  ///< how long a worker may wait for company
   size_t max_queue_requests = 2048;
   size_t max_queue_bytes = size_t{64} * 1024 * 1024;  ///< of inputs that wait
+  /// A request is refused that is expected to wait longer before it runs.
+  Clock::duration max_queue_wait = Clock::duration::max();
   /// Inputs from this size on are prepared on a thread of their own. A text below it takes 20 ms at
   /// most, if all of it must be tokenized.
   size_t long_input_bytes = size_t{16} * 1024;
   /// The longest that a run of the model may take.
   std::chrono::milliseconds run_limit{60'000};
+  /// What time it is; for tests, a clock of their own.
+  Clock::time_point (*now)() = Clock::now;
 };
 
 /// How a request ended.
-enum class Status { kOk, kQueueFull, kDraining, kDeadlineExceeded, kCancelled, kTimedOut, kFailed };
+enum class Status {
+  kOk,
+  // Refused:
+  kQueueFull,
+  kWaitTooLong,       ///< over Options::max_queue_wait
+  kDeadlineTooClose,  ///< the deadline is before it could begin to run
+  kDraining,
+  // Accepted:
+  kDeadlineExceeded,
+  kCancelled,
+  kTimedOut,  ///< the model ran longer than it may
+  kFailed
+};
+
+/// The answer to a request that comes.
+struct Admission {
+  Status status = Status::kOk;  ///< kOk: accepted
+  Clock::duration wait{0};      ///< expected until it would begin to run
+};
 
 /// The end of one request; `ticket` is the caller's own number for it.
 struct Completion {
@@ -54,6 +77,9 @@ struct Statistics {
   size_t queue_requests_limit = 0;  ///< more are refused
   size_t queue_bytes = 0;           ///< of inputs
   size_t queue_bytes_limit = 0;     ///< more are refused
+  /// Expected until a request that comes now begins to run, from the pace of what ran before.
+  Clock::duration queue_wait{0};
+  Clock::duration queue_wait_limit{0};  ///< a longer one is refused
   uint64_t completed = 0;
   uint64_t failed = 0;
   uint64_t refused = 0;
@@ -72,6 +98,7 @@ class LiveThreads;
 class RequestQueue;
 class Watchdog;
 struct Request;
+using Requests = std::list<Request>;
 enum class Lane;
 
 /// All public functions may be called from any thread. Every accepted request ends in exactly one
@@ -84,8 +111,12 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// kOk: accepted. kQueueFull or kDraining: refused, and no completion will come.
-  Status submit(uint64_t ticket, Input input, Clock::time_point deadline);
+  /// All inputs or none; their tickets are first_ticket, first_ticket + 1 … Refused: no completion
+  /// will come. Throws what Backend::prepare() throws, for a model that needs no preparation.
+  Admission submit(uint64_t first_ticket, std::vector<Input> inputs, Clock::time_point deadline);
+
+  /// What submit() would say now of one small input.
+  Admission admission(Clock::time_point deadline) const;
 
   /// The caller no longer wants the answer: completes as kCancelled, unless it already runs.
   void cancel(uint64_t ticket);
@@ -109,13 +140,14 @@ class Engine {
  private:
   void start_thread(std::function<void()> body);
   void prepare_loop(Lane lane);
-  void work_loop();
-  void run_batch(std::vector<std::unique_ptr<Request>> requests, Cores cores);
-  std::vector<Completion> run_together(const std::vector<std::unique_ptr<Request>>& requests,
-                                       Cores cores);
+  void prepare_worker();
+  void work_loop(size_t worker);
+  void run_batch(Requests requests, Cores cores, size_t worker);
+  std::vector<Completion> run_together(const Requests& requests, Cores cores, size_t worker);
   Completion prepare(Request& request);
   void complete(std::vector<Completion> completions);
-  void give_up(const std::vector<std::unique_ptr<Request>>& requests);
+  void give_up(const Requests& requests, size_t worker);
+  void drop_expired();
   void join();
 
   std::shared_ptr<Backend> backend_;
@@ -127,7 +159,7 @@ class Engine {
   std::vector<std::thread> threads_;
   std::unique_ptr<LiveThreads> live_;
   std::atomic<bool> abandoned_{false};  ///< nobody waits for all threads any more
-  std::atomic<size_t> running_{0};  ///< batches
+  std::atomic<size_t> running_{0};      ///< batches
   std::atomic<uint64_t> completed_{0}, failed_{0}, refused_{0}, cancelled_{0}, expired_{0},
       timed_out_{0}, batches_{0};
   std::unique_ptr<Watchdog> watchdog_;  ///< last: its thread uses what stands above

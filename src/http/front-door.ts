@@ -1,0 +1,92 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Express, Request, Response } from 'express';
+import { ServiceError } from '../errors';
+import { EngineError } from '../native/engine';
+import { answerError, type ErrorLimits } from './middleware/answer-errors';
+import { contextOf, type RequestContext } from './request-context';
+import type { Endpoint } from './routes/endpoint';
+import type { Turns } from './turns';
+
+const TIMEOUT_HEADER = 'x-request-timeout-ms';
+const TIMEOUT_INVALID =
+  'X-Request-Timeout-Ms: expected a whole number of milliseconds, at least 1.';
+
+export interface FrontDoorOptions {
+  readonly app: Express;
+  readonly endpoints: readonly Endpoint[];
+  readonly track: (request: Request, response: Response) => void;
+  readonly turns: Turns;
+  readonly limits: AdmissionLimits & ErrorLimits;
+}
+
+export interface AdmissionLimits {
+  /** The longest deadline, and that of requests that name none. */
+  readonly requestTimeoutMs: number;
+  readonly maxQueueWaitMs: number;
+}
+
+/**
+ * Where every request comes in. Those that ask for work wait for their turn, and then, where the
+ * queue would refuse them, are refused before a byte of the body is read and before Express: under
+ * overload most requests end here, and must cost next to nothing. What only looks (GET) goes on at
+ * once.
+ */
+export function openFrontDoor(options: FrontDoorOptions): RequestListener {
+  const { app, track, turns, limits } = options;
+  const endpoints = new Map(options.endpoints.map((endpoint) => [endpoint.path, endpoint]));
+
+  /** Why it is refused; null: it is not. */
+  function check(request: Request, context: RequestContext, endpoint: Endpoint): Error | null {
+    const timeoutMs = timeoutOf(request.headers[TIMEOUT_HEADER], limits.requestTimeoutMs);
+    if (timeoutMs === null) return new ServiceError('REQUEST_INVALID', TIMEOUT_INVALID);
+    context.timeoutMs = timeoutMs;
+    if (context.refused) return new ServiceError('DRAINING', 'The service is shutting down.');
+    return endpoint.refusal(timeoutMs - (performance.now() - context.startedAt));
+  }
+
+  function letIn(request: Request, response: Response): void {
+    const context = contextOf(response);
+    if (context.isOver) return; // the client has gone
+    const endpoint = endpoints.get(pathOf(request));
+    const error = endpoint && check(request, context, endpoint);
+    if (error) {
+      context.route = endpoint.path;
+      answerError(error, response, limits); // Node throws away the body
+    } else {
+      app(request, response);
+    }
+  }
+
+  function refuse(request: Request, response: Response): void {
+    const context = contextOf(response);
+    if (context.isOver) return;
+    context.route = endpoints.get(pathOf(request))?.path ?? null;
+    answerError(waitTooLong(turns.waitMs, limits.maxQueueWaitMs), response, limits);
+  }
+
+  return (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // They have the prototypes of Express from birth; see HttpServer.
+    const [request, response] = [incoming as Request, outgoing as Response];
+    track(request, response);
+    if (request.method !== 'POST') app(request, response);
+    else if (turns.waitMs > limits.maxQueueWaitMs) turns.refuse(() => refuse(request, response));
+    else turns.begin(() => letIn(request, response));
+  };
+}
+
+function pathOf({ url }: Request): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
+/** In ms, from the arrival of the request; null: the header is malformed. */
+function timeoutOf(header: string | string[] | undefined, longest: number): number | null {
+  if (header === undefined) return longest;
+  if (typeof header !== 'string' || !/^[1-9]\d{0,14}$/.test(header)) return null;
+  return Math.min(Number(header), longest);
+}
+
+function waitTooLong(waitMs: number, limitMs: number): EngineError {
+  const wait = `The wait for the service would be about ${Math.ceil(waitMs)} ms,`;
+  return new EngineError('WAIT_TOO_LONG', `${wait} over the limit of ${limitMs} ms.`, { waitMs });
+}
