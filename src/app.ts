@@ -27,6 +27,8 @@ export interface AppOptions {
   readonly info: ServiceInfo;
   /** The OpenAPI document. */
   readonly describeApi: () => object;
+  /** Why requests should not be sent here although the model is loaded; null: they should. */
+  readonly describeProblem: () => string | null;
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
   /** Null: no spans are exported. */
@@ -58,7 +60,7 @@ export function createApp(options: AppOptions): App {
   app.use(requireHost);
   const gets: Readonly<Record<string, RequestHandler>> = {
     '/health': health(serviceInfo.model.loaded),
-    '/ready': ready(serviceInfo.model),
+    '/ready': ready(serviceInfo.model, options.describeProblem),
     '/info': info(serviceInfo),
     '/openapi.json': openapi(options.describeApi),
     '/metrics': metrics(options.metrics),

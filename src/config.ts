@@ -31,11 +31,13 @@ export interface Config {
     readonly maxBatchRequests: number;
     readonly maxQueueDelayMs: number;
     readonly maxQueueRequests: number;
+    readonly inferenceTimeoutMs: number;
     readonly maxQueueWaitMs: number;
   };
   /** Elements of a list. */
   readonly maxListLength: number;
   readonly requestTimeoutMs: number;
+  readonly inferenceGraceMs: number;
   /** Bytes. */
   readonly bodyLimit: number;
   readonly shutdownTimeoutMs: number;
@@ -186,10 +188,12 @@ function toConfig(
       maxBatchRequests: values.MAX_BATCH_REQUESTS,
       maxQueueDelayMs: values.MAX_QUEUE_DELAY_MS,
       maxQueueRequests: values.MAX_QUEUE_REQUESTS,
+      inferenceTimeoutMs: values.INFERENCE_TIMEOUT_MS,
       maxQueueWaitMs: values.MAX_QUEUE_WAIT_MS,
     },
     maxListLength: values.MAX_LIST_LENGTH,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+    inferenceGraceMs: values.INFERENCE_GRACE_MS,
     bodyLimit: values.BODY_LIMIT,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     logLevel: values.LOG_LEVEL,

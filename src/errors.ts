@@ -37,6 +37,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   WAIT_TOO_LONG: 503,
   DEADLINE_TOO_CLOSE: 503,
   DEADLINE_EXCEEDED: 504,
+  INFERENCE_TIMEOUT: 504,
 };
 
 /** What means "later": the answer says after how many seconds to try again. */

@@ -25,6 +25,11 @@ export interface EngineOptions {
   readonly maxQueueDelayMs?: number;
   /** Inputs that may wait; more are refused with QUEUE_FULL. Default: 2048. */
   readonly maxQueueRequests?: number;
+  /**
+   * The longest that the model may run on a batch, in ms; then its inputs end with
+   * INFERENCE_TIMEOUT. At load, the longest that it may take to try it. Default: 60000.
+   */
+  readonly inferenceTimeoutMs?: number;
   /** Expected wait in ms; what would wait longer is refused with WAIT_TOO_LONG. Default: 1000. */
   readonly maxQueueWaitMs?: number;
 }
@@ -217,6 +222,7 @@ function namesOf(options: EngineOptions): Readonly<Record<string, string | numbe
     MAX_BATCH_REQUESTS: options.maxBatchRequests,
     MAX_QUEUE_DELAY_MS: options.maxQueueDelayMs,
     MAX_QUEUE_REQUESTS: options.maxQueueRequests,
+    INFERENCE_TIMEOUT_MS: options.inferenceTimeoutMs,
   };
 }
 

@@ -16,9 +16,10 @@ import { HttpServer } from './http/server';
 import { createLog, type Log } from './log';
 import type { ServedModel } from './metrics/engine-metrics';
 import { createMetrics } from './metrics/metrics';
-import { dtypeProblem, libtorchVersion } from './native/engine';
+import { dtypeProblem, libtorchVersion, stopEngines } from './native/engine';
 import { loadService, type Service } from './service';
 import { Shutdown } from './shutdown';
+import { StuckModel } from './stuck-model';
 import { startTracing, type Tracer } from './tracing/tracer';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
@@ -27,9 +28,13 @@ const PAGES = path.join(__dirname, 'pages');
 /** How long the last spans may take to be exported. */
 const SPANS_TIMEOUT_MS = 2000;
 
-/** Exit codes: the command line or a setting is wrong; it could not start. */
+/**
+ * Exit codes: the command line or a setting is wrong; it could not start; the model did not come
+ * back from a batch.
+ */
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
+const EXIT_STUCK = 3;
 
 async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2), {
@@ -64,9 +69,12 @@ async function run(config: Config): Promise<void> {
   const tracer = startTracing(config, packageVersion(), log.logger);
   const { describeApi } =
     require('./http/openapi/document') as typeof import('./http/openapi/document');
-  const [service, pages] = await Promise.all([loading, reading]);
-  if (!shutdown.isRequested) {
-    const server = createServer(config, { service, pages, tracer, describeApi }, log);
+  // A load that is told to stop is left, since a model may never come back from it.
+  const loaded = await Promise.race([Promise.all([loading, reading]), shutdown.requested]);
+  if (loaded && !shutdown.isRequested) {
+    const [service, pages] = loaded;
+    const stuck = watchModel(config, { service, shutdown, log });
+    const server = createServer(config, { service, pages, stuck, tracer, describeApi }, log);
     const address = await listen(server, config);
     if (address) {
       const startMs = Math.round(performance.now() - startedAt);
@@ -80,12 +88,40 @@ async function run(config: Config): Promise<void> {
   }
   const [areSpansOut] = await Promise.all([
     tracer?.close(Math.min(SPANS_TIMEOUT_MS, shutdown.remainingMs / 2)),
-    service.close(),
+    loaded ? loaded[0].close() : stopLoading(),
   ]);
   if (areSpansOut === false) log.logger.warn('The last spans could not be exported in time.');
   log.logger.info('stopped');
   // An export that hangs would keep the process alive; the engine's threads have ended.
   if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
+}
+
+interface Watched {
+  readonly service: Service;
+  readonly shutdown: Shutdown;
+  readonly log: Log;
+}
+
+/** Null: there is no model to watch. */
+function watchModel(config: Config, { service, shutdown, log }: Watched): StuckModel | null {
+  const { inferenceGraceMs } = config;
+  const { inferenceTimeoutMs } = config.scheduling;
+  if (!service.monitor) return null;
+  const limits = { inferenceTimeoutMs, inferenceGraceMs };
+  const stuck = new StuckModel(service.monitor, log.logger, limits, () => {
+    log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${stuck.problem}`);
+    shutdown.endWith(EXIT_STUCK);
+    service.drop();
+  });
+  return stuck;
+}
+
+function stopLoading(): void {
+  try {
+    stopEngines();
+  } catch {
+    // The addon cannot be opened, so nothing is being loaded.
+  }
 }
 
 /** Undefined when the number format of the settings is of use here. */
@@ -116,12 +152,13 @@ async function readPages({ service }: Config, log: Log): Promise<readonly Static
 interface Parts {
   readonly service: Service;
   readonly pages: readonly StaticFile[];
+  readonly stuck: StuckModel | null;
   readonly tracer: Tracer | null;
   readonly describeApi: (info: ServiceInfo) => object;
 }
 
 function createServer(config: Config, parts: Parts, log: Log): HttpServer {
-  const { service, pages, tracer, describeApi } = parts;
+  const { service, pages, stuck, tracer, describeApi } = parts;
   const inFlight = new InFlight();
   const metrics = createMetrics({
     packageVersion: service.info.version,
@@ -135,6 +172,7 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
     endpoints: service.endpoints,
     info: service.info,
     describeApi: () => describeApi(service.info),
+    describeProblem: () => stuck?.problem ?? null,
     inFlight,
     metrics,
     tracer,

@@ -19,6 +19,8 @@ export interface Service {
   readonly info: ServiceInfo;
   /** Of the model's engine; null: it is not loaded. */
   readonly monitor: EngineMonitor | null;
+  /** Refuses what comes and what waits; what runs goes on. */
+  drop(): void;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
       limits: describeLimits(config),
     },
     monitor: model?.monitor ?? null,
+    drop: () => model?.drop(),
     close: async () => model?.close(),
   };
 }
@@ -90,6 +93,7 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
       limits: describeLimits(config),
     },
     monitor: model?.monitor ?? null,
+    drop: () => model?.drop(),
     close: async () => model?.close(),
   };
 }

@@ -102,6 +102,16 @@ export const SETTINGS = {
     default: '30000',
     help: 'longest time from the arrival of a request until its model runs (504)',
   },
+  INFERENCE_TIMEOUT_MS: {
+    schema: integer(1, MILLISECONDS_MAX),
+    default: '60000',
+    help: 'longest run of the model, on a batch (504) or a trial at start',
+  },
+  INFERENCE_GRACE_MS: {
+    schema: integer(0, MILLISECONDS_MAX),
+    default: '30000',
+    help: 'how long that batch may still take before the process ends with 3',
+  },
   BODY_LIMIT: {
     schema: bytes(BODY_LIMIT_MAX),
     default: '1mb',

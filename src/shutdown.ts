@@ -47,12 +47,18 @@ export class Shutdown {
     return Math.max(0, this.#timeoutMs - passed);
   }
 
-  #request(): void {
+  /** As a signal does, but the process ends with this exit code. */
+  endWith(exitCode: number): void {
+    process.exitCode = exitCode;
+    this.#request(exitCode);
+  }
+
+  #request(forcedExitCode = 1): void {
     if (this.#isRequested) return;
     this.#isRequested = true;
     this.#requestedAt = performance.now();
     const reason = `not stopped within ${this.#timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`;
-    this.#forceAfter(this.#timeoutMs, reason, 1);
+    this.#forceAfter(this.#timeoutMs, reason, forcedExitCode);
     this.#resolve();
   }
 

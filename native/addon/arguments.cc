@@ -130,11 +130,14 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   };
   const size_t workers = count(given, "workers");
   const size_t threads = count(given, "threadsPerWorker");
+  const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs"));
   return {
       .source = source_argument(object(source, "source")),
       .compute = {.dtype = dtype_argument(given.Get("dtype")),
                   .threads_per_worker = static_cast<int>(threads),
-                  .threads_alone = static_cast<int>(workers * threads)},
+                  .threads_alone = static_cast<int>(workers * threads),
+                  .run_limit = run_limit,
+                  .progress = std::make_shared<backend::LoadProgress>()},
       .scheduling =
           {
               .workers = workers,
@@ -143,6 +146,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
               .max_queue_delay = milliseconds("maxQueueDelayMs", 0),
               .max_queue_requests = count(given, "maxQueueRequests"),
               .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
+              .run_limit = run_limit,
           },
   };
 }

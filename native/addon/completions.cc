@@ -48,6 +48,8 @@ const char* error_code(engine::Status status) {
       return "DEADLINE_EXCEEDED";
     case engine::Status::kCancelled:
       return "CANCELLED";
+    case engine::Status::kTimedOut:
+      return "INFERENCE_TIMEOUT";
     case engine::Status::kFailed:
       return "INFERENCE_FAILED";
   }

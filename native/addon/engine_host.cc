@@ -3,20 +3,13 @@
 #include <utility>
 
 #include "completions.h"
+#include "engine/left_behind.h"
 
 namespace addon {
 namespace {
 
-std::shared_ptr<engine::Backend> load_backend(const LoadArguments& arguments) {
-  if (const auto* text = std::get_if<backend::TextModelSource>(&arguments.source)) {
-    return backend::load_text_encoder(*text, arguments.compute);
-  }
-  if (const auto* text = std::get_if<backend::TorchScriptTextSource>(&arguments.source)) {
-    return backend::load_torchscript_text(*text, arguments.compute);
-  }
-  return backend::load_torchscript(std::get<backend::TorchScriptSource>(arguments.source),
-                                   arguments.compute);
-}
+/// How long a batch that runs may keep the process from ending.
+constexpr std::chrono::seconds kPatience{1};
 
 }  // namespace
 
@@ -37,14 +30,18 @@ void EngineHost::on_environment_end(void* host) { static_cast<EngineHost*>(host)
 
 void EngineHost::load(LoadArguments arguments, const LoadHandler& on_loaded) {
   hold_loop(1);
-  helper_ = std::thread([this, arguments = std::move(arguments), on_loaded] {
+  line_->host = this;
+  loading_ =
+      Loading::begin(std::move(arguments), [line = line_](std::vector<engine::Completion> ended) {
+        const std::lock_guard lock(line->mutex);
+        if (line->host) line->host->deliver(std::move(ended));
+      });
+  helper_ = std::thread([this, on_loaded] {
     std::string error;
     try {
-      auto backend = load_backend(arguments);
-      description_ = backend->description();
-      engine_ = std::make_unique<engine::Engine>(
-          std::move(backend), arguments.scheduling,
-          [this](std::vector<engine::Completion> ended) { deliver(std::move(ended)); });
+      Loading::Loaded loaded = loading_->await();
+      engine_ = std::move(loaded.engine);
+      description_ = std::move(loaded.description);
     } catch (const std::exception& failure) {
       error = failure.what();
     } catch (...) {
@@ -90,9 +87,16 @@ void EngineHost::close(std::function<void(Napi::Env)> on_closed) {
 void EngineHost::stop() {
   if (!connected_) return;
   connected_ = false;
-  if (loaded_) engine_->abort();  // lets a close() that is under way end soon
+  {
+    const std::lock_guard lock(line_->mutex);
+    line_->host = nullptr;
+  }
+  if (loading_) loading_->cancel();
+  if (loaded_) engine_->abort_within(kPatience);  // lets a close() that is under way end soon
   if (helper_.joinable()) helper_.join();
-  if (engine_) engine_->abort();
+  if (engine_ && !engine_->abort_within(loaded_ ? std::chrono::seconds(0) : kPatience)) {
+    engine::leave_behind([engine = engine_] { engine->abort(); });
+  }
   napi_remove_env_cleanup_hook(env_, on_environment_end, this);
   channel_.Abort();
 }

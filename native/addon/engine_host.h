@@ -6,20 +6,24 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
 #include "arguments.h"
 #include "engine/engine.h"
+#include "loading.h"
 
 namespace addon {
 
 /// Life: load → (submit …) → close, with stop() possible at any moment from the JS thread. Owned by
-/// JS-thread objects alone: the threads hold no reference, stop() waits for them.
+/// JS-thread objects alone: the threads hold no reference, stop() waits for them. But not for ever:
+/// a thread that the model does not give back is left behind, with the engine that it belongs to.
 ///
 /// An environment ends in several ways. A drained event loop and worker.terminate() run clean-up
 /// hooks; process.exit() and an uncaught exception run none of them, only the 'exit' event, where
-/// src/native/load.ts calls stopAll(). Both lead to stop(): after it no thread of ours is left.
+/// src/native/load.ts calls stopAll(). Both lead to stop(): after it no thread of ours is left, or
+/// exit() leaves at once (engine/left_behind.h).
 class EngineHost : public std::enable_shared_from_this<EngineHost> {
  public:
   /// A task for the JS thread.
@@ -46,15 +50,25 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   engine::Statistics statistics() const { return engine_->statistics(); }
   engine::Description description() const { return description_; }
 
+  /// Refuse new work, answer what waits with kDraining.
+  void drop() { engine_->drop(); }
+
   /// Refuse new work, finish what was accepted, then call back on the JS thread. JS thread, once.
   void close(std::function<void(Napi::Env)> on_closed);
 
-  /// Drop what waits, end every thread, disconnect from JavaScript. JS thread; may be repeated.
+  /// Drop what waits, end every thread or leave it behind, disconnect from JavaScript. JS thread;
+  /// may be repeated.
   void stop();
 
  private:
   static void call_js(Napi::Env env, Napi::Function callback, EngineHost* host, Task* task);
   using JsChannel = Napi::TypedThreadSafeFunction<EngineHost, Task, call_js>;
+
+  /// The way of the engine's threads to the host, which may end before they do.
+  struct Line {
+    std::mutex mutex;
+    EngineHost* host;
+  };
 
   explicit EngineHost(Napi::Env env) : env_(env) {}
   void post(Task task);
@@ -67,7 +81,9 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   JsChannel channel_;
   bool connected_ = false;  ///< JS thread: channel_ and the clean-up hook are alive
   size_t outstanding_ = 0;  ///< JS thread: answers that the event loop must stay alive for
-  std::unique_ptr<engine::Engine> engine_;
+  std::shared_ptr<Line> line_ = std::make_shared<Line>();
+  std::shared_ptr<Loading> loading_;
+  std::shared_ptr<engine::Engine> engine_;
   engine::Description description_;
   bool loaded_ = false;  ///< JS thread: engine_ is set and no longer changes
   std::thread helper_;   ///< loads, and later closes

@@ -62,6 +62,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::admission>("admission"),
                          InstanceMethod<&EngineObject::cancel>("cancel"),
                          InstanceMethod<&EngineObject::stats>("stats"),
+                         InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
                      });
 }
@@ -89,8 +90,8 @@ Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
   const auto first_ticket = static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value());
   const double timeout_ms = info[2].As<Napi::Number>().DoubleValue();
   try {
-    return refusal(info.Env(),
-                   host_->submit(first_ticket, inputs_argument(info[1]), deadline_after(timeout_ms)));
+    return refusal(info.Env(), host_->submit(first_ticket, inputs_argument(info[1]),
+                                             deadline_after(timeout_ms)));
   } catch (const engine::BackendError& error) {
     throw Napi::Error::New(info.Env(), error.what());
   }
@@ -119,9 +120,13 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   object["refused"] = static_cast<double>(statistics.refused);
   object["cancelled"] = static_cast<double>(statistics.cancelled);
   object["expired"] = static_cast<double>(statistics.expired);
+  object["timedOut"] = static_cast<double>(statistics.timed_out);
   object["batches"] = static_cast<double>(statistics.batches);
+  object["stuckMs"] = milliseconds(statistics.stuck_for);
   return object;
 }
+
+void EngineObject::drop(const Napi::CallbackInfo& /*info*/) { host_->drop(); }
 
 Napi::Value EngineObject::close(const Napi::CallbackInfo& info) {
   const auto deferred = Napi::Promise::Deferred::New(info.Env());

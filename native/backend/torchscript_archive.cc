@@ -2,6 +2,7 @@
 
 #include <c10/util/StringUtil.h>
 #include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
@@ -44,8 +45,26 @@ std::optional<std::string> problem_of(const torch::jit::Block& block) {
     for (const auto* inner : node->blocks()) {
       if (auto problem = problem_of(*inner)) return problem;
     }
+    if (node->hasAttribute(c10::attr::Subgraph)) {  // of a fork
+      if (auto problem = problem_of(*node->g(c10::attr::Subgraph)->block())) return problem;
+    }
   }
   return std::nullopt;
+}
+
+/// Whether calls are left that inlining could not follow.
+bool calls_methods(const torch::jit::Block& block) {
+  for (const auto* node : block.nodes()) {
+    if (node->kind() == c10::prim::CallMethod) return true;
+    for (const auto* inner : node->blocks()) {
+      if (calls_methods(*inner)) return true;
+    }
+    if (node->hasAttribute(c10::attr::Subgraph) &&
+        calls_methods(*node->g(c10::attr::Subgraph)->block())) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -79,10 +98,19 @@ void require_harmless_archive(const std::string& path) {
 }
 
 void require_harmless_operators(const torch::jit::Module& module, const std::string& file) {
-  const auto graph = module.get_method("forward").graph()->copy();
-  torch::jit::Inline(*graph);
-  if (const auto problem = problem_of(*graph->block())) {
-    throw LoadError(file + ": forward() uses " + *problem + ", which a classifier has no use for");
+  const auto require = [&file](torch::jit::Graph& code) {
+    const auto graph = code.copy();
+    torch::jit::Inline(*graph);
+    if (const auto problem = problem_of(*graph->block())) {
+      throw LoadError(file + ": forward() uses " + *problem +
+                      ", which a classifier has no use for");
+    }
+    return calls_methods(*graph->block());
+  };
+  if (!require(*module.get_method("forward").graph())) return;
+  // Through an interface: which method it is shows only when it runs.
+  for (auto* function : module._ivalue()->compilation_unit()->get_functions()) {
+    if (auto* code = torch::jit::tryToGraphFunction(*function)) require(*code->graph());
   }
 }
 

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "backend/backends.h"
+#include "run_limit.h"
 #include "runtime.h"
 #include "torchscript_module.h"
 
@@ -69,15 +70,17 @@ class TorchScriptBackend final : public engine::Backend {
  public:
   TorchScriptBackend(const TorchScriptSource& source, const ComputeOptions& compute)
       : source_(source),
-        threads_(compute.threads_per_worker),
-        module_(load_torchscript_module(source.path)),
+        compute_(compute),
+        module_(load_torchscript_module(source.path, compute)),
         keeps_state_(keeps_state(module_)),
         windows_per_run_(std::max(kSamplesPerRun / source.window_length, size_t{1})) {
+    const std::string file = std::filesystem::path(source.path).filename().string();
     try {
       batching_ = try_windows() && windows_per_run_ > 1;
     } catch (const OutputError& error) {
-      const std::string file = std::filesystem::path(source.path).filename().string();
       throw LoadError(file + ": " + error.what());
+    } catch (const engine::RunTimeout&) {
+      throw LoadError(too_slow(file, compute.run_limit));
     }
   }
 
@@ -101,7 +104,7 @@ class TorchScriptBackend final : public engine::Backend {
   }
 
   std::optional<engine::Sequence> prepare_thread() override {
-    set_intra_op_threads(threads_);
+    set_intra_op_threads(compute_.threads_per_worker);
     silence_this_thread();
     engine::Sequence zeros = prepare(std::vector<float>(source_.window_length));
     const engine::Sequence* batch[] = {&zeros};
@@ -118,6 +121,7 @@ class TorchScriptBackend final : public engine::Backend {
   }
 
   std::vector<engine::Logits> run(engine::Batch batch) {
+    const RunLimit limit(compute_);
     try {
       const c10::InferenceMode inference_mode;
       // A frozen graph gains nothing from the optimizing executor, whose first runs take long.
@@ -131,6 +135,7 @@ class TorchScriptBackend final : public engine::Backend {
     } catch (const engine::BackendError&) {
       throw;
     } catch (...) {
+      if (limit.was_reached()) throw engine::RunTimeout(compute_.run_limit);
       throw engine::BackendError(message_of_current_exception());
     }
   }
@@ -166,6 +171,8 @@ class TorchScriptBackend final : public engine::Backend {
       try {
         trial_.outputs.push_back(run({&batch.back(), 1}).front());
       } catch (const OutputError&) {
+        throw;
+      } catch (const engine::RunTimeout&) {
         throw;
       } catch (const engine::BackendError& error) {
         if (trial_.error.empty()) trial_.error = error.what();
@@ -204,7 +211,7 @@ class TorchScriptBackend final : public engine::Backend {
   }
 
   TorchScriptSource source_;
-  int threads_;
+  ComputeOptions compute_;
   torch::jit::Module module_;
   bool keeps_state_;
   size_t windows_per_run_;

@@ -12,6 +12,7 @@
 
 #include "backend/model_config.h"
 #include "mapped_file.h"
+#include "run_limit.h"
 #include "runtime.h"
 #include "torchscript_archive.h"
 
@@ -101,7 +102,7 @@ void silence_this_thread() {
   c10::WarningUtils::set_warning_handler(&silence);  // one for each thread
 }
 
-torch::jit::Module load_torchscript_module(const std::string& path) {
+torch::jit::Module load_torchscript_module(const std::string& path, const ComputeOptions& compute) {
   const std::string file = MappedFile(path).name();  // says plainly when it cannot be read
   require_harmless_archive(path);
   silence_this_thread();
@@ -116,10 +117,12 @@ torch::jit::Module load_torchscript_module(const std::string& path) {
   module.eval();
   if (!module.find_method("forward")) throw LoadError(file + ": has no method forward");
   require_harmless_operators(module, file);
+  guard_loops(*module._ivalue()->compilation_unit());
   // Freezing would inline functions of a copy that is gone afterwards: inlined here, the operators
   // point to functions of this one.
   torch::jit::Inline(*module.get_method("forward").graph());
   keep_functions_of(module);
+  const RunLimit limit(compute);  // freezing runs what depends on no input
   try {
     return torch::jit::freeze(module);
   } catch (...) {

@@ -6,13 +6,14 @@
 
 #include <string>
 
+#include "backend/backends.h"
 #include "engine/backend.h"
 
 namespace backend {
 
 /// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
-/// where its code allows it. Throws LoadError naming the file.
-torch::jit::Module load_torchscript_module(const std::string& path);
+/// where its code allows it. Its loops end when a RunLimit does. Throws LoadError naming the file.
+torch::jit::Module load_torchscript_module(const std::string& path, const ComputeOptions& compute);
 
 /// A model must not print what it is given, nor warn of it: print() is silenced by loading,
 /// warnings of this thread by this.

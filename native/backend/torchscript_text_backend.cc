@@ -13,6 +13,7 @@
 #include "backend/backends.h"
 #include "hf/tokenizer.h"
 #include "nn/packed_batch.h"
+#include "run_limit.h"
 #include "runtime.h"
 #include "torchscript_module.h"
 
@@ -89,10 +90,10 @@ class TorchScriptTextBackend final : public engine::Backend {
  public:
   TorchScriptTextBackend(const TorchScriptTextSource& source, const ComputeOptions& compute)
       : file_(std::filesystem::path(source.path).filename().string()),
-        threads_(compute.threads_per_worker),
+        compute_(compute),
         num_labels_(static_cast<int64_t>(source.num_labels)),
         tokenizer_(open_tokenizer(source)),
-        module_(load_torchscript_module(source.path)),
+        module_(load_torchscript_module(source.path, compute)),
         keeps_state_(keeps_state(module_)),
         inputs_(inputs_of(module_, file_)) {
     batching_ = answers_alike_in_batches(answers_alone());
@@ -120,7 +121,7 @@ class TorchScriptTextBackend final : public engine::Backend {
   }
 
   std::optional<engine::Sequence> prepare_thread() override {
-    set_intra_op_threads(threads_);
+    set_intra_op_threads(compute_.threads_per_worker);
     silence_this_thread();
     engine::Sequence sequence = prepare(std::string(kWarmUpText));
     const engine::Sequence* batch[] = {&sequence};
@@ -134,6 +135,7 @@ class TorchScriptTextBackend final : public engine::Backend {
   }
 
   std::vector<engine::Logits> run(engine::Batch batch) {
+    const RunLimit limit(compute_);
     try {
       const c10::InferenceMode inference_mode;
       // A frozen graph gains nothing from the optimizing executor, whose first runs take long.
@@ -152,6 +154,7 @@ class TorchScriptTextBackend final : public engine::Backend {
     } catch (const engine::BackendError&) {
       throw;
     } catch (...) {
+      if (limit.was_reached()) throw engine::RunTimeout(compute_.run_limit);
       throw engine::BackendError(message_of_current_exception());
     }
   }
@@ -235,6 +238,8 @@ class TorchScriptTextBackend final : public engine::Backend {
       try {
         answered.logits.push_back(run(batch).front());
         works.insert(text.input_ids.size());
+      } catch (const engine::RunTimeout&) {
+        throw LoadError(too_slow(file_, compute_.run_limit));
       } catch (const engine::BackendError& error) {
         if (!problem) problem = {text.input_ids.size(), error.what()};
       }
@@ -282,7 +287,7 @@ class TorchScriptTextBackend final : public engine::Backend {
   }
 
   std::string file_;
-  int threads_;
+  ComputeOptions compute_;
   int64_t num_labels_;
   hf::Tokenizer tokenizer_;
   torch::jit::Module module_;

@@ -1,10 +1,13 @@
 #include "engine/engine.h"
 
 #include <exception>
+#include <functional>
 #include <future>
 #include <utility>
 
+#include "live_threads.h"
 #include "request_queue.h"
+#include "watchdog.h"
 #include "worker_thread.h"
 
 namespace engine {
@@ -50,7 +53,12 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
       description_(backend_->description()),
       options_(for_model(options, description_)),
       on_completions_(std::move(on_completions)),
-      queue_(std::make_unique<RequestQueue>(options_, description_.max_length)) {
+      queue_(std::make_unique<RequestQueue>(options_, description_.max_length)),
+      live_(std::make_unique<LiveThreads>()),
+      watchdog_(std::make_unique<Watchdog>(
+          options_.run_limit,
+          Watchdog::Handlers{.on_given_up = std::bind_front(&Engine::give_up, this),
+                             .meanwhile = [this] { drop_expired(); }})) {
   // The requests of a signal model keep the event loop busy, and it must win. Those of a text model
   // hardly do, and with a lower priority another process would take a core from it nearly whole.
   const Priority priority = description_.needs_preparation ? Priority::kEqual : Priority::kLower;
@@ -58,7 +66,7 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
   for (size_t i = 0; i < options_.workers; ++i) {
     auto promise = std::make_shared<std::promise<void>>();
     prepared.push_back(promise->get_future());
-    threads_.emplace_back([this, i, promise, priority] {
+    start_thread([this, i, promise, priority] {
       set_up_engine_thread("inference", priority);
       try {
         prepare_worker();
@@ -71,11 +79,11 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
     });
   }
   if (description_.needs_preparation) {
-    threads_.emplace_back([this] {
+    start_thread([this] {
       set_up_engine_thread("tokenization", Priority::kEqual);
       prepare_loop(Lane::kShort);
     });
-    threads_.emplace_back([this] {
+    start_thread([this] {
       set_up_engine_thread("long texts", Priority::kLower);
       prepare_loop(Lane::kLong);
     });
@@ -131,21 +139,54 @@ Statistics Engine::statistics() const {
           .refused = refused_,
           .cancelled = cancelled_,
           .expired = expired_,
-          .batches = batches_};
+          .timed_out = timed_out_,
+          .batches = batches_,
+          .stuck_for = watchdog_->stuck_for()};
 }
 
 void Engine::close() {
   queue_->close();
-  join();
+  const size_t left = live_->wait([this](size_t live) {
+    return live == 0 || abandoned_ || (live == watchdog_->given_up() && queue_->size() == 0);
+  });
+  if (left == 0) join();
 }
 
-void Engine::abort() {
+void Engine::drop() {
   std::vector<Completion> dropped;
   for (const auto& request : queue_->close_and_clear()) {
     dropped.push_back(completion_of(request, Status::kDraining));
   }
   complete(std::move(dropped));
+}
+
+void Engine::abort() {
+  drop();
   join();
+}
+
+bool Engine::abort_within(Clock::duration patience) {
+  drop();
+  abandoned_ = true;
+  live_->wake();
+  const size_t left = live_->wait([this](size_t live) { return live == watchdog_->given_up(); },
+                                  Clock::now() + patience);
+  if (left > 0) return false;
+  join();
+  return true;
+}
+
+void Engine::start_thread(std::function<void()> body) {
+  live_->begin();
+  try {
+    threads_.emplace_back([this, body = std::move(body)] {
+      body();
+      live_->end();
+    });
+  } catch (...) {
+    live_->end();
+    throw;
+  }
 }
 
 void Engine::join() {
@@ -213,7 +254,7 @@ void Engine::work_loop(size_t worker) {
     complete(std::move(expired));
     if (!taken.batch.empty()) {
       const bool alone = running_++ == 0 && queue_->size() == 0;
-      run_batch(std::move(taken.batch), alone ? Cores::kAll : Cores::kOwn);
+      run_batch(std::move(taken.batch), alone ? Cores::kAll : Cores::kOwn, worker);
       queue_->finished(worker, alone ? options_.workers : 1);
       --running_;
     }
@@ -221,22 +262,24 @@ void Engine::work_loop(size_t worker) {
   }
 }
 
-void Engine::run_batch(Requests requests, Cores cores) {
-  std::vector<Completion> completions = run_together(requests, cores);
-  if (requests.size() > 1 && completions.front().status == Status::kFailed) {
+void Engine::run_batch(Requests requests, Cores cores, size_t worker) {
+  std::vector<Completion> completions = run_together(requests, cores, worker);
+  if (completions.size() > 1 && completions.front().status == Status::kFailed) {
     // One request must not take its neighbours down: each again, alone.
     completions.clear();
     while (!requests.empty()) {
       Requests alone;
       alone.splice(alone.end(), requests, requests.begin());
-      completions.push_back(std::move(run_together(alone, Cores::kOwn).front()));
+      for (auto& own : run_together(alone, Cores::kOwn, worker)) {
+        completions.push_back(std::move(own));
+      }
     }
   }
   complete(std::move(completions));
 }
 
-/// Either all of the completions are kOk or all are kFailed.
-std::vector<Completion> Engine::run_together(const Requests& requests, Cores cores) {
+/// All of the completions have the same status. Empty: the run was given up, which has answered.
+std::vector<Completion> Engine::run_together(const Requests& requests, Cores cores, size_t worker) {
   const auto start = options_.now();
   std::vector<const Sequence*> batch;
   batch.reserve(requests.size());
@@ -244,12 +287,18 @@ std::vector<Completion> Engine::run_together(const Requests& requests, Cores cor
   std::vector<Logits> results;
   std::string message;
   Status status = Status::kOk;
+  Watchdog::Run watched(*watchdog_, requests, worker);
   try {
     results = backend_->run(batch, cores);
+  } catch (const RunTimeout& timeout) {
+    queue_->give_up(worker);
+    status = Status::kTimedOut;
+    message = timeout.what();
   } catch (...) {
     status = Status::kFailed;
     message = current_message();
   }
+  if (!watched.end()) return {};
   ++batches_;
   const auto inference_time = options_.now() - start;
   std::vector<Completion> completions;
@@ -264,6 +313,28 @@ std::vector<Completion> Engine::run_together(const Requests& requests, Cores cor
     completions.push_back(std::move(completion));
   }
   return completions;
+}
+
+/// On the watchdog's thread, while no worker may come to do it.
+void Engine::drop_expired() {
+  std::vector<Completion> expired;
+  for (const auto& request : queue_->take_expired()) {
+    expired.push_back(completion_of(request, Status::kDeadlineExceeded));
+  }
+  complete(std::move(expired));
+}
+
+/// On the watchdog's thread.
+void Engine::give_up(const Requests& requests, size_t worker) {
+  ++batches_;
+  queue_->give_up(worker);
+  std::vector<Completion> completions;
+  for (const auto& request : requests) {
+    completions.push_back(completion_of(request, Status::kTimedOut));
+    completions.back().message = RunTimeout(options_.run_limit).what();
+  }
+  complete(std::move(completions));
+  live_->wake();
 }
 
 void Engine::complete(std::vector<Completion> completions) {
@@ -281,6 +352,9 @@ void Engine::complete(std::vector<Completion> completions) {
         break;
       case Status::kCancelled:
         ++cancelled_;
+        break;
+      case Status::kTimedOut:
+        ++timed_out_;
         break;
       case Status::kQueueFull:
       case Status::kWaitTooLong:

@@ -88,8 +88,7 @@ Admission RequestQueue::admit(size_t requests, size_t bytes, Lane lane,
 Clock::duration RequestQueue::wait(Lane lane) const {
   const Arrived& arrived = lane == Lane::kShort ? short_ : long_;
   // Both go on at the same time.
-  const auto wait =
-      std::max(run_wait(), arrived.pace.time_for(static_cast<double>(arrived.work)));
+  const auto wait = std::max(run_wait(), arrived.pace.time_for(static_cast<double>(arrived.work)));
   return std::chrono::duration_cast<Clock::duration>(wait);
 }
 
@@ -98,7 +97,14 @@ Pace::Duration RequestQueue::run_wait() const {
   const auto now = options_.now();
   auto work = run_pace_.time_for(static_cast<double>(arrived_cost_ + ready_cost_));
   bool is_worker_free = false;
+  size_t workers = 0;
+  auto stuck_for = Clock::duration::max();
   for (const Running& batch : running_) {
+    if (batch.given_up) {
+      stuck_for = std::min(stuck_for, now - batch.since);
+      continue;
+    }
+    ++workers;
     if (batch.cost == 0) {
       is_worker_free = true;
       continue;
@@ -108,13 +114,14 @@ Pace::Duration RequestQueue::run_wait() const {
     work += std::max(left, Pace::Duration::zero());
   }
   if (is_worker_free && requests_ == 0) return Pace::Duration::zero();
-  return work / static_cast<double>(running_.size());
+  // As good a guess as any: it takes as long again.
+  if (workers == 0) return stuck_for;
+  return work / static_cast<double>(workers);
 }
 
 size_t RequestQueue::expected_cost(const Request& request) const {
   constexpr double kSpecialTokens = 2;
-  const double tokens =
-      kSpecialTokens + static_cast<double>(request.bytes) * tokens_ / text_bytes_;
+  const double tokens = kSpecialTokens + static_cast<double>(request.bytes) * tokens_ / text_bytes_;
   return static_cast<size_t>(std::min(tokens, static_cast<double>(longest_sequence_)));
 }
 
@@ -201,8 +208,23 @@ void RequestQueue::finished(size_t worker, size_t cores) {
   const std::lock_guard lock(mutex_);
   Running& batch = running_[worker];
   const Pace::Duration time = options_.now() - batch.since;
-  run_pace_.add(static_cast<double>(batch.cost), time * static_cast<double>(cores));
-  batch.cost = 0;
+  if (!batch.given_up) {
+    run_pace_.add(static_cast<double>(batch.cost), time * static_cast<double>(cores));
+  }
+  batch = {};
+}
+
+void RequestQueue::give_up(size_t worker) {
+  const std::lock_guard lock(mutex_);
+  running_[worker].given_up = true;
+}
+
+Requests RequestQueue::take_expired() {
+  const std::lock_guard lock(mutex_);
+  Requests expired;
+  for (Line* line : {&short_.line, &long_.line, &ready_}) move_expired(*line, expired);
+  if (drained()) ready_changed_.notify_all();
+  return expired;
 }
 
 void RequestQueue::learn_pace(size_t cost, Clock::duration time) {
@@ -261,7 +283,8 @@ Clock::duration RequestQueue::wait() const {
 }
 
 bool RequestQueue::batch_is_full() const {
-  return ready_.requests.size() >= options_.max_batch_requests || ready_cost_ >= options_.max_batch_tokens;
+  return ready_.requests.size() >= options_.max_batch_requests ||
+         ready_cost_ >= options_.max_batch_tokens;
 }
 
 /// It no longer waits for its preparation: that is done, or will not be.

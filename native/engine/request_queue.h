@@ -63,6 +63,10 @@ class RequestQueue {
   /// The worker, 0 … workers - 1, runs it until finished().
   Taken take_batch(size_t worker);
 
+  /// The batch of this worker takes too long: it says nothing of the pace, and whether the worker
+  /// comes back is not known.
+  void give_up(size_t worker);
+
   /// The batch of this worker, which it ran on so many workers' cores, is done.
   void finished(size_t worker, size_t cores);
 
@@ -71,6 +75,9 @@ class RequestQueue {
 
   /// The request if it still waits, else none.
   Requests remove(uint64_t ticket);
+
+  /// What waits and is past its deadline, for when no worker comes to take it.
+  Requests take_expired();
 
   /// Refuse what comes from now on. What waits is still given out.
   void close();
@@ -103,6 +110,7 @@ class RequestQueue {
   struct Running {
     size_t cost = 0;
     Clock::time_point since;
+    bool given_up = false;  ///< nobody knows when it ends
   };
 
   bool drained() const {
@@ -136,8 +144,8 @@ class RequestQueue {
   size_t bytes_ = 0;
   size_t arrived_cost_ = 0;  ///< expected, of what is not yet prepared
   size_t ready_cost_ = 0;
-  std::vector<Running> running_;  ///< [workers]
-  Pace run_pace_;                 ///< of one worker, by cost
+  std::vector<Running> running_;        ///< [workers]
+  Pace run_pace_;                       ///< of one worker, by cost
   double tokens_ = 1, text_bytes_ = 4;  ///< of recent texts, for the cost of those to come
   bool closed_ = false;
 };

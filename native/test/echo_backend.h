@@ -1,12 +1,14 @@
 // A backend whose answers can be checked: the logits of "17" are {17, number of tokens}.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -54,12 +56,19 @@ class EchoBackend : public Backend {
       batch_cores.push_back(cores);
       ++running_;
       changed_.notify_all();
-      changed_.wait(lock, [this] { return !held_; });
+      const bool asked = std::ranges::any_of(batch, [this](const Sequence* sequence) {
+        return !held_text_.empty() && std::ranges::equal(sequence->input_ids, held_text_);
+      });
+      if (asked || held_) {
+        changed_.wait(lock, [this] { return (!held_ && held_text_.empty()) || passes_ > 0; });
+        if (passes_ > 0) --passes_;
+      }
     }
     std::vector<Logits> results;
     for (const auto* const sequence : batch) {
       const std::string text(sequence->input_ids.begin(), sequence->input_ids.end());
       if (text == "fail") throw BackendError("cannot be run");
+      if (text == "time out") throw RunTimeout(std::chrono::milliseconds(60'000));
       if (text == "fail oddly") throw 42;  // NOLINT: not derived from std::exception, on purpose
       results.push_back({std::stof(text), static_cast<float>(text.size())});
     }
@@ -71,9 +80,21 @@ class EchoBackend : public Backend {
     const std::lock_guard lock(mutex_);
     held_ = true;
   }
+  /// Those with this text alone.
+  void hold_text(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    held_text_ = text;
+  }
   void release() {
     const std::lock_guard lock(mutex_);
     held_ = false;
+    held_text_.clear();
+    changed_.notify_all();
+  }
+  /// One batch, and those after it are held as before.
+  void release_once() {
+    const std::lock_guard lock(mutex_);
+    ++passes_;
     changed_.notify_all();
   }
   /// The long texts behind the first `count` wait inside prepare().
@@ -115,6 +136,8 @@ class EchoBackend : public Backend {
   mutable size_t preparing_ = 0;
   size_t running_ = 0;
   bool held_ = false;
+  std::string held_text_;
+  size_t passes_ = 0;
   size_t passing_ = SIZE_MAX;
 };
 

@@ -93,6 +93,11 @@ export class EegClassifier {
     return this.#engine.refusal(timeoutMs);
   }
 
+  /** See `Engine.drop`. */
+  drop(): void {
+    this.#engine.drop();
+  }
+
   close(): Promise<void> {
     return this.#engine.close();
   }

@@ -89,8 +89,14 @@ export class EngineMetrics {
         'libtorch_serve_inputs_total',
         'Inputs that the queue took, by how they ended.',
         () => {
-          const { completed, failed, cancelled, expired } = this.#engine.stats();
-          return byLabel('outcome', { answered: completed, failed, cancelled, expired });
+          const stats = this.#engine.stats();
+          return byLabel('outcome', {
+            answered: stats.completed,
+            failed: stats.failed,
+            cancelled: stats.cancelled,
+            expired: stats.expired,
+            timed_out: stats.timedOut,
+          });
         },
       ),
       counter('libtorch_serve_batches_total', 'Runs of the model, failed ones included.', () => [

@@ -79,7 +79,7 @@ export class RequestMetrics {
       ),
       counter(
         'libtorch_serve_http_requests_timed_out_total',
-        'Requests answered 504: their deadline passed before the model ran.',
+        'Requests answered 504: their deadline passed before the model ran, or it ran too long.',
         () => [{ labels: {}, value: this.#timedOut }],
       ),
       counter(

@@ -8,6 +8,7 @@ export type EngineErrorCode =
   | 'DRAINING'
   | 'DEADLINE_EXCEEDED'
   | 'CANCELLED'
+  | 'INFERENCE_TIMEOUT'
   | 'INFERENCE_FAILED'
   | 'MODEL_LOAD_FAILED';
 
@@ -28,6 +29,8 @@ export interface SchedulingOptions {
   readonly maxQueueDelayMs: number;
   /** Requests that may wait; more are refused. */
   readonly maxQueueRequests: number;
+  /** The longest that the model may run on a batch; then its requests end with INFERENCE_TIMEOUT. */
+  readonly inferenceTimeoutMs: number;
   /** An input that is expected to wait longer before it runs is refused, in ms. */
   readonly maxQueueWaitMs: number;
 }
@@ -110,7 +113,10 @@ export interface EngineStats {
   readonly refused: number;
   readonly cancelled: number;
   readonly expired: number;
+  readonly timedOut: number;
   readonly batches: number;
+  /** How long the model has been running on a batch that it was given up on; 0: there is none. */
+  readonly stuckMs: number;
 }
 
 /** The answer to one request. */
@@ -159,7 +165,12 @@ export interface NativeEngine {
   admission(timeoutMs: number): NativeRefusal | undefined;
   cancel(ticket: number): void;
   stats(): EngineStats;
-  /** Resolves when all that was accepted has been answered and every thread has ended. */
+  /** Refuses new requests, and answers those that wait with DRAINING. */
+  drop(): void;
+  /**
+   * Resolves when all that was accepted has been answered and every thread has ended, but for those
+   * that the model was given up on.
+   */
   close(): Promise<void>;
 }
 
@@ -176,6 +187,10 @@ export interface NativeBinding {
    * measurement of some milliseconds shows no gain. Empty: it is of use.
    */
   dtypeProblem(dtype: Dtype): string;
-  /** End every thread of this environment's engines at once, answering nothing. */
+  /**
+   * End every thread of this environment's engines and loads at once, answering nothing. One that
+   * does not end within a second is left behind, and then the process ends without running what C
+   * and C++ have registered for its exit.
+   */
   stopAll(): void;
 }

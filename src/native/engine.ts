@@ -191,7 +191,15 @@ export class Engine<Input extends string | Float32Array> {
     return this.native.stats();
   }
 
-  /** Refuse new requests, answer what was accepted, end the threads. May be called again. */
+  /** Refuse new requests, and answer those that wait with DRAINING. What runs goes on. */
+  drop(): void {
+    this.native.drop();
+  }
+
+  /**
+   * Refuse new requests, answer what was accepted, end the threads, but for those that the model was
+   * given up on. May be called again.
+   */
   close(): Promise<void> {
     this.closed ??= this.native.close();
     return this.closed;
@@ -242,6 +250,11 @@ export class Engine<Input extends string | Float32Array> {
     signal.addEventListener('abort', cancel);
     return () => signal.removeEventListener('abort', cancel);
   }
+}
+
+/** Ends the threads of all engines, and of those that are being loaded. What waits is not told. */
+export function stopEngines(): void {
+  loadBinding().stopAll();
 }
 
 /** Of LibTorch, such as 2.15.0. */

@@ -79,6 +79,11 @@ export class TextClassifier {
     return this.#engine.refusal(timeoutMs);
   }
 
+  /** See `Engine.drop`. */
+  drop(): void {
+    this.#engine.drop();
+  }
+
   close(): Promise<void> {
     return this.#engine.close();
   }

@@ -8,5 +8,6 @@ export const SCHEDULING: SchedulingOptions = {
   maxBatchRequests: 16,
   maxQueueDelayMs: 0,
   maxQueueRequests: 4096,
+  inferenceTimeoutMs: 60_000,
   maxQueueWaitMs: 600_000,
 };

@@ -63,7 +63,7 @@ describe.each(SERVICE_CASES)(
       expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
         answered: 40,
         failed: 0,
-        refused: 0,
+        timed_out: 0,
         cancelled: 0,
         expired: 0,
       });
@@ -178,7 +178,7 @@ describe('a list', () => {
     expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
       answered: 38,
       failed: 0,
-      refused: 0,
+      timed_out: 0,
       cancelled: 0,
       expired: 0,
     });
@@ -212,7 +212,7 @@ describe('a list', () => {
     expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
       answered: 0,
       failed: 0,
-      refused: 0,
+      timed_out: 0,
       cancelled: 3,
       expired: 0,
     });

@@ -204,6 +204,14 @@ describe('the sentiment service', () => {
     await expectNotLoaded(SENTIMENT, { SENTIMENT_MODEL_DIR: model }, why);
   });
 
+  it('with a TorchScript text model that never ends serves as not loaded', async () => {
+    cpSync(path.join(FIXTURES, 'models', 'torchscript-dict'), model, { recursive: true });
+    copyFileSync(path.join(FIXTURES, 'torchscript-texts', 'endless.pt'), inModel('model.pt'));
+    const env = { SENTIMENT_MODEL_DIR: model, INFERENCE_TIMEOUT_MS: '1000' };
+    const why = /model\.pt: forward\(\) did not end within 1000 ms when it was tried/;
+    await expectNotLoaded(SENTIMENT, env, why);
+  });
+
   it('with a TorchScript text model of no known maximum length serves as not loaded', async () => {
     cpSync(path.join(FIXTURES, 'models', 'torchscript-one-at-a-time'), model, { recursive: true });
     editConfig((config) => delete config.max_position_embeddings);
@@ -246,6 +254,8 @@ describe('the EEG service', () => {
     ],
     ['code that runs while it is loaded', (file) => copyEeg('setstate', file), /__setstate__/],
     ['an operator that reads files', (file) => copyEeg('reads-file', file), /from_file/],
+    ['one in a fork', (file) => copyEeg('reads-file-in-fork', file), /from_file/],
+    ['one behind an interface', (file) => copyEeg('reads-file-in-part', file), /from_file/],
     [
       'a pickled state_dict',
       (file) =>

@@ -20,6 +20,7 @@ const SCHEDULING = {
   maxBatchRequests: 16,
   maxQueueDelayMs: 0,
   maxQueueRequests: 4096,
+  inferenceTimeoutMs: 60_000,
   maxQueueWaitMs: 600_000,
 };
 

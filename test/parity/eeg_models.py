@@ -108,6 +108,78 @@ class RaisesOnLargeInput(PlainCnn):
         return self.classifier(self.features(x).flatten(1))
 
 
+class EndlessLoop(PlainCnn):
+    def forward(self, x: Tensor) -> Tensor:
+        rounds = 0
+        while rounds >= 0:
+            rounds += 1
+        return self.classifier(self.features(x).flatten(1)) + rounds
+
+
+class EndlessFork(PlainCnn):
+    def rounds(self, count: int) -> int:
+        rounds = 0
+        while rounds < count:
+            rounds += 1
+        return rounds
+
+    def forward(self, x: Tensor) -> Tensor:
+        rounds = torch.jit.fork(self.rounds, 1 << 62)
+        return self.classifier(self.features(x).flatten(1)) + torch.jit.wait(rounds)
+
+
+class EndlessLoopInPart(nn.Module):
+    """The loop is in a method of a part that is called through an interface: nothing inlines it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        while bool(x.abs().max() > 5.0):
+            x = x + 1.0
+        return x
+
+
+@torch.jit.interface
+class Part(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pass
+
+
+class EndlessOnLargeInput(PlainCnn):
+    """Loops for ever for an amplitude over 5, so in no trial."""
+
+    part: Part
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = EndlessLoopInPart()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.classifier(self.features(self.part(x)).flatten(1))
+
+
+class SlowOperator(PlainCnn):
+    """One operator, which nothing can interrupt: products of matrices for seconds where the amplitude
+    is over 5, for a minute and more where it is over 12."""
+
+    def slow(self, x: Tensor, size: int, products: int) -> Tensor:
+        matrix = torch.zeros(size, size) + x.sum() * 0.0
+        return torch.linalg.matrix_power(matrix, 1 << products).sum()
+
+    def forward(self, x: Tensor) -> Tensor:
+        logits = self.classifier(self.features(x).flatten(1))
+        amplitude = float(x.abs().max())
+        if amplitude > 12.0:
+            logits = logits + self.slow(x, 4096, 62)
+        elif amplitude > 5.0:
+            logits = logits + self.slow(x, 2048, 20)
+        return logits
+
+
+class SlowAlways(SlowOperator):
+    def forward(self, x: Tensor) -> Tensor:
+        logits = self.classifier(self.features(x).flatten(1))
+        return logits + self.slow(x, 4096, 62)
+
+
 class TupleOutput(PlainCnn):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         features = self.features(x).flatten(1)
@@ -140,6 +212,28 @@ class ReadsFile(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         data = torch.from_file("/etc/hostname", size=1, dtype=torch.uint8)
         return x[:, 0, :3] + data.to(torch.float32)
+
+
+class ReadsFileInFork(ReadsFile):
+    def read(self, x: Tensor) -> Tensor:
+        data = torch.from_file("/etc/hostname", size=1, dtype=torch.uint8)
+        return x[:, 0, :3] + data.to(torch.float32)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.jit.wait(torch.jit.fork(self.read, x))
+
+
+class ReadsFileInPart(nn.Module):
+    """The part is called through an interface: its code is not in forward()."""
+
+    part: Part
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = ReadsFile()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.part(x)
 
 
 def window_length(model: nn.Module) -> int:
@@ -216,6 +310,13 @@ BAD: list[tuple[str, type[nn.Module], Form, int]] = [
     ("dict-of-two", families.StateForOne, within(families.InDictOfTwo, traced), 41),
     ("tuple-with-state", families.StateForOne, within(families.InTupleWithState, scripted), 42),
     ("saved-in-training", PlainCnn, traced_in_training, 43),
+    ("endless-loop", EndlessLoop, scripted, 44),
+    ("endless-fork", EndlessFork, scripted, 48),
+    ("reads-file-in-fork", ReadsFileInFork, scripted, 49),
+    ("reads-file-in-part", ReadsFileInPart, scripted, 50),
+    ("endless-on-large-input", EndlessOnLargeInput, scripted, 45),
+    ("slow-on-large-input", SlowOperator, scripted, 46),
+    ("slow-always", SlowAlways, scripted, 47),
 ]
 
 

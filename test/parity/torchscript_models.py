@@ -65,6 +65,14 @@ class ThreeLabels(MeanOfWords):
         return self.logits(input_ids, attention_mask)
 
 
+class Endless(MeanOfWords):
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        rounds = 0
+        while rounds >= 0:
+            rounds += 1
+        return self.logits(input_ids, attention_mask) + rounds
+
+
 class ReadsFile(MeanOfWords):
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         data = torch.from_file("/etc/hostname", size=1, dtype=torch.uint8)
@@ -109,6 +117,7 @@ BAD = {
     "four-arguments": FourArguments,
     "three-labels": ThreeLabels,
     "reads-file": ReadsFile,
+    "endless": Endless,
 }
 
 

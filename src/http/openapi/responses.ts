@@ -108,7 +108,7 @@ export function analysisErrors(field: string, limits: { body: number; timeout: n
 }
 
 export const NOT_READY: Node = errorResponse(
-  'The model is not loaded, or the service is shutting down.',
+  'The model is not loaded or has not come back, or the service is shutting down.',
   'The service is shutting down.',
   RETRY_AFTER,
 );

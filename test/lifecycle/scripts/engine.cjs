@@ -13,6 +13,7 @@ const SCHEDULING = {
   maxBatchRequests: 2,
   maxQueueDelayMs: 0,
   maxQueueRequests: 100_000,
+  inferenceTimeoutMs: 60_000,
   maxQueueWaitMs: 600_000,
 };
 

@@ -1,6 +1,8 @@
 // The kinds of model that can be loaded, as engine backends.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,12 +43,40 @@ enum class Dtype { kFloat32, kBFloat16, kInt8 };
 /// measurement shows no gain. Empty when it is of use.
 std::string dtype_problem(Dtype dtype);
 
+/// Whether a model that is being loaded runs, for whoever waits for it. Any thread.
+class LoadProgress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  void began() { note(1); }
+  void ended() { note(-1); }
+
+  /// Whether code of the model has been running for so long without anything coming of it.
+  bool runs_for(Clock::duration limit) const {
+    return running_ > 0 && Clock::now().time_since_epoch() - Clock::duration(changed_) > limit;
+  }
+
+ private:
+  void note(int change) {
+    changed_ = Clock::now().time_since_epoch().count();
+    running_ += change;
+  }
+
+  std::atomic<int> running_{0};
+  std::atomic<Clock::rep> changed_{0};
+};
+
 /// What the process may compute with; the same for every backend of it.
 struct ComputeOptions {
   Dtype dtype = Dtype::kFloat32;
   int threads_per_worker = 1;  ///< on one batch
   int threads_alone = 1;  ///< on a batch that runs alone; a TorchScript model has no use for it
+  std::chrono::milliseconds run_limit{60'000};  ///< the longest that a run may take
+  std::shared_ptr<LoadProgress> progress{};     ///< told of runs
 };
+
+/// The load error of a model that did not come back from being tried. `file`: its name.
+std::string too_slow(const std::string& file, std::chrono::milliseconds limit);
 
 /// Each throws LoadError, or what the file made LibTorch throw translated into one.
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,

@@ -1,6 +1,7 @@
 // The one interface between the engine (queue, workers) and what computes.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -39,6 +40,13 @@ enum class Cores { kOwn, kAll };
 class BackendError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// A run that took longer than it may.
+class RunTimeout : public BackendError {
+ public:
+  explicit RunTimeout(std::chrono::milliseconds limit)
+      : BackendError("The model ran longer than " + std::to_string(limit.count()) + " ms.") {}
 };
 
 /// A loaded model. Loading happens in the constructor of the implementation, which throws.

@@ -30,6 +30,8 @@ struct Options {
   /// Inputs from this size on are prepared on a thread of their own. A text below it takes 20 ms at
   /// most, if all of it must be tokenized.
   size_t long_input_bytes = size_t{16} * 1024;
+  /// The longest that a run of the model may take.
+  std::chrono::milliseconds run_limit{60'000};
   /// What time it is; for tests, a clock of their own.
   Clock::time_point (*now)() = Clock::now;
 };
@@ -45,6 +47,7 @@ enum class Status {
   // Accepted:
   kDeadlineExceeded,
   kCancelled,
+  kTimedOut,  ///< the model ran longer than it may
   kFailed
 };
 
@@ -58,7 +61,7 @@ struct Admission {
 struct Completion {
   uint64_t ticket = 0;
   Status status = Status::kOk;
-  std::string message;  ///< for kFailed
+  std::string message;  ///< for kTimedOut and kFailed
   Logits logits;
   size_t tokens = 0;
   bool truncated = false;
@@ -82,13 +85,18 @@ struct Statistics {
   uint64_t refused = 0;
   uint64_t cancelled = 0;
   uint64_t expired = 0;
+  uint64_t timed_out = 0;
   uint64_t batches = 0;
+  /// How long the model has been running on a batch that was given up; 0: there is none.
+  Clock::duration stuck_for{0};
 };
 
 /// Called on the engine's threads with what ended together: once a batch, not once a request.
 using CompletionHandler = std::function<void(std::vector<Completion>)>;
 
+class LiveThreads;
 class RequestQueue;
+class Watchdog;
 struct Request;
 using Requests = std::list<Request>;
 enum class Lane;
@@ -115,20 +123,31 @@ class Engine {
 
   Statistics statistics() const;
 
-  /// Refuse new requests, run what was accepted, end the threads. Blocks until done.
+  /// Refuse new requests, run what was accepted, end the threads. Blocks until done, but not for
+  /// threads whose run was given up, nor once abort_within() is called.
   void close();
 
-  /// Refuse new requests, complete what waits as kDraining, end the threads after their batch.
+  /// Refuse new requests, complete what waits as kDraining.
+  void drop();
+
+  /// drop(), end the threads after their batch. Blocks until done.
   void abort();
 
+  /// The same, but waits no longer than `patience`, and not for threads whose run was given up.
+  /// False: some have not ended, and the engine must live on until abort() has returned.
+  bool abort_within(Clock::duration patience);
+
  private:
+  void start_thread(std::function<void()> body);
   void prepare_loop(Lane lane);
   void prepare_worker();
   void work_loop(size_t worker);
-  void run_batch(Requests requests, Cores cores);
-  std::vector<Completion> run_together(const Requests& requests, Cores cores);
+  void run_batch(Requests requests, Cores cores, size_t worker);
+  std::vector<Completion> run_together(const Requests& requests, Cores cores, size_t worker);
   Completion prepare(Request& request);
   void complete(std::vector<Completion> completions);
+  void give_up(const Requests& requests, size_t worker);
+  void drop_expired();
   void join();
 
   std::shared_ptr<Backend> backend_;
@@ -138,9 +157,12 @@ class Engine {
   std::unique_ptr<RequestQueue> queue_;
   std::mutex join_mutex_;
   std::vector<std::thread> threads_;
-  std::atomic<size_t> running_{0};  ///< batches
+  std::unique_ptr<LiveThreads> live_;
+  std::atomic<bool> abandoned_{false};  ///< nobody waits for all threads any more
+  std::atomic<size_t> running_{0};      ///< batches
   std::atomic<uint64_t> completed_{0}, failed_{0}, refused_{0}, cancelled_{0}, expired_{0},
-      batches_{0};
+      timed_out_{0}, batches_{0};
+  std::unique_ptr<Watchdog> watchdog_;  ///< last: its thread uses what stands above
 };
 
 }  // namespace engine

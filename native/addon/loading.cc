@@ -1,0 +1,99 @@
+#include "loading.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "engine/left_behind.h"
+
+namespace addon {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How often the model that is being tried is looked at.
+constexpr milliseconds kPeriod{100};
+/// An endless loop ends by itself when its time is up; this much later it would have.
+constexpr milliseconds kSlack{1000};
+/// What a load that is cancelled may still take to end in order.
+constexpr milliseconds kPatience{1000};
+
+std::shared_ptr<engine::Backend> load_backend(const LoadArguments& arguments) {
+  if (const auto* text = std::get_if<backend::TextModelSource>(&arguments.source)) {
+    return backend::load_text_encoder(*text, arguments.compute);
+  }
+  if (const auto* text = std::get_if<backend::TorchScriptTextSource>(&arguments.source)) {
+    return backend::load_torchscript_text(*text, arguments.compute);
+  }
+  return backend::load_torchscript(std::get<backend::TorchScriptSource>(arguments.source),
+                                   arguments.compute);
+}
+
+/// The name of the file whose code is run; empty: none is.
+std::string script_of(const Source& source) {
+  std::filesystem::path path;
+  if (const auto* text = std::get_if<backend::TorchScriptTextSource>(&source)) path = text->path;
+  if (const auto* signal = std::get_if<backend::TorchScriptSource>(&source)) path = signal->path;
+  return path.filename().string();
+}
+
+}  // namespace
+
+std::shared_ptr<Loading> Loading::begin(LoadArguments arguments,
+                                        engine::CompletionHandler on_completions) {
+  const std::shared_ptr<Loading> loading(
+      new Loading(std::move(arguments), std::move(on_completions)));
+  loading->thread_ = std::thread([loading] { loading->load(); });
+  return loading;
+}
+
+Loading::Loading(LoadArguments arguments, engine::CompletionHandler on_completions)
+    : arguments_(std::move(arguments)), on_completions_(std::move(on_completions)) {}
+
+void Loading::load() {
+  Loaded loaded;
+  std::exception_ptr error;
+  try {
+    auto backend = load_backend(arguments_);
+    loaded.description = backend->description();
+    loaded.engine = std::make_unique<engine::Engine>(std::move(backend), arguments_.scheduling,
+                                                     on_completions_);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  const std::lock_guard lock(mutex_);
+  if (!given_up_) loaded_ = std::move(loaded);
+  error_ = error;
+  ended_ = true;
+  changed_.notify_all();
+}
+
+Loading::Loaded Loading::await() {
+  const auto& progress = *arguments_.compute.progress;
+  const auto limit = arguments_.compute.run_limit;
+  std::unique_lock lock(mutex_);
+  bool is_stuck = false;
+  while (!ended_ && !cancelled_ && !is_stuck) {
+    changed_.wait_for(lock, kPeriod);
+    is_stuck = progress.runs_for(limit + kSlack);
+  }
+  if (!ended_ && cancelled_) changed_.wait_for(lock, kPatience, [this] { return ended_; });
+  if (!ended_) {
+    given_up_ = true;
+    lock.unlock();
+    engine::leave_behind([self = shared_from_this()] { self->thread_.join(); });
+    if (!is_stuck) throw backend::LoadError("loading was cancelled");
+    throw backend::LoadError(backend::too_slow(script_of(arguments_.source), limit));
+  }
+  lock.unlock();
+  thread_.join();
+  if (error_) std::rethrow_exception(error_);
+  return std::move(loaded_);
+}
+
+void Loading::cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace addon

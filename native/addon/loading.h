@@ -1,0 +1,50 @@
+// A load that may never end.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "arguments.h"
+#include "engine/engine.h"
+
+namespace addon {
+
+/// Loads a model and starts its engine on a thread of its own. A model may not come back from being
+/// tried; then, or when it is cancelled, the thread is left behind.
+class Loading : public std::enable_shared_from_this<Loading> {
+ public:
+  /// What came of it.
+  struct Loaded {
+    std::unique_ptr<engine::Engine> engine;
+    engine::Description description;
+  };
+
+  static std::shared_ptr<Loading> begin(LoadArguments arguments,
+                                        engine::CompletionHandler on_completions);
+
+  /// Until it ends, or is given up. Throws what it threw, or backend::LoadError. Once.
+  Loaded await();
+
+  /// Makes await() return soon. Any thread.
+  void cancel();
+
+ private:
+  Loading(LoadArguments arguments, engine::CompletionHandler on_completions);
+  void load();
+
+  const LoadArguments arguments_;
+  const engine::CompletionHandler on_completions_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Loaded loaded_;
+  std::exception_ptr error_;
+  bool ended_ = false;
+  bool cancelled_ = false;
+  bool given_up_ = false;  ///< the engine, should there be one yet, is nobody's
+  std::thread thread_;
+};
+
+}  // namespace addon

@@ -1,0 +1,19 @@
+// What may never end, and how the process ends nevertheless.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace engine {
+
+/// Waits, on a thread of its own, for something that may never end; the caller goes on.
+///
+/// exit() destroys static objects, which threads that are left behind would still use. So while one
+/// is, exit() ends the process before it comes to that, with the status it was given. (It needs
+/// glibc; elsewhere the process ends as if nothing was left behind.)
+void leave_behind(std::function<void()> wait_for_end);
+
+/// Those that have not ended.
+size_t left_behind_count();
+
+}  // namespace engine

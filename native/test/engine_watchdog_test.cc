@@ -1,0 +1,205 @@
+// A model that does not come back: runs that are given up, and how the engine ends beside them.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "echo_backend.h"
+
+namespace engine::test {
+namespace {
+
+/// Over in a moment. What must be in time is not run with it.
+constexpr std::chrono::milliseconds kLimit{20};
+
+/// A clock that stands still until it is set.
+std::atomic<Clock::time_point> test_time{Clock::now()};
+Clock::time_point test_clock() { return test_time; }
+
+void await_back(const Engine& engine) {
+  while (engine.statistics().stuck_for > Clock::duration(0)) std::this_thread::yield();
+}
+
+TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  EXPECT_EQ(engine.statistics().stuck_for, Clock::duration(0));
+  backend->hold();
+  submit(engine, 0, Input("1"), kNever);
+  const Completion given_up = ended.of(0);
+  EXPECT_EQ(given_up.status, Status::kTimedOut);
+  EXPECT_EQ(given_up.message, "The model ran longer than 20 ms.");
+  EXPECT_GE(engine.statistics().stuck_for, kLimit);
+  backend->release();
+  await_back(engine);
+  engine.close();
+  EXPECT_EQ(ended.size(), 1U);
+  EXPECT_EQ(ended.repeated(), 0U);
+  EXPECT_EQ(engine.statistics().timed_out, 1U);
+  EXPECT_EQ(engine.statistics().completed, 0U);
+  EXPECT_EQ(engine.statistics().batches, 1U);
+}
+
+TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
+  auto backend = std::make_shared<EchoBackend>();
+  backend->needs_preparation = false;  // so that what waits is one batch
+  Collector ended;
+  Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  backend->hold();
+  submit(engine, 0, Input("1"), kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  for (uint64_t i = 1; i < 5; ++i) submit(engine, i, Input(i == 2 ? "fail" : "1"), kNever);
+  await_queue(engine, 4);
+  backend->release_once();  // the first; the next batch, of four, is held again
+  for (uint64_t i = 1; i < 5; ++i) EXPECT_EQ(ended.of(i).status, Status::kTimedOut);
+  backend->release();  // it fails, and what was given up is not run again one by one
+  engine.close();
+  EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 4}));
+  EXPECT_EQ(ended.repeated(), 0U);
+}
+
+TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
+  backend->hold_text("7");
+  submit(engine, 0, Input("7"), kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  // Whatever the machine does, some are in time.
+  uint64_t ticket = 1;
+  do {
+    submit(engine, ticket, Input("3"), kNever);
+  } while (ended.of(ticket++).status != Status::kOk);
+  EXPECT_GT(engine.statistics().stuck_for, Clock::duration(0));
+  backend->release();
+  await_back(engine);
+  engine.close();
+  EXPECT_EQ(ended.repeated(), 0U);
+}
+
+TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
+  auto backend = std::make_shared<EchoBackend>();
+  backend->needs_preparation = false;  // so that what waits is one batch
+  Collector ended;
+  Engine engine(backend, {.workers = 1}, ended.handler());
+  backend->hold();
+  submit(engine, 9, Input("1"), kNever);
+  backend->await_running(1);
+  for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Input(i == 1 ? "time out" : "1"), kNever);
+  await_queue(engine, 3);
+  backend->release();
+  for (uint64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(ended.of(i).status, Status::kTimedOut);
+    EXPECT_EQ(ended.of(i).message, "The model ran longer than 60000 ms.");
+  }
+  EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 3}));  // not one by one
+}
+
+TEST(EngineWatchdog, CloseAnswersTheRestAndDoesNotWaitForWhatWasGivenUp) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
+  backend->hold_text("7");
+  submit(engine, 0, Input("7"), kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  for (uint64_t i = 1; i < 20; ++i) submit(engine, i, Input("1"), kNever);
+  engine.close();
+  EXPECT_EQ(ended.size(), 20U);
+  EXPECT_FALSE(engine.abort_within(std::chrono::hours(1)));  // nor for so long
+  backend->release();
+  engine.abort();
+  EXPECT_TRUE(engine.abort_within(Clock::duration(0)));
+  EXPECT_EQ(ended.repeated(), 0U);
+}
+
+TEST(EngineWatchdog, AbortWithinLeavesABatchThatRunsAndDropsTheRest) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(backend, {.workers = 1}, ended.handler());
+  backend->hold();
+  submit(engine, 0, Input("7"), kNever);
+  backend->await_running(1);
+  submit(engine, 1, Input("1"), kNever);
+  await_queue(engine, 1);
+  std::jthread closer([&] { engine.close(); });
+  EXPECT_FALSE(engine.abort_within(std::chrono::milliseconds(1)));
+  closer.join();  // it waits no longer, either
+  EXPECT_EQ(ended.of(1).status, Status::kDraining);
+  backend->release();
+  engine.abort();
+  EXPECT_EQ(ended.of(0).status, Status::kOk);
+}
+
+TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  backend->hold();
+  submit(engine, 0, Input("1"), kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  for (uint64_t i = 1; i < 10; ++i) submit(engine, i, Input("1"), kNever);
+  engine.drop();
+  engine.close();
+  for (uint64_t i = 1; i < 10; ++i) EXPECT_EQ(ended.of(i).status, Status::kDraining);
+  EXPECT_EQ(submit(engine, 10, Input("1"), kNever), Status::kDraining);
+  backend->release();
+}
+
+TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(backend,
+                {.workers = 1, .max_queue_wait = std::chrono::milliseconds(1), .run_limit = kLimit},
+                ended.handler());
+  backend->hold();
+  submit(engine, 0, Input("1"), kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  EXPECT_EQ(submit(engine, 1, Input("1"), kNever), Status::kWaitTooLong);
+  EXPECT_GE(engine.statistics().queue_wait, kLimit);
+  backend->release();
+  await_back(engine);
+  EXPECT_EQ(submit(engine, 2, Input("1"), kNever), Status::kOk);
+}
+
+TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(backend, {.workers = 1, .run_limit = kLimit, .now = test_clock}, ended.handler());
+  backend->hold();
+  submit(engine, 0, Input("1"), kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  const auto deadline = test_clock() + std::chrono::seconds(30);
+  EXPECT_EQ(submit(engine, 1, Input("1"), deadline), Status::kOk);
+  EXPECT_EQ(submit(engine, 2, Input("1"), kNever), Status::kOk);
+  test_time = deadline;
+  EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
+  EXPECT_EQ(ended.size(), 2U);
+  backend->release();
+  EXPECT_EQ(ended.of(2).status, Status::kOk);
+}
+
+TEST(EngineWatchdog, WhatTookTooLongSaysNothingOfThePace) {
+  auto backend = std::make_shared<EchoBackend>();
+  backend->needs_preparation = false;
+  Collector ended;
+  Engine engine(backend, {.workers = 1, .now = test_clock}, ended.handler());
+  backend->hold();
+  submit(engine, 0, Input("time out"), kNever);
+  backend->await_running(1);
+  test_time = test_clock() + std::chrono::seconds(60);
+  backend->release();
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  submit(engine, 1, Input("1"), kNever);
+  EXPECT_EQ(ended.of(1).status, Status::kOk);  // so the batch before it is done with
+  backend->hold();
+  submit(engine, 2, Input("1"), kNever);
+  backend->await_running(3);
+  submit(engine, 3, Input("1"), kNever);
+  EXPECT_EQ(engine.statistics().queue_wait, Clock::duration(0));
+  backend->release();
+}
+
+}  // namespace
+}  // namespace engine::test
