@@ -72,7 +72,7 @@ struct ComputeOptions {
   int threads_per_worker = 1;  ///< on one batch
   int threads_alone = 1;  ///< on a batch that runs alone; a TorchScript model has no use for it
   std::chrono::milliseconds run_limit{60'000};  ///< the longest that a run may take
-  std::shared_ptr<LoadProgress> progress{};     ///< told of runs
+  std::shared_ptr<LoadProgress> progress;       ///< told of runs
 };
 
 /// The load error of a model that did not come back from being tried. `file`: its name.
