@@ -206,6 +206,8 @@ describe('a list', () => {
     expect(seen.requests).toEqual({ '/analyze/batch 499': 1, '/analyze/batch 503': 1 });
     expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toEqual({
       queue_full: 1,
+      queue_wait: 0,
+      deadline: 0,
       draining: 0,
     });
     expect(seen.value('libtorch_serve_http_requests_cancelled_total')).toBe(1);
