@@ -49,7 +49,7 @@ export function createApp(options: AppOptions): Express {
   app.use(trackRequest(options.inFlight, { logger, metrics: options.metrics.requests, tracer }));
   const gets: Readonly<Record<string, RequestHandler>> = {
     '/health': health(serviceInfo.model.loaded),
-    '/ready': ready(serviceInfo.model),
+    '/ready': ready(serviceInfo.model, options.inFlight),
     '/info': info(serviceInfo),
     '/openapi.json': openapi(options.describeApi),
     '/metrics': metrics(options.metrics),

@@ -37,6 +37,8 @@ export interface Config {
   readonly requestTimeoutMs: number;
   /** Bytes. */
   readonly bodyLimit: number;
+  readonly shutdownDelayMs: number;
+  /** From the signal on, so the delay is part of it. */
   readonly shutdownTimeoutMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** Null: no spans are exported. */
@@ -96,6 +98,12 @@ export function readCommand(
     problems.push(
       `MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, ${values.MAX_QUEUE_REQUESTS}, ` +
         `received ${values.MAX_LIST_LENGTH}: the queue could never take such a list`,
+    );
+  }
+  if (values.SHUTDOWN_DELAY_MS >= values.SHUTDOWN_TIMEOUT_MS) {
+    problems.push(
+      `SHUTDOWN_DELAY_MS: expected less than SHUTDOWN_TIMEOUT_MS, ${values.SHUTDOWN_TIMEOUT_MS}, ` +
+        `received ${values.SHUTDOWN_DELAY_MS}: no time would be left to answer what was accepted`,
     );
   }
   if (service === undefined || problems.length > 0) throw new ConfigError(problems);
@@ -163,14 +171,7 @@ function toConfig(
   values: SettingValues,
   { place, environment }: { readonly place: Place; readonly environment: NodeJS.ProcessEnv },
 ): Config {
-  const threads = values.WORKERS * values.THREADS_PER_WORKER;
-  const warnings: string[] = [];
-  if (threads > place.coresGranted) {
-    warnings.push(
-      `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
-        'this process may use: expect it to be slower',
-    );
-  }
+  const warnings = describeWhatIsHardlyMeant(values, place);
   return {
     service,
     host: values.HOST || undefined,
@@ -189,11 +190,31 @@ function toConfig(
     maxListLength: values.MAX_LIST_LENGTH,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     bodyLimit: values.BODY_LIMIT,
+    shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     logLevel: values.LOG_LEVEL,
     tracing: readTracingSettings(environment, (warning) => warnings.push(warning)),
     warnings,
   };
+}
+
+function describeWhatIsHardlyMeant(values: SettingValues, place: Place): string[] {
+  const warnings: string[] = [];
+  const threads = values.WORKERS * values.THREADS_PER_WORKER;
+  if (threads > place.coresGranted) {
+    warnings.push(
+      `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
+        'this process may use: expect it to be slower',
+    );
+  }
+  if (values.SHUTDOWN_DELAY_MS > values.SHUTDOWN_TIMEOUT_MS / 2) {
+    const left = values.SHUTDOWN_TIMEOUT_MS - values.SHUTDOWN_DELAY_MS;
+    warnings.push(
+      `SHUTDOWN_DELAY_MS is ${values.SHUTDOWN_DELAY_MS} of the ${values.SHUTDOWN_TIMEOUT_MS} ms of ` +
+        `SHUTDOWN_TIMEOUT_MS: ${left} ms are left to answer what was accepted`,
+    );
+  }
+  return warnings;
 }
 
 function flagOf(name: string): string {

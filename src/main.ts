@@ -53,7 +53,10 @@ function buildNative(): void {
 async function run(config: Config): Promise<void> {
   const startedAt = performance.now();
   const log = createLog(config.logLevel, config.service);
-  const shutdown = new Shutdown(log, config.shutdownTimeoutMs);
+  const shutdown = new Shutdown(log, {
+    delayMs: config.shutdownDelayMs,
+    timeoutMs: config.shutdownTimeoutMs,
+  });
   for (const warning of config.warnings) log.logger.warn(warning);
   const problem = describeDtypeProblem(config);
   if (problem) return fail(problem, EXIT_USAGE);
@@ -75,6 +78,8 @@ async function run(config: Config): Promise<void> {
       log.logger.info({ ...address, modelLoaded, startMs, scheduling }, 'listening');
       log.flush();
       await shutdown.requested;
+      server.leave();
+      await shutdown.delayed;
       await server.close();
     }
   }

@@ -102,10 +102,15 @@ export const SETTINGS = {
     default: '1mb',
     help: 'largest body: bytes, or a number with kb or mb',
   },
+  SHUTDOWN_DELAY_MS: {
+    schema: integer(0, MILLISECONDS_MAX),
+    default: '0',
+    help: 'how long requests are still taken once told to stop, with /ready at 503',
+  },
   SHUTDOWN_TIMEOUT_MS: {
     schema: integer(1, MILLISECONDS_MAX),
     default: '25000',
-    help: 'longest wait for accepted requests once told to stop',
+    help: 'longest time from being told to stop to the end, SHUTDOWN_DELAY_MS included',
   },
   LOG_LEVEL: {
     schema: z

@@ -64,6 +64,11 @@ export class HttpServer {
     });
   }
 
+  /** From now on /ready is 503 and each answer the last of its connection; requests are still taken. */
+  leave(): void {
+    this.#inFlight.leave();
+  }
+
   /**
    * Stops accepting connections, refuses new requests on open ones, and resolves when every
    * request that came before is answered and every connection is closed.

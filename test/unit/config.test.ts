@@ -43,6 +43,7 @@ describe('readCommand', () => {
       maxListLength: 1024,
       requestTimeoutMs: 30_000,
       bodyLimit: 1024 ** 2,
+      shutdownDelayMs: 0,
       shutdownTimeoutMs: 25_000,
       logLevel: 'info',
       tracing: null,
@@ -65,6 +66,7 @@ describe('readCommand', () => {
       MAX_LIST_LENGTH: '7',
       REQUEST_TIMEOUT_MS: '700',
       BODY_LIMIT: '512kb',
+      SHUTDOWN_DELAY_MS: '300',
       SHUTDOWN_TIMEOUT_MS: '900',
       LOG_LEVEL: 'debug',
     });
@@ -86,6 +88,7 @@ describe('readCommand', () => {
       maxListLength: 7,
       requestTimeoutMs: 700,
       bodyLimit: 512 * 1024,
+      shutdownDelayMs: 300,
       shutdownTimeoutMs: 900,
       logLevel: 'debug',
       tracing: null,
@@ -116,6 +119,19 @@ describe('readCommand', () => {
     expect(problems(['eeg'], { MAX_LIST_LENGTH: '4096' })).toEqual([
       'MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, 2048, received 4096: ' +
         'the queue could never take such a list',
+    ]);
+  });
+
+  it('leaves time to answer after the delay of a shutdown', () => {
+    const times = (delay: string) => ({ SHUTDOWN_DELAY_MS: delay, SHUTDOWN_TIMEOUT_MS: '1000' });
+    expect(config(['eeg'], times('500')).warnings).toEqual([]);
+    expect(config(['eeg'], times('501')).warnings).toEqual([
+      'SHUTDOWN_DELAY_MS is 501 of the 1000 ms of SHUTDOWN_TIMEOUT_MS: ' +
+        '499 ms are left to answer what was accepted',
+    ]);
+    expect(problems(['eeg'], times('1000'))).toEqual([
+      'SHUTDOWN_DELAY_MS: expected less than SHUTDOWN_TIMEOUT_MS, 1000, received 1000: ' +
+        'no time would be left to answer what was accepted',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ServiceError } from '../../errors';
-import { contextOf } from '../request-context';
+import type { InFlight } from '../in-flight';
 import { sendJson } from '../send-json';
 import type { ServiceInfo } from './info';
 
@@ -8,11 +8,12 @@ import type { ServiceInfo } from './info';
  * GET /ready: whether requests should be sent here. A model that is loaded is warm: the engine has
  * run it before the port was opened.
  */
-export function ready({ loaded, reason }: ServiceInfo['model']): RequestHandler {
+export function ready(
+  { loaded, reason }: ServiceInfo['model'],
+  inFlight: Pick<InFlight, 'isLeaving'>,
+): RequestHandler {
   return (_request: Request, response: Response) => {
-    if (contextOf(response).refused) {
-      throw new ServiceError('DRAINING', 'The service is shutting down.');
-    }
+    if (inFlight.isLeaving) throw new ServiceError('DRAINING', 'The service is shutting down.');
     if (!loaded) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
     sendJson(response, 200, { ready: true });
   };
