@@ -1,9 +1,11 @@
 import http from 'node:http';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { InvalidStatus, RequestMetrics } from '../metrics/request-metrics';
+import { Connections } from './connections';
 import type { InFlight } from './in-flight';
 
 /** Time a client may take for its request line and headers, and for the whole request, in ms. */
@@ -17,6 +19,14 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
 const BACKLOG = 4096;
 
+/**
+ * How long the first request of a connection is waited for when the port has just been closed, and
+ * how often that is looked at, in ms. A client learns that it is connected before the service does:
+ * its request is on its way, and cut off it would be lost, where a refusal (503) may be sent again.
+ */
+const FIRST_REQUEST_MS = 500;
+const LOOK_INTERVAL_MS = 10;
+
 export interface ServerOptions {
   readonly app: Express;
   readonly inFlight: InFlight;
@@ -27,6 +37,7 @@ export interface ServerOptions {
 /** The HTTP server of one process: protocol limits, protocol errors, and an orderly end. */
 export class HttpServer {
   readonly #server: http.Server;
+  readonly #connections = new Connections();
   readonly #inFlight: InFlight;
   readonly #logger: Logger;
   readonly #metrics: RequestMetrics;
@@ -35,20 +46,26 @@ export class HttpServer {
     this.#inFlight = inFlight;
     this.#logger = logger;
     this.#metrics = metrics;
-    this.#server = http.createServer(
-      {
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-        ...prototypesOf(app),
-        requireHostHeader: false, // Node would answer it without a body; see trackRequest
-      },
-      app,
-    );
+    this.#server = http.createServer({
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      ...prototypesOf(app),
+      requireHostHeader: false, // Node would answer it without a body; see trackRequest
+    });
+    const handle = (request: http.IncomingMessage, response: http.ServerResponse): void => {
+      this.#connections.asked(request.socket);
+      app(request, response);
+    };
+    this.#server.on('request', handle);
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
-    this.#server.on('checkExpectation', app);
+    this.#server.on('checkExpectation', handle);
     this.#server.on('connection', (socket) => {
-      socket.on('close', () => inFlight.connectionClosed(socket));
+      this.#connections.opened(socket);
+      socket.on('close', () => {
+        this.#connections.closed(socket);
+        inFlight.connectionClosed(socket);
+      });
     });
     this.#server.on('clientError', this.#answerClientError);
   }
@@ -74,14 +91,19 @@ export class HttpServer {
    * request that came before is answered and every connection is closed.
    */
   async close(): Promise<void> {
+    await setImmediate(); // right after the event loop has accepted who waited
     // Not http.Server.close(): that cuts idle connections at once, under requests on their way.
     const closed = new Promise<void>((resolve) => {
       net.Server.prototype.close.call(this.#server, () => resolve());
     });
     await this.#inFlight.drain();
+    while (this.#connections.isRequestDue(FIRST_REQUEST_MS)) await setTimeout(LOOK_INTERVAL_MS);
+    await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
+    await this.#inFlight.drain();
     this.#server.closeIdleConnections();
     // What is left has sent no whole request, or is still reading its answer from the kernel.
-    setImmediate(() => this.#server.closeAllConnections());
+    await setImmediate();
+    this.#server.closeAllConnections();
     await closed;
   }
 
