@@ -1,5 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import type { Connections } from './http/connections';
 import type { InFlight } from './http/in-flight';
 import {
   answerErrors,
@@ -7,6 +8,7 @@ import {
   methodNotAllowed,
   notFound,
 } from './http/middleware/answer-errors';
+import { type BodyBounds, boundBodies } from './http/middleware/bound-bodies';
 import { readJson } from './http/middleware/read-json';
 import { trackRequest } from './http/middleware/track-request';
 import type { Endpoint } from './http/routes/endpoint';
@@ -16,6 +18,7 @@ import { metrics } from './http/routes/metrics';
 import { openapi } from './http/routes/openapi';
 import { ready } from './http/routes/ready';
 import { type StaticFile, serveStaticFile } from './http/routes/static-files';
+import { UnsentAnswers } from './http/unsent-answers';
 import type { Metrics } from './metrics/metrics';
 import type { Tracer } from './tracing/tracer';
 
@@ -25,11 +28,12 @@ export interface AppOptions {
   /** The OpenAPI document. */
   readonly describeApi: () => object;
   readonly inFlight: InFlight;
+  readonly connections: Connections;
   readonly metrics: Metrics;
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
   readonly logger: Logger;
-  readonly limits: ErrorLimits;
+  readonly limits: ErrorLimits & BodyBounds;
   /** The page at `GET /` and what belongs to it. */
   readonly staticFiles: readonly StaticFile[];
 }
@@ -45,8 +49,10 @@ export function createApp(options: AppOptions): Express {
   app.disable('etag');
   app.set('query parser', false);
 
-  const { logger, tracer } = options;
-  app.use(trackRequest(options.inFlight, { logger, metrics: options.metrics.requests, tracer }));
+  const { logger, tracer, inFlight, connections } = options;
+  const unsentAnswers = new UnsentAnswers(limits.bodyMemory, connections);
+  const metricsOfRequests = options.metrics.requests;
+  app.use(trackRequest(inFlight, { logger, metrics: metricsOfRequests, tracer, unsentAnswers }));
   const gets: Readonly<Record<string, RequestHandler>> = {
     '/health': health(serviceInfo.model.loaded),
     '/ready': ready(serviceInfo.model, options.inFlight),
@@ -58,8 +64,9 @@ export function createApp(options: AppOptions): Express {
     app.route(path).get(handle).all(methodNotAllowed('GET, HEAD'));
   }
   const read = readJson(limits.bodyLimit);
+  const { hold, release } = boundBodies(limits, connections, inFlight);
   for (const { path, handle } of options.endpoints) {
-    app.route(path).post(read, handle).all(methodNotAllowed('POST'));
+    app.route(path).post(hold, read, release, handle).all(methodNotAllowed('POST'));
   }
   for (const file of options.staticFiles) {
     app.route(file.path).get(serveStaticFile(file)).all(methodNotAllowed('GET, HEAD'));

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { readTracingSettings, type TracingSettings } from './otel-settings';
 import {
+  DESCRIPTORS_KEPT,
   type DTYPES,
   type Given,
   type LOG_LEVELS,
@@ -37,6 +38,9 @@ export interface Config {
   readonly requestTimeoutMs: number;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Bytes. */
+  readonly bodyMemory: number;
+  readonly maxConnections: number;
   readonly shutdownDelayMs: number;
   /** From the signal on, so the delay is part of it. */
   readonly shutdownTimeoutMs: number;
@@ -98,6 +102,12 @@ export function readCommand(
     problems.push(
       `MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, ${values.MAX_QUEUE_REQUESTS}, ` +
         `received ${values.MAX_LIST_LENGTH}: the queue could never take such a list`,
+    );
+  }
+  if (values.BODY_MEMORY < values.BODY_LIMIT) {
+    problems.push(
+      `BODY_MEMORY: expected at least BODY_LIMIT, ${values.BODY_LIMIT}, ` +
+        `received ${values.BODY_MEMORY}: there would never be room for such a body`,
     );
   }
   if (values.SHUTDOWN_DELAY_MS >= values.SHUTDOWN_TIMEOUT_MS) {
@@ -190,6 +200,8 @@ function toConfig(
     maxListLength: values.MAX_LIST_LENGTH,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     bodyLimit: values.BODY_LIMIT,
+    bodyMemory: values.BODY_MEMORY,
+    maxConnections: values.MAX_CONNECTIONS,
     shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     logLevel: values.LOG_LEVEL,
@@ -205,6 +217,13 @@ function describeWhatIsHardlyMeant(values: SettingValues, place: Place): string[
     warnings.push(
       `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
         'this process may use: expect it to be slower',
+    );
+  }
+  const most = place.descriptorsGranted - DESCRIPTORS_KEPT;
+  if (values.MAX_CONNECTIONS > Math.max(16, most)) {
+    warnings.push(
+      `MAX_CONNECTIONS is ${values.MAX_CONNECTIONS}, but this process may have ` +
+        `${place.descriptorsGranted} descriptors open (ulimit -n), and needs some itself`,
     );
   }
   if (values.SHUTDOWN_DELAY_MS > values.SHUTDOWN_TIMEOUT_MS / 2) {

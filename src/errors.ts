@@ -13,6 +13,8 @@ export type ErrorCode =
   | 'NOT_READY'
   | 'NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
+  | 'BODY_MEMORY_FULL'
+  | 'PIPELINE_FULL'
   | 'INTERNAL';
 
 /** The one table of error code → HTTP status. */
@@ -33,6 +35,8 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   DRAINING: 503,
   NOT_READY: 503,
   QUEUE_FULL: 503,
+  BODY_MEMORY_FULL: 503,
+  PIPELINE_FULL: 503,
   DEADLINE_EXCEEDED: 504,
 };
 
@@ -40,6 +44,8 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
 export const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
   DRAINING: 1,
   QUEUE_FULL: 1,
+  BODY_MEMORY_FULL: 1,
+  PIPELINE_FULL: 1,
 };
 
 /** An error whose message the client may read. */

@@ -9,6 +9,8 @@ import path from 'node:path';
 import { createApp } from './app';
 import { type Config, ConfigError, helpText, readCommand } from './config';
 import { coresGranted } from './cores';
+import { descriptorsGranted } from './descriptors';
+import { Connections } from './http/connections';
 import { InFlight } from './http/in-flight';
 import type { ServiceInfo } from './http/routes/info';
 import { readStaticFiles, type StaticFile } from './http/routes/static-files';
@@ -34,6 +36,7 @@ const EXIT_FAILURE = 1;
 async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2), {
     coresGranted: coresGranted(),
+    descriptorsGranted: descriptorsGranted(),
     packageRoot: PACKAGE_ROOT,
     workingDirectory: process.cwd(),
   });
@@ -127,7 +130,6 @@ interface Parts {
 
 function createServer(config: Config, parts: Parts, log: Log): HttpServer {
   const { service, pages, tracer, describeApi } = parts;
-  const inFlight = new InFlight();
   const metrics = createMetrics({
     packageVersion: service.info.version,
     model: service.monitor && {
@@ -135,19 +137,29 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
       served: describeServed(config, service.info),
     },
     requestsInFlight: () => inFlight.size,
+    connections: () => connections.size,
   });
+  const connections = new Connections(config.maxConnections, metrics.connections.ended);
+  const inFlight = new InFlight(connections);
   const app = createApp({
     endpoints: service.endpoints,
     info: service.info,
     describeApi: () => describeApi(service.info),
     inFlight,
+    connections,
     metrics,
     tracer,
     logger: log.logger,
-    limits: { bodyLimit: config.bodyLimit, requestTimeoutMs: config.requestTimeoutMs },
+    limits: config,
     staticFiles: pages,
   });
-  return new HttpServer({ app, inFlight, logger: log.logger, metrics: metrics.requests });
+  return new HttpServer({
+    app,
+    inFlight,
+    connections,
+    logger: log.logger,
+    metrics: metrics.requests,
+  });
 }
 
 function describeServed({ service, scheduling }: Config, info: ServiceInfo): ServedModel {

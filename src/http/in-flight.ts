@@ -1,16 +1,23 @@
+import type { Socket } from 'node:net';
 import type { Response } from 'express';
+import type { Connections } from './connections';
 
 /**
  * The requests that have arrived and are not answered yet, and how the service stands to new ones:
  * it takes them, it takes them and wants to be left (`leave`), or it refuses them (`drain`).
  */
 export class InFlight {
+  readonly #connections: Pick<Connections, 'waits' | 'owes'>;
   /** Answers that are due, by connection, in the order of the requests. */
-  readonly #due = new Map<object, Response[]>();
+  readonly #due = new Map<Socket, Response[]>();
   #size = 0;
   #isLeaving = false;
   #isDraining = false;
   #onIdle: (() => void) | null = null;
+
+  constructor(connections: Pick<Connections, 'waits' | 'owes'>) {
+    this.#connections = connections;
+  }
 
   /** The process is to end: nobody should send requests here any more. */
   get isLeaving(): boolean {
@@ -32,6 +39,7 @@ export class InFlight {
     if (due) due.push(response);
     else this.#due.set(socket, [response]);
     this.#size++;
+    this.#tellWhoseMove(socket);
     if (this.#isLeaving) this.#closeAfterLast(socket);
   }
 
@@ -43,12 +51,13 @@ export class InFlight {
     if (!due || index < 0) return false;
     due.splice(index, 1);
     if (due.length === 0) this.#due.delete(socket);
+    this.#tellWhoseMove(socket);
     if (--this.#size === 0) this.#onIdle?.();
     return true;
   }
 
   /** Requests on this connection that are not answered yet. */
-  countOn(socket: object): number {
+  countOn(socket: Socket): number {
     return this.#due.get(socket)?.length ?? 0;
   }
 
@@ -56,12 +65,12 @@ export class InFlight {
    * Node closes the response that is being sent on a connection, but not those of pipelined
    * requests that wait for their turn behind it: they would never end.
    */
-  connectionClosed(socket: object): void {
+  connectionClosed(socket: Socket): void {
     for (const response of [...(this.#due.get(socket) ?? [])]) response.emit('close');
   }
 
   /** Whether a request that was received whole waits for its answer on this connection. */
-  isAnswerDueOn(socket: object): boolean {
+  isAnswerDueOn(socket: Socket): boolean {
     return this.#due.get(socket)?.some(({ req }) => req.complete) ?? false;
   }
 
@@ -82,11 +91,17 @@ export class InFlight {
     });
   }
 
+  #tellWhoseMove(socket: Socket): void {
+    const [first, second] = this.#due.get(socket) ?? [];
+    if (second) this.#connections.owes(socket);
+    else this.#connections.waits(socket, first?.req ?? null);
+  }
+
   /**
    * Tells the client not to send another request on this connection. Only with the newest of the
    * answers that are due on it: Node closes it then, with the answers to what was pipelined behind.
    */
-  #closeAfterLast(socket: object): void {
+  #closeAfterLast(socket: Socket): void {
     const due = this.#due.get(socket);
     const earlier = due?.at(-2);
     const last = due?.at(-1);

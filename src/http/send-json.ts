@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { contextOf } from './request-context';
 
 /**
  * What `response.json` does for this server, without what it leaves unused (content negotiation,
@@ -10,4 +11,5 @@ export function sendJson(response: Response, status: number, body: object): void
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
+  contextOf(response).unsentAnswers.written(response);
 }

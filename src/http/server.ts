@@ -1,16 +1,21 @@
 import http from 'node:http';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { InvalidStatus, RequestMetrics } from '../metrics/request-metrics';
-import { Connections } from './connections';
+import type { Connections } from './connections';
 import type { InFlight } from './in-flight';
+import { rawAnswer } from './raw-answer';
 
 /** Time a client may take for its request line and headers, and for the whole request, in ms. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** How often those two are looked at, in ms. */
+const TIMEOUTS_INTERVAL_MS = 5000;
+/** How long a connection stays open for what is no HTTP to be answered, in ms. */
+const LAST_WORDS_MS = 1000;
 /**
  * How long an idle connection stays open. Longer than the 60 s of the usual load balancers: the
  * side that closes first must be theirs, or a request can meet a connection that is closing.
@@ -30,6 +35,7 @@ const LOOK_INTERVAL_MS = 10;
 export interface ServerOptions {
   readonly app: Express;
   readonly inFlight: InFlight;
+  readonly connections: Connections;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -37,34 +43,32 @@ export interface ServerOptions {
 /** The HTTP server of one process: protocol limits, protocol errors, and an orderly end. */
 export class HttpServer {
   readonly #server: http.Server;
-  readonly #connections = new Connections();
+  readonly #connections: Connections;
   readonly #inFlight: InFlight;
   readonly #logger: Logger;
   readonly #metrics: RequestMetrics;
 
-  constructor({ app, inFlight, logger, metrics }: ServerOptions) {
+  constructor({ app, inFlight, connections, logger, metrics }: ServerOptions) {
+    this.#connections = connections;
     this.#inFlight = inFlight;
     this.#logger = logger;
     this.#metrics = metrics;
     this.#server = http.createServer({
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       ...prototypesOf(app),
       requireHostHeader: false, // Node would answer it without a body; see trackRequest
     });
-    const handle = (request: http.IncomingMessage, response: http.ServerResponse): void => {
-      this.#connections.asked(request.socket);
-      app(request, response);
-    };
-    this.#server.on('request', handle);
+    this.#server.on('request', app);
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
-    this.#server.on('checkExpectation', handle);
+    this.#server.on('checkExpectation', app);
     this.#server.on('connection', (socket) => {
-      this.#connections.opened(socket);
+      connections.opened(socket);
       socket.on('close', () => {
-        this.#connections.closed(socket);
         inFlight.connectionClosed(socket);
+        connections.closed(socket);
       });
     });
     this.#server.on('clientError', this.#answerClientError);
@@ -76,6 +80,10 @@ export class HttpServer {
       this.#server.once('error', reject);
       this.#server.listen({ port, host, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
+        // A connection that could not be accepted: no descriptor is left (EMFILE). It is no reason to end.
+        this.#server.on('error', (error) => {
+          this.#logger.warn({ err: error }, 'a connection could not be accepted');
+        });
         resolve(this.#server.address() as net.AddressInfo);
       });
     });
@@ -97,7 +105,7 @@ export class HttpServer {
       net.Server.prototype.close.call(this.#server, () => resolve());
     });
     await this.#inFlight.drain();
-    while (this.#connections.isRequestDue(FIRST_REQUEST_MS)) await setTimeout(LOOK_INTERVAL_MS);
+    while (this.#connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
     await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
     await this.#inFlight.drain();
     this.#server.closeIdleConnections();
@@ -108,7 +116,8 @@ export class HttpServer {
   }
 
   /** A request that Node's HTTP parser refuses never reaches Express. */
-  readonly #answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  readonly #answerClientError = (error: NodeJS.ErrnoException, stream: Duplex): void => {
+    const socket = stream as net.Socket;
     this.#logger.debug({ code: error.code }, 'client error');
     // The answer to an earlier request on this connection must not be overtaken by this one.
     if (!socket.writable || error.code === 'ECONNRESET' || this.#inFlight.isAnswerDueOn(socket)) {
@@ -117,12 +126,10 @@ export class HttpServer {
     }
     const { status, detail } = describeClientError(error.code);
     this.#metrics.invalid(status);
-    const body = JSON.stringify({ detail });
-    socket.end(
-      `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n` +
-        'Content-Type: application/json; charset=utf-8\r\n' +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    socket.end(rawAnswer(status, detail));
+    // Not at once: a client that is still sending would lose the answer. But not when it pleases.
+    const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+    socket.once('close', () => clearTimeout(timer));
   };
 }
 

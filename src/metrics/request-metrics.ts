@@ -12,7 +12,7 @@ export interface EndedRequest {
   readonly refusal: Refusal | null;
 }
 
-export type Refusal = 'draining' | 'queue_full';
+export type Refusal = 'draining' | 'queue_full' | 'body_memory_full' | 'pipeline_full';
 
 interface Route {
   /** Requests by status. */
@@ -30,7 +30,12 @@ export type InvalidStatus = 400 | 408 | 431;
 /** Counts requests as they end. */
 export class RequestMetrics {
   readonly #routes = new Map<string, Route>();
-  readonly #refused: Record<Refusal, number> = { draining: 0, queue_full: 0 };
+  readonly #refused: Record<Refusal, number> = {
+    draining: 0,
+    queue_full: 0,
+    body_memory_full: 0,
+    pipeline_full: 0,
+  };
   readonly #invalid: Record<InvalidStatus, number> = { 400: 0, 408: 0, 431: 0 };
   #cancelled = 0;
   #timedOut = 0;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import { ServiceError, STATUS } from '../../errors';
+import { type ErrorCode, ServiceError, STATUS } from '../../errors';
 import type { EndedRequest, Refusal, RequestMetrics } from '../../metrics/request-metrics';
 import { Cancellation, type CancelSignal } from '../../native/cancellation';
 import { EngineError } from '../../native/engine';
@@ -11,6 +11,7 @@ import type { Tracer } from '../../tracing/tracer';
 import type { InFlight } from '../in-flight';
 import { contextOf, type RequestContext } from '../request-context';
 import { roundMs, type Timings, timingsOf } from '../timings';
+import type { UnsentAnswers } from '../unsent-answers';
 
 /** What probes and scrapers ask every few seconds. */
 const ASKED_BY_MACHINES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
@@ -23,6 +24,7 @@ export interface Watchers {
   readonly metrics: RequestMetrics;
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
+  readonly unsentAnswers: UnsentAnswers;
 }
 
 /**
@@ -51,6 +53,7 @@ export function trackRequest(inFlight: InFlight, watchers: Watchers): RequestHan
       submittedAt: 0,
       inferences: [],
       error: null,
+      unsentAnswers: watchers.unsentAnswers,
     };
     response.locals = context as unknown as Response['locals'];
     response.setHeader('X-Request-Id', requestId);
@@ -113,12 +116,16 @@ function endOf(response: Response, context: RequestContext): EndedRequest {
   };
 }
 
+const REFUSALS: Readonly<Partial<Record<ErrorCode, Refusal>>> = {
+  DRAINING: 'draining',
+  QUEUE_FULL: 'queue_full',
+  BODY_MEMORY_FULL: 'body_memory_full',
+  PIPELINE_FULL: 'pipeline_full',
+};
+
 function refusalOf(error: Error | null): Refusal | null {
-  if (error instanceof EngineError || error instanceof ServiceError) {
-    if (error.code === 'DRAINING') return 'draining';
-    if (error.code === 'QUEUE_FULL') return 'queue_full';
-  }
-  return null;
+  const isOurs = error instanceof EngineError || error instanceof ServiceError;
+  return (isOurs && REFUSALS[error.code as ErrorCode]) || null;
 }
 
 interface Details {
