@@ -111,7 +111,7 @@ export const SETTINGS = {
     schema: bytes(BODY_MEMORY_MAX),
     default: defaultBodyMemory,
     shownDefault: '64mb, or BODY_LIMIT',
-    help: 'all bodies on their way; as much for compressed ones, and answers',
+    help: 'bodies on their way; as much of compressed ones, and answers',
   },
   MAX_CONNECTIONS: {
     schema: integer(1, 2 ** 20),
