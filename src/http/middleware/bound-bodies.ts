@@ -6,6 +6,11 @@ import type { InFlight } from '../in-flight';
 
 /** How long a body may take before it is cut off where there is no room for others, in ms. */
 const PATIENCE_MS = 1000;
+/**
+ * Bodies that say they are no larger always have room: those of nearly all requests, so that senders of
+ * large ones do not keep them out. A connection has one body on its way, so MAX_CONNECTIONS bounds them.
+ */
+const SMALL_BYTES = 16 * 1024;
 /** Requests of one connection that are worked on at once. */
 const MAX_PIPELINED = 128;
 
@@ -42,11 +47,14 @@ export function boundBodies(
         `Over ${MAX_PIPELINED} requests of this connection are not answered yet.`,
       );
     }
-    const { 'content-encoding': encoding = 'identity', 'content-length': length = 0 } =
-      request.headers;
+    const { 'content-encoding': encoding = 'identity', 'content-length': length } = request.headers;
     const isCompressed = encoding !== 'identity';
+    if (!isCompressed && Number(length) <= SMALL_BYTES) {
+      next();
+      return;
+    }
     const budget = isCompressed ? compressed : plain;
-    const expected = isCompressed ? bodyLimit : Math.min(Number(length), bodyLimit);
+    const expected = isCompressed ? bodyLimit : Math.min(Number(length ?? 0), bodyLimit);
     if (!budget.hasRoomFor(expected)) throw full();
     budget.begin(response, isCompressed ? bodyLimit : 0, () => {
       if (request.complete) return false;
