@@ -16,7 +16,6 @@ const { values, positionals } = parseArgs({
   },
 });
 const port = Number(values.port);
-const count = Number(values.count);
 
 /** Connections opened in a second, so that this process does not become the load itself. */
 const OPENED_EVERY_MS = 10;
@@ -28,17 +27,21 @@ const body = (text) => JSON.stringify({ text });
 const head = (length, headers = '') =>
   `POST ${values.path} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${length}\r\n\r\n`;
 const whole = (text) => head(body(text).length) + body(text);
-const LARGE = 'x'.repeat(900_000);
-const LARGE_ANSWERS = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100);
+const PART = 'x'.repeat(20_000);
+/** More than the kernel holds for a connection. */
+const LARGE_ANSWERS = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(600);
 
-/** What each kind writes when it is connected, and then every second. */
+/**
+ * What each kind writes when it is connected, and then every second; how many of `count` it takes to be
+ * a nuisance, and no more load than a good client might be.
+ */
 const KINDS = {
   silent: {},
   'slow-headers': { first: `POST ${values.path} HTTP/1.1\r\nHost: x\r\nX: `, again: 'x' },
-  'slow-bodies': { first: head(1_000_000) + LARGE, again: 'x' },
-  'slow-readers': { first: LARGE_ANSWERS, again: LARGE_ANSWERS, reads: false },
+  'slow-bodies': { first: head(1_000_000) + PART, again: PART },
+  'slow-readers': { first: LARGE_ANSWERS, reads: false, share: 0.1 },
   // Refused with 400: the work of HTTP, and none of the model.
-  pipelining: { first: whole(' ').repeat(200), again: whole(' ').repeat(200) },
+  pipelining: { first: whole(' ').repeat(200), again: whole(' ').repeat(200), share: 0.01 },
   'killed-in-body': { first: head(1_000_000) + 'x'.repeat(10_000), leaves: true },
   'no-http': { first: 'hello\r\n\r\n' },
 };
@@ -49,6 +52,7 @@ if (!kind || !(port > 0)) {
   process.exit(2);
 }
 
+const count = Math.ceil(Number(values.count) * (kind.share ?? 1));
 const open = new Set();
 const done = { opened: 0, closedByServer: 0, failed: 0, most: 0 };
 
