@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import type { Connections } from './http/connections';
 import { type AdmissionLimits, openFrontDoor } from './http/front-door';
 import type { InFlight } from './http/in-flight';
 import {
@@ -9,6 +10,7 @@ import {
   methodNotAllowed,
   notFound,
 } from './http/middleware/answer-errors';
+import { type BodyBounds, boundBodies } from './http/middleware/bound-bodies';
 import { readJson } from './http/middleware/read-json';
 import { requireHost, trackRequest } from './http/middleware/track-request';
 import type { Endpoint } from './http/routes/endpoint';
@@ -19,6 +21,7 @@ import { openapi } from './http/routes/openapi';
 import { ready } from './http/routes/ready';
 import { type StaticFile, serveStaticFile } from './http/routes/static-files';
 import { Turns } from './http/turns';
+import { UnsentAnswers } from './http/unsent-answers';
 import type { Metrics } from './metrics/metrics';
 import type { Tracer } from './tracing/tracer';
 
@@ -30,11 +33,12 @@ export interface AppOptions {
   /** Why requests should not be sent here although the model is loaded; null: they should. */
   readonly describeProblem: () => string | null;
   readonly inFlight: InFlight;
+  readonly connections: Connections;
   readonly metrics: Metrics;
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
   readonly logger: Logger;
-  readonly limits: ErrorLimits & AdmissionLimits;
+  readonly limits: AdmissionLimits & BodyBounds & ErrorLimits;
   /** The page at `GET /` and what belongs to it. */
   readonly staticFiles: readonly StaticFile[];
 }
@@ -57,10 +61,12 @@ export function createApp(options: AppOptions): App {
   app.disable('etag');
   app.set('query parser', false);
 
+  const { inFlight, connections } = options;
+  const unsentAnswers = new UnsentAnswers(limits.bodyMemory, connections);
   app.use(requireHost);
   const gets: Readonly<Record<string, RequestHandler>> = {
     '/health': health(serviceInfo.model.loaded),
-    '/ready': ready(serviceInfo.model, options.describeProblem),
+    '/ready': ready(serviceInfo.model, inFlight, options.describeProblem),
     '/info': info(serviceInfo),
     '/openapi.json': openapi(options.describeApi),
     '/metrics': metrics(options.metrics),
@@ -70,8 +76,9 @@ export function createApp(options: AppOptions): App {
   }
   const turns = new Turns();
   const read = readJson(limits.bodyLimit, turns);
+  const { hold, release } = boundBodies(limits, connections, inFlight);
   for (const { path, handle } of options.endpoints) {
-    app.route(path).post(read, handle).all(methodNotAllowed('POST'));
+    app.route(path).post(hold, read, release, handle).all(methodNotAllowed('POST'));
   }
   for (const file of options.staticFiles) {
     app.route(file.path).get(serveStaticFile(file)).all(methodNotAllowed('GET, HEAD'));
@@ -79,7 +86,8 @@ export function createApp(options: AppOptions): App {
   app.use(notFound);
   app.use(answerErrors(limits));
 
-  const { endpoints, inFlight, logger, metrics: counted, tracer } = options;
-  const track = trackRequest(inFlight, { logger, metrics: counted.requests, tracer });
+  const { endpoints, logger, metrics: counted, tracer } = options;
+  const watchers = { logger, metrics: counted.requests, tracer, unsentAnswers };
+  const track = trackRequest(inFlight, watchers);
   return { app, turns, listener: openFrontDoor({ app, endpoints, track, turns, limits }) };
 }

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { readTracingSettings, type TracingSettings } from './otel-settings';
 import {
+  DESCRIPTORS_KEPT,
   type DTYPES,
   type Given,
   type LOG_LEVELS,
@@ -40,6 +41,11 @@ export interface Config {
   readonly inferenceGraceMs: number;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Bytes. */
+  readonly bodyMemory: number;
+  readonly maxConnections: number;
+  readonly shutdownDelayMs: number;
+  /** From the signal on, so the delay is part of it. */
   readonly shutdownTimeoutMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** Null: no spans are exported. */
@@ -99,6 +105,18 @@ export function readCommand(
     problems.push(
       `MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, ${values.MAX_QUEUE_REQUESTS}, ` +
         `received ${values.MAX_LIST_LENGTH}: the queue could never take such a list`,
+    );
+  }
+  if (values.BODY_MEMORY < values.BODY_LIMIT) {
+    problems.push(
+      `BODY_MEMORY: expected at least BODY_LIMIT, ${values.BODY_LIMIT}, ` +
+        `received ${values.BODY_MEMORY}: there would never be room for such a body`,
+    );
+  }
+  if (values.SHUTDOWN_DELAY_MS >= values.SHUTDOWN_TIMEOUT_MS) {
+    problems.push(
+      `SHUTDOWN_DELAY_MS: expected less than SHUTDOWN_TIMEOUT_MS, ${values.SHUTDOWN_TIMEOUT_MS}, ` +
+        `received ${values.SHUTDOWN_DELAY_MS}: no time would be left to answer what was accepted`,
     );
   }
   if (service === undefined || problems.length > 0) throw new ConfigError(problems);
@@ -166,14 +184,7 @@ function toConfig(
   values: SettingValues,
   { place, environment }: { readonly place: Place; readonly environment: NodeJS.ProcessEnv },
 ): Config {
-  const threads = values.WORKERS * values.THREADS_PER_WORKER;
-  const warnings: string[] = [];
-  if (threads > place.coresGranted) {
-    warnings.push(
-      `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
-        'this process may use: expect it to be slower',
-    );
-  }
+  const warnings = describeWhatIsHardlyMeant(values, place);
   return {
     service,
     host: values.HOST || undefined,
@@ -195,11 +206,40 @@ function toConfig(
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     inferenceGraceMs: values.INFERENCE_GRACE_MS,
     bodyLimit: values.BODY_LIMIT,
+    bodyMemory: values.BODY_MEMORY,
+    maxConnections: values.MAX_CONNECTIONS,
+    shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     logLevel: values.LOG_LEVEL,
     tracing: readTracingSettings(environment, (warning) => warnings.push(warning)),
     warnings,
   };
+}
+
+function describeWhatIsHardlyMeant(values: SettingValues, place: Place): string[] {
+  const warnings: string[] = [];
+  const threads = values.WORKERS * values.THREADS_PER_WORKER;
+  if (threads > place.coresGranted) {
+    warnings.push(
+      `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
+        'this process may use: expect it to be slower',
+    );
+  }
+  const most = place.descriptorsGranted - DESCRIPTORS_KEPT;
+  if (values.MAX_CONNECTIONS > Math.max(16, most)) {
+    warnings.push(
+      `MAX_CONNECTIONS is ${values.MAX_CONNECTIONS}, but this process may have ` +
+        `${place.descriptorsGranted} descriptors open (ulimit -n), and needs some itself`,
+    );
+  }
+  if (values.SHUTDOWN_DELAY_MS > values.SHUTDOWN_TIMEOUT_MS / 2) {
+    const left = values.SHUTDOWN_TIMEOUT_MS - values.SHUTDOWN_DELAY_MS;
+    warnings.push(
+      `SHUTDOWN_DELAY_MS is ${values.SHUTDOWN_DELAY_MS} of the ${values.SHUTDOWN_TIMEOUT_MS} ms of ` +
+        `SHUTDOWN_TIMEOUT_MS: ${left} ms are left to answer what was accepted`,
+    );
+  }
+  return warnings;
 }
 
 function flagOf(name: string): string {

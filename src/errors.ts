@@ -14,6 +14,8 @@ export type ErrorCode =
   | 'NOT_READY'
   | 'NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
+  | 'BODY_MEMORY_FULL'
+  | 'PIPELINE_FULL'
   | 'INTERNAL';
 
 /** The one table of error code → HTTP status. */
@@ -36,6 +38,8 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   QUEUE_FULL: 503,
   WAIT_TOO_LONG: 503,
   DEADLINE_TOO_CLOSE: 503,
+  BODY_MEMORY_FULL: 503,
+  PIPELINE_FULL: 503,
   DEADLINE_EXCEEDED: 504,
   INFERENCE_TIMEOUT: 504,
 };
@@ -46,6 +50,8 @@ export const IS_TEMPORARY: ReadonlySet<ErrorCode> = new Set([
   'QUEUE_FULL',
   'WAIT_TOO_LONG',
   'DEADLINE_TOO_CLOSE',
+  'BODY_MEMORY_FULL',
+  'PIPELINE_FULL',
 ] as const);
 
 /** An error whose message the client may read. */

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { type Config, readCommand, type ServiceName } from './config';
 import { coresGranted } from './cores';
+import { descriptorsGranted } from './descriptors';
 import { EegClassifier } from './eeg/eeg-classifier';
 import { type Dtype, dtypeProblem, EngineError, type InferOptions } from './native/engine';
 import { TextClassifier } from './sentiment/text-classifier';
@@ -233,6 +234,7 @@ function readOptions(
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   const place = {
     coresGranted: coresGranted(),
+    descriptorsGranted: descriptorsGranted(),
     packageRoot: PACKAGE_ROOT,
     workingDirectory: process.cwd(),
   };

@@ -9,6 +9,8 @@ import path from 'node:path';
 import { createApp } from './app';
 import { type Config, ConfigError, helpText, readCommand } from './config';
 import { coresGranted } from './cores';
+import { descriptorsGranted } from './descriptors';
+import { Connections } from './http/connections';
 import { InFlight } from './http/in-flight';
 import type { ServiceInfo } from './http/routes/info';
 import { readStaticFiles, type StaticFile } from './http/routes/static-files';
@@ -39,6 +41,7 @@ const EXIT_STUCK = 3;
 async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2), {
     coresGranted: coresGranted(),
+    descriptorsGranted: descriptorsGranted(),
     packageRoot: PACKAGE_ROOT,
     workingDirectory: process.cwd(),
   });
@@ -58,7 +61,10 @@ function buildNative(): void {
 async function run(config: Config): Promise<void> {
   const startedAt = performance.now();
   const log = createLog(config.logLevel, config.service);
-  const shutdown = new Shutdown(log, config.shutdownTimeoutMs);
+  const shutdown = new Shutdown(log, {
+    delayMs: config.shutdownDelayMs,
+    timeoutMs: config.shutdownTimeoutMs,
+  });
   for (const warning of config.warnings) log.logger.warn(warning);
   const problem = describeDtypeProblem(config);
   if (problem) return fail(problem, EXIT_USAGE);
@@ -83,6 +89,8 @@ async function run(config: Config): Promise<void> {
       log.logger.info({ ...address, modelLoaded, startMs, scheduling }, 'listening');
       log.flush();
       await shutdown.requested;
+      server.leave();
+      await shutdown.delayed;
       await server.close();
     }
   }
@@ -159,7 +167,6 @@ interface Parts {
 
 function createServer(config: Config, parts: Parts, log: Log): HttpServer {
   const { service, pages, stuck, tracer, describeApi } = parts;
-  const inFlight = new InFlight();
   const metrics = createMetrics({
     packageVersion: service.info.version,
     model: service.monitor && {
@@ -167,24 +174,30 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
       served: describeServed(config, service.info),
     },
     requestsInFlight: () => inFlight.size,
+    connections: () => connections.size,
   });
+  const connections = new Connections(config.maxConnections, metrics.connections.ended);
+  const inFlight = new InFlight(connections);
   const app = createApp({
     endpoints: service.endpoints,
     info: service.info,
     describeApi: () => describeApi(service.info),
     describeProblem: () => stuck?.problem ?? null,
     inFlight,
+    connections,
     metrics,
     tracer,
     logger: log.logger,
-    limits: {
-      bodyLimit: config.bodyLimit,
-      requestTimeoutMs: config.requestTimeoutMs,
-      maxQueueWaitMs: config.scheduling.maxQueueWaitMs,
-    },
+    limits: { ...config, maxQueueWaitMs: config.scheduling.maxQueueWaitMs },
     staticFiles: pages,
   });
-  return new HttpServer({ ...app, inFlight, logger: log.logger, metrics: metrics.requests });
+  return new HttpServer({
+    ...app,
+    inFlight,
+    connections,
+    logger: log.logger,
+    metrics: metrics.requests,
+  });
 }
 
 function describeServed({ service, scheduling }: Config, info: ServiceInfo): ServedModel {

@@ -5,10 +5,15 @@ export const DTYPES = ['float32', 'bfloat16', 'int8'] as const;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const MILLISECONDS_MAX = 2 ** 31 - 1; // what Node's timers hold
 const BODY_LIMIT_MAX = 256 * 1024 ** 2; // V8's longest string is about 512 MiB
+const BODY_MEMORY_MAX = 64 * 1024 ** 3;
+const USUAL_BODY_MEMORY = 64 * 1024 ** 2;
+/** Of the service itself, fewer than 50 (Linux), and some for what comes and goes. */
+export const DESCRIPTORS_KEPT = 100;
 
 /** What defaults depend on. */
 export interface Place {
   readonly coresGranted: number;
+  readonly descriptorsGranted: number;
   /** Absolute folder of package.json. */
   readonly packageRoot: string;
   readonly workingDirectory: string;
@@ -117,10 +122,27 @@ export const SETTINGS = {
     default: '1mb',
     help: 'largest body: bytes, or a number with kb or mb',
   },
+  BODY_MEMORY: {
+    schema: bytes(BODY_MEMORY_MAX),
+    default: defaultBodyMemory,
+    shownDefault: '64mb, or BODY_LIMIT',
+    help: 'bodies on their way; as much of compressed ones, and answers',
+  },
+  MAX_CONNECTIONS: {
+    schema: integer(1, 2 ** 20),
+    default: defaultConnections,
+    shownDefault: 'descriptors − 100, up to 10000',
+    help: 'open connections; one more closes the idlest',
+  },
+  SHUTDOWN_DELAY_MS: {
+    schema: integer(0, MILLISECONDS_MAX),
+    default: '0',
+    help: 'how long requests are still taken once told to stop, with /ready at 503',
+  },
   SHUTDOWN_TIMEOUT_MS: {
     schema: integer(1, MILLISECONDS_MAX),
     default: '25000',
-    help: 'longest wait for accepted requests once told to stop',
+    help: 'longest time from being told to stop to the end, SHUTDOWN_DELAY_MS included',
   },
   LOG_LEVEL: {
     schema: z
@@ -146,6 +168,17 @@ function defaultWorkers({ coresGranted }: Place, given: Given): string {
 function defaultListLength(_place: Place, given: Given): string {
   const queue = given.get('MAX_QUEUE_REQUESTS') ?? SETTINGS.MAX_QUEUE_REQUESTS.default;
   return String(Math.min(1024, Number(queue) || 1024));
+}
+
+/** A body of the largest size must have room. */
+function defaultBodyMemory(_place: Place, given: Given): string {
+  const limit = SETTINGS.BODY_LIMIT.schema.safeParse(given.get('BODY_LIMIT') ?? '1mb');
+  return String(Math.max(USUAL_BODY_MEMORY, limit.data ?? 0));
+}
+
+/** An idle connection takes about 15 kB. */
+function defaultConnections({ descriptorsGranted }: Place): string {
+  return String(Math.max(16, Math.min(10_000, descriptorsGranted - DESCRIPTORS_KEPT)));
 }
 
 function expected(what: string): (issue: { readonly input?: unknown }) => string {

@@ -2,10 +2,10 @@ import { constants } from 'node:os';
 import type { Log } from './log';
 
 /**
- * How long after a second signal the process is ended by force. Not zero, because npm and npx pass
- * on the signal that the terminal has already sent to the whole group: one Ctrl-C arrives twice.
+ * How long after the first signal another one is taken for the same, in ms. npm and npx pass on what
+ * the terminal (Ctrl-C) or systemd (its whole control group) has already sent to this process.
  */
-const SECOND_SIGNAL_GRACE_MS = 250;
+const SAME_SIGNAL_MS = 100;
 
 /**
  * Turns SIGTERM, SIGINT and errors that nobody caught into one request to stop. What follows is
@@ -16,24 +16,34 @@ const SECOND_SIGNAL_GRACE_MS = 250;
 export class Shutdown {
   /** Resolves when the process is to stop. */
   readonly requested: Promise<void>;
+  /**
+   * Resolves when no more requests are to be taken: a delay after the signal, in which load balancers
+   * notice; at once after an error that nobody caught, for who knows what it has left behind.
+   */
+  readonly delayed: Promise<void>;
   readonly #log: Log;
-  readonly #timeoutMs: number;
+  readonly #times: ShutdownTimes;
   #isRequested = false;
   #requestedAt = 0;
-  #resolve: () => void = () => {};
+  #signalledAt: number | null = null;
+  #request: () => void = () => {};
+  #endDelay: () => void = () => {};
 
-  constructor(log: Log, timeoutMs: number) {
+  constructor(log: Log, times: ShutdownTimes) {
     this.#log = log;
-    this.#timeoutMs = timeoutMs;
+    this.#times = times;
     this.requested = new Promise((resolve) => {
-      this.#resolve = resolve;
+      this.#request = resolve;
+    });
+    this.delayed = new Promise((resolve) => {
+      this.#endDelay = resolve;
     });
     process.on('SIGTERM', this.#onSignal);
     process.on('SIGINT', this.#onSignal);
     process.on('uncaughtException', (error) => {
       this.#log.logger.fatal({ err: error }, 'uncaught error');
       process.exitCode = 1;
-      this.#request();
+      this.#stopAfter(0);
     });
   }
 
@@ -44,40 +54,50 @@ export class Shutdown {
   /** Until the process is ended by force, in ms. */
   get remainingMs(): number {
     const passed = this.#isRequested ? performance.now() - this.#requestedAt : 0;
-    return Math.max(0, this.#timeoutMs - passed);
+    return Math.max(0, this.#times.timeoutMs - passed);
   }
 
-  /** As a signal does, but the process ends with this exit code. */
+  /** Stops without a delay; the process ends with this exit code, also by force. */
   endWith(exitCode: number): void {
     process.exitCode = exitCode;
-    this.#request(exitCode);
+    this.#stopAfter(0, exitCode);
   }
 
-  #request(forcedExitCode = 1): void {
+  #stopAfter(delayMs: number, forcedExitCode = 1): void {
+    if (delayMs === 0) this.#endDelay();
+    else setTimeout(this.#endDelay, delayMs).unref();
     if (this.#isRequested) return;
     this.#isRequested = true;
     this.#requestedAt = performance.now();
-    const reason = `not stopped within ${this.#timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`;
-    this.#forceAfter(this.#timeoutMs, reason, forcedExitCode);
-    this.#resolve();
+    const { timeoutMs } = this.#times;
+    // Unreferenced: it fires only if something still keeps the event loop alive by then.
+    setTimeout(() => {
+      this.#force(`not stopped within ${timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`, forcedExitCode);
+    }, timeoutMs).unref();
+    this.#request();
   }
 
   readonly #onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
-    if (this.#isRequested) {
-      const exitCode = 128 + constants.signals[signal];
-      this.#forceAfter(SECOND_SIGNAL_GRACE_MS, `second signal, ${signal}`, exitCode);
-      return;
+    const now = performance.now();
+    if (this.#signalledAt === null) {
+      this.#signalledAt = now;
+      this.#log.logger.info({ signal }, 'stopping');
+      this.#log.flush();
+      this.#stopAfter(this.#times.delayMs);
+    } else if (now - this.#signalledAt > SAME_SIGNAL_MS) {
+      this.#force(`second signal, ${signal}`, 128 + constants.signals[signal]);
     }
-    this.#log.logger.info({ signal }, 'stopping');
-    this.#log.flush();
-    this.#request();
   };
 
-  /** Unreferenced: it fires only if something still keeps the event loop alive by then. */
-  #forceAfter(delayMs: number, reason: string, exitCode: number): void {
-    setTimeout(() => {
-      this.#log.logger.fatal({ exitCode }, `ending at once: ${reason}`);
-      this.#log.flushThenExit(exitCode);
-    }, delayMs).unref();
+  #force(reason: string, exitCode: number): void {
+    this.#log.logger.fatal({ exitCode }, `ending at once: ${reason}`);
+    this.#log.flushThenExit(exitCode);
   }
+}
+
+export interface ShutdownTimes {
+  /** From the signal until the port closes. */
+  readonly delayMs: number;
+  /** From the signal until the process is ended by force. */
+  readonly timeoutMs: number;
 }

@@ -1,61 +1,111 @@
+import type { Socket } from 'node:net';
 import type { Response } from 'express';
+import type { Connections } from './connections';
 
-/** The requests that have arrived and are not answered yet, and whether new ones are refused. */
+/**
+ * The requests that have arrived and are not answered yet, and how the service stands to new ones:
+ * it takes them, it takes them and wants to be left (`leave`), or it refuses them (`drain`).
+ */
 export class InFlight {
-  readonly #responses = new Set<Response>();
+  readonly #connections: Pick<Connections, 'waits' | 'owes'>;
+  /** Answers that are due, by connection, in the order of the requests. */
+  readonly #due = new Map<Socket, Response[]>();
+  #size = 0;
+  #isLeaving = false;
   #isDraining = false;
   #onIdle: (() => void) | null = null;
 
+  constructor(connections: Pick<Connections, 'waits' | 'owes'>) {
+    this.#connections = connections;
+  }
+
+  /** The process is to end: nobody should send requests here any more. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  /** New requests are refused. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
   get size(): number {
-    return this.#responses.size;
+    return this.#size;
   }
 
   begin(response: Response): void {
-    this.#responses.add(response);
-    if (this.#isDraining) closeAfterwards(response);
+    const { socket } = response.req;
+    const due = this.#due.get(socket);
+    if (due) due.push(response);
+    else this.#due.set(socket, [response]);
+    this.#size++;
+    this.#tellWhoseMove(socket);
+    if (this.#isLeaving) this.#closeAfterLast(socket);
   }
 
   /** False when it had ended before. */
   end(response: Response): boolean {
-    const wasInFlight = this.#responses.delete(response);
-    if (this.#responses.size === 0) this.#onIdle?.();
-    return wasInFlight;
+    const { socket } = response.req;
+    const due = this.#due.get(socket);
+    const index = due?.indexOf(response) ?? -1;
+    if (!due || index < 0) return false;
+    due.splice(index, 1);
+    if (due.length === 0) this.#due.delete(socket);
+    this.#tellWhoseMove(socket);
+    if (--this.#size === 0) this.#onIdle?.();
+    return true;
+  }
+
+  /** Requests on this connection that are not answered yet. */
+  countOn(socket: Socket): number {
+    return this.#due.get(socket)?.length ?? 0;
   }
 
   /**
    * Node closes the response that is being sent on a connection, but not those of pipelined
    * requests that wait for their turn behind it: they would never end.
    */
-  connectionClosed(socket: unknown): void {
-    for (const response of this.#responses) {
-      if (response.req.socket === socket) response.emit('close');
-    }
+  connectionClosed(socket: Socket): void {
+    for (const response of [...(this.#due.get(socket) ?? [])]) response.emit('close');
   }
 
   /** Whether a request that was received whole waits for its answer on this connection. */
-  isAnswerDueOn(socket: unknown): boolean {
-    for (const response of this.#responses) {
-      if (response.req.socket === socket && response.req.complete) return true;
-    }
-    return false;
+  isAnswerDueOn(socket: Socket): boolean {
+    return this.#due.get(socket)?.some(({ req }) => req.complete) ?? false;
+  }
+
+  /** Still takes requests, and closes each connection after an answer, so that clients go elsewhere. */
+  leave(): void {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    for (const socket of this.#due.keys()) this.#closeAfterLast(socket);
   }
 
   /** Refuses requests from now on; resolves when those that came before are answered. */
   drain(): Promise<void> {
+    this.leave();
     this.#isDraining = true;
-    for (const response of this.#responses) closeAfterwards(response);
     return new Promise((resolve) => {
       this.#onIdle = resolve;
-      if (this.#responses.size === 0) resolve();
+      if (this.#size === 0) resolve();
     });
   }
-}
 
-/** Tells the client not to send another request on this connection. */
-function closeAfterwards(response: Response): void {
-  if (!response.headersSent) response.setHeader('Connection', 'close');
+  #tellWhoseMove(socket: Socket): void {
+    const [first, second] = this.#due.get(socket) ?? [];
+    if (second) this.#connections.owes(socket);
+    else this.#connections.waits(socket, first?.req ?? null);
+  }
+
+  /**
+   * Tells the client not to send another request on this connection. Only with the newest of the
+   * answers that are due on it: Node closes it then, with the answers to what was pipelined behind.
+   */
+  #closeAfterLast(socket: Socket): void {
+    const due = this.#due.get(socket);
+    const earlier = due?.at(-2);
+    const last = due?.at(-1);
+    if (earlier && !earlier.headersSent) earlier.removeHeader('Connection');
+    if (last && !last.headersSent) last.setHeader('Connection', 'close');
+  }
 }

@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import type { Cancellation } from '../native/cancellation';
 import type { Inference } from '../native/engine';
+import type { UnsentAnswers } from './unsent-answers';
 
 /** What the middleware of one request know about it, kept in `res.locals`. */
 export interface RequestContext {
@@ -23,6 +24,7 @@ export interface RequestContext {
   isOver: boolean;
   /** What the answer is about, when it is an error. */
   error: Error | null;
+  readonly unsentAnswers: UnsentAnswers;
 }
 
 export function contextOf(response: Response): RequestContext {

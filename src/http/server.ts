@@ -1,15 +1,22 @@
 import http from 'node:http';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { InvalidStatus, RequestMetrics } from '../metrics/request-metrics';
+import type { Connections } from './connections';
 import type { InFlight } from './in-flight';
+import { rawAnswer } from './raw-answer';
 import type { Turns } from './turns';
 
 /** Time a client may take for its request line and headers, and for the whole request, in ms. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** How often those two are looked at, in ms. */
+const TIMEOUTS_INTERVAL_MS = 5000;
+/** How long a connection stays open for what is no HTTP to be answered, in ms. */
+const LAST_WORDS_MS = 1000;
 /**
  * How long an idle connection stays open. Longer than the 60 s of the usual load balancers: the
  * side that closes first must be theirs, or a request can meet a connection that is closing.
@@ -18,12 +25,21 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
 const BACKLOG = 4096;
 
+/**
+ * How long the first request of a connection is waited for when the port has just been closed, and
+ * how often that is looked at, in ms. A client learns that it is connected before the service does:
+ * its request is on its way, and cut off it would be lost, where a refusal (503) may be sent again.
+ */
+const FIRST_REQUEST_MS = 500;
+const LOOK_INTERVAL_MS = 10;
+
 export interface ServerOptions {
   readonly app: Express;
   /** What stands before the app. */
   readonly listener: http.RequestListener;
   readonly turns: Turns;
   readonly inFlight: InFlight;
+  readonly connections: Connections;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -31,29 +47,35 @@ export interface ServerOptions {
 /** The HTTP server of one process: protocol limits, protocol errors, and an orderly end. */
 export class HttpServer {
   readonly #server: http.Server;
+  readonly #connections: Connections;
   readonly #inFlight: InFlight;
   readonly #logger: Logger;
   readonly #metrics: RequestMetrics;
 
-  constructor({ app, listener, turns, inFlight, logger, metrics }: ServerOptions) {
+  constructor(options: ServerOptions) {
+    const { app, listener, turns, inFlight, connections, logger, metrics } = options;
+    this.#connections = connections;
     this.#inFlight = inFlight;
     this.#logger = logger;
     this.#metrics = metrics;
-    this.#server = http.createServer(
-      {
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-        ...prototypesOf(app),
-        requireHostHeader: false, // Node would answer it without a body; see trackRequest
-      },
-      listener,
-    );
+    this.#server = http.createServer({
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      ...prototypesOf(app),
+      requireHostHeader: false, // Node would answer it without a body; see requireHost
+    });
+    this.#server.on('request', listener);
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
     this.#server.on('checkExpectation', listener);
     this.#server.on('connection', (socket) => {
       turns.hurry();
-      socket.on('close', () => inFlight.connectionClosed(socket));
+      connections.opened(socket);
+      socket.on('close', () => {
+        inFlight.connectionClosed(socket);
+        connections.closed(socket);
+      });
     });
     this.#server.on('clientError', this.#answerClientError);
   }
@@ -64,9 +86,18 @@ export class HttpServer {
       this.#server.once('error', reject);
       this.#server.listen({ port, host, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
+        // A connection that could not be accepted: no descriptor is left (EMFILE). It is no reason to end.
+        this.#server.on('error', (error) => {
+          this.#logger.warn({ err: error }, 'a connection could not be accepted');
+        });
         resolve(this.#server.address() as net.AddressInfo);
       });
     });
+  }
+
+  /** From now on /ready is 503 and each answer the last of its connection; requests are still taken. */
+  leave(): void {
+    this.#inFlight.leave();
   }
 
   /**
@@ -74,19 +105,25 @@ export class HttpServer {
    * request that came before is answered and every connection is closed.
    */
   async close(): Promise<void> {
+    await setImmediate(); // right after the event loop has accepted who waited
     // Not http.Server.close(): that cuts idle connections at once, under requests on their way.
     const closed = new Promise<void>((resolve) => {
       net.Server.prototype.close.call(this.#server, () => resolve());
     });
     await this.#inFlight.drain();
+    while (this.#connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
+    await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
+    await this.#inFlight.drain();
     this.#server.closeIdleConnections();
     // What is left has sent no whole request, or is still reading its answer from the kernel.
-    setImmediate(() => this.#server.closeAllConnections());
+    await setImmediate();
+    this.#server.closeAllConnections();
     await closed;
   }
 
   /** A request that Node's HTTP parser refuses never reaches Express. */
-  readonly #answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  readonly #answerClientError = (error: NodeJS.ErrnoException, stream: Duplex): void => {
+    const socket = stream as net.Socket;
     this.#logger.debug({ code: error.code }, 'client error');
     // The answer to an earlier request on this connection must not be overtaken by this one.
     if (!socket.writable || error.code === 'ECONNRESET' || this.#inFlight.isAnswerDueOn(socket)) {
@@ -95,12 +132,10 @@ export class HttpServer {
     }
     const { status, detail } = describeClientError(error.code);
     this.#metrics.invalid(status);
-    const body = JSON.stringify({ detail });
-    socket.end(
-      `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n` +
-        'Content-Type: application/json; charset=utf-8\r\n' +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    socket.end(rawAnswer(status, detail));
+    // Not at once: a client that is still sending would lose the answer. But not when it pleases.
+    const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+    socket.once('close', () => clearTimeout(timer));
   };
 }
 

@@ -1,4 +1,5 @@
 import type { EngineMonitor } from '../native/engine';
+import { ConnectionMetrics } from './connection-metrics';
 import { EngineMetrics, type ServedModel } from './engine-metrics';
 import { gauge, information } from './family';
 import { processFamilies } from './process-metrics';
@@ -10,11 +11,13 @@ export interface MetricsOptions {
   /** Null: it could not be loaded. */
   readonly model: { readonly engine: EngineMonitor; readonly served: ServedModel } | null;
   readonly requestsInFlight: () => number;
+  readonly connections: () => number;
 }
 
 /** All metrics of one process. */
 export interface Metrics {
   readonly requests: RequestMetrics;
+  readonly connections: ConnectionMetrics;
   readonly contentType: string;
   /** In the text format of Prometheus. */
   readonly expose: () => Promise<string>;
@@ -23,6 +26,7 @@ export interface Metrics {
 export function createMetrics(options: MetricsOptions): Metrics {
   const { packageVersion, model, requestsInFlight } = options;
   const requests = new RequestMetrics();
+  const connections = new ConnectionMetrics();
   const registry = createRegistry([
     information('libtorch_serve_build_info', 'What runs.', {
       version: packageVersion,
@@ -37,8 +41,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
       requestsInFlight,
     ),
     ...requests.families(),
+    ...connections.families(options.connections),
     ...(model ? new EngineMetrics(model.engine, model.served).families() : []),
     ...processFamilies(),
   ]);
-  return { requests, contentType: registry.contentType, expose: () => registry.metrics() };
+  const { contentType } = registry;
+  return { requests, connections, contentType, expose: () => registry.metrics() };
 }

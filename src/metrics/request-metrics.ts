@@ -12,7 +12,13 @@ export interface EndedRequest {
   readonly refusal: Refusal | null;
 }
 
-export type Refusal = 'deadline' | 'draining' | 'queue_full' | 'queue_wait';
+export type Refusal =
+  | 'body_memory_full'
+  | 'deadline'
+  | 'draining'
+  | 'pipeline_full'
+  | 'queue_full'
+  | 'queue_wait';
 
 interface Route {
   /** Requests by status. */
@@ -31,8 +37,10 @@ export type InvalidStatus = 400 | 408 | 431;
 export class RequestMetrics {
   readonly #routes = new Map<string, Route>();
   readonly #refused: Record<Refusal, number> = {
+    body_memory_full: 0,
     deadline: 0,
     draining: 0,
+    pipeline_full: 0,
     queue_full: 0,
     queue_wait: 0,
   };

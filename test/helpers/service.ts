@@ -26,6 +26,8 @@ export interface ProcessOptions {
   readonly nodeArgs?: readonly string[];
   /** What to run; by default the built service. */
   readonly script?: string;
+  /** Most descriptors it may have open, as `ulimit -n` sets it. */
+  readonly descriptors?: number;
 }
 
 /** A Node process, its log lines, and its end. */
@@ -40,11 +42,14 @@ export class NodeProcess {
   constructor(options: ProcessOptions) {
     const script = options.script ?? MAIN;
     if (!existsSync(script)) throw new Error(`${script} is missing: run "npm run build" first`);
-    this.child = spawn(
-      process.execPath,
-      [...(options.nodeArgs ?? []), script, ...(options.args ?? [])],
-      { cwd: options.cwd ?? ROOT, env: { PATH: process.env.PATH, ...options.env } },
-    );
+    const node = [process.execPath, ...(options.nodeArgs ?? []), script, ...(options.args ?? [])];
+    const { descriptors } = options;
+    const limited = ['bash', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...node];
+    const [command = '', ...args] = descriptors === undefined ? node : limited;
+    this.child = spawn(command, args, {
+      cwd: options.cwd ?? ROOT,
+      env: { PATH: process.env.PATH, ...options.env },
+    });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
       this.#wake();

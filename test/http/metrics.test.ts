@@ -204,7 +204,7 @@ describe('a list', () => {
     await service.waitForLog(({ status }) => status === 499);
     const seen = await scrape(service);
     expect(seen.requests).toEqual({ '/analyze/batch 499': 1, '/analyze/batch 503': 1 });
-    expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toEqual({
+    expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toMatchObject({
       queue_full: 1,
       queue_wait: 0,
       deadline: 0,

@@ -1,8 +1,18 @@
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { startHolding } from '../helpers/holding';
 import { post, request } from '../helpers/http';
-import { killAll, NodeProcess, ROOT, startService, textModel } from '../helpers/service';
+import { scrape } from '../helpers/metrics';
+import {
+  type Exit,
+  killAll,
+  NodeProcess,
+  ROOT,
+  type Service,
+  startService,
+  textModel,
+} from '../helpers/service';
 
 const SCRIPTS = path.join(__dirname, 'scripts');
 const MODEL = textModel('bert-single-label');
@@ -18,6 +28,16 @@ async function load(port: Parameters<typeof post>[0]): Promise<readonly number[]
   };
   await Promise.all(Array.from({ length: 8 }, () => one().catch(() => undefined)));
   return statuses;
+}
+
+/** Signals until the process ends: what comes right after the first is taken for the same signal. */
+async function insist(service: Service, signal: NodeJS.Signals): Promise<Exit> {
+  const timer = setInterval(() => service.kill(signal), 20);
+  try {
+    return await service.exit;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 describe('a service that is told to stop', () => {
@@ -71,13 +91,31 @@ describe('a service that is told to stop', () => {
     while ((await post(service, '/analyze', { text: 'good' })).status !== 503);
     service.kill('SIGINT');
     await service.waitForLog(({ msg }) => msg === 'stopping');
-    service.kill('SIGINT');
-    expect(await service.exit).toEqual({ code: 130, signal: null });
+    expect(await insist(service, 'SIGINT')).toEqual({ code: 130, signal: null });
     await expect(held).rejects.toThrow();
     expect(service.logs.at(-1)).toMatchObject({
       level: 'fatal',
       msg: 'ending at once: second signal, SIGINT',
     });
+  });
+
+  it('twice during SHUTDOWN_DELAY_MS ends by force, too', async () => {
+    const service = await startService('sentiment', {
+      env: { ...MODEL, SHUTDOWN_DELAY_MS: '600000', SHUTDOWN_TIMEOUT_MS: '1200000' },
+    });
+    service.kill('SIGTERM');
+    await service.waitForLog(({ msg }) => msg === 'stopping');
+    expect(await insist(service, 'SIGTERM')).toEqual({ code: 143, signal: null });
+  });
+
+  it('by one signal that comes twice, as from npm, still answers what it has', async () => {
+    const service = await startHolding(2000, {});
+    const held = post(service, '/analyze', { text: 'good' });
+    while ((await scrape(service)).value('libtorch_serve_queue_inputs') !== 1);
+    service.kill('SIGTERM');
+    service.kill('SIGINT');
+    expect((await held).status).toBe(200);
+    expect(await service.exit).toEqual({ code: 0, signal: null });
   });
 
   it('for longer than SHUTDOWN_TIMEOUT_MS ends by force, with 1', async () => {

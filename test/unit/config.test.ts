@@ -1,7 +1,12 @@
 import { type Command, type Config, ConfigError, helpText, readCommand } from '../../src/config';
 import type { Place } from '../../src/settings';
 
-const PLACE: Place = { coresGranted: 8, packageRoot: '/package', workingDirectory: '/home/user' };
+const PLACE: Place = {
+  coresGranted: 8,
+  descriptorsGranted: 1024,
+  packageRoot: '/package',
+  workingDirectory: '/home/user',
+};
 
 function command(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Command {
   return readCommand(args, PLACE, environment);
@@ -46,6 +51,9 @@ describe('readCommand', () => {
       requestTimeoutMs: 30_000,
       inferenceGraceMs: 30_000,
       bodyLimit: 1024 ** 2,
+      bodyMemory: 64 * 1024 ** 2,
+      maxConnections: 924,
+      shutdownDelayMs: 0,
       shutdownTimeoutMs: 25_000,
       logLevel: 'info',
       tracing: null,
@@ -70,6 +78,9 @@ describe('readCommand', () => {
       INFERENCE_TIMEOUT_MS: '800',
       INFERENCE_GRACE_MS: '850',
       BODY_LIMIT: '512kb',
+      BODY_MEMORY: '2mb',
+      MAX_CONNECTIONS: '33',
+      SHUTDOWN_DELAY_MS: '300',
       SHUTDOWN_TIMEOUT_MS: '900',
       LOG_LEVEL: 'debug',
     });
@@ -94,6 +105,9 @@ describe('readCommand', () => {
       requestTimeoutMs: 700,
       inferenceGraceMs: 850,
       bodyLimit: 512 * 1024,
+      bodyMemory: 2 * 1024 ** 2,
+      maxConnections: 33,
+      shutdownDelayMs: 300,
       shutdownTimeoutMs: 900,
       logLevel: 'debug',
       tracing: null,
@@ -124,6 +138,45 @@ describe('readCommand', () => {
     expect(problems(['eeg'], { MAX_LIST_LENGTH: '4096' })).toEqual([
       'MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, 2048, received 4096: ' +
         'the queue could never take such a list',
+    ]);
+  });
+
+  it('leaves time to answer after the delay of a shutdown', () => {
+    const times = (delay: string) => ({ SHUTDOWN_DELAY_MS: delay, SHUTDOWN_TIMEOUT_MS: '1000' });
+    expect(config(['eeg'], times('500')).warnings).toEqual([]);
+    expect(config(['eeg'], times('501')).warnings).toEqual([
+      'SHUTDOWN_DELAY_MS is 501 of the 1000 ms of SHUTDOWN_TIMEOUT_MS: ' +
+        '499 ms are left to answer what was accepted',
+    ]);
+    expect(problems(['eeg'], times('1000'))).toEqual([
+      'SHUTDOWN_DELAY_MS: expected less than SHUTDOWN_TIMEOUT_MS, 1000, received 1000: ' +
+        'no time would be left to answer what was accepted',
+    ]);
+  });
+
+  it('has room for the largest body', () => {
+    expect(config(['eeg'], { BODY_LIMIT: '200mb' }).bodyMemory).toBe(200 * 1024 ** 2);
+    expect(problems(['eeg'], { BODY_LIMIT: '2kb', BODY_MEMORY: '1kb' })).toEqual([
+      'BODY_MEMORY: expected at least BODY_LIMIT, 2048, received 1024: ' +
+        'there would never be room for such a body',
+    ]);
+  });
+
+  it('keeps some of the descriptors that are granted for itself', () => {
+    const connections = (descriptorsGranted: number, environment = {}) => {
+      const result = readCommand(['eeg'], { ...PLACE, descriptorsGranted }, environment);
+      if (result.type !== 'serve') throw new Error(result.type);
+      return [result.config.maxConnections, result.config.warnings];
+    };
+    expect(connections(1_048_576)).toEqual([10_000, []]);
+    expect(connections(256)).toEqual([156, []]);
+    expect(connections(64)).toEqual([16, []]);
+    expect(connections(256, { MAX_CONNECTIONS: '157' })).toEqual([
+      157,
+      [
+        'MAX_CONNECTIONS is 157, but this process may have 256 descriptors open (ulimit -n), ' +
+          'and needs some itself',
+      ],
     ]);
   });
 

@@ -3,7 +3,7 @@ import { ElementError, IS_TEMPORARY, ServiceError, STATUS } from '../../errors';
 import { EngineError } from '../../native/engine';
 import { withoutPaths } from '../../without-paths';
 import { contextOf } from '../request-context';
-import { sendJson } from '../send-json';
+import { endWith, sendJson } from '../send-json';
 
 export interface ErrorLimits {
   /** Bytes. */
@@ -39,7 +39,7 @@ export function methodNotAllowed(allow: string): RequestHandler {
   return (request: Request, response: Response) => {
     response.setHeader('Allow', allow);
     if (request.method === 'OPTIONS') {
-      response.status(204).end();
+      endWith(response.status(204), undefined);
       return;
     }
     throw new ServiceError('METHOD_NOT_ALLOWED', `This path accepts ${allow} only.`);

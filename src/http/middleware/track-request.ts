@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { ServiceError, STATUS } from '../../errors';
+import { type ErrorCode, ServiceError, STATUS } from '../../errors';
 import type { EndedRequest, Refusal, RequestMetrics } from '../../metrics/request-metrics';
 import { Cancellation, type CancelSignal } from '../../native/cancellation';
 import { EngineError } from '../../native/engine';
@@ -12,6 +12,7 @@ import type { InFlight } from '../in-flight';
 import { RefusalLog } from '../refusal-log';
 import { contextOf, type RequestContext } from '../request-context';
 import { roundMs, type Timings, timingsOf } from '../timings';
+import type { UnsentAnswers } from '../unsent-answers';
 
 /** What probes and scrapers ask every few seconds. */
 const ASKED_BY_MACHINES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
@@ -24,6 +25,7 @@ export interface Watchers {
   readonly metrics: RequestMetrics;
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
+  readonly unsentAnswers: UnsentAnswers;
 }
 
 /**
@@ -60,6 +62,7 @@ export function trackRequest(
       route: null,
       isOver: false,
       error: null,
+      unsentAnswers: watchers.unsentAnswers,
     };
     response.locals = context as unknown as Response['locals'];
     response.setHeader('X-Request-Id', requestId);
@@ -128,14 +131,18 @@ function endOf(response: Response, context: RequestContext): EndedRequest {
   };
 }
 
+const REFUSALS: Readonly<Partial<Record<ErrorCode, Refusal>>> = {
+  DRAINING: 'draining',
+  QUEUE_FULL: 'queue_full',
+  WAIT_TOO_LONG: 'queue_wait',
+  DEADLINE_TOO_CLOSE: 'deadline',
+  BODY_MEMORY_FULL: 'body_memory_full',
+  PIPELINE_FULL: 'pipeline_full',
+};
+
 function refusalOf(error: Error | null): Refusal | null {
-  if (error instanceof EngineError || error instanceof ServiceError) {
-    if (error.code === 'DRAINING') return 'draining';
-    if (error.code === 'QUEUE_FULL') return 'queue_full';
-    if (error.code === 'WAIT_TOO_LONG') return 'queue_wait';
-    if (error.code === 'DEADLINE_TOO_CLOSE') return 'deadline';
-  }
-  return null;
+  const isOurs = error instanceof EngineError || error instanceof ServiceError;
+  return (isOurs && REFUSALS[error.code as ErrorCode]) || null;
 }
 
 interface Details {

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Metrics } from '../../metrics/metrics';
+import { endWith } from '../send-json';
 
 /** GET /metrics, in the text format of Prometheus. */
 export function metrics({ contentType, expose }: Metrics): RequestHandler {
@@ -7,6 +8,6 @@ export function metrics({ contentType, expose }: Metrics): RequestHandler {
     const text = await expose();
     response.setHeader('Content-Type', contentType);
     response.setHeader('Content-Length', Buffer.byteLength(text));
-    response.end(text);
+    endWith(response, text);
   };
 }

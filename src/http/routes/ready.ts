@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ServiceError } from '../../errors';
-import { contextOf } from '../request-context';
+import type { InFlight } from '../in-flight';
 import { sendJson } from '../send-json';
 import type { ServiceInfo } from './info';
 
@@ -10,12 +10,11 @@ import type { ServiceInfo } from './info';
  */
 export function ready(
   { loaded, reason }: ServiceInfo['model'],
+  inFlight: Pick<InFlight, 'isLeaving'>,
   describeProblem: () => string | null,
 ): RequestHandler {
   return (_request: Request, response: Response) => {
-    if (contextOf(response).refused) {
-      throw new ServiceError('DRAINING', 'The service is shutting down.');
-    }
+    if (inFlight.isLeaving) throw new ServiceError('DRAINING', 'The service is shutting down.');
     if (!loaded) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
     const problem = describeProblem();
     if (problem !== null) throw new ServiceError('NOT_READY', problem);

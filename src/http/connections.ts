@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionEnd } from '../metrics/connection-metrics';
+import { rawAnswer } from './raw-answer';
+
+const REFUSAL = rawAnswer(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n');
+const TIMEOUT = rawAnswer(408, 'The request was not received in time.');
+
+/** A connection whose client has the next move. */
+interface Waiting {
+  /** `performance.now()` at its acceptance, the headers of its request, or its last answer. */
+  readonly since: number;
+  /** A request of which the headers have come; null: none has. */
+  readonly receiving: IncomingMessage | null;
+  readonly hasAsked: boolean;
+}
+
+/**
+ * The open connections, at most `limit`. One more closes the connection that has waited for its
+ * client for longest, be it for a request or for the rest of one, so that those who are silent or slow
+ * keep nobody out; it is refused only where the service owes an answer on all of them.
+ */
+export class Connections {
+  readonly #limit: number;
+  readonly #count: (end: ConnectionEnd) => void;
+  readonly #open = new Set<Socket>();
+  /** From the longest wait to the shortest; those with a whole request are left out when met. */
+  readonly #waiting = new Map<Socket, Waiting>();
+
+  constructor(limit: number, count: (end: ConnectionEnd) => void) {
+    this.#limit = limit;
+    this.#count = count;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  opened(socket: Socket): void {
+    if (this.#open.size >= this.#limit && !this.#makeRoom()) {
+      this.#count('refused');
+      socket.write(REFUSAL);
+      socket.destroy();
+      return;
+    }
+    this.#open.add(socket);
+    this.#wait(socket, { receiving: null, hasAsked: false });
+  }
+
+  /** The next move is the client's: to send the rest of this request or, where it is null, one. */
+  waits(socket: Socket, receiving: IncomingMessage | null): void {
+    this.#wait(socket, { receiving, hasAsked: true });
+  }
+
+  /** The next move is the service's: it has a whole request. */
+  owes(socket: Socket): void {
+    this.#waiting.delete(socket);
+  }
+
+  closed(socket: Socket): void {
+    this.#open.delete(socket);
+    this.#waiting.delete(socket);
+  }
+
+  /** Ends one whose client does not do its part. */
+  cut(socket: Socket, end: ConnectionEnd): void {
+    if (!this.#open.has(socket)) return;
+    this.closed(socket);
+    this.#count(end);
+    socket.destroy();
+  }
+
+  /** Whether one that was accepted less than `ms` ago has not sent a request yet. */
+  isRequestDue(ms: number): boolean {
+    const now = performance.now();
+    for (const { since, hasAsked } of this.#waiting.values()) {
+      if (!hasAsked && now - since < ms) return true;
+    }
+    return false;
+  }
+
+  #wait(socket: Socket, state: Omit<Waiting, 'since'>): void {
+    if (!this.#open.has(socket)) return;
+    this.#waiting.delete(socket); // else it would keep its place
+    this.#waiting.set(socket, { since: performance.now(), ...state });
+  }
+
+  /** False where nobody waits for a client. */
+  #makeRoom(): boolean {
+    for (const [socket, { receiving }] of this.#waiting) {
+      if (receiving?.complete) {
+        this.owes(socket);
+        continue;
+      }
+      if (receiving) socket.write(TIMEOUT);
+      this.cut(socket, 'made_room');
+      return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Response } from 'express';
+import { ByteBudget } from './byte-budget';
+import type { Connections } from './connections';
+
+/** How long a client may take for an answer, in ms. As long as for its request. */
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/** Answers that the kernel has not taken yet, because their clients read slowly or not at all. */
+export class UnsentAnswers {
+  readonly #budget: ByteBudget<Response>;
+  readonly #connections: Connections;
+
+  /** @param memory most bytes of all of them; beyond it, who has been at it for longest is cut off */
+  constructor(memory: number, connections: Connections) {
+    this.#budget = new ByteBudget({ limit: memory, patienceMs: 0 });
+    this.#connections = connections;
+  }
+
+  /** To be told of every answer that has been written. */
+  written(response: Response): void {
+    const bytes = response.writableLength;
+    if (bytes === 0) return; // in the kernel: nearly all are
+    const { socket } = response.req;
+    const cut = (): boolean => {
+      this.#connections.cut(socket, 'answer_stuck');
+      return true;
+    };
+    if (!this.#budget.hasRoomFor(bytes)) {
+      cut();
+      return;
+    }
+    this.#budget.begin(response, bytes, cut);
+    const timer = setTimeout(cut, ANSWER_TIMEOUT_MS).unref();
+    response.on('close', () => {
+      clearTimeout(timer);
+      this.#budget.end(response);
+    });
+  }
+}
