@@ -76,7 +76,7 @@ export function createApp(options: AppOptions): App {
   }
   const turns = new Turns();
   const read = readJson(limits.bodyLimit, turns);
-  const { hold, release } = boundBodies(limits, connections, inFlight);
+  const { hold, release } = boundBodies(limits, connections);
   for (const { path, handle } of options.endpoints) {
     app.route(path).post(hold, read, release, handle).all(methodNotAllowed('POST'));
   }

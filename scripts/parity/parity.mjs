@@ -73,6 +73,7 @@ async function ourAnswers(directory, texts) {
       maxQueueDelayMs: 0,
       maxQueueRequests: texts.length,
       maxQueueWaitMs: 600_000,
+      inferenceTimeoutMs: 600_000,
     });
   } catch (error) {
     throw new ParityError(`this server cannot load the model: ${error.message}`);

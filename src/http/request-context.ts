@@ -8,6 +8,8 @@ export interface RequestContext {
   requestId: string;
   /** `performance.now()` at its arrival. */
   startedAt: number;
+  /** Requests of its connection that were not answered when it arrived, itself included. */
+  pipelined: number;
   /** It arrived while the process was draining, and is refused. */
   refused: boolean;
   /** What it may take until the model runs, from its arrival, in ms; see `openFrontDoor`. */

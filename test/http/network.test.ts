@@ -211,10 +211,14 @@ it('works on so many pipelined requests of a connection, and refuses more', asyn
 });
 
 it('cuts off who does not take answers, when there are too many', async () => {
-  const service = await start({ BODY_LIMIT: '512kb', BODY_MEMORY: '512kb' });
+  const env = { MAX_QUEUE_REQUESTS: '10000', MAX_LIST_LENGTH: '3900', BODY_MEMORY: '512kb' };
+  const service = await start({ ...env, BODY_LIMIT: '512kb' });
   const clients = await times(3, () => new RawClient(service, { reads: false }).connected());
   // Each asks until the kernel holds no more for it, and the service has to.
-  const one = analyzeRequest('good '.repeat(80_000));
+  // Small, so that there always is room for it, but its answer is not.
+  const body = JSON.stringify({ texts: Array(3900).fill('a') });
+  const head = `POST /analyze/batch HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const one = head + body;
   const writing = setInterval(() => {
     for (const client of clients) if (client.socket.writableLength === 0) client.write(one);
   }, 5);

@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ServiceError } from '../../errors';
 import { ByteBudget } from '../byte-budget';
 import type { Connections } from '../connections';
-import type { InFlight } from '../in-flight';
+import { contextOf } from '../request-context';
 
 /** How long a body may take before it is cut off where there is no room for others, in ms. */
 const PATIENCE_MS = 1000;
@@ -28,7 +28,6 @@ export interface BodyBounds {
 export function boundBodies(
   { bodyMemory, bodyLimit }: BodyBounds,
   connections: Connections,
-  inFlight: InFlight,
 ): { readonly hold: RequestHandler; readonly release: RequestHandler } {
   // Two, because of a compressed body nobody knows how much is held: it counts as large as it may be.
   const plain = new ByteBudget<Response>({ limit: bodyMemory, patienceMs: PATIENCE_MS });
@@ -41,7 +40,7 @@ export function boundBodies(
 
   const hold = (request: Request, response: Response, next: NextFunction): void => {
     const { socket } = request;
-    if (inFlight.countOn(socket) > MAX_PIPELINED) {
+    if (contextOf(response).pipelined > MAX_PIPELINED) {
       throw new ServiceError(
         'PIPELINE_FULL',
         `Over ${MAX_PIPELINED} requests of this connection are not answered yet.`,

@@ -55,6 +55,7 @@ export function trackRequest(
       requestId,
       startedAt: performance.now(),
       refused: inFlight.isDraining,
+      pipelined: 0,
       timeoutMs: 0,
       cancellation: null,
       submittedAt: 0,
@@ -68,6 +69,7 @@ export function trackRequest(
     response.setHeader('X-Request-Id', requestId);
     response.on('close', onClose);
     inFlight.begin(response);
+    context.pipelined = inFlight.countOn(request.socket);
   };
 }
 

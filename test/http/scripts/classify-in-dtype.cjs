@@ -16,6 +16,7 @@ const SCHEDULING = {
   maxQueueDelayMs: 0,
   maxQueueRequests: 4096,
   maxQueueWaitMs: 600_000,
+  inferenceTimeoutMs: 600_000,
 };
 
 async function main() {
