@@ -13,6 +13,7 @@ import {
 import { type BodyBounds, boundBodies } from './http/middleware/bound-bodies';
 import { readJson } from './http/middleware/read-json';
 import { requireHost, trackRequest } from './http/middleware/track-request';
+import { RefusalLog } from './http/refusal-log';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
 import { info, type ServiceInfo } from './http/routes/info';
@@ -48,6 +49,7 @@ export interface App {
   readonly app: Express;
   readonly listener: RequestListener;
   readonly turns: Turns;
+  readonly refusals: RefusalLog;
 }
 
 /** Builds the app of one service; it does not listen. */
@@ -87,7 +89,13 @@ export function createApp(options: AppOptions): App {
   app.use(answerErrors(limits));
 
   const { endpoints, logger, metrics: counted, tracer } = options;
-  const watchers = { logger, metrics: counted.requests, tracer, unsentAnswers };
+  const refusals = new RefusalLog(logger);
+  const watchers = { logger, refusals, metrics: counted.requests, tracer, unsentAnswers };
   const track = trackRequest(inFlight, watchers);
-  return { app, turns, listener: openFrontDoor({ app, endpoints, track, turns, limits }) };
+  return {
+    app,
+    turns,
+    refusals,
+    listener: openFrontDoor({ app, endpoints, track, turns, limits }),
+  };
 }

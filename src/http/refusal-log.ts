@@ -19,7 +19,7 @@ export class RefusalLog {
 
   count(refusal: Refusal): void {
     this.#counts.set(refusal, (this.#counts.get(refusal) ?? 0) + 1);
-    // Unreferenced: the process may end before; it writes what is left by `flush`.
+    // Unreferenced: whoever closes the server writes the rest.
     this.#timer ??= setTimeout(this.flush, INTERVAL_MS).unref();
   }
 

@@ -8,6 +8,7 @@ import type { InvalidStatus, RequestMetrics } from '../metrics/request-metrics';
 import type { Connections } from './connections';
 import type { InFlight } from './in-flight';
 import { rawAnswer } from './raw-answer';
+import type { RefusalLog } from './refusal-log';
 import type { Turns } from './turns';
 
 /** Time a client may take for its request line and headers, and for the whole request, in ms. */
@@ -38,6 +39,7 @@ export interface ServerOptions {
   /** What stands before the app. */
   readonly listener: http.RequestListener;
   readonly turns: Turns;
+  readonly refusals: RefusalLog;
   readonly inFlight: InFlight;
   readonly connections: Connections;
   readonly logger: Logger;
@@ -50,10 +52,12 @@ export class HttpServer {
   readonly #connections: Connections;
   readonly #inFlight: InFlight;
   readonly #logger: Logger;
+  readonly #refusals: RefusalLog;
   readonly #metrics: RequestMetrics;
 
   constructor(options: ServerOptions) {
-    const { app, listener, turns, inFlight, connections, logger, metrics } = options;
+    const { app, listener, turns, refusals, inFlight, connections, logger, metrics } = options;
+    this.#refusals = refusals;
     this.#connections = connections;
     this.#inFlight = inFlight;
     this.#logger = logger;
@@ -119,6 +123,7 @@ export class HttpServer {
     await setImmediate();
     this.#server.closeAllConnections();
     await closed;
+    this.#refusals.flush();
   }
 
   /** A request that Node's HTTP parser refuses never reaches Express. */

@@ -19,12 +19,11 @@ it('counts what was refused', async () => {
   const client = new AbortController();
   const { signal } = client;
   const answers = times(10, () => post(service, '/analyze', BODY, { signal }).catch(() => 'gone'));
-  const ended = (wanted: number) => service.logs.filter(({ status }) => status === wanted).length;
-  await service.waitForLog(() => ended(503) === 7);
+  while ((await scrape(service)).requests['/analyze 503'] !== 7);
   expect((await scrape(service)).value('libtorch_serve_queue_inputs')).toBe(3);
   client.abort();
   await answers;
-  await service.waitForLog(() => ended(499) === 3);
+  while ((await scrape(service)).requests['/analyze 499'] !== 3);
   const seen = await scrape(service);
   expect(seen.requests).toEqual({ '/analyze 499': 3, '/analyze 503': 7 });
   expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toMatchObject({

@@ -9,7 +9,7 @@ import { phasesOf } from '../../tracing/phases';
 import { parseTraceparent, type TraceContext } from '../../tracing/trace-context';
 import type { Tracer } from '../../tracing/tracer';
 import type { InFlight } from '../in-flight';
-import { RefusalLog } from '../refusal-log';
+import type { RefusalLog } from '../refusal-log';
 import { contextOf, type RequestContext } from '../request-context';
 import { roundMs, type Timings, timingsOf } from '../timings';
 import type { UnsentAnswers } from '../unsent-answers';
@@ -22,6 +22,7 @@ const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** What is told of each request. */
 export interface Watchers {
   readonly logger: Logger;
+  readonly refusals: RefusalLog;
   readonly metrics: RequestMetrics;
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
@@ -37,14 +38,13 @@ export function trackRequest(
   inFlight: InFlight,
   watchers: Watchers,
 ): (request: Request, response: Response) => void {
-  const refusals = new RefusalLog(watchers.logger);
   // One function for all requests; `this` is the response.
   function onClose(this: Response): void {
     if (!inFlight.end(this)) return;
     const context = contextOf(this);
     context.isOver = true;
     if (!this.writableFinished) context.cancellation?.abort();
-    report({ ...watchers, refusals }, this, context);
+    report(watchers, this, context);
   }
 
   return (request: Request, response: Response) => {
@@ -89,7 +89,7 @@ export function clientSignal(response: Response): CancelSignal {
 }
 
 function report(
-  { logger, metrics, tracer, refusals }: Watchers & { readonly refusals: RefusalLog },
+  { logger, metrics, tracer, refusals }: Watchers,
   response: Response,
   context: RequestContext,
 ) {
