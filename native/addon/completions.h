@@ -3,8 +3,6 @@
 
 #include <napi.h>
 
-#include <vector>
-
 #include "engine/engine.h"
 
 namespace addon {
@@ -13,6 +11,6 @@ namespace addon {
 const char* error_code(engine::Status status);
 
 /// NativeCompletion[] of src/native/binding.ts.
-Napi::Array to_js(Napi::Env env, const std::vector<engine::Completion>& completions);
+Napi::Array to_js(Napi::Env env, const engine::Completions& completions);
 
 }  // namespace addon

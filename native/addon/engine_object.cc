@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <new>
 
 #include "completions.h"
 
@@ -84,6 +85,8 @@ Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
     return code ? Napi::String::New(info.Env(), code) : info.Env().Undefined();
   } catch (const engine::BackendError& error) {
     throw Napi::Error::New(info.Env(), error.what());
+  } catch (const std::bad_alloc&) {
+    throw Napi::Error::New(info.Env(), "out of memory");
   }
 }
 

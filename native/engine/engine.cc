@@ -10,8 +10,9 @@
 namespace engine {
 namespace {
 
-Completion completion_of(const Request& request, Status status) {
-  Completion completion;
+/// Writes down how a request ended, in memory that it was accepted with.
+Completion& end(Request& request, Status status) noexcept {
+  Completion& completion = request.ending.front();
   completion.ticket = request.ticket;
   completion.status = status;
   completion.tokens = request.sequence.cost();
@@ -30,14 +31,27 @@ Options for_model(Options options, const Description& description) {
   return options;
 }
 
+/// Ends all of them in the same way, and adds their completions to those that have ended.
+void end_all(const Requests& requests, Status status, Completions& ended) noexcept {
+  for (const auto& request : requests) {
+    end(*request, status);
+    ended.splice(ended.end(), request->ending);
+  }
+}
+
 /// The message of the exception being handled. The wall that keeps every error inside its request.
-std::string current_message() {
+std::string current_message() noexcept {
+  constexpr const char* kOutOfMemory = "out of memory";  // short enough to need none
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return "out of memory";
+    return kOutOfMemory;
   } catch (const std::exception& error) {
-    return error.what();
+    try {
+      return error.what();
+    } catch (const std::bad_alloc&) {
+      return kOutOfMemory;
+    }
   } catch (...) {
     return "unknown error";
   }
@@ -55,32 +69,32 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
   // hardly do, and with a lower priority another process would take a core from it nearly whole.
   const Priority priority = description_.needs_preparation ? Priority::kEqual : Priority::kLower;
   std::vector<std::future<void>> prepared;
-  for (size_t i = 0; i < options_.workers; ++i) {
-    auto promise = std::make_shared<std::promise<void>>();
-    prepared.push_back(promise->get_future());
-    threads_.emplace_back([this, promise, priority] {
-      set_up_engine_thread("inference", priority);
-      try {
-        backend_->prepare_thread();
-      } catch (...) {
-        promise->set_exception(std::current_exception());
-        return;
-      }
-      promise->set_value();
-      work_loop();
-    });
-  }
-  if (description_.needs_preparation) {
-    threads_.emplace_back([this] {
-      set_up_engine_thread("tokenization", Priority::kEqual);
-      prepare_loop(Lane::kShort);
-    });
-    threads_.emplace_back([this] {
-      set_up_engine_thread("long texts", Priority::kLower);
-      prepare_loop(Lane::kLong);
-    });
-  }
   try {
+    for (size_t i = 0; i < options_.workers; ++i) {
+      auto promise = std::make_shared<std::promise<void>>();
+      prepared.push_back(promise->get_future());
+      threads_.emplace_back([this, promise, priority] {
+        set_up_engine_thread("inference", priority);
+        try {
+          backend_->prepare_thread();
+        } catch (...) {
+          promise->set_exception(std::current_exception());
+          return;
+        }
+        promise->set_value();
+        work_loop();
+      });
+    }
+    if (description_.needs_preparation) {
+      threads_.emplace_back([this] {
+        set_up_engine_thread("tokenization", Priority::kEqual);
+        prepare_loop(Lane::kShort);
+      });
+      threads_.emplace_back([this] {
+        set_up_engine_thread("long texts", Priority::kLower);
+        prepare_loop(Lane::kLong);
+      });
+    }
     for (auto& future : prepared) future.get();
   } catch (...) {
     abort();
@@ -105,8 +119,9 @@ Status Engine::submit(uint64_t ticket, Input input, Clock::time_point deadline) 
 }
 
 void Engine::cancel(uint64_t ticket) {
-  if (auto request = queue_->remove(ticket)) {
-    complete({completion_of(*request, Status::kCancelled)});
+  if (const auto request = queue_->remove(ticket)) {
+    end(*request, Status::kCancelled);
+    complete(std::move(request->ending));
   }
 }
 
@@ -129,10 +144,8 @@ void Engine::close() {
 }
 
 void Engine::abort() {
-  std::vector<Completion> dropped;
-  for (const auto& request : queue_->close_and_clear()) {
-    dropped.push_back(completion_of(*request, Status::kDraining));
-  }
+  Completions dropped;
+  end_all(queue_->close_and_clear(), Status::kDraining, dropped);
   complete(std::move(dropped));
   join();
 }
@@ -146,17 +159,15 @@ void Engine::join() {
 void Engine::prepare_loop(Lane lane) {
   for (;;) {
     Taken taken = queue_->take_arrived(lane);
-    std::vector<Completion> ended;
-    for (const auto& request : taken.expired) {
-      ended.push_back(completion_of(*request, Status::kDeadlineExceeded));
-    }
-    for (auto& request : taken.batch) {
-      Completion failure = prepare(*request);
-      if (failure.status == Status::kOk) {
-        queue_->push_ready(std::move(request));
+    Completions ended;
+    end_all(taken.expired, Status::kDeadlineExceeded, ended);
+    if (!taken.batch.empty()) {
+      Request& request = *taken.batch.front();
+      if (prepare(request)) {
+        queue_->push_ready(std::move(taken.batch));
       } else {
-        queue_->drop_arrived(*request);
-        ended.push_back(std::move(failure));
+        queue_->drop_arrived(request);
+        ended.splice(ended.end(), request.ending);
       }
     }
     complete(std::move(ended));
@@ -164,27 +175,24 @@ void Engine::prepare_loop(Lane lane) {
   }
 }
 
-/// Fills in the sequence; the completion says kOk or how it failed.
-Completion Engine::prepare(Request& request) {
+/// Fills in the sequence. False: it cannot be had, and how the request ended is written down.
+bool Engine::prepare(Request& request) noexcept {
   const auto start = Clock::now();
   try {
     request.sequence = backend_->prepare(std::move(request.input));
     request.preparation_time = Clock::now() - start;
-    return completion_of(request, Status::kOk);
+    return true;
   } catch (...) {
-    Completion failure = completion_of(request, Status::kFailed);
-    failure.message = current_message();
-    return failure;
+    end(request, Status::kFailed).message = current_message();
+    return false;
   }
 }
 
 void Engine::work_loop() {
   for (;;) {
     Taken taken = queue_->take_batch();
-    std::vector<Completion> expired;
-    for (const auto& request : taken.expired) {
-      expired.push_back(completion_of(*request, Status::kDeadlineExceeded));
-    }
+    Completions expired;
+    end_all(taken.expired, Status::kDeadlineExceeded, expired);
     complete(std::move(expired));
     if (!taken.batch.empty()) {
       const bool alone = running_++ == 0 && queue_->size() == 0;
@@ -195,53 +203,55 @@ void Engine::work_loop() {
   }
 }
 
-void Engine::run_batch(std::vector<std::unique_ptr<Request>> requests, Cores cores) {
-  std::vector<Completion> completions = run_together(requests, cores);
-  if (requests.size() > 1 && completions.front().status == Status::kFailed) {
+void Engine::run_batch(Requests requests, Cores cores) {
+  if (!run_together(requests, cores) && requests.size() > 1) {
     // One request must not take its neighbours down: each again, alone.
-    completions.clear();
-    for (auto& request : requests) {
-      std::vector<std::unique_ptr<Request>> alone;
-      alone.push_back(std::move(request));
-      completions.push_back(std::move(run_together(alone, Cores::kOwn).front()));
+    Requests left = std::move(requests);
+    requests.clear();
+    while (!left.empty()) {
+      Requests alone;
+      alone.splice(alone.end(), left, left.begin());
+      run_together(alone, Cores::kOwn);
+      requests.splice(requests.end(), alone);
     }
   }
-  complete(std::move(completions));
+  Completions ended;
+  for (const auto& request : requests) ended.splice(ended.end(), request->ending);
+  complete(std::move(ended));
 }
 
-/// Either all of the completions are kOk or all are kFailed.
-std::vector<Completion> Engine::run_together(const std::vector<std::unique_ptr<Request>>& requests,
-                                             Cores cores) {
+/// Writes down how each ended: all of them kOk, or all kFailed, and then it is false.
+bool Engine::run_together(Requests& requests, Cores cores) noexcept {
   const auto start = Clock::now();
-  std::vector<const Sequence*> batch;
-  batch.reserve(requests.size());
-  for (const auto& request : requests) batch.push_back(&request->sequence);
   std::vector<Logits> results;
   std::string message;
   Status status = Status::kOk;
   try {
+    std::vector<const Sequence*> batch;
+    batch.reserve(requests.size());
+    for (const auto& request : requests) batch.push_back(&request->sequence);
     results = backend_->run(batch, cores);
+    if (results.size() != batch.size()) throw BackendError("the model left inputs unanswered");
   } catch (...) {
     status = Status::kFailed;
     message = current_message();
   }
   ++batches_;
   const auto inference_time = Clock::now() - start;
-  std::vector<Completion> completions;
-  completions.reserve(requests.size());
-  for (size_t i = 0; i < requests.size(); ++i) {
-    Completion completion = completion_of(*requests[i], status);
-    completion.message = message;
-    if (status == Status::kOk) completion.logits = std::move(results[i]);
+  auto result = results.begin();
+  for (const auto& request : requests) {
+    Completion& completion = end(*request, status);
+    if (status == Status::kOk) completion.logits = std::move(*result++);
+    // A message is read where the request ran alone; a batch that fails is run again.
+    if (requests.size() == 1) completion.message = std::move(message);
     completion.batch_size = requests.size();
-    completion.queue_time = start - requests[i]->arrival - requests[i]->preparation_time;
+    completion.queue_time = start - request->arrival - request->preparation_time;
     completion.inference_time = inference_time;
-    completions.push_back(std::move(completion));
   }
-  return completions;
+  return status == Status::kOk;
 }
 
-void Engine::complete(std::vector<Completion> completions) {
+void Engine::complete(Completions completions) noexcept {
   if (completions.empty()) return;
   for (const auto& completion : completions) {
     switch (completion.status) {

@@ -1,6 +1,7 @@
 #include "request_queue.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace engine {
@@ -13,14 +14,18 @@ Status RequestQueue::push(std::unique_ptr<Request>& request, bool ready) {
   if (requests_ > 0 && bytes_ + request->bytes > options_.max_queue_bytes) {
     return Status::kQueueFull;
   }
+  Requests accepted;  // of one, made before anything is counted
+  accepted.push_back(std::move(request));
+  const Request& one = *accepted.front();
   ++requests_;
-  bytes_ += request->bytes;
-  const Lane lane = request->bytes < options_.long_input_bytes ? Lane::kShort : Lane::kLong;
+  bytes_ += one.bytes;
+  const Lane lane = one.bytes < options_.long_input_bytes ? Lane::kShort : Lane::kLong;
   if (ready) {
-    ready_cost_ += request->sequence.cost();
-    ready_.push_back(std::move(request));
+    ready_cost_ += one.sequence.cost();
+    ready_.splice(ready_.end(), accepted);
   } else {
-    arrived(lane).line.push_back(std::move(request));
+    Requests& line = arrived(lane).line;
+    line.splice(line.end(), accepted);
   }
   lock.unlock();  // so that the thread that wakes does not find it taken
   (ready ? ready_changed_ : arrived(lane).changed).notify_one();
@@ -34,8 +39,7 @@ Taken RequestQueue::take_arrived(Lane lane) {
   Taken taken;
   move_expired(line, taken.expired);
   if (!line.empty()) {
-    taken.batch.push_back(std::move(line.front()));
-    line.pop_front();
+    taken.batch.splice(taken.batch.end(), line, line.begin());
     ++preparing_;
   }
   taken.closed = closed_ && line.empty() && taken.batch.empty();
@@ -43,15 +47,15 @@ Taken RequestQueue::take_arrived(Lane lane) {
   return taken;
 }
 
-void RequestQueue::push_ready(std::unique_ptr<Request> request) {
+void RequestQueue::push_ready(Requests request) {
   const std::lock_guard lock(mutex_);
   --preparing_;
-  ready_cost_ += request->sequence.cost();
+  const Request& one = *request.front();
+  ready_cost_ += one.sequence.cost();
   // Requests of the other lane that came later may have overtaken it.
-  const auto place = std::upper_bound(
-      ready_.begin(), ready_.end(), request,
-      [](const auto& one, const auto& other) { return one->arrival < other->arrival; });
-  ready_.insert(place, std::move(request));
+  auto place = ready_.end();
+  while (place != ready_.begin() && one.arrival < (*std::prev(place))->arrival) --place;
+  ready_.splice(place, request);
   if (drained()) {
     ready_changed_.notify_all();
   } else {
@@ -83,8 +87,7 @@ Taken RequestQueue::take_batch() {
     cost += next;
     ready_cost_ -= next;
     account_removed(*ready_.front());
-    taken.batch.push_back(std::move(ready_.front()));
-    ready_.pop_front();
+    taken.batch.splice(taken.batch.end(), ready_, ready_.begin());
   }
   taken.closed = ready_.empty() && drained();
   if (!ready_.empty()) ready_changed_.notify_one();
@@ -119,11 +122,8 @@ Requests RequestQueue::close_and_clear() {
   closed_ = true;
   Requests waiting;
   for (auto* line : {&short_.line, &long_.line, &ready_}) {
-    for (auto& request : *line) {
-      account_removed(*request);
-      waiting.push_back(std::move(request));
-    }
-    line->clear();
+    for (const auto& request : *line) account_removed(*request);
+    waiting.splice(waiting.end(), *line);
   }
   ready_cost_ = 0;
   short_.changed.notify_all();
@@ -153,13 +153,12 @@ void RequestQueue::account_removed(const Request& request) {
 
 // Each line is in order of arrival, and all requests of a service have the same time limit, so the
 // expired ones stand at its head; one with a longer limit before them only delays their answer.
-void RequestQueue::move_expired(Line& line, Requests& expired) {
+void RequestQueue::move_expired(Requests& line, Requests& expired) {
   const auto now = Clock::now();
   while (!line.empty() && line.front()->deadline <= now) {
     if (&line == &ready_) ready_cost_ -= line.front()->sequence.cost();
     account_removed(*line.front());
-    expired.push_back(std::move(line.front()));
-    line.pop_front();
+    expired.splice(expired.end(), line, line.begin());
   }
 }
 

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "engine/engine.h"
 
@@ -20,9 +19,8 @@ struct Request {
   Clock::time_point deadline;
   Sequence sequence;  ///< valid once prepared
   Clock::duration preparation_time{0};
+  Completions ending = Completions(1);  ///< how it ends: one element, until it is handed on
 };
-
-using Requests = std::vector<std::unique_ptr<Request>>;
 
 /// What a taker gets: requests to run, and those whose deadline passed while they waited.
 struct Taken {
@@ -36,18 +34,22 @@ enum class Lane { kShort, kLong };
 
 /// Lines in order of arrival, behind one lock: requests that arrived, by lane, and requests that
 /// are ready to run. The bound counts all, and what is being prepared. Any thread.
+///
+/// Lines and what is taken from them are lists, between which elements are spliced: only push()
+/// needs memory, and a request that was accepted cannot be lost for want of it.
 class RequestQueue {
  public:
   explicit RequestQueue(const Options& options) : options_(options) {}
 
   /// kOk, kQueueFull or kDraining; only kOk takes the request. `ready`: needs no preparation.
+  /// Throws std::bad_alloc, and then nothing has changed.
   Status push(std::unique_ptr<Request>& request, bool ready);
 
   /// The next request of the lane to prepare; waits for one. `closed` when there will be none.
   Taken take_arrived(Lane lane);
 
-  /// Back from preparation, into the line of the workers.
-  void push_ready(std::unique_ptr<Request> request);
+  /// Back from preparation, into the line of the workers: the one request that take_arrived() gave.
+  void push_ready(Requests request);
 
   /// A request that take_arrived() gave will not come back.
   void drop_arrived(const Request& request);
@@ -68,11 +70,9 @@ class RequestQueue {
   size_t bytes() const;  ///< of the inputs that wait
 
  private:
-  using Line = std::deque<std::unique_ptr<Request>>;
-
   /// Requests to prepare, and who waits for one.
   struct Arrived {
-    Line line;
+    Requests line;
     std::condition_variable changed;
   };
 
@@ -82,14 +82,14 @@ class RequestQueue {
   Arrived& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
   bool batch_is_full() const;
   void account_removed(const Request& request);
-  void move_expired(Line& line, Requests& expired);
+  void move_expired(Requests& line, Requests& expired);
 
   const Options options_;
   mutable std::mutex mutex_;
   Arrived short_;
   Arrived long_;
   std::condition_variable ready_changed_;
-  Line ready_;
+  Requests ready_;
   size_t preparing_ = 0;  ///< taken by take_arrived() and not yet back
   size_t requests_ = 0;
   size_t bytes_ = 0;

@@ -121,7 +121,7 @@ class EchoBackend : public Backend {
 class Collector {
  public:
   CompletionHandler handler() {
-    return [this](std::vector<Completion> completions) {
+    return [this](Completions completions) {
       const std::lock_guard lock(mutex_);
       for (auto& completion : completions) {
         order_.push_back(completion.ticket);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -60,24 +61,32 @@ struct Statistics {
   uint64_t batches = 0;
 };
 
-/// Called on the engine's threads with what ended together: once a batch, not once a request.
-using CompletionHandler = std::function<void(std::vector<Completion>)>;
+/// Each element is made when its request is accepted, and goes from list to list: an answer needs no
+/// memory to be given.
+using Completions = std::list<Completion>;
+
+/// Called on the engine's threads with what ended together: once a batch, not once a request. Must
+/// not throw.
+using CompletionHandler = std::function<void(Completions)>;
 
 class RequestQueue;
 struct Request;
+using Requests = std::list<std::unique_ptr<Request>>;
 enum class Lane;
 
 /// All public functions may be called from any thread. Every accepted request ends in exactly one
 /// Completion, whatever happens, also when the engine is closed or aborted.
 class Engine {
  public:
-  /// Starts the threads and returns when each has prepared itself; throws what that threw.
+  /// Starts the threads and returns when each has prepared itself; throws what that threw, or
+  /// std::system_error where no thread could be had.
   Engine(std::shared_ptr<Backend> backend, Options options, CompletionHandler on_completions);
   ~Engine();  ///< abort()
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// kOk: accepted. kQueueFull or kDraining: refused, and no completion will come.
+  /// kOk: accepted. kQueueFull or kDraining: refused, and no completion will come; none either where
+  /// it throws, as of a signal that does not fit the model (BackendError) or std::bad_alloc.
   Status submit(uint64_t ticket, Input input, Clock::time_point deadline);
 
   /// The caller no longer wants the answer: completes as kCancelled, unless it already runs.
@@ -94,11 +103,10 @@ class Engine {
  private:
   void prepare_loop(Lane lane);
   void work_loop();
-  void run_batch(std::vector<std::unique_ptr<Request>> requests, Cores cores);
-  std::vector<Completion> run_together(const std::vector<std::unique_ptr<Request>>& requests,
-                                       Cores cores);
-  Completion prepare(Request& request);
-  void complete(std::vector<Completion> completions);
+  void run_batch(Requests requests, Cores cores);
+  bool run_together(Requests& requests, Cores cores) noexcept;
+  bool prepare(Request& request) noexcept;
+  void complete(Completions completions) noexcept;
   void join();
 
   std::shared_ptr<Backend> backend_;
