@@ -62,6 +62,7 @@ class EchoBackend : public Backend {
       if (text == "fail oddly") throw 42;  // NOLINT: not derived from std::exception, on purpose
       results.push_back({std::stof(text), static_cast<float>(text.size())});
     }
+    if (forgetful) results.pop_back();
     return results;
   }
 
@@ -91,6 +92,11 @@ class EchoBackend : public Backend {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return running_ >= count; });
   }
+  /// Batches that have begun.
+  size_t begun() {
+    const std::lock_guard lock(mutex_);
+    return running_;
+  }
   std::vector<size_t> sizes() {
     const std::lock_guard lock(mutex_);
     return batch_sizes;
@@ -105,6 +111,7 @@ class EchoBackend : public Backend {
   bool batching = true;
   bool needs_preparation = true;
   bool thread_fails = false;
+  bool forgetful = false;  ///< a result less than there are inputs
 
  private:
   mutable std::mutex mutex_;
