@@ -2,7 +2,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/ones_like.h>
 #include <c10/core/InferenceMode.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <algorithm>
 #include <cmath>
@@ -95,6 +94,7 @@ class TorchScriptTextBackend final : public engine::Backend {
         module_(load_torchscript_module(source.path)),
         keeps_state_(keeps_state(module_)),
         inputs_(inputs_of(module_, file_)) {
+    set_up_torchscript_thread();
     batching_ = answers_alike_in_batches(answers_alone());
   }
 
@@ -121,7 +121,7 @@ class TorchScriptTextBackend final : public engine::Backend {
 
   void prepare_thread() override {
     set_intra_op_threads(threads_);
-    silence_this_thread();
+    set_up_torchscript_thread();
     const engine::Sequence sequence = prepare(std::string("warm-up"));
     const engine::Sequence* batch[] = {&sequence};
     run(batch);
@@ -135,8 +135,6 @@ class TorchScriptTextBackend final : public engine::Backend {
   std::vector<engine::Logits> run(engine::Batch batch) {
     try {
       const c10::InferenceMode inference_mode;
-      // A frozen graph gains nothing from the optimizing executor, whose first runs take long.
-      const torch::jit::GraphOptimizerEnabledGuard no_optimizer(false);
       const nn::PackedBatch packed(batch);
       std::vector<engine::Logits> results(batch.size());
       auto index = packed.order.begin();
@@ -171,7 +169,7 @@ class TorchScriptTextBackend final : public engine::Backend {
     }
     // A copy shares the weights and has attributes of its own: no run sees the state of another.
     torch::jit::Module module = keeps_state_ ? module_.copy() : module_;
-    const at::Tensor logits = logits_of(module.forward(std::move(arguments)));
+    const at::Tensor logits = logits_of(run_forward(module, std::move(arguments)));
     if (logits.numel() != group.sequences * num_labels_) {
       throw engine::BackendError("the model gave " + std::to_string(logits.numel()) +
                                  " numbers for " + std::to_string(group.sequences) +
@@ -303,8 +301,11 @@ std::shared_ptr<engine::Backend> load_torchscript_text(const TorchScriptTextSour
   }
   try {
     return std::make_shared<TorchScriptTextBackend>(source, compute);
-  } catch (const engine::BackendError& error) {
-    throw LoadError(std::filesystem::path(source.path).filename().string() + ": " + error.what());
+  } catch (const LoadError&) {
+    throw;
+  } catch (...) {
+    throw LoadError(std::filesystem::path(source.path).filename().string() + ": " +
+                    message_of_current_exception());
   }
 }
 
