@@ -21,11 +21,7 @@ export const BUILD_FOLDER = path.join(ROOT, 'build/native');
  * @param folder another one than of the addon that is used, configured before
  */
 export async function buildNative(target = 'libtorch_serve', folder = BUILD_FOLDER) {
-  await cmakeJs(folder, [
-    'build',
-    `--target=${target}`,
-    `--parallel=${os.availableParallelism()}`,
-  ]);
+  await cmakeJs(folder, ['build', `--target=${target}`, `--parallel=${os.availableParallelism()}`]);
 }
 
 /** Only configure, in a folder of its own. definitions: CMake variables. */

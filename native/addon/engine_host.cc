@@ -60,9 +60,8 @@ void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
   on_loaded_ = std::move(on_loaded);
   hold_loop();
   try {
-    helper_ = std::thread([this, arguments = std::move(arguments)] {
-      tell_loaded(try_to_load(arguments));
-    });
+    helper_ = std::thread(
+        [this, arguments = std::move(arguments)] { tell_loaded(try_to_load(arguments)); });
   } catch (...) {
     tell_loaded(load_problem());
   }
@@ -140,8 +139,8 @@ void EngineHost::tell_closed() noexcept {
   wake_js();
 }
 
-/// Any thread. Node's own queue takes some memory; where there is none the process ends here, since
-/// Node leaves its lock taken and would hang.
+/// Any thread. Node's own queue takes some memory. Where there is none the process ends here: Node is
+/// compiled without exceptions, so that one would leave its lock taken, and the process hang.
 void EngineHost::wake_js() noexcept { (void)channel_.NonBlockingCall(); }
 
 /// None runs after stop().

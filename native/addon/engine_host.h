@@ -82,7 +82,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   CloseHandler on_closed_;
   std::mutex news_mutex_;
   News news_;
-  std::thread helper_;   ///< loads, and later closes
+  std::thread helper_;  ///< loads, and later closes
 };
 
 }  // namespace addon

@@ -34,8 +34,8 @@ std::string without_torchscript_traceback(std::string_view text) {
   return std::string(message);
 }
 
-/// LibTorch's allocator throws no std::bad_alloc ("… DefaultCPUAllocator: can't allocate memory: …"),
-/// and TorchScript's interpreter makes another exception of one.
+/// LibTorch's allocator throws no std::bad_alloc ("… DefaultCPUAllocator: can't allocate memory:
+/// …"), and TorchScript's interpreter makes another exception of one.
 bool is_out_of_memory(std::string_view text) {
   return text.find("DefaultCPUAllocator: ") != std::string_view::npos ||
          text.find("std::bad_alloc") != std::string_view::npos;

@@ -111,7 +111,8 @@ torch::jit::Module load_torchscript_module(const std::string& path) {
   const std::string file = MappedFile(path).name();  // says plainly when it cannot be read
   require_harmless_archive(path);
   silence_this_thread();
-  const torch::jit::GraphOptimizerEnabledGuard optimizer(true);  // inlines functions of other modules
+  // Without it, what is loaded is not made ready to be inlined.
+  const torch::jit::GraphOptimizerEnabledGuard optimizer(true);
   torch::jit::setPrintHandler([](const std::string&) {});
   torch::jit::Module module = [&] {
     try {

@@ -5,7 +5,8 @@
 //
 // What can be refused is operator new, and the memory of tensors, for which LibTorch's libc10 calls
 // posix_memalign. Always given is what ends the process by its makers' design: what Node.js and V8
-// ask for, and what is asked for by malloc: Rust's library (the tokenizer) and oneDNN (in LibTorch).
+// ask for, and what is asked for by malloc: Rust's library (the tokenizer) and oneDNN (in
+// LibTorch).
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>

@@ -62,11 +62,20 @@ function eeg() {
     one('no JSON', '{"signal":[', 422),
     one('a client that leaves', { signal: signal(256) }, 0, { cancelAfterMs: 2 }),
     list('three windows', [signal(256), signal(256), signal(256)], 200),
-    list('twenty windows', Array.from({ length: 20 }, () => signal(256)), 200),
+    list(
+      'twenty windows',
+      Array.from({ length: 20 }, () => signal(256)),
+      200,
+    ),
     list('one too short among them', [signal(256), signal(255)], 400),
-    list('a client that leaves', Array.from({ length: 20 }, () => signal(256)), 0, {
-      cancelAfterMs: 5,
-    }),
+    list(
+      'a client that leaves',
+      Array.from({ length: 20 }, () => signal(256)),
+      0,
+      {
+        cancelAfterMs: 5,
+      },
+    ),
   ];
 }
 

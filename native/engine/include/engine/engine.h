@@ -61,8 +61,8 @@ struct Statistics {
   uint64_t batches = 0;
 };
 
-/// Each element is made when its request is accepted, and goes from list to list: an answer needs no
-/// memory to be given.
+/// Each element is made when its request is accepted, and goes from list to list: an answer needs
+/// no memory to be given.
 using Completions = std::list<Completion>;
 
 /// Called on the engine's threads with what ended together: once a batch, not once a request. Must
@@ -85,8 +85,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// kOk: accepted. kQueueFull or kDraining: refused, and no completion will come; none either where
-  /// it throws, as of a signal that does not fit the model (BackendError) or std::bad_alloc.
+  /// kOk: accepted. kQueueFull or kDraining: refused, and no completion will come; none either
+  /// where it throws, as of a signal that does not fit the model (BackendError) or std::bad_alloc.
   Status submit(uint64_t ticket, Input input, Clock::time_point deadline);
 
   /// The caller no longer wants the answer: completes as kCancelled, unless it already runs.
