@@ -139,8 +139,8 @@ void EngineHost::tell_closed() noexcept {
   wake_js();
 }
 
-/// Any thread. Node's own queue takes some memory. Where there is none the process ends here: Node is
-/// compiled without exceptions, so that one would leave its lock taken, and the process hang.
+/// Any thread. Node's own queue takes some memory. Where there is none the process ends here: Node
+/// is compiled without exceptions, so that one would leave its lock taken, and the process hang.
 void EngineHost::wake_js() noexcept { (void)channel_.NonBlockingCall(); }
 
 /// None runs after stop().

@@ -242,12 +242,12 @@ bool Engine::run_together(Requests& requests, Cores cores) noexcept {
   for (const auto& request : requests) {
     Completion& completion = end(*request, status);
     if (status == Status::kOk) completion.logits = std::move(*result++);
-    // A message is read where the request ran alone; a batch that fails is run again.
-    if (requests.size() == 1) completion.message = std::move(message);
     completion.batch_size = requests.size();
     completion.queue_time = start - request->arrival - request->preparation_time;
     completion.inference_time = inference_time;
   }
+  // Of several that fail together, each runs again, and has a message of its own.
+  if (requests.size() == 1) requests.front()->ending.front().message = std::move(message);
   return status == Status::kOk;
 }
 

@@ -23,7 +23,8 @@
 #include <cstring>
 #include <new>
 
-extern "C" void* __libc_memalign(size_t alignment, size_t size);  // glibc's
+// glibc's own name of it. NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" void* __libc_memalign(size_t alignment, size_t size);
 
 namespace {
 

@@ -12,8 +12,8 @@ void fail_allocation(size_t place);
 /// Allocations counted since fail_allocation().
 size_t allocations();
 
-/// The thread `place` of those created from now on, 1 being the next one, cannot be: EAGAIN. Only on
-/// Linux does the program's pthread_create come before the system's.
+/// The thread `place` of those created from now on, 1 being the next one, cannot be: EAGAIN. Only
+/// on Linux does the program's pthread_create come before the system's.
 void fail_thread(size_t place);
 #if defined(__linux__)
 inline constexpr bool kThreadsCanFail = true;

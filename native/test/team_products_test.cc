@@ -24,8 +24,8 @@ constexpr int64_t kRows = 9;
 constexpr int64_t kInputs = 40;
 constexpr int64_t kOutputs = 200;
 
-const std::vector<float> kWeight = random_floats(kOutputs * kInputs, 1);
-const std::vector<float> kX = random_floats(kRows * kInputs, 2);
+std::vector<float> random_weight() { return random_floats(kOutputs * kInputs, 1); }
+std::vector<float> random_rows() { return random_floats(kRows * kInputs, 2); }
 
 /// All outputs, a panel at a time by whoever takes it: [kRows, kOutputs].
 template <class Multiply>
@@ -40,10 +40,11 @@ std::vector<float> shared(Team& team, int64_t panel_width, const Multiply& multi
 }
 
 TEST(TeamProducts, AProductIsTheSameWhoeverComputesItsParts) {
-  const PackedLinear linear(kWeight.data(), gemm::Storage::kFloat32, nullptr, kOutputs, kInputs);
+  const std::vector<float> weight = random_weight(), x = random_rows();
+  const PackedLinear linear(weight.data(), gemm::Storage::kFloat32, nullptr, kOutputs, kInputs);
   const auto multiply = [&](float* y, int64_t first, int64_t count) {
     linear.multiply(
-        {.x = kX.data(), .rows = kRows, .x_stride = kInputs, .y = y, .y_stride = kOutputs}, first,
+        {.x = x.data(), .rows = kRows, .x_stride = kInputs, .y = y, .y_stride = kOutputs}, first,
         count);
   };
   std::vector<float> alone(kRows * kOutputs);
@@ -56,8 +57,9 @@ TEST(TeamProducts, AProductIsTheSameWhoeverComputesItsParts) {
 
 TEST(TeamProducts, SoIsAProductInIntegers) {
   if (!QuantizedLinear::is_supported()) GTEST_SKIP() << "this processor has no instructions for it";
-  const QuantizedLinear linear(kWeight.data(), nullptr, kOutputs, kInputs);
-  const gemm::QuantizedRows rows(kX.data(), kRows, kInputs, kInputs);
+  const std::vector<float> weight = random_weight(), x = random_rows();
+  const QuantizedLinear linear(weight.data(), nullptr, kOutputs, kInputs);
+  const gemm::QuantizedRows rows(x.data(), kRows, kInputs, kInputs);
   const auto multiply = [&](float* y, int64_t first, int64_t count) {
     linear.multiply(rows, y, kOutputs, gemm::Activation::kGelu, first, count);
   };
