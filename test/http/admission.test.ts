@@ -154,5 +154,6 @@ it('500 requests whose clients leave are not run', async () => {
     failed: 0,
     cancelled: 500,
     expired: 0,
+    timed_out: 0,
   });
 });
