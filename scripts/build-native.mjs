@@ -15,13 +15,13 @@ import { missingPrerequisites } from './prerequisites.mjs';
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 export const BUILD_FOLDER = path.join(ROOT, 'build/native');
 
-/** Build one CMake target; rejects with an Error that has a readable message. */
-export async function buildNative(target = 'libtorch_serve') {
-  await cmakeJs(BUILD_FOLDER, [
-    'build',
-    `--target=${target}`,
-    `--parallel=${os.availableParallelism()}`,
-  ]);
+/**
+ * Build one CMake target; rejects with an Error that has a readable message.
+ *
+ * @param folder another one than of the addon that is used, configured before
+ */
+export async function buildNative(target = 'libtorch_serve', folder = BUILD_FOLDER) {
+  await cmakeJs(folder, ['build', `--target=${target}`, `--parallel=${os.availableParallelism()}`]);
 }
 
 /** Only configure, in a folder of its own. definitions: CMake variables. */

@@ -56,9 +56,10 @@ const char* error_code(engine::Status status) {
   return "INFERENCE_FAILED";
 }
 
-Napi::Array to_js(Napi::Env env, const std::vector<engine::Completion>& completions) {
+Napi::Array to_js(Napi::Env env, const engine::Completions& completions) {
   auto array = Napi::Array::New(env, completions.size());
-  for (uint32_t i = 0; i < completions.size(); ++i) array[i] = to_js(env, completions[i]);
+  uint32_t i = 0;
+  for (const auto& completion : completions) array[i++] = to_js(env, completion);
   return array;
 }
 

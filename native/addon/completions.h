@@ -3,8 +3,6 @@
 
 #include <napi.h>
 
-#include <vector>
-
 #include "engine/engine.h"
 
 namespace addon {
@@ -15,6 +13,6 @@ const char* error_code(engine::Status status);
 double milliseconds(engine::Clock::duration duration);
 
 /// NativeCompletion[] of src/native/binding.ts.
-Napi::Array to_js(Napi::Env env, const std::vector<engine::Completion>& completions);
+Napi::Array to_js(Napi::Env env, const engine::Completions& completions);
 
 }  // namespace addon

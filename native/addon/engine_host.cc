@@ -1,5 +1,6 @@
 #include "engine_host.h"
 
+#include <system_error>
 #include <utility>
 
 #include "completions.h"
@@ -10,6 +11,26 @@ namespace {
 
 /// How long a batch that runs may keep the process from ending.
 constexpr std::chrono::seconds kPatience{1};
+
+/// Why the model could not be loaded: the exception being handled.
+std::string load_problem() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const std::system_error& failure) {
+      if (failure.code() != std::errc::resource_unavailable_try_again) return failure.what();
+      return "no thread can be started: raise the limit of processes or tasks, or lower WORKERS";
+    } catch (const std::bad_alloc&) {
+      return "out of memory";
+    } catch (const std::exception& failure) {
+      return failure.what();
+    }
+  } catch (const std::bad_alloc&) {
+    return "out of memory";  // short enough to need none
+  } catch (...) {
+    return "unknown error";
+  }
+}
 
 }  // namespace
 
@@ -28,31 +49,31 @@ EngineHost::~EngineHost() { stop(); }
 
 void EngineHost::on_environment_end(void* host) { static_cast<EngineHost*>(host)->stop(); }
 
-void EngineHost::load(LoadArguments arguments, const LoadHandler& on_loaded) {
+void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
+  on_loaded_ = std::move(on_loaded);
   hold_loop(1);
   line_->host = this;
-  loading_ =
-      Loading::begin(std::move(arguments), [line = line_](std::vector<engine::Completion> ended) {
-        const std::lock_guard lock(line->mutex);
-        if (line->host) line->host->deliver(std::move(ended));
-      });
-  helper_ = std::thread([this, on_loaded] {
-    std::string error;
-    try {
-      Loading::Loaded loaded = loading_->await();
-      engine_ = std::move(loaded.engine);
-      description_ = std::move(loaded.description);
-    } catch (const std::exception& failure) {
-      error = failure.what();
-    } catch (...) {
-      error = "unknown error";
-    }
-    post([this, error, on_loaded](Napi::Env env, Napi::Function) {
-      release_loop(1);
-      loaded_ = error.empty();
-      on_loaded(env, error);
+  try {
+    loading_ = Loading::create(std::move(arguments), [line = line_](engine::Completions ended) {
+      const std::lock_guard lock(line->mutex);
+      if (line->host) line->host->deliver(std::move(ended));
     });
-  });
+    helper_ = std::thread([this] { tell_loaded(try_to_load()); });
+  } catch (...) {
+    tell_loaded(load_problem());
+  }
+}
+
+/// Empty: engine_ is set. Else why it is not.
+std::string EngineHost::try_to_load() noexcept {
+  try {
+    Loading::Loaded loaded = loading_->run();
+    engine_ = std::move(loaded.engine);
+    description_ = std::move(loaded.description);
+    return "";
+  } catch (...) {
+    return load_problem();
+  }
 }
 
 engine::Admission EngineHost::submit(uint64_t first_ticket, std::vector<engine::Input> inputs,
@@ -63,25 +84,20 @@ engine::Admission EngineHost::submit(uint64_t first_ticket, std::vector<engine::
   return admission;
 }
 
-void EngineHost::deliver(std::vector<engine::Completion> completions) {
-  auto shared = std::make_shared<std::vector<engine::Completion>>(std::move(completions));
-  post([this, shared](Napi::Env env, Napi::Function on_completions) {
-    release_loop(shared->size());
-    on_completions.Call({to_js(env, *shared)});
-  });
-}
-
-void EngineHost::close(std::function<void(Napi::Env)> on_closed) {
+void EngineHost::close(CloseHandler on_closed) {
+  on_closed_ = std::move(on_closed);
   hold_loop(1);
   if (helper_.joinable()) helper_.join();  // the loader, which is done
-  helper_ = std::thread([this, on_closed = std::move(on_closed)] {
-    engine_->close();
-    post([this, on_closed](Napi::Env env, Napi::Function) {
-      release_loop(1);
-      on_closed(env);
-      stop();
+  try {
+    helper_ = std::thread([this] {
+      engine_->close();
+      tell_closed();
     });
-  });
+  } catch (...) {
+    // No thread to be had. Blocks the event loop for as long as accepted requests take.
+    engine_->close();
+    tell_closed();
+  }
 }
 
 void EngineHost::stop() {
@@ -101,17 +117,63 @@ void EngineHost::stop() {
   channel_.Abort();
 }
 
-/// Any thread. Tasks run in order, on the JS thread; none runs after stop().
-void EngineHost::post(Task task) {
-  auto owned = std::make_unique<Task>(std::move(task));
-  if (channel_.NonBlockingCall(owned.get()) == napi_ok) (void)owned.release();
+void EngineHost::deliver(engine::Completions completions) noexcept {
+  {
+    const std::lock_guard lock(news_mutex_);
+    news_.ended.splice(news_.ended.end(), completions);
+  }
+  wake_js();
 }
 
-void EngineHost::call_js(Napi::Env env, Napi::Function callback, EngineHost* host, Task* task) {
-  const std::unique_ptr<Task> owned(task);
+void EngineHost::tell_loaded(std::string error) noexcept {
+  {
+    const std::lock_guard lock(news_mutex_);
+    news_.load_ended = true;
+    news_.load_error = std::move(error);
+  }
+  wake_js();
+}
+
+void EngineHost::tell_closed() noexcept {
+  {
+    const std::lock_guard lock(news_mutex_);
+    news_.closed = true;
+  }
+  wake_js();
+}
+
+/// Any thread. Node's own queue takes some memory. Where there is none the process ends here: Node
+/// is compiled without exceptions, so that one would leave its lock taken, and the process hang.
+void EngineHost::wake_js() noexcept { (void)channel_.NonBlockingCall(); }
+
+/// None runs after stop().
+void EngineHost::call_js(Napi::Env env, Napi::Function on_completions, EngineHost* host, void*) {
   if (env == nullptr || !host->connected_) return;
   const auto alive = host->shared_from_this();
-  (*owned)(env, callback);
+  host->catch_up(env, on_completions);
+}
+
+/// The JS thread hears what there is, in the order in which it happened.
+void EngineHost::catch_up(Napi::Env env, Napi::Function on_completions) {
+  News news;
+  {
+    const std::lock_guard lock(news_mutex_);
+    std::swap(news, news_);
+  }
+  if (news.load_ended) {
+    release_loop(1);
+    loaded_ = news.load_error.empty();
+    on_loaded_(env, news.load_error);
+  }
+  if (!news.ended.empty()) {
+    release_loop(news.ended.size());
+    on_completions.Call({to_js(env, news.ended)});
+  }
+  if (news.closed) {
+    release_loop(1);
+    on_closed_(env);
+    stop();
+  }
 }
 
 void EngineHost::hold_loop(size_t tasks) {

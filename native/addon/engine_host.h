@@ -26,10 +26,10 @@ namespace addon {
 /// exit() leaves at once (engine/left_behind.h).
 class EngineHost : public std::enable_shared_from_this<EngineHost> {
  public:
-  /// A task for the JS thread.
-  using Task = std::function<void(Napi::Env, Napi::Function on_completions)>;
   /// Called on the JS thread: an empty string, or why the model could not be loaded.
   using LoadHandler = std::function<void(Napi::Env, const std::string& error)>;
+  /// Called on the JS thread.
+  using CloseHandler = std::function<void(Napi::Env)>;
 
   /// JS thread. on_completions: (completions: Completion[]) => void, see src/native/binding.ts.
   static std::shared_ptr<EngineHost> create(Napi::Env env, Napi::Function on_completions);
@@ -38,7 +38,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   EngineHost& operator=(const EngineHost&) = delete;
 
   /// Load model and start the engine on a thread of its own. JS thread, once.
-  void load(LoadArguments arguments, const LoadHandler& on_loaded);
+  void load(LoadArguments arguments, LoadHandler on_loaded);
 
   /// JS thread, after a successful load.
   engine::Admission submit(uint64_t first_ticket, std::vector<engine::Input> inputs,
@@ -54,15 +54,22 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   void drop() { engine_->drop(); }
 
   /// Refuse new work, finish what was accepted, then call back on the JS thread. JS thread, once.
-  void close(std::function<void(Napi::Env)> on_closed);
+  void close(CloseHandler on_closed);
 
   /// Drop what waits, end every thread or leave it behind, disconnect from JavaScript. JS thread;
   /// may be repeated.
   void stop();
 
  private:
-  static void call_js(Napi::Env env, Napi::Function callback, EngineHost* host, Task* task);
-  using JsChannel = Napi::TypedThreadSafeFunction<EngineHost, Task, call_js>;
+  /// What other threads have to say to the JS thread. Saying it takes no memory of ours.
+  struct News {
+    engine::Completions ended;
+    bool load_ended = false;
+    std::string load_error;  ///< empty: loaded
+    bool closed = false;
+  };
+  static void call_js(Napi::Env env, Napi::Function on_completions, EngineHost* host, void*);
+  using JsChannel = Napi::TypedThreadSafeFunction<EngineHost, void, call_js>;
 
   /// The way of the engine's threads to the host, which may end before they do.
   struct Line {
@@ -71,8 +78,12 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   };
 
   explicit EngineHost(Napi::Env env) : env_(env) {}
-  void post(Task task);
-  void deliver(std::vector<engine::Completion> completions);
+  std::string try_to_load() noexcept;
+  void deliver(engine::Completions completions) noexcept;
+  void tell_loaded(std::string error) noexcept;
+  void tell_closed() noexcept;
+  void wake_js() noexcept;
+  void catch_up(Napi::Env env, Napi::Function on_completions);
   void hold_loop(size_t tasks);
   void release_loop(size_t tasks);
   static void on_environment_end(void* host);
@@ -86,7 +97,11 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   std::shared_ptr<engine::Engine> engine_;
   engine::Description description_;
   bool loaded_ = false;  ///< JS thread: engine_ is set and no longer changes
-  std::thread helper_;   ///< loads, and later closes
+  LoadHandler on_loaded_;
+  CloseHandler on_closed_;
+  std::mutex news_mutex_;
+  News news_;
+  std::thread helper_;  ///< loads, and later closes
 };
 
 }  // namespace addon

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <new>
 
 #include "completions.h"
 
@@ -94,6 +95,8 @@ Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
                                              deadline_after(timeout_ms)));
   } catch (const engine::BackendError& error) {
     throw Napi::Error::New(info.Env(), error.what());
+  } catch (const std::bad_alloc&) {
+    throw Napi::Error::New(info.Env(), "out of memory");
   }
 }
 

@@ -38,18 +38,15 @@ std::string script_of(const Source& source) {
 
 }  // namespace
 
-std::shared_ptr<Loading> Loading::begin(LoadArguments arguments,
-                                        engine::CompletionHandler on_completions) {
-  const std::shared_ptr<Loading> loading(
-      new Loading(std::move(arguments), std::move(on_completions)));
-  loading->thread_ = std::thread([loading] { loading->load(); });
-  return loading;
+std::shared_ptr<Loading> Loading::create(LoadArguments arguments,
+                                         engine::CompletionHandler on_completions) {
+  return std::shared_ptr<Loading>(new Loading(std::move(arguments), std::move(on_completions)));
 }
 
 Loading::Loading(LoadArguments arguments, engine::CompletionHandler on_completions)
     : arguments_(std::move(arguments)), on_completions_(std::move(on_completions)) {}
 
-void Loading::load() {
+void Loading::load() noexcept {
   Loaded loaded;
   std::exception_ptr error;
   try {
@@ -67,7 +64,8 @@ void Loading::load() {
   changed_.notify_all();
 }
 
-Loading::Loaded Loading::await() {
+Loading::Loaded Loading::run() {
+  thread_ = std::thread([self = shared_from_this()] { self->load(); });
   const auto& progress = *arguments_.compute.progress;
   const auto limit = arguments_.compute.run_limit;
   std::unique_lock lock(mutex_);

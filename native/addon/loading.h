@@ -22,18 +22,19 @@ class Loading : public std::enable_shared_from_this<Loading> {
     engine::Description description;
   };
 
-  static std::shared_ptr<Loading> begin(LoadArguments arguments,
-                                        engine::CompletionHandler on_completions);
+  static std::shared_ptr<Loading> create(LoadArguments arguments,
+                                         engine::CompletionHandler on_completions);
 
-  /// Until it ends, or is given up. Throws what it threw, or backend::LoadError. Once.
-  Loaded await();
+  /// Loads until that ends, or is given up. Throws what it threw, backend::LoadError, or
+  /// std::system_error where no thread could be had. Once.
+  Loaded run();
 
-  /// Makes await() return soon. Any thread.
+  /// Makes run() return soon. Any thread.
   void cancel();
 
  private:
   Loading(LoadArguments arguments, engine::CompletionHandler on_completions);
-  void load();
+  void load() noexcept;
 
   const LoadArguments arguments_;
   const engine::CompletionHandler on_completions_;

@@ -34,6 +34,13 @@ std::string without_torchscript_traceback(std::string_view text) {
   return std::string(message);
 }
 
+/// LibTorch's allocator throws no std::bad_alloc ("… DefaultCPUAllocator: can't allocate memory:
+/// …"), and TorchScript's interpreter makes another exception of one.
+bool is_out_of_memory(std::string_view text) {
+  return text.find("DefaultCPUAllocator: ") != std::string_view::npos ||
+         text.find("std::bad_alloc") != std::string_view::npos;
+}
+
 std::string trimmed(std::string text) {
   const size_t end = text.find_last_not_of(" \n\r\t");
   text.resize(end == std::string::npos ? 0 : end + 1);
@@ -46,10 +53,12 @@ std::string message_of_current_exception() {
   try {
     throw;
   } catch (const c10::Error& error) {
-    return trimmed(without_torchscript_traceback(error.what_without_backtrace()));
+    const std::string_view text = error.what_without_backtrace();
+    return is_out_of_memory(text) ? "out of memory" : trimmed(without_torchscript_traceback(text));
   } catch (const std::bad_alloc&) {
     return "out of memory";
   } catch (const std::exception& error) {
+    if (is_out_of_memory(error.what())) return "out of memory";
     return trimmed(without_torchscript_traceback(error.what()));
   } catch (...) {
     return "unknown error";

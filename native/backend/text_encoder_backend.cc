@@ -34,12 +34,12 @@ struct TextModel {
   hf::Tokenizer tokenizer;
 };
 
-/// The tokenizer is read on a thread of its own beside the weights; each takes about as long. It
-/// learns at the end what the model's position table holds. When both fail, the model's error is
-/// the one thrown.
+/// The tokenizer is read on a thread of its own, if one can be had, beside the weights; each takes
+/// about as long. It learns at the end what the model's position table holds. When both fail, the
+/// model's error is the one thrown.
 TextModel load_text_model(const TextModelSource& source, Dtype dtype) {
   const hf::TokenizerFamily family = models::architecture_of(source.model_type).tokenizer_family;
-  auto opening = std::async(std::launch::async, [&source, family] {
+  auto opening = std::async(std::launch::async | std::launch::deferred, [&source, family] {
     return hf::Tokenizer::open(source.tokenizer_directory, family, SIZE_MAX);
   });
   auto model = load_model(source, dtype);

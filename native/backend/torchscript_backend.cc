@@ -2,7 +2,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/InferenceMode.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <algorithm>
 #include <cmath>
@@ -75,6 +74,7 @@ class TorchScriptBackend final : public engine::Backend {
         keeps_state_(keeps_state(module_)),
         windows_per_run_(std::max(kSamplesPerRun / source.window_length, size_t{1})) {
     const std::string file = std::filesystem::path(source.path).filename().string();
+    set_up_torchscript_thread();
     try {
       batching_ = try_windows() && windows_per_run_ > 1;
     } catch (const OutputError& error) {
@@ -105,7 +105,7 @@ class TorchScriptBackend final : public engine::Backend {
 
   std::optional<engine::Sequence> prepare_thread() override {
     set_intra_op_threads(compute_.threads_per_worker);
-    silence_this_thread();
+    set_up_torchscript_thread();
     engine::Sequence zeros = prepare(std::vector<float>(source_.window_length));
     const engine::Sequence* batch[] = {&zeros};
     try {
@@ -124,8 +124,6 @@ class TorchScriptBackend final : public engine::Backend {
     const RunLimit limit(compute_);
     try {
       const c10::InferenceMode inference_mode;
-      // A frozen graph gains nothing from the optimizing executor, whose first runs take long.
-      const torch::jit::GraphOptimizerEnabledGuard no_optimizer(false);
       std::vector<engine::Logits> results;
       results.reserve(batch.size());
       for (size_t i = 0; i < batch.size(); i += windows_per_run_) {
@@ -149,7 +147,7 @@ class TorchScriptBackend final : public engine::Backend {
     for (const auto* const sequence : batch) data = std::ranges::copy(sequence->samples, data).out;
     // A copy shares the weights and has attributes of its own: no run sees the state of another.
     torch::jit::Module module = keeps_state_ ? module_.copy() : module_;
-    const at::Tensor output = single_tensor(module.forward({std::move(input)}));
+    const at::Tensor output = single_tensor(run_forward(module, {std::move(input)}));
     if (output.is_complex() || output.numel() % windows != 0) {
       throw engine::BackendError("the model gave " + std::to_string(output.numel()) +
                                  (output.is_complex() ? " complex" : "") + " numbers for " +
@@ -224,7 +222,14 @@ class TorchScriptBackend final : public engine::Backend {
 std::shared_ptr<engine::Backend> load_torchscript(const TorchScriptSource& source,
                                                   const ComputeOptions& compute) {
   set_intra_op_threads(compute.threads_per_worker);
-  return std::make_shared<TorchScriptBackend>(source, compute);
+  try {
+    return std::make_shared<TorchScriptBackend>(source, compute);
+  } catch (const LoadError&) {
+    throw;
+  } catch (...) {
+    throw LoadError(std::filesystem::path(source.path).filename().string() + ": " +
+                    message_of_current_exception());
+  }
 }
 
 }  // namespace backend

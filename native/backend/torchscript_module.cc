@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 #include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -92,20 +93,27 @@ void keep_functions_of(const torch::jit::Module& module) {
   kept->push_back(module._ivalue()->compilation_unit());
 }
 
-}  // namespace
-
 void silence_this_thread() {
   class Silence final : public c10::WarningHandler {
     void process(const c10::Warning&) override {}
   };
   static Silence silence;
-  c10::WarningUtils::set_warning_handler(&silence);  // one for each thread
+  c10::WarningUtils::set_warning_handler(&silence);
+}
+
+}  // namespace
+
+void set_up_torchscript_thread() {
+  silence_this_thread();
+  torch::jit::setGraphExecutorOptimize(false);
 }
 
 torch::jit::Module load_torchscript_module(const std::string& path, const ComputeOptions& compute) {
   const std::string file = MappedFile(path).name();  // says plainly when it cannot be read
   require_harmless_archive(path);
   silence_this_thread();
+  // Without it, what is loaded is not made ready to be inlined.
+  const torch::jit::GraphOptimizerEnabledGuard optimizer(true);
   torch::jit::setPrintHandler([](const std::string&) {});
   torch::jit::Module module = [&] {
     try {
@@ -134,6 +142,11 @@ bool keeps_state(const torch::jit::Module& module) {
   const auto graph = module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
   return sets_attributes(*graph->block());
+}
+
+c10::IValue run_forward(const torch::jit::Module& module, std::vector<c10::IValue> inputs) {
+  inputs.insert(inputs.begin(), module._ivalue());
+  return module.type()->getMethod("forward")(std::move(inputs));
 }
 
 at::Tensor single_tensor(const c10::IValue& output) {

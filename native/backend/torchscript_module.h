@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <string>
+#include <vector>
 
 #include "backend/backends.h"
 #include "engine/backend.h"
@@ -15,13 +16,20 @@ namespace backend {
 /// where its code allows it. Its loops end when a RunLimit does. Throws LoadError naming the file.
 torch::jit::Module load_torchscript_module(const std::string& path, const ComputeOptions& compute);
 
-/// A model must not print what it is given, nor warn of it: print() is silenced by loading,
-/// warnings of this thread by this.
-void silence_this_thread();
+/// Before a thread runs a model. A model must not warn of what it is given (print() is silenced by
+/// loading); and a frozen graph gains nothing from the optimizing executor, whose first runs take
+/// long. LibTorch keeps both settings for each thread.
+void set_up_torchscript_thread();
 
 /// Whether forward() sets attributes of the module, as a recurrent model does that keeps its hidden
 /// state in `self.hidden`: such a run needs a copy() of the module to itself.
 bool keeps_state(const torch::jit::Module& module);
+
+/// What the model's forward() returns for these inputs.
+///
+/// torch::jit::Module::forward() would do, but ends the process where a few bytes cannot be had for
+/// it: Method::owner() makes a Module behind noexcept (LibTorch 2.15).
+c10::IValue run_forward(const torch::jit::Module& module, std::vector<c10::IValue> inputs);
 
 /// A model returned something else than one tensor: no input makes it a classifier.
 class OutputError : public engine::BackendError {

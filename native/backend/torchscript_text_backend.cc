@@ -2,7 +2,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/ones_like.h>
 #include <c10/core/InferenceMode.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <algorithm>
 #include <cmath>
@@ -96,6 +95,7 @@ class TorchScriptTextBackend final : public engine::Backend {
         module_(load_torchscript_module(source.path, compute)),
         keeps_state_(keeps_state(module_)),
         inputs_(inputs_of(module_, file_)) {
+    set_up_torchscript_thread();
     batching_ = answers_alike_in_batches(answers_alone());
   }
 
@@ -122,7 +122,7 @@ class TorchScriptTextBackend final : public engine::Backend {
 
   std::optional<engine::Sequence> prepare_thread() override {
     set_intra_op_threads(compute_.threads_per_worker);
-    silence_this_thread();
+    set_up_torchscript_thread();
     engine::Sequence sequence = prepare(std::string(kWarmUpText));
     const engine::Sequence* batch[] = {&sequence};
     run(batch);
@@ -138,8 +138,6 @@ class TorchScriptTextBackend final : public engine::Backend {
     const RunLimit limit(compute_);
     try {
       const c10::InferenceMode inference_mode;
-      // A frozen graph gains nothing from the optimizing executor, whose first runs take long.
-      const torch::jit::GraphOptimizerEnabledGuard no_optimizer(false);
       const nn::PackedBatch packed(batch);
       std::vector<engine::Logits> results(batch.size());
       auto index = packed.order.begin();
@@ -175,7 +173,7 @@ class TorchScriptTextBackend final : public engine::Backend {
     }
     // A copy shares the weights and has attributes of its own: no run sees the state of another.
     torch::jit::Module module = keeps_state_ ? module_.copy() : module_;
-    const at::Tensor logits = logits_of(module.forward(std::move(arguments)));
+    const at::Tensor logits = logits_of(run_forward(module, std::move(arguments)));
     if (logits.numel() != group.sequences * num_labels_) {
       throw engine::BackendError("the model gave " + std::to_string(logits.numel()) +
                                  " numbers for " + std::to_string(group.sequences) +
@@ -309,8 +307,11 @@ std::shared_ptr<engine::Backend> load_torchscript_text(const TorchScriptTextSour
   }
   try {
     return std::make_shared<TorchScriptTextBackend>(source, compute);
-  } catch (const engine::BackendError& error) {
-    throw LoadError(std::filesystem::path(source.path).filename().string() + ": " + error.what());
+  } catch (const LoadError&) {
+    throw;
+  } catch (...) {
+    throw LoadError(std::filesystem::path(source.path).filename().string() + ": " +
+                    message_of_current_exception());
   }
 }
 

@@ -3,9 +3,10 @@
 # Cargo decides by itself what is out of date, so it is run at every build (0.1 s when nothing
 # changed); the library's time stamp only moves when it was really rebuilt.
 find_program(CARGO cargo REQUIRED)
+set(RUST_TARGET_DIR ${CMAKE_BINARY_DIR}/rust CACHE PATH "Where cargo builds")
 
 function(rust_static_library target crate_dir include_dir)
-  set(target_dir ${CMAKE_BINARY_DIR}/rust)
+  set(target_dir ${RUST_TARGET_DIR})
   set(archive ${target_dir}/release/lib${target}.a)
   add_custom_target(${target}_cargo
     COMMAND ${CARGO} build --release --locked --lib --quiet

@@ -6,11 +6,6 @@
 namespace engine {
 namespace {
 
-/// To prepare a text costs as much as this many bytes more would.
-constexpr size_t kBytesOfOverhead = 64;
-
-size_t preparation_work(const Request& request) { return request.bytes + kBytesOfOverhead; }
-
 size_t bytes_of(const Requests& requests) {
   size_t bytes = 0;
   for (const auto& request : requests) bytes += request.bytes;
@@ -18,9 +13,6 @@ size_t bytes_of(const Requests& requests) {
 }
 
 }  // namespace
-
-RequestQueue::RequestQueue(const Options& options, size_t longest_sequence)
-    : options_(options), longest_sequence_(longest_sequence), running_(options.workers) {}
 
 void RequestQueue::Line::push_back(Requests& from, Requests::iterator request) {
   next_deadline = std::min(next_deadline, request->deadline);
@@ -42,11 +34,9 @@ Admission RequestQueue::push(Requests& requests, bool ready) {
       ready_cost_ += request->sequence.cost();
       ready_.push_back(requests, request);
     } else {
-      Arrived& lane = arrived(lane_of(*request));
-      request->expected_cost = expected_cost(*request);
-      arrived_cost_ += request->expected_cost;
-      lane.work += preparation_work(*request);
-      lane.line.push_back(requests, request);
+      const Lane lane = lane_of(*request);
+      estimate_.add_arrived(lane, *request);
+      arrived(lane).line.push_back(requests, request);
     }
   }
   const bool has_long = !long_.line.requests.empty();
@@ -85,57 +75,9 @@ Admission RequestQueue::admit(size_t requests, size_t bytes, Lane lane,
   return answer(Status::kOk);
 }
 
-Clock::duration RequestQueue::wait(Lane lane) const {
-  const Arrived& arrived = lane == Lane::kShort ? short_ : long_;
-  // Both go on at the same time.
-  const auto wait = std::max(run_wait(), arrived.pace.time_for(static_cast<double>(arrived.work)));
-  return std::chrono::duration_cast<Clock::duration>(wait);
-}
-
-/// What waits and what is left of what runs, shared by the workers.
-Pace::Duration RequestQueue::run_wait() const {
-  const auto now = options_.now();
-  auto work = run_pace_.time_for(static_cast<double>(arrived_cost_ + ready_cost_));
-  bool is_worker_free = false;
-  size_t workers = 0;
-  auto stuck_for = Clock::duration::max();
-  for (const Running& batch : running_) {
-    if (batch.given_up) {
-      stuck_for = std::min(stuck_for, now - batch.since);
-      continue;
-    }
-    ++workers;
-    if (batch.cost == 0) {
-      is_worker_free = true;
-      continue;
-    }
-    const Pace::Duration left =
-        run_pace_.time_for(static_cast<double>(batch.cost)) - (now - batch.since);
-    work += std::max(left, Pace::Duration::zero());
-  }
-  if (is_worker_free && requests_ == 0) return Pace::Duration::zero();
-  // As good a guess as any: it takes as long again.
-  if (workers == 0) return stuck_for;
-  return work / static_cast<double>(workers);
-}
-
-size_t RequestQueue::expected_cost(const Request& request) const {
-  constexpr double kSpecialTokens = 2;
-  const double tokens = kSpecialTokens + static_cast<double>(request.bytes) * tokens_ / text_bytes_;
-  return static_cast<size_t>(std::min(tokens, static_cast<double>(longest_sequence_)));
-}
-
-/// Of the last hundred texts or so. One that was cut says nothing of its length.
-void RequestQueue::learn_cost(const Request& request) {
-  if (request.sequence.truncated) return;
-  constexpr double kKept = 0.99;
-  tokens_ = tokens_ * kKept + static_cast<double>(request.sequence.cost());
-  text_bytes_ = text_bytes_ * kKept + static_cast<double>(request.bytes);
-}
-
 Taken RequestQueue::take_arrived(Lane lane) {
   std::unique_lock lock(mutex_);
-  auto& [line, changed, work, pace] = arrived(lane);
+  auto& [line, changed] = arrived(lane);
   Requests& waiting = line.requests;
   changed.wait(lock, [&] { return !waiting.empty() || closed_; });
   Taken taken;
@@ -153,10 +95,8 @@ void RequestQueue::push_ready(Requests request) {
   const std::lock_guard lock(mutex_);
   const Request& prepared = request.front();
   --preparing_;
-  account_prepared(prepared);
-  learn_cost(prepared);
-  arrived(lane_of(prepared))
-      .pace.add(static_cast<double>(preparation_work(prepared)), prepared.preparation_time);
+  estimate_.remove_arrived(lane_of(prepared), prepared);
+  estimate_.learn_preparation(lane_of(prepared), prepared);
   ready_cost_ += prepared.sequence.cost();
   ready_.next_deadline = std::min(ready_.next_deadline, prepared.deadline);
   // Requests of the other lane that came later may have overtaken it.
@@ -173,7 +113,7 @@ void RequestQueue::push_ready(Requests request) {
 void RequestQueue::drop_arrived(const Request& request) {
   const std::lock_guard lock(mutex_);
   --preparing_;
-  account_prepared(request);
+  estimate_.remove_arrived(lane_of(request), request);
   account_removed(request);
   if (drained()) ready_changed_.notify_all();
 }
@@ -198,7 +138,7 @@ Taken RequestQueue::take_batch(size_t worker) {
     account_removed(waiting.front());
     taken.batch.splice(taken.batch.end(), waiting, waiting.begin());
   }
-  running_[worker] = {.cost = cost, .since = options_.now()};
+  estimate_.begin(worker, cost);
   taken.closed = waiting.empty() && drained();
   if (!waiting.empty()) ready_changed_.notify_one();
   return taken;
@@ -206,17 +146,12 @@ Taken RequestQueue::take_batch(size_t worker) {
 
 void RequestQueue::finished(size_t worker, size_t cores) {
   const std::lock_guard lock(mutex_);
-  Running& batch = running_[worker];
-  const Pace::Duration time = options_.now() - batch.since;
-  if (!batch.given_up) {
-    run_pace_.add(static_cast<double>(batch.cost), time * static_cast<double>(cores));
-  }
-  batch = {};
+  estimate_.finish(worker, cores);
 }
 
 void RequestQueue::give_up(size_t worker) {
   const std::lock_guard lock(mutex_);
-  running_[worker].given_up = true;
+  estimate_.give_up(worker);
 }
 
 Requests RequestQueue::take_expired() {
@@ -229,7 +164,7 @@ Requests RequestQueue::take_expired() {
 
 void RequestQueue::learn_pace(size_t cost, Clock::duration time) {
   const std::lock_guard lock(mutex_);
-  run_pace_.add(static_cast<double>(cost), time);
+  estimate_.learn_run(cost, time);
 }
 
 Requests RequestQueue::remove(uint64_t ticket) {
@@ -287,12 +222,6 @@ bool RequestQueue::batch_is_full() const {
          ready_cost_ >= options_.max_batch_tokens;
 }
 
-/// It no longer waits for its preparation: that is done, or will not be.
-void RequestQueue::account_prepared(const Request& request) {
-  arrived_cost_ -= request.expected_cost;
-  arrived(lane_of(request)).work -= preparation_work(request);
-}
-
 void RequestQueue::account_removed(const Request& request) {
   --requests_;
   bytes_ -= request.bytes;
@@ -303,7 +232,7 @@ void RequestQueue::account_left(const Line& line, const Request& request) {
   if (&line == &ready_) {
     ready_cost_ -= request.sequence.cost();
   } else {
-    account_prepared(request);
+    estimate_.remove_arrived(lane_of(request), request);
   }
   account_removed(request);
 }

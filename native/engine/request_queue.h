@@ -2,29 +2,12 @@
 #pragma once
 
 #include <condition_variable>
-#include <list>
 #include <mutex>
-#include <vector>
 
-#include "engine/engine.h"
-#include "pace.h"
+#include "request.h"
+#include "wait_estimate.h"
 
 namespace engine {
-
-/// One accepted request on its way through the queue.
-struct Request {
-  uint64_t ticket = 0;
-  Input input;
-  size_t bytes = 0;          ///< of the input, for the queue's bound
-  size_t expected_cost = 0;  ///< until it is prepared; see Sequence::cost()
-  Clock::time_point arrival;
-  Clock::time_point deadline;
-  Sequence sequence;  ///< valid once prepared
-  Clock::duration preparation_time{0};
-};
-
-/// A list, so that a request moves from line to line without an allocation, which could fail.
-using Requests = std::list<Request>;
 
 /// What a taker gets: requests to run, and those whose deadline passed while they waited.
 struct Taken {
@@ -33,15 +16,15 @@ struct Taken {
   bool closed = false;  ///< nothing will come any more
 };
 
-/// Inputs are prepared in two lines: what takes a long time does not hold up what does not.
-enum class Lane { kShort, kLong };
-
 /// Lines in order of arrival, behind one lock: requests that arrived, by lane, and requests that
 /// are ready to run. The bounds count all, and what is being prepared. Any thread.
+///
+/// Nothing in it needs memory: a request that was accepted cannot be lost for want of it.
 class RequestQueue {
  public:
   /// longest_sequence: tokens that a text has at most.
-  RequestQueue(const Options& options, size_t longest_sequence);
+  RequestQueue(const Options& options, size_t longest_sequence)
+      : options_(options), estimate_(options, longest_sequence) {}
 
   /// All of them or none; only kOk takes the requests. All have one deadline. `ready`: they need no
   /// preparation.
@@ -98,19 +81,10 @@ class RequestQueue {
     void push_back(Requests& from, Requests::iterator request);
   };
 
-  /// Requests to prepare, who waits for one, and how long that takes.
+  /// Requests to prepare, and who waits for one.
   struct Arrived {
     Line line;
     std::condition_variable changed;
-    size_t work = 0;  ///< of those that wait, and of the one that is being prepared
-    Pace pace;
-  };
-
-  /// What a worker runs; cost 0: nothing.
-  struct Running {
-    size_t cost = 0;
-    Clock::time_point since;
-    bool given_up = false;  ///< nobody knows when it ends
   };
 
   bool drained() const {
@@ -122,18 +96,15 @@ class RequestQueue {
   }
   Arrived& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
   Admission admit(size_t requests, size_t bytes, Lane lane, Clock::time_point deadline) const;
-  Clock::duration wait(Lane lane) const;
-  Pace::Duration run_wait() const;
-  size_t expected_cost(const Request& request) const;
-  void learn_cost(const Request& request);
+  Clock::duration wait(Lane lane) const {
+    return estimate_.wait(lane, ready_cost_, requests_ == 0);
+  }
   bool batch_is_full() const;
-  void account_prepared(const Request& request);
   void account_removed(const Request& request);
   void account_left(const Line& line, const Request& request);
   void move_expired(Line& line, Requests& expired);
 
   const Options options_;
-  const size_t longest_sequence_;
   mutable std::mutex mutex_;
   Arrived short_;
   Arrived long_;
@@ -142,11 +113,8 @@ class RequestQueue {
   size_t preparing_ = 0;  ///< taken by take_arrived() and not yet back
   size_t requests_ = 0;
   size_t bytes_ = 0;
-  size_t arrived_cost_ = 0;  ///< expected, of what is not yet prepared
   size_t ready_cost_ = 0;
-  std::vector<Running> running_;        ///< [workers]
-  Pace run_pace_;                       ///< of one worker, by cost
-  double tokens_ = 1, text_bytes_ = 4;  ///< of recent texts, for the cost of those to come
+  WaitEstimate estimate_;
   bool closed_ = false;
 };
 

@@ -12,8 +12,8 @@ constexpr std::chrono::milliseconds kPeriod{100};
 
 }  // namespace
 
-Watchdog::Watchdog(Clock::duration limit, Handlers handlers)
-    : limit_(limit), handlers_(std::move(handlers)), thread_([this] {
+Watchdog::Watchdog(Clock::duration limit, size_t workers, Handlers handlers)
+    : limit_(limit), handlers_(std::move(handlers)), runs_(workers), thread_([this] {
         set_up_engine_thread("watchdog", Priority::kEqual);
         watch();
       }) {}
@@ -27,27 +27,30 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-Watchdog::Run::Run(Watchdog& watchdog, const Requests& requests, size_t worker)
-    : watchdog_(watchdog) {
+Watchdog::Run::Run(Watchdog& watchdog, Requests& batch, size_t worker) noexcept
+    : watchdog_(watchdog), worker_(worker) {
   const std::lock_guard lock(watchdog_.mutex_);
-  entry_ = watchdog_.runs_.insert(watchdog_.runs_.end(),
-                                  {.start = Clock::now(), .requests = &requests, .worker = worker});
+  watchdog_.runs_[worker_] = {.batch = &batch, .start = Clock::now()};
 }
 
-bool Watchdog::Run::end() {
+bool Watchdog::Run::end() noexcept {
   if (ended_) return false;
   ended_ = true;
   const std::lock_guard lock(watchdog_.mutex_);
-  const bool wanted = !entry_->given_up;
+  Entry& run = watchdog_.runs_[worker_];
+  const bool wanted = !run.given_up;
   if (!wanted) --watchdog_.given_up_;
-  watchdog_.runs_.erase(entry_);
+  run = {};
   return wanted;
 }
 
 Clock::duration Watchdog::stuck_for() const {
   const std::lock_guard lock(mutex_);
-  const auto oldest = std::ranges::find_if(runs_, &Entry::given_up);
-  return oldest == runs_.end() ? Clock::duration(0) : Clock::now() - oldest->start;
+  Clock::duration longest{0};
+  for (const Entry& run : runs_) {
+    if (run.given_up) longest = std::max(longest, Clock::now() - run.start);
+  }
+  return longest;
 }
 
 // No run wakes this thread: one that begins while it sleeps is not over the limit when it wakes.
@@ -55,16 +58,17 @@ void Watchdog::watch() {
   std::unique_lock lock(mutex_);
   while (!closed_) {
     auto next = Clock::now() + limit_;
-    for (Entry& run : runs_) {
-      if (run.given_up) continue;
+    for (size_t worker = 0; worker < runs_.size(); ++worker) {
+      Entry& run = runs_[worker];
+      if (run.batch == nullptr || run.given_up) continue;
       if (run.start + limit_ > Clock::now()) {
-        next = run.start + limit_;
-        break;
+        next = std::min(next, run.start + limit_);
+        continue;
       }
       run.given_up = true;
       ++given_up_;
-      handlers_.on_given_up(*run.requests,
-                            run.worker);  // under the lock, so that the run cannot end in between
+      // Under the lock, so that the run cannot end in between.
+      handlers_.on_given_up(*run.batch, worker);
     }
     if (given_up_ > 0) {
       handlers_.meanwhile();

@@ -4,11 +4,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
-#include <list>
 #include <mutex>
 #include <thread>
+#include <vector>
 
-#include "request_queue.h"
+#include "request.h"
 
 namespace engine {
 
@@ -19,39 +19,32 @@ class Watchdog {
   /// On the watchdog's thread; must not wait.
   struct Handlers {
     /// A run of this worker is given up.
-    std::function<void(const Requests&, size_t worker)> on_given_up;
+    std::function<void(Requests& batch, size_t worker)> on_given_up;
     /// Again and again while a run is given up.
     std::function<void()> meanwhile;
   };
 
-  Watchdog(Clock::duration limit, Handlers handlers);
+  /// Throws std::system_error where it can have no thread.
+  Watchdog(Clock::duration limit, size_t workers, Handlers handlers);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
- private:
-  struct Entry {
-    Clock::time_point start;
-    const Requests* requests;
-    size_t worker;
-    bool given_up = false;
-  };
-
- public:
-  /// One run, from here to end(). The requests must stay where they are meanwhile.
+  /// One run of a worker, 0 … workers - 1, from here to end(). The batch, of which it may be a
+  /// part, must stay where it is meanwhile; it is the watchdog's once the run is given up.
   class Run {
    public:
-    Run(Watchdog& watchdog, const Requests& requests, size_t worker);
+    Run(Watchdog& watchdog, Requests& batch, size_t worker) noexcept;
     ~Run() { end(); }
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
 
     /// Whether its requests are still to be answered; the first call says it.
-    bool end();
+    bool end() noexcept;
 
    private:
     Watchdog& watchdog_;
-    std::list<Entry>::iterator entry_;
+    const size_t worker_;
     bool ended_ = false;
   };
 
@@ -61,13 +54,20 @@ class Watchdog {
   Clock::duration stuck_for() const;
 
  private:
+  /// What a worker runs; no batch: nothing.
+  struct Entry {
+    Requests* batch = nullptr;
+    Clock::time_point start;
+    bool given_up = false;
+  };
+
   void watch();
 
   const Clock::duration limit_;
   const Handlers handlers_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<Entry> runs_;  ///< in the order in which they began
+  std::vector<Entry> runs_;  ///< [workers]: to begin a run takes no memory
   std::atomic<size_t> given_up_{0};
   bool closed_ = false;
   std::thread thread_;  ///< last: it uses all of the above

@@ -36,17 +36,24 @@ uint32_t parts_left(uint64_t open) { return static_cast<uint32_t>(open); }
 
 Team::Team(int helpers) {
   helpers_.reserve(static_cast<size_t>(helpers));
-  for (int i = 0; i < helpers; ++i) {
-    helpers_.emplace_back([this] {
+  try {
+    for (int i = 0; i < helpers; ++i) {
+      helpers_.emplace_back([this] {
 #if defined(__linux__)
-      pthread_setname_np(pthread_self(), "inference help");
+        pthread_setname_np(pthread_self(), "inference help");
 #endif
-      help();
-    });
+        help();
+      });
+    }
+  } catch (...) {
+    end();
+    throw;
   }
 }
 
-Team::~Team() {
+Team::~Team() { end(); }
+
+void Team::end() {
   ending_ = true;
   open_ += uint64_t{1} << 32;
   open_.notify_all();

@@ -72,6 +72,7 @@ class EchoBackend : public Backend {
       if (text == "fail oddly") throw 42;  // NOLINT: not derived from std::exception, on purpose
       results.push_back({std::stof(text), static_cast<float>(text.size())});
     }
+    if (forgetful) results.pop_back();
     return results;
   }
 
@@ -91,10 +92,10 @@ class EchoBackend : public Backend {
     held_text_.clear();
     changed_.notify_all();
   }
-  /// One batch, and those after it are held as before.
-  void release_once() {
+  /// So many batches, and those after them are held as before.
+  void let_run(size_t batches = 1) {
     const std::lock_guard lock(mutex_);
-    ++passes_;
+    passes_ += batches;
     changed_.notify_all();
   }
   /// The long texts behind the first `count` wait inside prepare().
@@ -113,6 +114,11 @@ class EchoBackend : public Backend {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return running_ >= count; });
   }
+  /// Batches that have begun.
+  size_t begun() {
+    const std::lock_guard lock(mutex_);
+    return running_;
+  }
   std::vector<size_t> sizes() {
     const std::lock_guard lock(mutex_);
     return batch_sizes;
@@ -127,6 +133,7 @@ class EchoBackend : public Backend {
   bool batching = true;
   bool needs_preparation = true;
   bool thread_fails = false;
+  bool forgetful = false;  ///< a result less than there are inputs
 
  private:
   mutable std::mutex mutex_;
@@ -145,7 +152,7 @@ class EchoBackend : public Backend {
 class Collector {
  public:
   CompletionHandler handler() {
-    return [this](std::vector<Completion> completions) {
+    return [this](Completions completions) {
       const std::lock_guard lock(mutex_);
       for (auto& completion : completions) {
         order_.push_back(completion.ticket);

@@ -6,8 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "injected_faults.h"
 
 namespace {
 
@@ -60,5 +63,15 @@ TEST(Team, HelpersThatSleepAreWoken) {
 }
 
 TEST(Team, EndsWithoutHavingWorked) { const Team team(2); }
+
+TEST(Team, AHelperThatCannotBeCreatedIsAnExceptionThatLeavesNoneBehind) {
+  if (!faults::kThreadsCanFail) GTEST_SKIP();
+  constexpr size_t kHelpers = 3;
+  for (size_t place = 1; place <= kHelpers; ++place) {
+    faults::fail_thread(place);
+    EXPECT_THROW(Team(static_cast<int>(kHelpers)), std::system_error) << place;
+  }
+  faults::fail_thread(0);
+}
 
 }  // namespace

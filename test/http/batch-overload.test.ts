@@ -48,6 +48,7 @@ it('is refused whole where its bytes are more than the queue holds', async () =>
     failed: 0,
     cancelled: 0,
     expired: 0,
+    timed_out: 0,
   });
   expect((await post(service, '/analyze/batch', { texts: texts(3) })).status).toBe(200);
 });

@@ -91,8 +91,13 @@ struct Statistics {
   Clock::duration stuck_for{0};
 };
 
-/// Called on the engine's threads with what ended together: once a batch, not once a request.
-using CompletionHandler = std::function<void(std::vector<Completion>)>;
+/// Each element is made when its request is accepted, and goes from list to list: an answer needs
+/// no memory to be given.
+using Completions = std::list<Completion>;
+
+/// Called on the engine's threads with what ended together: once a batch, not once a request. Must
+/// not throw.
+using CompletionHandler = std::function<void(Completions)>;
 
 class LiveThreads;
 class RequestQueue;
@@ -105,14 +110,16 @@ enum class Lane;
 /// Completion, whatever happens, also when the engine is closed or aborted.
 class Engine {
  public:
-  /// Starts the threads and returns when each has prepared itself; throws what that threw.
+  /// Starts the threads and returns when each has prepared itself; throws what that threw, or
+  /// std::system_error where no thread could be had.
   Engine(std::shared_ptr<Backend> backend, Options options, CompletionHandler on_completions);
   ~Engine();  ///< abort()
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   /// All inputs or none; their tickets are first_ticket, first_ticket + 1 … Refused: no completion
-  /// will come. Throws what Backend::prepare() throws, for a model that needs no preparation.
+  /// will come; none either where it throws, as of a signal that does not fit the model (what
+  /// Backend::prepare() throws, for a model that needs no preparation) or std::bad_alloc.
   Admission submit(uint64_t first_ticket, std::vector<Input> inputs, Clock::time_point deadline);
 
   /// What submit() would say now of one small input.
@@ -138,16 +145,20 @@ class Engine {
   bool abort_within(Clock::duration patience);
 
  private:
+  struct Part;
+  /// Of a run. kGivenUp: took too long, which its requests have been told.
+  enum class Outcome { kAnswered, kFailed, kGivenUp };
+
   void start_thread(std::function<void()> body);
   void prepare_loop(Lane lane);
   void prepare_worker();
   void work_loop(size_t worker);
-  void run_batch(Requests requests, Cores cores, size_t worker);
-  std::vector<Completion> run_together(const Requests& requests, Cores cores, size_t worker);
-  Completion prepare(Request& request);
-  void complete(std::vector<Completion> completions);
-  void give_up(const Requests& requests, size_t worker);
-  void drop_expired();
+  void run_batch(Requests batch, Cores cores, size_t worker);
+  Outcome run_together(Requests& batch, const Part& part, Cores cores, size_t worker) noexcept;
+  bool prepare(Request& request) noexcept;
+  void complete(Completions completions) noexcept;
+  void give_up(Requests& batch, size_t worker) noexcept;
+  void drop_expired() noexcept;
   void join();
 
   std::shared_ptr<Backend> backend_;

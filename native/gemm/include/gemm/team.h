@@ -17,6 +17,7 @@ namespace gemm {
 class Team {
  public:
   /// helpers: threads beside the caller's own; they take over its priority.
+  /// Throws std::system_error where one cannot be started, and then none is left.
   explicit Team(int helpers);
   ~Team();
   Team(const Team&) = delete;
@@ -46,6 +47,7 @@ class Team {
   bool take_part();
   void await_parts(uint32_t count);
   void help();
+  void end();
 
   /// The number of this work (high half) and the parts of it that nobody has taken (low half): in
   /// one number, so that a helper that comes late cannot take a part of other work.

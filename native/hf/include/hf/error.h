@@ -2,6 +2,7 @@
 #ifndef HF_ERROR_H_
 #define HF_ERROR_H_
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -19,9 +20,8 @@ namespace internal {
 // Owns and frees `error` when the call failed.
 inline void Check(hf_status status, char* error) {
   if (status == HF_OK) return;
-  std::string message = error != nullptr ? error : "unknown error";
-  hf_string_free(error);
-  throw Error(message);
+  const std::unique_ptr<char, void (*)(char*)> owner(error, hf_string_free);
+  throw Error(error != nullptr ? error : "unknown error");
 }
 
 }  // namespace internal

@@ -1,0 +1,111 @@
+// Products and attention that a team shares: the same numbers as one thread gives.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "gemm/attention.h"
+#include "gemm/packed_linear.h"
+#include "gemm/quantized_linear.h"
+#include "gemm/team.h"
+#include "random_floats.h"
+
+namespace {
+
+using gemm::PackedLinear;
+using gemm::QuantizedLinear;
+using gemm::Team;
+
+constexpr int kHelpers = 3;
+constexpr int kRounds = 20;
+
+constexpr int64_t kRows = 9;
+constexpr int64_t kInputs = 40;
+constexpr int64_t kOutputs = 200;
+
+std::vector<float> random_weight() { return random_floats(kOutputs * kInputs, 1); }
+std::vector<float> random_rows() { return random_floats(kRows * kInputs, 2); }
+
+/// All outputs, a panel at a time by whoever takes it: [kRows, kOutputs].
+template <class Multiply>
+std::vector<float> shared(Team& team, int64_t panel_width, const Multiply& multiply) {
+  std::vector<float> y(kRows * kOutputs);
+  const auto panels = static_cast<uint32_t>((kOutputs + panel_width - 1) / panel_width);
+  team.run(panels, [&](uint32_t panel) noexcept {
+    const int64_t first = panel * panel_width;
+    multiply(y.data() + first, first, std::min(panel_width, kOutputs - first));
+  });
+  return y;
+}
+
+TEST(TeamProducts, AProductIsTheSameWhoeverComputesItsParts) {
+  const std::vector<float> weight = random_weight(), x = random_rows();
+  const PackedLinear linear(weight.data(), gemm::Storage::kFloat32, nullptr, kOutputs, kInputs);
+  const auto multiply = [&](float* y, int64_t first, int64_t count) {
+    linear.multiply(
+        {.x = x.data(), .rows = kRows, .x_stride = kInputs, .y = y, .y_stride = kOutputs}, first,
+        count);
+  };
+  std::vector<float> alone(kRows * kOutputs);
+  multiply(alone.data(), 0, kOutputs);
+  Team team(kHelpers);
+  for (int round = 0; round < kRounds; ++round) {
+    ASSERT_EQ(shared(team, linear.panel_width(), multiply), alone);
+  }
+}
+
+TEST(TeamProducts, SoIsAProductInIntegers) {
+  const std::vector<float> weight = random_weight(), x = random_rows();
+  const QuantizedLinear linear(weight.data(), nullptr, kOutputs, kInputs);
+  const gemm::QuantizedRows rows(x.data(), kRows, kInputs, kInputs);
+  const auto multiply = [&](float* y, int64_t first, int64_t count) {
+    linear.multiply(rows, y, kOutputs, gemm::Activation::kGelu, first, count);
+  };
+  std::vector<float> alone(kRows * kOutputs);
+  multiply(alone.data(), 0, kOutputs);
+  Team team(kHelpers);
+  for (int round = 0; round < kRounds; ++round) {
+    ASSERT_EQ(shared(team, linear.panel_width(), multiply), alone);
+  }
+}
+
+TEST(TeamProducts, HeadsOfAttentionAreTheSameWhoeverComputesThem) {
+  constexpr int64_t kTokens = 23;
+  constexpr int64_t kHeads = 6;
+  constexpr int64_t kHeadSize = 16;
+  constexpr int64_t kHidden = kHeads * kHeadSize;
+  const std::vector<float> states = random_floats(kTokens * 3 * kHidden, 3);
+  const int64_t scratch = gemm::attention_scratch(kTokens, kHeadSize);
+  const auto attend = [&](uint32_t head, float* result, float* memory) {
+    const float* const first = states.data() + head * kHeadSize;
+    gemm::attend({.query = first,
+                  .queries = kTokens,
+                  .query_stride = 3 * kHidden,
+                  .key = first + kHidden,
+                  .value = first + 2 * kHidden,
+                  .tokens = kTokens,
+                  .key_value_stride = 3 * kHidden,
+                  .head_size = kHeadSize,
+                  .scale = 0.25F,
+                  .reach = kTokens,
+                  .bias = nullptr,
+                  .bias_stride = 0,
+                  .result = result + head * kHeadSize,
+                  .result_stride = kHidden},
+                 memory);
+  };
+  std::vector<float> memory(static_cast<size_t>(scratch * kHeads));
+  std::vector<float> alone(kTokens * kHidden);
+  for (uint32_t head = 0; head < kHeads; ++head) attend(head, alone.data(), memory.data());
+  Team team(kHelpers);
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<float> together(alone.size());
+    team.run(kHeads, [&](uint32_t head) noexcept {
+      attend(head, together.data(), memory.data() + head * scratch);
+    });
+    ASSERT_EQ(together, alone);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+/**
+ * Runs a program of GoogleTest's and reads its own report. A crash counts as a failure, and so does
+ * an exit code that a sanitizer gives when every test has passed.
+ *
+ * @param env added to the environment
+ * @returns how many tests passed and failed
+ */
+export function runGoogleTest(program, env = {}) {
+  const report = `${program}.json`;
+  fs.rmSync(report, { force: true });
+  console.log(`\n${path.basename(program)}`);
+  const result = spawnSync(program, ['--gtest_brief=1', `--gtest_output=json:${report}`], {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  if (!fs.existsSync(report)) return { passed: 0, failed: 1 };
+  const { tests, failures, errors } = JSON.parse(fs.readFileSync(report, 'utf8'));
+  const failed = failures + errors;
+  return { passed: tests - failed, failed: failed || (result.status === 0 ? 0 : 1) };
+}

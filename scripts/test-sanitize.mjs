@@ -1,0 +1,85 @@
+/**
+ * The native code under sanitizers; the last line is `N passed, N failed`.
+ *
+ *   native   C++ suites with AddressSanitizer, UndefinedBehaviorSanitizer and LeakSanitizer
+ *   service  both services, the addon built with the same, some hundreds of requests of all kinds
+ *   threads  the suites of engine/ and gemm/ with ThreadSanitizer
+ *   quick    what of `native` needs no LibTorch: engine/ and gemm/
+ *
+ * Usage: node scripts/test-sanitize.mjs [part …], default: native service threads
+ *
+ * Builds into build/sanitize; build/native stays as it is. GCC's runtime is expected. LibTorch,
+ * Rust's and Node's code is not instrumented; what they allocate is watched all the same.
+ */
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BUILD_FOLDER, buildNative, configureNative } from './build-native.mjs';
+import { runGoogleTest } from './google-test.mjs';
+import { runService } from './sanitize/service.mjs';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const FOLDER = path.join(ROOT, 'build/sanitize');
+const LEAKS = path.join(ROOT, 'scripts/sanitize/leaks.txt');
+
+/** Another exit code than a failed test's. */
+const OPTIONS = {
+  ASAN_OPTIONS: 'exitcode=99:detect_stack_use_after_return=1',
+  UBSAN_OPTIONS: 'exitcode=99:print_stacktrace=1',
+  LSAN_OPTIONS: `exitcode=99:suppressions=${LEAKS}:print_suppressions=0`,
+  TSAN_OPTIONS: 'exitcode=99',
+};
+
+const PARTS = {
+  native: () => runSuites('address,undefined', ['engine_test', 'gemm_test', 'backend_test']),
+  quick: () => runSuites('address,undefined', ['engine_test', 'gemm_test']),
+  threads: () => runSuites('thread', ['engine_test', 'gemm_test']),
+  service: async () => {
+    const folder = await build('address,undefined', ['libtorch_serve']);
+    const results = [];
+    for (const name of ['sentiment', 'eeg']) {
+      results.push(await runService(name, { root: ROOT, folder, options: OPTIONS }));
+    }
+    return sum(results);
+  },
+};
+
+/** The folder of a build with these sanitizers, in which the targets are up to date. */
+async function build(sanitizers, targets) {
+  const folder = path.join(FOLDER, sanitizers.replace(',', '-'));
+  // Rust's library is the same one, and takes minutes.
+  const RUST_TARGET_DIR = path.join(BUILD_FOLDER, 'rust');
+  await configureNative(folder, { SANITIZE: sanitizers, RUST_TARGET_DIR });
+  for (const target of targets) await buildNative(target, folder);
+  return folder;
+}
+
+async function runSuites(sanitizers, suites) {
+  const folder = await build(sanitizers, suites);
+  return sum(suites.map((suite) => runGoogleTest(path.join(folder, 'test', suite), OPTIONS)));
+}
+
+function sum(results) {
+  return results.reduce(
+    (total, { passed, failed }) => ({
+      passed: total.passed + passed,
+      failed: total.failed + failed,
+    }),
+    { passed: 0, failed: 0 },
+  );
+}
+
+const given = process.argv.slice(2);
+const results = [];
+for (const part of given.length > 0 ? given : ['native', 'service', 'threads']) {
+  console.log(`\n== sanitize: ${part} ==`);
+  try {
+    if (!Object.hasOwn(PARTS, part)) throw new Error(`no such part; ${Object.keys(PARTS)}`);
+    results.push(await PARTS[part]());
+  } catch (error) {
+    console.error(`${part}: ${error.message}`);
+    results.push({ passed: 0, failed: 1 });
+  }
+}
+const { passed, failed } = sum(results);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
