@@ -26,6 +26,8 @@ export interface ProcessOptions {
   readonly nodeArgs?: readonly string[];
   /** What to run; by default the built service. */
   readonly script?: string;
+  /** What runs it; by default Node. */
+  readonly program?: string;
 }
 
 /** A Node process, its log lines, and its end. */
@@ -41,7 +43,7 @@ export class NodeProcess {
     const script = options.script ?? MAIN;
     if (!existsSync(script)) throw new Error(`${script} is missing: run "npm run build" first`);
     this.child = spawn(
-      process.execPath,
+      options.program ?? process.execPath,
       [...(options.nodeArgs ?? []), script, ...(options.args ?? [])],
       { cwd: options.cwd ?? ROOT, env: { PATH: process.env.PATH, ...options.env } },
     );
