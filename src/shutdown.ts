@@ -8,8 +8,9 @@ import type { Log } from './log';
 const SECOND_SIGNAL_GRACE_MS = 250;
 
 /**
- * Turns SIGTERM, SIGINT, a parent's end and errors that nobody caught into one request to stop. What follows is
- * the owner's: it closes things in order, and the event loop ends because nothing is left in it.
+ * Turns SIGTERM, SIGINT, a parent's end and errors that nobody caught into one request to stop.
+ * What follows is the owner's: it closes things in order, and the event loop ends because nothing
+ * is left in it.
  * `process.exit` would end the process under threads that still run, so it is kept for when the
  * orderly way takes longer than the timeout, or somebody insists with a second signal.
  */
