@@ -60,6 +60,7 @@ void EngineHost::load(LoadArguments arguments, const LoadHandler& on_loaded) {
 
 engine::Status EngineHost::submit(uint64_t ticket, engine::Input input,
                                   engine::Clock::time_point deadline) {
+  if (!engine_) return engine::Status::kDraining;
   const engine::Status status = engine_->submit(ticket, std::move(input), deadline);
   if (status == engine::Status::kOk) hold_loop();
   return status;
@@ -73,11 +74,28 @@ void EngineHost::deliver(std::vector<engine::Completion> completions) {
   });
 }
 
+void EngineHost::cancel(uint64_t ticket) {
+  if (engine_) engine_->cancel(ticket);
+}
+
+engine::Statistics EngineHost::statistics() const {
+  return engine_ ? engine_->statistics() : last_statistics_;
+}
+
 void EngineHost::close(std::function<void(Napi::Env)> on_closed) {
   hold_loop();
-  if (helper_.joinable()) helper_.join();  // the loader, which is done
-  helper_ = std::thread([this, on_closed = std::move(on_closed)] {
+  run_helper([this, on_closed = std::move(on_closed)] {
     engine_->close();
+    post([this, on_closed](Napi::Env, Napi::Function) { unload(on_closed); });
+  });
+}
+
+/// The JavaScript object may live on for long. A model takes milliseconds to free: not on the JS
+/// thread.
+void EngineHost::unload(const std::function<void(Napi::Env)>& on_closed) {
+  last_statistics_ = engine_->statistics();
+  run_helper([this, on_closed, engine = std::shared_ptr(std::move(engine_))]() mutable {
+    engine.reset();
     post([this, on_closed](Napi::Env env, Napi::Function) {
       release_loop(1);
       on_closed(env);
@@ -86,10 +104,16 @@ void EngineHost::close(std::function<void(Napi::Env)> on_closed) {
   });
 }
 
+/// Once the one before has ended.
+void EngineHost::run_helper(std::function<void()> work) {
+  if (helper_.joinable()) helper_.join();
+  helper_ = std::thread(std::move(work));
+}
+
 void EngineHost::stop() {
   if (!connected_) return;
   connected_ = false;
-  if (loaded_) engine_->abort();  // lets a close() that is under way end soon
+  if (loaded_ && engine_) engine_->abort();  // lets a close() that is under way end soon
   if (helper_.joinable()) helper_.join();
   if (engine_) engine_->abort();
   napi_remove_env_cleanup_hook(env_, on_environment_end, this);

@@ -38,11 +38,12 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
 
   /// JS thread, after a successful load.
   engine::Status submit(uint64_t ticket, engine::Input input, engine::Clock::time_point deadline);
-  void cancel(uint64_t ticket) { engine_->cancel(ticket); }
-  engine::Statistics statistics() const { return engine_->statistics(); }
+  void cancel(uint64_t ticket);
+  engine::Statistics statistics() const;
   engine::Description description() const { return description_; }
 
-  /// Refuse new work, finish what was accepted, then call back on the JS thread. JS thread, once.
+  /// Refuse new work, finish what was accepted, free the model, then call back on the JS thread. JS
+  /// thread, once.
   void close(std::function<void(Napi::Env)> on_closed);
 
   /// Drop what waits, end every thread, disconnect from JavaScript. JS thread; may be repeated.
@@ -53,6 +54,8 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   using JsChannel = Napi::TypedThreadSafeFunction<EngineHost, Task, call_js>;
 
   explicit EngineHost(Napi::Env env) : env_(env) {}
+  void unload(const std::function<void(Napi::Env)>& on_closed);
+  void run_helper(std::function<void()> work);
   void post(Task task);
   void deliver(std::vector<engine::Completion> completions);
   void hold_loop();
@@ -63,10 +66,11 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   JsChannel channel_;
   bool connected_ = false;  ///< JS thread: channel_ and the clean-up hook are alive
   size_t outstanding_ = 0;  ///< JS thread: answers that the event loop must stay alive for
-  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::Engine> engine_;  ///< null before it is loaded and once it is closed
+  engine::Statistics last_statistics_{};
   engine::Description description_;
   bool loaded_ = false;  ///< JS thread: engine_ is set and no longer changes
-  std::thread helper_;   ///< loads, and later closes
+  std::thread helper_;   ///< loads, later closes, and then frees
 };
 
 }  // namespace addon

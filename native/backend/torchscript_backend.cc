@@ -70,8 +70,8 @@ class TorchScriptBackend final : public engine::Backend {
   TorchScriptBackend(const TorchScriptSource& source, const ComputeOptions& compute)
       : source_(source),
         threads_(compute.threads_per_worker),
-        module_(load_torchscript_module(source.path)),
-        keeps_state_(keeps_state(module_)),
+        loaded_(load_torchscript_module(source.path)),
+        keeps_state_(keeps_state(loaded_.module)),
         windows_per_run_(std::max(kSamplesPerRun / source.window_length, size_t{1})) {
     try {
       batching_ = try_windows() && windows_per_run_ > 1;
@@ -148,7 +148,7 @@ class TorchScriptBackend final : public engine::Backend {
     auto* data = input.mutable_data_ptr<float>();
     for (const auto* const sequence : batch) data = std::ranges::copy(sequence->samples, data).out;
     // A copy shares the weights and has attributes of its own: no run sees the state of another.
-    torch::jit::Module module = keeps_state_ ? module_.copy() : module_;
+    torch::jit::Module module = keeps_state_ ? loaded_.module.copy() : loaded_.module;
     const at::Tensor output = single_tensor(module.forward({std::move(input)}));
     if (output.is_complex() || output.numel() % windows != 0) {
       throw engine::BackendError("the model gave " + std::to_string(output.numel()) +
@@ -240,7 +240,7 @@ class TorchScriptBackend final : public engine::Backend {
 
   TorchScriptSource source_;
   int threads_;
-  torch::jit::Module module_;
+  TorchScriptModule loaded_;
   bool keeps_state_;
   size_t windows_per_run_;
   engine::Trial trial_;

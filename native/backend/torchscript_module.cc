@@ -5,8 +5,6 @@
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/jit/serialization/import.h>
 
-#include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -82,15 +80,6 @@ bool sets_attributes(const torch::jit::Block& block) {
   return false;
 }
 
-/// Keeps the functions of a file, without its weights, until the process ends. The operators of a
-/// frozen graph point to the functions that they came from, for error reports, and own none.
-void keep_functions_of(const torch::jit::Module& module) {
-  static auto* mutex = new std::mutex;
-  static auto* kept = new std::vector<std::shared_ptr<torch::jit::CompilationUnit>>;
-  const std::lock_guard lock(*mutex);
-  kept->push_back(module._ivalue()->compilation_unit());
-}
-
 }  // namespace
 
 void silence_this_thread() {
@@ -101,7 +90,7 @@ void silence_this_thread() {
   c10::WarningUtils::set_warning_handler(&silence);  // one for each thread
 }
 
-torch::jit::Module load_torchscript_module(const std::string& path) {
+TorchScriptModule load_torchscript_module(const std::string& path) {
   const std::string file = MappedFile(path).name();  // says plainly when it cannot be read
   require_harmless_archive(path);
   silence_this_thread();
@@ -119,11 +108,13 @@ torch::jit::Module load_torchscript_module(const std::string& path) {
   // Freezing would inline functions of a copy that is gone afterwards: inlined here, the operators
   // point to functions of this one.
   torch::jit::Inline(*module.get_method("forward").graph());
-  keep_functions_of(module);
+  auto functions = module._ivalue()->compilation_unit();
   try {
-    return torch::jit::freeze(module);
+    return {.functions = std::move(functions), .module = torch::jit::freeze(module)};
   } catch (...) {
-    return module;  // some scripts cannot be frozen: they run as they are, only slower
+    return {.functions = {},
+            .module = std::move(
+                module)};  // some scripts cannot be frozen: they run as they are, only slower
   }
 }
 

@@ -4,15 +4,23 @@
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/api/module.h>
 
+#include <memory>
 #include <string>
 
 #include "engine/backend.h"
 
 namespace backend {
 
+struct TorchScriptModule {
+  /// Of the file, without its weights. The operators of a frozen graph point to the functions that
+  /// they came from, for error reports, and own none: these live longer than the module.
+  std::shared_ptr<torch::jit::CompilationUnit> functions;
+  torch::jit::Module module;
+};
+
 /// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
 /// where its code allows it. Throws LoadError naming the file.
-torch::jit::Module load_torchscript_module(const std::string& path);
+TorchScriptModule load_torchscript_module(const std::string& path);
 
 /// A model must not print what it is given, nor warn of it: print() is silenced by loading,
 /// warnings of this thread by this.
