@@ -6,7 +6,6 @@ import type { Exit, NodeProcess } from '../helpers/service';
 import { SIGNAL } from '../helpers/services';
 import { report } from './budget';
 
-export type { Address };
 export type ServiceName = 'sentiment' | 'eeg';
 
 export const PHASES = ['start', 'idle', 'inference', 'shutdown'] as const;
@@ -15,9 +14,8 @@ export type Phase = (typeof PHASES)[number];
 export const ended = (code: number): Exit => ({ code, signal: null });
 export const killedBy = (signal: NodeJS.Signals): Exit => ({ code: null, signal });
 
-/** Of one run: what it may draw from, and how a failure is told. */
+/** What differs between the runs of a cell. */
 export interface Run {
-  readonly index: number;
   readonly service: ServiceName;
   /** Uniform in [0, most), ms. */
   delay(most: number): number;
@@ -25,43 +23,59 @@ export interface Run {
 
 /** A process that has not ended by then hangs: nothing that it does takes seconds. It gets SIGKILL. */
 const HANGS_AFTER_MS = 60_000;
-/** Runs at a time. */
+/** Runs at a time, of all cells. */
 const ABREAST = 2;
+let running = 0;
+const waiting: (() => void)[] = [];
 
-/**
- * Runs `run` so many times, each of which ends in one of `expected`; the message of a failure has
- * what repeats it. Reports how often each ending came.
- */
+/** When it is its turn. */
+async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+  if (running >= ABREAST) await new Promise<void>((resolve) => waiting.push(resolve));
+  running += 1;
+  try {
+    return await work();
+  } finally {
+    running -= 1;
+    waiting.shift()?.();
+  }
+}
+
+export interface Cell {
+  readonly what: string;
+  readonly count: number;
+  /** Each run ends in one of these. */
+  readonly expected: readonly Exit[];
+}
+
+/** Reports how often each ending came; the message of a failure has what repeats it. */
 export async function repeat(
-  what: string,
-  { count, expected }: { readonly count: number; readonly expected: readonly Exit[] },
+  { what, count, expected }: Cell,
   run: (one: Run) => Promise<Exit>,
 ): Promise<void> {
   const seed = [...what].reduce((sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0), 7);
   const seen: Record<string, number> = {};
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < count) {
-      const index = next++;
-      const delays: number[] = [];
-      const random = seededRandom(seed + index);
-      const service = index % 2 === 0 ? 'sentiment' : 'eeg';
-      const delay = (most: number): number => {
-        delays.push(random() * most);
-        return delays.at(-1) as number;
-      };
-      try {
-        const exit = await run({ index, service, delay });
-        expect(expected).toContainEqual(exit);
-        const name = String(exit.code ?? exit.signal);
-        seen[name] = (seen[name] ?? 0) + 1;
-      } catch (error) {
-        const place = `${what}, run ${index} (${service}), after ${delays.join(' and ')} ms`;
-        throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
-      }
+  let hasFailed = false;
+  const one = async (index: number): Promise<void> => {
+    if (hasFailed) return;
+    const delays: number[] = [];
+    const random = seededRandom(seed + index);
+    const service = index % 2 === 0 ? 'sentiment' : 'eeg';
+    const delay = (most: number): number => {
+      delays.push(random() * most);
+      return delays.at(-1) as number;
+    };
+    try {
+      const exit = await run({ service, delay });
+      expect(expected).toContainEqual(exit);
+      const name = String(exit.code ?? exit.signal);
+      seen[name] = (seen[name] ?? 0) + 1;
+    } catch (error) {
+      hasFailed = true;
+      const place = `${what}, run ${index} (${service}), after ${delays.join(' and ')} ms`;
+      throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
     }
   };
-  await Promise.all(Array.from({ length: ABREAST }, lane));
+  await Promise.all(Array.from({ length: count }, (_, index) => inTurn(() => one(index))));
   report(what, seen);
 }
 
