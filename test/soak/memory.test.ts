@@ -89,6 +89,7 @@ onLinux('a soak of mixed requests', () => {
     report(`soak, ${name}`, {
       requests: count,
       mbPer100_000: Number((slope * 100_000).toFixed(2)),
+      anonymousMb: memory.map(([, mb]) => Math.round(mb)).join(' '),
       before,
       after,
     });
