@@ -150,16 +150,16 @@ export async function load({ port, requests, work, clients, seconds, warmup }) {
   };
 }
 
-/** Send `count` requests over `clients` connections, each once in turn; the answers, in order. */
-export async function askAll({ port, requests, clients, count = requests.length, keep = true }) {
+/** Send the requests over `clients` connections, each once; the answers, in order. */
+export async function askAll({ port, requests, clients, keep = true }) {
   const answers = [];
   let next = 0;
   const client = async () => {
     const connection = new Connection(port);
-    while (next < count) {
+    while (next < requests.length) {
       const index = next;
       next += 1;
-      const answer = await connection.ask(requests[index % requests.length]);
+      const answer = await connection.ask(requests[index]);
       if (answer.status !== 200) {
         throw new Error(`request ${index}: status ${answer.status} ${answer.body}`);
       }

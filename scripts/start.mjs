@@ -25,7 +25,8 @@ const children = names.map((name, index) => {
     // The EEG service looks for eeg_model.pt in its working directory.
     cwd: name === 'eeg' ? path.join(ROOT, 'models', 'eeg') : ROOT,
     env: { ...process.env, PORT: port },
-    stdio: 'inherit',
+    // Through the channel a service learns that this process has gone, whatever ended it.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     // A process group of its own: Ctrl-C reaches it once, through `stop`, not twice.
     detached: true,
   });

@@ -136,7 +136,7 @@ export class SentimentEngine {
     return all.map((one) => this.#result(one));
   }
 
-  /** Answers what was accepted, refuses what comes (DRAINING), ends the threads. */
+  /** Answers what was accepted, refuses what comes (DRAINING), ends the threads, frees the model. */
   close(): Promise<void> {
     return this.#model.close();
   }

@@ -8,8 +8,9 @@ import type { Log } from './log';
 const SAME_SIGNAL_MS = 100;
 
 /**
- * Turns SIGTERM, SIGINT and errors that nobody caught into one request to stop. What follows is
- * the owner's: it closes things in order, and the event loop ends because nothing is left in it.
+ * Turns SIGTERM, SIGINT, a parent's end and errors that nobody caught into one request to stop.
+ * What follows is the owner's: it closes things in order, and the event loop ends because nothing
+ * is left in it.
  * `process.exit` would end the process under threads that still run, so it is kept for when the
  * orderly way takes longer than the timeout, or somebody insists with a second signal.
  */
@@ -40,6 +41,7 @@ export class Shutdown {
     });
     process.on('SIGTERM', this.#onSignal);
     process.on('SIGINT', this.#onSignal);
+    this.#stopWithParent();
     process.on('uncaughtException', (error) => {
       this.#log.logger.fatal({ err: error }, 'uncaught error');
       process.exitCode = 1;
@@ -61,6 +63,20 @@ export class Shutdown {
   endWith(exitCode: number): void {
     process.exitCode = exitCode;
     this.#stopAfter(0, exitCode);
+  }
+
+  /**
+   * A parent that opened an IPC channel to this process, as scripts/start.mjs does, looks after it:
+   * when the channel closes, the parent has gone, and nobody else would stop this process.
+   */
+  #stopWithParent(): void {
+    process.once('disconnect', () => {
+      if (this.#isRequested) return;
+      this.#log.logger.info('stopping: the process that started this one has gone');
+      this.#log.flush();
+      this.#stopAfter(0);
+    });
+    process.channel?.unref(); // the listener alone would keep the event loop alive
   }
 
   #stopAfter(delayMs: number, forcedExitCode = 1): void {

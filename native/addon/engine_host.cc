@@ -79,9 +79,22 @@ std::string EngineHost::try_to_load() noexcept {
 engine::Admission EngineHost::submit(uint64_t first_ticket, std::vector<engine::Input> inputs,
                                      engine::Clock::time_point deadline) {
   const size_t count = inputs.size();
+  if (!engine_) return {.status = engine::Status::kDraining};
   const auto admission = engine_->submit(first_ticket, std::move(inputs), deadline);
   if (admission.status == engine::Status::kOk) hold_loop(count);
   return admission;
+}
+
+void EngineHost::cancel(uint64_t ticket) {
+  if (engine_) engine_->cancel(ticket);
+}
+
+void EngineHost::drop() {
+  if (engine_) engine_->drop();
+}
+
+engine::Statistics EngineHost::statistics() const {
+  return engine_ ? engine_->statistics() : last_statistics_;
 }
 
 void EngineHost::close(CloseHandler on_closed) {
@@ -100,6 +113,22 @@ void EngineHost::close(CloseHandler on_closed) {
   }
 }
 
+/// The JavaScript object may live on for long. A model takes milliseconds to free: not on the JS
+/// thread.
+void EngineHost::unload() {
+  last_statistics_ = engine_->statistics();
+  helper_.join();  // it has said that it is closed
+  try {
+    helper_ = std::thread([this, engine = std::move(engine_)]() mutable {
+      engine.reset();
+      tell_freed();
+    });
+  } catch (...) {
+    engine_.reset();  // no thread to be had: freed here
+    tell_freed();
+  }
+}
+
 void EngineHost::stop() {
   if (!connected_) return;
   connected_ = false;
@@ -108,7 +137,8 @@ void EngineHost::stop() {
     line_->host = nullptr;
   }
   if (loading_) loading_->cancel();
-  if (loaded_) engine_->abort_within(kPatience);  // lets a close() that is under way end soon
+  // Lets a close() that is under way end soon.
+  if (loaded_ && engine_) engine_->abort_within(kPatience);
   if (helper_.joinable()) helper_.join();
   if (engine_ && !engine_->abort_within(loaded_ ? std::chrono::seconds(0) : kPatience)) {
     engine::leave_behind([engine = engine_] { engine->abort(); });
@@ -142,6 +172,14 @@ void EngineHost::tell_closed() noexcept {
   wake_js();
 }
 
+void EngineHost::tell_freed() noexcept {
+  {
+    const std::lock_guard lock(news_mutex_);
+    news_.freed = true;
+  }
+  wake_js();
+}
+
 /// Any thread. Node's own queue takes some memory. Where there is none the process ends here: Node
 /// is compiled without exceptions, so that one would leave its lock taken, and the process hang.
 void EngineHost::wake_js() noexcept { (void)channel_.NonBlockingCall(); }
@@ -169,7 +207,8 @@ void EngineHost::catch_up(Napi::Env env, Napi::Function on_completions) {
     release_loop(news.ended.size());
     on_completions.Call({to_js(env, news.ended)});
   }
-  if (news.closed) {
+  if (news.closed) unload();
+  if (news.freed) {
     release_loop(1);
     on_closed_(env);
     stop();

@@ -44,16 +44,18 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   engine::Admission submit(uint64_t first_ticket, std::vector<engine::Input> inputs,
                            engine::Clock::time_point deadline);
   engine::Admission admission(engine::Clock::time_point deadline) const {
+    if (!engine_) return {.status = engine::Status::kDraining};
     return engine_->admission(deadline);
   }
-  void cancel(uint64_t ticket) { engine_->cancel(ticket); }
-  engine::Statistics statistics() const { return engine_->statistics(); }
+  void cancel(uint64_t ticket);
+  engine::Statistics statistics() const;
   engine::Description description() const { return description_; }
 
   /// Refuse new work, answer what waits with kDraining.
-  void drop() { engine_->drop(); }
+  void drop();
 
-  /// Refuse new work, finish what was accepted, then call back on the JS thread. JS thread, once.
+  /// Refuse new work, finish what was accepted, free the model, then call back on the JS thread. JS
+  /// thread, once.
   void close(CloseHandler on_closed);
 
   /// Drop what waits, end every thread or leave it behind, disconnect from JavaScript. JS thread;
@@ -67,6 +69,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
     bool load_ended = false;
     std::string load_error;  ///< empty: loaded
     bool closed = false;
+    bool freed = false;
   };
   static void call_js(Napi::Env env, Napi::Function on_completions, EngineHost* host, void*);
   using JsChannel = Napi::TypedThreadSafeFunction<EngineHost, void, call_js>;
@@ -82,8 +85,10 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   void deliver(engine::Completions completions) noexcept;
   void tell_loaded(std::string error) noexcept;
   void tell_closed() noexcept;
+  void tell_freed() noexcept;
   void wake_js() noexcept;
   void catch_up(Napi::Env env, Napi::Function on_completions);
+  void unload();
   void hold_loop(size_t tasks);
   void release_loop(size_t tasks);
   static void on_environment_end(void* host);
@@ -94,14 +99,15 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   size_t outstanding_ = 0;  ///< JS thread: answers that the event loop must stay alive for
   std::shared_ptr<Line> line_ = std::make_shared<Line>();
   std::shared_ptr<Loading> loading_;
-  std::shared_ptr<engine::Engine> engine_;
+  std::shared_ptr<engine::Engine> engine_;  ///< null before it is loaded and once it is closed
+  engine::Statistics last_statistics_{};
   engine::Description description_;
-  bool loaded_ = false;  ///< JS thread: engine_ is set and no longer changes
+  bool loaded_ = false;  ///< JS thread: engine_ is set, until it is closed
   LoadHandler on_loaded_;
   CloseHandler on_closed_;
   std::mutex news_mutex_;
   News news_;
-  std::thread helper_;  ///< loads, and later closes
+  std::thread helper_;  ///< loads, later closes, and then frees
 };
 
 }  // namespace addon

@@ -6,8 +6,6 @@
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/jit/serialization/import.h>
 
-#include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -84,15 +82,6 @@ bool sets_attributes(const torch::jit::Block& block) {
   return false;
 }
 
-/// Keeps the functions of a file, without its weights, until the process ends. The operators of a
-/// frozen graph point to the functions that they came from, for error reports, and own none.
-void keep_functions_of(const torch::jit::Module& module) {
-  static auto* mutex = new std::mutex;
-  static auto* kept = new std::vector<std::shared_ptr<torch::jit::CompilationUnit>>;
-  const std::lock_guard lock(*mutex);
-  kept->push_back(module._ivalue()->compilation_unit());
-}
-
 void silence_this_thread() {
   class Silence final : public c10::WarningHandler {
     void process(const c10::Warning&) override {}
@@ -108,7 +97,7 @@ void set_up_torchscript_thread() {
   torch::jit::setGraphExecutorOptimize(false);
 }
 
-torch::jit::Module load_torchscript_module(const std::string& path, const ComputeOptions& compute) {
+TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute) {
   const std::string file = MappedFile(path).name();  // says plainly when it cannot be read
   require_harmless_archive(path);
   silence_this_thread();
@@ -129,12 +118,14 @@ torch::jit::Module load_torchscript_module(const std::string& path, const Comput
   // Freezing would inline functions of a copy that is gone afterwards: inlined here, the operators
   // point to functions of this one.
   torch::jit::Inline(*module.get_method("forward").graph());
-  keep_functions_of(module);
+  auto functions = module._ivalue()->compilation_unit();
   const RunLimit limit(compute);  // freezing runs what depends on no input
   try {
-    return torch::jit::freeze(module);
+    return {.functions = std::move(functions), .module = torch::jit::freeze(module)};
   } catch (...) {
-    return module;  // some scripts cannot be frozen: they run as they are, only slower
+    return {.functions = {},
+            .module = std::move(
+                module)};  // some scripts cannot be frozen: they run as they are, only slower
   }
 }
 

@@ -4,6 +4,7 @@
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/api/module.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,16 @@
 
 namespace backend {
 
+struct TorchScriptModule {
+  /// Of the file, without its weights. The operators of a frozen graph point to the functions that
+  /// they came from, for error reports, and own none: these live longer than the module.
+  std::shared_ptr<torch::jit::CompilationUnit> functions;
+  torch::jit::Module module;
+};
+
 /// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
 /// where its code allows it. Its loops end when a RunLimit does. Throws LoadError naming the file.
-torch::jit::Module load_torchscript_module(const std::string& path, const ComputeOptions& compute);
+TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute);
 
 /// Before a thread runs a model. A model must not warn of what it is given (print() is silenced by
 /// loading); and a frozen graph gains nothing from the optimizing executor, whose first runs take

@@ -92,9 +92,9 @@ class TorchScriptTextBackend final : public engine::Backend {
         compute_(compute),
         num_labels_(static_cast<int64_t>(source.num_labels)),
         tokenizer_(open_tokenizer(source)),
-        module_(load_torchscript_module(source.path, compute)),
-        keeps_state_(keeps_state(module_)),
-        inputs_(inputs_of(module_, file_)) {
+        loaded_(load_torchscript_module(source.path, compute)),
+        keeps_state_(keeps_state(loaded_.module)),
+        inputs_(inputs_of(loaded_.module, file_)) {
     set_up_torchscript_thread();
     batching_ = answers_alike_in_batches(answers_alone());
   }
@@ -172,7 +172,7 @@ class TorchScriptTextBackend final : public engine::Backend {
       if (input == TextInput::kTokenTypeIds) arguments.emplace_back(rows_of(packed.token_type_ids));
     }
     // A copy shares the weights and has attributes of its own: no run sees the state of another.
-    torch::jit::Module module = keeps_state_ ? module_.copy() : module_;
+    torch::jit::Module module = keeps_state_ ? loaded_.module.copy() : loaded_.module;
     const at::Tensor logits = logits_of(run_forward(module, std::move(arguments)));
     if (logits.numel() != group.sequences * num_labels_) {
       throw engine::BackendError("the model gave " + std::to_string(logits.numel()) +
@@ -288,7 +288,7 @@ class TorchScriptTextBackend final : public engine::Backend {
   ComputeOptions compute_;
   int64_t num_labels_;
   hf::Tokenizer tokenizer_;
-  torch::jit::Module module_;
+  TorchScriptModule loaded_;
   bool keeps_state_;
   std::vector<TextInput> inputs_;
   bool batching_ = false;

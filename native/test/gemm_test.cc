@@ -1,6 +1,7 @@
 // The matrix products of every kernel that this processor runs, against sums in double precision.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -150,6 +151,46 @@ TEST(PackedLinear, MoreRowsThanOneBlockHolds) {
     for (const Storage storage : kStorages) {
       expect_product(*kernel, storage, {211, 40, 1536, 0, 40});
       expect_product(*kernel, storage, {3, 20, 70'000, 0, 20});
+    }
+  }
+}
+
+/// A tile adds up each of its rows in the same order, however many they are: so no answer depends
+/// on the texts that it shared a batch with, nor on who helped to compute it.
+TEST(PackedLinear, ARowHasTheSameBitsInAnyCompany) {
+  constexpr int64_t kRows = 30, kOutputs = 70, kInputs = 129;
+  std::mt19937 random(31);
+  const std::vector<float> x = random_floats(kRows * kInputs, random);
+  const std::vector<float> bias = random_floats(kOutputs, random);
+  for (const Kernel* kernel : supported_kernels()) {
+    for (const Storage storage : kStorages) {
+      const Weight weight = random_weight(storage, kOutputs * kInputs, random);
+      const PackedLinear linear(*kernel, weight.data(), storage, bias.data(), kOutputs, kInputs);
+      const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
+        std::vector<float> y(static_cast<size_t>(rows * count));
+        linear.multiply({.x = x.data() + row * kInputs,
+                         .rows = rows,
+                         .x_stride = kInputs,
+                         .y = y.data(),
+                         .y_stride = count,
+                         .activation = gemm::Activation::kGelu},
+                        first, count);
+        return y;
+      };
+      for (int64_t row = 0; row < kRows; ++row) {
+        const std::vector<float> alone = multiply(row, 1, 0, kOutputs);
+        for (int64_t rows = 1; row + rows <= kRows; ++rows) {
+          const std::vector<float> together = multiply(row, rows, 0, kOutputs);
+          ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin()))
+              << kernel->name << ": row " << row << " of " << rows;
+        }
+        const int64_t share = linear.panel_width();
+        for (int64_t first = 0; first + share <= kOutputs; first += share) {
+          const std::vector<float> part = multiply(row, 1, first, share);
+          ASSERT_TRUE(std::equal(part.begin(), part.end(), alone.begin() + first))
+              << kernel->name << ": row " << row << ", output " << first;
+        }
+      }
     }
   }
 }

@@ -1,6 +1,10 @@
 import http from 'node:http';
 import net from 'node:net';
-import type { Service } from './service';
+
+/** Where a service listens; a `Service` is one. */
+export interface Address {
+  readonly port: number;
+}
 
 export interface Answer {
   readonly status: number;
@@ -19,7 +23,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-export function request(service: Service, options: RequestOptions): Promise<Answer> {
+export function request(service: Address, options: RequestOptions): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { body, agent, signal } = options;
     const outgoing = http.request(
@@ -58,7 +62,7 @@ export function request(service: Service, options: RequestOptions): Promise<Answ
 
 /** Sends `value` as JSON. */
 export function post(
-  service: Service,
+  service: Address,
   path: string,
   value: unknown,
   options: Partial<RequestOptions> = {},
@@ -68,7 +72,7 @@ export function post(
 
 /** Sends a body as it is, as JSON if no header says otherwise. */
 export function postRaw(
-  service: Service,
+  service: Address,
   path: string,
   body: string | Buffer,
   options: Partial<RequestOptions> = {},
@@ -87,7 +91,7 @@ export function postRaw(
 }
 
 /** Writes bytes to a connection and resolves with all that comes back until it is closed. */
-export function exchange(service: Service, bytes: string | Buffer): Promise<string> {
+export function exchange(service: Address, bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(service.port, '127.0.0.1', () => socket.write(bytes));
     let text = '';

@@ -26,6 +26,8 @@ export interface ProcessOptions {
   readonly nodeArgs?: readonly string[];
   /** What to run; by default the built service. */
   readonly script?: string;
+  /** What runs it; by default Node. */
+  readonly program?: string;
   /** Most descriptors it may have open, as `ulimit -n` sets it. */
   readonly descriptors?: number;
 }
@@ -42,7 +44,12 @@ export class NodeProcess {
   constructor(options: ProcessOptions) {
     const script = options.script ?? MAIN;
     if (!existsSync(script)) throw new Error(`${script} is missing: run "npm run build" first`);
-    const node = [process.execPath, ...(options.nodeArgs ?? []), script, ...(options.args ?? [])];
+    const node = [
+      options.program ?? process.execPath,
+      ...(options.nodeArgs ?? []),
+      script,
+      ...(options.args ?? []),
+    ];
     const { descriptors } = options;
     const limited = ['bash', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...node];
     const [command = '', ...args] = descriptors === undefined ? node : limited;

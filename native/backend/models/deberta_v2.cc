@@ -119,14 +119,14 @@ class Convolution {
   at::Tensor operator()(const at::Tensor& embedded, const at::Tensor& output,
                         const nn::PackedBatch& batch) const {
     at::Tensor convolved = at::empty_like(embedded);
-    for (const auto& group : batch.groups) {
-      const int64_t rows = group.sequences * group.length;
-      const at::Tensor states = embedded.narrow(0, group.first_token, rows)
-                                    .view({group.sequences, group.length, embedded.size(1)});
+    // Each sequence alone: LibTorch convolves one with other code than several.
+    for (size_t i = 0; i + 1 < batch.cu_seqlens.size(); ++i) {
+      const int64_t token = batch.cu_seqlens[i], length = batch.cu_seqlens[i + 1] - token;
+      const at::Tensor states = embedded.narrow(0, token, length).unsqueeze(0);
       const at::Tensor result =
           at::conv1d(states.transpose(1, 2), weight_, bias_, /*stride=*/1,
                      /*padding=*/(kernel_size_ - 1) / 2, /*dilation=*/1, groups_);
-      convolved.narrow(0, group.first_token, rows).view_as(states).copy_(result.transpose(1, 2));
+      convolved.narrow(0, token, length).unsqueeze(0).copy_(result.transpose(1, 2));
     }
     return norm_.of_sum(activation_(convolved), output);
   }

@@ -4,6 +4,7 @@
 #include <ATen/ops/abs.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/as_strided.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/ceil.h>
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/full.h>
@@ -83,12 +84,21 @@ at::Tensor DisentangledAttention::operator()(const Projections& projections,
   std::vector<at::Tensor> biases;
   int64_t first_sequence = 0;
   for (const auto& [first_token, sequences, length] : batch.groups) {
-    const at::Tensor query =
-        first_only ? by_head(projections.query, first_sequence, sequences, 1, num_heads_)
-                   : by_head(projections.query, first_token, sequences, length, num_heads_);
-    const at::Tensor bias =
-        position_scores(query, by_head(key, first_token, sequences, length, num_heads_), scale);
-    if (bias.defined()) biases.push_back(bias);
+    std::vector<at::Tensor> of_group;
+    // Each alone: with several, LibTorch may multiply in another order, and the last bits of an
+    // answer would depend on its company.
+    for (int64_t i = 0; i < sequences; ++i) {
+      const int64_t token = first_token + i * length;
+      const at::Tensor query =
+          first_only ? by_head(projections.query, first_sequence + i, 1, 1, num_heads_)
+                     : by_head(projections.query, token, 1, length, num_heads_);
+      const at::Tensor bias =
+          position_scores(query, by_head(key, token, 1, length, num_heads_), scale);
+      if (bias.defined()) of_group.push_back(bias);
+    }
+    if (!of_group.empty()) {
+      biases.push_back(of_group.size() == 1 ? of_group.front() : at::cat(of_group));
+    }
     first_sequence += sequences;
   }
   return self_attention(projections, batch, num_heads_, {.scale = scale, .biases = biases});

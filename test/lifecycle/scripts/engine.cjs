@@ -1,4 +1,4 @@
-// Ends a process that uses the engine, in the way named by its first argument.
+// Uses engines in the way named by the first argument, and ends because nothing is left to do.
 const path = require('node:path');
 const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
 
@@ -29,11 +29,6 @@ async function startWork(classifier) {
 }
 
 const WAYS = {
-  /** Nothing is left to do, and nobody has closed anything. */
-  async 'drained-loop'() {
-    const classifier = await load();
-    await classifier.classify('good', {});
-  },
   async closed() {
     const classifier = await load();
     const answers = Promise.all(Array.from({ length: 100 }, () => classifier.classify('good', {})));
@@ -43,28 +38,6 @@ const WAYS = {
       () => process.exit(1),
       (error) => console.log(error.code),
     );
-  },
-  async 'exit-with-work-in-flight'() {
-    await startWork(await load());
-    process.exit(7);
-  },
-  async 'exit-during-load'() {
-    load();
-    setImmediate(() => process.exit(8));
-  },
-  async 'exit-idle'() {
-    await load();
-    process.exit(0);
-  },
-  async 'uncaught-exception'() {
-    await startWork(await load());
-    setImmediate(() => {
-      throw new Error('nobody catches this');
-    });
-  },
-  async 'unhandled-rejection'() {
-    await startWork(await load());
-    Promise.reject(new Error('nobody handles this'));
   },
   async 'two-engines'() {
     const [first, second] = await Promise.all([load(), load()]);
