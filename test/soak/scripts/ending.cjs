@@ -9,7 +9,12 @@ const ROOT = path.resolve(__dirname, '..', '..', '..');
 const { EegEngine, SentimentEngine } = require(path.join(ROOT, 'dist', 'index.js'));
 const FIXTURES = path.join(ROOT, 'test', 'fixtures');
 
-const LARGE_QUEUE = { workers: 2, maxBatchRequests: 4, maxQueueRequests: 100_000, maxQueueWaitMs: 600_000 };
+const LARGE_QUEUE = {
+  workers: 2,
+  maxBatchRequests: 4,
+  maxQueueRequests: 100_000,
+  maxQueueWaitMs: 600_000,
+};
 const KINDS = {
   sentiment: {
     load: () =>
