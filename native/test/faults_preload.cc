@@ -76,10 +76,11 @@ __attribute__((constructor)) void open_control() {
   control = static_cast<Control*>(mapped);
 }
 
+/// By the file's name. (dladdr() looks for the symbol, too: milliseconds in LibTorch.)
 bool is_in(const void* address, const char* library) {
-  Dl_info info{};
-  return dladdr(address, &info) != 0 && info.dli_fname != nullptr &&
-         std::strstr(info.dli_fname, library) != nullptr;
+  dl_find_object found{};
+  return _dl_find_object(const_cast<void*>(address), &found) == 0 &&
+         std::strstr(found.dlfo_link_map->l_name, library) != nullptr;
 }
 
 /// Whether the addon asks, itself or through libstdc++.
