@@ -20,6 +20,7 @@ export class Shutdown {
   readonly #log: Log;
   readonly #timeoutMs: number;
   #isRequested = false;
+  #isSignalled = false;
   #requestedAt = 0;
   #resolve: () => void = () => {};
 
@@ -73,11 +74,12 @@ export class Shutdown {
   }
 
   readonly #onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
-    if (this.#isRequested) {
+    if (this.#isSignalled) {
       const exitCode = 128 + constants.signals[signal];
       this.#forceAfter(SECOND_SIGNAL_GRACE_MS, `second signal, ${signal}`, exitCode);
       return;
     }
+    this.#isSignalled = true; // and perhaps stopping already, for another reason
     this.#log.logger.info({ signal }, 'stopping');
     this.#log.flush();
     this.#request();
