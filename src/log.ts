@@ -3,29 +3,46 @@ import pino, { type Logger } from 'pino';
 /** Bytes gathered before a write, and the longest a line waits in ms. */
 const BUFFER_BYTES = 4096;
 const FLUSH_INTERVAL_MS = 200;
+/** Bytes that may wait for a reader who falls behind; more lines are dropped. */
+const MOST_BYTES = 16_777_216;
 /** How long the last lines may take to be written, where nobody may be reading, in ms. */
-const LAST_FLUSH_MS = 200;
+const LAST_FLUSH_MS = 2000;
+/** The same where the process is to end at once. */
+const FORCED_FLUSH_MS = 200;
 
 export interface Log {
   readonly logger: Logger;
   /** Begins to write what is buffered, where little happens and nothing else would. */
   readonly flush: () => void;
+  /**
+   * Writes what is left, if somebody reads it in time. To be called when nothing more is to happen:
+   * the event loop ends then, whoever reads.
+   */
+  readonly end: () => void;
   /** Ends the process at once, but for what the log still holds. */
   readonly flushThenExit: (exitCode: number) => void;
 }
 
 /**
  * JSON lines on standard output. Lines are gathered and written off this thread, so that a busy
- * server pays one write for many; pino writes the rest when the event loop ends. Never with
- * `flushSync`: on a pipe that nobody reads it tries again for ever (sonic-boom 4, `flushSync`).
+ * server pays one write for many; `end` writes the rest.
  */
 export function createLog(level: string, service: string): Log {
+  // Node opens its own stream with O_NONBLOCK. Without, a full pipe would hold a thread of libuv's pool
+  // in its write, and no process ends before those threads have.
+  process.stdout.on('error', ignoreError);
+  let isGivenUp = false;
   const destination = pino.destination({
     dest: 1,
     sync: false,
     minLength: BUFFER_BYTES,
+    maxLength: MOST_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
+    retryEAGAIN: () => !isGivenUp,
   });
+  // pino calls it after a fatal line and when the process exits. sonic-boom's own (4.2) tries for ever
+  // on a pipe that is full or has lost its reader: the process would never end.
+  destination.flushSync = () => destination.flush(ignoreError);
   const logger = pino(
     {
       level,
@@ -42,13 +59,16 @@ export function createLog(level: string, service: string): Log {
   return {
     logger,
     flush: () => destination.flush(ignoreError),
+    end: () => {
+      const timer = setTimeout(() => {
+        isGivenUp = true;
+      }, LAST_FLUSH_MS);
+      destination.flush(() => clearTimeout(timer));
+    },
     flushThenExit: (exitCode) => {
-      const exit = (): void => {
-        destination.destroy(); // else pino would write the rest at exit, and wait for a reader
-        process.exit(exitCode);
-      };
+      const exit = (): void => process.exit(exitCode);
       destination.flush(exit);
-      setTimeout(exit, LAST_FLUSH_MS);
+      setTimeout(exit, FORCED_FLUSH_MS);
     },
   };
 }

@@ -67,7 +67,10 @@ async function run(config: Config): Promise<void> {
   });
   for (const warning of config.warnings) log.logger.warn(warning);
   const problem = describeDtypeProblem(config);
-  if (problem) return fail(problem, EXIT_USAGE);
+  if (problem) {
+    log.end();
+    return fail(problem, EXIT_USAGE);
+  }
 
   const loading = loadService(config, packageVersion(), log);
   // Beside the loading, which has threads of its own.
@@ -100,6 +103,7 @@ async function run(config: Config): Promise<void> {
   ]);
   if (areSpansOut === false) log.logger.warn('The last spans could not be exported in time.');
   log.logger.info('stopped');
+  log.end();
   // An export that hangs would keep the process alive; the engine's threads have ended.
   if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { startHolding } from '../helpers/holding';
@@ -13,6 +14,7 @@ import {
   startService,
   textModel,
 } from '../helpers/service';
+import { times } from '../helpers/times';
 
 const SCRIPTS = path.join(__dirname, 'scripts');
 const MODEL = textModel('bert-single-label');
@@ -80,6 +82,26 @@ describe('a service that is told to stop', () => {
     expect(await service.exit).toEqual({ code: 0, signal: null });
     expect(service.stderr).toBe('');
   });
+
+  // [what the reader does with a pipe that is full]: the write that waits for it fails, or goes on waiting.
+  it.each(['goes', 'stays'])(
+    'ends with 0 when the reader of its log falls behind and %s',
+    async (then) => {
+      const service = await startService('sentiment', { env: { ...MODEL, LOG_LEVEL: 'debug' } });
+      service.child.stdout?.pause();
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
+      // About 1 MB of log lines.
+      await times(4000, () => request(service, { path: '/health', agent }));
+      agent.destroy();
+      if (then === 'goes') service.child.stdout?.destroy();
+      service.kill('SIGTERM');
+      const exit = new Promise((resolve) => {
+        service.child.once('exit', (code, signal) => resolve({ code, signal }));
+      });
+      expect(await exit).toEqual({ code: 0, signal: null });
+      service.child.stdout?.resume();
+    },
+  );
 
   // What keeps these two is a request that waits a minute for company.
   const HELD = { ...MODEL, MAX_QUEUE_DELAY_MS: '60000', MAX_QUEUE_REQUESTS: '1' };
