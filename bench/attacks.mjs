@@ -1,5 +1,6 @@
 /**
- * Bad clients of one kind, until it is told to stop (SIGTERM): then it prints what it did, as JSON.
+ * Bad clients of one kind: `started` on standard output, and when it is told to stop (SIGTERM) what it
+ * did, as JSON.
  * Loopback only.
  *
  * Usage: node bench/attacks.mjs KIND --port N [--count connections] [--path route]
@@ -95,3 +96,4 @@ function writeAgain(socket) {
 process.on('SIGTERM', () => {
   process.stdout.write(`${JSON.stringify(done)}\n`, () => process.exit(0));
 });
+process.stdout.write('started\n');

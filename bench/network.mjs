@@ -80,7 +80,7 @@ async function measureUnder(kind, server) {
   await pause(1000 + Number(options.count)); // until all of them are there
   const seen = await measure(server, Number(options.seconds));
   await attack.stop();
-  return { ...seen, attack: JSON.parse(done || '{}') };
+  return { ...seen, attack: JSON.parse(done.replace('started', '')) };
 }
 
 const rows = [];

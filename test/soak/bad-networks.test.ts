@@ -6,7 +6,7 @@ import { type Scrape, scrape } from '../helpers/metrics';
 import { killAll, ROOT, type Service, startService, textModel } from '../helpers/service';
 import { BUDGET, budgeted, report } from './budget';
 
-const SECONDS = budgeted({ ci: 1, standard: 60, long: 1800 });
+const SECONDS = budgeted({ ci: 2, standard: 60, long: 1800 });
 const ALL_KINDS = [
   'silent',
   'slow-headers',
@@ -36,11 +36,13 @@ afterAll(async () => {
   await killAll();
 });
 
-function startAttack(kind: string, { port }: Service): ChildProcess {
+/** Resolves when it is at it. */
+async function startAttack(kind: string, { port }: Service): Promise<ChildProcess> {
   const script = path.join(ROOT, 'bench', 'attacks.mjs');
   const args = [script, kind, '--port', String(port), '--count', String(BAD_CLIENTS)];
   const attack = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   attacks.add(attack);
+  await new Promise((resolve) => attack.stdout?.once('data', resolve));
   return attack;
 }
 
@@ -96,7 +98,7 @@ it.each(KINDS)('%s: good clients are answered, memory and sockets are bounded', 
   });
   const memoryOf = (seen: Scrape) => seen.value('process_resident_memory_bytes') ?? 0;
   const before = memoryOf(await look(service));
-  const attack = startAttack(kind, service);
+  const attack = await startAttack(kind, service);
   const until = performance.now() + SECONDS * 1000;
   let [isOver, most, connections] = [false, before, 0];
   const good = goodClients(service, () => isOver);

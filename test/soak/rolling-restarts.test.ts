@@ -9,7 +9,7 @@ import { freePort, PROXIES, type ProxyKind, stopProxies } from './proxies';
 const ROLLING_RESTARTS = budgeted({ ci: 1, standard: 20, long: 100 });
 const CLIENTS = 12;
 /** Requests that a replica has to answer after its start, before the other one is stopped. */
-const ANSWERED = 50;
+const ANSWERED = 20;
 
 afterAll(async () => {
   stopProxies();
