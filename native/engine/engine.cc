@@ -36,7 +36,7 @@ Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHand
       watchdog_(std::make_unique<Watchdog>(
           options_.run_limit, options_.workers,
           Watchdog::Handlers{.on_given_up = std::bind_front(&Engine::give_up, this),
-                             .meanwhile = [this] { drop_expired(); }})) {
+                             .at_times = [this] { drop_expired(); }})) {
   // The requests of a signal model keep the event loop busy, and it must win. Those of a text model
   // hardly do, and with a lower priority another process would take a core from it nearly whole.
   const Priority priority = description_.needs_preparation ? Priority::kEqual : Priority::kLower;

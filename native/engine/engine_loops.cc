@@ -142,7 +142,7 @@ Engine::Outcome Engine::run_together(Requests& batch, const Part& part, Cores co
   return Outcome::kFailed;
 }
 
-/// On the watchdog's thread, while no worker may come to do it.
+/// On the watchdog's thread: the workers do it, too, but a long batch keeps them from it.
 void Engine::drop_expired() noexcept {
   Requests expired = queue_->take_expired();
   Completions ended;

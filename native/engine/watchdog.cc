@@ -8,6 +8,7 @@
 namespace engine {
 namespace {
 
+/// No run wakes the watchdog; it looks by itself.
 constexpr std::chrono::milliseconds kPeriod{100};
 
 }  // namespace
@@ -53,11 +54,10 @@ Clock::duration Watchdog::stuck_for() const {
   return longest;
 }
 
-// No run wakes this thread: one that begins while it sleeps is not over the limit when it wakes.
 void Watchdog::watch() {
   std::unique_lock lock(mutex_);
   while (!closed_) {
-    auto next = Clock::now() + limit_;
+    auto next = Clock::now() + kPeriod;
     for (size_t worker = 0; worker < runs_.size(); ++worker) {
       Entry& run = runs_[worker];
       if (run.batch == nullptr || run.given_up) continue;
@@ -70,10 +70,7 @@ void Watchdog::watch() {
       // Under the lock, so that the run cannot end in between.
       handlers_.on_given_up(*run.batch, worker);
     }
-    if (given_up_ > 0) {
-      handlers_.meanwhile();
-      next = std::min(next, Clock::now() + kPeriod);
-    }
+    handlers_.at_times();
     changed_.wait_until(lock, next, [this] { return closed_; });
   }
 }

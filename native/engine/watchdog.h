@@ -20,8 +20,8 @@ class Watchdog {
   struct Handlers {
     /// A run of this worker is given up.
     std::function<void(Requests& batch, size_t worker)> on_given_up;
-    /// Again and again while a run is given up.
-    std::function<void()> meanwhile;
+    /// Ten times a second.
+    std::function<void()> at_times;
   };
 
   /// Throws std::system_error where it can have no thread.
