@@ -87,8 +87,8 @@ class EngineWaitTest : public testing::Test {
     return status;
   }
 
-  /// Lets all that waits run. What is prepared meanwhile would be charged with the time of the runs,
-  /// so nothing is: a text that fails to be prepared is the last.
+  /// Lets all that waits run. What is prepared meanwhile would be charged with the time of the
+  /// runs, so nothing is: a text that fails to be prepared is the last.
   void run_all(Engine& engine) {
     submit(engine, next_++, Input(""), kNever);
     EXPECT_EQ(ended.of(next_ - 1).status, Status::kFailed);
