@@ -56,6 +56,8 @@ export function createLog(level: string, service: string): Log {
   destination.on('error', () => {
     logger.level = 'silent';
   });
+  // A flush that meets a write under way waits for that one, and leaves the lines that came since.
+  const writeAll = (done: () => void): void => destination.flush(() => destination.flush(done));
   return {
     logger,
     flush: () => destination.flush(ignoreError),
@@ -63,11 +65,11 @@ export function createLog(level: string, service: string): Log {
       const timer = setTimeout(() => {
         isGivenUp = true;
       }, LAST_FLUSH_MS);
-      destination.flush(() => clearTimeout(timer));
+      writeAll(() => clearTimeout(timer));
     },
     flushThenExit: (exitCode) => {
       const exit = (): void => process.exit(exitCode);
-      destination.flush(exit);
+      writeAll(exit);
       setTimeout(exit, FORCED_FLUSH_MS);
     },
   };

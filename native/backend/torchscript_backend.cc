@@ -227,8 +227,8 @@ class TorchScriptBackend final : public engine::Backend {
   /// is alone runs beside itself.
   bool answers_exactly_in_pairs_alone() {
     const std::vector<engine::Sequence> windows = trial_windows(source_.window_length);
-    std::vector<const engine::Sequence*> batch;
-    for (const engine::Sequence& window : windows) batch.push_back(&window);
+    std::vector<const engine::Sequence*> batch(windows.size());
+    std::ranges::transform(windows, batch.begin(), [](const auto& window) { return &window; });
     try {
       const std::vector<engine::Logits> together = run(batch);
       if (together == trial_.outputs) return false;  // company changes nothing
