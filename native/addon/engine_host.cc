@@ -116,8 +116,12 @@ void EngineHost::close(CloseHandler on_closed) {
 /// The JavaScript object may live on for long. A model takes milliseconds to free: not on the JS
 /// thread.
 void EngineHost::unload() {
+  if (helper_.joinable()) helper_.join();  // it has said that it is closed
+  if (!engine_->abort_within(std::chrono::seconds(0))) {
+    tell_freed();  // it is not: a run of the model does not come back, and stop() leaves it behind
+    return;
+  }
   last_statistics_ = engine_->statistics();
-  helper_.join();  // it has said that it is closed
   try {
     helper_ = std::thread([this, engine = std::move(engine_)]() mutable {
       engine.reset();

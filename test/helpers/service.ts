@@ -100,6 +100,16 @@ export class NodeProcess {
     this.child.kill(signal);
   }
 
+  /** The signal again and again: one within 100 ms of the first is taken for the same. */
+  async insist(signal: NodeJS.Signals): Promise<Exit> {
+    const timer = setInterval(() => this.kill(signal), 20);
+    try {
+      return await this.exit;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
   /** SIGTERM, and the way it ended. */
   stop(): Promise<Exit> {
     this.kill('SIGTERM');

@@ -5,15 +5,7 @@ import path from 'node:path';
 import { startHolding } from '../helpers/holding';
 import { post, request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
-import {
-  type Exit,
-  killAll,
-  NodeProcess,
-  ROOT,
-  type Service,
-  startService,
-  textModel,
-} from '../helpers/service';
+import { killAll, NodeProcess, ROOT, startService, textModel } from '../helpers/service';
 import { times } from '../helpers/times';
 
 const SCRIPTS = path.join(__dirname, 'scripts');
@@ -30,16 +22,6 @@ async function load(port: Parameters<typeof post>[0]): Promise<readonly number[]
   };
   await Promise.all(Array.from({ length: 8 }, () => one().catch(() => undefined)));
   return statuses;
-}
-
-/** Signals until the process ends: what comes right after the first is taken for the same signal. */
-async function insist(service: Service, signal: NodeJS.Signals): Promise<Exit> {
-  const timer = setInterval(() => service.kill(signal), 20);
-  try {
-    return await service.exit;
-  } finally {
-    clearInterval(timer);
-  }
 }
 
 describe('a service that is told to stop', () => {
@@ -113,7 +95,7 @@ describe('a service that is told to stop', () => {
     while ((await post(service, '/analyze', { text: 'good' })).status !== 503);
     service.kill('SIGINT');
     await service.waitForLog(({ msg }) => msg === 'stopping');
-    expect(await insist(service, 'SIGINT')).toEqual({ code: 130, signal: null });
+    expect(await service.insist('SIGINT')).toEqual({ code: 130, signal: null });
     await expect(held).rejects.toThrow();
     expect(service.logs.at(-1)).toMatchObject({
       level: 'fatal',
@@ -127,7 +109,7 @@ describe('a service that is told to stop', () => {
     });
     service.kill('SIGTERM');
     await service.waitForLog(({ msg }) => msg === 'stopping');
-    expect(await insist(service, 'SIGTERM')).toEqual({ code: 143, signal: null });
+    expect(await service.insist('SIGTERM')).toEqual({ code: 143, signal: null });
   });
 
   it('by one signal that comes twice, as from npm, still answers what it has', async () => {
