@@ -41,7 +41,9 @@ it.each(SERVICE_CASES)(
   async ({ name, path, body, options }) => {
     let [answered, refused, unseen] = [0, 0, 0];
     for (let stop = 0; stop < STOPS; stop++) {
-      const service = await startService(name, options);
+      // At level debug the log has a line for each refusal, too.
+      const env = { ...options.env, LOG_LEVEL: 'debug' };
+      const service = await startService(name, { ...options, env });
       const loading = load(service, path, body);
       // Under way, and each time at another moment.
       await service.waitForLog(() => service.logs.length > 100 + 10 * (stop % 25));
