@@ -27,11 +27,11 @@ void Engine::prepare_loop(Lane lane) {
     end_all(taken.expired, Status::kDeadlineExceeded, ended);
     if (!taken.batch.empty()) {
       Request& request = taken.batch.front();
-      if (prepare(request)) {
-        queue_->push_ready(std::move(taken.batch));
-      } else {
+      if (!prepare(request)) {
         queue_->drop_arrived(request);
         ended.splice(ended.end(), request.ending);
+      } else if (!queue_->push_ready(taken.batch)) {
+        end_all(taken.batch, Status::kDraining, ended);
       }
     }
     complete(std::move(ended));

@@ -91,9 +91,13 @@ Taken RequestQueue::take_arrived(Lane lane) {
   return taken;
 }
 
-void RequestQueue::push_ready(Requests request) {
+bool RequestQueue::push_ready(Requests& request) {
   const std::lock_guard lock(mutex_);
   const Request& prepared = request.front();
+  if (cleared_) {
+    forget_arrived(prepared);
+    return false;
+  }
   --preparing_;
   estimate_.remove_arrived(lane_of(prepared), prepared);
   estimate_.learn_preparation(lane_of(prepared), prepared);
@@ -108,10 +112,15 @@ void RequestQueue::push_ready(Requests request) {
   } else {
     ready_changed_.notify_one();
   }
+  return true;
 }
 
 void RequestQueue::drop_arrived(const Request& request) {
   const std::lock_guard lock(mutex_);
+  forget_arrived(request);
+}
+
+void RequestQueue::forget_arrived(const Request& request) {
   --preparing_;
   estimate_.remove_arrived(lane_of(request), request);
   account_removed(request);
@@ -191,6 +200,7 @@ void RequestQueue::close() {
 Requests RequestQueue::close_and_clear() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
+  cleared_ = true;
   Requests waiting;
   for (auto* line : {&short_.line, &long_.line, &ready_}) {
     for (const auto& request : line->requests) account_left(*line, request);

@@ -36,8 +36,9 @@ class RequestQueue {
   /// The next request of the lane to prepare; waits for one. `closed` when there will be none.
   Taken take_arrived(Lane lane);
 
-  /// Back from preparation, into the line of the workers.
-  void push_ready(Requests request);
+  /// Back from preparation, into the line of the workers. False: meanwhile all that waited was
+  /// given back, and so is this.
+  [[nodiscard]] bool push_ready(Requests& request);
 
   /// A request that take_arrived() gave will not come back.
   void drop_arrived(const Request& request);
@@ -100,6 +101,7 @@ class RequestQueue {
     return estimate_.wait(lane, ready_cost_, requests_ == 0);
   }
   bool batch_is_full() const;
+  void forget_arrived(const Request& request);
   void account_removed(const Request& request);
   void account_left(const Line& line, const Request& request);
   void move_expired(Line& line, Requests& expired);
@@ -116,6 +118,7 @@ class RequestQueue {
   size_t ready_cost_ = 0;
   WaitEstimate estimate_;
   bool closed_ = false;
+  bool cleared_ = false;  ///< by close_and_clear()
 };
 
 }  // namespace engine

@@ -173,6 +173,24 @@ TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
   backend->release();
 }
 
+TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  backend->hold();
+  submit(engine, 0, Input("1"), kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  backend->let_pass(0);
+  submit(engine, 1, Input(std::string(kShortText, '0') + "1"), kNever);
+  backend->await_preparing(1);
+  engine.drop();
+  backend->let_pass(1);
+  EXPECT_EQ(ended.of(1).status, Status::kDraining);
+  engine.close();
+  EXPECT_EQ(engine.statistics().queue_requests, 0U);
+  backend->release();
+}
+
 TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
