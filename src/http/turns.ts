@@ -23,9 +23,9 @@ type Task = () => void;
  * back to it costs as much as a refusal.
  */
 export class Turns {
-  #toBegin: Task[] = [];
-  #begun: Task[] = [];
-  #refusals: Task[] = [];
+  readonly #toBegin = new Line();
+  readonly #begun = new Line();
+  readonly #refusals = new Line();
   #isScheduled = false;
   #hasNewConnection = false;
   #lastTurnAt = 0;
@@ -64,7 +64,7 @@ export class Turns {
     this.#hasNewConnection = true;
   }
 
-  #do(task: Task, line: Task[]): void {
+  #do(task: Task, line: Line): void {
     if (!this.#isScheduled) {
       const start = performance.now();
       const regained = (start - this.#lastAtOnce) * AT_ONCE_SHARE;
@@ -94,12 +94,9 @@ export class Turns {
 
   #work(start: number): void {
     const until = start + TURN_MS;
-    const proceeded = runSome(this.#begun, until);
-    const begun = runSome(this.#toBegin, until);
-    const refused = runSome(this.#refusals, performance.now() + REFUSALS_MS);
-    this.#begun = this.#begun.slice(proceeded);
-    this.#toBegin = this.#toBegin.slice(begun);
-    this.#refusals = this.#refusals.slice(refused);
+    this.#begun.runSome(until);
+    const begun = this.#toBegin.runSome(until);
+    this.#refusals.runSome(performance.now() + REFUSALS_MS);
     const now = performance.now();
     this.#measure(begun, now - this.#lastTurnAt);
     this.#lastTurnAt = now;
@@ -112,12 +109,34 @@ export class Turns {
   }
 }
 
-/** Runs tasks of the list until the time is up, at least one; returns how many. */
-function runSome(tasks: readonly Task[], until: number): number {
-  let done = 0;
-  while (done < tasks.length) {
-    tasks[done++]?.();
-    if (performance.now() >= until) break;
+/** Tasks in the order in which they came. */
+class Line {
+  /** Those before `#next` have run: to move thousands for each few that run would cost more than they do. */
+  #tasks: (Task | null)[] = [];
+  #next = 0;
+
+  get length(): number {
+    return this.#tasks.length - this.#next;
   }
-  return done;
+
+  push(task: Task): void {
+    this.#tasks.push(task);
+  }
+
+  /** Runs tasks until the time is up, at least one; returns how many. */
+  runSome(until: number): number {
+    const first = this.#next;
+    while (this.#next < this.#tasks.length) {
+      const task = this.#tasks[this.#next];
+      this.#tasks[this.#next++] = null;
+      task?.();
+      if (performance.now() >= until) break;
+    }
+    const done = this.#next - first;
+    if (this.#next * 2 >= this.#tasks.length) {
+      this.#tasks = this.#tasks.slice(this.#next);
+      this.#next = 0;
+    }
+    return done;
+  }
 }
