@@ -70,7 +70,9 @@ export function openFrontDoor(options: FrontDoorOptions): RequestListener {
     track(request, response);
     if (request.method !== 'POST') app(request, response);
     else if (turns.waitMs > limits.maxQueueWaitMs) turns.refuse(() => refuse(request, response));
-    else turns.begin(() => letIn(request, response));
+    else if (contextOf(response).pipelined > 1) {
+      turns.beginPipelined(() => letIn(request, response));
+    } else turns.begin(() => letIn(request, response));
   };
 }
 

@@ -37,6 +37,21 @@ describe('Turns', () => {
     expect(ran).toEqual(Array.from({ length: 100 }, (_, i) => i));
   });
 
+  it('begins what was pipelined after what was not, and not only when nothing else is left', async () => {
+    const turns = new Turns();
+    const ran: string[] = [];
+    const slow = (name: string) => (): void => {
+      work(A_WHILE_MS);
+      ran.push(name);
+    };
+    turns.begin(slow('first'));
+    for (let i = 0; i < 5; i++) turns.beginPipelined(slow('pipelined'));
+    for (let i = 0; i < 5; i++) turns.begin(slow('alone'));
+    while (ran.length < 11) await nextRound();
+    expect(ran.slice(0, 3)).toEqual(['first', 'alone', 'pipelined']);
+    expect(ran.slice(-2)).toEqual(['alone', 'pipelined']);
+  });
+
   it('lets the event loop come round between tasks that take long', async () => {
     const turns = new Turns();
     let done = 0;
