@@ -2,6 +2,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { startHolding } from '../helpers/holding';
 import { type Answer, post, request } from '../helpers/http';
+import { scrape } from '../helpers/metrics';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
 
@@ -13,9 +14,13 @@ function analyze(service: Service, signal?: AbortSignal): Promise<Answer> {
   return post(service, '/analyze', BODY, signal ? { signal } : {});
 }
 
-/** Resolves when the queue is full, that is when one more is refused. */
+/** Resolves when the queue has no room for one more, without asking for it. */
 async function untilFull(service: Service): Promise<void> {
-  while ((await analyze(service)).status !== 503);
+  for (;;) {
+    const metrics = await scrape(service);
+    const waiting = metrics.value('libtorch_serve_queue_inputs');
+    if (waiting === metrics.value('libtorch_serve_queue_limit_inputs')) return;
+  }
 }
 
 it('refuses at once what the queue has no room for', async () => {
