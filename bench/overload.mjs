@@ -4,12 +4,16 @@
  * in a closed loop, the better of a run before and a run after). Then the signal service, which HTTP
  * limits, with thousands of clients in a closed loop.
  *
- *   node bench/overload.mjs [--service sentiment,eeg] [--seconds 60] [--factors 0.8,4,10]
+ * With --floor also what node:http itself takes: the service at its peak, while a bare node:http server
+ * beside it, which answers 503 and does nothing else, gets what is beyond the peak.
+ *
+ *   node bench/overload.mjs [--service sentiment,eeg] [--seconds 60] [--factors 0.8,4,10] [--floor]
  *
  * Needs a built service (npm run build) and a C++ compiler, for the driver (bench/openloop.cc), which
  * shares the cores with the service.
  */
 import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,13 +21,14 @@ import { parseArgs, promisify } from 'node:util';
 import { makeBodies } from './bodies.mjs';
 import { prepareRequest } from './load.mjs';
 import { BUILD } from './paths.mjs';
-import { OURS, ROUTES, start, usage } from './servers.mjs';
+import { OURS, ROUTES, start, startProcess, usage } from './servers.mjs';
 
 const { values: options } = parseArgs({
   options: {
     service: { type: 'string', default: 'sentiment,eeg' },
     seconds: { type: 'string', default: '60' },
     factors: { type: 'string', default: '0.8,4,10' },
+    floor: { type: 'boolean', default: false },
   },
 });
 const SECONDS = Number(options.seconds);
@@ -70,6 +75,32 @@ function row(name, result, { peak, pid }) {
   };
 }
 
+/** Starts the bare server; it says its port. */
+async function startRefuser() {
+  const script = fileURLToPath(new URL('refuser.mjs', import.meta.url));
+  const { child, stop } = startProcess([process.execPath, script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [port] = await once(child.stdout, 'data');
+  return { port: Number(port), stop };
+}
+
+/** The service at its peak beside a bare server that refuses what is beyond it. */
+async function measureFloor(driver, target, { factor, peak, closed }) {
+  const refuser = await startRefuser();
+  try {
+    const rate = (factor - 1) * peak;
+    const beyond = { rate, seconds: SECONDS, connections: CONNECTIONS };
+    const [served, refused] = await Promise.all([
+      closed(CLIENTS),
+      drive(driver, { ...target, port: refuser.port }, beyond),
+    ]);
+    return { ...served, byStatus: { ...refused.byStatus, 200: served.byStatus[200] } };
+  } finally {
+    await refuser.stop();
+  }
+}
+
 async function measure(driver, service) {
   const bodies = path.join(BUILD, `overload-${service}.jsonl`);
   const texts = makeBodies(service, 2000);
@@ -90,6 +121,10 @@ async function measure(driver, service) {
         name,
         await drive(driver, target, { rate, seconds: SECONDS, connections: CONNECTIONS }),
       ]);
+      if (options.floor && factor > 1) {
+        const floor = await measureFloor(driver, target, { factor, peak: before, closed });
+        results.push([`${factor} ×, refused by bare node:http`, floor]);
+      }
     }
     for (const connections of CLOSED_LOOPS[service]) {
       results.push([`${connections} clients`, await closed(connections)]);

@@ -90,6 +90,7 @@ export class Engine<Input extends string | Float32Array> {
   private readonly native: NativeEngine;
   private readonly pending: Map<number, Pending>;
   private readonly observers: EngineObserver[];
+  private readonly maxQueueWaitMs: number;
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
@@ -97,10 +98,12 @@ export class Engine<Input extends string | Float32Array> {
     native: NativeEngine,
     pending: Map<number, Pending>,
     observers: EngineObserver[],
+    maxQueueWaitMs: number,
   ) {
     this.native = native;
     this.pending = pending;
     this.observers = observers;
+    this.maxQueueWaitMs = maxQueueWaitMs;
     this.description = native.description;
   }
 
@@ -125,7 +128,7 @@ export class Engine<Input extends string | Float32Array> {
         for (const observe of observers) observe(ended);
         settle(pending, ended);
       });
-      return new Engine(native, pending, observers);
+      return new Engine(native, pending, observers, options.maxQueueWaitMs);
     } catch (error) {
       throw new EngineError('MODEL_LOAD_FAILED', (error as Error).message);
     }
@@ -234,8 +237,8 @@ export class Engine<Input extends string | Float32Array> {
       case 'QUEUE_FULL':
         return new EngineError(code, 'The queue is full.', { waitMs });
       case 'WAIT_TOO_LONG': {
-        const limit = this.stats().queueWaitLimitMs;
-        return new EngineError(code, `${wait} over the limit of ${limit} ms.`, { waitMs });
+        const limit = `over the limit of ${this.maxQueueWaitMs} ms.`;
+        return new EngineError(code, `${wait} ${limit}`, { waitMs });
       }
       case 'DEADLINE_TOO_CLOSE': {
         const deadline = Math.round(timeoutMs);

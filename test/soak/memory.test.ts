@@ -68,7 +68,7 @@ async function ask(
 
 onLinux('a soak of mixed requests', () => {
   it.each([
-    { name: 'sentiment', count: budgeted({ ci: 200, standard: 20_000, long: 1_000_000 }) },
+    { name: 'sentiment', count: budgeted({ ci: 200, standard: 100_000, long: 1_000_000 }) },
     { name: 'eeg', count: budgeted({ ci: 600, standard: 100_000, long: 1_000_000 }) },
   ] as const)('leaves $name with the memory, threads and descriptors it had', async (soak) => {
     const { name, count } = soak;
