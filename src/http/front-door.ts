@@ -68,11 +68,11 @@ export function openFrontDoor(options: FrontDoorOptions): RequestListener {
     // They have the prototypes of Express from birth; see HttpServer.
     const [request, response] = [incoming as Request, outgoing as Response];
     track(request, response);
+    const begin = (): void => letIn(request, response);
     if (request.method !== 'POST') app(request, response);
     else if (turns.waitMs > limits.maxQueueWaitMs) turns.refuse(() => refuse(request, response));
-    else if (contextOf(response).pipelined > 1) {
-      turns.beginPipelined(() => letIn(request, response));
-    } else turns.begin(() => letIn(request, response));
+    else if (contextOf(response).pipelined > 1) turns.beginPipelined(begin);
+    else turns.begin(begin);
   };
 }
 

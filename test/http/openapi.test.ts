@@ -80,7 +80,7 @@ describe.each(CASES)('/openapi.json of the $name service', ({ name, options, bla
     const unloadable = SERVICE_CASES.find((one) => one.name === name)?.unloadable ?? {};
     service = await startService(name, options);
     unloaded = await startService(name, { env: unloadable });
-    const env = { MAX_QUEUE_REQUESTS: '1', MAX_QUEUE_DELAY_MS: '2000', REQUEST_TIMEOUT_MS: '300' };
+    const env = { MAX_QUEUE_REQUESTS: '1', MAX_QUEUE_DELAY_MS: '5000', REQUEST_TIMEOUT_MS: '1000' };
     holding = await startService(name, { ...options, env });
     document = (await request(service, { path: '/openapi.json' })).json as Document;
   });
