@@ -223,6 +223,7 @@ function namesOf(options: EngineOptions): Readonly<Record<string, string | numbe
     MAX_BATCH_REQUESTS: options.maxBatchRequests,
     MAX_QUEUE_DELAY_MS: options.maxQueueDelayMs,
     MAX_QUEUE_REQUESTS: options.maxQueueRequests,
+    MAX_QUEUE_WAIT_MS: options.maxQueueWaitMs,
     INFERENCE_TIMEOUT_MS: options.inferenceTimeoutMs,
   };
 }

@@ -8,6 +8,11 @@ namespace {
 /// To prepare a text costs as much as this many bytes more would.
 constexpr size_t kBytesOfOverhead = 64;
 
+/// So many times longer than expected may a run have taken; what is beyond was the machine's doing.
+/// One run that lost its core must not have a burst of requests refused; where work has become so
+/// much slower, the next runs say so, too.
+constexpr double kSurprise = 4;
+
 size_t preparation_work(const Request& request) { return request.bytes + kBytesOfOverhead; }
 
 }  // namespace
@@ -44,15 +49,17 @@ void WaitEstimate::finish(size_t worker, size_t cores) {
   Running& batch = running_[worker];
   const Pace::Duration time = now_() - batch.since;
   if (!batch.given_up) {
-    run_pace_.add(static_cast<double>(batch.cost), time * static_cast<double>(cores));
+    learn_run(batch.cost, time * static_cast<double>(cores));
   }
   batch = {};
 }
 
 void WaitEstimate::give_up(size_t worker) { running_[worker].given_up = true; }
 
-void WaitEstimate::learn_run(size_t cost, Clock::duration time) {
-  run_pace_.add(static_cast<double>(cost), time);
+void WaitEstimate::learn_run(size_t cost, Pace::Duration time) {
+  const auto amount = static_cast<double>(cost);
+  const Pace::Duration expected = run_pace_.time_for(amount);
+  run_pace_.add(amount, expected.count() > 0 ? std::min(time, kSurprise * expected) : time);
 }
 
 Clock::duration WaitEstimate::wait(Lane lane, size_t ready_cost, bool is_empty) const {

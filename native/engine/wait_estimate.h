@@ -29,7 +29,7 @@ class WaitEstimate {
   /// That batch takes too long: it says nothing of the pace, and nobody knows when it ends.
   void give_up(size_t worker);
   /// What a run that nobody waited for took, on one worker's cores.
-  void learn_run(size_t cost, Clock::duration time);
+  void learn_run(size_t cost, Pace::Duration time);
 
   /// Of a request of this lane that comes now. ready_cost: of those that are prepared and wait;
   /// is_empty: nothing waits at all.

@@ -14,6 +14,23 @@ interface Outcome {
   };
 }
 
+/** What the options of an engine are called in its errors, in this order. */
+const NAMES_EVERY_OPTION = new RegExp(
+  [
+    'WORKERS',
+    'THREADS_PER_WORKER',
+    'MAX_BATCH_TOKENS',
+    'MAX_BATCH_REQUESTS',
+    'MAX_QUEUE_DELAY_MS',
+    'MAX_QUEUE_REQUESTS',
+    'MAX_QUEUE_WAIT_MS',
+    'INFERENCE_TIMEOUT_MS',
+  ]
+    .map((name) => `^${name}: expected`)
+    .join('[^]*'),
+  'm',
+);
+
 const outcomes = new Map<string, Outcome>();
 
 beforeAll(async () => {
@@ -54,6 +71,7 @@ it.each([
   ['no model', 'MODEL_LOAD_FAILED', null, /expected a model directory, found none$/],
   ['no window', 'MODEL_LOAD_FAILED', null, /eeg\.pt/],
   ['wrong option', undefined, undefined, /^WORKERS: expected an integer from 1 to 1024/],
+  ['every option wrong', undefined, undefined, NAMES_EVERY_OPTION],
   ['not a text', 'INPUT_INVALID', 1, /^\[1\]: expected a string, received number$/],
   ['too many', 'QUEUE_FULL', null, /^The queue is full\.$/],
   ['late', 'DEADLINE_EXCEEDED', 0, /^The deadline passed/],

@@ -21,6 +21,17 @@ async function main() {
   await show('no model', SentimentEngine.load({ modelDirectory: '/nonexistent/model' }));
   await show('no window', EegEngine.load({ modelPath: '/nonexistent/eeg.pt' }));
   await show('wrong option', SentimentEngine.load({ workers: 0 }));
+  const wrong = {
+    workers: -1,
+    threadsPerWorker: -1,
+    maxBatchTokens: -1,
+    maxBatchRequests: -1,
+    maxQueueDelayMs: -1,
+    maxQueueRequests: -1,
+    inferenceTimeoutMs: -1,
+    maxQueueWaitMs: -1,
+  };
+  await show('every option wrong', EegEngine.load(wrong));
 
   const options = { modelDirectory: bert, workers: 1, maxQueueDelayMs: 500, maxQueueRequests: 3 };
   const sentiment = await SentimentEngine.load(options);
