@@ -22,6 +22,13 @@ void await_back(const Engine& engine) {
   while (engine.statistics().stuck_for > Clock::duration(0)) std::this_thread::yield();
 }
 
+/// Its only worker has been given up, with the request 0.
+void get_stuck(Engine& engine, EchoBackend& backend, Collector& ended) {
+  backend.hold();
+  submit(engine, 0, Input("1"), kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+}
+
 TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
@@ -48,9 +55,7 @@ TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
   backend->needs_preparation = false;  // so that what waits is one batch
   Collector ended;
   Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
-  backend->hold();
-  submit(engine, 0, Input("1"), kNever);
-  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  get_stuck(engine, *backend, ended);
   for (uint64_t i = 1; i < 5; ++i) submit(engine, i, Input(i == 2 ? "fail" : "1"), kNever);
   await_queue(engine, 4);
   backend->let_run();  // the first; the next batch, of four, is held again
@@ -162,9 +167,7 @@ TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
-  backend->hold();
-  submit(engine, 0, Input("1"), kNever);
-  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  get_stuck(engine, *backend, ended);
   for (uint64_t i = 1; i < 10; ++i) submit(engine, i, Input("1"), kNever);
   engine.drop();
   engine.close();
@@ -177,9 +180,7 @@ TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
-  backend->hold();
-  submit(engine, 0, Input("1"), kNever);
-  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  get_stuck(engine, *backend, ended);
   backend->let_pass(0);
   submit(engine, 1, Input(std::string(kShortText, '0') + "1"), kNever);
   backend->await_preparing(1);
@@ -197,9 +198,7 @@ TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
   Engine engine(backend,
                 {.workers = 1, .max_queue_wait = std::chrono::milliseconds(1), .run_limit = kLimit},
                 ended.handler());
-  backend->hold();
-  submit(engine, 0, Input("1"), kNever);
-  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  get_stuck(engine, *backend, ended);
   EXPECT_EQ(submit(engine, 1, Input("1"), kNever), Status::kWaitTooLong);
   EXPECT_GE(engine.statistics().queue_wait, kLimit);
   backend->release();
@@ -211,9 +210,7 @@ TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   Engine engine(backend, {.workers = 1, .run_limit = kLimit, .now = test_clock}, ended.handler());
-  backend->hold();
-  submit(engine, 0, Input("1"), kNever);
-  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  get_stuck(engine, *backend, ended);
   const auto deadline = test_clock() + std::chrono::seconds(30);
   EXPECT_EQ(submit(engine, 1, Input("1"), deadline), Status::kOk);
   EXPECT_EQ(submit(engine, 2, Input("1"), kNever), Status::kOk);

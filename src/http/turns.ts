@@ -27,6 +27,7 @@ export class Turns {
   readonly #begun = new Line();
   readonly #pipelined = new Line();
   readonly #refusals = new Line();
+  readonly #lines = [this.#toBegin, this.#begun, this.#pipelined, this.#refusals];
   #isScheduled = false;
   #hasNewConnection = false;
   #lastTurnAt = 0;
@@ -97,8 +98,7 @@ export class Turns {
     const isInHaste = this.#hasNewConnection && elapsed < HASTE_MS;
     this.#hasNewConnection = false;
     if (!isInHaste) this.#work(start);
-    const lines = [this.#begun, this.#toBegin, this.#pipelined, this.#refusals];
-    this.#isScheduled = lines.some(({ length }) => length > 0);
+    this.#isScheduled = this.#lines.some(({ length }) => length > 0);
     if (this.#isScheduled) setImmediate(this.#turn);
   };
 

@@ -90,6 +90,7 @@ export class Engine<Input extends string | Float32Array> {
   private readonly native: NativeEngine;
   private readonly pending: Map<number, Pending>;
   private readonly observers: EngineObserver[];
+  /** For refusals: to ask for all `stats` would cost more than the rest of one. */
   private readonly maxQueueWaitMs: number;
   private closed: Promise<void> | undefined;
   private lastTicket = 0;

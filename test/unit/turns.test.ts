@@ -12,6 +12,16 @@ function work(milliseconds: number): void {
 /** Long enough that what comes after it has to wait. */
 const A_WHILE_MS = 2;
 
+/** Tasks that take a while, and the names of those that ran. */
+function noted() {
+  const ran: string[] = [];
+  const slow = (name: string) => (): void => {
+    work(A_WHILE_MS);
+    ran.push(name);
+  };
+  return { ran, slow };
+}
+
 describe('Turns', () => {
   it('does at once what hardly takes any time', () => {
     const turns = new Turns();
@@ -39,11 +49,7 @@ describe('Turns', () => {
 
   it('begins what was pipelined after what was not, and not only when nothing else is left', async () => {
     const turns = new Turns();
-    const ran: string[] = [];
-    const slow = (name: string) => (): void => {
-      work(A_WHILE_MS);
-      ran.push(name);
-    };
+    const { ran, slow } = noted();
     turns.begin(slow('first'));
     for (let i = 0; i < 5; i++) turns.beginPipelined(slow('pipelined'));
     for (let i = 0; i < 5; i++) turns.begin(slow('alone'));
@@ -71,11 +77,7 @@ describe('Turns', () => {
 
   it('ends what has begun before it begins anything else', async () => {
     const turns = new Turns();
-    const ran: string[] = [];
-    const slow = (name: string) => (): void => {
-      work(A_WHILE_MS);
-      ran.push(name);
-    };
+    const { ran, slow } = noted();
     turns.begin(slow('first'));
     turns.begin(slow('second'));
     turns.begin(slow('third'));
