@@ -34,6 +34,7 @@ export interface Config {
     readonly maxQueueRequests: number;
     readonly inferenceTimeoutMs: number;
     readonly maxQueueWaitMs: number;
+    readonly allowedOperators: readonly string[];
   };
   /** Elements of a list. */
   readonly maxListLength: number;
@@ -201,6 +202,7 @@ function toConfig(
       maxQueueRequests: values.MAX_QUEUE_REQUESTS,
       inferenceTimeoutMs: values.INFERENCE_TIMEOUT_MS,
       maxQueueWaitMs: values.MAX_QUEUE_WAIT_MS,
+      allowedOperators: values.ALLOWED_OPERATORS,
     },
     maxListLength: values.MAX_LIST_LENGTH,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,

@@ -33,6 +33,11 @@ export interface EngineOptions {
   readonly inferenceTimeoutMs?: number;
   /** Expected wait in ms; what would wait longer is refused with WAIT_TOO_LONG. Default: 1000. */
   readonly maxQueueWaitMs?: number;
+  /**
+   * Operators that a TorchScript file may use beside those that classifiers need, such as
+   * `aten::as_strided`: for a file that you trust. Default: none.
+   */
+  readonly allowedOperators?: readonly string[];
 }
 
 export interface SentimentOptions extends EngineOptions {
@@ -225,6 +230,7 @@ function namesOf(options: EngineOptions): Readonly<Record<string, string | numbe
     MAX_QUEUE_REQUESTS: options.maxQueueRequests,
     MAX_QUEUE_WAIT_MS: options.maxQueueWaitMs,
     INFERENCE_TIMEOUT_MS: options.inferenceTimeoutMs,
+    ALLOWED_OPERATORS: options.allowedOperators?.join(','),
   };
 }
 

@@ -117,6 +117,12 @@ export const SETTINGS = {
     default: '30000',
     help: 'how long that batch may still take before the process ends with 3',
   },
+  ALLOWED_OPERATORS: {
+    schema: operators(),
+    default: '',
+    shownDefault: 'none',
+    help: 'that a TorchScript file may use beside the usual ones: aten::set_,prim::id',
+  },
   BODY_LIMIT: {
     schema: bytes(BODY_LIMIT_MAX),
     default: '1mb',
@@ -197,6 +203,15 @@ function integer(least: number, most: number) {
       }
       return value;
     });
+}
+
+/** Names with commas between them. */
+function operators() {
+  const error = expected('operators such as aten::as_strided, with commas between them');
+  return z
+    .string()
+    .regex(/^(?:\w+::\w+(?: *, *\w+::\w+)*)?$/, { error })
+    .transform((text) => (text === '' ? [] : text.split(/ *, */)));
 }
 
 /** A number of bytes: "1048576", "512kb", "1mb" (1 kb = 1024 bytes). */

@@ -1,6 +1,7 @@
 #include "arguments.h"
 
 #include <cmath>
+#include <set>
 
 namespace addon {
 namespace {
@@ -121,6 +122,13 @@ backend::Dtype dtype_argument(const Napi::Value& value) {
   fail(value, R"("float32", "bfloat16" or "int8")", "dtype");
 }
 
+/// Absent: none.
+std::set<std::string> allowed_operators(const Napi::Object& options) {
+  if (options.Get("allowedOperators").IsUndefined()) return {};
+  const auto names = texts(options, "allowedOperators");
+  return {names.begin(), names.end()};
+}
+
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
   const Napi::Object given = object(options, "options");
   using Milliseconds = std::chrono::duration<double, std::milli>;
@@ -137,7 +145,8 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
                   .threads_per_worker = static_cast<int>(threads),
                   .threads_alone = static_cast<int>(workers * threads),
                   .run_limit = run_limit,
-                  .progress = std::make_shared<backend::LoadProgress>()},
+                  .progress = std::make_shared<backend::LoadProgress>(),
+                  .allowed_operators = allowed_operators(given)},
       .scheduling =
           {
               .workers = workers,

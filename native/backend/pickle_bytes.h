@@ -43,6 +43,7 @@ enum Opcode : uint8_t {
   kEmptyDict = '}',
   kProto = 0x80,
   kFrame = 0x95,
+  kNewObj = 0x81,
   kTuple1 = 0x85,
   kTuple2 = 0x86,
   kTuple3 = 0x87,

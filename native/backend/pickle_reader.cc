@@ -1,5 +1,6 @@
 #include "pickle_reader.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -9,33 +10,10 @@
 namespace backend {
 namespace {
 
-/// A state_dict takes about 60 instructions for each tensor.
+/// A state_dict takes about 60 instructions for each tensor, a script some for each attribute.
 constexpr size_t kMostInstructions = 4'000'000;
 constexpr size_t kMostItems = 16'000'000;
 constexpr size_t kMostDimensions = 64;
-
-const std::unordered_map<std::string, c10::ScalarType>& storage_types() {
-  using enum c10::ScalarType;
-  static const auto* types = new std::unordered_map<std::string, c10::ScalarType>{
-      {"torch.FloatStorage", Float}, {"torch.DoubleStorage", Double},
-      {"torch.HalfStorage", Half},   {"torch.BFloat16Storage", BFloat16},
-      {"torch.LongStorage", Long},   {"torch.IntStorage", Int},
-      {"torch.ShortStorage", Short}, {"torch.CharStorage", Char},
-      {"torch.ByteStorage", Byte},   {"torch.BoolStorage", Bool},
-  };
-  return *types;
-}
-
-/// The functions that a state_dict may call. Each of its tensors calls the first of them.
-/// Source: torch/_utils.py
-bool rebuilds_tensor(std::string_view name) {
-  return name == "torch._utils._rebuild_tensor_v2" || name == "torch._utils._rebuild_tensor";
-}
-bool rebuilds_parameter(std::string_view name) {
-  return name == "torch._utils._rebuild_parameter" ||
-         name == "torch._utils._rebuild_parameter_with_state";
-}
-bool is_ordered_dict(std::string_view name) { return name == "collections.OrderedDict"; }
 
 std::vector<int64_t> integers(const PickleTuple& tuple) {
   if (tuple.items->size() > kMostDimensions)
@@ -50,7 +28,8 @@ std::vector<int64_t> integers(const PickleTuple& tuple) {
 /// A small stack machine over the bytes of a pickle.
 class PickleMachine {
  public:
-  PickleMachine(std::string_view& bytes, Pickle& pickle) : bytes_(bytes), pickle_(pickle) {}
+  PickleMachine(std::string_view& bytes, Pickle& pickle, PickleOf what)
+      : bytes_(bytes), pickle_(pickle), what_(what) {}
 
   PickleValue read() {
     for (size_t count = 0; count < kMostInstructions; ++count) {
@@ -58,7 +37,7 @@ class PickleMachine {
       if (opcode == kStop) return pop();
       step(opcode);
     }
-    throw LoadError("holds a pickle of more instructions than a state_dict has use for");
+    throw LoadError("holds a pickle of more instructions" + no_use_for("than"));
   }
 
  private:
@@ -126,7 +105,11 @@ class PickleMachine {
         reduce();
         break;
       case kBuild:
-        pop();  // attributes of an OrderedDict or a Parameter (_metadata): nothing reads them
+        build(pop());
+        break;
+      case kNewObj:
+        pop();
+        make_object();
         break;
       case kBinPut:
       case kLongBinPut:
@@ -179,30 +162,70 @@ class PickleMachine {
         break;
       default:
         throw LoadError("uses the pickle instruction " + std::to_string(opcode) +
-                        ", which a state_dict has no use for");
+                        no_use_for(", which"));
     }
   }
 
   void push_global(const std::string& name) {
-    const bool known = is_ordered_dict(name) || rebuilds_tensor(name) || rebuilds_parameter(name) ||
-                       storage_types().contains(name);
-    if (!known) throw LoadError("refers to " + name + ", which a state_dict has no use for");
+    if (!meaning_of(name, what_)) throw LoadError("refers to " + name + no_use_for(", which"));
     push(PickleGlobal{keep(name)});
   }
 
-  /// The only calls there are: an OrderedDict, a tensor over a storage, a parameter of a tensor.
+  /// The only calls there are: an OrderedDict, a tensor over a storage, a parameter of a tensor; of
+  /// a script also a typed list, a device and the like.
   void reduce() {
-    const PickleItems& arguments = *std::get<PickleTuple>(pop()).items;
+    const PickleValue given = pop();
     const std::string& name = *std::get<PickleGlobal>(pop()).name;
-    if (is_ordered_dict(name)) {
-      push(PickleDict{keep(arguments.empty() ? PickleItems() : pairs_of(arguments.at(0)))});
-    } else if (rebuilds_tensor(name)) {
-      push(&pickle_.tensors_.emplace_back(tensor_of(arguments)));
-    } else if (rebuilds_parameter(name)) {
-      push(arguments.at(0));
-    } else {
-      throw LoadError("calls " + name + ", which a state_dict has no use for");
+    const auto meaning = meaning_of(name, what_);
+    if (!meaning || *meaning == Global::kStorageType) {
+      throw LoadError("calls " + name + no_use_for(", which"));
     }
+    if (*meaning == Global::kObject) {  // of an enumeration: its value, in no tuple
+      push(PickleTuple{keep(PickleItems{given})});
+      return;
+    }
+    const PickleItems& arguments = *std::get<PickleTuple>(given).items;
+    switch (*meaning) {
+      case Global::kOrderedDict:
+        push(PickleDict{keep(arguments.empty() ? PickleItems() : pairs_of(arguments.at(0)))});
+        break;
+      case Global::kTensor:
+        push(&pickle_.tensors_.emplace_back(tensor_of(arguments)));
+        break;
+      case Global::kFirstArgument:
+        if (arguments.size() > 1) require_plain_type(arguments[1]);
+        push(arguments.at(0));
+        break;
+      default:
+        break;  // see above
+    }
+  }
+
+  /// List[Dict[str, …]]: read by a parser that calls itself.
+  static void require_plain_type(const PickleValue& type) {
+    constexpr std::ptrdiff_t kMostBrackets = 64;
+    const auto* text = std::get_if<const std::string*>(&type);
+    if (text && std::ranges::count(**text, '[') > kMostBrackets) {
+      throw LoadError("holds a type that nests too deeply");
+    }
+  }
+
+  /// An object is what it was built from.
+  void make_object() {
+    const auto& name = *std::get<PickleGlobal>(pop()).name;
+    if (what_ != PickleOf::kTorchScript || meaning_of(name, what_) != Global::kObject) {
+      throw LoadError("makes a new " + name + no_use_for(", which"));
+    }
+    push(PickleTuple{keep(PickleItems())});
+  }
+
+  /// Attributes of an OrderedDict or a Parameter (_metadata) nothing reads.
+  void build(const PickleValue& state) {
+    if (what_ == PickleOf::kTorchScript) std::get<PickleTuple>(top()).items->push_back(state);
+  }
+
+  std::string no_use_for(const char* conjunction) const {
+    return std::string(conjunction) + " " + std::string(called(what_)) + " has no use for";
   }
 
   /// [[key, value], …]: how Python 2 writes an OrderedDict.
@@ -220,10 +243,10 @@ class PickleMachine {
   /// offset, elements). Source: torch/serialization.py, _save and _legacy_load.
   static StorageReference storage_of(const PickleTuple& id) {
     const PickleItems& items = *id.items;
-    const auto type = storage_types().find(*std::get<PickleGlobal>(items.at(1)).name);
-    if (type == storage_types().end()) throw LoadError("holds a storage of an unknown type");
+    const auto type = element_type_of(*std::get<PickleGlobal>(items.at(1)).name);
+    if (!type) throw LoadError("holds a storage of an unknown type");
     StorageReference storage{.key = std::get<const std::string*>(items.at(2)),
-                             .type = type->second,
+                             .type = *type,
                              .length = std::get<int64_t>(items.at(4))};
     if (items.size() > 5 && !std::holds_alternative<std::monostate>(items[5])) {
       storage.offset = std::get<int64_t>(std::get<PickleTuple>(items[5]).items->at(1));
@@ -285,12 +308,15 @@ class PickleMachine {
 
   PickleBytes bytes_;
   Pickle& pickle_;
+  PickleOf what_;
   PickleItems stack_;
   std::vector<size_t> marks_;
   size_t items_kept_ = 0;
   std::unordered_map<uint64_t, PickleValue> memo_;
 };
 
-Pickle::Pickle(std::string_view& bytes) { value_ = PickleMachine(bytes, *this).read(); }
+Pickle::Pickle(std::string_view& bytes, PickleOf what) {
+  value_ = PickleMachine(bytes, *this, what).read();
+}
 
 }  // namespace backend

@@ -1,8 +1,6 @@
 // Pickles of a state_dict, read without running what a pickle could run.
 #pragma once
 
-#include <c10/core/ScalarType.h>
-
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -10,24 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include "pickle_globals.h"
+#include "tensor_reference.h"
+
 namespace backend {
-
-/// The elements that tensors share: where they lie is known by the key.
-struct StorageReference {
-  const std::string* key = nullptr;
-  c10::ScalarType type{};
-  int64_t length = 0;  ///< elements
-  int64_t offset = 0;  ///< of a view of a storage, which releases before 0.4 wrote; in elements
-};
-
-/// A tensor as a view of a storage, nothing of it checked against it. Offset and strides in
-/// elements.
-struct TensorReference {
-  StorageReference storage;
-  int64_t offset = 0;
-  std::vector<int64_t> sizes;
-  std::vector<int64_t> strides;
-};
 
 /// A name that a pickle refers to, such as torch._utils._rebuild_tensor_v2.
 struct PickleGlobal {
@@ -37,8 +21,9 @@ struct PickleGlobal {
 struct PickleValue;
 using PickleItems = std::vector<PickleValue>;
 
+/// Also an object of a script: its one item is what it was built from.
 struct PickleTuple {
-  const PickleItems* items;
+  PickleItems* items;
 };
 struct PickleList {
   PickleItems* items;
@@ -55,13 +40,14 @@ struct PickleValue : std::variant<std::monostate, bool, int64_t, double, const s
 };
 
 /// A pickle is a program that may call any Python function. This reader knows the few instructions
-/// and the few names that a state_dict consists of (tensors, storages, OrderedDict) and refuses
-/// every other one by its name.
+/// and the few names that a state_dict consists of (tensors, storages, OrderedDict), or the modules
+/// and attributes of a TorchScript file, and refuses every other one by its name.
 class Pickle {
  public:
   /// Removes what it has read, one pickle, from the front of `bytes`. Throws LoadError, or
-  /// std::bad_variant_access or std::out_of_range where a pickle is well-formed and no state_dict.
-  explicit Pickle(std::string_view& bytes);
+  /// std::bad_variant_access or std::out_of_range where a pickle is well-formed and of another
+  /// kind.
+  explicit Pickle(std::string_view& bytes, PickleOf what = PickleOf::kStateDict);
   Pickle(const Pickle&) = delete;
   Pickle& operator=(const Pickle&) = delete;
 
@@ -69,6 +55,7 @@ class Pickle {
 
   /// Every storage that it refers to, some of them several times.
   const std::deque<StorageReference>& storages() const { return storages_; }
+  const std::deque<TensorReference>& tensors() const { return tensors_; }
 
  private:
   friend class PickleMachine;

@@ -1,11 +1,11 @@
-// How long one run of a TorchScript model may take: endless loops end with an error.
+// How long one run of a TorchScript model may take, and how much memory its trial.
 #pragma once
 
 #include <c10/util/ThreadLocalDebugInfo.h>
 
-#include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "backend/backends.h"
 
@@ -15,35 +15,38 @@ struct CompilationUnit;
 
 namespace backend {
 
-/// When a run is to end, and whether a loop was ended then.
-struct Deadline final : c10::DebugInfoBase {
-  explicit Deadline(std::chrono::steady_clock::time_point when) : time(when) {}
-
-  const std::chrono::steady_clock::time_point time;
-  std::atomic<bool> was_reached{false};
-};
+/// When a run is to end and how far the process may grow by then, and which of them it met.
+struct RunBounds;
 
 /// While it lives, loops of guarded code end when the time is up, in what this thread runs and
 /// forks, and a load that waits for this run can see since when.
 class RunLimit {
  public:
-  explicit RunLimit(const ComputeOptions& compute);
+  /// `tried`: the name of a file whose model is being tried, which may not make the process grow by
+  /// more than 1 GiB.
+  explicit RunLimit(const ComputeOptions& compute, std::string tried = {});
   ~RunLimit();
   RunLimit(const RunLimit&) = delete;
   RunLimit& operator=(const RunLimit&) = delete;
 
-  /// Whether a loop was ended: what the run threw is then the consequence.
-  bool was_reached() const { return deadline_->was_reached; }
+  /// For the handler of what a run threw: throws engine::RunTimeout where it is the consequence of
+  /// the time, LoadError where it is that of the memory.
+  void throw_if_reached() const;
 
  private:
   std::shared_ptr<LoadProgress> progress_;
-  std::shared_ptr<Deadline> deadline_;
+  std::string tried_;
+  std::chrono::milliseconds run_limit_;
+  std::shared_ptr<RunBounds> bounds_;
   c10::DebugInfoGuard guard_;
 };
 
-/// Puts a look at the clock into the body of every loop, of all functions of a file. To be called
-/// before any of them runs. What the interpreter cannot be kept from is one operator that takes for
-/// ever.
-void guard_loops(torch::jit::CompilationUnit& functions);
+/// Makes LibTorch ask for the memory of tensors in a way that can be limited. Before a model runs.
+void limit_tensors();
+
+/// Puts a look at the limits into the body of every loop, and before lists and strings grow, of all
+/// functions of a file. To be called before any of them runs. What the interpreter cannot be kept
+/// from is one operator that takes for ever.
+void guard_code(torch::jit::CompilationUnit& functions);
 
 }  // namespace backend

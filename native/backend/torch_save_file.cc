@@ -26,34 +26,8 @@ constexpr int64_t kLegacyProtocol = 1001;
 /// Elements of a storage, one dimension, in its stored type.
 using StorageReader = std::function<at::Tensor(const StorageReference&)>;
 
-/// Bytes of a storage. Throws LoadError when no file could hold them.
-size_t byte_size(const StorageReference& storage) {
-  size_t size = 0;
-  if (storage.length < 0 || __builtin_mul_overflow(static_cast<size_t>(storage.length),
-                                                   c10::elementSize(storage.type), &size)) {
-    throw LoadError("holds a storage of an impossible length");
-  }
-  return size;
-}
-
 at::Tensor empty_storage(const StorageReference& storage) {
   return at::empty({storage.length}, at::TensorOptions(storage.type));
-}
-
-/// Whether every element of the tensor lies inside a storage of `length` elements.
-bool lies_inside(const TensorReference& tensor, int64_t length) {
-  int64_t last = 0;
-  if (__builtin_add_overflow(tensor.offset, tensor.storage.offset, &last)) return false;
-  if (last < 0 || tensor.sizes.size() != tensor.strides.size()) return false;
-  bool empty = false;
-  for (size_t i = 0; i < tensor.sizes.size(); ++i) {
-    int64_t span = 0;
-    if (tensor.sizes[i] < 0 || tensor.strides[i] < 0) return false;
-    empty = empty || tensor.sizes[i] == 0;
-    if (__builtin_mul_overflow(tensor.sizes[i] - 1, tensor.strides[i], &span)) return false;
-    if (!empty && __builtin_add_overflow(last, span, &last)) return false;
-  }
-  return empty || last < length;
 }
 
 /// Reads each storage once, however many tensors share it.

@@ -1,116 +1,156 @@
 #include "torchscript_archive.h"
 
-#include <c10/util/StringUtil.h>
 #include <caffe2/serialize/inline_container.h>
-#include <torch/csrc/jit/api/function_impl.h>
-#include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/passes/inliner.h>
 
-#include <array>
-#include <filesystem>
-#include <optional>
+#include <map>
 #include <string_view>
+#include <unordered_map>
+#include <variant>
 
 #include "backend/model_config.h"
+#include "mapped_file.h"
+#include "pickle_reader.h"
 #include "runtime.h"
+#include "torchscript_source.h"
+#include "zip_directory.h"
 
 namespace backend {
 namespace {
 
-struct Forbidden {
-  std::string_view text;
-  std::string_view meaning;
+/// The code of the largest classifiers takes one or two.
+constexpr uint64_t kMostCode = 8ULL << 20U;
+/// Code, and what is kept for error messages: all that torch.jit.save deflates.
+constexpr uint64_t kMostUnpacked = 256ULL << 20U;
+
+/// Records by their names in the archive's one folder.
+using Records = std::map<std::string, ZipRecord, std::less<>>;
+
+/// Values inside values: torch.jit.load and what frees them again call themselves for each.
+class Nesting {
+ public:
+  static void require_shallow(const PickleValue& value) { Nesting().visit(value, 0); }
+
+ private:
+  static constexpr size_t kMost = 200;
+
+  /// Returns how deeply values lie inside this one.
+  size_t visit(const PickleValue& value, size_t depth) {
+    const PickleItems* items = items_of(value);
+    if (!items) return 0;
+    const auto [entry, is_new] = heights_.try_emplace(items, kMost);  // until it is known
+    size_t height = entry->second;
+    if (is_new && depth < kMost) {
+      height = 0;
+      for (const PickleValue& item : *items) height = std::max(height, visit(item, depth + 1) + 1);
+      heights_[items] = height;
+    }
+    if (depth + height >= kMost) throw LoadError("holds values that nest too deeply");
+    return height;
+  }
+
+  static const PickleItems* items_of(const PickleValue& value) {
+    if (const auto* tuple = std::get_if<PickleTuple>(&value)) return tuple->items;
+    if (const auto* list = std::get_if<PickleList>(&value)) return list->items;
+    if (const auto* dict = std::get_if<PickleDict>(&value)) return dict->items;
+    return nullptr;
+  }
+
+  std::unordered_map<const PickleItems*, size_t> heights_;
 };
 
-constexpr std::array kForbiddenCode{
-    Forbidden{"def __setstate__", "a __setstate__ method, which would run while loading"},
-    Forbidden{"__torch__.torch.classes.", "a C++ class (torch.classes)"},
+/// The records without the name of the archive's folder, which they all share.
+Records records_of(const std::string& path) {
+  Records records;
+  std::string folder;
+  const MappedFile file(path);
+  for (ZipRecord& record : read_zip_directory(file.bytes(), kMostUnpacked)) {
+    const size_t slash = record.name.find('/');
+    if (slash == std::string::npos) throw LoadError(record.name + ": is in no folder");
+    if (folder.empty()) folder = record.name.substr(0, slash);
+    if (record.name.substr(0, slash) != folder) {
+      throw LoadError(record.name + ": is in another folder than " + folder);
+    }
+    record.name.erase(0, slash + 1);
+    records.emplace(record.name, record);
+  }
+  return records;
+}
+
+class Archive {
+ public:
+  explicit Archive(const std::string& path) : records_(records_of(path)), reader_(path) {}
+
+  void require_harmless_code() {
+    uint64_t size = 0;
+    for (const auto& [name, record] : records_) {
+      if (!name.starts_with("code/") || !name.ends_with(".py")) continue;
+      size += record.size;
+      if (size > kMostCode) throw LoadError("holds more code than any classifier");
+      require_plain_source(text_of(name), name);
+    }
+    if (size == 0) {
+      throw LoadError(
+          "is a PyTorch archive without code: save the model with "
+          "torch.jit.script(model).save(...), not its state_dict");
+    }
+  }
+
+  /// A pickle of modules or constants, and the storages that it refers to.
+  void require_harmless_pickle(const std::string& folder) {
+    const std::string name = folder + ".pkl";
+    if (!records_.contains(name)) throw LoadError("has no record " + name);
+    try {
+      const std::string text = text_of(name);
+      std::string_view rest = text;
+      const Pickle pickle(rest, PickleOf::kTorchScript);
+      Nesting::require_shallow(pickle.value());
+      for (const auto& storage : pickle.storages()) require_whole(storage, folder);
+      for (const auto& tensor : pickle.tensors()) {
+        if (lies_inside(tensor, tensor.storage.length)) continue;
+        throw LoadError("holds a tensor whose shape does not fit its storage, " + folder + "/" +
+                        *tensor.storage.key);
+      }
+    } catch (const LoadError& error) {
+      throw LoadError(name + ": " + error.what());
+    } catch (const std::exception&) {
+      throw LoadError(name + ": is not what torch.jit.save writes");
+    }
+  }
+
+ private:
+  void require_whole(const StorageReference& storage, const std::string& folder) const {
+    const std::string name = folder + "/" + *storage.key;
+    const auto record = records_.find(name);
+    if (storage.length == 0) return;
+    if (record == records_.end()) throw LoadError("refers to " + name + ", which is not there");
+    if (record->second.size != byte_size(storage)) {
+      throw LoadError("refers to " + std::to_string(byte_size(storage)) + " bytes of " + name +
+                      ", which has " + std::to_string(record->second.size));
+    }
+  }
+
+  std::string text_of(const std::string& record) {
+    const auto [data, size] = reader_.getRecord(record);
+    return {static_cast<const char*>(data.get()), size};
+  }
+
+  Records records_;
+  caffe2::serialize::PyTorchStreamReader reader_;
 };
-
-/// Operators with effects outside the model: files and processes.
-constexpr std::array<std::string_view, 4> kForbiddenOperators{"aten::from_file", "aten::save",
-                                                              "aten::_save", "aten::load"};
-
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
-std::optional<std::string> problem_of(const torch::jit::Block& block) {
-  for (const auto* node : block.nodes()) {
-    std::string name = node->kind().toQualString();
-    if (!starts_with(name, "aten::") && !starts_with(name, "prim::")) return name;
-    for (const auto forbidden : kForbiddenOperators) {
-      if (name == forbidden) return name;
-    }
-    for (const auto* inner : node->blocks()) {
-      if (auto problem = problem_of(*inner)) return problem;
-    }
-    if (node->hasAttribute(c10::attr::Subgraph)) {  // of a fork
-      if (auto problem = problem_of(*node->g(c10::attr::Subgraph)->block())) return problem;
-    }
-  }
-  return std::nullopt;
-}
-
-/// Whether calls are left that inlining could not follow.
-bool calls_methods(const torch::jit::Block& block) {
-  for (const auto* node : block.nodes()) {
-    if (node->kind() == c10::prim::CallMethod) return true;
-    for (const auto* inner : node->blocks()) {
-      if (calls_methods(*inner)) return true;
-    }
-    if (node->hasAttribute(c10::attr::Subgraph) &&
-        calls_methods(*node->g(c10::attr::Subgraph)->block())) {
-      return true;
-    }
-  }
-  return false;
-}
 
 }  // namespace
 
 void require_harmless_archive(const std::string& path) {
-  const std::string file = std::filesystem::path(path).filename().string();
+  const std::string file = MappedFile(path).name();
   try {
-    caffe2::serialize::PyTorchStreamReader reader(path);
-    bool has_code = false;
-    for (const std::string& record : reader.getAllRecords()) {
-      const bool code = starts_with(record, "code/");
-      has_code = has_code || code;
-      if (!code && !record.ends_with(".pkl")) continue;
-      const auto [data, size] = reader.getRecord(record);
-      const std::string_view text(static_cast<const char*>(data.get()), size);
-      for (const auto& forbidden : kForbiddenCode) {
-        if (text.find(forbidden.text) == std::string_view::npos) continue;
-        throw LoadError(c10::str(file, ": ", record, ": contains ", forbidden.meaning,
-                                 "; a classifier has no use for it, and it is not loaded"));
-      }
-    }
-    if (!has_code) {
-      throw LoadError(file + ": is a PyTorch archive without code: save the model with " +
-                      "torch.jit.script(model).save(...), not its state_dict");
-    }
-  } catch (const LoadError&) {
-    throw;
+    Archive archive(path);
+    archive.require_harmless_code();
+    archive.require_harmless_pickle("constants");
+    archive.require_harmless_pickle("data");
+  } catch (const LoadError& error) {
+    throw LoadError(file + ": " + error.what());
   } catch (...) {
     throw LoadError(file + ": is no TorchScript file: " + message_of_current_exception());
-  }
-}
-
-void require_harmless_operators(const torch::jit::Module& module, const std::string& file) {
-  const auto require = [&file](torch::jit::Graph& code) {
-    const auto graph = code.copy();
-    torch::jit::Inline(*graph);
-    if (const auto problem = problem_of(*graph->block())) {
-      throw LoadError(file + ": forward() uses " + *problem +
-                      ", which a classifier has no use for");
-    }
-    return calls_methods(*graph->block());
-  };
-  if (!require(*module.get_method("forward").graph())) return;
-  // Through an interface: which method it is shows only when it runs.
-  for (auto* function : module._ivalue()->compilation_unit()->get_functions()) {
-    if (auto* code = torch::jit::tryToGraphFunction(*function)) require(*code->graph());
   }
 }
 

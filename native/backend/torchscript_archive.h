@@ -1,21 +1,14 @@
-// What a TorchScript file may contain, looked at before any of its code can run.
+// Whether a TorchScript file may be handed to LibTorch.
 #pragma once
 
 #include <string>
 
-namespace torch::jit {
-struct Module;
-}
-
 namespace backend {
 
-/// torch::jit::load runs the __setstate__ methods of a file, and builds C++ objects of registered
-/// classes. A classifier has no use for either. Throws LoadError naming what was found, also when
-/// the file is no TorchScript archive. Reads the archive's code only.
+/// LibTorch runs code while it loads a file, believes what a file says of its own sizes, and reads
+/// it with parsers that call themselves. So everything that it will read is read here first: the
+/// zip directory, the pickles, the source code. Throws LoadError naming the file, the record and
+/// what is wrong with it.
 void require_harmless_archive(const std::string& path);
-
-/// Of the loaded model's forward(): only tensor operators, none that touches files.
-/// Throws LoadError naming the operator.
-void require_harmless_operators(const torch::jit::Module& module, const std::string& file);
 
 }  // namespace backend

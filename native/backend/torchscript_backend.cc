@@ -72,17 +72,18 @@ class TorchScriptBackend final : public engine::Backend {
         compute_(compute),
         loaded_(load_torchscript_module(source.path, compute)),
         keeps_state_(keeps_state(loaded_.module)),
-        windows_per_run_(std::max(kSamplesPerRun / source.window_length, size_t{1})) {
-    const std::string file = std::filesystem::path(source.path).filename().string();
+        windows_per_run_(std::max(kSamplesPerRun / source.window_length, size_t{1})),
+        tried_file_(std::filesystem::path(source.path).filename().string()) {
     set_up_torchscript_thread();
     try {
       batching_ = try_windows() && windows_per_run_ > 1;
       if (batching_) pairs_lone_windows_ = answers_exactly_in_pairs_alone();
     } catch (const OutputError& error) {
-      throw LoadError(file + ": " + error.what());
+      throw LoadError(tried_file_ + ": " + error.what());
     } catch (const engine::RunTimeout&) {
-      throw LoadError(too_slow(file, compute.run_limit));
+      throw LoadError(too_slow(tried_file_, compute.run_limit));
     }
+    tried_file_.clear();
   }
 
   engine::Description description() const override {
@@ -122,7 +123,7 @@ class TorchScriptBackend final : public engine::Backend {
   }
 
   std::vector<engine::Logits> run(engine::Batch batch) {
-    const RunLimit limit(compute_);
+    const RunLimit limit(compute_, tried_file_);
     try {
       const c10::InferenceMode inference_mode;
       std::vector<engine::Logits> results;
@@ -139,7 +140,7 @@ class TorchScriptBackend final : public engine::Backend {
     } catch (const engine::BackendError&) {
       throw;
     } catch (...) {
-      if (limit.was_reached()) throw engine::RunTimeout(compute_.run_limit);
+      limit.throw_if_reached();
       throw engine::BackendError(message_of_current_exception());
     }
   }
@@ -249,6 +250,7 @@ class TorchScriptBackend final : public engine::Backend {
   TorchScriptModule loaded_;
   bool keeps_state_;
   size_t windows_per_run_;
+  std::string tried_file_;  ///< empty once the model has been tried
   engine::Trial trial_;
   bool batching_ = false;
   bool pairs_lone_windows_ = false;

@@ -6,14 +6,15 @@
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "backend/model_config.h"
-#include "mapped_file.h"
 #include "run_limit.h"
 #include "runtime.h"
 #include "torchscript_archive.h"
+#include "torchscript_operators.h"
 
 namespace backend {
 namespace {
@@ -98,28 +99,31 @@ void set_up_torchscript_thread() {
 }
 
 TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute) {
-  const std::string file = MappedFile(path).name();  // says plainly when it cannot be read
+  const std::string file = std::filesystem::path(path).filename().string();
   require_harmless_archive(path);
+  limit_tensors();
   silence_this_thread();
   // Without it, what is loaded is not made ready to be inlined.
   const torch::jit::GraphOptimizerEnabledGuard optimizer(true);
   torch::jit::setPrintHandler([](const std::string&) {});
   torch::jit::Module module = [&] {
     try {
-      return torch::jit::load(path, at::kCPU);
+      torch::jit::ExtraFilesMap no_files;
+      return torch::jit::load(path, at::kCPU, no_files, /*load_debug_files=*/false);
     } catch (...) {
       throw LoadError(file + ": cannot be loaded: " + message_of_current_exception());
     }
   }();
   module.eval();
   if (!module.find_method("forward")) throw LoadError(file + ": has no method forward");
-  require_harmless_operators(module, file);
-  guard_loops(*module._ivalue()->compilation_unit());
+  require_allowed_operators(module, file, compute.allowed_operators);
+  zero_empty_tensors(*module._ivalue()->compilation_unit());
+  guard_code(*module._ivalue()->compilation_unit());
   // Freezing would inline functions of a copy that is gone afterwards: inlined here, the operators
   // point to functions of this one.
   torch::jit::Inline(*module.get_method("forward").graph());
   auto functions = module._ivalue()->compilation_unit();
-  const RunLimit limit(compute);  // freezing runs what depends on no input
+  const RunLimit limit(compute, file);  // freezing runs what depends on no input
   try {
     return {.functions = std::move(functions), .module = torch::jit::freeze(module)};
   } catch (...) {

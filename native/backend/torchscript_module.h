@@ -21,7 +21,7 @@ struct TorchScriptModule {
 };
 
 /// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
-/// where its code allows it. Its loops end when a RunLimit does. Throws LoadError naming the file.
+/// where its code allows it. Its runs keep within a RunLimit. Throws LoadError naming the file.
 TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute);
 
 /// Before a thread runs a model. A model must not warn of what it is given (print() is silenced by

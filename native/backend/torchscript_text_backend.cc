@@ -94,9 +94,11 @@ class TorchScriptTextBackend final : public engine::Backend {
         tokenizer_(open_tokenizer(source)),
         loaded_(load_torchscript_module(source.path, compute)),
         keeps_state_(keeps_state(loaded_.module)),
-        inputs_(inputs_of(loaded_.module, file_)) {
+        inputs_(inputs_of(loaded_.module, file_)),
+        tried_file_(file_) {
     set_up_torchscript_thread();
     batching_ = answers_alike_in_batches(answers_alone());
+    tried_file_.clear();
   }
 
   engine::Description description() const override {
@@ -135,7 +137,7 @@ class TorchScriptTextBackend final : public engine::Backend {
   }
 
   std::vector<engine::Logits> run(engine::Batch batch) {
-    const RunLimit limit(compute_);
+    const RunLimit limit(compute_, tried_file_);
     try {
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
@@ -152,7 +154,7 @@ class TorchScriptTextBackend final : public engine::Backend {
     } catch (const engine::BackendError&) {
       throw;
     } catch (...) {
-      if (limit.was_reached()) throw engine::RunTimeout(compute_.run_limit);
+      limit.throw_if_reached();
       throw engine::BackendError(message_of_current_exception());
     }
   }
@@ -291,6 +293,7 @@ class TorchScriptTextBackend final : public engine::Backend {
   TorchScriptModule loaded_;
   bool keeps_state_;
   std::vector<TextInput> inputs_;
+  std::string tried_file_;  ///< empty once the model has been tried
   bool batching_ = false;
 };
 

@@ -15,7 +15,7 @@ export type EngineErrorCode =
 /** In which numbers a text model's linear layers multiply. */
 export type Dtype = 'float32' | 'bfloat16' | 'int8';
 
-/** How the engine may use the machine. */
+/** How the engine may use the machine, and what a model may do. */
 export interface SchedulingOptions {
   /** Default: float32. */
   readonly dtype?: Dtype;
@@ -33,6 +33,8 @@ export interface SchedulingOptions {
   readonly inferenceTimeoutMs: number;
   /** An input that is expected to wait longer before it runs is refused, in ms. */
   readonly maxQueueWaitMs: number;
+  /** That a TorchScript file may use beside those that classifiers need: `aten::as_strided`. */
+  readonly allowedOperators?: readonly string[];
 }
 
 /** A Hugging Face sequence-classification directory, its files already found. */

@@ -25,6 +25,7 @@ const NAMES_EVERY_OPTION = new RegExp(
     'MAX_QUEUE_REQUESTS',
     'MAX_QUEUE_WAIT_MS',
     'INFERENCE_TIMEOUT_MS',
+    'ALLOWED_OPERATORS',
   ]
     .map((name) => `^${name}: expected`)
     .join('[^]*'),

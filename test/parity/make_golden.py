@@ -15,6 +15,7 @@ The first form makes, in test/fixtures/:
     eeg/windows.json          raw windows with their z-normalized values from exact arithmetic
     eeg/short-windows-golden.json  windows and answers of the model with settings of its own
     eeg/golden.json           logits and probabilities by torch for each good file and window
+    hostile-scripts/*.pt      TorchScript files that do what no classifier does
     archives/*.bin            checkpoints that must be refused, and small ones of every form
     torchscript-texts/*.pt    TorchScript text models that must be refused
     tokenizers/<name>/        tokenizers without tokenizer.json, with their input_ids by transformers
@@ -31,6 +32,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 import archives  # noqa: E402
 import eeg_golden  # noqa: E402
+import hostile_scripts  # noqa: E402
 import shipped  # noqa: E402
 import text_golden  # noqa: E402
 import tokenizer_golden  # noqa: E402
@@ -56,6 +58,7 @@ def main() -> None:
     text_golden.make(FIXTURES / "models", arguments.only)
     if not arguments.only:
         eeg_golden.make(FIXTURES / "eeg")
+        hostile_scripts.make(FIXTURES / "hostile-scripts")
         archives.make(FIXTURES / "archives")
         tokenizer_golden.make(FIXTURES / "tokenizers")
         torchscript_models.make_bad(FIXTURES / "torchscript-texts")

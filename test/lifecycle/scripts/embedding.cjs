@@ -29,6 +29,7 @@ async function main() {
     maxQueueDelayMs: -1,
     maxQueueRequests: -1,
     inferenceTimeoutMs: -1,
+    allowedOperators: ['as_strided'],
     maxQueueWaitMs: -1,
   };
   await show('every option wrong', EegEngine.load(wrong));

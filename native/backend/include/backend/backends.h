@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,7 @@ struct ComputeOptions {
   int threads_alone = 1;  ///< on a batch that runs alone; a TorchScript model has no use for it
   std::chrono::milliseconds run_limit{60'000};  ///< the longest that a run may take
   std::shared_ptr<LoadProgress> progress;       ///< told of runs
+  std::set<std::string> allowed_operators;      ///< of TorchScript, beside those of the list
 };
 
 /// The load error of a model that did not come back from being tried. `file`: its name.

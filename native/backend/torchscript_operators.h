@@ -1,0 +1,21 @@
+// What the code of a TorchScript file may do, looked at before any of it runs.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <set>
+#include <string>
+
+namespace backend {
+
+/// Throws LoadError, naming `file` and each operator, where forward() or anything that it calls
+/// uses one that is not allowed (allowed_operators.h; `added` too), asks for a tensor of an absurd
+/// size, prints in a loop, or is too large or too deeply nested when it is inlined.
+void require_allowed_operators(const torch::jit::Module& module, const std::string& file,
+                               const std::set<std::string>& added);
+
+/// Makes zeros of every tensor that would begin as whatever lay in its memory before, such as parts
+/// of somebody else's request. To be called before any of the functions runs.
+void zero_empty_tensors(torch::jit::CompilationUnit& functions);
+
+}  // namespace backend
