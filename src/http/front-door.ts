@@ -4,6 +4,7 @@ import { ServiceError } from '../errors';
 import { EngineError } from '../native/engine';
 import { answerError, type ErrorLimits } from './middleware/answer-errors';
 import { contextOf, type RequestContext } from './request-context';
+import { originForm } from './request-target';
 import type { Endpoint } from './routes/endpoint';
 import type { Turns } from './turns';
 
@@ -67,6 +68,7 @@ export function openFrontDoor(options: FrontDoorOptions): RequestListener {
   return (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // They have the prototypes of Express from birth; see HttpServer.
     const [request, response] = [incoming as Request, outgoing as Response];
+    request.url = originForm(request.url);
     track(request, response);
     const begin = (): void => letIn(request, response);
     if (request.method !== 'POST') app(request, response);

@@ -70,10 +70,48 @@ it('answers pipelined requests in order', async () => {
   expect(places).not.toContain(-1);
 });
 
-it('takes HTTP/1.0 and absolute targets', async () => {
+it('takes HTTP/1.0', async () => {
   expect(await exchange(service, 'GET /health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-  const absolute = 'GET http://any.host/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-  expect(await exchange(service, absolute)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
+describe('a target', () => {
+  const ask = (method: string, target: string, body = '') =>
+    exchange(
+      service,
+      `${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+
+  it.each([
+    'http://any.host/health',
+    'HTTP://any.host:80/health?query',
+    '/health#fragment',
+    // Hosts that no URL can have.
+    'http://[::1/health',
+    'http://xn--a/health',
+    'http://a:b/health',
+  ])('%s is that of /health', async (target) => {
+    const answer = await ask('GET', target);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer).toContain('"status":"healthy"');
+  });
+
+  it.each(['http://any.host/analyze', 'http://[::1/analyze?query', '/analyze#fragment'])(
+    '%s is that of /analyze, which keeps its deadline',
+    async (target) => {
+      expect(await ask('POST', target, '{"text":"good"}')).toContain('"input_text":"good"');
+    },
+  );
+
+  it.each(['*', '//health', 'http://any.host//health', 'http://any.host/other'])(
+    '%s is that of nothing',
+    async (target) => {
+      expect(detailOf(await ask('GET', target))).toEqual({ detail: 'There is no such path here.' });
+    },
+  );
+
+  it('whose host is no host leaves nothing on standard error', () => {
+    expect(service.stderr).toBe('');
+  });
 });
 
 it('answers one connection many times', async () => {
