@@ -69,6 +69,9 @@ export function openFrontDoor(options: FrontDoorOptions): RequestListener {
     // They have the prototypes of Express from birth; see HttpServer.
     const [request, response] = [incoming as Request, outgoing as Response];
     request.url = originForm(request.url);
+    // Of what follows such a request Node throws away the bytes that it has read already, and takes the
+    // next ones, in the middle of a body as it may be, for a request. So nothing may follow.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     track(request, response);
     const begin = (): void => letIn(request, response);
     if (request.method !== 'POST') app(request, response);

@@ -1,5 +1,6 @@
 import net from 'node:net';
 import { exchange, post, request } from '../helpers/http';
+import { RawClient } from '../helpers/raw-clients';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 
 let service: Service;
@@ -112,6 +113,24 @@ describe('a target', () => {
   it('whose host is no host leaves nothing on standard error', () => {
     expect(service.stderr).toBe('');
   });
+});
+
+it('answers what asks for another protocol, and takes nothing behind it for a request', async () => {
+  const client = await new RawClient(service).connected();
+  const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n';
+  const body = '{"text":"good"}';
+  const inBody = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
+  client.write(
+    `POST /analyze HTTP/1.1\r\n${upgrade}Content-Length: ${body.length}\r\n\r\n${body}` +
+      `POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: ${inBody.length}\r\n\r\n`,
+  );
+  await client.receives(/\r\n\r\n./);
+  client.write(inBody);
+  await client.closed;
+  expect(client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\nConnection: close\r\n/);
+  expect(client.received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+  expect(client.received).toContain('"input_text":"good"');
+  client.leave();
 });
 
 it('answers one connection many times', async () => {
