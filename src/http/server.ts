@@ -71,6 +71,12 @@ export class HttpServer {
       requireHostHeader: false, // Node would answer it without a body; see requireHost
     });
     this.#server.on('request', listener);
+    // Only who asks for work has a body that is waited for. And where answers before it are due, Node
+    // writes 100 behind the head of an answer whose body is a buffer, as those of files are.
+    this.#server.on('checkContinue', (request, response) => {
+      if (request.method === 'POST') response.writeContinue();
+      listener(request, response);
+    });
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
     this.#server.on('checkExpectation', listener);
     this.#server.on('connection', (socket) => {
