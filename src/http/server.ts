@@ -71,8 +71,8 @@ export class HttpServer {
       requireHostHeader: false, // Node would answer it without a body; see requireHost
     });
     this.#server.on('request', listener);
-    // Only who asks for work has a body that is waited for. And where answers before it are due, Node
-    // writes 100 behind the head of an answer whose body is a buffer, as those of files are.
+    // Only a POST has a body that is waited for. To others Node would, where answers before theirs are
+    // due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
     this.#server.on('checkContinue', (request, response) => {
       if (request.method === 'POST') response.writeContinue();
       listener(request, response);

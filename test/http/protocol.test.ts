@@ -116,10 +116,10 @@ describe('a target', () => {
 });
 
 it('has nothing between the head and the body of an answer to what came pipelined and expects 100', async () => {
-  const one = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n';
-  const answer = await exchange(service, `${one}\r\n${one}\r\n${one}Connection: close\r\n\r\n`);
+  const one = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n';
+  const answer = await exchange(service, `${one}\r\n${one}Expect: 100-continue\r\n\r\n`);
   const bodies = answer.split(/HTTP\/1\.1 200 OK\r\n[\s\S]*?\r\n\r\n/).slice(1);
-  expect(bodies).toHaveLength(3);
+  expect(bodies).toHaveLength(2);
   for (const body of bodies) expect(JSON.parse(body)).toMatchObject({ openapi: '3.1.1' });
 });
 
