@@ -19,12 +19,12 @@ const SERVICES = [
   {
     name: 'sentiment',
     env: textModel('bert-single-label'),
-    count: budgeted({ ci: 3000, standard: 150_000, long: 700_000 }),
+    count: budgeted({ ci: 3000, standard: 150_000, long: 420_000 }),
   },
   {
     name: 'eeg',
     env: { EEG_MODEL_PATH: EEG_MODEL },
-    count: budgeted({ ci: 3000, standard: 150_000, long: 700_000 }),
+    count: budgeted({ ci: 3000, standard: 150_000, long: 420_000 }),
   },
 ] as const;
 
