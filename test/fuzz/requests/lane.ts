@@ -3,6 +3,9 @@ import type { Address } from '../../helpers/http';
 import { AnswerReader, type RawAnswer } from './answer-reader';
 import type { Case } from './cases';
 
+/** Requests behind which the service closes the connection. */
+const CLOSING = /\r\n(?:Upgrade|Expect): /i;
+
 /** Told of every answer; throws where it is not what must come back. */
 export type Judge = (asked: Case, answer: RawAnswer) => void;
 
@@ -62,8 +65,8 @@ class Connection {
       };
       this.#socket.on('connect', () => this.#send());
       this.#socket.on('error', (error: NodeJS.ErrnoException) => {
-        // What it had not read when it closed as it said, is a reset.
-        if (!this.#saysItCloses) fail(error);
+        // It has closed, as it said or was about to say, and had not read all.
+        if (!this.#mayClose()) fail(error);
       });
       this.#socket.on('data', (chunk: Buffer) => {
         try {
@@ -73,11 +76,17 @@ class Connection {
         }
       });
       this.#socket.on('close', () => {
-        if (this.#due.length > 0 && !this.#saysItCloses) fail(new Error('closed without a word'));
-        else if (this.#reader.rest.length > 0) fail(new Error('more than the answers'));
+        if (this.#due.length > 0 && !this.#mayClose()) fail(new Error('closed without a word'));
+        else if (this.#reader.rest.length > 0 && !this.#mayClose())
+          fail(new Error('more than the answers'));
         else resolve(this.#due);
       });
     });
+  }
+
+  /** It has said so, or has been sent what it closes the connection behind. */
+  #mayClose(): boolean {
+    return this.#saysItCloses || this.#due.some(({ bytes }) => CLOSING.test(head(bytes)));
   }
 
   #send(): void {
@@ -111,6 +120,10 @@ class Connection {
     // Half of what may be sent at once is sent at once.
     if (this.#due.length * 2 <= this.#options.depth) this.#send();
   }
+}
+
+function head(bytes: Buffer): string {
+  return bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n'));
 }
 
 /** The start of its bytes, which a person can read. */
