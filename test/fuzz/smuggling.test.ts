@@ -12,7 +12,7 @@ import { attacks, type Ids } from './requests/smuggling';
 const STATUSES: readonly number[] = [200, 204, 304, 400, 404, 405, 408, 413, 415, 422, 431];
 const PATIENCE = { afterAnswer: 300, before: 3000 };
 const UNTIL_CLOSED = { afterAnswer: 10_000, before: 10_000 };
-const MUTATED = budgeted({ ci: 300, standard: 10_000, long: 200_000 });
+const MUTATED = budgeted({ ci: 150, standard: 5000, long: 200_000 });
 const ABREAST = 32;
 const INNOCENTS = 4;
 
