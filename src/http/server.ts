@@ -70,6 +70,7 @@ export class HttpServer {
       ...prototypesOf(app),
       requireHostHeader: false, // Node would answer it without a body; see requireHost
     });
+    this.#server.maxHeadersCount = 0; // as many as 16 KiB hold: Node would leave out those beyond 2,000
     this.#server.on('request', listener);
     // Only a POST has a body that is waited for. To others Node would, where answers before theirs are
     // due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
