@@ -20,12 +20,12 @@ const SERVICES = [
   {
     name: 'sentiment',
     env: textModel('bert-single-label'),
-    count: budgeted({ ci: 1500, standard: 100_000, long: 420_000 }),
+    count: budgeted({ ci: 1500, standard: 150_000, long: 420_000 }),
   },
   {
     name: 'eeg',
     env: { EEG_MODEL_PATH: EEG_MODEL },
-    count: budgeted({ ci: 1500, standard: 100_000, long: 420_000 }),
+    count: budgeted({ ci: 1500, standard: 150_000, long: 420_000 }),
   },
 ] as const;
 
