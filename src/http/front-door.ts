@@ -4,6 +4,7 @@ import { ServiceError } from '../errors';
 import { EngineError } from '../native/engine';
 import { answerError, type ErrorLimits } from './middleware/answer-errors';
 import { contextOf, type RequestContext } from './request-context';
+import { originForm } from './request-target';
 import type { Endpoint } from './routes/endpoint';
 import type { Turns } from './turns';
 
@@ -67,6 +68,10 @@ export function openFrontDoor(options: FrontDoorOptions): RequestListener {
   return (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // They have the prototypes of Express from birth; see HttpServer.
     const [request, response] = [incoming as Request, outgoing as Response];
+    request.url = originForm(request.url);
+    // Of what follows such a request Node throws away the bytes that it has read already, and takes the
+    // next ones, in the middle of a body as it may be, for a request. So nothing may follow.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     track(request, response);
     const begin = (): void => letIn(request, response);
     if (request.method !== 'POST') app(request, response);

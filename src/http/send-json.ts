@@ -13,8 +13,13 @@ export function sendJson(response: Response, status: number, body: object): void
   endWith(response, text);
 }
 
-/** The end of every answer: what its client does not take is bounded, in bytes and in time. */
+/**
+ * The end of every answer: what its client does not take is bounded, in bytes and in time. One whose
+ * connection has closed goes nowhere: it has been closed, too, and would be counted for ever.
+ */
 export function endWith(response: Response, body: string | Buffer | undefined): void {
+  const { isOver, unsentAnswers } = contextOf(response);
+  if (isOver) return;
   response.end(body);
-  contextOf(response).unsentAnswers.written(response);
+  unsentAnswers.written(response);
 }

@@ -70,7 +70,14 @@ export class HttpServer {
       ...prototypesOf(app),
       requireHostHeader: false, // Node would answer it without a body; see requireHost
     });
+    this.#server.maxHeadersCount = 0; // as many as 16 KiB hold: Node would leave out those beyond 2,000
     this.#server.on('request', listener);
+    // Only a POST has a body that is waited for. To others Node would, where answers before theirs are
+    // due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
+    this.#server.on('checkContinue', (request, response) => {
+      if (request.method === 'POST') response.writeContinue();
+      listener(request, response);
+    });
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
     this.#server.on('checkExpectation', listener);
     this.#server.on('connection', (socket) => {

@@ -33,7 +33,7 @@ export class Turns {
   #lastTurnAt = 0;
   #lastAtOnce = 0;
   #spentAtOnce = 0;
-  /** Of late: requests that began, and the time that went by, that of the sockets included, in ms. */
+  /** Of late: requests that began, and the time that went by while some waited to, that of the sockets included, in ms. */
   #begunOfLate = 0;
   #timeOfLate = 0;
 
@@ -104,12 +104,14 @@ export class Turns {
 
   #work(start: number): void {
     const until = start + TURN_MS;
+    const hasWaiting = this.#toBegin.length > 0;
     this.#begun.runSome(until);
     const begun = this.#toBegin.runSome(until);
     this.#pipelined.runSome(until);
     this.#refusals.runSome(performance.now() + REFUSALS_MS);
     const now = performance.now();
-    this.#measure(begun, now - this.#lastTurnAt);
+    // Time in which nobody waited to begin says nothing about how long that takes.
+    if (hasWaiting) this.#measure(begun, now - this.#lastTurnAt);
     this.#lastTurnAt = now;
   }
 

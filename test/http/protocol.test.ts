@@ -1,5 +1,6 @@
 import net from 'node:net';
 import { exchange, post, request } from '../helpers/http';
+import { RawClient } from '../helpers/raw-clients';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 
 let service: Service;
@@ -70,10 +71,83 @@ it('answers pipelined requests in order', async () => {
   expect(places).not.toContain(-1);
 });
 
-it('takes HTTP/1.0 and absolute targets', async () => {
+it('sees the last of thousands of headers', async () => {
+  const many = 'a:\r\n'.repeat(3000);
+  const answer = await exchange(
+    service,
+    `GET /health HTTP/1.1\r\n${many}Host: x\r\nX-Request-Id: last\r\nConnection: close\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\nX-Request-Id: last\r\n/);
+});
+
+it('takes HTTP/1.0', async () => {
   expect(await exchange(service, 'GET /health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-  const absolute = 'GET http://any.host/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-  expect(await exchange(service, absolute)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
+describe('a target', () => {
+  const ask = (method: string, target: string, body = '') =>
+    exchange(
+      service,
+      `${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+
+  it.each([
+    'http://any.host/health',
+    'HTTP://any.host:80/health?query',
+    '/health#fragment',
+    // Hosts that no URL can have.
+    'http://[::1/health',
+    'http://xn--a/health',
+    'http://a:b/health',
+  ])('%s is that of /health', async (target) => {
+    const answer = await ask('GET', target);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer).toContain('"status":"healthy"');
+  });
+
+  it.each(['http://any.host/analyze', 'http://[::1/analyze?query', '/analyze#fragment'])(
+    '%s is that of /analyze, which keeps its deadline',
+    async (target) => {
+      expect(await ask('POST', target, '{"text":"good"}')).toContain('"input_text":"good"');
+    },
+  );
+
+  it.each(['*', '//health', 'http://any.host//health', 'http://any.host/other'])(
+    '%s is that of nothing',
+    async (target) => {
+      expect(detailOf(await ask('GET', target))).toEqual({ detail: 'There is no such path here.' });
+    },
+  );
+
+  it('whose host is no host leaves nothing on standard error', () => {
+    expect(service.stderr).toBe('');
+  });
+});
+
+it('has nothing between the head and the body of an answer to what came pipelined and expects 100', async () => {
+  const one = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n';
+  const answer = await exchange(service, `${one}\r\n${one}Expect: 100-continue\r\n\r\n`);
+  const bodies = answer.split(/HTTP\/1\.1 200 OK\r\n[\s\S]*?\r\n\r\n/).slice(1);
+  expect(bodies).toHaveLength(2);
+  for (const body of bodies) expect(JSON.parse(body)).toMatchObject({ openapi: '3.1.1' });
+});
+
+it('answers what asks for another protocol, and takes nothing behind it for a request', async () => {
+  const client = await new RawClient(service).connected();
+  const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n';
+  const body = '{"text":"good"}';
+  const inBody = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
+  client.write(
+    `POST /analyze HTTP/1.1\r\n${upgrade}Content-Length: ${body.length}\r\n\r\n${body}` +
+      `POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: ${inBody.length}\r\n\r\n`,
+  );
+  await client.receives(/\r\n\r\n./);
+  client.write(inBody);
+  await client.closed;
+  expect(client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\nConnection: close\r\n/);
+  expect(client.received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+  expect(client.received).toContain('"input_text":"good"');
+  client.leave();
 });
 
 it('answers one connection many times', async () => {

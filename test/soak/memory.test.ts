@@ -2,9 +2,15 @@ import http from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postRaw } from '../helpers/http';
+import {
+  countSockets,
+  type Figures,
+  figuresOf,
+  held,
+  medianSlope,
+} from '../helpers/process-figures';
 import { killAll, NodeProcess, ROOT, type Service, startService } from '../helpers/service';
 import { budgeted, report } from './budget';
-import { countSockets, type Figures, figuresOf, held, medianSlope } from './process-figures';
 import { makeRequests } from './requests';
 
 const ROUNDS = path.join(__dirname, 'scripts', 'rounds.cjs');

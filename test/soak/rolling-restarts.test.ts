@@ -1,9 +1,9 @@
 import http from 'node:http';
 import { type Answer, post } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
+import { freePort, PROXIES, type ProxyKind, stopProxies } from '../helpers/proxies';
 import { killAll, Service, startService, textModel } from '../helpers/service';
 import { budgeted, report } from './budget';
-import { freePort, PROXIES, type ProxyKind, stopProxies } from './proxies';
 
 /** Each restarts both replicas, one after the other. */
 const ROLLING_RESTARTS = budgeted({ ci: 1, standard: 20, long: 100 });

@@ -47,6 +47,24 @@ describe('Turns', () => {
     expect(ran).toEqual(Array.from({ length: 100 }, (_, i) => i));
   });
 
+  it('takes the time of what has begun for no wait of what is to begin', async () => {
+    const turns = new Turns();
+    const { ran, slow } = noted();
+    for (let i = 0; i < 5; i++) turns.begin(slow('begun'));
+    while (ran.length < 5) await nextRound();
+    // Large bodies, for many times as long as the pace looks back.
+    const until = performance.now() + 2000;
+    while (performance.now() < until) {
+      turns.proceed(slow('proceeded'));
+      turns.proceed(slow('proceeded'));
+      await nextRound();
+    }
+    turns.proceed(slow('last'));
+    turns.begin(slow('waits'));
+    expect(turns.waitMs).toBeLessThan(5000);
+    while (!ran.includes('waits')) await nextRound();
+  });
+
   it('begins what was pipelined after what was not, and not only when nothing else is left', async () => {
     const turns = new Turns();
     const { ran, slow } = noted();

@@ -21,6 +21,15 @@ export function figuresOf(pid: number): Figures {
   };
 }
 
+/** Time that threads of these names have run on a processor, ms. */
+export function threadCpuMs(pid: number, names: readonly string[]): number {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks)
+    .filter((id) => names.includes(readFileSync(`${tasks}/${id}/comm`, 'utf8').trim()))
+    .map((id) => Number(readFileSync(`${tasks}/${id}/schedstat`, 'utf8').split(' ')[0]) / 1e6)
+    .reduce((sum, ms) => sum + ms, 0);
+}
+
 export function held({ threads, descriptors }: Figures): object {
   return { threads, descriptors };
 }

@@ -1,0 +1,28 @@
+import { type Budget, readBudget } from '../helpers/budget';
+
+export { report } from '../helpers/budget';
+
+/** `standard` is `npm run test:fuzz`, `long` is `npm run test:fuzz -- --long`. */
+export const BUDGET: Budget = readBudget('FUZZ_BUDGET');
+
+const TEST_TIMEOUT_MS: Readonly<Record<Budget, number>> = {
+  ci: 120_000,
+  standard: 1_800_000,
+  long: 36_000_000,
+};
+jest.setTimeout(TEST_TIMEOUT_MS[BUDGET]);
+
+/** What belongs to the budget. */
+export function budgeted<Amount>(amounts: Readonly<Record<Budget, Amount>>): Amount {
+  return amounts[BUDGET];
+}
+
+/** What is generated follows from it alone: `FUZZ_SEED=5 npm run test:fuzz` repeats a run. */
+export const SEED: number = readSeed();
+
+function readSeed(): number {
+  const given = process.env.FUZZ_SEED ?? '1';
+  if (!/^\d{1,9}$/.test(given))
+    throw new Error(`FUZZ_SEED: expected a number, received "${given}"`);
+  return Number(given);
+}

@@ -1,0 +1,75 @@
+import { readRecording } from '../../../../src/pages/eeg/open-file';
+import { findChannel, RecordingError } from '../../../../src/pages/eeg/recording';
+import { makeEdf } from '../../../helpers/edf';
+import { bytesOf, type Target } from '../target';
+
+const T3 = { label: 'EEG T3', unit: 'uV', perRecord: 2, digital: [0, 100, -100, 32767] };
+const MARKS = { label: 'EDF Annotations', unit: '', perRecord: 1, digital: [0, 0] };
+
+/** A recording of finite samples, or an error that a person can read; of any bytes. */
+function run(input: Uint8Array): void {
+  try {
+    const recording = readRecording(Uint8Array.from(input).buffer, 'x');
+    if (recording.channels.length === 0) throw new Error('no channel');
+    for (const { samples, samplingRateHz } of recording.channels) {
+      if (samples.length === 0 || !samples.every(Number.isFinite)) throw new Error('samples');
+      if (samplingRateHz !== null && !(samplingRateHz > 0 && samplingRateHz < Infinity)) {
+        throw new Error(`a rate of ${samplingRateHz}`);
+      }
+    }
+    const found = findChannel(recording.channels, 'T3');
+    if (found !== null && !recording.channels[found]) throw new Error(`channel ${found}`);
+  } catch (error) {
+    if (!(error instanceof RecordingError)) throw error;
+  }
+}
+
+/** EDF files, as the page reads them. */
+export const edf: Target = {
+  run,
+  seeds: [
+    makeEdf({ channels: [T3], recordSeconds: 1 }),
+    makeEdf({ channels: [T3, MARKS], recordSeconds: 0.5, reserved: 'EDF+C', records: -1 }),
+  ],
+  dictionary: [
+    'EDF+C   ',
+    'EDF+D   ',
+    '-1      ',
+    '256     ',
+    '0       ',
+    '1e9     ',
+    'NaN     ',
+    '\0',
+  ],
+};
+
+/** Tables and JSON, as the page reads them. */
+export const csv: Target = {
+  run,
+  seeds: [
+    'time,T3,T4\n0,1.5,2\n0.01,3,4\n0.02,5,6\n',
+    't (ms);T3\nms;uV\n0;1,5\n4;2,5\n',
+    '1 2 3\n4 5 6\n',
+    '[1,2,3]',
+    '{"signal":[1,2]}',
+    '1\n2\n3\n4\n5\n6\n7\n8\n9\n',
+  ].map(bytesOf),
+  dictionary: [
+    ...[
+      ',',
+      ';',
+      '\t',
+      '\n',
+      '\r\n',
+      '"',
+      '""',
+      ' ',
+      '1e308',
+      '-',
+      '.',
+      '2024-01-01T00:00:00',
+      'ms',
+    ],
+    ...['time', 'seconds', 'Infinity', '\xff\xfe', '[', '{"signal":', '\xef\xbb\xbf'],
+  ],
+};

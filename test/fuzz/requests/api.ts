@@ -1,0 +1,98 @@
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
+import { type Address, request } from '../../helpers/http';
+import type { RawAnswer } from './answer-reader';
+
+interface Operation {
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+interface Response {
+  readonly content?: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+}
+
+const ERROR: Response = {
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};
+const NOTHING: Response = {};
+/** A stack, a path, a second line: nothing that a client should read. */
+const LEAK = /\n|node_modules|\.[cm]?[jt]s:|dist\/|at \w+ \(|\/(?:tmp|home|root|usr)\//;
+
+/** All headers of a service's answers. Node adds the last four. */
+const HEADERS: ReadonlySet<string> = new Set([
+  ...['content-type', 'content-length', 'x-request-id', 'retry-after', 'allow'],
+  ...['x-queue-time', 'x-tokenization-time', 'x-inference-time', 'x-compute-tokens'],
+  ...['x-input-truncated', 'cache-control', 'etag', 'vary', 'content-security-policy'],
+  ...['x-content-type-options', 'referrer-policy', 'content-encoding'],
+  ...['date', 'connection', 'keep-alive', 'transfer-encoding'],
+]);
+
+/** What a service's own description says that it answers, to hold answers against. */
+export class ApiDescription {
+  readonly #document: Document;
+  readonly #ajv = new Ajv2020({ strict: false });
+  readonly #validators = new Map<string, ValidateFunction>();
+
+  private constructor(document: Document) {
+    this.#document = document;
+  }
+
+  static async of(service: Address): Promise<ApiDescription> {
+    return new ApiDescription((await request(service, { path: '/openapi.json' })).json as Document);
+  }
+
+  get paths(): readonly string[] {
+    return Object.keys(this.#document.paths);
+  }
+
+  /**
+   * Throws if the answer is not one that the description names.
+   *
+   * @param path without a query
+   * @returns the body, parsed where it is JSON
+   */
+  check(method: string, path: string, answer: RawAnswer): unknown {
+    const { status, headers, body } = answer;
+    for (const name of headers.keys()) {
+      if (!HEADERS.has(name)) throw new Error(`an unknown header: ${name}`);
+    }
+    const response = this.#response(method, path, status);
+    if (!response) throw new Error(`${method} ${path} has no status ${status}: ${body}`);
+    const [mediaType, described] = Object.entries(response.content ?? {})[0] ?? [];
+    const type = headers.get('content-type');
+    if (method !== 'HEAD' && type?.split(';')[0] !== mediaType) {
+      throw new Error(`${method} ${path} ${status} has the content type ${type}`);
+    }
+    if (mediaType !== 'application/json' || method === 'HEAD') return undefined;
+    const value: unknown = JSON.parse(body.toString());
+    const reference = described?.schema.$ref;
+    if (reference) this.#validate(value, reference);
+    if (status >= 400 && LEAK.test((value as { detail: string }).detail)) {
+      throw new Error(`it tells too much: ${JSON.stringify(value)}`);
+    }
+    return value;
+  }
+
+  #response(method: string, path: string, status: number): Response | undefined {
+    const described = this.#document.paths[path];
+    if (!described) return status === 404 ? ERROR : undefined;
+    const operation = described[method === 'HEAD' ? 'get' : method.toLowerCase()];
+    if (operation) return operation.responses[status];
+    if (method === 'OPTIONS') return status === 204 ? NOTHING : undefined;
+    return status === 405 ? ERROR : undefined;
+  }
+
+  #validate(value: unknown, reference: string): void {
+    let validate = this.#validators.get(reference);
+    if (!validate) {
+      const { schemas } = this.#document.components;
+      validate = this.#ajv.compile({ $ref: reference, components: { schemas } });
+      this.#validators.set(reference, validate);
+    }
+    if (!validate(value)) throw new Error(JSON.stringify(validate.errors));
+  }
+}

@@ -1,0 +1,29 @@
+import http from 'node:http';
+import net from 'node:net';
+import type { Response } from 'express';
+import { Connections } from '../../src/http/connections';
+import { endWith } from '../../src/http/send-json';
+import { UnsentAnswers } from '../../src/http/unsent-answers';
+
+/** An answer that waits behind another one: it has no socket yet. */
+function pipelined(isOver: boolean): Response {
+  const connections = new Connections(10, () => undefined);
+  const response = new http.ServerResponse(new http.IncomingMessage(new net.Socket()));
+  const locals = { isOver, unsentAnswers: new UnsentAnswers(1000, connections) };
+  return Object.assign(response, { locals }) as unknown as Response;
+}
+
+describe('endWith', () => {
+  it('keeps an account of an answer that waits, until it is closed', () => {
+    const response = pipelined(false);
+    endWith(response, 'answer');
+    expect([response.writableEnded, response.listenerCount('close')]).toEqual([true, 1]);
+    response.emit('close');
+  });
+
+  it('keeps none of one that is closed: it would be for ever', () => {
+    const response = pipelined(true);
+    endWith(response, 'answer');
+    expect([response.writableEnded, response.listenerCount('close')]).toEqual([false, 0]);
+  });
+});
