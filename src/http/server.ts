@@ -109,8 +109,8 @@ export class HttpServer {
       connections.secured(below(socket), socket);
       socket.on('close', () => this.#closed(socket));
     });
-    this.#secure?.on('tlsClientError', (_error, socket) => {
-      connections.cut(below(socket), 'tls_failed');
+    this.#secure?.on('tlsClientError', ({ code }: NodeJS.ErrnoException, socket) => {
+      if (code !== 'ECONNRESET') connections.cut(below(socket), 'tls_failed'); // else it has gone itself
     });
     this.#server.on('clientError', this.#answerClientError);
   }
