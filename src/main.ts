@@ -205,7 +205,7 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
     connections: () => connections.size,
   });
   const connections = new Connections(config.maxConnections, metrics.connections.ended);
-  const inFlight = new InFlight(connections);
+  const inFlight = new InFlight(connections, config.maxRequestsPerConnection);
   const app = createApp({
     endpoints: service.endpoints,
     info: service.info,
@@ -230,7 +230,7 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
     connections,
     logger: log.logger,
     metrics: metrics.requests,
-    limits: config,
+    keepAliveTimeoutMs: config.keepAliveTimeoutMs,
     certificate: credentials.certificate,
   });
   credentials.onCertificate = (certificate) => server.renew(certificate);

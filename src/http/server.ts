@@ -44,20 +44,14 @@ export interface ServerOptions {
   readonly connections: Connections;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
-  readonly limits: ConnectionLimits;
-  /** Null: plain HTTP. */
-  readonly certificate: Certificate | null;
-}
-
-export interface ConnectionLimits {
   /**
    * How long an idle connection stays open, in ms. By default longer than the 60 s of the usual load
    * balancers: the side that closes first must be theirs, or a request can meet a connection that is
    * closing.
    */
   readonly keepAliveTimeoutMs: number;
-  /** 0: any number. */
-  readonly maxRequestsPerConnection: number;
+  /** Null: plain HTTP. */
+  readonly certificate: Certificate | null;
 }
 
 /** The HTTP server of one process: protocol limits, protocol errors, and an orderly end. */
@@ -78,12 +72,12 @@ export class HttpServer {
     this.#inFlight = inFlight;
     this.#logger = logger;
     this.#metrics = metrics;
-    const { limits, certificate } = options;
+    const { keepAliveTimeoutMs, certificate } = options;
     const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
       ...prototypesOf(app),
       requireHostHeader: false, // Node would answer it without a body; see checkHeaders
     };
@@ -95,7 +89,6 @@ export class HttpServer {
         handshakeTimeout: HEADERS_TIMEOUT_MS,
       });
     this.#server = this.#secure ?? http.createServer(settings);
-    this.#server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
     this.#server.on('request', (request, response) => listener(request, response));
     this.#server.on('checkContinue', (request, response) => listener(request, response, true));
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.

@@ -74,6 +74,11 @@ it('takes HTTP/1.0 and absolute targets', async () => {
   expect(await exchange(service, 'GET /health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   const absolute = 'GET http://any.host/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
   expect(await exchange(service, absolute)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  const body = '{"text":"good"}';
+  const head = 'POST http://any.host/analyze HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
+  expect(await exchange(service, `${head}Content-Length: ${body.length}\r\n\r\n${body}`)).toMatch(
+    /^HTTP\/1\.1 200 OK\r\n/,
+  );
 });
 
 it('answers one connection many times', async () => {
