@@ -56,8 +56,8 @@ function parseCertificate(text: string): X509Certificate {
 function parseKey(text: string): KeyObject {
   try {
     return createPrivateKey(text);
-  } catch (error) {
-    const isLocked = (error as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE';
+  } catch {
+    const isLocked = /^(?:-----BEGIN|Proc-Type:).*ENCRYPTED/m.test(text);
     throw new CredentialError(
       KEY,
       isLocked ? 'has a passphrase, expected none' : 'expected a private key in PEM form',
