@@ -39,7 +39,7 @@ export function KeyForm() {
           </button>
         </div>
         <span id="key-hint" class="quiet">
-          Whoever runs the service gives them out. It is kept in this tab until you close it.
+          Whoever runs the service gives keys out. Yours is kept in this tab until you close it.
         </span>
       </div>
     </form>
