@@ -37,10 +37,10 @@ export interface AdmissionLimits {
 }
 
 /**
- * Where every request comes in. Who may not ask is sent away first (`openGate`). Those that ask for work wait for their turn, and then, where the
- * queue would refuse them, are refused before a byte of the body is read and before Express: under
- * overload most requests end here, and must cost next to nothing. What only looks (GET) goes on at
- * once.
+ * Where every request comes in. Who may not ask is sent away first (`openGate`). Those that ask for
+ * work wait for their turn, and then, where the queue would refuse them, are refused before a byte of
+ * the body is read and before Express: under overload most requests end here, and must cost next to
+ * nothing. What only looks (GET) goes on at once.
  */
 export function openFrontDoor(options: FrontDoorOptions): Listener {
   const { app, track, gate, turns, limits } = options;

@@ -15,8 +15,10 @@ import { rawAnswer } from './raw-answer';
 import type { RefusalLog } from './refusal-log';
 import type { Turns } from './turns';
 
-/** Time a client may take for its request line and headers (and before, its TLS handshake), and for
- * the whole request, in ms. */
+/**
+ * Time a client may take for its request line and headers, before them for its TLS handshake, and for
+ * the whole request, in ms.
+ */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** How often those two are looked at, in ms. */

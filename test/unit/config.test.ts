@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { type Command, type Config, ConfigError, helpText, readCommand } from '../../src/config';
-import type { Place } from '../../src/settings';
+import { type Place, SETTINGS } from '../../src/settings';
 
 const PLACE: Place = {
   coresGranted: 8,
@@ -357,6 +359,13 @@ describe('readCommand', () => {
     expect(command(['eeg', '--port', 'abc', '-h'])).toEqual({ type: 'help' });
     expect(command(['--version'])).toEqual({ type: 'version' });
   });
+});
+
+it('has all settings in the README', () => {
+  const readme = readFileSync(path.join(__dirname, '..', '..', 'README.md'), 'utf8');
+  const rows = readme.split('\n').filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) => row.split(' | ')[0]?.match(/[A-Z][A-Z_]+/g) ?? []);
+  expect(named).toEqual(expect.arrayContaining(Object.keys(SETTINGS)));
 });
 
 describe('helpText', () => {
