@@ -45,7 +45,7 @@ export interface Config {
   readonly bodyMemory: number;
   readonly maxConnections: number;
   /** 0: any number. */
-  readonly maxRequestsPerConnection: number;
+  readonly maxConnectionRequests: number;
   readonly keepAliveTimeoutMs: number;
   readonly access: AccessSettings;
   readonly shutdownDelayMs: number;
@@ -130,7 +130,7 @@ export function readCommand(
 export function helpText(): string {
   const rows = Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
     const shown = setting.shownDefault ?? String(setting.default);
-    return `  ${flagOf(name).padEnd(24)}${setting.help} (default: ${shown})`;
+    return `  ${flagOf(name).padEnd(26)}${setting.help} (default: ${shown})`;
   });
   return [
     `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
@@ -139,8 +139,8 @@ export function helpText(): string {
     'Each setting can also be an environment variable: --max-batch-tokens is MAX_BATCH_TOKENS.',
     '',
     ...rows,
-    `  ${'--help, -h'.padEnd(24)}this text`,
-    `  ${'--version, -v'.padEnd(24)}the version`,
+    `  ${'--help, -h'.padEnd(26)}this text`,
+    `  ${'--version, -v'.padEnd(26)}the version`,
     '',
   ].join('\n');
 }
@@ -247,7 +247,7 @@ function toConfig(
     bodyLimit: values.BODY_LIMIT,
     bodyMemory: values.BODY_MEMORY,
     maxConnections: values.MAX_CONNECTIONS,
-    maxRequestsPerConnection: values.MAX_REQUESTS_PER_CONNECTION,
+    maxConnectionRequests: values.MAX_CONNECTION_REQUESTS,
     keepAliveTimeoutMs: values.KEEP_ALIVE_TIMEOUT_MS,
     access: toAccess(values, place),
     shutdownDelayMs: values.SHUTDOWN_DELAY_MS,

@@ -205,7 +205,7 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
     connections: () => connections.size,
   });
   const connections = new Connections(config.maxConnections, metrics.connections.ended);
-  const inFlight = new InFlight(connections, config.maxRequestsPerConnection);
+  const inFlight = new InFlight(connections, config.maxConnectionRequests);
   const app = createApp({
     endpoints: service.endpoints,
     info: service.info,

@@ -139,7 +139,7 @@ export const SETTINGS = {
     shownDefault: 'descriptors − 100, up to 10000',
     help: 'open connections; one more closes the idlest',
   },
-  MAX_REQUESTS_PER_CONNECTION: {
+  MAX_CONNECTION_REQUESTS: {
     schema: integer(0, 2 ** 31 - 1),
     default: '0',
     shownDefault: '0: any number',
@@ -200,7 +200,7 @@ export const SETTINGS = {
   SHUTDOWN_TIMEOUT_MS: {
     schema: integer(1, MILLISECONDS_MAX),
     default: '25000',
-    help: 'longest time from being told to stop to the end, SHUTDOWN_DELAY_MS included',
+    help: 'longest time from being told to stop to the end, with SHUTDOWN_DELAY_MS',
   },
   LOG_LEVEL: {
     schema: z

@@ -61,8 +61,8 @@ describe('what every request may be', () => {
   });
 });
 
-it('MAX_REQUESTS_PER_CONNECTION ends a connection, and loses nothing', async () => {
-  const env = { ...MODEL, MAX_REQUESTS_PER_CONNECTION: '3' };
+it('MAX_CONNECTION_REQUESTS ends a connection, and loses nothing', async () => {
+  const env = { ...MODEL, MAX_CONNECTION_REQUESTS: '3' };
   const service = await startService('sentiment', { env });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const connections: unknown[] = [];
@@ -80,8 +80,8 @@ it('MAX_REQUESTS_PER_CONNECTION ends a connection, and loses nothing', async () 
   await service.stop();
 });
 
-it('MAX_REQUESTS_PER_CONNECTION ends a connection that never waits', async () => {
-  const env = { ...MODEL, MAX_REQUESTS_PER_CONNECTION: '2', MAX_QUEUE_DELAY_MS: '100' };
+it('MAX_CONNECTION_REQUESTS ends a connection that never waits', async () => {
+  const env = { ...MODEL, MAX_CONNECTION_REQUESTS: '2', MAX_QUEUE_DELAY_MS: '100' };
   const service = await startService('sentiment', { env });
   const health = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
   // All are due before the first is answered.

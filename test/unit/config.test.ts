@@ -55,7 +55,7 @@ describe('readCommand', () => {
       bodyLimit: 1024 ** 2,
       bodyMemory: 64 * 1024 ** 2,
       maxConnections: 924,
-      maxRequestsPerConnection: 0,
+      maxConnectionRequests: 0,
       keepAliveTimeoutMs: 65_000,
       access: {
         apiKey: null,
@@ -91,7 +91,7 @@ describe('readCommand', () => {
       BODY_LIMIT: '512kb',
       BODY_MEMORY: '2mb',
       MAX_CONNECTIONS: '33',
-      MAX_REQUESTS_PER_CONNECTION: '34',
+      MAX_CONNECTION_REQUESTS: '34',
       KEEP_ALIVE_TIMEOUT_MS: '620000',
       API_KEYS_FILE: 'keys',
       METRICS_NEED_KEY: 'FALSE',
@@ -125,7 +125,7 @@ describe('readCommand', () => {
       bodyLimit: 512 * 1024,
       bodyMemory: 2 * 1024 ** 2,
       maxConnections: 33,
-      maxRequestsPerConnection: 34,
+      maxConnectionRequests: 34,
       keepAliveTimeoutMs: 620_000,
       access: {
         apiKey: null,
