@@ -29,6 +29,6 @@ ENV NODE_ENV=production EEG_MODEL_PATH=/app/models/eeg/eeg_model.pt
 USER node
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8000}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { env } = process; require(env.TLS_CERT_FILE ? 'https' : 'http').get({ host: '127.0.0.1', port: env.PORT || 8000, path: '/health', rejectUnauthorized: false }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 ENTRYPOINT ["node", "dist/main.js"]
 CMD ["sentiment"]

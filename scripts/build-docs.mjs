@@ -22,6 +22,7 @@ const styles = readFileSync(path.join(SWAGGER_UI, 'swagger-ui.css'), 'utf8').rep
 );
 const names = {
   styles: write('swagger-ui', 'css', withImageFiles(styles)),
+  ours: write('docs', 'css', readFileSync(path.join(SOURCES, 'docs.css'))),
   viewer: write('swagger-ui', 'js', readFileSync(path.join(SWAGGER_UI, 'swagger-ui-bundle.js'))),
   start: write('start', 'js', readFileSync(path.join(SOURCES, 'start.js'))),
 };

@@ -1,8 +1,10 @@
-import type { RequestListener } from 'node:http';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { openGate } from './http/access/gate';
+import type { ApiKeys } from './http/access/keys';
+import { isPublicPath } from './http/access/public-paths';
 import type { Connections } from './http/connections';
-import { type AdmissionLimits, openFrontDoor } from './http/front-door';
+import { type AdmissionLimits, type Listener, openFrontDoor } from './http/front-door';
 import type { InFlight } from './http/in-flight';
 import {
   answerErrors,
@@ -12,7 +14,7 @@ import {
 } from './http/middleware/answer-errors';
 import { type BodyBounds, boundBodies } from './http/middleware/bound-bodies';
 import { readJson } from './http/middleware/read-json';
-import { requireHost, trackRequest } from './http/middleware/track-request';
+import { checkHeaders, trackRequest } from './http/middleware/track-request';
 import { RefusalLog } from './http/refusal-log';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
@@ -40,14 +42,24 @@ export interface AppOptions {
   readonly tracer: Tracer | null;
   readonly logger: Logger;
   readonly limits: AdmissionLimits & BodyBounds & ErrorLimits;
+  readonly access: AccessOptions;
   /** The page at `GET /` and what belongs to it. */
   readonly staticFiles: readonly StaticFile[];
+}
+
+/** Who may ask. */
+export interface AccessOptions {
+  /** Null: everybody. */
+  readonly keys: ApiKeys | null;
+  readonly metricsNeedKey: boolean;
+  /** See `Cors`. */
+  readonly corsOrigins: readonly string[];
 }
 
 /** The Express app of one service, and what stands before it. */
 export interface App {
   readonly app: Express;
-  readonly listener: RequestListener;
+  readonly listener: Listener;
   readonly turns: Turns;
   readonly refusals: RefusalLog;
 }
@@ -65,7 +77,7 @@ export function createApp(options: AppOptions): App {
 
   const { inFlight, connections } = options;
   const unsentAnswers = new UnsentAnswers(limits.bodyMemory, connections);
-  app.use(requireHost);
+  app.use(checkHeaders);
   const gets: Readonly<Record<string, RequestHandler>> = {
     '/health': health(serviceInfo.model.loaded),
     '/ready': ready(serviceInfo.model, inFlight, options.describeProblem),
@@ -92,10 +104,18 @@ export function createApp(options: AppOptions): App {
   const refusals = new RefusalLog(logger);
   const watchers = { logger, refusals, metrics: counted.requests, tracer, unsentAnswers };
   const track = trackRequest(inFlight, watchers);
+  const pages = options.staticFiles.map(({ path }) => path);
+  const gate = openGate({
+    ...options.access,
+    isPublic: isPublicPath(pages, options.access),
+    paths: new Set([...Object.keys(gets), ...endpoints.map(({ path }) => path), ...pages]),
+    turns,
+    limits,
+  });
   return {
     app,
     turns,
     refusals,
-    listener: openFrontDoor({ app, endpoints, track, turns, limits }),
+    listener: openFrontDoor({ app, endpoints, track, gate, turns, limits }),
   };
 }

@@ -23,9 +23,11 @@ export type {
 } from './http/schemas/answers';
 
 export interface ClientOptions {
+  /** Sent as `Authorization: Bearer …`, where the service has keys; wins over one in `headers`. */
+  readonly apiKey?: string;
   /** Longest wait for an answer, in ms, unless a call has its own. Default: 60,000. */
   readonly timeoutMs?: number;
-  /** Sent with every request, such as a proxy's `authorization`. */
+  /** Sent with every request, such as `x-request-id`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the global one. */
   readonly fetch?: typeof fetch;
@@ -66,8 +68,15 @@ class Client {
   readonly #url: string;
   readonly #options: ClientOptions;
 
-  /** @param url of the service, such as `http://localhost:8000`, with the path that it has behind a proxy */
+  /**
+   * @param url of the service, such as `http://localhost:8000`, with the path that it has behind a proxy
+   * @throws TypeError: the key cannot be one
+   */
   constructor(url: string, options: ClientOptions = {}) {
+    // `fetch` would say so itself, and quote it.
+    if (options.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(options.apiKey)) {
+      throw new TypeError('apiKey: expected visible ASCII characters without spaces');
+    }
     this.#url = url.replace(/\/+$/, '');
     this.#options = options;
   }
@@ -96,12 +105,13 @@ class Client {
   ): Promise<Answer> {
     const send = this.#options.fetch ?? fetch;
     const timeout = AbortSignal.timeout(timeoutMs);
+    const headers = new Headers(this.#options.headers);
+    const { apiKey } = this.#options;
+    if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
+    if (body !== undefined) headers.set('content-type', 'application/json');
     const response = await send(`${this.#url}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        ...this.#options.headers,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
+      headers,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });

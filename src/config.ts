@@ -45,6 +45,10 @@ export interface Config {
   /** Bytes. */
   readonly bodyMemory: number;
   readonly maxConnections: number;
+  /** 0: any number. */
+  readonly maxConnectionRequests: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly access: AccessSettings;
   readonly shutdownDelayMs: number;
   /** From the signal on, so the delay is part of it. */
   readonly shutdownTimeoutMs: number;
@@ -53,6 +57,18 @@ export interface Config {
   readonly tracing: TracingSettings | null;
   /** What is allowed but hardly meant. */
   readonly warnings: readonly string[];
+}
+
+/** Who may ask. Paths are absolute. */
+export interface AccessSettings {
+  /** Null: none. Never together with `apiKeysFile`. */
+  readonly apiKey: string | null;
+  readonly apiKeysFile: string | null;
+  readonly metricsNeedKey: boolean;
+  /** Null: plain HTTP. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Origins whose pages may ask; the one element `*`: all; none: those of the service alone. */
+  readonly corsOrigins: readonly string[];
 }
 
 export type Command =
@@ -91,10 +107,11 @@ export function readCommand(
 
   const problems: string[] = [];
   const given = new Map<string, string>();
-  for (const name of Object.keys(SETTINGS)) {
+  for (const [name, { isNeverEmpty }] of Object.entries<Setting>(SETTINGS)) {
     const text = environment[name]?.trim();
-    if (text) given.set(name, text);
+    if (text || (text === '' && isNeverEmpty)) given.set(name, text);
   }
+  const apiKeyOfEnvironment = given.get('API_KEY');
   const positionals = readFlags(args, given, problems);
   const service = SERVICES.find((name) => name === positionals[0]);
   if (service === undefined || positionals.length > 1) {
@@ -102,33 +119,19 @@ export function readCommand(
     problems.unshift(`expected one service, ${SERVICES.join(' or ')}, received ${received}`);
   }
   const values = readValues(given, place, problems);
-  if (values.MAX_LIST_LENGTH > values.MAX_QUEUE_REQUESTS) {
-    problems.push(
-      `MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, ${values.MAX_QUEUE_REQUESTS}, ` +
-        `received ${values.MAX_LIST_LENGTH}: the queue could never take such a list`,
-    );
-  }
-  if (values.BODY_MEMORY < values.BODY_LIMIT) {
-    problems.push(
-      `BODY_MEMORY: expected at least BODY_LIMIT, ${values.BODY_LIMIT}, ` +
-        `received ${values.BODY_MEMORY}: there would never be room for such a body`,
-    );
-  }
-  if (values.SHUTDOWN_DELAY_MS >= values.SHUTDOWN_TIMEOUT_MS) {
-    problems.push(
-      `SHUTDOWN_DELAY_MS: expected less than SHUTDOWN_TIMEOUT_MS, ${values.SHUTDOWN_TIMEOUT_MS}, ` +
-        `received ${values.SHUTDOWN_DELAY_MS}: no time would be left to answer what was accepted`,
-    );
-  }
+  problems.push(...describeContradictions(values));
   if (service === undefined || problems.length > 0) throw new ConfigError(problems);
-  return { type: 'serve', config: toConfig(service, values, { place, environment }) };
+  const config = toConfig(service, values, { place, environment });
+  if (given.get('API_KEY') === apiKeyOfEnvironment) return { type: 'serve', config };
+  const warnings = [...config.warnings, 'API_KEY: as a flag, everyone on this machine can read it'];
+  return { type: 'serve', config: { ...config, warnings } };
 }
 
 /** The text of `--help`. */
 export function helpText(): string {
   const rows = Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
     const shown = setting.shownDefault ?? String(setting.default);
-    return `  ${flagOf(name).padEnd(24)}${setting.help} (default: ${shown})`;
+    return `  ${flagOf(name).padEnd(26)}${setting.help} (default: ${shown})`;
   });
   return [
     `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
@@ -137,8 +140,8 @@ export function helpText(): string {
     'Each setting can also be an environment variable: --max-batch-tokens is MAX_BATCH_TOKENS.',
     '',
     ...rows,
-    `  ${'--help, -h'.padEnd(24)}this text`,
-    `  ${'--version, -v'.padEnd(24)}the version`,
+    `  ${'--help, -h'.padEnd(26)}this text`,
+    `  ${'--version, -v'.padEnd(26)}the version`,
     '',
   ].join('\n');
 }
@@ -176,8 +179,44 @@ function readValues(given: Given, place: Place, problems: string[]): SettingValu
     const result = setting.schema.safeParse(text);
     if (result.success) values[name] = result.data;
     else problems.push(`${name}: ${result.error.issues[0]?.message}`);
+    if (setting.isNeverEmpty && given.get(name) === '') {
+      problems.push(`${name}: is empty: give it a value, or do not set it`);
+    }
   }
   return values as SettingValues;
+}
+
+/** Settings that do not go together. */
+function describeContradictions(values: SettingValues): readonly string[] {
+  const problems: string[] = [];
+  if (values.MAX_LIST_LENGTH > values.MAX_QUEUE_REQUESTS) {
+    problems.push(
+      `MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, ${values.MAX_QUEUE_REQUESTS}, ` +
+        `received ${values.MAX_LIST_LENGTH}: the queue could never take such a list`,
+    );
+  }
+  if (values.BODY_MEMORY < values.BODY_LIMIT) {
+    problems.push(
+      `BODY_MEMORY: expected at least BODY_LIMIT, ${values.BODY_LIMIT}, ` +
+        `received ${values.BODY_MEMORY}: there would never be room for such a body`,
+    );
+  }
+  if (values.SHUTDOWN_DELAY_MS >= values.SHUTDOWN_TIMEOUT_MS) {
+    problems.push(
+      `SHUTDOWN_DELAY_MS: expected less than SHUTDOWN_TIMEOUT_MS, ${values.SHUTDOWN_TIMEOUT_MS}, ` +
+        `received ${values.SHUTDOWN_DELAY_MS}: no time would be left to answer what was accepted`,
+    );
+  }
+  if (values.API_KEY && values.API_KEYS_FILE) {
+    problems.push('API_KEYS_FILE: expected alone: put the key of API_KEY into the file');
+  }
+  for (const [set, missing] of [
+    ['TLS_CERT_FILE', 'TLS_KEY_FILE'],
+    ['TLS_KEY_FILE', 'TLS_CERT_FILE'],
+  ] as const) {
+    if (values[set] && !values[missing]) problems.push(`${missing}: is needed by ${set}`);
+  }
+  return problems;
 }
 
 function toConfig(
@@ -210,11 +249,28 @@ function toConfig(
     bodyLimit: values.BODY_LIMIT,
     bodyMemory: values.BODY_MEMORY,
     maxConnections: values.MAX_CONNECTIONS,
+    maxConnectionRequests: values.MAX_CONNECTION_REQUESTS,
+    keepAliveTimeoutMs: values.KEEP_ALIVE_TIMEOUT_MS,
+    access: toAccess(values, place),
     shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     logLevel: values.LOG_LEVEL,
     tracing: readTracingSettings(environment, (warning) => warnings.push(warning)),
     warnings,
+  };
+}
+
+function toAccess(values: SettingValues, { workingDirectory }: Place): AccessSettings {
+  const resolve = (file: string): string => path.resolve(workingDirectory, file);
+  const { API_KEYS_FILE, TLS_CERT_FILE, TLS_KEY_FILE } = values;
+  return {
+    apiKey: values.API_KEY || null,
+    apiKeysFile: API_KEYS_FILE ? resolve(API_KEYS_FILE) : null,
+    metricsNeedKey: values.METRICS_NEED_KEY,
+    tls: TLS_CERT_FILE
+      ? { certFile: resolve(TLS_CERT_FILE), keyFile: resolve(TLS_KEY_FILE) }
+      : null,
+    corsOrigins: values.CORS_ORIGINS,
   };
 }
 

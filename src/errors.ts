@@ -8,6 +8,8 @@ export type ErrorCode =
   | 'BODY_TOO_LARGE'
   | 'LIST_TOO_LONG'
   | 'MEDIA_TYPE_UNSUPPORTED'
+  | 'KEY_NEEDED'
+  | 'HEADERS_TOO_MANY'
   | 'INPUT_EMPTY'
   | 'INPUT_LENGTH'
   | 'MODEL_NOT_LOADED'
@@ -23,12 +25,14 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   INPUT_EMPTY: 400,
   INPUT_LENGTH: 400,
   REQUEST_INVALID: 400,
+  KEY_NEEDED: 401,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   BODY_TOO_LARGE: 413,
   LIST_TOO_LONG: 413,
   MEDIA_TYPE_UNSUPPORTED: 415,
   BODY_INVALID: 422,
+  HEADERS_TOO_MANY: 431,
   CANCELLED: 499, // never sent: the client has gone. Written to the log only (nginx's code for it)
   INFERENCE_FAILED: 500,
   MODEL_NOT_LOADED: 500,

@@ -10,8 +10,11 @@ import { createApp } from './app';
 import { type Config, ConfigError, helpText, readCommand } from './config';
 import { coresGranted } from './cores';
 import { descriptorsGranted } from './descriptors';
+import { Credentials } from './http/access/credentials';
+import { CredentialError } from './http/access/files';
 import { Connections } from './http/connections';
 import { InFlight } from './http/in-flight';
+import type { describeApi } from './http/openapi/document';
 import type { ServiceInfo } from './http/routes/info';
 import { readStaticFiles, type StaticFile } from './http/routes/static-files';
 import { HttpServer } from './http/server';
@@ -72,6 +75,9 @@ async function run(config: Config): Promise<void> {
     return fail(problem, EXIT_USAGE);
   }
 
+  const credentials = await readCredentials(config, log);
+  if (!credentials) return log.end();
+
   const loading = loadService(config, packageVersion(), log);
   // Beside the loading, which has threads of its own.
   const reading = readPages(config, log);
@@ -83,13 +89,18 @@ async function run(config: Config): Promise<void> {
   if (loaded && !shutdown.isRequested) {
     const [service, pages] = loaded;
     const stuck = watchModel(config, { service, shutdown, log });
-    const server = createServer(config, { service, pages, stuck, tracer, describeApi }, log);
+    const server = createServer(
+      config,
+      { service, pages, stuck, tracer, describeApi, credentials },
+      log,
+    );
     const address = await listen(server, config);
     if (address) {
       const startMs = Math.round(performance.now() - startedAt);
       const { scheduling } = config;
       const modelLoaded = service.info.model.loaded;
-      log.logger.info({ ...address, modelLoaded, startMs, scheduling }, 'listening');
+      const access = { keys: credentials.keys?.size ?? 0, tls: credentials.certificate !== null };
+      log.logger.info({ ...address, modelLoaded, startMs, scheduling, access }, 'listening');
       log.flush();
       await shutdown.requested;
       server.leave();
@@ -106,6 +117,17 @@ async function run(config: Config): Promise<void> {
   log.end();
   // An export that hangs would keep the process alive; the engine's threads have ended.
   if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
+}
+
+/** Undefined when they cannot be read, and then the process is to end. */
+async function readCredentials({ access }: Config, log: Log): Promise<Credentials | undefined> {
+  try {
+    return await Credentials.read(access, log.logger);
+  } catch (error) {
+    if (!(error instanceof CredentialError)) throw error;
+    fail(error.message, EXIT_USAGE);
+    return undefined;
+  }
 }
 
 interface Watched {
@@ -166,11 +188,13 @@ interface Parts {
   readonly pages: readonly StaticFile[];
   readonly stuck: StuckModel | null;
   readonly tracer: Tracer | null;
-  readonly describeApi: (info: ServiceInfo) => object;
+  readonly describeApi: typeof describeApi;
+  readonly credentials: Credentials;
 }
 
 function createServer(config: Config, parts: Parts, log: Log): HttpServer {
-  const { service, pages, stuck, tracer, describeApi } = parts;
+  const { service, pages, stuck, tracer, credentials } = parts;
+  const { keys } = credentials;
   const metrics = createMetrics({
     packageVersion: service.info.version,
     model: service.monitor && {
@@ -181,11 +205,11 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
     connections: () => connections.size,
   });
   const connections = new Connections(config.maxConnections, metrics.connections.ended);
-  const inFlight = new InFlight(connections);
+  const inFlight = new InFlight(connections, config.maxConnectionRequests);
   const app = createApp({
     endpoints: service.endpoints,
     info: service.info,
-    describeApi: () => describeApi(service.info),
+    describeApi: () => parts.describeApi(service.info, keys && config.access),
     describeProblem: () => stuck?.problem ?? null,
     inFlight,
     connections,
@@ -193,15 +217,24 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
     tracer,
     logger: log.logger,
     limits: { ...config, maxQueueWaitMs: config.scheduling.maxQueueWaitMs },
+    access: {
+      keys,
+      metricsNeedKey: config.access.metricsNeedKey,
+      corsOrigins: config.access.corsOrigins,
+    },
     staticFiles: pages,
   });
-  return new HttpServer({
+  const server = new HttpServer({
     ...app,
     inFlight,
     connections,
     logger: log.logger,
     metrics: metrics.requests,
+    keepAliveTimeoutMs: config.keepAliveTimeoutMs,
+    certificate: credentials.certificate,
   });
+  credentials.onCertificate = (certificate) => server.renew(certificate);
+  return server;
 }
 
 function describeServed({ service, scheduling }: Config, info: ServiceInfo): ServedModel {

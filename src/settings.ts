@@ -29,6 +29,11 @@ export interface Setting {
   /** What `--help` shows, where the default depends on the machine. */
   readonly shownDefault?: string;
   readonly help: string;
+  /**
+   * Set but empty, it is wrong instead of not set: `API_KEY=$SECRET` with a SECRET that is missing must
+   * not open the service to everyone.
+   */
+  readonly isNeverEmpty?: true;
 }
 
 /** The one table of settings: it drives validation, defaults and `--help`. */
@@ -140,6 +145,59 @@ export const SETTINGS = {
     shownDefault: 'descriptors − 100, up to 10000',
     help: 'open connections; one more closes the idlest',
   },
+  MAX_CONNECTION_REQUESTS: {
+    schema: integer(0, 2 ** 31 - 1),
+    default: '0',
+    shownDefault: '0: any number',
+    help: 'requests after which a connection is closed',
+  },
+  KEEP_ALIVE_TIMEOUT_MS: {
+    schema: integer(1, MILLISECONDS_MAX),
+    default: '65000',
+    help: 'how long an idle connection stays open',
+  },
+  API_KEY: {
+    // The message must not quote it.
+    schema: z.string().regex(/^[\x21-\x7e]{0,1024}$/, {
+      error: 'expected up to 1024 visible ASCII characters without spaces',
+    }),
+    default: '',
+    shownDefault: 'none is needed',
+    help: 'key that requests must bring (401); a file is better',
+    isNeverEmpty: true,
+  },
+  API_KEYS_FILE: {
+    schema: z.string(),
+    default: '',
+    shownDefault: 'none',
+    help: 'file of such keys, one a line; read again on SIGHUP',
+    isNeverEmpty: true,
+  },
+  METRICS_NEED_KEY: {
+    schema: boolean(),
+    default: 'true',
+    help: 'whether /metrics needs a key, where keys are set',
+  },
+  TLS_CERT_FILE: {
+    schema: z.string(),
+    default: '',
+    shownDefault: 'none: plain HTTP',
+    help: 'certificate and its chain, PEM; read again on SIGHUP',
+    isNeverEmpty: true,
+  },
+  TLS_KEY_FILE: {
+    schema: z.string(),
+    default: '',
+    shownDefault: 'none',
+    help: 'private key of the certificate, PEM; read again on SIGHUP',
+    isNeverEmpty: true,
+  },
+  CORS_ORIGINS: {
+    schema: origins(),
+    default: '',
+    shownDefault: 'none',
+    help: 'origins whose pages may ask, separated by commas, or *',
+  },
   SHUTDOWN_DELAY_MS: {
     schema: integer(0, MILLISECONDS_MAX),
     default: '0',
@@ -148,7 +206,7 @@ export const SETTINGS = {
   SHUTDOWN_TIMEOUT_MS: {
     schema: integer(1, MILLISECONDS_MAX),
     default: '25000',
-    help: 'longest time from being told to stop to the end, SHUTDOWN_DELAY_MS included',
+    help: 'longest time from being told to stop to the end, with SHUTDOWN_DELAY_MS',
   },
   LOG_LEVEL: {
     schema: z
@@ -212,6 +270,33 @@ function operators() {
     .string()
     .regex(/^(?:\w+::\w+(?: *, *\w+::\w+)*)?$/, { error })
     .transform((text) => (text === '' ? [] : text.split(/ *, */)));
+}
+
+function boolean() {
+  const error = expected('true or false');
+  return z
+    .string()
+    .regex(/^(?:true|false)$/i, { error })
+    .transform((text) => /^true$/i.test(text));
+}
+
+/** Origins as browsers send them, or the one element `*`. */
+function origins() {
+  const error = expected('* or origins such as https://example.org, separated by commas');
+  return z.string().transform((text, context): readonly string[] => {
+    const list = text.split(',').map((origin) => origin.trim());
+    if (text === '') return [];
+    if (text !== '*' && !list.every(isOrigin)) {
+      context.addIssue({ code: 'custom', message: error({ input: text }) });
+    }
+    return list;
+  });
+}
+
+/** Without a path, a default port or capital letters: a browser would send none of them. */
+function isOrigin(text: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/.test(text)) return false;
+  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
 /** A number of bytes: "1048576", "512kb", "1mb" (1 kb = 1024 bytes). */

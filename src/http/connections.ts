@@ -36,15 +36,28 @@ export class Connections {
     return this.#open.size;
   }
 
-  opened(socket: Socket): void {
+  /** @param isSecure its TLS handshake is to come, before which nobody can be told anything */
+  opened(socket: Socket, isSecure = false): void {
     if (this.#open.size >= this.#limit && !this.#makeRoom()) {
       this.#count('refused');
-      socket.write(REFUSAL);
+      if (!isSecure) socket.write(REFUSAL);
       socket.destroy();
       return;
     }
     this.#open.add(socket);
     this.#wait(socket, { receiving: null, hasAsked: false });
+  }
+
+  /** The handshake is done: what comes on `socket` now comes on `secure`. */
+  secured(socket: Socket, secure: Socket): void {
+    if (!this.#open.has(socket)) return;
+    this.closed(socket);
+    this.#open.add(secure);
+    this.#wait(secure, { receiving: null, hasAsked: false });
+  }
+
+  has(socket: Socket): boolean {
+    return this.#open.has(socket);
   }
 
   /** The next move is the client's: to send the rest of this request or, where it is null, one. */
@@ -68,6 +81,11 @@ export class Connections {
     this.closed(socket);
     this.#count(end);
     socket.destroy();
+  }
+
+  /** Ends all of them, whatever is due. */
+  destroyAll(): void {
+    for (const socket of this.#open) socket.destroy();
   }
 
   /** Whether one that was accepted less than `ms` ago has not sent a request yet. */

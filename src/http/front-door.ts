@@ -1,10 +1,11 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import { ServiceError } from '../errors';
 import { EngineError } from '../native/engine';
+import type { Gate } from './access/gate';
 import { answerError, type ErrorLimits } from './middleware/answer-errors';
 import { contextOf, type RequestContext } from './request-context';
-import { originForm } from './request-target';
+import { originForm, pathOf } from './request-target';
 import type { Endpoint } from './routes/endpoint';
 import type { Turns } from './turns';
 
@@ -16,9 +17,18 @@ export interface FrontDoorOptions {
   readonly app: Express;
   readonly endpoints: readonly Endpoint[];
   readonly track: (request: Request, response: Response) => void;
+  /** Null: everybody may ask. */
+  readonly gate: Gate | null;
   readonly turns: Turns;
   readonly limits: AdmissionLimits & ErrorLimits;
 }
+
+/** @param isBodyHeld the client sends its body when it is told to (`Expect: 100-continue`) */
+export type Listener = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  isBodyHeld?: boolean,
+) => void;
 
 export interface AdmissionLimits {
   /** The longest deadline, and that of requests that name none. */
@@ -27,13 +37,13 @@ export interface AdmissionLimits {
 }
 
 /**
- * Where every request comes in. Those that ask for work wait for their turn, and then, where the
- * queue would refuse them, are refused before a byte of the body is read and before Express: under
- * overload most requests end here, and must cost next to nothing. What only looks (GET) goes on at
- * once.
+ * Where every request comes in. Who may not ask is sent away first (`openGate`). Those that ask for
+ * work wait for their turn, and then, where the queue would refuse them, are refused before a byte of
+ * the body is read and before Express: under overload most requests end here, and must cost next to
+ * nothing. What only looks (GET) goes on at once.
  */
-export function openFrontDoor(options: FrontDoorOptions): RequestListener {
-  const { app, track, turns, limits } = options;
+export function openFrontDoor(options: FrontDoorOptions): Listener {
+  const { app, track, gate, turns, limits } = options;
   const endpoints = new Map(options.endpoints.map((endpoint) => [endpoint.path, endpoint]));
 
   /** Why it is refused; null: it is not. */
@@ -65,7 +75,7 @@ export function openFrontDoor(options: FrontDoorOptions): RequestListener {
     answerError(waitTooLong(turns.waitMs, limits.maxQueueWaitMs), response, limits);
   }
 
-  return (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  return (incoming: IncomingMessage, outgoing: ServerResponse, isBodyHeld = false) => {
     // They have the prototypes of Express from birth; see HttpServer.
     const [request, response] = [incoming as Request, outgoing as Response];
     request.url = originForm(request.url);
@@ -73,17 +83,16 @@ export function openFrontDoor(options: FrontDoorOptions): RequestListener {
     // next ones, in the middle of a body as it may be, for a request. So nothing may follow.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     track(request, response);
+    if (gate?.(request, response) === false) return;
+    // Only a POST has a body that is waited for. To others Node would, where answers before theirs are
+    // due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
+    if (isBodyHeld && request.method === 'POST') response.writeContinue();
     const begin = (): void => letIn(request, response);
     if (request.method !== 'POST') app(request, response);
     else if (turns.waitMs > limits.maxQueueWaitMs) turns.refuse(() => refuse(request, response));
     else if (contextOf(response).pipelined > 1) turns.beginPipelined(begin);
     else turns.begin(begin);
   };
-}
-
-function pathOf({ url }: Request): string {
-  const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
 }
 
 /** In ms, from the arrival of the request; null: the header is malformed. */

@@ -3,6 +3,12 @@ import type { Response } from 'express';
 import type { Connections } from './connections';
 
 /**
+ * How many more a connection may bring, pipelined, when it has brought as many as it may: whoever sends
+ * without waiting cannot know yet, and is to lose none; whoever never waits is to come to an end.
+ */
+const GRACE = 128;
+
+/**
  * The requests that have arrived and are not answered yet, and how the service stands to new ones:
  * it takes them, it takes them and wants to be left (`leave`), or it refuses them (`drain`).
  */
@@ -10,13 +16,18 @@ export class InFlight {
   readonly #connections: Pick<Connections, 'waits' | 'owes'>;
   /** Answers that are due, by connection, in the order of the requests. */
   readonly #due = new Map<Socket, Response[]>();
+  readonly #maxRequests: number;
+  /** Requests that a connection has brought, where that is bounded. */
+  readonly #brought = new WeakMap<Socket, number>();
   #size = 0;
   #isLeaving = false;
   #isDraining = false;
   #onIdle: (() => void) | null = null;
 
-  constructor(connections: Pick<Connections, 'waits' | 'owes'>) {
+  /** @param maxRequests of one connection, which is closed after as many; 0: any number */
+  constructor(connections: Pick<Connections, 'waits' | 'owes'>, maxRequests = 0) {
     this.#connections = connections;
+    this.#maxRequests = maxRequests;
   }
 
   /** The process is to end: nobody should send requests here any more. */
@@ -40,7 +51,7 @@ export class InFlight {
     else this.#due.set(socket, [response]);
     this.#size++;
     this.#tellWhoseMove(socket);
-    if (this.#isLeaving) this.#closeAfterLast(socket);
+    if (this.#isUsedUp(socket) || this.#isLeaving) this.#closeAfterLast(socket);
   }
 
   /** False when it had ended before. */
@@ -89,6 +100,15 @@ export class InFlight {
       this.#onIdle = resolve;
       if (this.#size === 0) resolve();
     });
+  }
+
+  /** Node's own limit answers what is pipelined beyond it with an empty 503, and leaves it open. */
+  #isUsedUp(socket: Socket): boolean {
+    const most = this.#maxRequests;
+    if (most === 0) return false;
+    const count = (this.#brought.get(socket) ?? 0) + 1;
+    this.#brought.set(socket, count);
+    return count >= most && count <= most + GRACE;
   }
 
   #tellWhoseMove(socket: Socket): void {

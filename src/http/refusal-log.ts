@@ -3,6 +3,9 @@ import type { Refusal } from '../metrics/request-metrics';
 
 const INTERVAL_MS = 1000;
 
+/** Why nothing of a request was read. */
+export type UnreadRefusal = Refusal | 'no_key';
+
 /**
  * Requests that were refused before they were read, summed up once a second: under overload there are
  * thousands of them, and a line for each would cost more than the refusal. Each has a line of its own
@@ -10,14 +13,14 @@ const INTERVAL_MS = 1000;
  */
 export class RefusalLog {
   readonly #logger: Logger;
-  readonly #counts = new Map<Refusal, number>();
+  readonly #counts = new Map<UnreadRefusal, number>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
-  count(refusal: Refusal): void {
+  count(refusal: UnreadRefusal): void {
     this.#counts.set(refusal, (this.#counts.get(refusal) ?? 0) + 1);
     // Unreferenced: whoever closes the server writes the rest.
     this.#timer ??= setTimeout(this.flush, INTERVAL_MS).unref();

@@ -12,3 +12,9 @@ export function originForm(target: string): string {
   if (rest === target) return target; // such as the * of OPTIONS
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
+
+/** The path of a request whose target is in origin form, as the router reads it. */
+export function pathOf({ url }: { readonly url: string }): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}

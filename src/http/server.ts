@@ -1,28 +1,30 @@
 import http from 'node:http';
+import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import type tls from 'node:tls';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { InvalidStatus, RequestMetrics } from '../metrics/request-metrics';
+import { type Certificate, TLS_VERSION } from './access/certificate';
 import type { Connections } from './connections';
+import type { Listener } from './front-door';
 import type { InFlight } from './in-flight';
 import { rawAnswer } from './raw-answer';
 import type { RefusalLog } from './refusal-log';
 import type { Turns } from './turns';
 
-/** Time a client may take for its request line and headers, and for the whole request, in ms. */
+/**
+ * Time a client may take for its request line and headers, before them for its TLS handshake, and for
+ * the whole request, in ms.
+ */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** How often those two are looked at, in ms. */
 const TIMEOUTS_INTERVAL_MS = 5000;
 /** How long a connection stays open for what is no HTTP to be answered, in ms. */
 const LAST_WORDS_MS = 1000;
-/**
- * How long an idle connection stays open. Longer than the 60 s of the usual load balancers: the
- * side that closes first must be theirs, or a request can meet a connection that is closing.
- */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
 const BACKLOG = 4096;
 
@@ -37,18 +39,28 @@ const LOOK_INTERVAL_MS = 10;
 export interface ServerOptions {
   readonly app: Express;
   /** What stands before the app. */
-  readonly listener: http.RequestListener;
+  readonly listener: Listener;
   readonly turns: Turns;
   readonly refusals: RefusalLog;
   readonly inFlight: InFlight;
   readonly connections: Connections;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
+  /**
+   * How long an idle connection stays open, in ms. By default longer than the 60 s of the usual load
+   * balancers: the side that closes first must be theirs, or a request can meet a connection that is
+   * closing.
+   */
+  readonly keepAliveTimeoutMs: number;
+  /** Null: plain HTTP. */
+  readonly certificate: Certificate | null;
 }
 
 /** The HTTP server of one process: protocol limits, protocol errors, and an orderly end. */
 export class HttpServer {
   readonly #server: http.Server;
+  /** The same; null: plain HTTP. */
+  readonly #secure: https.Server | null;
   readonly #connections: Connections;
   readonly #inFlight: InFlight;
   readonly #logger: Logger;
@@ -62,31 +74,39 @@ export class HttpServer {
     this.#inFlight = inFlight;
     this.#logger = logger;
     this.#metrics = metrics;
-    this.#server = http.createServer({
+    const { keepAliveTimeoutMs, certificate } = options;
+    const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      keepAliveTimeout: keepAliveTimeoutMs,
       ...prototypesOf(app),
-      requireHostHeader: false, // Node would answer it without a body; see requireHost
-    });
-    this.#server.maxHeadersCount = 0; // as many as 16 KiB hold: Node would leave out those beyond 2,000
-    this.#server.on('request', listener);
-    // Only a POST has a body that is waited for. To others Node would, where answers before theirs are
-    // due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
-    this.#server.on('checkContinue', (request, response) => {
-      if (request.method === 'POST') response.writeContinue();
-      listener(request, response);
-    });
+      requireHostHeader: false, // Node would answer it without a body; see checkHeaders
+    };
+    this.#secure =
+      certificate &&
+      https.createServer({
+        ...settings,
+        ...secureContextOf(certificate),
+        handshakeTimeout: HEADERS_TIMEOUT_MS,
+      });
+    this.#server = this.#secure ?? http.createServer(settings);
+    this.#server.maxHeadersCount = 0; // Node would leave out those beyond; see checkHeaders
+    this.#server.on('request', (request, response) => listener(request, response));
+    this.#server.on('checkContinue', (request, response) => listener(request, response, true));
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
-    this.#server.on('checkExpectation', listener);
+    this.#server.on('checkExpectation', (request, response) => listener(request, response));
     this.#server.on('connection', (socket) => {
       turns.hurry();
-      connections.opened(socket);
-      socket.on('close', () => {
-        inFlight.connectionClosed(socket);
-        connections.closed(socket);
-      });
+      connections.opened(socket, this.#secure !== null);
+      socket.on('close', () => this.#closed(socket));
+    });
+    this.#secure?.prependListener('secureConnection', (socket) => {
+      connections.secured(below(socket), socket);
+      socket.on('close', () => this.#closed(socket));
+    });
+    this.#secure?.on('tlsClientError', ({ code }: NodeJS.ErrnoException, socket) => {
+      if (code !== 'ECONNRESET') connections.cut(below(socket), 'tls_failed'); // else it has gone itself
     });
     this.#server.on('clientError', this.#answerClientError);
   }
@@ -104,6 +124,11 @@ export class HttpServer {
         resolve(this.#server.address() as net.AddressInfo);
       });
     });
+  }
+
+  /** For connections from now on; those that are open keep the one that they have. */
+  renew(certificate: Certificate): void {
+    this.#secure?.setSecureContext(secureContextOf(certificate));
   }
 
   /** From now on /ready is 503 and each answer the last of its connection; requests are still taken. */
@@ -128,17 +153,24 @@ export class HttpServer {
     this.#server.closeIdleConnections();
     // What is left has sent no whole request, or is still reading its answer from the kernel.
     await setImmediate();
-    this.#server.closeAllConnections();
+    this.#connections.destroyAll();
     await closed;
     this.#refusals.flush();
+  }
+
+  #closed(socket: net.Socket): void {
+    this.#inFlight.connectionClosed(socket);
+    this.#connections.closed(socket);
   }
 
   /** A request that Node's HTTP parser refuses never reaches Express. */
   readonly #answerClientError = (error: NodeJS.ErrnoException, stream: Duplex): void => {
     const socket = stream as net.Socket;
     this.#logger.debug({ code: error.code }, 'client error');
-    // The answer to an earlier request on this connection must not be overtaken by this one.
-    if (!socket.writable || error.code === 'ECONNRESET' || this.#inFlight.isAnswerDueOn(socket)) {
+    // Who has failed the TLS handshake, to which Node lends this event, reads no answer. And the answer
+    // to an earlier request on this connection must not be overtaken by this one.
+    const isReader = socket.writable && this.#connections.has(socket);
+    if (!isReader || error.code === 'ECONNRESET' || this.#inFlight.isAnswerDueOn(socket)) {
       socket.destroy();
       return;
     }
@@ -149,6 +181,15 @@ export class HttpServer {
     const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
     socket.once('close', () => clearTimeout(timer));
   };
+}
+
+function secureContextOf({ cert, key }: Certificate): tls.SecureContextOptions {
+  return { cert, key, minVersion: TLS_VERSION };
+}
+
+/** The TCP connection under a TLS one, for which Node has no public name. */
+function below(socket: tls.TLSSocket): net.Socket {
+  return (socket as tls.TLSSocket & { readonly _parent: net.Socket })._parent;
 }
 
 /**

@@ -3,9 +3,10 @@ import { byLabel, counter, type Family, gauge } from './family';
 /**
  * Why the service ended a connection that its client had not: it was the one that had waited for its
  * client for longest when all were in use; all were in use and owed an answer; its body had come
- * slowest when those on their way filled the memory for them; its answer was not taken.
+ * slowest when those on their way filled the memory for them; its answer was not taken; its TLS handshake
+ * failed or took too long.
  */
-export type ConnectionEnd = 'made_room' | 'refused' | 'body_stuck' | 'answer_stuck';
+export type ConnectionEnd = 'made_room' | 'refused' | 'body_stuck' | 'answer_stuck' | 'tls_failed';
 
 /** Counts connections. */
 export class ConnectionMetrics {
@@ -14,6 +15,7 @@ export class ConnectionMetrics {
     refused: 0,
     body_stuck: 0,
     answer_stuck: 0,
+    tls_failed: 0,
   };
 
   readonly ended = (end: ConnectionEnd): void => {

@@ -63,13 +63,18 @@ export class Visit {
     });
   }
 
-  static async open(browser: Browser, service: Service, look: Look = LOOKS[0]): Promise<Visit> {
+  /** @param sign what is to be seen first; by default the model's name, once /info has answered */
+  static async open(
+    browser: Browser,
+    service: Service,
+    look: Look = LOOKS[0],
+    sign = '.badge .dot',
+  ): Promise<Visit> {
     const { viewport, colorScheme } = look;
     const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
     const visit = new Visit(context, await context.newPage(), service.origin);
     await visit.page.goto(`${service.origin}/`);
-    // The model's name is there once /info has answered.
-    await visit.page.locator('.badge .dot').waitFor();
+    await visit.page.locator(sign).waitFor();
     return visit;
   }
 
@@ -137,7 +142,7 @@ export class Visit {
 export interface Stage {
   readonly service: Service;
   /** A visit of the service, or of another one; it ends with the test. */
-  readonly open: (look?: Look, at?: Service) => Promise<Visit>;
+  readonly open: (look?: Look, at?: Service, sign?: string) => Promise<Visit>;
 }
 
 /** Within a `describe`: a browser and a service, there before its tests and gone after them. */
@@ -164,8 +169,8 @@ export function setStage(start: () => Promise<Service>): Stage {
     get service() {
       return service;
     },
-    open: async (look, at = service) => {
-      visit = await Visit.open(browser, at, look);
+    open: async (look, at = service, sign = undefined) => {
+      visit = await Visit.open(browser, at, look, sign);
       return visit;
     },
   };

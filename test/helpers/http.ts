@@ -1,4 +1,5 @@
 import http from 'node:http';
+import https from 'node:https';
 import net from 'node:net';
 
 /** Where a service listens; a `Service` is one. */
@@ -21,12 +22,15 @@ export interface RequestOptions {
   readonly body?: string | Buffer;
   readonly agent?: http.Agent;
   readonly signal?: AbortSignal;
+  /** Over TLS: the certificate that the service has to show. */
+  readonly ca?: string;
 }
 
 export function request(service: Address, options: RequestOptions): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const { body, agent, signal } = options;
-    const outgoing = http.request(
+    const { body, agent, signal, ca } = options;
+    const send = ca === undefined ? http.request : https.request;
+    const outgoing = send(
       {
         host: '127.0.0.1',
         port: service.port,
@@ -39,6 +43,7 @@ export function request(service: Address, options: RequestOptions): Promise<Answ
         // By default a connection of its own.
         agent: agent ?? false,
         ...(signal && { signal }),
+        ...(ca !== undefined && { ca }),
       },
       (incoming) => {
         const chunks: Buffer[] = [];

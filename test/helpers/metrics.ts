@@ -63,12 +63,18 @@ function parseSample(line: string): Sample {
   };
 }
 
-export async function scrape(service: Service, agent?: http.Agent): Promise<Scrape> {
-  const { status, headers, text } = await request(service, {
+export async function scrape(
+  service: Service,
+  agent?: http.Agent,
+  headers: http.OutgoingHttpHeaders = {},
+): Promise<Scrape> {
+  const answer = await request(service, {
     path: '/metrics',
+    headers,
     ...(agent && { agent }),
   });
+  const { status, text } = answer;
   if (status !== 200) throw new Error(`GET /metrics: ${status} ${text}`);
-  expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+  expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
   return new Scrape(text);
 }

@@ -48,6 +48,28 @@ describe('SentimentClient', () => {
     });
   });
 
+  it('brings a key, which wins over a header', async () => {
+    const apiKey = 'the-key-of-the-client-test';
+    const guarded = await startService('sentiment', {
+      env: { ...textModel('bert-single-label'), API_KEY: apiKey },
+    });
+    const headers = { Authorization: 'Basic abc', 'x-request-id': 'kept' };
+    const knowing = new SentimentClient(guarded.origin, { apiKey, headers });
+    expect(await knowing.analyze('good')).toMatchObject({ input_text: 'good' });
+    expect((await knowing.info()).service).toBe('sentiment');
+    const stranger = new SentimentClient(guarded.origin, { headers });
+    expect(await stranger.ready()).toBe(true);
+    expect(await errorOf(stranger.analyze('good'))).toMatchObject({
+      status: 401,
+      detail: 'An API key is needed, in one header: "Authorization: Bearer KEY".',
+      requestId: 'kept',
+    });
+    await guarded.stop();
+    expect(() => new SentimentClient('http://x', { apiKey: 'secret key' })).toThrow(
+      new TypeError('apiKey: expected visible ASCII characters without spaces'),
+    );
+  });
+
   it('gives up when told to', async () => {
     const reason = new Error('changed my mind');
     const aborted = { signal: AbortSignal.abort(reason) };

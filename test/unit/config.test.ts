@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { type Command, type Config, ConfigError, helpText, readCommand } from '../../src/config';
-import type { Place } from '../../src/settings';
+import { type Place, SETTINGS } from '../../src/settings';
 
 const PLACE: Place = {
   coresGranted: 8,
@@ -54,6 +56,15 @@ describe('readCommand', () => {
       bodyLimit: 1024 ** 2,
       bodyMemory: 64 * 1024 ** 2,
       maxConnections: 924,
+      maxConnectionRequests: 0,
+      keepAliveTimeoutMs: 65_000,
+      access: {
+        apiKey: null,
+        apiKeysFile: null,
+        metricsNeedKey: true,
+        tls: null,
+        corsOrigins: [],
+      },
       shutdownDelayMs: 0,
       shutdownTimeoutMs: 25_000,
       logLevel: 'info',
@@ -82,6 +93,13 @@ describe('readCommand', () => {
       BODY_LIMIT: '512kb',
       BODY_MEMORY: '2mb',
       MAX_CONNECTIONS: '33',
+      MAX_CONNECTION_REQUESTS: '34',
+      KEEP_ALIVE_TIMEOUT_MS: '620000',
+      API_KEYS_FILE: 'keys',
+      METRICS_NEED_KEY: 'FALSE',
+      TLS_CERT_FILE: '/abs/cert.pem',
+      TLS_KEY_FILE: 'key.pem',
+      CORS_ORIGINS: 'https://a.example, http://localhost:3000,capacitor://localhost',
       SHUTDOWN_DELAY_MS: '300',
       SHUTDOWN_TIMEOUT_MS: '900',
       LOG_LEVEL: 'debug',
@@ -110,6 +128,15 @@ describe('readCommand', () => {
       bodyLimit: 512 * 1024,
       bodyMemory: 2 * 1024 ** 2,
       maxConnections: 33,
+      maxConnectionRequests: 34,
+      keepAliveTimeoutMs: 620_000,
+      access: {
+        apiKey: null,
+        apiKeysFile: '/home/user/keys',
+        metricsNeedKey: false,
+        tls: { certFile: '/abs/cert.pem', keyFile: '/home/user/key.pem' },
+        corsOrigins: ['https://a.example', 'http://localhost:3000', 'capacitor://localhost'],
+      },
       shutdownDelayMs: 300,
       shutdownTimeoutMs: 900,
       logLevel: 'debug',
@@ -181,6 +208,72 @@ describe('readCommand', () => {
           'and needs some itself',
       ],
     ]);
+  });
+
+  it('takes a key, and warns of one that is a flag', () => {
+    const set = config(['eeg'], { API_KEY: 'a-key' });
+    expect([set.access.apiKey, set.warnings]).toEqual(['a-key', []]);
+    const flag = config(['eeg', '--api-key', 'a-key']);
+    expect([flag.access.apiKey, flag.warnings]).toEqual([
+      'a-key',
+      ['API_KEY: as a flag, everyone on this machine can read it'],
+    ]);
+  });
+
+  it.each([
+    ['a key that no header can hold', { API_KEY: 'secret key' }],
+    ['a key of other characters', { API_KEY: 'sécret' }],
+    ['a key that is too long', { API_KEY: `secret${'x'.repeat(1024)}` }],
+  ])('refuses %s without quoting it', (_name, environment) => {
+    expect(problems(['eeg'], environment)).toEqual([
+      'API_KEY: expected up to 1024 visible ASCII characters without spaces',
+    ]);
+  });
+
+  it.each(['API_KEY', 'API_KEYS_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'])(
+    'opens nothing because %s is empty',
+    (name) => {
+      const line = `${name}: is empty: give it a value, or do not set it`;
+      expect(problems(['eeg'], { [name]: ' ' })).toEqual([line]);
+      expect(problems(['eeg', `--${name.replaceAll('_', '-')}=`])).toEqual([line]);
+    },
+  );
+
+  it.each([
+    [
+      { API_KEY: 'a', API_KEYS_FILE: 'keys' },
+      'API_KEYS_FILE: expected alone: put the key of API_KEY into the file',
+    ],
+    [{ TLS_CERT_FILE: 'c' }, 'TLS_KEY_FILE: is needed by TLS_CERT_FILE'],
+    [{ TLS_KEY_FILE: 'k' }, 'TLS_CERT_FILE: is needed by TLS_KEY_FILE'],
+    [{ METRICS_NEED_KEY: 'no' }, 'METRICS_NEED_KEY: expected true or false, received "no"'],
+    [
+      { KEEP_ALIVE_TIMEOUT_MS: '0' },
+      'KEEP_ALIVE_TIMEOUT_MS: expected an integer from 1 to 2147483647, received "0"',
+    ],
+  ])('says what does not go together in %j', (environment, line) => {
+    expect(problems(['eeg'], environment)).toEqual([line]);
+  });
+
+  it.each([
+    'https://a.example/',
+    'https://A.example',
+    'https://a.example:443',
+    'a.example',
+    'null',
+    '*,https://a.example',
+    'https://a.example,',
+    'https://a.example https://b.example',
+    'https://*.example',
+  ])('refuses CORS_ORIGINS %s, which no browser sends', (text) => {
+    expect(problems(['eeg'], { CORS_ORIGINS: text })).toEqual([
+      'CORS_ORIGINS: expected * or origins such as https://example.org, separated by commas, ' +
+        `received "${text}"`,
+    ]);
+  });
+
+  it('takes all origins', () => {
+    expect(config(['eeg'], { CORS_ORIGINS: '*' }).access.corsOrigins).toEqual(['*']);
   });
 
   it('takes an empty variable for not set', () => {
@@ -269,6 +362,13 @@ describe('readCommand', () => {
     expect(command(['eeg', '--port', 'abc', '-h'])).toEqual({ type: 'help' });
     expect(command(['--version'])).toEqual({ type: 'version' });
   });
+});
+
+it('has all settings in the README', () => {
+  const readme = readFileSync(path.join(__dirname, '..', '..', 'README.md'), 'utf8');
+  const rows = readme.split('\n').filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) => row.split(' | ')[0]?.match(/[A-Z][A-Z_]+/g) ?? []);
+  expect(named).toEqual(expect.arrayContaining(Object.keys(SETTINGS)));
 });
 
 describe('helpText', () => {

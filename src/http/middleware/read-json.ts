@@ -7,6 +7,7 @@ import express, {
 } from 'express';
 import { ServiceError } from '../../errors';
 import type { Turns } from '../turns';
+import { isTooDeep, MOST_LEVELS } from './json-depth';
 
 /** `application/json` or `application/<anything>+json`, and what follows. */
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
@@ -50,6 +51,9 @@ function parseJson(bytes: unknown): unknown {
   }
   // Decoding would put U+FFFD in the place of what is not UTF-8.
   if (!isUtf8(bytes)) throw new ServiceError('BODY_INVALID', 'body: is not valid UTF-8');
+  if (isTooDeep(bytes)) {
+    throw new ServiceError('BODY_INVALID', `body: is nested over ${MOST_LEVELS} levels deep`);
+  }
   const text = bytes.toString('utf8');
   try {
     return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);

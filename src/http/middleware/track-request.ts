@@ -9,13 +9,15 @@ import { phasesOf } from '../../tracing/phases';
 import { parseTraceparent, type TraceContext } from '../../tracing/trace-context';
 import type { Tracer } from '../../tracing/tracer';
 import type { InFlight } from '../in-flight';
-import type { RefusalLog } from '../refusal-log';
+import type { RefusalLog, UnreadRefusal } from '../refusal-log';
 import { contextOf, type RequestContext } from '../request-context';
 import { roundMs, type Timings, timingsOf } from '../timings';
 import type { UnsentAnswers } from '../unsent-answers';
 
 /** What probes and scrapers ask every few seconds. */
 const ASKED_BY_MACHINES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
+
+const MOST_HEADERS = 100;
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -73,8 +75,14 @@ export function trackRequest(
   };
 }
 
-/** HTTP/1.1 wants a Host header (RFC 9112, 3.2). Node's own check answers without a body. */
-export function requireHost(request: Request, _response: Response, next: NextFunction): void {
+/**
+ * HTTP/1.1 wants a Host header (RFC 9112, 3.2); Node's own check answers without a body. And of more
+ * headers than some hundred, Node would leave out the last ones without a word.
+ */
+export function checkHeaders(request: Request, _response: Response, next: NextFunction): void {
+  if (request.rawHeaders.length > 2 * MOST_HEADERS) {
+    throw new ServiceError('HEADERS_TOO_MANY', `There are over ${MOST_HEADERS} headers.`);
+  }
   if (request.headers.host === undefined && request.httpVersion === '1.1') {
     throw new ServiceError('REQUEST_INVALID', 'The Host header is missing.');
   }
@@ -95,9 +103,9 @@ function report(
 ) {
   const ended = endOf(response, context);
   metrics.ended(ended);
-  // The front door has refused it.
-  const isUnread = ended.refusal !== null && context.route !== null;
-  if (isUnread) refusals.count(ended.refusal);
+  const unread = unreadRefusalOf(ended, context);
+  const isUnread = unread !== null;
+  if (unread) refusals.count(unread);
   const level = isUnread ? 'debug' : levelOf(ended);
   const isTraced = tracer !== null && !isUnread && !isAskedByMachines(ended.route);
   if (!isTraced && !logger.isLevelEnabled(level)) return;
@@ -131,6 +139,15 @@ function endOf(response: Response, context: RequestContext): EndedRequest {
     durationMs: performance.now() - context.startedAt,
     refusal: isAskedByMachines(route) ? null : refusalOf(context.error),
   };
+}
+
+/** Why the front door has refused it; null: it has not. */
+function unreadRefusalOf(
+  { refusal }: EndedRequest,
+  { error, route }: RequestContext,
+): UnreadRefusal | null {
+  if (error instanceof ServiceError && error.code === 'KEY_NEEDED') return 'no_key';
+  return route === null ? null : refusal;
 }
 
 const REFUSALS: Readonly<Partial<Record<ErrorCode, Refusal>>> = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPublicPath } from '../access/public-paths';
 import { analyzeBatchBody, analyzeBody } from '../schemas/analyze';
 import {
   analyzeAnswer,
@@ -15,6 +16,7 @@ import {
 } from '../schemas/answers';
 import { predictBatchBody, predictBody } from '../schemas/predict';
 import { EEG_EXAMPLES, SENTIMENT_EXAMPLES } from './examples';
+import { withKeys } from './keys';
 import {
   ANALYSIS_HEADERS,
   analysisErrors,
@@ -36,8 +38,22 @@ const NOT_BLANK =
 
 const DISCLAIMER = '**Demonstration, not a medical device.** ';
 
-/** The OpenAPI 3.1 document of one service, from the schemas that check its requests. */
-export function describeApi(info: ServiceInfo): Node {
+/**
+ * The OpenAPI 3.1 document of one service, from the schemas that check its requests.
+ *
+ * @param access null: no key is needed
+ */
+export function describeApi(info: ServiceInfo, access: Access | null): Node {
+  const document = describeOpenApi(info);
+  return access ? withKeys(document, isPublicPath(Object.keys(PAGES), access)) : document;
+}
+
+/** Of a service that wants keys. */
+interface Access {
+  readonly metricsNeedKey: boolean;
+}
+
+function describeOpenApi(info: ServiceInfo): Node {
   const analysis = info.service === 'sentiment' ? describeSentiment(info) : describeEeg(info);
   return {
     openapi: '3.1.1',
@@ -49,7 +65,8 @@ export function describeApi(info: ServiceInfo): Node {
         `${analysis.description} Every error is JSON, \`{"detail": "<message>"}\`. A path that is ` +
         'not listed is 404; a method that a path does not list is 405, but for HEAD, which every GET ' +
         'has, and OPTIONS, which is 204: `Allow` lists them. Before any route, a request that is no ' +
-        'valid HTTP is 400, one that is not sent in time 408, one with headers over 16 KiB 431.',
+        'valid HTTP is 400, one that is not sent in time 408, one with more headers than 100, or over ' +
+        '16 KiB of them, 431.',
     },
     tags: [{ name: 'analysis' }, { name: 'operation' }, { name: 'pages' }],
     paths: { ...analysis.paths, ...operationPaths(info), ...PAGES },

@@ -104,7 +104,7 @@ export function serveStaticFile(file: StaticFile): RequestHandler {
     ) as Form;
     response.setHeader('Cache-Control', file.cacheControl);
     response.setHeader('ETag', form.etag);
-    response.setHeader('Vary', 'Accept-Encoding');
+    response.vary('Accept-Encoding');
     response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Referrer-Policy', 'no-referrer');

@@ -1,4 +1,5 @@
 import { ApiError } from './errors';
+import { authorization, isKeyAsked } from './key';
 
 /** Where the time of one answer went, in milliseconds. */
 export interface Timings {
@@ -41,7 +42,8 @@ async function ask<Body>(
   let response: Response;
   let text: string;
   try {
-    response = await fetch(path, { ...init, ...(signal && { signal }) });
+    const headers = { ...init.headers, ...authorization() };
+    response = await fetch(path, { ...init, headers, ...(signal && { signal }) });
     text = await response.text();
   } catch {
     signal?.throwIfAborted();
@@ -49,6 +51,7 @@ async function ask<Body>(
   }
   const total = performance.now() - startedAt;
   const body = parse(text);
+  if (response.status === 401) isKeyAsked.value = true;
   if (!response.ok) throw toError(response, body);
   if (body === undefined) throw new ApiError(response.status, 'The answer is not JSON.');
   return { body: body as Body, timings: readTimings(response.headers, total) };

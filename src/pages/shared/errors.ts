@@ -54,6 +54,12 @@ export function explain(error: unknown): Explanation {
         advice: 'Change it and try again.',
         detail,
       };
+    case 401:
+      return {
+        title: 'The service wants an API key.',
+        advice: 'Enter one above and try again.',
+        detail,
+      };
     case 413:
       return {
         title: 'This is more than the service takes at once.',

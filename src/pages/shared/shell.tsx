@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { info, infoProblem, loadInfo } from './info';
+import { isKeyAsked, key } from './key';
+import { KeyForm } from './key-form';
 import { ErrorNote, Note } from './note';
 import { switchTheme, theme } from './theme';
 
@@ -30,6 +32,7 @@ export function Shell({ title, banner, children }: ShellProps) {
         )}
       </header>
       <main class="wide">
+        {isKeyAsked.value && <KeyForm />}
         <ModelProblem />
         {children}
       </main>
@@ -37,8 +40,7 @@ export function Shell({ title, banner, children }: ShellProps) {
         <nav class="wide" aria-label="About this service">
           <span>libtorch-serve {info.value?.version}</span>
           <a href="docs">API</a>
-          <a href="info">Model and limits</a>
-          <a href="metrics">Metrics</a>
+          {key.value === null && !isKeyAsked.value && <OpenLinks />}
           <a href="licenses.txt">Licences</a>
         </nav>
       </footer>
@@ -46,9 +48,22 @@ export function Shell({ title, banner, children }: ShellProps) {
   );
 }
 
+/** What a link cannot show where a key is needed. */
+function OpenLinks() {
+  return (
+    <>
+      <a href="info">Model and limits</a>
+      <a href="metrics">Metrics</a>
+    </>
+  );
+}
+
 function ModelBadge() {
   const model = info.value?.model;
-  if (!model) return <span class="badge">{infoProblem.value ? 'No answer' : 'Asking…'}</span>;
+  if (!model) {
+    const problem = isKeyAsked.value ? 'Key needed' : 'No answer';
+    return <span class="badge">{infoProblem.value ? problem : 'Asking…'}</span>;
+  }
   return (
     <span class="badge">
       <span class={`dot ${model.loaded ? 'good' : 'bad'}`} aria-hidden="true" />
@@ -66,7 +81,9 @@ function ModelProblem() {
   const model = info.value?.model;
   return (
     <div role="status" class="status-region">
-      {infoProblem.value && <ErrorNote explanation={infoProblem.value} onRetry={loadInfo} />}
+      {infoProblem.value && !isKeyAsked.value && (
+        <ErrorNote explanation={infoProblem.value} onRetry={loadInfo} />
+      )}
       {model?.loaded === false && (
         <Note
           tone="bad"

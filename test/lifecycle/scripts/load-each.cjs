@@ -8,7 +8,9 @@ async function load(modelPath, options) {
   const before = process.memoryUsage.rss();
   try {
     const engine = await EegEngine.load({ modelPath, workers: 1, ...options });
-    const { diagnosis, confidence } = await engine.classify(Array.from({ length: 256 }, (_, i) => i % 7));
+    const { diagnosis, confidence } = await engine.classify(
+      Array.from({ length: 256 }, (_, i) => i % 7),
+    );
     await engine.close();
     return { diagnosis, confidence };
   } catch (error) {

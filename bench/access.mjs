@@ -1,0 +1,56 @@
+/**
+ * What it costs to look who asks, and how deep a body is nested, in µs: the best of some rounds.
+ *
+ *   node bench/access.mjs
+ *
+ * Needs `npm run build:ts`.
+ */
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { ROOT } from './paths.mjs';
+
+const require = createRequire(import.meta.url);
+const { ApiKeys, keyOf } = require(path.join(ROOT, 'dist/http/access/keys.js'));
+const { isTooDeep } = require(path.join(ROOT, 'dist/http/middleware/json-depth.js'));
+
+const MEBIBYTE = 1024 ** 2;
+const ROUNDS = 50;
+
+/** Short rounds, of which one is likely to have had the core for itself. */
+function best(count, run) {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = performance.now();
+    for (let i = 0; i < count; i++) run(i);
+    least = Math.min(least, performance.now() - start);
+  }
+  return ((1000 * least) / count).toFixed(1);
+}
+
+const names = ['Host', 'User-Agent', 'Accept', 'Content-Type', 'Content-Length', 'X-Request-Id'];
+const rawHeaders = names.flatMap((name) => [name, 'some value']);
+for (const count of [1, 100, 1000]) {
+  const keys = new ApiKeys(Array.from({ length: count }, (_, i) => `a-key-of-the-benchmark-${i}`));
+  const micros = best(Math.ceil(1000 / count), (i) => {
+    const authorization = `Bearer a-key-of-the-benchmark-${i}`;
+    const headers = { authorization };
+    keys.has(keyOf({ headers, rawHeaders: [...rawHeaders, 'Authorization', authorization] }));
+  });
+  console.log(`a request, ${count} keys: ${micros}`);
+}
+
+const half = MEBIBYTE / 2;
+const bodies = {
+  'numbers, 1 MiB': `[${'0.1234,'.repeat(MEBIBYTE / 7)}1]`,
+  'windows, 1 MiB': JSON.stringify({ signals: Array(460).fill(Array(256).fill(-1.2345678)) }),
+  'a window, 2.5 kB': JSON.stringify({ signal: Array(256).fill(-1.2345678) }),
+  'a text, 1 MiB': JSON.stringify({ text: 'It was good. '.repeat(MEBIBYTE / 13) }),
+  'a text, 100 bytes': JSON.stringify({ text: 'x'.repeat(89) }),
+  'brackets, 1 MiB': '['.repeat(half) + ']'.repeat(half),
+};
+for (const [name, text] of Object.entries(bodies)) {
+  const bytes = Buffer.from(text);
+  const count = bytes.length > 10_000 ? 1 : 1000;
+  const parsed = best(count, () => JSON.parse(text));
+  console.log(`${name}: parsed ${parsed}, looked at first ${best(count, () => isTooDeep(bytes))}`);
+}

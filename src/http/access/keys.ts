@@ -1,0 +1,54 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+const HEADER = 'authorization';
+const BEARER = /^bearer +([\x21-\x7e]+)$/i;
+
+/** The keys that may ask. Kept as digests, so that all have one length and none can be read here. */
+export class ApiKeys {
+  #digests: readonly Buffer[];
+
+  constructor(keys: readonly string[]) {
+    this.#digests = keys.map(digestOf);
+  }
+
+  get size(): number {
+    return this.#digests.length;
+  }
+
+  /** From now on these, and no others. */
+  replace(keys: readonly string[]): void {
+    this.#digests = keys.map(digestOf);
+  }
+
+  /** Takes as long for any key: it is compared with all of them, also once one was equal. */
+  has(key: string): boolean {
+    const digest = digestOf(key);
+    let isKnown = false;
+    for (const known of this.#digests) isKnown = timingSafeEqual(known, digest) || isKnown;
+    return isKnown;
+  }
+}
+
+/**
+ * The key of `Authorization: Bearer KEY`; null: there is none, or more than one header, of which Node
+ * would show the first and a proxy may have looked at another.
+ */
+export function keyOf({ headers, rawHeaders }: IncomingMessage): string | null {
+  const key = BEARER.exec(headers.authorization ?? '')?.[1];
+  return key !== undefined && countHeader(rawHeaders) === 1 ? key : null;
+}
+
+/** @param rawHeaders names and values in turn */
+function countHeader(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === HEADER.length && name.toLowerCase() === HEADER) count++;
+  }
+  return count;
+}
+
+function digestOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}

@@ -1,0 +1,45 @@
+import type { IsPublic } from '../access/gate';
+import { errorResponse, type Node } from './responses';
+
+const SCHEME = 'key';
+
+const NO_KEY = errorResponse(
+  'There is no key in one Authorization header, or it is not known.',
+  'The API key is not known.',
+  { 'WWW-Authenticate': { schema: { const: 'Bearer' } } },
+);
+
+/** What is added to the description. */
+const NEEDED =
+  ' Who asks needs a key, `Authorization: Bearer KEY`, but on paths that say otherwise. Without one ' +
+  'everything is 401, paths that are not listed too.';
+
+/** The document of the same service where keys are set. */
+export function withKeys(document: Node, isPublic: IsPublic): Node {
+  const { info, paths, components } = document as Readonly<Record<string, Node>>;
+  const described = Object.entries(paths as Readonly<Record<string, Operations>>);
+  return {
+    ...document,
+    info: { ...info, description: `${info?.description}${NEEDED}` },
+    security: [{ [SCHEME]: [] }],
+    paths: Object.fromEntries(
+      described.map(([path, operations]) => [
+        path,
+        Object.fromEntries(
+          Object.entries(operations).map(([method, operation]) => [
+            method,
+            isPublic(path)
+              ? { ...operation, security: [] }
+              : { ...operation, responses: { ...operation.responses, 401: NO_KEY } },
+          ]),
+        ),
+      ]),
+    ),
+    components: {
+      ...components,
+      securitySchemes: { [SCHEME]: { type: 'http', scheme: 'bearer' } },
+    },
+  };
+}
+
+type Operations = Readonly<Record<string, { readonly responses: Node }>>;
