@@ -144,6 +144,19 @@ TEST(Pickle, RefusesWhatAStackMachineCouldBeFooledWith) {
   }
 }
 
+/// 64 sizes in the memo, and tensors that take them as their shape, for five bytes each.
+TEST(Pickle, RefusesAShapeThatIsTakenFromTheMemoAgainAndAgain) {
+  std::string text =
+      "ctorch._utils\n_rebuild_tensor_v2\nq\x01("
+      "(U\x07storagectorch\nFloatStorage\nU\x01kU\x01zK\x01tQq\x02(";
+  for (int i = 0; i < 64; ++i) text += "K\x01";
+  text += "tq\x03(h\x02K\x01h\x03h\x03tq\x04";
+  for (int i = 0; i < 200'000; ++i) text += "h\x01h\x04R";
+  text += "t.";
+  std::string_view bytes = text;
+  EXPECT_THROW(Pickle{bytes}, LoadError);
+}
+
 TEST(Pickle, TakesAnyDepthAndACycle) {
   const std::string deep = std::string(500'000, ']') + std::string(499'999, 'a') + ".";
   std::string_view bytes = deep;
