@@ -3,6 +3,7 @@
 #include "torch_save_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <filesystem>
@@ -36,7 +37,10 @@ std::vector<float> values(const at::Tensor& tensor) {
 /// The message of the LoadError that reading these bytes throws; empty when they are read.
 /// Anything else that is thrown fails the test.
 std::string problem_of(const std::string& bytes) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "damaged.bin";
+  // Of this process alone: it is mapped while it is read.
+  const auto folder = std::filesystem::path(testing::TempDir()) / std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  const auto path = folder / "damaged.bin";
   std::ofstream(path, std::ios::binary) << bytes;
   try {
     read_torch_save(path.string());
@@ -126,6 +130,12 @@ TEST(TorchSaveFile, NamesAStorageThatIsShorterThanItsTensors) {
   ASSERT_NE(flat, std::string::npos);
   legacy[flat + 1] = 25;
   EXPECT_EQ(problem_of(legacy), "damaged.bin: flat: has a shape that does not fit its storage");
+}
+
+TEST(TorchSaveFile, NamesAnArchiveWhoseRecordsLieOverOneAnother) {
+  const std::string bytes =
+      content_of(std::filesystem::path(FUZZ_CORPUS) / "torch_save" / "overlapping-records");
+  EXPECT_NE(problem_of(bytes).find("its records are larger than the file"), std::string::npos);
 }
 
 TEST(Pickle, RefusesWhatAStackMachineCouldBeFooledWith) {
