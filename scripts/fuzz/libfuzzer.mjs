@@ -15,7 +15,7 @@ const MOST_RUNS_A_SECOND = 50_000;
 const LIMITS = ['-timeout=60', '-rss_limit_mb=1024', '-report_slow_units=10'];
 
 const SANITIZERS = {
-  ASAN_OPTIONS: 'quarantine_size_mb=16:malloc_context_size=4:detect_leaks=1:allocator_may_return_null=0',
+  ASAN_OPTIONS: 'quarantine_size_mb=16:malloc_context_size=4:detect_leaks=1',
   UBSAN_OPTIONS: 'print_stacktrace=1',
   LSAN_OPTIONS: `suppressions=${path.join(ROOT, 'scripts/sanitize/leaks.txt')}:print_suppressions=0`,
 };
