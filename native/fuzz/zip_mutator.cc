@@ -1,7 +1,6 @@
 // libFuzzer's mutator for targets that read archives: one entry changes, and the archive stays
 // whole.
 #include <algorithm>
-#include <cstring>
 #include <random>
 
 #include "zip.h"
@@ -49,6 +48,6 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mos
   fuzz::mutate(*entries, random);
   const std::string changed = fuzz::write_zip(*entries);
   if (start + changed.size() > most) return LLVMFuzzerMutate(data, size, most);
-  std::memcpy(data + start, changed.data(), changed.size());
+  std::ranges::copy(changed, data + start);
   return start + changed.size();
 }

@@ -28,7 +28,7 @@ struct Folder {
 std::string written(std::string_view content, const std::string& name) {
   static const Folder folder;
   const std::filesystem::path path = folder.path / name;
-  std::ofstream(path, std::ios::binary).write(content.data(), std::ssize(content));
+  std::ofstream(path, std::ios::binary) << content;
   return path.string();
 }
 
