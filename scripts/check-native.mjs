@@ -15,6 +15,7 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const FOLDER = path.join(ROOT, 'build/check');
 const TOOLS = path.join(FOLDER, 'tools');
 const REQUIREMENTS = path.join(ROOT, 'scripts/check-native.txt');
+const FUZZERS = ['--manifest-path', path.join(ROOT, 'native/hf/fuzz/Cargo.toml')];
 const CRATE = ['--manifest-path', path.join(ROOT, 'native/hf/Cargo.toml')];
 
 function run(what, command, args, options = {}) {
@@ -55,7 +56,7 @@ function installTools() {
 /** clang-tidy over every source, as many at once as there are cores. */
 async function lintCpp() {
   // A build of its own: clang cannot read the compiler's precompiled header.
-  await configureNative(FOLDER, { CMAKE_DISABLE_PRECOMPILE_HEADERS: 'ON' });
+  await configureNative(FOLDER, { CMAKE_DISABLE_PRECOMPILE_HEADERS: 'ON', FUZZ: 'ON' });
   const sources = cppFiles().filter((name) => name.endsWith('.cc'));
   const tidy = path.join(TOOLS, 'clang_tidy/data/bin/clang-tidy');
   run(
@@ -75,6 +76,7 @@ try {
     ...cppFiles(),
   ]);
   run('rustfmt', 'cargo', ['fmt', '--check', ...CRATE]);
+  run('rustfmt of the fuzzers', 'cargo', ['fmt', '--check', ...FUZZERS]);
   run('clippy', 'cargo', [
     'clippy',
     '--quiet',

@@ -1,6 +1,7 @@
 #include "checkpoint.h"
 
 #include <ATen/ops/from_blob.h>
+#include <c10/util/Exception.h>
 
 #include <filesystem>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "backend/model_config.h"
 #include "checkpoint_keys.h"
 #include "hf/safetensors.h"
+#include "runtime.h"
 #include "torch_save_file.h"
 
 namespace backend {
@@ -23,6 +25,17 @@ at::ScalarType scalar_type(std::string_view dtype) {
   };
   const auto it = types->find(dtype);
   return it == types->end() ? at::ScalarType::Undefined : it->second;
+}
+
+/// The tensor keeps the mapping alive, and nothing writes to a weight.
+at::Tensor mapped_tensor(const std::shared_ptr<MappedFile>& file, const hf::TensorView& view,
+                         at::ScalarType type) {
+  auto* data = const_cast<std::byte*>(file->bytes().data() + view.begin);
+  try {
+    return at::from_blob(data, view.shape, [file](void*) {}, at::TensorOptions(type));
+  } catch (const c10::Error&) {  // without elements, and yet too large: [0, 2**62, 8]
+    throw LoadError(file->name() + ": " + view.name + ": " + message_of_current_exception());
+  }
 }
 
 /// What `git clone` leaves in the place of a large file where Git LFS is not installed.
@@ -70,10 +83,7 @@ void Checkpoint::add_safetensors(const std::string& path) {
       add(view.name, {{}, file->name(), view.dtype});
       continue;
     }
-    // The tensor keeps the mapping alive, and nothing writes to a weight.
-    auto* data = const_cast<std::byte*>(bytes.data() + view.begin);
-    auto tensor = at::from_blob(data, view.shape, [file](void*) {}, at::TensorOptions(type));
-    add(view.name, {std::move(tensor), file->name(), view.dtype});
+    add(view.name, {mapped_tensor(file, view, type), file->name(), view.dtype});
   }
   files_.push_back(std::move(file));
 }

@@ -1,7 +1,9 @@
 #include "backend/model_config.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <sstream>
 
@@ -12,8 +14,8 @@ std::string shown(const ModelConfig::Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return '"' + *text + '"';
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* number = std::get_if<double>(&value)) {
-    const std::string digits = std::to_string(*number);
-    return digits.substr(0, digits.find_last_not_of("0.") + 1);
+    std::array<char, 32> digits{};  // the shortest ones that mean this number
+    return {digits.data(), std::to_chars(digits.begin(), digits.end(), *number).ptr};
   }
   return "null";
 }

@@ -255,11 +255,14 @@ class PickleMachine {
   }
 
   /// (storage, offset, size, stride, …); Source: torch/_utils.py, _rebuild_tensor_v2.
-  static TensorReference tensor_of(const PickleItems& arguments) {
-    return {.storage = *std::get<const StorageReference*>(arguments.at(0)),
-            .offset = std::get<int64_t>(arguments.at(1)),
-            .sizes = integers(std::get<PickleTuple>(arguments.at(2))),
-            .strides = integers(std::get<PickleTuple>(arguments.at(3)))};
+  TensorReference tensor_of(const PickleItems& arguments) {
+    TensorReference tensor{.storage = *std::get<const StorageReference*>(arguments.at(0)),
+                           .offset = std::get<int64_t>(arguments.at(1)),
+                           .sizes = integers(std::get<PickleTuple>(arguments.at(2))),
+                           .strides = integers(std::get<PickleTuple>(arguments.at(3)))};
+    // The same long shape, taken again and again from the memo, costs the file two bytes each time.
+    count_kept(tensor.sizes.size() + tensor.strides.size());
+    return tensor;
   }
 
   template <typename Container>
@@ -269,11 +272,14 @@ class PickleMachine {
   }
 
   const std::string* keep(std::string_view text) { return &pickle_.strings_.emplace_back(text); }
-  PickleItems* keep(PickleItems items) {
-    items_kept_ += items.size();
+  void count_kept(size_t items) {
+    items_kept_ += items;
     if (items_kept_ > kMostItems) {
       throw LoadError("holds a pickle of more values than a state_dict has use for");
     }
+  }
+  PickleItems* keep(PickleItems items) {
+    count_kept(items.size());
     return &pickle_.items_.emplace_back(std::move(items));
   }
 

@@ -240,6 +240,14 @@ TEST_F(CheckpointTest, NamesTheFileThatIsDamaged) {
   }
 }
 
+TEST_F(CheckpointTest, NamesAnEmptyTensorOfAnImpossibleShape) {
+  const auto path =
+      write("model.safetensors",
+            R"({"w":{"dtype":"F32","shape":[0,4611686018427387904,8],"data_offsets":[0,0]}})", "");
+  EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }),
+            "model.safetensors: w: Stride calculation overflowed");
+}
+
 TEST_F(CheckpointTest, NamesAFileThatCannotBeRead) {
   EXPECT_EQ(message_of([] { Checkpoint::open({"/nowhere/model.safetensors"}); }),
             "model.safetensors: cannot be opened: No such file or directory");

@@ -70,6 +70,15 @@ TEST(ModelConfig, NamesTheKeyThatIsWrong) {
             "config.json: half: expected a string, received 0.5");
 }
 
+TEST(ModelConfig, ShowsTheNumberThatStandsThere) {
+  for (const auto& [number, shown] :
+       {std::pair{100.0, "100"}, {0.0, "0"}, {-20.5, "-20.5"}, {1e300, "1e+300"}}) {
+    const ModelConfig config({{"name", number}});
+    EXPECT_EQ(message_of([&] { config.string_or("name", ""); }),
+              std::string("config.json: name: expected a string, received ") + shown);
+  }
+}
+
 TEST(ModelConfig, RequiresOneOfTheSupportedValues) {
   EXPECT_EQ(message_of([] { config().require_one_of("name", {"relu", "gelu"}); }), "no error");
   EXPECT_EQ(message_of([] { config().require_one_of("absent", {"relu"}); }), "no error");

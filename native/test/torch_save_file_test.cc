@@ -3,6 +3,7 @@
 #include "torch_save_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <filesystem>
@@ -36,7 +37,10 @@ std::vector<float> values(const at::Tensor& tensor) {
 /// The message of the LoadError that reading these bytes throws; empty when they are read.
 /// Anything else that is thrown fails the test.
 std::string problem_of(const std::string& bytes) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "damaged.bin";
+  // Of this process alone: it is mapped while it is read.
+  const auto folder = std::filesystem::path(testing::TempDir()) / std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  const auto path = folder / "damaged.bin";
   std::ofstream(path, std::ios::binary) << bytes;
   try {
     read_torch_save(path.string());
@@ -128,6 +132,12 @@ TEST(TorchSaveFile, NamesAStorageThatIsShorterThanItsTensors) {
   EXPECT_EQ(problem_of(legacy), "damaged.bin: flat: has a shape that does not fit its storage");
 }
 
+TEST(TorchSaveFile, NamesAnArchiveWhoseRecordsLieOverOneAnother) {
+  const std::string bytes =
+      content_of(std::filesystem::path(FUZZ_CORPUS) / "torch_save" / "overlapping-records");
+  EXPECT_NE(problem_of(bytes).find("its records are larger than the file"), std::string::npos);
+}
+
 TEST(Pickle, RefusesWhatAStackMachineCouldBeFooledWith) {
   for (const std::string& text : {
            std::string(),                      // nothing at all
@@ -142,6 +152,19 @@ TEST(Pickle, RefusesWhatAStackMachineCouldBeFooledWith) {
     std::string_view bytes = text;
     EXPECT_THROW(Pickle{bytes}, LoadError) << text.substr(0, 20);
   }
+}
+
+/// 64 sizes in the memo, and tensors that take them as their shape, for five bytes each.
+TEST(Pickle, RefusesAShapeThatIsTakenFromTheMemoAgainAndAgain) {
+  std::string text =
+      "ctorch._utils\n_rebuild_tensor_v2\nq\x01("
+      "(U\x07storagectorch\nFloatStorage\nU\x01kU\x01zK\x01tQq\x02(";
+  for (int i = 0; i < 64; ++i) text += "K\x01";
+  text += "tq\x03(h\x02K\x01h\x03h\x03tq\x04";
+  for (int i = 0; i < 200'000; ++i) text += "h\x01h\x04R";
+  text += "t.";
+  std::string_view bytes = text;
+  EXPECT_THROW(Pickle{bytes}, LoadError);
 }
 
 TEST(Pickle, TakesAnyDepthAndACycle) {

@@ -5,6 +5,7 @@
     python test/parity/tokenizer_parity.py --texts 5000 DIR…   # model directories of your own
     python test/parity/tokenizer_parity.py --variants 300      # also: that many random rewritings of
                                                                # their settings, 200 texts each
+    python test/parity/tokenizer_parity.py --texts 0 --kept    # the texts that the fuzzers keep
 
 Needs Cargo, and Python with requirements.txt. A directory that transformers itself cannot load counts
 as equal when native/hf refuses it too. Ends with 1 after any difference.
@@ -40,6 +41,7 @@ def main() -> int:
     parser.add_argument("directories", nargs="*", type=Path)
     parser.add_argument("--texts", type=int, default=20_000)
     parser.add_argument("--variants", type=int, default=0)
+    parser.add_argument("--kept", action="store_true")
     parser.add_argument("--seed", type=int, default=5)
     arguments = parser.parse_args()
     set_up()
@@ -47,6 +49,7 @@ def main() -> int:
     fixtures = sorted(path.parent for path in (FIXTURES / "tokenizers").glob("*/config.json"))
     directories = arguments.directories or fixtures
     texts = tokenizer_texts.texts(arguments.texts, arguments.seed)
+    texts += tokenizer_texts.kept() if arguments.kept else []
     equal = all([compare(native, directory, texts) for directory in directories])
     few = tokenizer_texts.texts(arguments.texts, arguments.seed)[-VARIANT_TEXTS:]
     for number in range(arguments.variants):

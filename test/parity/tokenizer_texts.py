@@ -1,6 +1,7 @@
 """Texts for comparing tokenizers: every plane of Unicode, every kind of trouble; the same ones each
 time for the same seed."""
 
+from pathlib import Path
 from random import Random
 
 from texts import TEXTS, TRAINING_TEXT
@@ -38,6 +39,18 @@ def texts(count: int, seed: int = 5) -> list[str]:
     fixed = [text for _, text in TEXTS] + ["", " ", "\n", *SPECIALS, *SPACES, *EMOJI, *PUNCTUATION]
     made = [KINDS[index % len(KINDS)](random) for index in range(max(0, count - len(fixed)))]
     return (fixed + made)[:count]
+
+
+def kept() -> list[str]:
+    """What the fuzzers of native/hf keep: texts that reach most of the code behind a tokenizer. Before
+    each stand the bytes that choose the tokenizer and how it is asked."""
+    corpus = Path(__file__).resolve().parents[2] / "native" / "hf" / "fuzz" / "corpus"
+    found = []
+    for target, head in (("cut", 3), ("encode", 2)):
+        paths = sorted((corpus / target).iterdir())
+        found += [path.read_bytes()[head:].decode("utf-8", "replace") for path in paths]
+    # Some are no text once, and one when repeated.
+    return found + [(text * 16)[:4000] for text in found]
 
 
 def plane(random: Random) -> str:

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::settings::Settings;
 
 mod byte_pair;
+mod charsmaps;
 mod file;
 mod frame;
 mod pieces;

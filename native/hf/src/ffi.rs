@@ -1,16 +1,14 @@
 //! The functions of include/hf/hf.h. Each catches panics: one that left Rust would end the process.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::ffi::{CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr;
 use std::slice;
 use std::sync::LazyLock;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, catch_panic};
 use crate::tensors::{self, Tensor};
 use crate::tokenizer::{Family, Tokenizer};
 
@@ -245,19 +243,10 @@ pub unsafe extern "C" fn hf_tensors_free(tensors: *mut Tensors) {
     }
 }
 
-/// Runs `body`; a panic becomes an error. What `body` borrows is never written by it, so that no
-/// half-made state can be seen afterwards.
+/// A panic becomes an error.
 fn guard<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
-        let message = panic_message(payload.as_ref());
-        Err(Error::new(format!("internal error: {message}")))
-    })
-}
-
-fn panic_message(payload: &(dyn Any + Send)) -> &str {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("panic")
+    catch_panic(body)
+        .unwrap_or_else(|message| Err(Error::new(format!("internal error: {message}"))))
 }
 
 /// # Safety

@@ -12,6 +12,9 @@ mod cut;
 mod error;
 pub mod ffi;
 mod files;
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../fuzz/targets/mod.rs"]
+pub mod fuzz;
 mod sentencepiece;
 mod settings;
 pub mod tensors;

@@ -8,6 +8,10 @@ use crate::error::{Error, Result};
 /// Bytes of the header's length field.
 const LENGTH_FIELD: usize = 8;
 
+/// Bytes of a header: some 80,000 tensors, where the format allows ten times as many. Once read they
+/// take many times the memory of their header, whatever their own size.
+const MOST_HEADER: u64 = 10_000_000;
+
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tensor {
     pub name: String,
@@ -21,6 +25,9 @@ pub struct Tensor {
 
 /// Validates a whole file's header; the tensors in the order of their offsets.
 pub fn parse(file: &[u8]) -> Result<Vec<Tensor>> {
+    if header_length(file).is_some_and(|length| length > MOST_HEADER) {
+        return Err(explain(&SafeTensorError::HeaderTooLarge, file));
+    }
     let (header_length, metadata) =
         SafeTensors::read_metadata(file).map_err(|error| explain(&error, file))?;
     let data = LENGTH_FIELD + header_length;
@@ -60,7 +67,7 @@ fn explain(error: &SafeTensorError, file: &[u8]) -> Error {
              {size} bytes"
         )),
         SafeTensorError::HeaderTooLarge => Error::new(
-            "not a safetensors file, or damaged: the header's length is over 100,000,000 bytes",
+            "not a safetensors file, or damaged: the header's length is over 10,000,000 bytes",
         ),
         SafeTensorError::MetadataIncompleteBuffer => Error::new(match last_end(file) {
             Some(end) => format!("truncated or damaged: {size} bytes, {end} expected"),
@@ -81,10 +88,14 @@ fn explain(error: &SafeTensorError, file: &[u8]) -> Error {
     }
 }
 
+fn header_length(file: &[u8]) -> Option<u64> {
+    let (length, _) = file.split_first_chunk::<LENGTH_FIELD>()?;
+    Some(u64::from_le_bytes(*length))
+}
+
 /// The header's entries with their offsets.
 fn entries(file: &[u8]) -> Option<Vec<(String, Value, usize, usize)>> {
-    let length = file.get(..LENGTH_FIELD)?.try_into().ok()?;
-    let length = usize::try_from(u64::from_le_bytes(length)).ok()?;
+    let length = usize::try_from(header_length(file)?).ok()?;
     let header = file.get(LENGTH_FIELD..LENGTH_FIELD.checked_add(length)?)?;
     let Value::Object(header) = serde_json::from_slice(header).ok()? else {
         return None;
@@ -106,7 +117,7 @@ fn entries(file: &[u8]) -> Option<Vec<(String, Value, usize, usize)>> {
 
 /// The size that the file should have.
 fn last_end(file: &[u8]) -> Option<usize> {
-    let length = u64::from_le_bytes(file.get(..LENGTH_FIELD)?.try_into().ok()?);
+    let length = header_length(file)?;
     let ends = entries(file)?.into_iter().map(|(_, _, _, end)| end);
     let header = usize::try_from(length).ok()?.checked_add(LENGTH_FIELD)?;
     header.checked_add(ends.max().unwrap_or(0))

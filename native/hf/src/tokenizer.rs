@@ -20,11 +20,11 @@ const TOKENIZER: &str = "tokenizer.json";
 
 /// Any number of threads may encode with one tokenizer.
 pub struct Tokenizer {
-    inner: tokenizers::Tokenizer,
+    pub(crate) inner: tokenizers::Tokenizer,
     frame: Frame,
     max_length: usize,
     kept: Side,
-    cutting: Option<Cutting>,
+    pub(crate) cutting: Option<Cutting>,
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use tokenizers::models::unigram::Unigram;
 use tokenizers::normalizers::{Replace, Sequence};
 use tokenizers::{ModelWrapper, NormalizerWrapper};
 
-use super::{Source, TOKENIZER, pieces, set_normalizer, vocabulary};
-use crate::error::{Error, Result};
+use super::{Source, TOKENIZER, charsmaps, pieces, set_normalizer, vocabulary};
+use crate::error::{Error, Result, catch_panic};
 use crate::sentencepiece::Model;
 
 const TOKENIZER_MODEL: &str = "tokenizer.model";
@@ -18,11 +18,12 @@ const TOKENIZER_MODEL: &str = "tokenizer.model";
 /// `class`: the name of the tokenizer class, for the message.
 pub fn open(source: &mut Source, class: &str) -> Result<Tokenizer> {
     match source.file {
-        Some((bytes, file)) => {
-            if let Some(normalizer) = file.get("normalizer") {
-                pieces::check_charsmaps(normalizer)?;
-            }
-            from_bytes(bytes).map_err(|error| Error::in_file(TOKENIZER, error))
+        Some((bytes, _)) => {
+            charsmaps::check_all(bytes)?;
+            // The crate panics on some files that it could refuse.
+            catch_panic(|| from_bytes(bytes))
+                .unwrap_or_else(|message| Err(message.into()))
+                .map_err(|error| Error::in_file(TOKENIZER, error))
         }
         None if matches!(class, "TokenizersBackend" | "PreTrainedTokenizer") => {
             let Some((name, model)) = pieces::open(source, TOKENIZER_MODEL)? else {
@@ -45,6 +46,9 @@ fn from_bytes(bytes: &[u8]) -> tokenizers::Result<Tokenizer> {
     let mut tokenizer = Tokenizer::from_bytes(bytes)?;
     tokenizer.with_padding(None);
     tokenizer.with_truncation(None)?;
+    // Some of its panics come with the first text (FixedLength of 0). An error may be that of a
+    // vocabulary without these letters.
+    let _ = tokenizer.encode_fast("A trial, 1.", false);
     Ok(tokenizer)
 }
 

@@ -122,10 +122,3 @@ fn precompiled(normalizer: &Value) -> Result<Option<Precompiled>> {
     let parsed = charsmap::parse(&bytes);
     parsed.map(Some).map_err(|error| problem(&error))
 }
-
-/// The same for a normalizer that the crate will read itself.
-pub fn check_charsmaps(normalizer: &Value) -> Result<()> {
-    precompiled(normalizer)?;
-    let nested = normalizer["normalizers"].as_array();
-    nested.into_iter().flatten().try_for_each(check_charsmaps)
-}

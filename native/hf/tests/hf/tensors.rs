@@ -61,6 +61,12 @@ fn damaged_files() {
     assert!(message(&[&good[..], &[0]].concat()).starts_with("truncated or damaged"));
     assert!(message(&u64::MAX.to_le_bytes()).contains("header's length is over"));
     assert!(message(&100_000_001u64.to_le_bytes()).contains("header's length is over"));
+    let spaces = " ".repeat(9_999_998);
+    assert_eq!(
+        parse(&file(&format!("{{{spaces}}}"), &[])).expect("none"),
+        []
+    );
+    assert!(message(&file(&format!("{{{spaces} }}"), &[])).contains("is over 10,000,000 bytes"));
     assert!(message(b"PK\x03\x04 a zip archive, not this").contains("not a safetensors file"));
     assert!(message(&file("{\"w\": ", &[])).starts_with("invalid JSON in header"));
     assert!(message(&file("[]", &[])).starts_with("invalid JSON in header"));

@@ -137,3 +137,39 @@ fn a_file_that_cannot_be_read_is_an_error() {
     std::fs::write(latin1.path().join("vocab.txt"), b"caf\xe9\n").expect("a written file");
     assert!(error(&latin1, Bert).starts_with("vocab.txt: invalid utf-8"));
 }
+
+/// Its trie is damaged: a text would lead out of it.
+#[test]
+fn rules_of_a_normalizer_are_checked_however_they_are_written() {
+    const RULES: &str = r#"{"precompiled_charsmap": "BAAAAAAAAAA="}"#;
+    const EMPTY: &str = "null";
+    let model = r#""model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0.0]]}"#;
+    for normalizers in [
+        format!(r#""normalizer": {RULES}"#),
+        format!(
+            r#""normalizer": {}"#,
+            RULES.replace('{', r#"{"type": "Precompiled", "#)
+        ),
+        format!(r#""normalizer": {{"type": "Sequence", "normalizers": [{RULES}]}}"#),
+        format!(r#""normalizer": {RULES}, "normalizer": {EMPTY}"#),
+    ] {
+        let file = format!(r#"{{"version": "1.0", {normalizers}, {model}}}"#);
+        let message = error(&directory(&[("tokenizer.json", &file)]), TokenizerJson);
+        let expected =
+            "tokenizer.json: normalizer: precompiled_charsmap: trie: node 0 lies outside";
+        assert_eq!(message, expected, "{normalizers}");
+    }
+}
+
+#[test]
+fn a_panic_of_the_crate_names_the_file() {
+    let model = r#""model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}"#;
+    for part in [
+        r#""pre_tokenizer": {"type": "FixedLength", "length": 0}"#,
+        r#""normalizer": {"type": "Precompiled"}"#,
+    ] {
+        let file = format!(r#"{{"version": "1.0", {part}, {model}}}"#);
+        let message = error(&directory(&[("tokenizer.json", &file)]), TokenizerJson);
+        assert!(message.starts_with("tokenizer.json: "), "{part}: {message}");
+    }
+}

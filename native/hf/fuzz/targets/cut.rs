@@ -1,0 +1,54 @@
+//! Differential: the ids of a part of a text against those of the whole one.
+
+use std::borrow::Cow;
+
+use super::fixtures::Each;
+use crate::cut::{self, Side};
+use crate::tokenizer::{Family, Tokenizer};
+
+const HEAD: usize = 3;
+const ROOMS: [usize; 8] = [1, 2, 5, 7, 16, 30, 64, 126];
+const PARTS: [usize; 8] = [24, 33, 48, 70, 100, 160, 260, 400];
+
+/// The first three bytes choose: the tokenizer; side, room for ids and size of the first part; how
+/// often the text is repeated. The rest is the text.
+pub fn cut(data: &[u8]) {
+    static TOKENIZERS: Each<Tokenizer> = Each::new();
+    let Some((text, chosen)) = text_of(data).zip(data.get(1)) else {
+        return;
+    };
+    let (name, tokenizer) = TOKENIZERS.get(data[0], |directory, family| {
+        let family = Family::from_c(family).expect("a family");
+        Tokenizer::open(directory, family, 512).expect("a fixture")
+    });
+    let Some(cutting) = &tokenizer.cutting else {
+        return;
+    };
+    let side = if chosen & 1 == 0 {
+        Side::Start
+    } else {
+        Side::End
+    };
+    let room = ROOMS[usize::from(chosen >> 1 & 7)];
+    let wanted = PARTS[usize::from(chosen >> 4 & 7)];
+    let ids = cutting.ids_of_parts(&tokenizer.inner, (&text, room, side), wanted);
+    let Some(ids) = ids.expect("no error") else {
+        return;
+    };
+    let whole = cut::encode(&tokenizer.inner, &text).expect("an encoding");
+    let is_same = match side {
+        _ if ids.len() <= room => ids == whole,
+        Side::Start => whole.starts_with(&ids),
+        Side::End => whole.ends_with(&ids),
+    };
+    assert!(
+        is_same,
+        "{name}: {side:?}, {room} of {text:?}, from {wanted} bytes on"
+    );
+}
+
+fn text_of(data: &[u8]) -> Option<String> {
+    let (head, text) = data.split_at_checked(HEAD)?;
+    let text: Cow<str> = String::from_utf8_lossy(text);
+    Some(text.repeat(1 + usize::from(head[2] % 16)))
+}

@@ -1,0 +1,19 @@
+//! What the fuzzers call with their bytes, and the tests with the kept ones. Each function panics when
+//! a promise of include/hf/hf.h is broken; all that files and texts can do is fail.
+
+mod c_abi;
+mod cut;
+mod encode;
+mod fixtures;
+mod safetensors;
+mod sentencepiece;
+mod tokenizer_files;
+
+pub use cut::cut;
+pub use encode::encode;
+pub use safetensors::safetensors;
+pub use sentencepiece::sentencepiece;
+pub use tokenizer_files::tokenizer_files;
+
+#[cfg(test)]
+mod tests;
