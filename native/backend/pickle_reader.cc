@@ -232,7 +232,9 @@ class PickleMachine {
   }
 
   /// (storage, offset, size, stride, …); Source: torch/_utils.py, _rebuild_tensor_v2.
-  static TensorReference tensor_of(const PickleItems& arguments) {
+  TensorReference tensor_of(const PickleItems& arguments) {
+    count_items(std::get<PickleTuple>(arguments.at(2)).items->size() +
+                std::get<PickleTuple>(arguments.at(3)).items->size());
     return {.storage = *std::get<const StorageReference*>(arguments.at(0)),
             .offset = std::get<int64_t>(arguments.at(1)),
             .sizes = integers(std::get<PickleTuple>(arguments.at(2))),
@@ -247,11 +249,15 @@ class PickleMachine {
 
   const std::string* keep(std::string_view text) { return &pickle_.strings_.emplace_back(text); }
   PickleItems* keep(PickleItems items) {
-    items_kept_ += items.size();
+    count_items(items.size());
+    return &pickle_.items_.emplace_back(std::move(items));
+  }
+
+  void count_items(size_t count) {
+    items_kept_ += count;
     if (items_kept_ > kMostItems) {
       throw LoadError("holds a pickle of more values than a state_dict has use for");
     }
-    return &pickle_.items_.emplace_back(std::move(items));
   }
 
   template <typename Value>

@@ -72,7 +72,7 @@ class MpNet final : public SequenceClassifier {
         embeddings_norm_(mpnet / "embeddings.LayerNorm", shape.hidden_size,
                          shape.layer_norm_epsilon),
         layers_(nn::make_encoder_layers(mpnet / "encoder.layer",
-                                        config.positive_integer("num_hidden_layers"), shape,
+                                        config.layer_count("num_hidden_layers"), shape,
                                         kLayerKeys)),
         head_(weights / "classifier.dense", weights / "classifier.out_proj", shape.hidden_size,
               config.positive_integer("num_labels"), nn::tanh) {

@@ -13,6 +13,7 @@ use crate::settings::Settings;
 mod byte_pair;
 mod file;
 mod frame;
+mod patterns;
 mod pieces;
 mod unigram;
 mod vocabulary;

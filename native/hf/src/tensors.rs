@@ -5,8 +5,13 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
+mod names;
+
 /// Bytes of the header's length field.
 const LENGTH_FIELD: usize = 8;
+
+/// A tensor takes about 130 bytes of it.
+const MOST_HEADER_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tensor {
@@ -21,6 +26,10 @@ pub struct Tensor {
 
 /// Validates a whole file's header; the tensors in the order of their offsets.
 pub fn parse(file: &[u8]) -> Result<Vec<Tensor>> {
+    if let Some(header) = header(file) {
+        require_few_bytes(header)?;
+        names::require_unique(header)?;
+    }
     let (header_length, metadata) =
         SafeTensors::read_metadata(file).map_err(|error| explain(&error, file))?;
     let data = LENGTH_FIELD + header_length;
@@ -35,8 +44,11 @@ fn tensor(metadata: &Metadata, name: String, data: usize) -> Result<Tensor> {
     let Some(info) = metadata.info(&name) else {
         return Err(Error::new(format!("tensor `{name}`: not in the header")));
     };
+    // A size of 0 excuses no others: strides are products of those that are left.
+    let mut sizes = info.shape.iter().map(|size| i64::try_from(*size).ok());
+    let product = sizes.try_fold(1i64, |product, size| product.checked_mul(size?.max(1)));
     let shape = info.shape.iter().map(|size| i64::try_from(*size));
-    let Ok(shape) = shape.collect() else {
+    let (Some(_), Ok(shape)) = (product, shape.collect()) else {
         return Err(Error::new(format!("tensor `{name}`: shape: too large")));
     };
     Ok(Tensor {
@@ -81,12 +93,26 @@ fn explain(error: &SafeTensorError, file: &[u8]) -> Error {
     }
 }
 
-/// The header's entries with their offsets.
-fn entries(file: &[u8]) -> Option<Vec<(String, Value, usize, usize)>> {
+/// The bytes of the header, where the file holds them.
+fn header(file: &[u8]) -> Option<&[u8]> {
     let length = file.get(..LENGTH_FIELD)?.try_into().ok()?;
     let length = usize::try_from(u64::from_le_bytes(length)).ok()?;
-    let header = file.get(LENGTH_FIELD..LENGTH_FIELD.checked_add(length)?)?;
-    let Value::Object(header) = serde_json::from_slice(header).ok()? else {
+    file.get(LENGTH_FIELD..LENGTH_FIELD.checked_add(length)?)
+}
+
+fn require_few_bytes(header: &[u8]) -> Result<()> {
+    let size = header.len();
+    if size <= MOST_HEADER_BYTES {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "the header has {size} bytes, expected at most {MOST_HEADER_BYTES}"
+    )))
+}
+
+/// The header's entries with their offsets.
+fn entries(file: &[u8]) -> Option<Vec<(String, Value, usize, usize)>> {
+    let Value::Object(header) = serde_json::from_slice(header(file)?).ok()? else {
         return None;
     };
     let offset = |entry: &Value, index: usize| {

@@ -9,7 +9,7 @@ use tokenizers::models::unigram::Unigram;
 use tokenizers::normalizers::{Replace, Sequence};
 use tokenizers::{ModelWrapper, NormalizerWrapper};
 
-use super::{Source, TOKENIZER, pieces, set_normalizer, vocabulary};
+use super::{Source, TOKENIZER, frame, patterns, pieces, set_normalizer, vocabulary};
 use crate::error::{Error, Result};
 use crate::sentencepiece::Model;
 
@@ -21,6 +21,13 @@ pub fn open(source: &mut Source, class: &str) -> Result<Tokenizer> {
         Some((bytes, file)) => {
             if let Some(normalizer) = file.get("normalizer") {
                 pieces::check_charsmaps(normalizer)?;
+            }
+            for key in ["normalizer", "pre_tokenizer"] {
+                patterns::require_quick(key, file.get(key))
+                    .map_err(|error| Error::in_file(TOKENIZER, error))?;
+            }
+            if let Some(processor) = file.get("post_processor") {
+                frame::require_known_tokens(processor)?;
             }
             from_bytes(bytes).map_err(|error| Error::in_file(TOKENIZER, error))
         }

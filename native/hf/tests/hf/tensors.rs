@@ -115,3 +115,26 @@ fn no_damage_panics() {
         }
     }
 }
+
+#[test]
+fn names_that_stand_twice() {
+    let entry = r#""w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}"#;
+    let message = message(&file(&format!("{{{entry},{entry}}}"), &[0; 4]));
+    assert_eq!(message, "tensor `w`: stands there more than once");
+}
+
+#[test]
+fn shapes_of_nothing_whose_strides_overflow() {
+    let size: u64 = 1 << 40;
+    let header = one("F32", json!([0, size, size]), json!([0, 0]));
+    assert_eq!(message(&file(&header, &[])), "tensor `w`: shape: too large");
+}
+
+#[test]
+fn a_header_of_more_than_8_mib() {
+    let header = format!("{{{}}}", " ".repeat(9_000_000));
+    assert_eq!(
+        message(&file(&header, &[])),
+        "the header has 9000002 bytes, expected at most 8388608"
+    );
+}
