@@ -10,6 +10,8 @@ import { canTrace, deedsOf } from './trace';
 const MOST_MS = 10_000;
 const MOST_BYTES = 1e9;
 
+/** Loaded before all others: the first one opens libraries. */
+const GOOD_FIRST = 2;
 const GOOD = {
   service: 'sentiment',
   place: path.join(ROOT, 'test/fixtures/models/bert-single-label'),
@@ -22,8 +24,7 @@ let idle: number;
 beforeAll(async () => {
   temporary = mkdtempSync(path.join(os.tmpdir(), 'hostile-'));
   loader = new Loader(canTrace ? path.join(temporary, 'trace') : null);
-  await loader.load(GOOD);
-  idle = (await loader.load(GOOD)).peak;
+  for (let i = 0; i < GOOD_FIRST; i++) idle = (await loader.load(GOOD)).peak;
 });
 afterAll(async () => {
   await loader.end();
@@ -67,9 +68,9 @@ it('none of them ended the process, and a good model is loaded by the same one',
   'none of them had a file read outside of its folder, or one written',
   async () => {
     await loader.end();
-    const { loads, read, others } = deedsOf(path.join(temporary, 'trace'));
+    const { loads, read, others } = deedsOf(path.join(temporary, 'trace'), GOOD_FIRST);
     const cases = Object.values(KINDS).flat().length;
-    expect(loads).toBe(cases + 3);
+    expect(loads).toBe(GOOD_FIRST + cases + 1);
     expect(others).toEqual([]);
     const own = new RegExp(`^${temporary}/case-\\w+/model/`);
     const allowed = (place: string): boolean =>

@@ -35,14 +35,15 @@ export interface Deeds {
   readonly others: readonly string[];
 }
 
-export function deedsOf(file: string): Deeds {
+/** @param skipped so many loads at first, which open what the loading needs itself */
+export function deedsOf(file: string, skipped: number): Deeds {
   const read = new Set<string>();
   const others: string[] = [];
   let loads = 0;
   let isLoading = false;
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     const call = /^\d+\s+(\w+)\(/.exec(line)?.[1];
-    if (line.includes(`"${BEGIN}"`)) isLoading = true;
+    if (line.includes(`"${BEGIN}"`)) isLoading = ++loads > skipped;
     else if (line.includes(`"${END}"`)) isLoading = false;
     else if (isLoading && call && !LOOKS.has(call)) {
       const name = /"([^"]*)"/.exec(line)?.[1] ?? '';
@@ -52,7 +53,6 @@ export function deedsOf(file: string): Deeds {
         if (real) read.add(real);
       } else others.push(line);
     }
-    if (line.includes(`"${BEGIN}"`)) loads += 1;
   }
   return { loads, read, others };
 }
