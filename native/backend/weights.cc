@@ -88,7 +88,8 @@ at::Tensor Weights::get_as_stored(std::string_view name,
                     std::to_string(checkpoint_->bytes()) + " bytes of the files hold");
   }
   if (!is_finite(tensor)) {
-    throw LoadError(where + ": holds NaN or an infinity: the file is damaged, or training diverged");
+    throw LoadError(where +
+                    ": holds NaN or an infinity: the file is damaged, or training diverged");
   }
   record_->used.insert(found->first);
   return tensor;

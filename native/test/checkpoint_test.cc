@@ -143,11 +143,11 @@ TEST_F(CheckpointTest, NamesAWeightThatIsNoNumber) {
                                    std::pair{"F32", std::string("\x00\x00\xc0\x7f", 4)},
                                    std::pair{"F64", std::string("\0\0\0\0\0\0\xf0\xff", 8)}}) {
     const int64_t size = type == std::string("F64") || type == std::string("F32") ? 1 : 2;
-    const auto path = write("model.safetensors",
-                            R"({"w":{"dtype":")" + std::string(type) + R"(","shape":[)" +
-                                std::to_string(size) + R"(],"data_offsets":[0,)" +
-                                std::to_string(bits.size()) + "]}}",
-                            bits);
+    const auto path =
+        write("model.safetensors",
+              R"({"w":{"dtype":")" + std::string(type) + R"(","shape":[)" + std::to_string(size) +
+                  R"(],"data_offsets":[0,)" + std::to_string(bits.size()) + "]}}",
+              bits);
     EXPECT_EQ(message_of([&] { weights_of({path}).get("w", {size}); }),
               "model.safetensors: w: holds NaN or an infinity: the file is damaged, or training "
               "diverged")
@@ -157,8 +157,8 @@ TEST_F(CheckpointTest, NamesAWeightThatIsNoNumber) {
 
 TEST_F(CheckpointTest, TakesTheLargestNumbersAndTheSmallest) {
   const std::string data{"\xff\x7b\x01\x00\xff\xfb\x00\x80", 8};  // ±65504, 2⁻²⁴, −0
-  const auto path = write("model.safetensors",
-                          R"({"w":{"dtype":"F16","shape":[4],"data_offsets":[0,8]}})", data);
+  const auto path =
+      write("model.safetensors", R"({"w":{"dtype":"F16","shape":[4],"data_offsets":[0,8]}})", data);
   EXPECT_EQ(message_of([&] { weights_of({path}).get("w", {4}); }), "no error");
 }
 

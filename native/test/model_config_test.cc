@@ -25,8 +25,9 @@ std::string received(double value) {
 }
 
 TEST(ModelConfig, ShowsNumbersAsTheyAre) {
-  EXPECT_EQ(received(1099511627776), "config.json: size: expected a positive integer, received "
-                                     "1099511627776");
+  EXPECT_EQ(received(1099511627776),
+            "config.json: size: expected a positive integer, received "
+            "1099511627776");
   EXPECT_EQ(received(1e308), "config.json: size: expected a positive integer, received 1e+308");
   EXPECT_EQ(received(-0.5), "config.json: size: expected a positive integer, received -0.5");
 }

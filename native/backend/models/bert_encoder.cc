@@ -39,9 +39,8 @@ BertEncoder::BertEncoder(const ModelConfig& config, const Weights& weights, int6
                                      ? config.count_or("task_type_vocab_size", 3)
                                      : 0}),
       embeddings_norm_(weights / "embeddings.LayerNorm", embedding_size, shape_.layer_norm_epsilon),
-      layers_(nn::make_encoder_layers(weights / "encoder.layer",
-                                      config.layer_count("num_hidden_layers"), shape_,
-                                      kLayerKeys)) {
+      layers_(nn::make_encoder_layers(
+          weights / "encoder.layer", config.layer_count("num_hidden_layers"), shape_, kLayerKeys)) {
   config.require_one_of("position_embedding_type", {"absolute"});
   if (embedding_size != shape_.hidden_size) {
     embeddings_project_.emplace(weights / "embeddings_project", embedding_size, shape_.hidden_size);

@@ -69,8 +69,8 @@ struct RelativeAttention {
   nn::RelativePositions positions{};
 };
 
-/// What the attentions keep for each distance grows with max_position_embeddings, for which v3 has no
-/// table of weights. Throws LoadError where it would be far more than the weights themselves.
+/// What the attentions keep for each distance grows with max_position_embeddings, for which v3 has
+/// no table of weights. Throws LoadError where it would be far more than the weights themselves.
 void require_few_distances(const RelativeAttention& relative, int64_t layers, int64_t hidden_size,
                            size_t file_bytes) {
   constexpr double kAlways = 256e6;
@@ -81,10 +81,10 @@ void require_few_distances(const RelativeAttention& relative, int64_t layers, in
   const double bytes =
       2 * static_cast<double>(relative.positions.max_length) * (kIndexBytes + 4 * floats);
   if (bytes > kAlways && bytes > kTimesTheWeights * static_cast<double>(file_bytes)) {
-    throw LoadError("config.json: max_position_embeddings: " +
-                    std::to_string(relative.positions.max_length) + " positions take " +
-                    std::to_string(std::llround(bytes / 1e6)) +
-                    " MB of relative positions, far more than the weights");
+    throw LoadError(
+        "config.json: max_position_embeddings: " + std::to_string(relative.positions.max_length) +
+        " positions take " + std::to_string(std::llround(bytes / 1e6)) +
+        " MB of relative positions, far more than the weights");
   }
 }
 
@@ -207,8 +207,7 @@ class DebertaV2 final : public SequenceClassifier {
               config.positive_integer("num_labels"),
               nn::activation_by_name(config.string_or("pooler_hidden_act", "gelu"),
                                      "pooler_hidden_act")) {
-    if (const int64_t size = embedding_size(config, shape.hidden_size);
-        size != shape.hidden_size) {
+    if (const int64_t size = embedding_size(config, shape.hidden_size); size != shape.hidden_size) {
       embed_proj_.emplace(deberta / "embeddings.embed_proj", size, shape.hidden_size,
                           nn::Bias::kNo);
     }

@@ -17,8 +17,7 @@ int64_t embedding_size(const ModelConfig& config) {
 class Electra final : public SequenceClassifier {
  public:
   Electra(const ModelConfig& config, const Weights& weights)
-      : encoder_(config, weights / "electra",
-                 embedding_size(config)),
+      : encoder_(config, weights / "electra", embedding_size(config)),
         head_(weights / "classifier.dense", weights / "classifier.out_proj",
               config.positive_integer("hidden_size"), config.positive_integer("num_labels"),
               nn::gelu) {}
