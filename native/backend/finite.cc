@@ -17,7 +17,7 @@ bool has_full_exponent(const std::byte* numbers, size_t count, Bits exponent) {
     const size_t size = std::min(block.size(), count - done);
     std::memcpy(block.data(), numbers + done * sizeof(Bits), size * sizeof(Bits));
     Bits found = 0;
-    for (size_t i = 0; i < size; ++i) found |= (block[i] & exponent) == exponent ? 1 : 0;
+    for (size_t i = 0; i < size; ++i) found |= static_cast<Bits>((block[i] & exponent) == exponent);
     if (found != 0) return true;
   }
   return false;
