@@ -39,8 +39,7 @@ at::Tensor mapped_tensor(const std::shared_ptr<MappedFile>& file, const hf::Tens
 }
 
 /// What `git clone` leaves in the place of a large file where Git LFS is not installed.
-void require_no_pointer(const std::string& path) {
-  const MappedFile file(path);  // says plainly when it cannot be read
+void require_no_pointer(const MappedFile& file) {
   const auto bytes = file.bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.starts_with("version https://git-lfs.github.com/spec/")) {
@@ -54,7 +53,10 @@ void require_no_pointer(const std::string& path) {
 Checkpoint Checkpoint::open(const std::vector<std::string>& paths) {
   Checkpoint checkpoint;
   for (const auto& path : paths) {
-    require_no_pointer(path);
+    const MappedFile file(path);  // says plainly when it cannot be read
+    require_no_pointer(file);
+    if (checkpoint.bytes_ == 0) checkpoint.first_file_ = file.name();
+    checkpoint.bytes_ += file.bytes().size();
     if (path.ends_with(".safetensors")) {
       checkpoint.add_safetensors(path);
     } else {

@@ -28,6 +28,12 @@ class Checkpoint {
 
   const Entries& entries() const { return entries_; }
 
+  /// Of all files: no model of theirs can have more weights.
+  size_t bytes() const { return bytes_; }
+
+  /// The name of the first file, for messages that are about no tensor.
+  const std::string& first_file() const { return first_file_; }
+
   /// After loading: what was copied out of the mapped files is no longer held.
   void release_pages() const;
 
@@ -37,6 +43,8 @@ class Checkpoint {
   void add(const std::string& stored_name, Entry entry);
 
   Entries entries_;
+  size_t bytes_ = 0;
+  std::string first_file_;
   std::vector<std::shared_ptr<MappedFile>> files_;
 };
 

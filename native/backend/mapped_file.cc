@@ -15,7 +15,7 @@ namespace backend {
 
 MappedFile::MappedFile(const std::string& path)
     : name_(std::filesystem::path(path).filename().string()) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // of a pipe
   if (file < 0) throw LoadError(name_ + ": cannot be opened: " + std::strerror(errno));
   struct stat status{};
   const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);

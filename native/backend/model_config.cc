@@ -3,19 +3,27 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <sstream>
 
 namespace backend {
 namespace {
 
 std::string shown(const ModelConfig::Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return '"' + *text + '"';
+  constexpr size_t kLongest = 200;
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return '"' + (text->size() > kLongest ? text->substr(0, kLongest) + "…" : *text) + '"';
+  }
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* number = std::get_if<double>(&value)) {
-    std::array<char, 32> digits{};  // the shortest ones that mean this number
-    return {digits.data(), std::to_chars(digits.begin(), digits.end(), *number).ptr};
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.15g", *number);
+    if (std::strtod(digits.data(), nullptr) != *number) {
+      std::snprintf(digits.data(), digits.size(), "%.17g", *number);
+    }
+    return digits.data();
   }
   return "null";
 }
@@ -52,6 +60,31 @@ int64_t ModelConfig::integer_or(std::string_view key, int64_t fallback) const {
     fail(key, "an integer", value);
   }
   return static_cast<int64_t>(*number);
+}
+
+int64_t ModelConfig::count_or(std::string_view key, int64_t fallback) const {
+  const int64_t count = integer_or(key, fallback);
+  if (count < 0) fail(key, "0 or more", find(key));
+  return count;
+}
+
+int64_t ModelConfig::layer_count(std::string_view key) const {
+  constexpr int64_t kMost = 1000;
+  const int64_t count = positive_integer(key);
+  if (count > kMost) fail(key, "at most " + std::to_string(kMost), find(key));
+  return count;
+}
+
+double ModelConfig::epsilon_or(std::string_view key, double fallback) const {
+  const double epsilon = number_or(key, fallback);
+  if (!(epsilon >= 0 && epsilon <= 1)) fail(key, "a number from 0 to 1", find(key));
+  return epsilon;
+}
+
+double ModelConfig::positive_number_or(std::string_view key, double fallback) const {
+  const double number = number_or(key, fallback);
+  if (!(number > 0 && std::isfinite(number))) fail(key, "a number above 0", find(key));
+  return number;
 }
 
 double ModelConfig::number_or(std::string_view key, double fallback) const {

@@ -256,13 +256,12 @@ class PickleMachine {
 
   /// (storage, offset, size, stride, …); Source: torch/_utils.py, _rebuild_tensor_v2.
   TensorReference tensor_of(const PickleItems& arguments) {
-    TensorReference tensor{.storage = *std::get<const StorageReference*>(arguments.at(0)),
-                           .offset = std::get<int64_t>(arguments.at(1)),
-                           .sizes = integers(std::get<PickleTuple>(arguments.at(2))),
-                           .strides = integers(std::get<PickleTuple>(arguments.at(3)))};
-    // The same long shape, taken again and again from the memo, costs the file two bytes each time.
-    count_kept(tensor.sizes.size() + tensor.strides.size());
-    return tensor;
+    count_items(std::get<PickleTuple>(arguments.at(2)).items->size() +
+                std::get<PickleTuple>(arguments.at(3)).items->size());
+    return {.storage = *std::get<const StorageReference*>(arguments.at(0)),
+            .offset = std::get<int64_t>(arguments.at(1)),
+            .sizes = integers(std::get<PickleTuple>(arguments.at(2))),
+            .strides = integers(std::get<PickleTuple>(arguments.at(3)))};
   }
 
   template <typename Container>
@@ -272,15 +271,16 @@ class PickleMachine {
   }
 
   const std::string* keep(std::string_view text) { return &pickle_.strings_.emplace_back(text); }
-  void count_kept(size_t items) {
-    items_kept_ += items;
-    if (items_kept_ > kMostItems) {
-      throw LoadError("holds a pickle of more values than a state_dict has use for");
-    }
-  }
   PickleItems* keep(PickleItems items) {
-    count_kept(items.size());
+    count_items(items.size());
     return &pickle_.items_.emplace_back(std::move(items));
+  }
+
+  void count_items(size_t count) {
+    items_kept_ += count;
+    if (items_kept_ > kMostItems) {
+      throw LoadError("holds a pickle of more values" + no_use_for("than"));
+    }
   }
 
   template <typename Value>

@@ -3,6 +3,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <future>
 #include <mutex>
@@ -46,6 +47,7 @@ TextModel load_text_model(const TextModelSource& source, Dtype dtype) {
   try {
     hf::Tokenizer tokenizer = opening.get();
     tokenizer.limit(static_cast<size_t>(model->max_length()));
+    tokenizer.require_ids_below(static_cast<size_t>(model->vocabulary_size()));
     return {.model = std::move(model), .tokenizer = std::move(tokenizer)};
   } catch (const hf::Error& error) {
     throw LoadError(error.what());
@@ -97,7 +99,12 @@ class TextEncoderBackend final : public engine::Backend {
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
     engine::Sequence sequence = prepare(std::string(kWarmUpText));
     const engine::Sequence* batch[] = {&sequence, &sequence};
-    run(batch, engine::Cores::kOwn);
+    for (const engine::Logits& logits : run(batch, engine::Cores::kOwn)) {
+      if (std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) continue;
+      throw LoadError(
+          "the weights, or numbers of config.json: the model answers a trial text with NaN or an "
+          "infinity");
+    }
     return sequence;
   }
 

@@ -60,11 +60,13 @@ std::map<std::string, at::Tensor> named_tensors(const PickleValue& value, Storag
   Tensors tensors(std::move(reader));
   std::map<std::string, at::Tensor> named;
   const PickleItems& items = *dict->items;
-  for (size_t i = 0; i + 1 < items.size(); i += 2) {
+  if (items.size() % 2 != 0) throw LoadError("holds a name without a tensor");
+  for (size_t i = 0; i < items.size(); i += 2) {
     const auto* name = std::get_if<const std::string*>(&items[i]);
     if (!name) throw LoadError("holds an entry whose name is no string");
     const auto* tensor = std::get_if<const TensorReference*>(&items[i + 1]);
     if (!tensor) throw LoadError(**name + ": is no tensor; expected a state_dict");
+    if (named.contains(**name)) throw LoadError(**name + ": stands there more than once");
     try {
       named.emplace(**name, tensors(**tensor));
     } catch (const LoadError& error) {

@@ -6,6 +6,7 @@
 
 #include "backend/model_config.h"
 #include "checkpoint_keys.h"
+#include "finite.h"
 
 namespace backend {
 namespace {
@@ -80,24 +81,38 @@ at::Tensor Weights::get_as_stored(std::string_view name,
   if (tensor.sizes() != at::IntArrayRef(shape)) {
     throw LoadError(where + ": has shape " + shown(tensor.sizes()) + ", expected " + shown(shape));
   }
+  if (record_->used.contains(found->first)) return tensor;
+  // A view of stride 0 has any size that it likes.
+  if (!claim(shape, tensor.element_size())) {
+    throw LoadError(where + ": the configuration asks for more weights than the " +
+                    std::to_string(checkpoint_->bytes()) + " bytes of the files hold");
+  }
+  if (!is_finite(tensor)) {
+    throw LoadError(where +
+                    ": holds NaN or an infinity: the file is damaged, or training diverged");
+  }
   record_->used.insert(found->first);
   return tensor;
 }
 
+/// Whether the files can hold this, too, beside all that was claimed before. A configuration may
+/// name any size, and nothing is allocated for its word alone.
+bool Weights::claim(at::IntArrayRef shape, size_t element_size) const {
+  constexpr size_t kSlack = 1 << 20;  // so that of a small file all that is missing is named
+  size_t bytes = element_size;
+  for (const int64_t size : shape) {
+    if (size < 0 || __builtin_mul_overflow(bytes, static_cast<size_t>(size), &bytes)) return false;
+  }
+  return !__builtin_add_overflow(record_->claimed, bytes, &record_->claimed) &&
+         record_->claimed <= checkpoint_->bytes() + kSlack;
+}
+
 /// So that all that is missing can be named, and not only the first of it.
 at::Tensor Weights::in_place_of(const std::string& key, at::IntArrayRef shape) const {
-  constexpr int64_t kMostElements = 16'777'216;
   constexpr size_t kMostKeys = 64;
   record_->missing.push_back(key);
   record_->missing_shown.push_back(key + " " + shown(shape));
-  int64_t elements = 1;
-  for (const int64_t size : shape) {
-    // A configuration may name any size, and nothing is allocated for its word alone.
-    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMostElements) {
-      throw_missing();
-    }
-  }
-  if (record_->missing.size() >= kMostKeys) throw_missing();
+  if (!claim(shape, sizeof(float)) || record_->missing.size() >= kMostKeys) throw_missing();
   return at::zeros(shape, at::kFloat);
 }
 
@@ -122,15 +137,10 @@ std::vector<std::string> Weights::unread_keys() const {
   return unread;
 }
 
-std::string Weights::first_file() const {
-  const auto& entries = checkpoint_->entries();
-  return entries.empty() ? "weights" : entries.begin()->second.file;
-}
-
 void Weights::throw_missing() const {
   const auto& missing = record_->missing;
   const std::string& first = record_->missing_shown.front();
-  std::string message = first_file() + ": ";
+  std::string message = checkpoint_->first_file() + ": ";
   if (missing.size() == 1) {
     message += missing.front() + ": is missing, expected a tensor of shape " +
                first.substr(missing.front().size() + 1);

@@ -32,6 +32,9 @@ class Weights {
   /// The number format in which the layers under this scope are to multiply.
   Dtype dtype() const { return dtype_; }
 
+  /// Of all files that the weights are read from.
+  size_t file_bytes() const { return checkpoint_->bytes(); }
+
   /// The same scope with float32, for small layers on which the answer hangs.
   Weights in_float32() const;
 
@@ -53,6 +56,7 @@ class Weights {
   /// Shared by all scopes: what was read, and what could not be.
   struct Record {
     std::string base_prefix;
+    size_t claimed = 0;  ///< bytes, of what was read and of what stands for what is missing
     std::set<std::string, std::less<>> used;
     std::vector<std::string> missing;        ///< keys
     std::vector<std::string> missing_shown;  ///< the same with their shapes
@@ -61,10 +65,9 @@ class Weights {
   std::string full_name(std::string_view name) const;
   const Checkpoint::Entries::value_type* find(const std::string& key) const;
   at::Tensor in_place_of(const std::string& key, at::IntArrayRef shape) const;
+  bool claim(at::IntArrayRef shape, size_t element_size) const;
   std::vector<std::string> unread_keys() const;
   [[noreturn]] void throw_missing() const;
-  std::string first_file() const;
-
   std::shared_ptr<const Checkpoint> checkpoint_;
   std::shared_ptr<Record> record_;
   std::string prefix_;

@@ -128,6 +128,47 @@ TEST_F(CheckpointTest, AllocatesNothingForTheWordOfAConfiguration) {
             "1099511627776]; the file has a instead");
 }
 
+TEST_F(CheckpointTest, AllocatesNoMoreForWhatIsMissingThanTheFilesHold) {
+  const Weights weights = weights_with({"a"}, "");
+  weights.get("b", {200'000});  // 0.8 MB: little enough to go on and name what else is missing
+  EXPECT_EQ(message_of([&] { weights.get("c", {200'000}); }),
+            "model.safetensors: b [200000], c [200000]: are missing; the file has a instead");
+}
+
+TEST_F(CheckpointTest, NamesAWeightThatIsNoNumber) {
+  for (const auto& [type, bits] : {std::pair{"F16", std::string("\x00\x3c\x00\x7c", 4)},  // ∞
+                                   std::pair{"F16", std::string("\x01\xfe\x00\x3c", 4)},
+                                   std::pair{"BF16", std::string("\x00\x00\xc0\x7f", 4)},
+                                   std::pair{"BF16", std::string("\x80\xff\x00\x00", 4)},
+                                   std::pair{"F32", std::string("\x00\x00\xc0\x7f", 4)},
+                                   std::pair{"F64", std::string("\0\0\0\0\0\0\xf0\xff", 8)}}) {
+    const int64_t size = type == std::string("F64") || type == std::string("F32") ? 1 : 2;
+    const auto path =
+        write("model.safetensors",
+              R"({"w":{"dtype":")" + std::string(type) + R"(","shape":[)" + std::to_string(size) +
+                  R"(],"data_offsets":[0,)" + std::to_string(bits.size()) + "]}}",
+              bits);
+    EXPECT_EQ(message_of([&] { weights_of({path}).get("w", {size}); }),
+              "model.safetensors: w: holds NaN or an infinity: the file is damaged, or training "
+              "diverged")
+        << type;
+  }
+}
+
+TEST_F(CheckpointTest, TakesTheLargestNumbersAndTheSmallest) {
+  const std::string data{"\xff\x7b\x01\x00\xff\xfb\x00\x80", 8};  // ±65504, 2⁻²⁴, −0
+  const auto path =
+      write("model.safetensors", R"({"w":{"dtype":"F16","shape":[4],"data_offsets":[0,8]}})", data);
+  EXPECT_EQ(message_of([&] { weights_of({path}).get("w", {4}); }), "no error");
+}
+
+TEST_F(CheckpointTest, RefusesAKeyThatStandsInAHeaderTwice) {
+  const std::string entry = R"("a":{"dtype":"F16","shape":[1],"data_offsets":[0,2]})";
+  const auto path = write("model.safetensors", "{" + entry + "," + entry + "}", kData.substr(0, 2));
+  EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }),
+            "model.safetensors: tensor `a`: stands there more than once");
+}
+
 TEST_F(CheckpointTest, AddsAndStripsTheNameOfTheBaseModel) {
   // Saved from the base model with a head beside it, and a head saved inside the base model.
   const Weights weights = weights_with({"layer.weight", "bert.classifier.weight"}, "bert");
@@ -245,7 +286,7 @@ TEST_F(CheckpointTest, NamesAnEmptyTensorOfAnImpossibleShape) {
       write("model.safetensors",
             R"({"w":{"dtype":"F32","shape":[0,4611686018427387904,8],"data_offsets":[0,0]}})", "");
   EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }),
-            "model.safetensors: w: Stride calculation overflowed");
+            "model.safetensors: tensor `w`: shape: too large");
 }
 
 TEST_F(CheckpointTest, NamesAFileThatCannotBeRead) {

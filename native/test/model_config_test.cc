@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 namespace backend {
 namespace {
@@ -15,6 +16,35 @@ std::string message_of(const std::function<void()>& call) {
     return error.what();
   }
   return "no error";
+}
+
+/// What it says of the value, where it expects another one.
+std::string received(double value) {
+  const ModelConfig entries({{"size", value}});
+  return message_of([&] { entries.positive_integer("size"); });
+}
+
+TEST(ModelConfig, ShowsNumbersAsTheyAre) {
+  EXPECT_EQ(received(1099511627776),
+            "config.json: size: expected a positive integer, received "
+            "1099511627776");
+  EXPECT_EQ(received(1e308), "config.json: size: expected a positive integer, received 1e+308");
+  EXPECT_EQ(received(-0.5), "config.json: size: expected a positive integer, received -0.5");
+}
+
+TEST(ModelConfig, BoundsWhatNoWeightBounds) {
+  const ModelConfig entries({{"layers", 1001.0},
+                             {"negative", -1.0},
+                             {"large", 1e300},
+                             {"infinite", std::numeric_limits<double>::infinity()}});
+  EXPECT_EQ(message_of([&] { entries.layer_count("layers"); }),
+            "config.json: layers: expected at most 1000, received 1001");
+  EXPECT_EQ(message_of([&] { entries.count_or("negative", 0); }),
+            "config.json: negative: expected 0 or more, received -1");
+  EXPECT_EQ(message_of([&] { entries.epsilon_or("large", 0); }),
+            "config.json: large: expected a number from 0 to 1, received 1e+300");
+  EXPECT_EQ(message_of([&] { entries.positive_number_or("infinite", 1); }),
+            "config.json: infinite: expected a number above 0, received inf");
 }
 
 ModelConfig config() {

@@ -1,6 +1,8 @@
-import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { parseModelJson, quoted, readModelText } from '../model-files/json';
+import { ModelFileError } from '../model-files/look';
+import { printable } from '../printable';
 import { CLASSES, WINDOW_LENGTH } from './classes';
 
 /** An hour at 256 Hz is 921,600 samples. What requests can carry is up to BODY_LIMIT. */
@@ -32,7 +34,7 @@ export class ModelSettingsError extends Error {
 }
 
 function expected(what: string): (issue: { readonly input?: unknown }) => string {
-  return ({ input }) => `expected ${what}, found ${JSON.stringify(input)}`;
+  return ({ input }) => `expected ${what}, found ${quoted(input)}`;
 }
 
 const text = z.string({ error: expected('a string') }).regex(/\S/, 'expected a name, found none');
@@ -44,9 +46,10 @@ const keys = {
     .array(text, { error: expected('an array of names') })
     .min(2, 'expected the names of at least 2 classes')
     .superRefine((names, context) => {
-      const index = names.findIndex((name, i) => names.indexOf(name) < i);
+      const seen = new Set<string>();
+      const index = names.findIndex((name) => seen.size === seen.add(name).size);
       if (index < 0) return;
-      const message = `expected a name of its own, found ${JSON.stringify(names[index])} again`;
+      const message = `expected a name of its own, found ${quoted(names[index])} again`;
       context.addIssue({ code: 'custom', message, path: [index] });
     })
     .optional(),
@@ -86,12 +89,11 @@ export function settingsPath(modelPath: string): string {
  */
 export function readModelSettings(modelPath: string): ModelSettings {
   const place = settingsPath(modelPath);
-  // A link that leads nowhere is there, and is an error.
-  const isThere = lstatSync(place, { throwIfNoEntry: false }) !== undefined;
-  const file = isThere ? path.basename(place) : null;
-  const given = file === null ? {} : parseModelSettings(readText(place, file), file);
+  const name = path.basename(place);
+  const content = named(name, () => readModelText(path.dirname(place), name));
+  const given = content === null ? {} : parseModelSettings(content, name);
   return {
-    file,
+    file: content === null ? null : name,
     classes: given.classes ?? CLASSES,
     output: given.output ?? null,
     windowLength: given.window_length ?? WINDOW_LENGTH,
@@ -102,23 +104,18 @@ export function readModelSettings(modelPath: string): ModelSettings {
   };
 }
 
-function readText(place: string, file: string): string {
+function named<Result>(file: string, read: () => Result): Result {
   try {
-    return readFileSync(place, 'utf8');
+    return read();
   } catch (error) {
-    throw new ModelSettingsError(`${file}: cannot be read: ${(error as Error).message}`);
+    if (!(error instanceof ModelFileError)) throw error;
+    throw new ModelSettingsError(`${file}: ${error.message}`);
   }
 }
 
 /** @throws ModelSettingsError naming `file` and the key */
 export function parseModelSettings(content: string, file: string): z.output<typeof schema> {
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch (error) {
-    const reason = (error as Error).message.replaceAll(/\s+/g, ' '); // it may quote lines of the file
-    throw new ModelSettingsError(`${file}: is not JSON: ${reason}`);
-  }
+  const value = named(file, () => parseModelJson(content));
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
@@ -127,5 +124,5 @@ export function parseModelSettings(content: string, file: string): z.output<type
     (name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${String(part)}`),
     '',
   );
-  throw new ModelSettingsError([file, key, issue?.message].filter(Boolean).join(': '));
+  throw new ModelSettingsError(printable([file, key, issue?.message].filter(Boolean).join(': ')));
 }

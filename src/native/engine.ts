@@ -1,3 +1,4 @@
+import { printable } from '../printable';
 import type {
   Dtype,
   EngineErrorCode,
@@ -131,7 +132,7 @@ export class Engine<Input extends string | Float32Array> {
       });
       return new Engine(native, pending, observers, options.maxQueueWaitMs);
     } catch (error) {
-      throw new EngineError('MODEL_LOAD_FAILED', (error as Error).message);
+      throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
     }
   }
 

@@ -1,23 +1,13 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import type { TextModelSource, TorchScriptTextSource } from '../native/engine';
+import { check, ModelDirectoryError, readJson, requireOwnFiles } from './directory-files';
 import { labelNames } from './labels';
 import { chooseScoreFunction, type ScoreFunction } from './probabilities';
+import { findWeights, TORCHSCRIPT } from './weight-files';
 
-/**
- * Where `save_pretrained` puts weights, in the order in which they are looked for (transformers
- * 5.23, modeling_utils.py, `_get_resolved_checkpoint_files`); an index names its shards.
- */
-const SAVED_WEIGHTS = [
-  'model.safetensors',
-  'model.safetensors.index.json',
-  'pytorch_model.bin',
-  'pytorch_model.bin.index.json',
-];
-
-/** Looked for last: a TorchScript file, which is a model of any kind with its weights. */
-const TORCHSCRIPT = 'model.pt';
+export { ModelDirectoryError } from './directory-files';
 
 /** Model types whose positions begin after the padding index, so that the table holds fewer tokens. */
 const POSITIONS_AFTER_PADDING = [
@@ -33,18 +23,34 @@ const POSITIONS_AFTER_PADDING = [
 
 const CONFIG = 'config.json';
 
+/** What the native side reads of a tokenizer, where it is there (native/hf). */
+const TOKENIZER_FILES = [
+  'added_tokens.json',
+  'merges.txt',
+  'sentencepiece.bpe.model',
+  'special_tokens_map.json',
+  'spiece.model',
+  'spm.model',
+  'tokenizer.json',
+  'tokenizer.model',
+  'tokenizer_config.json',
+  'vocab.json',
+  'vocab.txt',
+];
+
+/** More than any classifier has; to name that many takes 60 MB. */
+const MOST_LABELS = 1_000_000;
+
+/** Of config.json without the tables of labels; a model has about 100. */
+const MOST_ENTRIES = 10_000;
+
 /** Objects of config.json that only TypeScript reads; a classifier may have thousands of labels. */
 const LABEL_TABLES: ReadonlySet<string> = new Set(['id2label', 'label2id']);
-
-/** `<file>: <key>: <what is wrong, what was expected>`, files relative to the model directory. */
-export class ModelDirectoryError extends Error {
-  override readonly name = 'ModelDirectoryError';
-}
 
 /** What TypeScript needs of config.json; the native side reads its own keys, `model_type` too. */
 const configSchema = z.looseObject({
   model_type: z.string(),
-  num_labels: z.int().positive().nullish(),
+  num_labels: z.int().positive().max(MOST_LABELS).nullish(),
   id2label: z
     .record(z.string().regex(/^\d+$/, 'expected numeric keys'), z.string())
     .refine((labels) => Object.keys(labels).length > 0, 'names no labels')
@@ -73,8 +79,6 @@ const positionsSchema = z.looseObject({
   pad_token_id: z.int().nullish(),
 });
 
-const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string()) });
-
 export interface ModelDirectory {
   readonly source: TextModelSource | TorchScriptTextSource;
   /** Names of the model's outputs, in order. */
@@ -96,6 +100,7 @@ export function readModelDirectory(directory: string): ModelDirectory {
     throw new ModelDirectoryError(`${directory}: expected a model directory, found none`);
   }
   const config = readJson(directory, CONFIG, configSchema);
+  requireOwnFiles(directory, TOKENIZER_FILES);
   const numLabels = countLabels(config);
   const problemType = config.problem_type ?? null;
   if (problemType === 'single_label_classification' && numLabels === 1) {
@@ -149,7 +154,7 @@ function findSource(
   return {
     type: 'text-classification',
     modelType: config.model_type,
-    config: { ...flatten(config), num_labels: numLabels },
+    config: { ...flattened(config), num_labels: numLabels },
     weightFiles,
     tokenizerDirectory: directory,
   };
@@ -169,73 +174,21 @@ function positionLimit(config: ModelConfig): number {
 type Scalar = string | number | boolean | null;
 
 /** Entries of nested objects and lists get their path as key: `layer_types.0`. */
-function flatten(value: object, prefix = ''): Record<string, Scalar> {
-  const flat: Record<string, Scalar> = {};
+function flattened(value: object): Record<string, Scalar> {
+  const flat = new Map<string, Scalar>();
+  for (const [key, entry] of flatten(value, '')) {
+    flat.set(key, entry);
+    if (flat.size > MOST_ENTRIES) {
+      throw new ModelDirectoryError(`${CONFIG}: has more than ${MOST_ENTRIES} entries`);
+    }
+  }
+  return Object.fromEntries(flat);
+}
+
+function* flatten(value: object, prefix: string): Generator<readonly [string, Scalar]> {
   for (const [key, entry] of Object.entries(value as Record<string, unknown>)) {
     if (LABEL_TABLES.has(prefix + key)) continue;
-    if (typeof entry === 'object' && entry !== null) {
-      Object.assign(flat, flatten(entry, `${prefix}${key}.`));
-    } else {
-      flat[prefix + key] = entry as Scalar; // JSON has no other types
-    }
+    if (typeof entry === 'object' && entry !== null) yield* flatten(entry, `${prefix}${key}.`);
+    else yield [prefix + key, entry as Scalar]; // JSON has no other types
   }
-  return flat;
-}
-
-/** Absolute paths of the weight files; null where the model is a TorchScript file. */
-function findWeights(directory: string): readonly string[] | null {
-  const has = (name: string): boolean => existsSync(path.join(directory, name));
-  const name = SAVED_WEIGHTS.find(has);
-  if (name?.endsWith('.json')) return findShards(directory, name);
-  if (name) return [path.join(directory, name)];
-  if (has(TORCHSCRIPT)) return null;
-  const [first, ...others] = [...SAVED_WEIGHTS, TORCHSCRIPT];
-  throw new ModelDirectoryError(`${first}: not found, nor ${others.join(', nor ')}`);
-}
-
-function findShards(directory: string, index: string): readonly string[] {
-  const { weight_map } = readJson(directory, index, indexSchema);
-  const extension = path.extname(index.replace(/\.index\.json$/, ''));
-  const names = [...new Set(Object.values(weight_map))].sort();
-  if (names.length === 0) throw new ModelDirectoryError(`${index}: weight_map: names no weights`);
-  for (const name of names) {
-    if (/[/\\]/.test(name) || path.extname(name) !== extension) {
-      throw new ModelDirectoryError(
-        `${index}: weight_map: expected the name of a ${extension} file beside it, ` +
-          `found ${JSON.stringify(name)}`,
-      );
-    }
-    if (!existsSync(path.join(directory, name))) {
-      throw new ModelDirectoryError(`${name}: not found, but named in ${index}`);
-    }
-  }
-  return names.map((name) => path.join(directory, name));
-}
-
-function readJson<Schema extends z.ZodType>(
-  directory: string,
-  name: string,
-  schema: Schema,
-): z.output<Schema> {
-  let content: unknown;
-  try {
-    content = JSON.parse(readFileSync(path.join(directory, name), 'utf8'));
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const reason = isMissing ? `not found in ${directory}` : (error as Error).message;
-    throw new ModelDirectoryError(`${name}: ${reason}`);
-  }
-  return check(name, schema, content);
-}
-
-function check<Schema extends z.ZodType>(
-  name: string,
-  schema: Schema,
-  content: unknown,
-): z.output<Schema> {
-  const result = schema.safeParse(content);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const key = issue?.path.length ? `${issue.path.join('.')}: ` : '';
-  throw new ModelDirectoryError(`${name}: ${key}${issue?.message}`);
 }

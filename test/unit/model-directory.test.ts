@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { labelNames } from '../../src/sentiment/labels';
@@ -13,6 +22,10 @@ const CONFIG = {
   bos_token_id: null,
   id2label: { 0: 'NEGATIVE', 1: 'POSITIVE' },
 };
+
+const RUST = path.resolve(__dirname, '../../native/hf/src');
+/** Of a tokenizer, in quotes. */
+const FILE_NAMES = /"[a-z_.]+\.(json|txt|model)"/g;
 
 let directory: string;
 
@@ -235,5 +248,49 @@ describe('labelNames', () => {
   it('fills what is not named', () => {
     expect(labelNames({ 1: 'b' }, 3)).toEqual(['LABEL_0', 'b', 'LABEL_2']);
     expect(labelNames(null, 1)).toEqual(['LABEL_0']);
+  });
+
+  it.each([
+    ['config.json', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, 'is nested deeper than 64 levels'],
+    ['config.json', `[${'0,'.repeat(1_000_000)}0]`, 'has 1000001 values, expected at most 1000000'],
+    ['config.json', ' '.repeat(2 ** 24 + 1), 'has 16777217 bytes, expected at most 16777216'],
+    [
+      'config.json',
+      JSON.stringify({ ...CONFIG, x: Array(10_000).fill(0) }),
+      'has more than 10000 entries',
+    ],
+  ])('refuses a %s that is out of all bounds', (name, content, why) => {
+    write(name, content);
+    expect(problem()).toBe(`${name}: ${why}`);
+  });
+
+  it('counts no brackets and commas of texts', () => {
+    write('config.json', { ...CONFIG, name: '[{",\\"'.repeat(1000) });
+    expect(problem()).toBe('none');
+  });
+
+  it('looks at every file that the tokenizers read', () => {
+    const sources = readdirSync(RUST, { recursive: true, encoding: 'utf8' });
+    const names = sources
+      .filter((source) => source.endsWith('.rs') && !source.includes('test'))
+      .flatMap((source) => readFileSync(path.join(RUST, source), 'utf8').match(FILE_NAMES) ?? [])
+      .map((quoted) => quoted.slice(1, -1));
+    expect(new Set(names).size).toBeGreaterThan(9);
+    for (const name of new Set(names)) {
+      rmSync(path.join(directory, name), { force: true });
+      symlinkSync('/etc/passwd', path.join(directory, name));
+      expect(problem()).toMatch(
+        new RegExp(`^${name}: is a link that leads out of the model's folder`),
+      );
+      rmSync(path.join(directory, name));
+      if (name === 'config.json') write(name, CONFIG);
+    }
+  });
+
+  it('refuses weights that no memory holds', () => {
+    truncateSync(path.join(directory, 'model.safetensors'), 2 ** 42);
+    expect(problem()).toMatch(
+      /^model\.safetensors: holds 4398\.0 GB of weights, but this process may use \d+\.\d GB of memory$/,
+    );
   });
 });

@@ -51,7 +51,7 @@ class Albert final : public SequenceClassifier {
                     shape.hidden_size),
         head_(albert / "pooler", weights / "classifier", shape.hidden_size,
               config.positive_integer("num_labels"), nn::tanh) {
-    const int64_t count = config.positive_integer("num_hidden_layers");
+    const int64_t count = config.layer_count("num_hidden_layers");
     const int64_t num_groups = config.integer_or("num_hidden_groups", 1);
     if (num_groups < 1 || num_groups > count) {
       throw LoadError("config.json: num_hidden_groups: expected 1 to num_hidden_layers, received " +
@@ -62,6 +62,7 @@ class Albert final : public SequenceClassifier {
       throw LoadError("config.json: inner_group_num: expected 1 or more, received " +
                       std::to_string(group_size));
     }
+    if (config.integer_or("inner_group_num", 1) > 1) config.layer_count("inner_group_num");
     std::vector<std::vector<nn::EncoderLayer>> groups;
     for (int64_t i = 0; i < num_groups; ++i) {
       const Weights group = albert / ("encoder.albert_layer_groups." + std::to_string(i));

@@ -22,7 +22,7 @@ nn::EncoderShape bert_encoder_shape(const ModelConfig& config, double default_ep
       .hidden_size = config.positive_integer("hidden_size"),
       .num_attention_heads = config.positive_integer("num_attention_heads"),
       .intermediate_size = config.positive_integer("intermediate_size"),
-      .layer_norm_epsilon = config.number_or("layer_norm_eps", default_epsilon),
+      .layer_norm_epsilon = config.epsilon_or("layer_norm_eps", default_epsilon),
       .activation =
           nn::activation_by_name(config.string_or("hidden_act", default_activation), "hidden_act"),
   };
@@ -36,12 +36,11 @@ BertEncoder::BertEncoder(const ModelConfig& config, const Weights& weights, int6
                    .token_types = config.positive_integer("type_vocab_size"),
                    .size = embedding_size,
                    .task_types = config.boolean_or("use_task_id", false)
-                                     ? config.integer_or("task_type_vocab_size", 3)
+                                     ? config.count_or("task_type_vocab_size", 3)
                                      : 0}),
       embeddings_norm_(weights / "embeddings.LayerNorm", embedding_size, shape_.layer_norm_epsilon),
-      layers_(nn::make_encoder_layers(weights / "encoder.layer",
-                                      config.positive_integer("num_hidden_layers"), shape_,
-                                      kLayerKeys)) {
+      layers_(nn::make_encoder_layers(
+          weights / "encoder.layer", config.layer_count("num_hidden_layers"), shape_, kLayerKeys)) {
   config.require_one_of("position_embedding_type", {"absolute"});
   if (embedding_size != shape_.hidden_size) {
     embeddings_project_.emplace(weights / "embeddings_project", embedding_size, shape_.hidden_size);

@@ -5,6 +5,7 @@
 #include <ATen/ops/empty_like.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "models/bert_encoder.h"
@@ -39,6 +40,11 @@ nn::EncoderShape shape_of(const ModelConfig& config) {
   return shape;
 }
 
+int64_t embedding_size(const ModelConfig& config, int64_t hidden_size) {
+  const int64_t size = config.count_or("embedding_size", hidden_size);
+  return size == hidden_size ? size : config.positive_integer("embedding_size");
+}
+
 /// What config.json says of relative positions.
 struct RelativeAttention {
   explicit RelativeAttention(const ModelConfig& config)
@@ -63,11 +69,31 @@ struct RelativeAttention {
   nn::RelativePositions positions{};
 };
 
+/// What the attentions keep for each distance grows with max_position_embeddings, for which v3 has
+/// no table of weights. Throws LoadError where it would be far more than the weights themselves.
+void require_few_distances(const RelativeAttention& relative, int64_t layers, int64_t hidden_size,
+                           size_t file_bytes) {
+  constexpr double kAlways = 256e6;
+  constexpr double kTimesTheWeights = 4;
+  constexpr double kIndexBytes = 64;  // of the rows' numbers, while they are computed
+  const double terms = (relative.c2p ? 1 : 0) + (relative.p2c ? 1 : 0);
+  const double floats = terms * static_cast<double>(layers) * static_cast<double>(hidden_size);
+  const double bytes =
+      2 * static_cast<double>(relative.positions.max_length) * (kIndexBytes + 4 * floats);
+  if (bytes > kAlways && bytes > kTimesTheWeights * static_cast<double>(file_bytes)) {
+    throw LoadError(
+        "config.json: max_position_embeddings: " + std::to_string(relative.positions.max_length) +
+        " positions take " + std::to_string(std::llround(bytes / 1e6)) +
+        " MB of relative positions, far more than the weights");
+  }
+}
+
 /// The layers' attentions, from the table of relative positions that they share.
 std::vector<nn::DisentangledAttention> make_attentions(const Weights& encoder, int64_t count,
                                                        const nn::EncoderShape& shape,
                                                        const RelativeAttention& relative) {
   const int64_t size = shape.hidden_size;
+  require_few_distances(relative, count, size, encoder.file_bytes());
   at::Tensor table;
   if (relative.enabled) {
     table = (encoder / "rel_embeddings").get("weight", {2 * relative.positions.span, size});
@@ -168,8 +194,8 @@ class DebertaV2 final : public SequenceClassifier {
             deberta / "embeddings",
             {.words = config.positive_integer("vocab_size"),
              .positions = config.boolean_or("position_biased_input", true) ? max_length_ : 0,
-             .token_types = config.integer_or("type_vocab_size", 0),
-             .size = config.integer_or("embedding_size", shape.hidden_size)}),
+             .token_types = config.count_or("type_vocab_size", 0),
+             .size = embedding_size(config, shape.hidden_size)}),
         embeddings_norm_(deberta / "embeddings.LayerNorm", shape.hidden_size,
                          shape.layer_norm_epsilon),
         layers_(nn::make_encoder_layers(deberta / "encoder.layer",
@@ -181,8 +207,7 @@ class DebertaV2 final : public SequenceClassifier {
               config.positive_integer("num_labels"),
               nn::activation_by_name(config.string_or("pooler_hidden_act", "gelu"),
                                      "pooler_hidden_act")) {
-    if (const int64_t size = config.integer_or("embedding_size", shape.hidden_size);
-        size != shape.hidden_size) {
+    if (const int64_t size = embedding_size(config, shape.hidden_size); size != shape.hidden_size) {
       embed_proj_.emplace(deberta / "embeddings.embed_proj", size, shape.hidden_size,
                           nn::Bias::kNo);
     }

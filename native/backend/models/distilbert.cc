@@ -57,7 +57,7 @@ class DistilBert final : public SequenceClassifier {
         embeddings_norm_(distilbert / "embeddings.LayerNorm", shape.hidden_size,
                          shape.layer_norm_epsilon),
         layers_(nn::make_encoder_layers(distilbert / "transformer.layer",
-                                        config.positive_integer("n_layers"), shape, kLayerKeys)),
+                                        config.layer_count("n_layers"), shape, kLayerKeys)),
         head_(weights / "pre_classifier", weights / "classifier", shape.hidden_size,
               config.positive_integer("num_labels"), nn::relu) {}
 

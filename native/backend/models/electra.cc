@@ -9,11 +9,15 @@ namespace {
 
 constexpr int64_t kDefaultEmbeddingSize = 128;
 
+int64_t embedding_size(const ModelConfig& config) {
+  const int64_t size = config.integer_or("embedding_size", kDefaultEmbeddingSize);
+  return size == kDefaultEmbeddingSize ? size : config.positive_integer("embedding_size");
+}
+
 class Electra final : public SequenceClassifier {
  public:
   Electra(const ModelConfig& config, const Weights& weights)
-      : encoder_(config, weights / "electra",
-                 config.integer_or("embedding_size", kDefaultEmbeddingSize)),
+      : encoder_(config, weights / "electra", embedding_size(config)),
         head_(weights / "classifier.dense", weights / "classifier.out_proj",
               config.positive_integer("hidden_size"), config.positive_integer("num_labels"),
               nn::gelu) {}

@@ -24,7 +24,7 @@ nn::Bias bias_of(const ModelConfig& config, const char* key) {
 }
 
 nn::LayerNorm make_norm(const ModelConfig& config, const Weights& weights) {
-  return {weights, config.positive_integer("hidden_size"), config.number_or("norm_eps", 1e-5),
+  return {weights, config.positive_integer("hidden_size"), config.epsilon_or("norm_eps", 1e-5),
           bias_of(config, "norm_bias")};
 }
 
@@ -97,7 +97,7 @@ class ModernBertLayer {
 
 /// Which layers see near tokens only: layer_types, or in older files all but every n-th.
 std::vector<bool> sliding_layers(const ModelConfig& config) {
-  const auto count = static_cast<size_t>(config.positive_integer("num_hidden_layers"));
+  const auto count = static_cast<size_t>(config.layer_count("num_hidden_layers"));
   const std::vector<std::string> types = config.strings("layer_types");
   const int64_t every = config.integer_or("global_attn_every_n_layers", 3);
   if (every < 1) throw LoadError("config.json: global_attn_every_n_layers: expected at least 1");
@@ -131,9 +131,20 @@ nn::RotaryEmbedding make_rotary(const ModelConfig& config, const std::string& at
   if (hidden % (2 * heads) != 0) {
     throw LoadError("config.json: hidden_size: expected a multiple of twice num_attention_heads");
   }
-  const double theta =
-      config.number_or(parameters + ".rope_theta", config.number_or(older_key, fallback));
+  const double theta = config.positive_number_or(parameters + ".rope_theta",
+                                                 config.positive_number_or(older_key, fallback));
   return {hidden / heads, theta};
+}
+
+/// Tokens. Rotary positions need no table, so that no weight says where they end.
+int64_t position_limit(const ModelConfig& config) {
+  constexpr int64_t kMost = 65'536;
+  const int64_t limit = config.positive_integer("max_position_embeddings");
+  if (limit > kMost) {
+    throw LoadError("config.json: max_position_embeddings: expected at most " +
+                    std::to_string(kMost) + ", received " + std::to_string(limit));
+  }
+  return limit;
 }
 
 /// [tokens, hidden] → [sequences, hidden]
@@ -150,7 +161,7 @@ at::Tensor mean_by_sequence(const at::Tensor& hidden, const nn::PackedBatch& bat
 class ModernBert final : public SequenceClassifier {
  public:
   ModernBert(const ModelConfig& config, const Weights& weights)
-      : max_length_(config.positive_integer("max_position_embeddings")),
+      : max_length_(position_limit(config)),
         embeddings_(weights / "model.embeddings.tok_embeddings",
                     config.positive_integer("vocab_size"), config.positive_integer("hidden_size")),
         embeddings_norm_(make_norm(config, weights / "model.embeddings.norm")),

@@ -71,9 +71,8 @@ class MpNet final : public SequenceClassifier {
                      .size = shape.hidden_size}),
         embeddings_norm_(mpnet / "embeddings.LayerNorm", shape.hidden_size,
                          shape.layer_norm_epsilon),
-        layers_(nn::make_encoder_layers(mpnet / "encoder.layer",
-                                        config.positive_integer("num_hidden_layers"), shape,
-                                        kLayerKeys)),
+        layers_(nn::make_encoder_layers(
+            mpnet / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys)),
         head_(weights / "classifier.dense", weights / "classifier.out_proj", shape.hidden_size,
               config.positive_integer("num_labels"), nn::tanh) {
     const int64_t buckets = config.integer_or("relative_attention_num_buckets", kBuckets);

@@ -15,7 +15,7 @@ class Roberta final : public SequenceClassifier {
  public:
   Roberta(const ModelConfig& config, const Weights& weights, const char* encoder_key)
       : encoder_(config, weights / encoder_key, config.positive_integer("hidden_size")),
-        padding_id_(config.integer_or("pad_token_id", 1)),
+        padding_id_(config.count_or("pad_token_id", 1)),
         head_(weights / "classifier.dense", weights / "classifier.out_proj",
               config.positive_integer("hidden_size"), config.positive_integer("num_labels"),
               nn::tanh) {

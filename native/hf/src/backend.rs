@@ -14,6 +14,7 @@ mod byte_pair;
 mod charsmaps;
 mod file;
 mod frame;
+mod patterns;
 mod pieces;
 mod unigram;
 mod vocabulary;

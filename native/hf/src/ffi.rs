@@ -108,6 +108,20 @@ pub unsafe extern "C" fn hf_tokenizer_limit(
 }
 
 /// # Safety
+/// `tokenizer` came from `hf_tokenizer_open` and was not freed; `error`, unless null, can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hf_tokenizer_require_ids_below(
+    tokenizer: *const Tokenizer,
+    rows: usize,
+    error: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let result = guard(|| unsafe { &*tokenizer }.require_ids_below(rows));
+    // SAFETY: the caller's promise.
+    unsafe { finish(result, error, |()| {}) }
+}
+
+/// # Safety
 /// `tokenizer` is null or came from `hf_tokenizer_open`, and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hf_tokenizer_free(tokenizer: *mut Tokenizer) {

@@ -3,6 +3,7 @@
 use tokenizers::normalizers::Precompiled;
 
 use crate::error::{Error, Result};
+use crate::files::MOST_ENTRIES;
 
 pub mod charsmap;
 mod wire;
@@ -75,6 +76,9 @@ impl Model {
             match number {
                 1 => {
                     let index = model.pieces.len();
+                    if index == MOST_ENTRIES {
+                        return Err(format!("more than {MOST_ENTRIES} pieces"));
+                    }
                     let piece = value.bytes().and_then(Piece::read);
                     model
                         .pieces

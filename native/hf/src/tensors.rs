@@ -5,12 +5,13 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
+mod names;
+
 /// Bytes of the header's length field.
 const LENGTH_FIELD: usize = 8;
 
-/// Bytes of a header: some 80,000 tensors, where the format allows ten times as many. Once read they
-/// take many times the memory of their header, whatever their own size.
-const MOST_HEADER: u64 = 10_000_000;
+/// A tensor takes about 130 bytes of it.
+const MOST_HEADER_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tensor {
@@ -25,8 +26,9 @@ pub struct Tensor {
 
 /// Validates a whole file's header; the tensors in the order of their offsets.
 pub fn parse(file: &[u8]) -> Result<Vec<Tensor>> {
-    if header_length(file).is_some_and(|length| length > MOST_HEADER) {
-        return Err(explain(&SafeTensorError::HeaderTooLarge, file));
+    if let Some(header) = header(file) {
+        require_few_bytes(header)?;
+        names::require_unique(header)?;
     }
     let (header_length, metadata) =
         SafeTensors::read_metadata(file).map_err(|error| explain(&error, file))?;
@@ -42,8 +44,11 @@ fn tensor(metadata: &Metadata, name: String, data: usize) -> Result<Tensor> {
     let Some(info) = metadata.info(&name) else {
         return Err(Error::new(format!("tensor `{name}`: not in the header")));
     };
+    // A size of 0 excuses no others: strides are products of those that are left.
+    let mut sizes = info.shape.iter().map(|size| i64::try_from(*size).ok());
+    let product = sizes.try_fold(1i64, |product, size| product.checked_mul(size?.max(1)));
     let shape = info.shape.iter().map(|size| i64::try_from(*size));
-    let Ok(shape) = shape.collect() else {
+    let (Some(_), Ok(shape)) = (product, shape.collect()) else {
         return Err(Error::new(format!("tensor `{name}`: shape: too large")));
     };
     Ok(Tensor {
@@ -67,7 +72,7 @@ fn explain(error: &SafeTensorError, file: &[u8]) -> Error {
              {size} bytes"
         )),
         SafeTensorError::HeaderTooLarge => Error::new(
-            "not a safetensors file, or damaged: the header's length is over 10,000,000 bytes",
+            "not a safetensors file, or damaged: the header's length is over 100,000,000 bytes",
         ),
         SafeTensorError::MetadataIncompleteBuffer => Error::new(match last_end(file) {
             Some(end) => format!("truncated or damaged: {size} bytes, {end} expected"),
@@ -88,16 +93,26 @@ fn explain(error: &SafeTensorError, file: &[u8]) -> Error {
     }
 }
 
-fn header_length(file: &[u8]) -> Option<u64> {
-    let (length, _) = file.split_first_chunk::<LENGTH_FIELD>()?;
-    Some(u64::from_le_bytes(*length))
+/// The bytes of the header, where the file holds them.
+fn header(file: &[u8]) -> Option<&[u8]> {
+    let length = file.get(..LENGTH_FIELD)?.try_into().ok()?;
+    let length = usize::try_from(u64::from_le_bytes(length)).ok()?;
+    file.get(LENGTH_FIELD..LENGTH_FIELD.checked_add(length)?)
+}
+
+fn require_few_bytes(header: &[u8]) -> Result<()> {
+    let size = header.len();
+    if size <= MOST_HEADER_BYTES {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "the header has {size} bytes, expected at most {MOST_HEADER_BYTES}"
+    )))
 }
 
 /// The header's entries with their offsets.
 fn entries(file: &[u8]) -> Option<Vec<(String, Value, usize, usize)>> {
-    let length = usize::try_from(header_length(file)?).ok()?;
-    let header = file.get(LENGTH_FIELD..LENGTH_FIELD.checked_add(length)?)?;
-    let Value::Object(header) = serde_json::from_slice(header).ok()? else {
+    let Value::Object(header) = serde_json::from_slice(header(file)?).ok()? else {
         return None;
     };
     let offset = |entry: &Value, index: usize| {
@@ -117,9 +132,8 @@ fn entries(file: &[u8]) -> Option<Vec<(String, Value, usize, usize)>> {
 
 /// The size that the file should have.
 fn last_end(file: &[u8]) -> Option<usize> {
-    let length = header_length(file)?;
     let ends = entries(file)?.into_iter().map(|(_, _, _, end)| end);
-    let header = usize::try_from(length).ok()?.checked_add(LENGTH_FIELD)?;
+    let header = header(file)?.len().checked_add(LENGTH_FIELD)?;
     header.checked_add(ends.max().unwrap_or(0))
 }
 

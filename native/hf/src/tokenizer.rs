@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
+use tokenizers::{Model, ModelWrapper};
 
 use crate::backend::{self, Frame, Source};
 use crate::class;
@@ -18,6 +19,17 @@ mod tests;
 
 const TOKENIZER: &str = "tokenizer.json";
 
+/// Each class reads one of them: the first of these that is there.
+const VOCABULARIES: [&str; 7] = [
+    TOKENIZER,
+    "tokenizer.model",
+    "vocab.txt",
+    "vocab.json",
+    "spiece.model",
+    "spm.model",
+    "sentencepiece.bpe.model",
+];
+
 /// Any number of threads may encode with one tokenizer.
 pub struct Tokenizer {
     pub(crate) inner: tokenizers::Tokenizer,
@@ -25,6 +37,10 @@ pub struct Tokenizer {
     max_length: usize,
     kept: Side,
     pub(crate) cutting: Option<Cutting>,
+    /// Of all ids, and its token.
+    highest: Option<(u32, String)>,
+    /// Where the vocabulary is from.
+    file: &'static str,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +59,7 @@ impl Tokenizer {
         }
         let bytes = files::read(directory, TOKENIZER)?;
         let json = match &bytes {
-            Some(_) => files::read_object(directory, TOKENIZER)?,
+            Some(bytes) => Some(files::object(TOKENIZER, bytes)?),
             None => None,
         };
         let settings = Settings::read(directory, json.as_ref())?;
@@ -56,12 +72,15 @@ impl Tokenizer {
             settings,
         };
         let built = backend::build(source, &class)?;
+        let highest = highest_id(&built.tokenizer);
         let max_length = with_room(position_limit.min(limit), &built.frame)?;
         Ok(Self {
             cutting: Cutting::of(&built.tokenizer),
             inner: built.tokenizer,
             frame: built.frame,
             max_length,
+            highest,
+            file: vocabulary_file(directory),
             kept: if truncates_left {
                 Side::End
             } else {
@@ -74,6 +93,20 @@ impl Tokenizer {
     pub fn limit(&mut self, position_limit: usize) -> Result<()> {
         self.max_length = with_room(position_limit.min(self.max_length), &self.frame)?;
         Ok(())
+    }
+
+    /// `rows`: of the model's table of words.
+    pub fn require_ids_below(&self, rows: usize) -> Result<()> {
+        match &self.highest {
+            Some((id, token)) if *id as usize >= rows => Err(Error::in_file(
+                self.file,
+                format!(
+                    "`{token}` has the id {id}, but the model's table of words has {rows} rows: \
+                     tokenizer and weights belong to different models"
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     pub fn max_length(&self) -> usize {
@@ -132,6 +165,33 @@ fn with_room(max_length: usize, frame: &Frame) -> Result<usize> {
     Err(Error::new(format!(
         "maximum length: {max_length} tokens leave no room for text beside {specials} special tokens"
     )))
+}
+
+fn highest_id(tokenizer: &tokenizers::Tokenizer) -> Option<(u32, String)> {
+    let added = tokenizer.get_added_tokens_decoder().into_iter();
+    let added = added.map(|(id, token)| (id, token.content)).max();
+    let own = match tokenizer.get_model() {
+        // In the order of their ids.
+        ModelWrapper::Unigram(model) => {
+            let last = u32::try_from(model.get_vocab_size())
+                .ok()
+                .and_then(|size| size.checked_sub(1));
+            last.and_then(|id| Some((id, model.id_to_token(id)?)))
+        }
+        model => model
+            .get_vocab()
+            .into_iter()
+            .map(|(token, id)| (id, token))
+            .max(),
+    };
+    added.max(own)
+}
+
+/// The one that is read first.
+fn vocabulary_file(directory: &Path) -> &'static str {
+    let mut others = VOCABULARIES.into_iter();
+    let found = others.find(|name| directory.join(name).exists());
+    found.unwrap_or(TOKENIZER)
 }
 
 /// tokenizer.json's own truncation is not used but for its side, where tokenizer_config.json names

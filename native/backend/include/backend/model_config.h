@@ -29,8 +29,16 @@ class ModelConfig {
 
   /// A positive integer. Throws LoadError when it is missing or anything else.
   int64_t positive_integer(std::string_view key) const;
+  /// Of layers: weights may be shared by any number of them, so that no file bounds it.
+  int64_t layer_count(std::string_view key) const;
+  /// The epsilon of a layer norm.
+  double epsilon_or(std::string_view key, double fallback) const;
+  /// Finite, and above 0.
+  double positive_number_or(std::string_view key, double fallback) const;
   /// The fallback is used when the key is absent or null, never when the value is wrong.
   int64_t integer_or(std::string_view key, int64_t fallback) const;
+  /// From 0 on.
+  int64_t count_or(std::string_view key, int64_t fallback) const;
   double number_or(std::string_view key, double fallback) const;
   bool boolean_or(std::string_view key, bool fallback) const;
   std::string string_or(std::string_view key, std::string_view fallback) const;

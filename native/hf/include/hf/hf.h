@@ -42,6 +42,8 @@ hf_status hf_tokenizer_open(const char* directory, size_t directory_length, int3
                             size_t position_limit, hf_tokenizer** tokenizer, char** error);
 // As if opened with position_limit, where that is less. Not while another thread encodes.
 hf_status hf_tokenizer_limit(hf_tokenizer* tokenizer, size_t position_limit, char** error);
+// Fails, naming the token, where a token has an id of `rows` or more.
+hf_status hf_tokenizer_require_ids_below(const hf_tokenizer* tokenizer, size_t rows, char** error);
 void hf_tokenizer_free(hf_tokenizer* tokenizer);
 
 // The smaller of position_limit and tokenizer_config.json's model_max_length.

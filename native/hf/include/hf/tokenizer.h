@@ -57,6 +57,13 @@ class Tokenizer {
     internal::Check(status, error);
   }
 
+  // rows: of the model's table of words. Throws hf::Error, naming the token, where one has no row.
+  void require_ids_below(size_t rows) const {
+    char* error = nullptr;
+    const hf_status status = hf_tokenizer_require_ids_below(handle_.get(), rows, &error);
+    internal::Check(status, error);
+  }
+
   // Special tokens added, cut to max_length() keeping them. Throws hf::Error.
   Encoding encode(std::string_view utf8) const {
     hf_encoding raw{};

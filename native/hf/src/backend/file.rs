@@ -9,7 +9,7 @@ use tokenizers::models::unigram::Unigram;
 use tokenizers::normalizers::{Replace, Sequence};
 use tokenizers::{ModelWrapper, NormalizerWrapper};
 
-use super::{Source, TOKENIZER, charsmaps, pieces, set_normalizer, vocabulary};
+use super::{Source, TOKENIZER, charsmaps, frame, patterns, pieces, set_normalizer, vocabulary};
 use crate::error::{Error, Result, catch_panic};
 use crate::sentencepiece::Model;
 
@@ -18,8 +18,15 @@ const TOKENIZER_MODEL: &str = "tokenizer.model";
 /// `class`: the name of the tokenizer class, for the message.
 pub fn open(source: &mut Source, class: &str) -> Result<Tokenizer> {
     match source.file {
-        Some((bytes, _)) => {
+        Some((bytes, file)) => {
             charsmaps::check_all(bytes)?;
+            for key in ["normalizer", "pre_tokenizer"] {
+                patterns::require_quick(key, file.get(key))
+                    .map_err(|error| Error::in_file(TOKENIZER, error))?;
+            }
+            if let Some(processor) = file.get("post_processor") {
+                frame::require_known_tokens(processor)?;
+            }
             // The crate panics on some files that it could refuse.
             catch_panic(|| from_bytes(bytes))
                 .unwrap_or_else(|message| Err(message.into()))

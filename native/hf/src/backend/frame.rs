@@ -1,5 +1,6 @@
 //! The special tokens around a text.
 
+use serde_json::Value;
 use tokenizers::Tokenizer;
 
 use super::TOKENIZER;
@@ -50,6 +51,26 @@ pub fn as_asked_for(tokenizer: &Tokenizer, settings: &Settings) -> Result<Frame>
     let before = chosen("add_bos_token", "bos_token")?;
     let after = chosen("add_eos_token", "eos_token")?;
     around(tokenizer, settings, &before, &after)
+}
+
+/// The crate looks the tokens of a template up without asking whether they are there.
+pub fn require_known_tokens(processor: &Value) -> Result<()> {
+    let nested = processor["processors"].as_array();
+    nested
+        .into_iter()
+        .flatten()
+        .try_for_each(require_known_tokens)?;
+    for part in processor["single"].as_array().into_iter().flatten() {
+        let token = part["SpecialToken"]["id"].as_str();
+        let known = |token: &str| processor["special_tokens"].get(token).is_some();
+        if let Some(token) = token.filter(|token| !known(token)) {
+            return Err(Error::in_file(
+                TOKENIZER,
+                format!("post_processor: special_tokens: there is no `{token}`"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// What the post-processor of tokenizer.json puts around a text: asked of it with a text of one

@@ -9,6 +9,9 @@ use tokenizers::normalizers::Precompiled;
 /// Offsets of child nodes are XORed with a byte: a node needs the whole block of this size.
 const BLOCK: usize = 256;
 
+/// Of a character, in bytes: a text may consist of it. Unicode's longest one has 33.
+const LONGEST_REPLACEMENT: usize = 256;
+
 pub fn parse(charsmap: &[u8]) -> Result<Precompiled, String> {
     check(charsmap)?;
     Precompiled::from(charsmap).map_err(|error| error.to_string())
@@ -57,8 +60,14 @@ fn check_trie(units: &[u32], replacements: &str) -> Result<(), String> {
             if has_leaf(unit) {
                 let value = units.get(child).map(|leaf| leaf & 0x7fff_ffff);
                 let start = value.map(|value| value as usize);
-                if !start.is_some_and(|start| replacements.is_char_boundary(start)) {
+                let Some(replacement) = start.and_then(|start| replacements.get(start..)) else {
                     return Err(format!("trie: node {child}: no replacement at {start:?}"));
+                };
+                let bytes = replacement.bytes().take(LONGEST_REPLACEMENT + 1);
+                if bytes.take_while(|byte| *byte != 0).count() > LONGEST_REPLACEMENT {
+                    return Err(format!(
+                        "trie: node {child}: a replacement of more than {LONGEST_REPLACEMENT} bytes"
+                    ));
                 }
             }
             waiting.push(child);

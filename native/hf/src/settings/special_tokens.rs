@@ -16,6 +16,9 @@ const SPECIAL_TOKENS_MAP: &str = "special_tokens_map.json";
 const ADDED_TOKENS: &str = "added_tokens.json";
 const TOKENIZER: &str = "tokenizer.json";
 
+/// Models for texts have up to 1,000.
+const MOST_TOKENS: usize = 16_384;
+
 const EXTRA: &str = "extra_special_tokens";
 const ADDITIONAL: &str = "additional_special_tokens";
 
@@ -67,8 +70,23 @@ impl SpecialTokens {
             Some(_) => return Err(expected("added_tokens_decoder", "an object")),
             None => special.read_older_files(directory, file)?,
         }
+        special.require_few()?;
         special.name_added_tokens();
         Ok(special)
+    }
+
+    /// Each is compared with all others.
+    fn require_few(&self) -> Result<()> {
+        let lists = self.extra.iter().chain(&self.additional);
+        let listed: usize = lists.map(Vec::len).sum();
+        let count = self.added.len() + self.specific.len() + listed;
+        if count <= MOST_TOKENS {
+            return Ok(());
+        }
+        Err(Error::in_file(
+            CONFIG,
+            format!("{count} added tokens, expected at most {MOST_TOKENS}"),
+        ))
     }
 
     fn set(&mut self, file: &str, key: &str, value: &Value) -> Result<()> {

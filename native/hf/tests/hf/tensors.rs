@@ -61,12 +61,15 @@ fn damaged_files() {
     assert!(message(&[&good[..], &[0]].concat()).starts_with("truncated or damaged"));
     assert!(message(&u64::MAX.to_le_bytes()).contains("header's length is over"));
     assert!(message(&100_000_001u64.to_le_bytes()).contains("header's length is over"));
-    let spaces = " ".repeat(9_999_998);
+    let spaces = " ".repeat((8 << 20) - 2);
     assert_eq!(
         parse(&file(&format!("{{{spaces}}}"), &[])).expect("none"),
         []
     );
-    assert!(message(&file(&format!("{{{spaces} }}"), &[])).contains("is over 10,000,000 bytes"));
+    assert!(
+        message(&file(&format!("{{{spaces} }}"), &[]))
+            .contains("has 8388609 bytes, expected at most 8388608")
+    );
     assert!(message(b"PK\x03\x04 a zip archive, not this").contains("not a safetensors file"));
     assert!(message(&file("{\"w\": ", &[])).starts_with("invalid JSON in header"));
     assert!(message(&file("[]", &[])).starts_with("invalid JSON in header"));
@@ -120,4 +123,27 @@ fn no_damage_panics() {
             let _ = parse(&damaged);
         }
     }
+}
+
+#[test]
+fn names_that_stand_twice() {
+    let entry = r#""w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}"#;
+    let message = message(&file(&format!("{{{entry},{entry}}}"), &[0; 4]));
+    assert_eq!(message, "tensor `w`: stands there more than once");
+}
+
+#[test]
+fn shapes_of_nothing_whose_strides_overflow() {
+    let size: u64 = 1 << 40;
+    let header = one("F32", json!([0, size, size]), json!([0, 0]));
+    assert_eq!(message(&file(&header, &[])), "tensor `w`: shape: too large");
+}
+
+#[test]
+fn a_header_of_more_than_8_mib() {
+    let header = format!("{{{}}}", " ".repeat(9_000_000));
+    assert_eq!(
+        message(&file(&header, &[])),
+        "the header has 9000002 bytes, expected at most 8388608"
+    );
 }

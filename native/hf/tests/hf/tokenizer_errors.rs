@@ -173,3 +173,41 @@ fn a_panic_of_the_crate_names_the_file() {
         assert!(message.starts_with("tokenizer.json: "), "{part}: {message}");
     }
 }
+
+#[test]
+fn a_token_without_a_row_is_named() {
+    let opened = |settings: &str| {
+        let folder = bert(&[("tokenizer_config.json", settings)]);
+        Tokenizer::open(folder.path(), Bert, 16).expect("a tokenizer")
+    };
+    let plain = opened("{}");
+    let rows = (1..).find(|rows| plain.require_ids_below(*rows).is_ok());
+    let rows = rows.expect("a number of rows");
+    let message = opened(r#"{"additional_special_tokens": ["<new>"]}"#)
+        .require_ids_below(rows)
+        .expect_err("an error")
+        .to_string();
+    assert!(
+        message.contains(&format!(
+            "`<new>` has the id {rows}, but the model's table of words has {rows} rows"
+        )),
+        "{message}"
+    );
+}
+
+#[test]
+fn files_are_read_within_bounds() {
+    let folder = bert(&[]);
+    let file =
+        std::fs::File::create(folder.path().join("special_tokens_map.json")).expect("a file");
+    file.set_len(1 << 40).expect("a file with holes");
+    assert_eq!(
+        error(&folder, Bert),
+        "special_tokens_map.json: has 1099511627776 bytes, expected at most 67108864"
+    );
+    let many = format!("{{\"x\": [{}0]}}", "0,".repeat(5_000_000));
+    assert_eq!(
+        error(&bert(&[("tokenizer_config.json", &many)]), Bert),
+        "tokenizer_config.json: has 5000001 values, expected at most 4000000"
+    );
+}

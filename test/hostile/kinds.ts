@@ -1,0 +1,19 @@
+import type { HostileCase } from './case';
+import { CONFIGS } from './config';
+import { EEG_SETTINGS } from './eeg-settings';
+import { PICKLES } from './pickles';
+import { SAFETENSORS } from './safetensors';
+import { SENTENCE_PIECES } from './sentencepiece';
+import { SHARDS } from './shards';
+import { TOKENIZERS } from './tokenizers';
+
+/** All that must not load, by the kind of file. */
+export const KINDS: Readonly<Record<string, readonly HostileCase[]>> = {
+  safetensors: SAFETENSORS,
+  'shards and links': SHARDS,
+  'config.json': CONFIGS,
+  tokenizers: TOKENIZERS,
+  'SentencePiece models': SENTENCE_PIECES,
+  pickles: PICKLES,
+  'eeg_model.json': EEG_SETTINGS,
+};
