@@ -4,6 +4,7 @@
  *   requests    generated bodies over all routes; HTTP that is none, directly and behind nginx
  *   texts       texts at their worst for each tokenizer
  *   javascript  coverage-guided: schemas, EEG files of the page, z-normalization, traceparent
+ *   parsers     coverage-guided: what reads the files of a model, in C++ and Rust (needs clang)
  *
  * Usage: node scripts/test-fuzz.mjs [--long] [part …], default: all
  *
@@ -20,7 +21,12 @@ const PARTS = {
   requests: (budget) => runJest(budget, ['requests.test', 'smuggling.test']),
   texts: (budget) => runJest(budget, ['texts.test']),
   javascript: (budget) => runJest(budget, ['javascript.test']),
+  parsers: (budget) =>
+    run(process.execPath, ['scripts/fuzz/parsers.mjs', `--seconds=${SECONDS[budget]}`]),
 };
+
+/** Of each target of the parsers. */
+const SECONDS = { standard: 60, long: 3600 };
 
 /** Files of test/fuzz. */
 function runJest(budget, files) {
