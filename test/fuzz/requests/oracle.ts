@@ -11,6 +11,7 @@ export interface Expected {
 }
 
 const LONGEST_LIST = 1024;
+const MOST_LEVELS = 100;
 const SPACES: ReadonlySet<number> = new Set(PYTHON_SPACES);
 
 /**
@@ -21,6 +22,9 @@ export function expectationOf(bytes: Buffer, route: Route): Expected {
   if (bytes.length === 0) return { status: 422, detail: /^body: is required$/ };
   const text = decode(bytes);
   if (text === null) return { status: 422, detail: /^body: is not valid UTF-8$/ };
+  if (levelsOf(text) > MOST_LEVELS) {
+    return { status: 422, detail: /^body: is nested over 100 levels deep$/ };
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -31,6 +35,17 @@ export function expectationOf(bytes: Buffer, route: Route): Expected {
     return { status: 422, detail: /^body: expected an object$/ };
   }
   return expectationOfFields(new Map(Object.entries(value)), route);
+}
+
+/** The most brackets and braces that are open at once, outside of strings. */
+function levelsOf(text: string): number {
+  let levels = 0;
+  let most = 0;
+  for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"?|[[{\]}]/gs)) {
+    if (token === '[' || token === '{') most = Math.max(most, ++levels);
+    else if (token === ']' || token === '}') levels--;
+  }
+  return most;
 }
 
 function decode(bytes: Buffer): string | null {
