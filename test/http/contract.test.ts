@@ -150,7 +150,7 @@ describe.each(SERVICE_CASES)('the $name service', ({ name, path, options, ...bod
       expectError(
         await send(`${'['.repeat(1e5)}${']'.repeat(1e5)}`),
         422,
-        'body: expected an object',
+        'body: is nested over 100 levels deep',
       );
     });
   });

@@ -65,7 +65,7 @@ describe('the package', () => {
     const compiled = sources('src')
       .filter((name) => name.endsWith('.ts') && !name.startsWith('src/pages/'))
       .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'));
-    const native = sources('native').filter((name) => !/\btests?\b|\/examples\//.test(name));
+    const native = sources('native').filter((name) => !/\btests?\b|\/(examples|fuzz)\//.test(name));
     const models = [...sources('models/sentiment'), ...sources('models/eeg')];
     const expected = [
       ...compiled.flatMap((name) => [`${name}.js`, `${name}.d.ts`]),
