@@ -1,0 +1,93 @@
+/** Whether what is installed follows from the files alone: exact versions, a hash for each download. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { cargoChecksums, cargoMetadata, npmPackages, requirements, wheels } from './components.mjs';
+
+/** Installed by the build, the checks or the tests: with hashes. */
+const WITH_HASHES = ['scripts/check-native.txt', 'test/schemathesis/requirements.txt'];
+
+/** By hand, for golden files, training and comparisons: versions alone. */
+const WITH_VERSIONS = [
+  'test/parity/requirements.txt',
+  'models/training/eeg/requirements.txt',
+  'models/training/sentiment/requirements.txt',
+  'bench/peers/fastapi/requirements.txt',
+  'bench/peers/node-ort/requirements.txt',
+];
+
+const CRATES = ['native/hf', 'native/hf/fuzz'];
+const NPM = ['.', 'bench/peers/node-ort'];
+
+/** Requirements files that are there (of a package as it is installed, not all are). */
+export function requirementFiles(root) {
+  return [...WITH_HASHES, ...WITH_VERSIONS].filter((name) => fs.existsSync(path.join(root, name)));
+}
+
+/** What is wrong, a line each. */
+export function lockProblems(root) {
+  const there = (name) => fs.existsSync(path.join(root, name));
+  return [
+    ...NPM.filter((folder) => there(path.join(folder, 'package.json'))).flatMap((folder) =>
+      npmProblems(root, folder),
+    ),
+    ...CRATES.filter(there).flatMap((folder) => cargoProblems(root, folder)),
+    ...requirementFiles(root).flatMap((name) => requirementProblems(root, name)),
+    ...wheelProblems(root),
+  ];
+}
+
+function npmProblems(root, folder) {
+  const at = path.join(root, folder);
+  const { dependencies, devDependencies } = JSON.parse(
+    fs.readFileSync(path.join(at, 'package.json'), 'utf8'),
+  );
+  const ranges = Object.entries({ ...dependencies, ...devDependencies })
+    .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+    .map(
+      ([name, version]) =>
+        `${name}: "${version}" is no exact version; npm install --save-exact ${name}`,
+    );
+  const entries = npmPackages(at).flatMap(({ key, integrity, resolved }) => [
+    ...(/^sha512-/.test(integrity ?? '')
+      ? []
+      : [`${key}: has no integrity of SHA-512; remove it from the file, and npm install`]),
+    ...(resolved === undefined
+      ? []
+      : [
+          `${key}: names where it was fetched from; npm install --omit-lockfile-registry-resolved writes the file without`,
+        ]),
+  ]);
+  return [
+    ...ranges.map((problem) => `${path.join(folder, 'package.json')}: ${problem}`),
+    ...entries.map((problem) => `${path.join(folder, 'package-lock.json')}: ${problem}`),
+  ];
+}
+
+function cargoProblems(root, folder) {
+  const at = path.join(root, folder);
+  const lock = path.join(folder, 'Cargo.lock');
+  const unhashed = [...cargoChecksums(path.join(root, lock))]
+    .filter(([, checksum]) => !/^[0-9a-f]{64}$/.test(checksum ?? ''))
+    .map(([crate]) => `${lock}: ${crate} has no checksum; remove it from the file, and cargo fetch`);
+  try {
+    cargoMetadata(at);
+    return unhashed;
+  } catch (error) {
+    return [...unhashed, `${lock}: ${error.message} (in ${folder}: cargo fetch, and commit the file)`];
+  }
+}
+
+function requirementProblems(root, name) {
+  return requirements(path.join(root, name)).flatMap(({ line, version, hashes }) => [
+    ...(version ? [] : [`${name}: "${line}" is no exact version (NAME==VERSION)`]),
+    ...(hashes.length === 0 && WITH_HASHES.includes(name)
+      ? [`${name}: "${line}" has no hash (--hash=sha256:…)`]
+      : []),
+  ]);
+}
+
+function wheelProblems(root) {
+  return wheels(root)
+    .filter(({ version, hashes }) => !version || hashes.length !== 1)
+    .map(({ platform, line }) => `scripts/libtorch/${platform}.txt: "${line}" wants one version and one hash`);
+}
