@@ -22,7 +22,8 @@ const ACCEPTED = {};
 
 function checkLocks(root) {
   const problems = lockProblems(root);
-  if (problems.length === 0) console.log('lock files: complete, exact, with a hash for each download');
+  if (problems.length === 0)
+    console.log('lock files: complete, exact, with a hash for each download');
   return problems;
 }
 
@@ -51,7 +52,9 @@ async function checkAdvisories(root, registry) {
   const open = findings.filter(({ id }) => !(id in ACCEPTED));
   const grave = open.filter(isGrave);
   for (const finding of findings.filter((one) => !grave.includes(one))) {
-    console.log(`known: ${words(finding)}${ACCEPTED[finding.id] ? `: ${ACCEPTED[finding.id]}` : ''}`);
+    console.log(
+      `known: ${words(finding)}${ACCEPTED[finding.id] ? `: ${ACCEPTED[finding.id]}` : ''}`,
+    );
   }
   if (findings.length === 0) console.log('advisories: none known to who was asked');
   return grave.map(

@@ -99,7 +99,12 @@ const licences = (expression) => [{ expression }];
 /** A UUID that says the same as the content. */
 function serialNumber(content) {
   const hex = createHash('sha256').update(JSON.stringify(content)).digest('hex');
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`];
+  const parts = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `a${hex.slice(17, 20)}`,
+  ];
   return `urn:uuid:${[...parts, hex.slice(20, 32)].join('-')}`;
 }
 
@@ -112,12 +117,25 @@ function bill() {
   const content = {
     metadata: {
       lifecycles: metadata.lifecycles,
-      component: { ...metadata.component, name, version, type: 'application', licenses: licences(license) },
+      component: {
+        ...metadata.component,
+        name,
+        version,
+        type: 'application',
+        licenses: licences(license),
+      },
     },
     components: [...npmComponents(components), ...native, ...libraryComponents()],
     dependencies,
   };
-  return { $schema, bomFormat, specVersion, serialNumber: serialNumber(content), version: 1, ...content };
+  return {
+    $schema,
+    bomFormat,
+    specVersion,
+    serialNumber: serialNumber(content),
+    version: 1,
+    ...content,
+  };
 }
 
 try {

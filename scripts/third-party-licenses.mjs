@@ -8,14 +8,18 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { currentPlatform } from './libtorch/platforms.mjs';
 import { resolveLibtorch } from './libtorch/resolve.mjs';
 import { crates, libraries } from './supply-chain/components.mjs';
 import { rustNotices, rustVersion } from './supply-chain/linked.mjs';
-import { currentPlatform } from './libtorch/platforms.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const DEFAULT = path.join(ROOT, 'build/native/Release/THIRD_PARTY_LICENSES');
 const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyright)/i;
+const LIBRARIES = `Libraries beside the addon, unchanged out of the wheels of PyTorch and NVIDIA. Those under the
+GPL with the runtime exception are GCC's (text: https://www.gnu.org/licenses/gpl-3.0.txt; source: gcc.gnu.org).
+
+`;
 const LINE = `\n${'-'.repeat(72)}\n\n`;
 
 /** Paths of licence files in a folder and its folders. */
@@ -35,7 +39,9 @@ function crateSections() {
       const texts = licenceFiles(folder).map(
         (file) => `${path.relative(folder, file)}:\n\n${fs.readFileSync(file, 'utf8').trim()}\n`,
       );
-      const none = [`Its archive holds no licence text. Source: ${repository ?? 'crate registry'}\n`];
+      const none = [
+        `Its archive holds no licence text. Source: ${repository ?? 'crate registry'}\n`,
+      ];
       return [`${name} ${version} (${licence})\n`, ...(texts.length > 0 ? texts : none)].join('\n');
     });
 }
@@ -43,7 +49,10 @@ function crateSections() {
 function rustSection() {
   const file = rustNotices();
   const text = file
-    ? fs.readFileSync(file, 'utf8').replaceAll(/<[^>]*>/g, '').replaceAll(/\n\s*\n+/g, '\n\n')
+    ? fs
+        .readFileSync(file, 'utf8')
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll(/\n\s*\n+/g, '\n\n')
     : 'This toolchain came without the notices of its library.';
   return `Rust standard library ${rustVersion()} (MIT OR Apache-2.0)\n\n${text.trim()}\n`;
 }
@@ -63,7 +72,7 @@ function libtorchSections(libtorch) {
   const texts = licenceFiles(folder).map(
     (file) => `${path.relative(folder, file)}:\n\n${fs.readFileSync(file, 'utf8').trim()}\n`,
   );
-  return [`Libraries beside the addon, unchanged out of the wheels of PyTorch and NVIDIA\n\n${table.join('\n')}\n`, ...texts];
+  return [`${LIBRARIES}${table.join('\n')}\n`, ...texts];
 }
 
 try {

@@ -17,7 +17,11 @@ const LIMIT_MS = 25_000;
 /** Runs to its end or the limit; resolves with { code, stdout, stderr }, code null if it could not run. */
 function output(command, args, options) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { ...options, timeout: LIMIT_MS, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      ...options,
+      timeout: LIMIT_MS,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const text = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr']) {
       child[name].setEncoding('utf8').on('data', (chunk) => {
@@ -42,9 +46,15 @@ export async function npmAdvisories(root) {
     return unasked(`npm audit: ${stderr.trim().split('\n')[0] || 'no answer'}`);
   }
   if (!report.vulnerabilities) {
-    return unasked(`npm audit: ${report.error?.summary || report.message || 'the registry did not answer'}`);
+    return unasked(
+      `npm audit: ${report.error?.summary || report.message || 'the registry did not answer'}`,
+    );
   }
-  const shipped = new Set(npmPackages(root).filter((entry) => entry.ships).map((entry) => entry.key));
+  const shipped = new Set(
+    npmPackages(root)
+      .filter((entry) => entry.ships)
+      .map((entry) => entry.key),
+  );
   const findings = Object.values(report.vulnerabilities).flatMap(({ name, via, nodes }) =>
     via
       .filter((advisory) => typeof advisory === 'object') // a name: an advisory of a dependency of its own
@@ -77,7 +87,9 @@ export async function cargoAdvisories(root) {
     return unasked(`cargo audit: ${stderr.trim().split('\n').at(-1) || 'no answer'}`);
   }
   const linked = new Set(
-    crates(root).filter((crate) => crate.ships).map((crate) => `${crate.name} ${crate.version}`),
+    crates(root)
+      .filter((crate) => crate.ships)
+      .map((crate) => `${crate.name} ${crate.version}`),
   );
   // Unmaintained crates and the like are warnings of cargo audit's, and no vulnerabilities.
   const findings = report.vulnerabilities.list.map(({ advisory, package: crate }) => ({
@@ -105,8 +117,12 @@ export async function pythonAdvisories(root, registry) {
   const options = registry ? [`--registry=${registry}`] : [];
   const script = path.join(HERE, 'advisories.py');
   const { code, stdout, stderr } = await output('python3', [script, ...options, ...pins], {});
-  if (code !== 0) return unasked(`PyPI: ${stderr.trim().split('\n').at(-1) || 'no answer in time'}`);
-  const answers = stdout.trim().split('\n').map((line) => JSON.parse(line));
+  if (code !== 0)
+    return unasked(`PyPI: ${stderr.trim().split('\n').at(-1) || 'no answer in time'}`);
+  const answers = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
   const findings = answers.flatMap(({ name, version, advisories = [] }) =>
     advisories.map(({ id, summary }) => ({
       what: 'PyPI',

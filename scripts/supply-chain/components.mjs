@@ -38,8 +38,8 @@ const LIBRARY_LICENCES = {
   'libgomp.': GCC,
   'libgfortran.': GCC,
   'libomp.': 'Apache-2.0 WITH LLVM-exception',
-  'libarm_compute': 'MIT',
-  'libnvpl_': NVPL,
+  libarm_compute: 'MIT',
+  libnvpl_: NVPL,
   'libcudart.': CUDA,
   'libcupti.': CUDA,
 };

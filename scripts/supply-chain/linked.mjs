@@ -18,7 +18,10 @@ export function rustVersion() {
 
 /** Path of the notices of Rust's library; undefined where the toolchain came without its documents. */
 export function rustNotices() {
-  const file = path.join(rustc('--print', 'sysroot').trim(), 'share/doc/rust/COPYRIGHT-library.html');
+  const file = path.join(
+    rustc('--print', 'sysroot').trim(),
+    'share/doc/rust/COPYRIGHT-library.html',
+  );
   return fs.existsSync(file) ? file : undefined;
 }
 
