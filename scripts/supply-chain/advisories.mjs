@@ -75,7 +75,7 @@ export async function cargoAdvisories(root) {
   const folder = path.join(root, 'native/hf');
   const database = process.env.RUSTSEC_DB;
   const args = ['audit', '--json', '--file', path.join(folder, 'Cargo.lock')];
-  if (database) args.push('--db', database, '--no-fetch');
+  if (database) args.push('--db', path.resolve(database), '--no-fetch');
   const { stdout, stderr } = await output('cargo', args, { cwd: folder });
   let report;
   try {

@@ -59,6 +59,7 @@ export function npmPackages(root) {
         ships: !entry.dev || IN_THE_PAGES.includes(name),
         integrity: entry.integrity,
         resolved: entry.resolved,
+        runsAtInstallation: entry.hasInstallScript === true,
       };
     });
 }

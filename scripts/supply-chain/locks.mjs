@@ -38,7 +38,7 @@ export function lockProblems(root) {
 
 function npmProblems(root, folder) {
   const at = path.join(root, folder);
-  const { dependencies, devDependencies } = JSON.parse(
+  const { dependencies, devDependencies, allowScripts } = JSON.parse(
     fs.readFileSync(path.join(at, 'package.json'), 'utf8'),
   );
   const ranges = Object.entries({ ...dependencies, ...devDependencies })
@@ -46,6 +46,15 @@ function npmProblems(root, folder) {
     .map(
       ([name, version]) =>
         `${name}: "${version}" is no exact version; npm install --save-exact ${name}`,
+    );
+  const undecided = npmPackages(at)
+    .filter(
+      ({ name, runsAtInstallation }) =>
+        runsAtInstallation && allowScripts && !(name in allowScripts),
+    )
+    .map(
+      ({ name }) =>
+        `${name}: wants to run a script at installation; say in allowScripts whether it may`,
     );
   const entries = npmPackages(at).flatMap(({ key, integrity, resolved }) => [
     ...(/^sha512-/.test(integrity ?? '')
@@ -58,7 +67,9 @@ function npmProblems(root, folder) {
         ]),
   ]);
   return [
-    ...ranges.map((problem) => `${path.join(folder, 'package.json')}: ${problem}`),
+    ...[...ranges, ...undecided].map(
+      (problem) => `${path.join(folder, 'package.json')}: ${problem}`,
+    ),
     ...entries.map((problem) => `${path.join(folder, 'package-lock.json')}: ${problem}`),
   ];
 }

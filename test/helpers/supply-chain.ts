@@ -11,6 +11,7 @@ export interface LockEntry {
   license?: string;
   integrity?: string;
   resolved?: string;
+  hasInstallScript?: boolean;
   readonly dev?: boolean;
   readonly name?: string;
 }

@@ -45,6 +45,7 @@ describe('advisories', () => {
       npm_config_registry: `${origin}/`,
       npm_config_cache: cache, // npm keeps what it makes of an advisory
       no_proxy: '127.0.0.1',
+      RUSTSEC_DB: cache, // no database: only these two are to answer
     });
   }
 

@@ -103,6 +103,14 @@ describe('the check of a changed tree', () => {
       /package-lock\.json: node_modules\/express: names where it was fetched from/,
     ],
     [
+      'a package that runs something when it is installed',
+      () =>
+        changeEntry(EXPRESS, (entry) => {
+          entry.hasInstallScript = true;
+        }),
+      /package\.json: express: wants to run a script at installation; say in allowScripts whether it may/,
+    ],
+    [
       'a Cargo.lock that would have to change',
       () => change('native/hf/Cargo.toml', (text) => text.replace('tempfile = "3"', '')),
       /native\/hf\/Cargo\.lock: cargo metadata .*cannot update the lock file .*; cargo fetch there/,
