@@ -15,10 +15,12 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY . .
+ENV XDG_CACHE_HOME=/cache
 # The libraries go beside the addon, which looks there first.
-RUN XDG_CACHE_HOME=/cache npm run build \
+RUN npm run build && npm run licenses && npm run sbom \
  && mkdir -p /runtime/build/native/Release \
  && cp build/native/Release/*.node /cache/libtorch-serve/*/lib/* /runtime/build/native/Release/ \
+ && cp LICENSE build/native/Release/THIRD_PARTY_LICENSES build/sbom.cdx.json /runtime/ \
  && npm prune --omit=dev \
  && cp -r package.json dist models node_modules /runtime/
 

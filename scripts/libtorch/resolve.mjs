@@ -108,7 +108,12 @@ function pipArguments(platform, folder) {
 function python(args, complaint) {
   const advice = `or set LIBTORCH to an unpacked LibTorch ${LIBTORCH_VERSION}`;
   return new Promise((resolve, reject) => {
-    const child = spawn('python3', args, { stdio: 'inherit' });
+    const child = spawn('python3', args, { stdio: ['inherit', 'inherit', 'pipe'] });
+    let complaints = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      process.stderr.write(chunk);
+      complaints += chunk;
+    });
     const pass = (signal) => child.kill(signal);
     for (const signal of ENDING_SIGNALS) process.on(signal, pass);
     const settle = (problem) => {
@@ -117,8 +122,10 @@ function python(args, complaint) {
       else resolve();
     };
     child.once('error', (error) => settle(error.message));
-    child.once('exit', (status, signal) => {
+    child.once('close', (status, signal) => {
       if (signal) settle(`interrupted by ${signal}`);
+      else if (complaints.includes('DO NOT MATCH THE HASHES'))
+        settle('a wheel is not the pinned one, its SHA-256 is another (see above)');
       else settle(status === 0 ? undefined : 'see above');
     });
   });

@@ -2,21 +2,24 @@
 
 Usage: python3 unpack.py WHEEL_DIR TARGET LIBRARY...
 
-TARGET gets include/ and lib/, the layout of the official LibTorch archive. Every LIBRARY must be in
-one of the wheels: a missing one is an error, so that a changed wheel is noticed at the build.
+TARGET gets include/ and lib/, the layout of the official LibTorch archive, and licenses/, which whoever
+passes the libraries on has to pass on with them. Every LIBRARY must be in one of the wheels: a missing
+one is an error, so that a changed wheel is noticed at the build.
 Standard library only; any Python 3.
 """
 
 import os
+import re
 import shutil
 import sys
 import zipfile
 
 HEADER_PREFIX = "torch/include/"
+LICENCE = re.compile(r"([^/]+)\.dist-info/((?:.*/)?(?:licen[cs]e|notice|copying)[^/]*)", re.I)
 
 
 def unpack(wheel, target, wanted):
-    """Copy the headers and the libraries named in `wanted` (a set); return the names found."""
+    """Copy headers, licences and the libraries named in `wanted` (a set); return the names found."""
     found = set()
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
@@ -28,6 +31,8 @@ def unpack(wheel, target, wanted):
             elif base in wanted and os.path.basename(os.path.dirname(name)) == "lib":
                 path = os.path.join(target, "lib", base)
                 found.add(base)
+            elif licence := LICENCE.fullmatch(name):
+                path = os.path.join(target, "licenses", *licence.groups())
             else:
                 continue
             os.makedirs(os.path.dirname(path), exist_ok=True)

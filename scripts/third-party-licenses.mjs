@@ -1,0 +1,92 @@
+/**
+ * The licences that have to go along with a built addon: of the crates linked into it, of Rust's
+ * library, of LibTorch with the libraries beside it. npm packages hold theirs in node_modules, the pages
+ * in a licenses.txt each.
+ *
+ * Usage: npm run licenses [-- FILE]     FILE: default build/native/Release/THIRD_PARTY_LICENSES
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { currentPlatform } from './libtorch/platforms.mjs';
+import { resolveLibtorch } from './libtorch/resolve.mjs';
+import { crates, libraries } from './supply-chain/components.mjs';
+import { rustNotices, rustVersion } from './supply-chain/linked.mjs';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const DEFAULT = path.join(ROOT, 'build/native/Release/THIRD_PARTY_LICENSES');
+const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyright)/i;
+const LIBRARIES = `Libraries beside the addon, unchanged out of the wheels of PyTorch and NVIDIA. Those under the
+GPL with the runtime exception are GCC's (text: https://www.gnu.org/licenses/gpl-3.0.txt; source: gcc.gnu.org).
+
+`;
+const LINE = `\n${'-'.repeat(72)}\n\n`;
+
+/** Paths of licence files in a folder and its folders. */
+function licenceFiles(folder) {
+  return fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && LICENCE_FILE.test(entry.name))
+    .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+    .filter((file) => !/\.(rs|c|h|py)$/.test(file))
+    .sort();
+}
+
+function crateSections() {
+  return crates(ROOT)
+    .filter(({ ships }) => ships)
+    .map(({ name, version, licence, folder, repository }) => {
+      const texts = licenceFiles(folder).map(
+        (file) => `${path.relative(folder, file)}:\n\n${fs.readFileSync(file, 'utf8').trim()}\n`,
+      );
+      const none = [
+        `Its archive holds no licence text. Source: ${repository ?? 'crate registry'}\n`,
+      ];
+      return [`${name} ${version} (${licence})\n`, ...(texts.length > 0 ? texts : none)].join('\n');
+    });
+}
+
+function rustSection() {
+  const file = rustNotices();
+  const text = file
+    ? fs
+        .readFileSync(file, 'utf8')
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll(/\n\s*\n+/g, '\n\n')
+    : 'This toolchain came without the notices of its library.';
+  return `Rust standard library ${rustVersion()} (MIT OR Apache-2.0)\n\n${text.trim()}\n`;
+}
+
+function libtorchSections(libtorch) {
+  const kept = currentPlatform().libraries;
+  const table = libraries()
+    .filter(({ name }) => kept.includes(name))
+    .map(({ name, licence }) => `${name}: ${licence}`);
+  const folder = path.join(libtorch, 'licenses');
+  if (!fs.existsSync(folder)) {
+    throw new Error(
+      'the LibTorch that is there has no licenses/: one that LIBTORCH names needs them from its wheel; one ' +
+        `that an older build fetched has to be fetched again (rm -r ${libtorch}; npm run build:native)`,
+    );
+  }
+  const texts = licenceFiles(folder).map(
+    (file) => `${path.relative(folder, file)}:\n\n${fs.readFileSync(file, 'utf8').trim()}\n`,
+  );
+  return [`${LIBRARIES}${table.join('\n')}\n`, ...texts];
+}
+
+try {
+  const file = path.resolve(process.argv[2] ?? DEFAULT);
+  const sections = [
+    'Licences of what is linked into the addon of libtorch-serve, or lies beside it.\n',
+    ...libtorchSections(await resolveLibtorch()),
+    ...crateSections(),
+    rustSection(),
+  ];
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, sections.join(LINE));
+  console.log(`licenses: ${file}: ${sections.length - 1} sections`);
+} catch (error) {
+  console.error(`licenses: ${error.message}`);
+  process.exitCode = 1;
+}
