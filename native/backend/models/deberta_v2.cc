@@ -198,9 +198,8 @@ class DebertaV2 final : public SequenceClassifier {
              .size = embedding_size(config, shape.hidden_size)}),
         embeddings_norm_(deberta / "embeddings.LayerNorm", shape.hidden_size,
                          shape.layer_norm_epsilon),
-        layers_(nn::make_encoder_layers(deberta / "encoder.layer",
-                                        config.positive_integer("num_hidden_layers"), shape,
-                                        kLayerKeys)),
+        layers_(nn::make_encoder_layers(
+            deberta / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys)),
         attentions_(make_attentions(deberta / "encoder", static_cast<int64_t>(layers_.size()),
                                     shape, RelativeAttention(config))),
         head_(weights / "pooler.dense", weights / "classifier", shape.hidden_size,

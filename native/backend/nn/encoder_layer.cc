@@ -53,6 +53,7 @@ std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t co
                     std::to_string(shape.num_attention_heads));
   }
   std::vector<EncoderLayer> layers;
+  layers.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     layers.emplace_back(weights / std::to_string(i), shape, keys);
   }
