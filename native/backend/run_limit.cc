@@ -43,15 +43,16 @@ constexpr size_t kTrialMemory = size_t{1} << 30U;
 constexpr Clock::duration kBetweenLooks = std::chrono::milliseconds(5);
 constexpr size_t kSmallTensor = size_t{1} << 20U;
 
-/// Elements of a list, or bytes of a string, that one `*` may make.
-constexpr int64_t kMostRepeated = 10'000'000;
+/// Elements of a list, or bytes of a string, that may still grow in a trial, or that one `*` may
+/// make: what grows doubles at most, so that the process is looked at before it is too late.
+constexpr int64_t kMostLength = 10'000'000;
 
 /// Where LibTorch keeps what belongs to a run: the threads of a fork() have it, too.
 constexpr std::string_view kPlaceName = "LIBTORCH_SERVE_RUN_LIMIT";
 constexpr c10::DebugInfoKind kPlace(&kPlaceName);
 
 constexpr const char* kCheck = "libtorch_serve::check_limits";
-constexpr const char* kPass = "libtorch_serve::pass_if_within_limits";
+constexpr const char* kPass = "libtorch_serve::pass_if_short";
 constexpr const char* kRepeat = "libtorch_serve::pass_if_few";
 
 RunBounds* bounds_of_this_thread() {
@@ -86,6 +87,15 @@ int64_t length_of(const c10::IValue& value) {
   return value.isList() ? static_cast<int64_t>(value.toListRef().size()) : 1;
 }
 
+/// (list or string) → the same
+void pass_if_short(Stack& stack) {
+  check_limits();
+  RunBounds* bounds = bounds_of_this_thread();
+  if (bounds != nullptr && bounds->most_resident > 0 && length_of(stack.back()) > kMostLength) {
+    refuse_memory(*bounds);
+  }
+}
+
 /// (list or string, times) → times
 void pass_if_few(Stack& stack) {
   check_limits();
@@ -94,7 +104,7 @@ void pass_if_few(Stack& stack) {
   RunBounds* bounds = bounds_of_this_thread();
   int64_t all = 0;
   if (bounds != nullptr && bounds->most_resident > 0 && times > 0 &&
-      (__builtin_mul_overflow(length, times, &all) || all > kMostRepeated)) {
+      (__builtin_mul_overflow(length, times, &all) || all > kMostLength)) {
     refuse_memory(*bounds);
   }
   stack.erase(stack.end() - 2);
@@ -108,16 +118,16 @@ void register_checks() {
   static const torch::jit::RegisterOperators registered({
       Operator(
           std::string(kCheck) + "() -> ()", [](Stack&) { check_limits(); }, kConservative),
-      Operator(
-          std::string(kPass) + "(Any value) -> Any", [](Stack&) { check_limits(); }, kConservative),
+      Operator(std::string(kPass) + "(Any value) -> Any", pass_if_short, kConservative),
       Operator(std::string(kRepeat) + "(Any value, int times) -> int", pass_if_few, kConservative),
   });
 }
 
 /// Operators whose result is larger than what they are given, for lists and strings.
 bool grows(const Node& node) {
-  constexpr std::array kGrowing{"aten::add",  "aten::add_",    "aten::extend",       "aten::format",
-                                "aten::join", "aten::replace", "aten::percentFormat"};
+  constexpr std::array kGrowing{"aten::append",  "aten::add",          "aten::add_",
+                                "aten::extend",  "aten::format",       "aten::join",
+                                "aten::replace", "aten::percentFormat"};
   return std::ranges::find(kGrowing, std::string_view(node.kind().toQualString())) !=
          kGrowing.end();
 }
