@@ -111,11 +111,11 @@ constexpr std::array kAten{
     "Bool Int Float Complex FloatImplicit IntImplicit ScalarImplicit ComplexImplicit Size __is__ "
     "__isnot__ __not__ __getitem__ __contains__ __derive_index __range_length "
     "__round_to_zero_floordiv _set_item _unwrap_optional append extend insert pop remove clear "
-    "index count reverse sorted list dict keys values items get setdefault update floordiv divmod "
+    "count reverse sorted list dict keys values items get setdefault update floordiv divmod "
     "mathremainder factorial isspace isdigit isalpha isalnum islower isupper startswith endswith "
-    "find rfind strip lstrip rstrip lower upper replace split join format percentFormat str ord "
+    "find rfind strip lstrip rstrip lower upper replace join format percentFormat str ord "
     "chr hex oct bin range Delete is_scripting has_torch_function _get_tracing_state _is_tracing "
-    "warn wait device fabs copy"};
+    "warn wait device fabs"};
 
 /// Nodes of the graph that are no operators of ATen.
 constexpr std::array kPrim{

@@ -177,27 +177,20 @@ class PickleMachine {
     const PickleValue given = pop();
     const std::string& name = *std::get<PickleGlobal>(pop()).name;
     const auto meaning = meaning_of(name, what_);
-    if (!meaning || *meaning == Global::kStorageType) {
-      throw LoadError("calls " + name + no_use_for(", which"));
-    }
-    if (*meaning == Global::kObject) {  // of an enumeration: its value, in no tuple
+    if (meaning == Global::kObject) {  // of an enumeration: its value, in no tuple
       push(PickleTuple{keep(PickleItems{given})});
       return;
     }
     const PickleItems& arguments = *std::get<PickleTuple>(given).items;
-    switch (*meaning) {
-      case Global::kOrderedDict:
-        push(PickleDict{keep(arguments.empty() ? PickleItems() : pairs_of(arguments.at(0)))});
-        break;
-      case Global::kTensor:
-        push(&pickle_.tensors_.emplace_back(tensor_of(arguments)));
-        break;
-      case Global::kFirstArgument:
-        if (arguments.size() > 1) require_plain_type(arguments[1]);
-        push(arguments.at(0));
-        break;
-      default:
-        break;  // see above
+    if (meaning == Global::kOrderedDict) {
+      push(PickleDict{keep(arguments.empty() ? PickleItems() : pairs_of(arguments.at(0)))});
+    } else if (meaning == Global::kTensor) {
+      push(&pickle_.tensors_.emplace_back(tensor_of(arguments)));
+    } else if (meaning == Global::kFirstArgument) {
+      if (arguments.size() > 1) require_plain_type(arguments[1]);
+      push(arguments.at(0));
+    } else {
+      throw LoadError("calls " + name + no_use_for(", which"));
     }
   }
 

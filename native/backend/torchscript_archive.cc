@@ -59,10 +59,9 @@ class Nesting {
 };
 
 /// The records without the name of the archive's folder, which they all share.
-Records records_of(const std::string& path) {
+Records records_of(const MappedFile& file) {
   Records records;
   std::string folder;
-  const MappedFile file(path);
   for (ZipRecord& record : read_zip_directory(file.bytes(), kMostUnpacked)) {
     const size_t slash = record.name.find('/');
     if (slash == std::string::npos) throw LoadError(record.name + ": is in no folder");
@@ -78,7 +77,8 @@ Records records_of(const std::string& path) {
 
 class Archive {
  public:
-  explicit Archive(const std::string& path) : records_(records_of(path)), reader_(path) {}
+  Archive(const MappedFile& file, const std::string& path)
+      : records_(records_of(file)), reader_(path) {}
 
   void require_harmless_code() {
     uint64_t size = 0;
@@ -141,16 +141,16 @@ class Archive {
 }  // namespace
 
 void require_harmless_archive(const std::string& path) {
-  const std::string file = MappedFile(path).name();
+  const MappedFile file(path);  // says plainly when it cannot be read
   try {
-    Archive archive(path);
+    Archive archive(file, path);
     archive.require_harmless_code();
     archive.require_harmless_pickle("constants");
     archive.require_harmless_pickle("data");
   } catch (const LoadError& error) {
-    throw LoadError(file + ": " + error.what());
+    throw LoadError(file.name() + ": " + error.what());
   } catch (...) {
-    throw LoadError(file + ": is no TorchScript file: " + message_of_current_exception());
+    throw LoadError(file.name() + ": is no TorchScript file: " + message_of_current_exception());
   }
 }
 

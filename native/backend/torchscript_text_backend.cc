@@ -88,14 +88,13 @@ hf::Tokenizer open_tokenizer(const TorchScriptTextSource& source) {
 class TorchScriptTextBackend final : public engine::Backend {
  public:
   TorchScriptTextBackend(const TorchScriptTextSource& source, const ComputeOptions& compute)
-      : file_(std::filesystem::path(source.path).filename().string()),
+      : tried_file_(std::filesystem::path(source.path).filename().string()),
         compute_(compute),
         num_labels_(static_cast<int64_t>(source.num_labels)),
         tokenizer_(open_tokenizer(source)),
         loaded_(load_torchscript_module(source.path, compute)),
         keeps_state_(keeps_state(loaded_.module)),
-        inputs_(inputs_of(loaded_.module, file_)),
-        tried_file_(file_) {
+        inputs_(inputs_of(loaded_.module, tried_file_)) {
     set_up_torchscript_thread();
     batching_ = answers_alike_in_batches(answers_alone());
     tried_file_.clear();
@@ -239,13 +238,13 @@ class TorchScriptTextBackend final : public engine::Backend {
         answered.logits.push_back(run(batch).front());
         works.insert(text.input_ids.size());
       } catch (const engine::RunTimeout&) {
-        throw LoadError(too_slow(file_, compute_.run_limit));
+        throw LoadError(too_slow(tried_file_, compute_.run_limit));
       } catch (const engine::BackendError& error) {
         if (!problem) problem = {text.input_ids.size(), error.what()};
       }
     }
     if (!problem) return answered;
-    std::string message = file_ + ": fails for a text of " + std::to_string(problem->first) +
+    std::string message = tried_file_ + ": fails for a text of " + std::to_string(problem->first) +
                           " tokens: " + problem->second;
     if (!works.empty()) {
       message += "; it works for " + std::to_string(*works.begin()) +
@@ -286,14 +285,13 @@ class TorchScriptTextBackend final : public engine::Backend {
     return true;
   }
 
-  std::string file_;
+  std::string tried_file_;  ///< empty once the model has been tried
   ComputeOptions compute_;
   int64_t num_labels_;
   hf::Tokenizer tokenizer_;
   TorchScriptModule loaded_;
   bool keeps_state_;
   std::vector<TextInput> inputs_;
-  std::string tried_file_;  ///< empty once the model has been tried
   bool batching_ = false;
 };
 

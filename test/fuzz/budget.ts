@@ -5,13 +5,6 @@ export { report } from '../helpers/budget';
 /** `standard` is `npm run test:fuzz`, `long` is `npm run test:fuzz -- --long`. */
 export const BUDGET: Budget = readBudget('FUZZ_BUDGET');
 
-const TEST_TIMEOUT_MS: Readonly<Record<Budget, number>> = {
-  ci: 120_000,
-  standard: 1_800_000,
-  long: 36_000_000,
-};
-jest.setTimeout(TEST_TIMEOUT_MS[BUDGET]);
-
 /** What belongs to the budget. */
 export function budgeted<Amount>(amounts: Readonly<Record<Budget, Amount>>): Amount {
   return amounts[BUDGET];

@@ -5,11 +5,23 @@
 const BUDGETS = ['ci', 'standard', 'long'] as const;
 export type Budget = (typeof BUDGETS)[number];
 
-/** @param variable of the environment, which names it; without, it is `ci` */
+/** Of one test. */
+const TEST_TIMEOUT_MS: Readonly<Record<Budget, number>> = {
+  ci: 120_000,
+  standard: 1_800_000,
+  long: 36_000_000,
+};
+
+/**
+ * Gives the tests of this file the time of their budget.
+ *
+ * @param variable of the environment, which names it; without, it is `ci`
+ */
 export function readBudget(variable: string): Budget {
   const given = process.env[variable] ?? 'ci';
   const budget = BUDGETS.find((name) => name === given);
   if (!budget) throw new Error(`${variable}: expected ${BUDGETS.join(', ')}, received "${given}"`);
+  jest.setTimeout(TEST_TIMEOUT_MS[budget]);
   return budget;
 }
 

@@ -62,7 +62,7 @@ class Albert final : public SequenceClassifier {
       throw LoadError("config.json: inner_group_num: expected 1 or more, received " +
                       std::to_string(group_size));
     }
-    if (config.integer_or("inner_group_num", 1) > 1) config.layer_count("inner_group_num");
+    if (group_size > 1) config.layer_count("inner_group_num");  // refuses too many
     std::vector<std::vector<nn::EncoderLayer>> groups;
     for (int64_t i = 0; i < num_groups; ++i) {
       const Weights group = albert / ("encoder.albert_layer_groups." + std::to_string(i));

@@ -76,8 +76,8 @@ export function trackRequest(
 }
 
 /**
- * HTTP/1.1 wants a Host header (RFC 9112, 3.2); Node's own check answers without a body. And of more
- * headers than some hundred, Node would leave out the last ones without a word.
+ * HTTP/1.1 wants a Host header (RFC 9112, 3.2); Node's own check answers without a body. And more
+ * headers than some hundred are refused: of more than 2,000 Node would by itself leave out the last.
  */
 export function checkHeaders(request: Request, _response: Response, next: NextFunction): void {
   if (request.rawHeaders.length > 2 * MOST_HEADERS) {
