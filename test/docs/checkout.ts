@@ -1,5 +1,5 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '../helpers/ports';
@@ -7,7 +7,7 @@ import { type LogLine, ROOT } from '../helpers/service';
 
 /** How a command starts services, which go on until they are told to stop. */
 const STARTS =
-  /(?:^|\s)(?:npm start|npm run start:\w+|libtorch-serve (?:sentiment|eeg)|dist\/main\.js (?:sentiment|eeg))$/;
+  /(?:^|\s)(?:npm start|npm run start:\w+|libtorch-serve (?:sentiment|eeg)|dist\/main\.js (?:sentiment|eeg))(?:\s|$)/;
 
 /** Where readers are told to look for the services. */
 const USUAL_PORTS = { sentiment: 8000, eeg: 8001 };
@@ -32,10 +32,8 @@ export class Checkout {
   constructor(ports: Ports) {
     this.#usual = ports;
     this.#ports = ports;
-    for (const entry of readdirSync(ROOT)) {
-      if (!['node_modules', '.git'].includes(entry)) {
-        symlinkSync(path.join(ROOT, entry), path.join(this.#folder, entry));
-      }
+    for (const entry of [...committed(), 'build', 'dist']) {
+      symlinkSync(path.join(ROOT, entry), path.join(this.#folder, entry));
     }
     // What `npm install libtorch-serve` leaves; scripts find their own packages from where they are.
     const bin = path.join(this.#folder, 'node_modules', '.bin');
@@ -53,7 +51,7 @@ export class Checkout {
     await this.#stop();
     const port = await freePorts();
     this.#started = new StartedServices(here, { cwd: this.#folder, env: environment(port) });
-    const listening = await this.#started.listening(/npm start$/.test(command) ? 2 : 1);
+    const listening = await this.#started.listening(/npm start(?:\s|$)/.test(command) ? 2 : 1);
     const unloaded = listening.filter(({ modelLoaded }) => modelLoaded !== true);
     if (unloaded.length > 0) throw new Error(`${command}: started without a model`);
     const ports = listening.map(({ service, port }) => [service, port]);
@@ -70,12 +68,12 @@ export class Checkout {
     return this.#execute(process.execPath, [file]);
   }
 
-  /** Stops what was started, and takes the folder away. */
+  /** Stops what was started, and takes the folder away; a second time does nothing. */
   async end(): Promise<void> {
     try {
       await this.#stop();
     } finally {
-      rmSync(this.#folder, { recursive: true });
+      rmSync(this.#folder, { recursive: true, force: true });
     }
   }
 
@@ -103,6 +101,12 @@ export class Checkout {
     this.#ports = this.#usual;
     await started?.stop();
   }
+}
+
+/** What stands at the top of the repository; nothing else that is there, for a page may write such a file. */
+function committed(): readonly string[] {
+  const args = ['ls-tree', '--name-only', 'HEAD'];
+  return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
 }
 
 /** Without any of the service's settings, but those that let it run beside other tests. */

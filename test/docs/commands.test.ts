@@ -60,6 +60,7 @@ async function take(checkout: Checkout, step: Step): Promise<void> {
 }
 
 let ports: Ports;
+const checkouts: Checkout[] = [];
 
 beforeAll(async () => {
   const [sentiment, eeg] = await Promise.all([
@@ -69,7 +70,11 @@ beforeAll(async () => {
   ports = { sentiment: sentiment.port, eeg: eeg.port };
 }, PAGE_MS);
 
-afterAll(killAll);
+afterAll(async () => {
+  // Those of tests that ran out of time.
+  await Promise.all(checkouts.map((checkout) => checkout.end()));
+  await killAll();
+});
 
 it('compares as it says', () => {
   expectOutput('{"score":0.9824}', '{"score":0.982}');
@@ -106,6 +111,7 @@ for (const { file, steps } of pagesToRun) {
     title,
     async () => {
       const checkout = new Checkout(ports);
+      checkouts.push(checkout);
       try {
         for (const step of steps) {
           await take(checkout, step).catch((error: Error) => {
