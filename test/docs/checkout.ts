@@ -39,6 +39,9 @@ export class Checkout {
     const bin = path.join(this.#folder, 'node_modules', '.bin');
     mkdirSync(bin, { recursive: true });
     symlinkSync(ROOT, path.join(this.#folder, 'node_modules', 'libtorch-serve'));
+    // Clients of other systems, that pages show.
+    const clients = path.join('node_modules', '@huggingface');
+    symlinkSync(path.join(ROOT, clients), path.join(this.#folder, clients));
     symlinkSync(path.join(ROOT, 'dist', 'main.js'), path.join(bin, 'libtorch-serve'));
   }
 

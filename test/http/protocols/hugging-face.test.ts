@@ -57,6 +57,7 @@ describe.each(['/', BY_NAME])('POST %s', (path) => {
     expect(await send(service, body.padEnd(MEBIBYTE + 1))).toBe(413);
     expect(await send(service, body, { 'content-type': 'text/plain' })).toBe(415);
     expect(await send(service, '{}')).toBe(422);
+    expect(await send(service, body, { 'x-request-timeout-ms': '0' })).toBe(400);
     expect(await send(unloaded, body)).toBe(500);
     const held = await Promise.all(Array.from({ length: 4 }, () => send(holding, body)));
     expect(new Set(held)).toEqual(new Set([503, 504]));

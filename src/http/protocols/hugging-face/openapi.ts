@@ -16,6 +16,7 @@ const EXAMPLE = {
 };
 
 const ERRORS = {
+  400: 'The deadline is no number of milliseconds.',
   413: 'The body is over BODY_LIMIT, or the list over MAX_LIST_LENGTH.',
   415: 'The Content-Type is not JSON, or the Content-Encoding is unknown.',
   422: 'The body is not JSON, or a field is missing or of the wrong type.',

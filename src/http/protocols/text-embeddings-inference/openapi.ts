@@ -37,7 +37,7 @@ export function describe({ listLength }: EndpointLimits): ProtocolDescription {
         error: 'TeiError',
         example: EXAMPLE,
         errors: {
-          400: 'A text is empty.',
+          400: 'A text is empty, or the deadline no number of milliseconds.',
           413: 'The body is over BODY_LIMIT.',
           415: 'The Content-Type is not JSON, or the Content-Encoding is unknown.',
           422: `The body is not what it should be, the batch is larger than ${listLength}, or a text is too long and not to be cut.`,
