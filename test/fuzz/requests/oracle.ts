@@ -65,11 +65,17 @@ function expectationOfFields(fields: ReadonlyMap<string, unknown>, route: Route)
   if (service === 'eeg' && patient !== null && typeof patient !== 'string') {
     return { status: 422, detail: /^patient_id: expected a string or null$/ };
   }
+  const pair = fields.get('text_pair');
+  if (service === 'sentiment' && !isList && !isPairOrNone(pair)) {
+    return { status: 422, detail: /^text_pair: expected a string or null$/ };
+  }
   const value = fields.get(field);
   if (isList && (value as unknown[]).length > LONGEST_LIST) {
     return { status: 413, detail: /elements are over the limit of 1024\.$/ };
   }
-  const elements = isList ? (value as unknown[]) : [value];
+  const elements = isList
+    ? (value as unknown[])
+    : [pair === undefined ? value : { text: value, text_pair: pair }];
   const refused = elements.findIndex((element) => refusalOf(element, service) !== null);
   if (refused >= 0) {
     const place = isList ? `${field}[${refused}]: ` : '';
@@ -82,9 +88,12 @@ function expectationOfFields(fields: ReadonlyMap<string, unknown>, route: Route)
 function wrongIn(value: unknown, { field, isList, service }: Route): string | null {
   if (service === 'sentiment') {
     if (!isList) return typeof value === 'string' ? null : wrong(field, value, 'a string');
-    if (!Array.isArray(value)) return wrong(field, value, 'an array of strings');
-    const index = value.findIndex((element) => typeof element !== 'string');
-    return index < 0 ? null : `${field}[${index}]: expected a string`;
+    if (!Array.isArray(value)) return wrong(field, value, 'an array of texts');
+    for (const [index, element] of value.entries()) {
+      const found = wrongInElement(element, `${field}[${index}]`);
+      if (found !== null) return found;
+    }
+    return null;
   }
   if (!isList) return wrongInSignal(value, field);
   if (!Array.isArray(value)) return wrong(field, value, 'an array of signals');
@@ -93,6 +102,30 @@ function wrongIn(value: unknown, { field, isList, service }: Route): string | nu
     if (found !== null) return found;
   }
   return null;
+}
+
+function wrongInElement(element: unknown, place: string): string | null {
+  if (typeof element === 'string') return null;
+  if (typeof element !== 'object' || element === null || Array.isArray(element)) {
+    return `${place}: expected a string or an object`;
+  }
+  const fields = new Map(Object.entries(element));
+  const text = fields.get('text');
+  if (typeof text !== 'string') return wrong(`${place}.text`, text, 'a string');
+  return isPairOrNone(fields.get('text_pair'))
+    ? null
+    : `${place}.text_pair: expected a string or null`;
+}
+
+function isPairOrNone(pair: unknown): boolean {
+  return pair === undefined || pair === null || typeof pair === 'string';
+}
+
+/** Of an element that is as it should be. */
+function textsOf(element: unknown): readonly [text: string, pair: unknown] {
+  if (typeof element === 'string') return [element, undefined];
+  const { text, text_pair } = element as { readonly text: string; readonly text_pair?: unknown };
+  return [text, text_pair ?? undefined];
 }
 
 function wrongInSignal(value: unknown, place: string): string | null {
@@ -113,7 +146,8 @@ function refusalOf(element: unknown, service: Route['service']): string | null {
       ? null
       : `Signal must contain exactly ${WINDOW_LENGTH} data points.`;
   }
-  const isBlank = [...(element as string)].every((char) => SPACES.has(char.codePointAt(0) ?? -1));
+  const [text] = textsOf(element);
+  const isBlank = [...text].every((char) => SPACES.has(char.codePointAt(0) ?? -1));
   return isBlank ? 'Text payload cannot be empty.' : null;
 }
 
@@ -127,10 +161,15 @@ function checkAnswer(answer: unknown, { elements, patient, route }: Asked): void
   const results = route.isList ? (answer as { readonly results: unknown[] }).results : [answer];
   if (results.length !== elements.length) throw new Error('as many results as elements');
   for (const [index, result] of results.entries()) {
-    const { input_text, patient_id, score, confidence } = result as Record<string, unknown>;
-    const [echo, sent] =
-      route.service === 'eeg' ? [patient_id, patient] : [input_text, elements[index]];
-    if (echo !== sent) throw new Error(`another request's answer: ${JSON.stringify(echo)}`);
+    const { input_text, input_text_pair, patient_id, score, confidence } = result as Record<
+      string,
+      unknown
+    >;
+    const echo = route.service === 'eeg' ? [patient_id] : [input_text, input_text_pair];
+    const sent = route.service === 'eeg' ? [patient] : textsOf(elements[index]);
+    if (echo.some((one, i) => one !== sent[i])) {
+      throw new Error(`another request's answer: ${JSON.stringify(echo)}`);
+    }
     const probability = Number(score ?? confidence);
     if (!(probability >= 0 && probability <= 1) || Number(probability.toFixed(4)) !== probability) {
       throw new Error(`no probability of four decimals: ${probability}`);

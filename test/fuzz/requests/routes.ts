@@ -30,10 +30,14 @@ export function writeMembers(
   tag: string,
 ): [key: string, value: string][] {
   const write = route.service === 'eeg' ? writeSignal : writeTagged(tag);
+  const element = route.service === 'eeg' ? write : writeElement(tag);
   const value = route.isList
-    ? `[${draw.list(draw.size(LONGEST_LIST) - 1, () => write(draw))}]`
+    ? `[${draw.list(draw.size(LONGEST_LIST) - 1, () => element(draw))}]`
     : write(draw);
-  if (route.service === 'sentiment') return [[route.field, value]];
+  if (route.service === 'sentiment') {
+    const isPair = !route.isList && draw.chance(0.3);
+    return [[route.field, value], ...(isPair ? [writePair(draw, tag)] : [])];
+  }
   const patient = draw.chance(0.1)
     ? draw.pick(['null', writeString(draw, ''), '5', 'false', '[]', '{}'])
     : writeString(draw, tag + (draw.chance(0.3) ? makeString(draw, 50) : ''));
@@ -61,6 +65,24 @@ function writeTagged(tag: string): (draw: Draw) => string {
     const text = draw.kept('text', 500, () => writeString(draw, makeString(draw, LONGEST_TEXT)));
     // Between the quotes, which stay as they are however the rest is written.
     return draw.chance(0.8) ? `"${tag} ${text.slice(1)}` : text;
+  };
+}
+
+function writePair(draw: Draw, tag: string): [key: string, value: string] {
+  const value = draw.chance(0.1)
+    ? draw.pick(['null', '""', '" "', '5', 'false', '[]', '{}'])
+    : writeTagged(tag)(draw);
+  return ['text_pair', value];
+}
+
+/** A text of a list: as it is, or in an object with another or without. */
+function writeElement(tag: string): (draw: Draw) => string {
+  return (draw) => {
+    const text = writeTagged(tag)(draw);
+    if (draw.chance(0.6)) return text;
+    const members = [...(draw.chance(0.97) ? [['text', text]] : []), writePair(draw, tag)];
+    const some = draw.chance(0.8) ? members : members.slice(0, 1);
+    return `{${some.map(([key, value]) => `"${key}":${value}`)}}`;
   };
 }
 
