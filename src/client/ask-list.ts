@@ -32,7 +32,8 @@ const NOT_LOADED = 'Model is not loaded.';
 
 /**
  * Gives each item its outcome. A list is refused whole where one element is bad: that one, which the
- * service names, gets its error, and the others are sent again without it.
+ * service names, gets its error, and the others are sent again without it. Where it names none, a list
+ * that is too large (for a proxy) is sent in halves, and one that failed or ran out of time one by one.
  *
  * @throws what says nothing of an element: the service is not there, refuses for too long, wants a key
  */
@@ -64,11 +65,12 @@ function partsAfter<Element, Result>(
   field: string,
 ): readonly Items<Element, Result>[] {
   const named = error instanceof ResponseError ? namedElement(error, field, items.length) : null;
-  if (named !== null) {
+  // A deadline that has passed is the matter of all of them, whoever is named.
+  if (named !== null && (items.length === 1 || !isTimeout(error))) {
     blame(items[named.index], withPlace(error as ResponseError, field, items, named));
     return [items.filter((_, i) => i !== named.index)];
   }
-  if (!(error instanceof Error) || !mayBeOfAnElement(error)) throw error;
+  if (!mayBeOfAnElement(error)) throw error;
   if (items.length === 1) {
     blame(items[0], error);
     return [];
@@ -93,7 +95,7 @@ function namedElement({ detail }: ResponseError, field: string, count: number): 
 }
 
 /** Of a request for one element alone, this is about the element. */
-function mayBeOfAnElement(error: Error): boolean {
+function mayBeOfAnElement(error: unknown): error is Error {
   if (isTimeout(error)) return true;
   if (!(error instanceof ResponseError)) return false;
   return error.status === 413 || (error.status === 500 && error.detail !== NOT_LOADED);

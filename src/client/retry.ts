@@ -44,18 +44,24 @@ export async function withRetries<Answer>(
 }
 
 /** Nobody answered within the deadline of the service or of the client. */
-export function isTimeout(error: unknown): boolean {
-  if (error instanceof ResponseError) return error.status === 504;
-  return error instanceof DOMException && error.name === 'TimeoutError';
+export function isTimeout(error: unknown): error is Error {
+  return error instanceof ResponseError ? error.status === 504 : nameOf(error) === 'TimeoutError';
 }
 
 function isTemporary(error: unknown): error is Error {
   if (error instanceof ResponseError) return TEMPORARY.has(error.status);
+  if (isTimeout(error)) return true;
   // What `fetch` throws where there is no connection, or it breaks; and for a URL that is none.
-  if (error instanceof TypeError) {
-    return (error.cause as { readonly code?: unknown } | undefined)?.code !== 'ERR_INVALID_URL';
-  }
-  return isTimeout(error);
+  return nameOf(error) === 'TypeError' && codeOf(error) !== 'ERR_INVALID_URL';
+}
+
+/** `fetch` may be of another realm, where `TypeError` is another class. */
+function nameOf(error: unknown): unknown {
+  return (error as { readonly name?: unknown } | null)?.name;
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly cause?: { readonly code?: unknown } }).cause?.code;
 }
 
 /** Clients that were refused together are not to come back together: full jitter. */
