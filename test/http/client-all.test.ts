@@ -1,5 +1,9 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type Outcome, ResponseError, SentimentClient, type TextElement } from '../../src/client';
 import { startHolding } from '../helpers/holding';
+import { request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 
@@ -109,6 +113,34 @@ describe('a bad element', () => {
     });
     expect(summary(outcomes)).toEqual(expected);
     expect(outcomes[40]).toMatchObject({ ok: false, error: expect.any(ResponseError) });
+  });
+
+  it('is found where a proxy takes smaller bodies, and does not say which element failed', async () => {
+    const sizes: number[] = [];
+    const proxy = http.createServer(async (incoming, outgoing) => {
+      const body = await text(incoming);
+      if (incoming.method === 'POST') sizes.push(JSON.parse(body).texts.length);
+      if (body.length > 300) outgoing.writeHead(413).end('<html>too large</html>');
+      else if (body.includes('poison')) outgoing.writeHead(500).end('{"detail":"failed"}');
+      else {
+        const { method = '', url = '' } = incoming;
+        const answer = await request(service, { method, path: url, body });
+        outgoing.writeHead(answer.status).end(answer.text);
+      }
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const texts = [...TEXTS.slice(0, 32)];
+    [texts[3], texts[20]] = ['x'.repeat(300), 'poison'];
+    const narrow = new SentimentClient(`http://127.0.0.1:${port}`);
+    const outcomes = await collect(narrow.analyzeAll(texts));
+    proxy.closeAllConnections();
+    proxy.close();
+    const expected = [...texts];
+    [expected[3], expected[20]] = ['413: <html>too large</html>', '500: failed'];
+    expect(summary(outcomes)).toEqual(expected);
+    // Halves until they fit; the list with the poison one by one.
+    expect(sizes).toEqual([32, 16, 8, 4, 2, 2, 1, 1, 4, 8, 16, ...Array(16).fill(1)]);
   });
 
   it('is found where it has run out of time', async () => {
