@@ -50,8 +50,8 @@ export interface CallOptions extends RetryOptions {
   readonly timeoutMs?: number;
 }
 
-/** A text; or an object with one, as a row of a table, of which nothing else is sent. */
-export type TextElement = string | { readonly text: string };
+/** A text; or an object with one, and perhaps its pair, as a row of a table, of which nothing else is sent. */
+export type TextElement = string | TextWithPair;
 /** One window of the model's length; or an object with one. */
 export type SignalElement = ArrayLike<number> | { readonly signal: ArrayLike<number> };
 
@@ -129,18 +129,30 @@ class Client {
   }
 }
 
+export interface AnalyzeOptions extends CallOptions {
+  /** A second text, which the model reads with the first (premise and hypothesis). */
+  readonly textPair?: string | null;
+}
+
+/** An element of a list: a text, and what it is read with. */
+export interface TextWithPair {
+  readonly text: string;
+  readonly textPair?: string | null;
+}
+
 /** Of the sentiment service. */
 export class SentimentClient extends Client {
-  analyze(text: string, options?: CallOptions): Promise<AnalyzeAnswer> {
-    return this.call('/analyze', { text }, options);
+  analyze(text: string, options: AnalyzeOptions = {}): Promise<AnalyzeAnswer> {
+    return this.call('/analyze', bodyOf({ ...options, text }), options);
   }
 
   /** @returns in the order of the texts */
   async analyzeBatch(
-    texts: readonly string[],
+    texts: readonly (string | TextWithPair)[],
     options?: CallOptions,
   ): Promise<AnalyzeBatchAnswer['results']> {
-    return (await this.call<AnalyzeBatchAnswer>('/analyze/batch', { texts }, options)).results;
+    const body = { texts: texts.map((one) => (typeof one === 'string' ? one : bodyOf(one))) };
+    return (await this.call<AnalyzeBatchAnswer>('/analyze/batch', body, options)).results;
   }
 
   /**
@@ -219,9 +231,15 @@ export class EegClient extends Client {
   }
 }
 
-/** What is neither goes to the service as it is, which says what is wrong with it. */
+function bodyOf({ text, textPair = null }: TextWithPair): object {
+  return textPair === null ? { text } : { text, text_pair: textPair };
+}
+
+/** What is neither a text nor has one goes to the service as it is, which says what is wrong with it. */
 function textOf(element: unknown): unknown {
-  return isObject(element) && 'text' in element ? element.text : element;
+  if (!isObject(element) || !('text' in element)) return element;
+  const { text, textPair = null } = element as TextWithPair;
+  return textPair === null ? text : bodyOf({ text, textPair });
 }
 
 function signalOf(element: unknown): unknown {

@@ -1,7 +1,9 @@
 import path from 'node:path';
 import type { Config } from './config';
 import { EegClassifier } from './eeg/eeg-classifier';
+import { huggingFace } from './http/protocols/hugging-face/protocol';
 import type { Protocol } from './http/protocols/protocol';
+import { textEmbeddingsInference } from './http/protocols/text-embeddings-inference/protocol';
 import { analyze, analyzeBatch } from './http/routes/analyze';
 import type { Endpoint } from './http/routes/endpoint';
 import type { ServiceInfo } from './http/routes/info';
@@ -44,6 +46,7 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
   const { model, reason } = await load(TextClassifier.load(place, config.scheduling), place, log);
   for (const warning of model?.warnings ?? []) log.logger.warn({ model: place }, warning);
   const limits = endpointLimits(config);
+  const name = model?.name ?? path.basename(place);
   const known = model && {
     labels: [...model.labels],
     max_length: model.description.maxLength,
@@ -51,12 +54,15 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
   };
   return {
     endpoints: [analyze(model), analyzeBatch(model, limits)],
-    protocols: [],
+    protocols: [
+      huggingFace(model, name, limits),
+      textEmbeddingsInference(model, { name, scheduling: config.scheduling }, limits),
+    ],
     info: {
       service: 'sentiment',
       version,
       model: {
-        name: model?.name ?? path.basename(place),
+        name,
         version: model?.version ?? null,
         loaded: model !== null,
         reason,

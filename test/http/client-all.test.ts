@@ -65,6 +65,23 @@ describe('analyzeAll', () => {
     expect(await collect(client.analyzeAll(new Set<string>()))).toEqual([]);
   });
 
+  it('takes texts with their pairs, beside texts alone', async () => {
+    const texts = [
+      { text: 'A man eats.', textPair: 'Somebody is eating.', id: 1 },
+      { text: 'A man eats.', textPair: null, id: 2 },
+      'A man eats.',
+    ];
+    const outcomes = await collect(client.analyzeAll(texts, { batchSize: 2 }));
+    const results = outcomes.map((one) => (one.ok ? one.result : one.error));
+    const expected = await client.analyzeBatch(texts);
+    expect(results).toEqual(expected);
+    expect(expected.map((one) => one.input_text_pair)).toEqual([
+      'Somebody is eating.',
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('has no use for what is no source, nor for options that are no counts', () => {
     const wrong = 'a text' as unknown as string[];
     expect(() => client.analyzeAll(wrong)).toThrow(

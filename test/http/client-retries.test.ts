@@ -4,7 +4,7 @@ import path from 'node:path';
 import { EegClient, SentimentClient } from '../../src/client';
 import { startHolding } from '../helpers/holding';
 import { scrape } from '../helpers/metrics';
-import { freePort } from '../helpers/proxies';
+import { freePort } from '../helpers/ports';
 import { FIXTURES, killAll, startService, textModel } from '../helpers/service';
 import { SIGNAL } from '../helpers/services';
 

@@ -1,4 +1,3 @@
-import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, post, request } from '../helpers/http';
 import { seededRandom } from '../helpers/random';
@@ -21,8 +20,11 @@ export interface Run {
   delay(most: number): number;
 }
 
-/** A process that has not ended by then hangs: nothing that it does takes seconds. It gets SIGKILL. */
-const HANGS_AFTER_MS = 60_000;
+/**
+ * A process that has not ended by then hangs, and gets SIGKILL. Nothing that it does takes seconds, but
+ * where memory is short, and programs are read from disk again and again, minutes may pass.
+ */
+const HANGS_AFTER_MS = 300_000;
 /** Runs at a time, of all cells. */
 const ABREAST = 2;
 let running = 0;
@@ -87,15 +89,6 @@ export async function endOf(process_: NodeProcess): Promise<Exit> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Of a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export function isHealthy(service: Address): Promise<boolean> {

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { SentimentClient } from '../../src/client';
-import { freePort, PROXIES, type ProxyKind, stopProxies } from '../helpers/proxies';
+import { freePort } from '../helpers/ports';
+import { PROXIES, type ProxyKind, stopProxies } from '../helpers/proxies';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { budgeted, report } from './budget';
 
