@@ -1,8 +1,8 @@
 """The texts of a partitioned data set through replicas of the sentiment service, on Ray Data.
 
-    python classify.py http://balancer:80 'texts/' labels/
+    python classify.py http://balancer texts/ labels/
 
-Reads Parquet parts (or JSON Lines, where the files end with .jsonl) that have a column `text`, and
+Reads Parquet parts (with --jsonl: JSON Lines) that have a column `text`, and
 writes Parquet parts with all their columns and `label`, `score` and `error` (null, or why the service
 has no answer for that row). On a cluster that runs, set RAY_ADDRESS=auto.
 """
@@ -13,7 +13,6 @@ import random
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pyarrow as pa
 import ray
@@ -104,10 +103,9 @@ class Classify:
         return rows
 
 
-def classify(url, source, target, actors=2, **settings):
+def classify(url, source, target, actors=2, jsonl=False, **settings):
     """`settings`: those of Classify. Runs until every row is written; an error ends it."""
-    is_json = source.endswith(".jsonl") or any(Path(source).glob("*.jsonl"))
-    data = ray.data.read_json(source, lines=True) if is_json else ray.data.read_parquet(source)
+    data = ray.data.read_json(source, lines=True) if jsonl else ray.data.read_parquet(source)
     # Small parts would come as one block, and large ones would be begun anew where an actor is lost.
     data.repartition(target_num_rows_per_block=ROWS_OF_A_TASK).map_batches(
         Classify,
@@ -127,6 +125,7 @@ def main():
     parser.add_argument("--actors", type=int, default=2)
     parser.add_argument("--in-flight", type=int, default=2, help="requests under way, of an actor")
     parser.add_argument("--list-length", type=int, default=32, help="texts of a request")
+    parser.add_argument("--jsonl", action="store_true", help="the parts are JSON Lines")
     given = vars(parser.parse_args())
     classify(**given, api_key=os.environ.get("API_KEY"))
 
