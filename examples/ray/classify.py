@@ -19,7 +19,7 @@ import ray
 import urllib3
 
 COLUMN = "text"
-ROWS_OF_A_TASK = 1024
+ROWS_OF_A_TASK = 256
 NAMED = re.compile(r"texts\[(\d+)\]")
 
 

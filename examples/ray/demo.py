@@ -2,9 +2,10 @@
 front of them and a Ray cluster of three nodes, kills a replica in the middle and starts it again, and
 checks that every row is there once, with the very answer that one replica gives without any of this.
 
-    python demo.py [--rows 4000] [--model DIR] [--scaling]
+    python demo.py [--rows 4000] [--model DIR] [--scaling TIMES]
 
---scaling: measures one replica and two as well, without the kill. Exit code 1: a row is missing or wrong.
+--scaling: so many times, measures one replica and two without the kill, too. Each measurement is rows per
+second, processor seconds of the replicas, and of everything else. Exit code 1: a row is missing or wrong.
 """
 
 import argparse
@@ -179,6 +180,26 @@ def check(rows, texts, expected):
     return wrong
 
 
+def processor_seconds(replicas):
+    """What the replicas have used so far, and what everything else here has: Ray, nginx, this process."""
+    parents, used = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        pid = int(stat.parent.name)
+        parents[pid] = int(fields[1])
+        used[pid] = sum(int(ticks) for ticks in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+    theirs = {replica.process.pid for replica in replicas}
+
+    def is_ours(pid):
+        return pid == os.getpid() or (pid in parents and is_ours(parents[pid]))
+
+    ours = {pid for pid in used if is_ours(pid)}
+    return sum(used[pid] for pid in theirs), sum(used[pid] for pid in ours - theirs)
+
+
 def answered_by(replicas):
     """A function: how many texts they have answered from now on, all of them being up."""
     before = sum(replica.answered() for replica in replicas)
@@ -205,7 +226,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--model", help="folder of a model; default: the shipped one")
-    parser.add_argument("--scaling", action="store_true")
+    parser.add_argument("--scaling", type=int, default=0, metavar="TIMES")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # not without stopping what it has started
     with ExitStack() as stack:
@@ -217,35 +238,39 @@ def main():
             stack.callback(replica.stop)
 
         def labelled(name, url):
-            """Rows per second from the first answer to the last row written, Ray's own start left out."""
+            """Rows per second from the first answer to the last row written, Ray's own start left out; and
+            seconds of processor time, all of it: of the replicas, and of everything else."""
             target = folder / name
             shutil.rmtree(target, ignore_errors=True)
             first = threading.Thread(target=until_answering, args=(replicas, answering := {}))
             first.start()
+            before = processor_seconds(replicas)
             classify(url, str(folder / "texts"), str(target))
             ended = time.monotonic()
+            used = [now - then for now, then in zip(processor_seconds(replicas), before)]
             first.join()
-            return round(given.rows / (ended - answering["since"]), 1)
+            return [round(n, 1) for n in (given.rows / (ended - answering["since"]), *used)]
 
         # One replica, one request at a time, no Ray, no balancer.
         alone = Classify(replicas[0].url, in_flight=1)
         told = {"rows": given.rows}
         started = time.monotonic()
         expected = [row for i in range(0, given.rows, 32) for row in alone.ask(texts[i : i + 32])]
-        told["rows/s, one replica, no Ray"] = round(given.rows / (time.monotonic() - started), 1)
+        told["rows/s of one replica, without Ray"] = round(given.rows / (time.monotonic() - started), 1)
 
         (folder / "nginx").mkdir()
         url = stack.enter_context(nginx(replicas, folder / "nginx"))
         stack.enter_context(ray_cluster(folder))
         if given.scaling:
-            for _ in range(3):
-                told.setdefault("rows/s, one replica", []).append(labelled("one", replicas[0].url))
-                told.setdefault("rows/s, two replicas", []).append(labelled("two", url))
+            for i in range(given.scaling):
+                for name, where in (("one replica", replicas[0].url), ("two replicas", url)):
+                    told[f"{name}, {i + 1}"] = labelled(name, where)
+                    print(name, told[f"{name}, {i + 1}"], file=sys.stderr)
         killer = threading.Thread(
             target=kill_in_the_middle, args=(replicas, given.rows, told), daemon=True
         )
         killer.start()
-        told["rows/s, one of two killed"] = labelled("killed", url)
+        told["one of two killed"] = labelled("killed", url)
         killer.join()
         wrong = check(read(folder / "killed"), texts, expected)
         if told["answered when one was killed"] >= given.rows:

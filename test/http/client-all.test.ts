@@ -125,7 +125,7 @@ describe('a bad element', () => {
     const outcomes = await collect(client.analyzeAll(texts, { batchSize: 32 }));
     expect(outcomes.map(({ index }) => index)).toEqual([...TEXTS.keys()]);
     const expected = texts.map((text, i) => {
-      if (i === 40) return '422: texts[40]: expected a string';
+      if (i === 40) return '422: texts[40]: expected a string or an object';
       return text === ' ' ? `400: texts[${i}]: Text payload cannot be empty.` : text;
     });
     expect(summary(outcomes)).toEqual(expected);
