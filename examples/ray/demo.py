@@ -4,8 +4,8 @@ checks that every row is there once, with the very answer that one replica gives
 
     python demo.py [--rows 4000] [--model DIR] [--scaling TIMES]
 
---scaling: so many times, measures one replica and two without the kill, too. Each measurement is rows per
-second, processor seconds of the replicas, and of everything else. Exit code 1: a row is missing or wrong.
+--scaling: so many times, measures one replica and two without the kill, too. Exit code 1: a row is missing
+or wrong.
 """
 
 import argparse
@@ -249,7 +249,9 @@ def main():
             ended = time.monotonic()
             used = [now - then for now, then in zip(processor_seconds(replicas), before)]
             first.join()
-            return [round(n, 1) for n in (given.rows / (ended - answering["since"]), *used)]
+            rate = given.rows / (ended - answering["since"])
+            names = ("rows/s", "processor s of replicas", "processor s of all else")
+            return {what: round(n, 1) for what, n in zip(names, (rate, *used))}
 
         # One replica, one request at a time, no Ray, no balancer.
         alone = Classify(replicas[0].url, in_flight=1)
@@ -270,7 +272,7 @@ def main():
             target=kill_in_the_middle, args=(replicas, given.rows, told), daemon=True
         )
         killer.start()
-        told["one of two killed"] = labelled("killed", url)
+        told["rows/s, one of two killed"] = labelled("killed", url)["rows/s"]
         killer.join()
         wrong = check(read(folder / "killed"), texts, expected)
         if told["answered when one was killed"] >= given.rows:
