@@ -39,7 +39,7 @@ from classify import Classify, classify
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PARTS = 8
+PARTS = 4
 NODES = 3
 WORDS = "a the film story actor slow warm dull funny quiet loud brilliant awful plot of and with but".split()
 
