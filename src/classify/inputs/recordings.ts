@@ -54,7 +54,7 @@ export class RecordingReader implements RowReader {
       yield* this.#windows(prepare(recording, this.#cutting), recording.name);
     } catch (error) {
       if (!(error instanceof RecordingError)) throw error;
-      yield [{ line: null, problem: error.message }];
+      yield [{ line: null, problem: withoutCells(error.message) }];
     }
     this.#fraction = 1;
   }
@@ -133,6 +133,11 @@ function prepare(recording: Recording, cutting: Cutting): Prepared {
     throw fail(`was recorded at ${from} Hz, the model expects ${modelRate} Hz: use --resample.`);
   }
   return { channel, rate: modelRate, samples: resample(samples, from, modelRate) };
+}
+
+/** A page may quote a cell; what a run says of its inputs does not. */
+function withoutCells(message: string): string {
+  return message.replace(/holds ".*", which/s, 'holds what');
 }
 
 function chooseChannel({ name, channels }: Recording, { channel, modelChannel }: Cutting): Channel {
