@@ -14,9 +14,13 @@ module.exports = {
     (folder) => `<rootDir>/test/${folder}`,
   ),
   testMatch: ['**/*.test.ts'],
-  // Of the packages that tests load, edfjs alone is an ES module, which Jest does not run.
-  transform: { '^.+\\.ts$': typescript, '/node_modules/edfjs/.+\\.js$': typescript },
-  transformIgnorePatterns: ['/node_modules/(?!edfjs/)'],
+  // Of the packages that tests load, these are ES modules, which Jest does not run.
+  transform: {
+    '^.+\\.ts$': typescript,
+    '/node_modules/(?:edfjs|hyparquet|hyparquet-writer|hyparquet-compressors|hysnappy)/.+\\.js$':
+      typescript,
+  },
+  transformIgnorePatterns: ['/node_modules/(?!edfjs/|hyparquet|hysnappy/)'],
   // The suites in test/http and test/lifecycle start real services; two of them at a time leave
   // each enough of a small machine to answer in time.
   maxWorkers: 2,

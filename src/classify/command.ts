@@ -37,6 +37,9 @@ export async function runClassify(args: readonly string[], place: Place): Promis
     const lines = error instanceof ConfigError ? error.lines : [(error as Error).message];
     for (const line of lines) say(line);
     return exitCodeOf(error as Error);
+  } finally {
+    // A pipe that nobody reads any more would keep the process alive.
+    process.stdin.destroy();
   }
 }
 
@@ -48,9 +51,10 @@ async function run({ options, settings }: CommandLine, place: Place): Promise<nu
   const problem = options.service === 'sentiment' && dtype !== 'float32' && dtypeProblem(dtype);
   if (problem)
     throw new UsageError(`DTYPE: ${dtype} is of no use here: ${problem}; leave it unset`);
+  config.warnings.forEach(say);
   const progress = new ProgressDisplay();
   try {
-    const summary = await classifyFiles(config, options, progress);
+    const summary = await classifyFiles(config, options, { progress, warn: say });
     progress.stop();
     process.stderr.write(describeSummary(summary));
     await forgetRun(options);

@@ -69,12 +69,19 @@ function changedOf(before: Header['model'], now: Header['model']): string | null
 
 function describeModel({ service, sentimentModelDir, eegModelPath }: Config): Header['model'] {
   const files =
-    service === 'eeg'
-      ? [eegModelPath, settingsPath(eegModelPath)]
-      : readdirSync(sentimentModelDir).map((name) => path.join(sentimentModelDir, name));
+    service === 'eeg' ? [eegModelPath, settingsPath(eegModelPath)] : filesOf(sentimentModelDir);
   return files.flatMap((name) => {
     const stat = statSync(name, { bigint: true, throwIfNoEntry: false });
     if (!stat?.isFile()) return [];
     return { name, size: Number(stat.size), modified: String(stat.mtimeNs) };
   });
+}
+
+/** A folder that cannot be read is told of by who loads the model. */
+function filesOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).map((name) => path.join(folder, name));
+  } catch {
+    return [];
+  }
 }

@@ -24,6 +24,13 @@ import { loadEeg, loadText, type Task } from './task';
 /** Chunks that have been handed to the engine and are not yet written. */
 const MOST_CHUNKS = 3;
 
+/** How a run speaks while it goes on. */
+export interface Voices {
+  readonly progress: ProgressDisplay;
+  /** One line that a person should know. */
+  readonly warn: (line: string) => void;
+}
+
 /**
  * Classifies files, from where the run has come to.
  *
@@ -32,14 +39,14 @@ const MOST_CHUNKS = 3;
 export async function classifyFiles(
   config: Config,
   options: Options,
-  progress: ProgressDisplay,
+  { progress, warn }: Voices,
 ): Promise<Summary> {
   const inputs = await expandInputs(options.inputs);
   requireWritable(options, inputs);
   const identity = identityOf(config, options, inputs);
   const run = await findEarlierRun(options);
   if (run) requireSameRun(run.header, identity);
-  const { task, model, cutting } = await load(config, options);
+  const { task, model, cutting } = await load(config, options, warn);
   try {
     const reading: Reading = { options, cutting, needed: task.needed };
     const of = { options, model, labels: task.labels, inputs: inputs.length };
@@ -78,12 +85,14 @@ async function findEarlierRun(options: Options): Promise<ReadJournal | null> {
   return null;
 }
 
-async function load(config: Config, options: Options) {
+async function load(config: Config, options: Options, warn: Voices['warn']) {
   if (options.service === 'sentiment') {
     const { task, model } = await loadText(config, options);
+    model.warnings.forEach(warn);
     return { task: task as Task, model: nameOf(model), cutting: null };
   }
   const { task, model } = await loadEeg(config, options);
+  model.warnings.forEach(warn);
   const { windowLength, channel, samplingRateHz } = model.settings;
   const cutting: Cutting = {
     windowLength,
@@ -93,6 +102,7 @@ async function load(config: Config, options: Options) {
     modelRate: samplingRateHz,
     givenRate: options.samplingRate,
     resample: options.resample,
+    note: warn,
   };
   return { task: task as Task, model: nameOf(model.settings), cutting };
 }

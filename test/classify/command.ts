@@ -17,7 +17,8 @@ export interface Ended {
 export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: Buffer;
+  /** What it reads; 'open': the pipe is left open. */
+  readonly stdin?: Buffer | 'open';
   /** Called with the process, to be done with as a test likes. */
   readonly onStart?: (child: ChildProcess) => void;
 }
@@ -35,7 +36,7 @@ export function classify(args: readonly string[], options: CommandOptions = {}):
     stderr += text;
   });
   child.stdin.on('error', () => {}); // it may end before it has read all
-  child.stdin.end(options.stdin ?? '');
+  if (options.stdin !== 'open') child.stdin.end(options.stdin ?? '');
   options.onStart?.(child);
   return new Promise((resolve) => {
     child.on('close', (code, signal) => {

@@ -34,11 +34,12 @@ export class ParquetReader implements RowReader {
   static async open(input: Input, needed: Needed): Promise<ParquetReader> {
     const { asyncBufferFromFile, parquetMetadataAsync } = await import('hyparquet');
     const file = await asyncBufferFromFile(input.path as string);
-    try {
-      return new ParquetReader(input, file, await parquetMetadataAsync(file), needed);
-    } catch (error) {
-      throw new UsageError(`${input.name}: cannot be read as Parquet: ${(error as Error).message}`);
-    }
+    const metadata = await parquetMetadataAsync(file).catch((error: Error) => {
+      throw new UsageError(`${input.name}: cannot be read as Parquet: ${error.message}`);
+    });
+    const reader = new ParquetReader(input, file, metadata, needed);
+    requireExact(metadata, needed(reader.columns), input.name);
+    return reader;
   }
 
   async *rows(): AsyncGenerator<readonly ReadRow[]> {
@@ -86,6 +87,7 @@ export class ParquetReader implements RowReader {
         rowEnd: end,
         useOffsetIndex: byIndex,
         compressors,
+        parsers: PARSERS,
       });
     } catch (error) {
       const rows = `rows ${start + 1} to ${end}`;
@@ -95,6 +97,37 @@ export class ParquetReader implements RowReader {
 }
 
 type Needed = (columns: readonly string[]) => readonly string[];
+
+/** A Date holds milliseconds: finer times stay exact as text. */
+const PARSERS = {
+  timestampFromMicroseconds: (micros: bigint) => timeText(micros, 1_000_000n, 6),
+  timestampFromNanoseconds: (nanos: bigint) => timeText(nanos, 1_000_000_000n, 9),
+};
+
+/** 1704067200123456 µs → "2024-01-01T00:00:00.123456Z" */
+function timeText(value: bigint, perSecond: bigint, digits: number): string {
+  const rest = ((value % perSecond) + perSecond) % perSecond;
+  const seconds = Number((value - rest) / perSecond);
+  const whole = new Date(seconds * 1000).toISOString().slice(0, -5);
+  return `${whole}.${String(rest).padStart(digits, '0')}Z`;
+}
+
+/** Digits of a decimal that a double holds. */
+const DECIMAL_DIGITS = 15;
+
+/** @throws UsageError: the library makes doubles of decimals, whatever that loses */
+function requireExact({ schema }: FileMetaData, columns: readonly string[], name: string): void {
+  const long = schema.find(
+    (element) =>
+      columns.includes(element.name) &&
+      element.converted_type === 'DECIMAL' &&
+      (element.precision ?? 0) > DECIMAL_DIGITS,
+  );
+  if (!long) return;
+  throw new UsageError(
+    `${name}: “${long.name}” has decimals of ${long.precision} digits, which would lose some: leave it out with --keep`,
+  );
+}
 
 function topColumns({ schema }: FileMetaData): readonly string[] {
   const names: string[] = [];

@@ -32,6 +32,8 @@ export interface Cutting {
   /** Hz, of recordings that do not say it. */
   readonly givenRate: number | null;
   readonly resample: boolean;
+  /** Told what a person should know of how a recording was read. */
+  readonly note: (text: string) => void;
 }
 
 /** EDF, or a table of samples, cut into windows. */
@@ -51,6 +53,7 @@ export class RecordingReader implements RowReader {
   async *rows(): AsyncGenerator<readonly ReadRow[]> {
     try {
       const recording = await this.#open();
+      for (const note of recording.notes) this.#cutting.note(`${this.#input.name}: ${note}`);
       yield* this.#windows(prepare(recording, this.#cutting), recording.name);
     } catch (error) {
       if (!(error instanceof RecordingError)) throw error;
