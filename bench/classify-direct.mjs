@@ -2,7 +2,7 @@
  * The engine alone: node bench/classify-direct.mjs SERVICE FILE.jsonl file|ascending|descending
  *
  * All inputs are in memory before the clock starts; as many as `classify` has wait at a time, and
- * chunks of 4,096 are sorted as it sorts them. Prints rows a second.
+ * chunks of 1,024 are sorted as it sorts them. Prints rows a second.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ const { TextClassifier } = require('./sentiment/text-classifier');
 const { EegClassifier } = require('./eeg/eeg-classifier');
 
 const MOST_INPUTS = 1024;
-const ROWS_OF_CHUNK = 4096;
+const ROWS_OF_CHUNK = 1024;
 
 const [service, file, order] = process.argv.slice(2);
 const place = {

@@ -36,9 +36,12 @@ export interface Chunk {
   readonly fraction: number | null;
 }
 
-/** A chunk's boundaries depend on the rows alone: a run that goes on makes the same ones. */
-const ROWS_OF_CHUNK = 4096;
-const SIZE_OF_CHUNK = 8 * 1024 ** 2;
+/**
+ * A chunk's boundaries depend on the rows alone: a run that goes on makes the same ones. A process that is
+ * ended loses a few chunks of work, which with a slow model are minutes.
+ */
+const ROWS_OF_CHUNK = 1024;
+const SIZE_OF_CHUNK = 4 * 1024 ** 2;
 
 export interface Source {
   readonly inputs: readonly Input[];

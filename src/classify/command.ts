@@ -66,7 +66,7 @@ async function run({ options, settings }: CommandLine, place: Place): Promise<nu
 
 /** What is committed is whole at any moment, so there is nothing to wait for. */
 function stopAtSignals(): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       say(`stopped (${signal}); the same command with --resume goes on`);
       process.exit(128 + constants.signals[signal]);

@@ -58,7 +58,8 @@ export function readOptions(args: readonly string[]): CommandLine {
   const { values, words, settings } = split(args);
   const service = words[0] === 'eeg' ? 'eeg' : 'sentiment';
   const inputs = words[0] === 'eeg' || words[0] === 'sentiment' ? words.slice(1) : words;
-  if (inputs.length === 0) throw new UsageError('expected the files to classify, or - for a pipe');
+  if (inputs.length === 0)
+    throw new UsageError('expected the files to classify, or - for a pipe; see classify --help');
   const output = values.get('output');
   if (!output) throw new UsageError('--output: expected a file for the answers, or - for a pipe');
   const outputFormat = oneOf(values, 'output-format', OUTPUT_FORMATS) ?? formatOf(output);
@@ -103,7 +104,8 @@ function split(args: readonly string[]) {
     const isOwn = name in FLAGS;
     const takesValue = !isOwn || 'value' in FLAGS[name as FlagName];
     const next = inline ?? (takesValue ? args[++i] : '');
-    if (next === undefined) throw new UsageError(`--${name}: needs a value`);
+    const isMissing = inline === undefined && takesValue && next?.startsWith('--');
+    if (next === undefined || isMissing) throw new UsageError(`--${name}: needs a value`);
     if (!takesValue && inline !== undefined) throw new UsageError(`--${name}: takes no value`);
     if (!isOwn) settings.push(`--${name}=${next}`);
     else if (values.has(name as FlagName)) throw new UsageError(`--${name}: is given twice`);

@@ -22,7 +22,7 @@ import type { Tally } from './tally';
 import { loadEeg, loadText, type Task } from './task';
 
 /** Chunks that have been handed to the engine and are not yet written. */
-const MOST_CHUNKS = 3;
+const MOST_CHUNKS = 4;
 
 /** How a run speaks while it goes on. */
 export interface Voices {

@@ -1,5 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decompress } from 'fzstd';
@@ -287,6 +294,11 @@ describe('--resume', () => {
     expect([first.code, read('r2.jsonl')]).toEqual([0, read('rows-out.jsonl')]);
     const second = await run('rows.jsonl', '-o', 'r2.jsonl', '--resume', '--summary', 'r2.json');
     expect([second.code, second.stderr]).toEqual([0, expect.stringContaining('9,000 answered')]);
+    // What was finished and taken away is not said to be there.
+    renameSync(inFolder('r2.jsonl'), inFolder('r2-moved.jsonl'));
+    const third = await run('rows.jsonl', '-o', 'r2.jsonl', '--resume');
+    expect([third.code, third.stderr]).toEqual([2, expect.stringContaining('its output is gone')]);
+    renameSync(inFolder('r2-moved.jsonl'), inFolder('r2.jsonl'));
     expect([read('r2.jsonl'), JSON.parse(read('r2.json')).answered]).toEqual([
       read('rows-out.jsonl'),
       9000,

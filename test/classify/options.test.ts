@@ -47,6 +47,7 @@ describe('readOptions', () => {
     ['snappy of CSV', ['a.csv', '-o', 'x.csv', '--compression', 'snappy'], /Parquet alone/],
     ['a step of nothing', ['eeg', 'a.edf', '-o', 'x.csv', '--step', '0'], /--step.*above 0/],
     ['a flag without its value', ['a.csv', '-o'], /--output: needs a value/],
+    ['a flag in the place of a value', ['a.csv', '-o', '--resume'], /--output: needs a value/],
     ['a flag twice', ['a.csv', '-o', 'x.csv', '-o', 'y.csv'], /twice/],
     ['a value too many', ['a.csv', '-o', 'x.csv', '--resume=yes'], /takes no value/],
     ['recordings of texts', ['a.edf', '-o', 'x.csv', '--input-format', 'recording'], /for eeg/],

@@ -5,7 +5,7 @@ import { seededRandom } from '../helpers/random';
 import { classify, type Ended, jsonLines, temporaryFolder } from './command';
 
 const RESUME_MS = 300_000;
-const ROWS = 30_000;
+const ROWS = 20_000;
 /** A run that never comes further would end here. */
 const MOST_RUNS = 200;
 

@@ -100,7 +100,11 @@ export class FileDestination implements Destination {
   }
 }
 
-/** Gives the files of a finished run their names; what has its name already is left. */
+/**
+ * Gives the files of a finished run their names; what has its name already is left.
+ *
+ * @throws UsageError where somebody has taken the output away
+ */
 export async function publish(
   { output, rejects }: Places,
   { rejected }: Checkpoint,
@@ -112,6 +116,11 @@ export async function publish(
     await rename(partial(rejects), rejects).catch(ignoreMissing);
   }
   await rename(partial(output), output).catch(ignoreMissing);
+  if (!(await exists(output))) {
+    throw new UsageError(
+      `${output}: the run has finished, but its output is gone: --overwrite begins anew`,
+    );
+  }
   await syncFolder(output);
   await syncFolder(rejects);
 }

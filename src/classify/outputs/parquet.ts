@@ -15,7 +15,7 @@ import type { Encoder, Part } from './encoder';
 import { toText } from './values';
 
 /** Of a row group: more would read better, and a run that is ended would lose more. */
-const ROWS_OF_GROUP = 16_384;
+const ROWS_OF_GROUP = 8192;
 
 const CODECS: Readonly<Record<Compression, CompressionCodec>> = {
   none: 'UNCOMPRESSED',
