@@ -1,7 +1,7 @@
 import { roundToFourDecimals } from '../numeric/rounding';
 import type { Item } from './chunks';
 import { UsageError } from './errors';
-import type { Options } from './options';
+import { keepsLines, type Options } from './options';
 import { fieldOf, type Row } from './rows';
 import type { Answer, Task } from './task';
 
@@ -66,7 +66,7 @@ export class Layout {
 
   /** Whether a line of JSON goes into the output as it is. */
   get keepsLines(): boolean {
-    return this.kept === null && this.#options.keep === 'all' && this.#omitted.size === 0;
+    return keepsLines(this.#options);
   }
 
   /** Columns of one row that are kept where each row has its own. */
@@ -152,7 +152,9 @@ export function makeLayout(
     for (const row of first) for (const name of free.keptOf(row)) names.add(name);
     requireSameColumns(files, names, first.length > 0);
   }
-  const columns = [...names].map((name) => ({ name, type: typeOf(first, name) }));
+  // Cells of CSV are text, whatever they were.
+  const type = (name: string) => (options.outputFormat === 'csv' ? 'json' : typeOf(first, name));
+  const columns = [...names].map((name) => ({ name, type: type(name) }));
   const layout = new Layout(options, task, columns);
   requireNoClash(
     columns.map(({ name }) => name),

@@ -42,6 +42,11 @@ export interface Options {
   readonly resample: boolean;
 }
 
+/** Whether lines of JSON go into the output as they are, digit by digit. */
+export function keepsLines({ service, outputFormat, keep }: Options): boolean {
+  return service === 'sentiment' && outputFormat === 'jsonl' && keep === 'all';
+}
+
 type Values = ReadonlyMap<FlagName, string>;
 
 /** What of a command line is `classify`'s own; the rest are settings of the services. */

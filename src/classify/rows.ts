@@ -4,7 +4,7 @@ export interface Row {
   readonly line: number | null;
   /** Columns by name. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The line as it was, a JSON object; null: it was none. */
+  /** The line as it was, a JSON object; null: it was none, or the output needs another one. */
   readonly json: string | null;
   /** Of a window that was cut from a recording. */
   readonly signal: Float64Array | null;

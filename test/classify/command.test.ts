@@ -112,6 +112,22 @@ describe('formats', () => {
     );
   });
 
+  it('takes whatever a column holds into CSV, and holds Parquet to its types', async () => {
+    const ids = [1, 'a', null, true, [1], 2.5];
+    const others = ids.map((id) => ({ id, text: 'x' }));
+    write('mixed.jsonl', jsonLines([...ROWS.slice(0, 1100), ...others]));
+    const args = ['mixed.jsonl', '--id-column', 'id', '-o'];
+    expect((await run(...args, 'mixed.csv')).code).toBe(0);
+    const cells = read('mixed.csv').trimEnd().split('\n').slice(-6);
+    expect(cells.map((line) => line.replace(/,[^,]+,[^,]+,[^,]+$/, ''))).toEqual([
+      ...['1', 'a', '', 'true', '[1]', '2.5'],
+    ]);
+    expect((await run(...args, 'mixed.parquet')).code).toBe(4);
+    const rejects = objects(read('mixed.parquet.rejects.jsonl'));
+    expect(rejects.map(({ line }) => line)).toEqual([1102, 1104, 1105, 1106]);
+    expect(rejects[0]?.reason).toMatch(/^id: expected an integer/);
+  });
+
   it('takes several files and quoted patterns, in their order', async () => {
     write('part-2.jsonl', jsonLines(ROWS.slice(0, 10)));
     write('part-10.jsonl.gz', gzipSync(jsonLines(ROWS.slice(10, 20))));

@@ -33,7 +33,7 @@ function shown(rows: readonly ReadRow[]) {
 }
 
 async function lines(content: string | Buffer) {
-  return shown(await readAll(new JsonLinesReader(await inputOf(content))));
+  return shown(await readAll(new JsonLinesReader(await inputOf(content), true)));
 }
 
 async function table(content: string | Buffer, delimiter: ',' | '\t' = ',') {

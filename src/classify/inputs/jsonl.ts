@@ -10,13 +10,16 @@ const NEWLINE = 0x0a;
 export class JsonLinesReader implements RowReader {
   readonly columns = null;
   readonly #bytes: InputBytes;
+  readonly #keepsLines: boolean;
 
-  constructor(input: Input) {
+  /** @param keepsLines whether rows keep the line that they were */
+  constructor(input: Input, keepsLines: boolean) {
     this.#bytes = new InputBytes(input);
+    this.#keepsLines = keepsLines;
   }
 
   async *rows(): AsyncGenerator<readonly ReadRow[]> {
-    const lines = new Lines();
+    const lines = new Lines(this.#keepsLines);
     for await (const block of this.#bytes.blocks()) {
       const rows = lines.push(block);
       if (rows.length > 0) yield rows;
@@ -40,6 +43,11 @@ class Lines {
   #parts: Buffer[] = [];
   #partBytes = 0;
   #line = 0;
+  readonly #keepsLines: boolean;
+
+  constructor(keepsLines: boolean) {
+    this.#keepsLines = keepsLines;
+  }
 
   push(block: Buffer): readonly ReadRow[] {
     const rows: ReadRow[] = [];
@@ -83,11 +91,11 @@ class Lines {
       rows.push({ line: this.#line, problem: 'is not UTF-8' });
       return;
     }
-    if (text !== '') rows.push(toRow(text, this.#line));
+    if (text !== '') rows.push(toRow(text, this.#line, this.#keepsLines));
   }
 }
 
-function toRow(json: string, line: number): ReadRow {
+function toRow(json: string, line: number, keepsLine: boolean): ReadRow {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -98,7 +106,7 @@ function toRow(json: string, line: number): ReadRow {
     return { line, problem: 'is not a JSON object' };
   }
   const fields = value as Readonly<Record<string, unknown>>;
-  return { line, fields, json, signal: null, size: json.length };
+  return { line, fields, json: keepsLine ? json : null, signal: null, size: json.length };
 }
 
 /** The rest of the error's message quotes the line. */

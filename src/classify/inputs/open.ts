@@ -1,6 +1,6 @@
 import { UsageError } from '../errors';
 import { type InputFormat, readName } from '../formats';
-import type { Options } from '../options';
+import { keepsLines, type Options } from '../options';
 import type { RowReader } from '../rows';
 import type { Input } from './expand';
 import { JsonLinesReader } from './jsonl';
@@ -23,7 +23,7 @@ export async function openInput(input: Input, reading: Reading): Promise<RowRead
   const format = formatOf(input, options);
   switch (format) {
     case 'jsonl':
-      return new JsonLinesReader(input);
+      return new JsonLinesReader(input, keepsLines(options));
     case 'csv':
     case 'tsv':
       return TableReader.open(input, format === 'csv' ? ',' : '\t');
