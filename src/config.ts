@@ -76,6 +76,8 @@ export type Command =
   /** The native part, which is not in the package as it is installed. */
   | { readonly type: 'build' }
   | { readonly type: 'version' }
+  /** Files without HTTP; it reads its own flags. */
+  | { readonly type: 'classify'; readonly args: readonly string[] }
   | { readonly type: 'serve'; readonly config: Config };
 
 /** Everything that is wrong with the settings, one line each. */
@@ -100,6 +102,7 @@ export function readCommand(
   place: Place,
   environment: Readonly<NodeJS.ProcessEnv> = process.env,
 ): Command {
+  if (args[0] === 'classify') return { type: 'classify', args: args.slice(1) };
   if (args.includes('--help') || args.includes('-h')) return { type: 'help' };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
 
@@ -135,6 +138,7 @@ export function helpText(): string {
   });
   return [
     `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
+    '       libtorch-serve classify  files instead of HTTP: libtorch-serve classify --help',
     '       libtorch-serve build     compiles the native part: once, after npm install',
     '',
     'Each setting can also be an environment variable: --max-batch-tokens is MAX_BATCH_TOKENS.',

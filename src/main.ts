@@ -23,6 +23,7 @@ import type { ServedModel } from './metrics/engine-metrics';
 import { createMetrics } from './metrics/metrics';
 import { dtypeProblem, libtorchVersion, stopEngines } from './native/engine';
 import { loadService, type Service } from './service';
+import type { Place } from './settings';
 import { Shutdown } from './shutdown';
 import { StuckModel } from './stuck-model';
 import { startTracing, type Tracer } from './tracing/tracer';
@@ -42,16 +43,24 @@ const EXIT_FAILURE = 1;
 const EXIT_STUCK = 3;
 
 async function main(): Promise<void> {
-  const command = readCommand(process.argv.slice(2), {
+  const place = {
     coresGranted: coresGranted(),
     descriptorsGranted: descriptorsGranted(),
     packageRoot: PACKAGE_ROOT,
     workingDirectory: process.cwd(),
-  });
+  };
+  const command = readCommand(process.argv.slice(2), place);
   if (command.type === 'help') process.stdout.write(helpText());
   else if (command.type === 'version') process.stdout.write(`${packageVersion()}\n`);
   else if (command.type === 'build') buildNative();
+  else if (command.type === 'classify') await classify(command.args, place);
   else await run(command.config);
+}
+
+/** Loaded only here: services need nothing of it. */
+async function classify(args: readonly string[], place: Place): Promise<void> {
+  const { runClassify } = require('./classify/command') as typeof import('./classify/command');
+  process.exitCode = await runClassify(args, place);
 }
 
 /** Compiles the addon, in a process of its own, which says what it does. */

@@ -61,7 +61,8 @@ describe('the package', () => {
   it('holds what a user needs', () => {
     const paths = new Set(pack.files.map((file) => file.path));
     const compiled = sources('src')
-      .filter((name) => name.endsWith('.ts') && !name.startsWith('src/pages/'))
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+      .filter((name) => !name.startsWith('src/pages/'))
       .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'));
     const native = sources('native').filter((name) => !/\btests?\b|\/(examples|fuzz)\//.test(name));
     const models = [...sources('models/sentiment'), ...sources('models/eeg')];
