@@ -1,4 +1,4 @@
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express } from 'express';
 import type { Logger } from 'pino';
 import { openGate } from './http/access/gate';
 import type { ApiKeys } from './http/access/keys';
@@ -6,20 +6,17 @@ import { isPublicPath } from './http/access/public-paths';
 import type { Connections } from './http/connections';
 import { type AdmissionLimits, type Listener, openFrontDoor } from './http/front-door';
 import type { InFlight } from './http/in-flight';
-import {
-  answerErrors,
-  type ErrorLimits,
-  methodNotAllowed,
-  notFound,
-} from './http/middleware/answer-errors';
+import { answerErrors, type ErrorLimits, notFound } from './http/middleware/answer-errors';
 import { type BodyBounds, boundBodies } from './http/middleware/bound-bodies';
-import { readJson } from './http/middleware/read-json';
+import { readBytes, readJson } from './http/middleware/read-body';
 import { checkHeaders, trackRequest } from './http/middleware/track-request';
+import { errorShapes, type Protocol } from './http/protocols/protocol';
 import { RefusalLog } from './http/refusal-log';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
 import { info, type ServiceInfo } from './http/routes/info';
 import { metrics } from './http/routes/metrics';
+import { RouteTable } from './http/routes/mount';
 import { openapi } from './http/routes/openapi';
 import { ready } from './http/routes/ready';
 import { type StaticFile, serveStaticFile } from './http/routes/static-files';
@@ -29,7 +26,10 @@ import type { Metrics } from './metrics/metrics';
 import type { Tracer } from './tracing/tracer';
 
 export interface AppOptions {
+  /** Of the service itself. */
   readonly endpoints: readonly Endpoint[];
+  /** What it speaks beside. */
+  readonly protocols: readonly Protocol[];
   readonly info: ServiceInfo;
   /** The OpenAPI document. */
   readonly describeApi: () => object;
@@ -66,7 +66,7 @@ export interface App {
 
 /** Builds the app of one service; it does not listen. */
 export function createApp(options: AppOptions): App {
-  const { info: serviceInfo, limits } = options;
+  const { info: serviceInfo, limits, protocols } = options;
   const app = express();
   // Paths are exact, in case and in trailing slashes; nothing reads a query or an ETag.
   app.enable('case sensitive routing');
@@ -78,37 +78,40 @@ export function createApp(options: AppOptions): App {
   const { inFlight, connections } = options;
   const unsentAnswers = new UnsentAnswers(limits.bodyMemory, connections);
   app.use(checkHeaders);
-  const gets: Readonly<Record<string, RequestHandler>> = {
-    '/health': health(serviceInfo.model.loaded),
-    '/ready': ready(serviceInfo.model, inFlight, options.describeProblem),
-    '/info': info(serviceInfo),
-    '/openapi.json': openapi(options.describeApi),
-    '/metrics': metrics(options.metrics),
-  };
-  for (const [path, handle] of Object.entries(gets)) {
-    app.route(path).get(handle).all(methodNotAllowed('GET, HEAD'));
+  const endpoints = [...options.endpoints, ...protocols.flatMap((protocol) => protocol.endpoints)];
+  const routes = new RouteTable();
+  routes.get('/health', health(serviceInfo.model.loaded));
+  routes.get('/ready', ready(serviceInfo.model, inFlight, options.describeProblem));
+  routes.get('/info', info(serviceInfo, protocols));
+  routes.get('/openapi.json', openapi(options.describeApi));
+  routes.get('/metrics', metrics(options.metrics));
+  for (const endpoint of endpoints) routes.post(endpoint);
+  for (const { gets } of protocols) {
+    for (const [path, handle] of Object.entries(gets)) routes.get(path, handle);
   }
+  for (const file of options.staticFiles) routes.get(file.path, serveStaticFile(file));
   const turns = new Turns();
-  const read = readJson(limits.bodyLimit, turns);
   const { hold, release } = boundBodies(limits, connections);
-  for (const { path, handle } of options.endpoints) {
-    app.route(path).post(hold, read, release, handle).all(methodNotAllowed('POST'));
-  }
-  for (const file of options.staticFiles) {
-    app.route(file.path).get(serveStaticFile(file)).all(methodNotAllowed('GET, HEAD'));
-  }
+  routes.mount(app, {
+    json: [hold, readJson(limits.bodyLimit, turns), release],
+    bytes: [hold, readBytes(limits.bodyLimit, turns), release],
+  });
   app.use(notFound);
   app.use(answerErrors(limits));
 
-  const { endpoints, logger, metrics: counted, tracer } = options;
+  const { logger, metrics: counted, tracer } = options;
   const refusals = new RefusalLog(logger);
   const watchers = { logger, refusals, metrics: counted.requests, tracer, unsentAnswers };
   const track = trackRequest(inFlight, watchers);
   const pages = options.staticFiles.map(({ path }) => path);
   const gate = openGate({
     ...options.access,
-    isPublic: isPublicPath(pages, options.access),
-    paths: new Set([...Object.keys(gets), ...endpoints.map(({ path }) => path), ...pages]),
+    isPublic: isPublicPath(
+      pages,
+      protocols.flatMap(({ probes }) => probes),
+      options.access,
+    ),
+    paths: routes.paths,
     turns,
     limits,
   });
@@ -116,6 +119,14 @@ export function createApp(options: AppOptions): App {
     app,
     turns,
     refusals,
-    listener: openFrontDoor({ app, endpoints, track, gate, turns, limits }),
+    listener: openFrontDoor({
+      app,
+      endpoints,
+      track,
+      errorShapeOf: errorShapes(protocols),
+      gate,
+      turns,
+      limits,
+    }),
   };
 }

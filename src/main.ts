@@ -208,8 +208,9 @@ function createServer(config: Config, parts: Parts, log: Log): HttpServer {
   const inFlight = new InFlight(connections, config.maxConnectionRequests);
   const app = createApp({
     endpoints: service.endpoints,
+    protocols: service.protocols,
     info: service.info,
-    describeApi: () => parts.describeApi(service.info, keys && config.access),
+    describeApi: () => parts.describeApi(service.info, service.protocols, keys && config.access),
     describeProblem: () => stuck?.problem ?? null,
     inFlight,
     connections,

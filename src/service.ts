@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Config } from './config';
 import { EegClassifier } from './eeg/eeg-classifier';
+import type { Protocol } from './http/protocols/protocol';
 import { analyze, analyzeBatch } from './http/routes/analyze';
 import type { Endpoint } from './http/routes/endpoint';
 import type { ServiceInfo } from './http/routes/info';
@@ -16,6 +17,8 @@ const LONGEST_NUMBER_BYTES = 25;
 /** What one process serves: its endpoints, and the model behind them where it could be loaded. */
 export interface Service {
   readonly endpoints: readonly Endpoint[];
+  /** What it speaks beside. */
+  readonly protocols: readonly Protocol[];
   readonly info: ServiceInfo;
   /** Of the model's engine; null: it is not loaded. */
   readonly monitor: EngineMonitor | null;
@@ -48,6 +51,7 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
   };
   return {
     endpoints: [analyze(model), analyzeBatch(model, limits)],
+    protocols: [],
     info: {
       service: 'sentiment',
       version,
@@ -80,6 +84,7 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
   };
   return {
     endpoints: [predict(model), predictBatch(model, limits)],
+    protocols: [],
     info: {
       service: 'eeg',
       version,

@@ -3,6 +3,7 @@ import type { Express, Request, Response } from 'express';
 import { ServiceError } from '../errors';
 import { EngineError } from '../native/engine';
 import type { Gate } from './access/gate';
+import type { ErrorShape } from './error-shape';
 import { answerError, type ErrorLimits } from './middleware/answer-errors';
 import { contextOf, type RequestContext } from './request-context';
 import { originForm, pathOf } from './request-target';
@@ -17,6 +18,8 @@ export interface FrontDoorOptions {
   readonly app: Express;
   readonly endpoints: readonly Endpoint[];
   readonly track: (request: Request, response: Response) => void;
+  /** How errors are told on a path. */
+  readonly errorShapeOf: (path: string) => ErrorShape;
   /** Null: everybody may ask. */
   readonly gate: Gate | null;
   readonly turns: Turns;
@@ -43,7 +46,7 @@ export interface AdmissionLimits {
  * nothing. What only looks (GET) goes on at once.
  */
 export function openFrontDoor(options: FrontDoorOptions): Listener {
-  const { app, track, gate, turns, limits } = options;
+  const { app, track, errorShapeOf, gate, turns, limits } = options;
   const endpoints = new Map(options.endpoints.map((endpoint) => [endpoint.path, endpoint]));
 
   /** Why it is refused; null: it is not. */
@@ -83,6 +86,7 @@ export function openFrontDoor(options: FrontDoorOptions): Listener {
     // next ones, in the middle of a body as it may be, for a request. So nothing may follow.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     track(request, response);
+    contextOf(response).errors = errorShapeOf(pathOf(request));
     if (gate?.(request, response) === false) return;
     // Only a POST has a body that is waited for. To others Node would, where answers before theirs are
     // due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.

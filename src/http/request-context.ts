@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import type { Cancellation } from '../native/cancellation';
 import type { Inference } from '../native/engine';
+import type { ErrorShape } from './error-shape';
 import type { UnsentAnswers } from './unsent-answers';
 
 /** What the middleware of one request know about it, kept in `res.locals`. */
@@ -26,6 +27,8 @@ export interface RequestContext {
   isOver: boolean;
   /** What the answer is about, when it is an error. */
   error: Error | null;
+  /** How errors are told on its path. */
+  errors: ErrorShape;
   readonly unsentAnswers: UnsentAnswers;
 }
 

@@ -8,7 +8,7 @@ export interface EndedRequest {
   /** 499: the client went before its answer was out. */
   readonly status: number;
   readonly durationMs: number;
-  /** Why it was answered 503; null: it was not. */
+  /** Why it was refused for now (503, or what a protocol has in its place); null: it was not. */
   readonly refusal: Refusal | null;
 }
 
@@ -54,7 +54,7 @@ export class RequestMetrics {
     duration.observe(durationMs / 1000);
     if (status === 499) this.#cancelled++;
     else if (status === 504) this.#timedOut++;
-    else if (status === 503 && refusal) this.#refused[refusal]++;
+    else if (refusal) this.#refused[refusal]++;
   }
 
   /** Something came that is no HTTP request, so it has no log line of its own either. */
@@ -77,7 +77,7 @@ export class RequestMetrics {
       },
       counter(
         'libtorch_serve_http_requests_refused_total',
-        'Requests answered 503, by reason.',
+        'Requests refused for now (503, in some protocols 429), by reason.',
         () => byLabel('reason', this.#refused),
       ),
       counter(

@@ -96,12 +96,12 @@ describe('keyOf', () => {
 });
 
 it('takes paths for public only as they are written', () => {
-  const isPublic = isPublicPath(['/', '/main.js'], { metricsNeedKey: true });
-  for (const path of ['/health', '/ready', '/', '/main.js']) {
+  const isPublic = isPublicPath(['/', '/main.js'], ['/probe'], { metricsNeedKey: true });
+  for (const path of ['/health', '/ready', '/probe', '/', '/main.js']) {
     expect([path, isPublic(path)]).toEqual([path, true]);
   }
   for (const path of ['/Health', '/health/', '//health', '/info', '/metrics', '/analyze', '']) {
     expect([path, isPublic(path)]).toEqual([path, false]);
   }
-  expect(isPublicPath([], { metricsNeedKey: false })('/metrics')).toBe(true);
+  expect(isPublicPath([], ['/probe'], { metricsNeedKey: false })('/metrics')).toBe(true);
 });

@@ -7,7 +7,7 @@ import type { Turns } from '../turns';
 import { Cors } from './cors';
 import { type ApiKeys, keyOf } from './keys';
 
-/** Whether anybody may ask on this path, since the answer is nobody's secret. */
+/** Whether anybody may look (GET, HEAD, OPTIONS) there, since the answer is nobody's secret. */
 export type IsPublic = (path: string) => boolean;
 
 export interface GateOptions {
@@ -48,7 +48,7 @@ export function openGate(options: GateOptions): Gate | null {
 
   return (request, response) => {
     if (cors?.answers(request, response)) return false;
-    if (!keys || isPublic(pathOf(request))) return true;
+    if (!keys || (request.method !== 'POST' && isPublic(pathOf(request)))) return true;
     const key = keyOf(request);
     if (key !== null && keys.has(key)) return true;
     const detail = key === null ? NEEDED : UNKNOWN;

@@ -8,11 +8,13 @@ const PROBES = ['/health', '/ready'];
  * the key themselves, and where it is chosen so the metrics.
  *
  * @param pages paths of their files
+ * @param probes of protocols
  */
 export function isPublicPath(
   pages: readonly string[],
+  probes: readonly string[],
   { metricsNeedKey }: { readonly metricsNeedKey: boolean },
 ): IsPublic {
-  const paths = new Set([...PROBES, ...pages, ...(metricsNeedKey ? [] : ['/metrics'])]);
+  const paths = new Set([...PROBES, ...probes, ...pages, ...(metricsNeedKey ? [] : ['/metrics'])]);
   return (path) => paths.has(path);
 }

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
-import { ElementError, IS_TEMPORARY, ServiceError, STATUS } from '../../errors';
+import { ElementError, IS_TEMPORARY, ServiceError } from '../../errors';
 import { EngineError } from '../../native/engine';
 import { withoutPaths } from '../../without-paths';
 import { contextOf } from '../request-context';
@@ -17,7 +17,7 @@ export function answerErrors(limits: ErrorLimits): ErrorRequestHandler {
   };
 }
 
-/** `{"detail": string}`, with the status of the error's code. */
+/** In the form of the protocol whose path it is, see `ErrorShape`. */
 export function answerError(raised: unknown, response: Response, limits: ErrorLimits): void {
   const context = contextOf(response);
   const error = toServiceError(raised, { ...limits, timeoutMs: context.timeoutMs });
@@ -27,7 +27,7 @@ export function answerError(raised: unknown, response: Response, limits: ErrorLi
     return;
   }
   if (IS_TEMPORARY.has(error.code)) response.setHeader('Retry-After', retryAfterSeconds(raised));
-  sendJson(response, STATUS[error.code], { detail: error.message });
+  sendJson(response, context.errors.status(error.code), context.errors.body(error));
 }
 
 export const notFound: RequestHandler = () => {

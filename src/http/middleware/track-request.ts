@@ -8,6 +8,7 @@ import { EngineError } from '../../native/engine';
 import { phasesOf } from '../../tracing/phases';
 import { parseTraceparent, type TraceContext } from '../../tracing/trace-context';
 import type { Tracer } from '../../tracing/tracer';
+import { DETAIL } from '../error-shape';
 import type { InFlight } from '../in-flight';
 import type { RefusalLog, UnreadRefusal } from '../refusal-log';
 import { contextOf, type RequestContext } from '../request-context';
@@ -65,6 +66,7 @@ export function trackRequest(
       route: null,
       isOver: false,
       error: null,
+      errors: DETAIL,
       unsentAnswers: watchers.unsentAnswers,
     };
     response.locals = context as unknown as Response['locals'];

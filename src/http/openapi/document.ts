@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isPublicPath } from '../access/public-paths';
+import type { Protocol } from '../protocols/protocol';
 import { analyzeBatchBody, analyzeBody } from '../schemas/analyze';
 import {
   analyzeAnswer,
@@ -43,9 +44,15 @@ const DISCLAIMER = '**Demonstration, not a medical device.** ';
  *
  * @param access null: no key is needed
  */
-export function describeApi(info: ServiceInfo, access: Access | null): Node {
-  const document = describeOpenApi(info);
-  return access ? withKeys(document, isPublicPath(Object.keys(PAGES), access)) : document;
+export function describeApi(
+  info: ServiceInfo,
+  protocols: readonly Protocol[],
+  access: Access | null,
+): Node {
+  const document = describeOpenApi(info, protocols);
+  if (!access) return document;
+  const probes = protocols.flatMap((protocol) => protocol.probes);
+  return withKeys(document, isPublicPath(Object.keys(PAGES), probes, access));
 }
 
 /** Of a service that wants keys. */
@@ -53,7 +60,8 @@ interface Access {
   readonly metricsNeedKey: boolean;
 }
 
-function describeOpenApi(info: ServiceInfo): Node {
+function describeOpenApi(info: ServiceInfo, protocols: readonly Protocol[]): Node {
+  const parts = protocols.map((protocol) => protocol.describe());
   const analysis = info.service === 'sentiment' ? describeSentiment(info) : describeEeg(info);
   return {
     openapi: '3.1.1',
@@ -62,17 +70,25 @@ function describeOpenApi(info: ServiceInfo): Node {
       version: info.version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       description:
-        `${analysis.description} Every error is JSON, \`{"detail": "<message>"}\`. A path that is ` +
+        `${analysis.description} Every error is JSON, \`{"detail": "<message>"}\`, but on the paths of ` +
+        'protocols of other systems, which have forms of their own. A path that is ' +
         'not listed is 404; a method that a path does not list is 405, but for HEAD, which every GET ' +
         'has, and OPTIONS, which is 204: `Allow` lists them. Before any route, a request that is no ' +
         'valid HTTP is 400, one that is not sent in time 408, one with more headers than 100, or over ' +
         '16 KiB of them, 431.',
     },
     tags: [{ name: 'analysis' }, { name: 'operation' }, { name: 'pages' }],
-    paths: { ...analysis.paths, ...operationPaths(info), ...PAGES },
+    paths: mergePaths(
+      analysis.paths,
+      operationPaths(info),
+      PAGES,
+      ...parts.map(({ paths }) => paths as Node),
+    ),
     components: {
       schemas: {
         ...analysis.schemas,
+        ...Object.assign({}, ...parts.map(({ schemas }) => schemas)),
+        Info: infoSchema(info, protocols),
         Health: toSchema(healthAnswer),
         Ready: toSchema(readyAnswer),
         Error: toSchema(errorAnswer),
@@ -117,7 +133,6 @@ function describeSentiment(info: SentimentInfo): Analysis {
         texts: { maxItems: info.limits.list_length, items: text },
       }),
       AnalyzeBatchAnswer: toSchema(analyzeBatchAnswer),
-      Info: toSchema(sentimentInfo),
     },
   };
 }
@@ -157,7 +172,6 @@ function describeEeg(info: EegInfo): Analysis {
         signals: { maxItems: info.limits.list_length, items: { ...signals.items, ...signal } },
       }),
       PredictBatchAnswer: toSchema(predictBatchAnswer),
-      Info: toSchema(eegInfo),
     },
   };
 }
@@ -262,6 +276,21 @@ const PAGES: Node = Object.fromEntries(
     ],
   ),
 );
+
+/** A path may be the page's by GET and a protocol's by POST. */
+function mergePaths(...parts: readonly Node[]): Node {
+  const merged: Record<string, Node> = {};
+  for (const [path, operations] of parts.flatMap((part) => Object.entries(part))) {
+    merged[path] = { ...merged[path], ...(operations as Node) };
+  }
+  return merged;
+}
+
+function infoSchema({ service }: ServiceInfo, protocols: readonly Protocol[]): Node {
+  const own = toSchema(service === 'sentiment' ? sentimentInfo : eegInfo);
+  const more = Object.assign({}, ...protocols.map((protocol) => protocol.info?.schemas));
+  return { ...own, properties: { ...propertiesOf(own), ...more } };
+}
 
 /** As a client writes it: what has a default may be left out. */
 function toSchema(schema: z.ZodType): Node {

@@ -28,7 +28,7 @@ export function withKeys(document: Node, isPublic: IsPublic): Node {
         Object.fromEntries(
           Object.entries(operations).map(([method, operation]) => [
             method,
-            isPublic(path)
+            method !== 'post' && isPublic(path)
               ? { ...operation, security: [] }
               : { ...operation, responses: { ...operation.responses, 401: NO_KEY } },
           ]),

@@ -9,6 +9,8 @@ import { describeFirstIssue } from '../schemas/describe-issue';
 /** An analysis endpoint: answers POST on its path. */
 export interface Endpoint {
   readonly path: string;
+  /** As what `request.body` comes: JSON that has been parsed (the default), or a Buffer of any type. */
+  readonly body?: 'json' | 'bytes';
   /** Why its engine would refuse what came now, with so much time left; null: it would not. */
   readonly refusal: (timeoutMs: number) => EngineError | null;
   readonly handle: (request: Request, response: Response) => Promise<void>;

@@ -14,12 +14,24 @@ const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Reads the body, at most `limit` bytes of it after decompression, and parses it as JSON. */
+/** Reads the body, at most `limit` bytes of it after decompression. No body: an empty Buffer. */
+export function readBytes(limit: number, turns: Turns): RequestHandler {
+  const read = express.raw({ type: () => true, limit });
+  return (request: Request, response: Response, next: NextFunction) => {
+    read(request, response, (error?: unknown) => {
+      if (error) return next(error);
+      request.body ??= Buffer.alloc(0);
+      turns.proceed(next);
+    });
+  };
+}
+
+/** The same, and parses it as JSON. */
 export function readJson(limit: number, turns: Turns): RequestHandler {
-  const readBytes = express.raw({ type: () => true, limit });
+  const read = express.raw({ type: () => true, limit });
   return (request: Request, response: Response, next: NextFunction) => {
     requireJsonMediaType(request.headers['content-type']);
-    readBytes(request, response, (error?: unknown) => {
+    read(request, response, (error?: unknown) => {
       if (error) return next(error);
       turns.proceed(() => {
         try {
@@ -45,7 +57,8 @@ function requireJsonMediaType(type: string | undefined): void {
   }
 }
 
-function parseJson(bytes: unknown): unknown {
+/** @throws ServiceError BODY_INVALID: says what is wrong with it */
+export function parseJson(bytes: unknown): unknown {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
     throw new ServiceError('BODY_INVALID', 'body: is required');
   }
