@@ -11,6 +11,7 @@ import { type BodyBounds, boundBodies } from './http/middleware/bound-bodies';
 import { readBytes, readJson } from './http/middleware/read-body';
 import { checkHeaders, trackRequest } from './http/middleware/track-request';
 import { errorShapes, type Protocol } from './http/protocols/protocol';
+import { type Readiness, readinessOf } from './http/readiness';
 import { RefusalLog } from './http/refusal-log';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
@@ -62,6 +63,7 @@ export interface App {
   readonly listener: Listener;
   readonly turns: Turns;
   readonly refusals: RefusalLog;
+  readonly readiness: Readiness;
 }
 
 /** Builds the app of one service; it does not listen. */
@@ -81,7 +83,7 @@ export function createApp(options: AppOptions): App {
   const endpoints = [...options.endpoints, ...protocols.flatMap((protocol) => protocol.endpoints)];
   const routes = new RouteTable();
   routes.get('/health', health(serviceInfo.model.loaded));
-  routes.get('/ready', ready(serviceInfo.model, inFlight, options.describeProblem));
+  routes.get('/ready', ready);
   routes.get('/info', info(serviceInfo, protocols));
   routes.get('/openapi.json', openapi(options.describeApi));
   routes.get('/metrics', metrics(options.metrics));
@@ -101,7 +103,11 @@ export function createApp(options: AppOptions): App {
 
   const { logger, metrics: counted, tracer } = options;
   const refusals = new RefusalLog(logger);
-  const watchers = { logger, refusals, metrics: counted.requests, tracer, unsentAnswers };
+  const readiness = readinessOf(serviceInfo.model, inFlight, options.describeProblem);
+  const watchers = {
+    ...{ logger, refusals, metrics: counted.requests, tracer },
+    ...{ readiness, unsentAnswers },
+  };
   const track = trackRequest(inFlight, watchers);
   const pages = options.staticFiles.map(({ path }) => path);
   const gate = openGate({
@@ -119,6 +125,7 @@ export function createApp(options: AppOptions): App {
     app,
     turns,
     refusals,
+    readiness,
     listener: openFrontDoor({
       app,
       endpoints,

@@ -10,6 +10,7 @@ import { parseTraceparent, type TraceContext } from '../../tracing/trace-context
 import type { Tracer } from '../../tracing/tracer';
 import { DETAIL } from '../error-shape';
 import type { InFlight } from '../in-flight';
+import type { Readiness } from '../readiness';
 import type { RefusalLog, UnreadRefusal } from '../refusal-log';
 import { contextOf, type RequestContext } from '../request-context';
 import { roundMs, type Timings, timingsOf } from '../timings';
@@ -22,13 +23,14 @@ const MOST_HEADERS = 100;
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** What is told of each request. */
+/** What is told of each request, and what its context has of the service. */
 export interface Watchers {
   readonly logger: Logger;
   readonly refusals: RefusalLog;
   readonly metrics: RequestMetrics;
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
+  readonly readiness: Readiness;
   readonly unsentAnswers: UnsentAnswers;
 }
 
@@ -67,6 +69,7 @@ export function trackRequest(
       isOver: false,
       error: null,
       errors: DETAIL,
+      readiness: watchers.readiness,
       unsentAnswers: watchers.unsentAnswers,
     };
     response.locals = context as unknown as Response['locals'];

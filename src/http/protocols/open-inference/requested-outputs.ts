@@ -1,49 +1,48 @@
 import { ServiceError } from '../../../errors';
+import type { Model } from './model';
 import type { OutputTensor, RequestedOutput } from './tensor';
 
-/**
- * The outputs that were asked for, in that order, or all.
- *
- * @param labels of the values in a row of `classified`
- * @param classified the output to which the classification extension applies
- */
-export function selectOutputs(
-  all: readonly OutputTensor[],
-  requested: readonly RequestedOutput[] | null,
-  { labels, classified }: { readonly labels: readonly string[]; readonly classified: string },
-): readonly OutputTensor[] {
-  if (requested === null) return all;
-  return requested.map(({ name, classification }, index) => {
-    const output = all.find((tensor) => tensor.name === name) as OutputTensor;
-    if (classification === 0) return output;
-    if (name !== classified || output.datatype !== 'FP32') {
-      throw new ServiceError(
-        'BODY_INVALID',
-        `outputs[${index}].parameters.classification: is for ${classified} only`,
-      );
-    }
-    return classify(output, labels, Math.min(classification, labels.length));
-  });
-}
+/** What of a model decides which outputs there are. */
+type Outputs = Pick<Model, 'outputs' | 'labels' | 'classified'>;
 
-/** To be called before anything is computed. */
+/**
+ * To be called before anything is computed.
+ *
+ * @throws ServiceError: an output is unknown, asked for twice, or cannot be classified
+ */
 export function requireKnownOutputs(
   requested: readonly RequestedOutput[] | null,
-  names: readonly string[],
+  { outputs, classified }: Outputs,
 ): void {
+  const names = outputs.map(({ name }) => name);
   const seen = new Set<string>();
-  for (const [index, { name }] of (requested ?? []).entries()) {
-    const problem = seen.has(name) ? 'is asked for twice' : `expected ${names.join(', ')}`;
-    if (!names.includes(name) || seen.has(name)) {
-      throw new ServiceError('BODY_INVALID', `outputs[${index}].name: ${problem}`);
+  for (const [index, { name, classification }] of (requested ?? []).entries()) {
+    const place = `outputs[${index}]`;
+    if (!names.includes(name)) throw invalid(`${place}.name: expected ${names.join(', ')}`);
+    if (seen.has(name)) throw invalid(`${place}.name: is asked for twice`);
+    if (classification > 0 && name !== classified) {
+      throw invalid(`${place}.parameters.classification: is for ${classified} only`);
     }
     seen.add(name);
   }
 }
 
+/** The outputs that were asked for, in that order, or all. */
+export function selectOutputs(
+  all: readonly OutputTensor[],
+  requested: readonly RequestedOutput[] | null,
+  { labels }: Outputs,
+): readonly OutputTensor[] {
+  if (requested === null) return all;
+  return requested.map(({ name, classification }) => {
+    const output = all.find((tensor) => tensor.name === name) as OutputTensor;
+    if (classification === 0 || output.datatype !== 'FP32') return output;
+    return classify(output, labels, Math.min(classification, labels.length));
+  });
+}
+
 /**
  * The classification extension: of each row its `count` highest values, as "value:index:label".
- * Triton's tutorials and clients split at the colons, twice: a label may have some, too.
  */
 function classify(
   { name, shape, values }: Extract<OutputTensor, { datatype: 'FP32' }>,
@@ -62,4 +61,8 @@ function classify(
     }
   }
   return { name, datatype: 'BYTES', shape: [rows, count], values: classified };
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('BODY_INVALID', message);
 }
