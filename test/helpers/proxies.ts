@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { freePort } from './ports';
 import { ROOT } from './service';
 
 export interface Proxy {
@@ -107,15 +108,6 @@ const running = new Set<ChildProcess>();
 /** For `afterAll`. SIGTERM, on which nginx ends its workers, too. */
 export function stopProxies(): void {
   for (const child of running) child.kill('SIGTERM');
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function isOpen(port: number): Promise<boolean> {

@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { post } from '../helpers/http';
 import { type Scrape, scrape } from '../helpers/metrics';
+import { freePort } from '../helpers/ports';
 import {
   EEG_MODEL,
   killAll,
@@ -228,12 +228,3 @@ describe('a Prometheus that scrapes both', () => {
     expect(health.filter(([, state]) => state === 'err')).toEqual([]);
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}

@@ -1,4 +1,3 @@
-import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, post, request } from '../helpers/http';
 import { seededRandom } from '../helpers/random';
@@ -87,15 +86,6 @@ export async function endOf(process_: NodeProcess): Promise<Exit> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Of a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export function isHealthy(service: Address): Promise<boolean> {

@@ -1,7 +1,8 @@
 import http from 'node:http';
 import { type Answer, post } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
-import { freePort, PROXIES, type ProxyKind, stopProxies } from '../helpers/proxies';
+import { freePort } from '../helpers/ports';
+import { PROXIES, type ProxyKind, stopProxies } from '../helpers/proxies';
 import { killAll, Service, startService, textModel } from '../helpers/service';
 import { budgeted, report } from './budget';
 

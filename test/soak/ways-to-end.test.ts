@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../helpers/http';
+import { freePort } from '../helpers/ports';
 import {
   EEG_MODEL,
   type Exit,
@@ -15,7 +16,6 @@ import { BUDGET, budgeted } from './budget';
 import {
   ended,
   endOf,
-  freePort,
   isHealthy,
   keepBusy,
   killedBy,

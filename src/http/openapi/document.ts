@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { isPublicPath } from '../access/public-paths';
 import type { Protocol } from '../protocols/protocol';
 import { analyzeBatchBody, analyzeBody } from '../schemas/analyze';
@@ -27,8 +26,10 @@ import {
   NOT_READY,
   type Node,
   schemaReference,
+  TIMEOUT_PARAMETER,
   TRUNCATED_HEADER,
   textResponse,
+  toSchema,
 } from './responses';
 
 type ServiceInfo = SentimentInfo | EegInfo;
@@ -77,7 +78,12 @@ function describeOpenApi(info: ServiceInfo, protocols: readonly Protocol[]): Nod
         'valid HTTP is 400, one that is not sent in time 408, one with more headers than 100, or over ' +
         '16 KiB of them, 431.',
     },
-    tags: [{ name: 'analysis' }, { name: 'operation' }, { name: 'pages' }],
+    tags: [
+      { name: 'analysis' },
+      { name: 'operation' },
+      { name: 'pages' },
+      ...parts.map(({ tag }) => tag),
+    ],
     paths: mergePaths(
       analysis.paths,
       operationPaths(info),
@@ -175,14 +181,6 @@ function describeEeg(info: EegInfo): Analysis {
     },
   };
 }
-
-const TIMEOUT_PARAMETER: Node = {
-  name: 'X-Request-Timeout-Ms',
-  in: 'header',
-  description:
-    'The deadline: how long after its arrival, in ms, the model may begin with it. At most REQUEST_TIMEOUT_MS, which is the default.',
-  schema: { type: 'integer', minimum: 1 },
-};
 
 interface AnalysisRoute {
   /** Its schemas are called as it is: AnalyzeBatchRequest, AnalyzeBatchAnswer. */
@@ -290,12 +288,6 @@ function infoSchema({ service }: ServiceInfo, protocols: readonly Protocol[]): N
   const own = toSchema(service === 'sentiment' ? sentimentInfo : eegInfo);
   const more = Object.assign({}, ...protocols.map((protocol) => protocol.info?.schemas));
   return { ...own, properties: { ...propertiesOf(own), ...more } };
-}
-
-/** As a client writes it: what has a default may be left out. */
-function toSchema(schema: z.ZodType): Node {
-  const { $schema, ...node } = z.toJSONSchema(schema, { io: 'input' });
-  return node;
 }
 
 function propertiesOf(schema: Node): Readonly<Record<string, Node>> {

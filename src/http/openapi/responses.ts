@@ -1,5 +1,21 @@
+import { z } from 'zod';
+
 /** A node of an OpenAPI document. */
 export type Node = Readonly<Record<string, unknown>>;
+
+/** As a client writes it: what has a default may be left out. */
+export function toSchema(schema: z.ZodType): Node {
+  const { $schema, ...node } = z.toJSONSchema(schema, { io: 'input' });
+  return node;
+}
+
+export const TIMEOUT_PARAMETER: Node = {
+  name: 'X-Request-Timeout-Ms',
+  in: 'header',
+  description:
+    'The deadline: how long after its arrival, in ms, the model may begin with it. At most REQUEST_TIMEOUT_MS, which is the default.',
+  schema: { type: 'integer', minimum: 1 },
+};
 
 export function schemaReference(name: string): Node {
   return { $ref: `#/components/schemas/${name}` };

@@ -20,7 +20,15 @@ export interface Protocol {
   /** Its fields of GET /info, beside the service's own, and their schemas. */
   readonly info: { readonly fields: object; readonly schemas: object } | null;
   /** Its part of the OpenAPI document; made when that is asked for. */
-  readonly describe: () => { readonly paths: object; readonly schemas: object };
+  readonly describe: () => ProtocolDescription;
+}
+
+/** All names in it are its own: nothing of it replaces what another part of the document says. */
+export interface ProtocolDescription {
+  /** Under which its operations are listed. */
+  readonly tag: { readonly name: string; readonly description: string };
+  readonly paths: object;
+  readonly schemas: object;
 }
 
 /** How errors are told on a path. */
