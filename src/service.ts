@@ -1,6 +1,10 @@
 import path from 'node:path';
 import type { Config } from './config';
 import { EegClassifier } from './eeg/eeg-classifier';
+import { openInference } from './http/protocols/open-inference/rest/protocol';
+import { ServedModel } from './http/protocols/open-inference/served-model';
+import { SignalModel } from './http/protocols/open-inference/signal-model';
+import { TextModel } from './http/protocols/open-inference/text-model';
 import type { Protocol } from './http/protocols/protocol';
 import { analyze, analyzeBatch } from './http/routes/analyze';
 import type { Endpoint } from './http/routes/endpoint';
@@ -44,6 +48,8 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
   const { model, reason } = await load(TextClassifier.load(place, config.scheduling), place, log);
   for (const warning of model?.warnings ?? []) log.logger.warn({ model: place }, warning);
   const limits = endpointLimits(config);
+  const tensors = model && new TextModel(model, limits);
+  const served = new ServedModel('sentiment', tensors, { packageVersion: version, reason });
   const known = model && {
     labels: [...model.labels],
     max_length: model.description.maxLength,
@@ -51,7 +57,7 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
   };
   return {
     endpoints: [analyze(model), analyzeBatch(model, limits)],
-    protocols: [],
+    protocols: [openInference(served)],
     info: {
       service: 'sentiment',
       version,
@@ -75,6 +81,8 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
   const { model, reason } = await load(EegClassifier.load(place, config.scheduling), place, log);
   if (model) describeEegModel(model, config, log);
   const limits = endpointLimits(config);
+  const tensors = model && new SignalModel(model, limits);
+  const served = new ServedModel('eeg', tensors, { packageVersion: version, reason });
   const known = model && {
     classes: [...model.settings.classes],
     window_length: model.settings.windowLength,
@@ -84,7 +92,7 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
   };
   return {
     endpoints: [predict(model), predictBatch(model, limits)],
-    protocols: [],
+    protocols: [openInference(served)],
     info: {
       service: 'eeg',
       version,

@@ -11,8 +11,7 @@ import { countOf, describeShape, type InputTensor, placeOf } from './tensor';
 export function readTexts({ name, shape, contents }: InputTensor): readonly string[] {
   const count = countOf(shape);
   if (contents.form === 'raw') return readRawTexts(name, shape, contents.bytes, count);
-  const values =
-    contents.form === 'json' ? flatten(name, shape, contents.data) : contents.values;
+  const values = contents.form === 'json' ? flatten(name, shape, contents.data) : contents.values;
   requireCount(name, shape, values.length);
   return values.map((value, index) => {
     if (typeof value === 'string') return value;

@@ -33,18 +33,17 @@ export function describeModel(name: string, { inputs, outputs }: Model) {
 }
 
 /** As Triton's model_config.proto has it; what is not said has its default. */
-export function describeConfiguration(name: string, model: Model) {
-  const { inputs, outputs, hasBatchAxis, mostElements } = model;
+export function describeConfiguration(name: string, { inputs, outputs }: Model) {
   const describe = ({ name, datatype, shape }: TensorMetadata) => ({
     name,
     data_type: CONFIGURATION_TYPES[datatype],
-    dims: hasBatchAxis && shape.length > 1 ? shape.slice(1) : shape,
+    dims: shape,
   });
   return {
     name,
     platform: PLATFORM,
     backend: 'pytorch',
-    max_batch_size: hasBatchAxis ? mostElements : 0,
+    max_batch_size: 0, // that is, shapes are whole: the first axis is that of the elements
     input: inputs.map(({ metadata, optional }) => ({ ...describe(metadata), optional })),
     output: outputs.map(describe),
   };

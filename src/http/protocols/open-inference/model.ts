@@ -1,5 +1,5 @@
-import type { EngineError, EngineMonitor, Inference, InferOptions } from '../../../native/engine';
 import { ServiceError } from '../../../errors';
+import type { EngineError, EngineMonitor, Inference, InferOptions } from '../../../native/engine';
 import {
   type Datatype,
   describeShape,
@@ -35,8 +35,6 @@ export interface Model {
   readonly classified: string;
   /** Elements of one request. */
   readonly mostElements: number;
-  /** Whether a request's first axis is that of Triton's batches, which its configuration leaves out. */
-  readonly hasBatchAxis: boolean;
   readonly monitor: EngineMonitor;
   /** See `Engine.refusal`. */
   refusal(timeoutMs: number): EngineError | null;
@@ -66,7 +64,8 @@ export function takeInputs(
     inputs.set(tensor.name, tensor);
   }
   for (const { metadata, optional } of specifications) {
-    if (!optional && !inputs.has(metadata.name)) throw invalid(`inputs: ${metadata.name} is required`);
+    if (!optional && !inputs.has(metadata.name))
+      throw invalid(`inputs: ${metadata.name} is required`);
   }
   return inputs;
 }

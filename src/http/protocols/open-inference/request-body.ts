@@ -53,7 +53,7 @@ const input = z.object(
         anObject,
       )
       .optional(),
-    data: z.unknown(),
+    data: z.unknown().optional(),
   },
   anObject,
 );

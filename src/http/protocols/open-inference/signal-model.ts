@@ -2,7 +2,13 @@ import type { EegClassifier } from '../../../eeg/eeg-classifier';
 import type { EngineError, EngineMonitor, InferOptions } from '../../../native/engine';
 import { type EndpointLimits, namingElement } from '../../routes/endpoint';
 import { readNumbers } from './contents';
-import { elementsOf, type InputSpecification, type Model, type ModelAnswer, takeInputs } from './model';
+import {
+  elementsOf,
+  type InputSpecification,
+  type Model,
+  type ModelAnswer,
+  takeInputs,
+} from './model';
 import type { InferRequest, InputTensor, TensorMetadata } from './tensor';
 
 const SIGNAL = 'SIGNAL';
@@ -14,7 +20,6 @@ export class SignalModel implements Model {
   readonly labels: readonly string[];
   readonly classified = 'PROBABILITIES';
   readonly mostElements: number;
-  readonly hasBatchAxis = true;
   readonly #classifier: EegClassifier;
   readonly #windowLength: number;
 

@@ -4,7 +4,13 @@ import type { TextClassifier } from '../../../sentiment/text-classifier';
 import { isBlank } from '../../../sentiment/whitespace';
 import { checkElements, type EndpointLimits, namingElement } from '../../routes/endpoint';
 import { readTexts } from './contents';
-import { elementsOf, type InputSpecification, type Model, type ModelAnswer, takeInputs } from './model';
+import {
+  elementsOf,
+  type InputSpecification,
+  type Model,
+  type ModelAnswer,
+  takeInputs,
+} from './model';
 import type { InferRequest, InputTensor, TensorMetadata } from './tensor';
 
 const TEXT = 'TEXT';
@@ -21,7 +27,6 @@ export class TextModel implements Model {
   readonly outputs: readonly TensorMetadata[];
   readonly classified = 'PROBABILITIES';
   readonly mostElements: number;
-  readonly hasBatchAxis = false;
   readonly #classifier: TextClassifier;
 
   constructor(classifier: TextClassifier, { listLength }: EndpointLimits) {

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { ServiceError, STATUS } from '../../../../errors';
+import { type ServiceError, STATUS } from '../../../../errors';
 import type { ErrorShape } from '../../../error-shape';
 import { contextOf } from '../../../request-context';
 import { type Endpoint, inferOptions } from '../../../routes/endpoint';
@@ -9,13 +9,13 @@ import { infer } from '../infer';
 import { readInferRequest } from '../request-body';
 import type { ServedModel } from '../served-model';
 import { sendInference } from './answer';
-import { type DescribedService, describePaths, describeSchemas } from './openapi';
+import { describePaths, describeSchemas, TAG } from './openapi';
 
 const LIVE = '/v2/health/live';
 const READY = '/v2/health/ready';
 
 /** The protocol over HTTP, as tritonclient.http speaks it. */
-export function openInference(served: ServedModel, service: DescribedService): Protocol {
+export function openInference(served: ServedModel): Protocol {
   return {
     endpoints: served.paths.map((path) => inferEndpoint(`${path}/infer`, served)),
     gets: {
@@ -30,8 +30,9 @@ export function openInference(served: ServedModel, service: DescribedService): P
     probes: [LIVE, READY],
     info: null,
     describe: () => ({
-      paths: describePaths(served, service),
-      schemas: describeSchemas(served, service),
+      tag: TAG,
+      paths: describePaths(served),
+      schemas: describeSchemas(served),
     }),
   };
 }
