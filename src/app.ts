@@ -26,6 +26,9 @@ import { UnsentAnswers } from './http/unsent-answers';
 import type { Metrics } from './metrics/metrics';
 import type { Tracer } from './tracing/tracer';
 
+/** What probes and scrapers ask every few seconds, beside the probes of protocols. */
+const ASKED_BY_MACHINES = ['/health', '/ready', '/metrics'];
+
 export interface AppOptions {
   /** Of the service itself. */
   readonly endpoints: readonly Endpoint[];
@@ -104,19 +107,16 @@ export function createApp(options: AppOptions): App {
   const { logger, metrics: counted, tracer } = options;
   const refusals = new RefusalLog(logger);
   const readiness = readinessOf(serviceInfo.model, inFlight, options.describeProblem);
+  const probes = protocols.flatMap((protocol) => protocol.probes);
   const watchers = {
     ...{ logger, refusals, metrics: counted.requests, tracer },
-    ...{ readiness, unsentAnswers },
+    machineRoutes: new Set([...ASKED_BY_MACHINES, ...probes]),
   };
-  const track = trackRequest(inFlight, watchers);
+  const track = trackRequest(inFlight, watchers, { readiness, unsentAnswers });
   const pages = options.staticFiles.map(({ path }) => path);
   const gate = openGate({
     ...options.access,
-    isPublic: isPublicPath(
-      pages,
-      protocols.flatMap(({ probes }) => probes),
-      options.access,
-    ),
+    isPublic: isPublicPath(pages, probes, options.access),
     paths: routes.paths,
     turns,
     limits,
