@@ -33,8 +33,6 @@ export interface Model {
   readonly labels: readonly string[];
   /** The output to which the classification extension applies. */
   readonly classified: string;
-  /** Elements of one request. */
-  readonly mostElements: number;
   readonly monitor: EngineMonitor;
   /** See `Engine.refusal`. */
   refusal(timeoutMs: number): EngineError | null;
@@ -82,7 +80,7 @@ export function elementsOf(
 ): number {
   const [length, ...rest] = shape;
   const isKnown = rests.some((known) => describeShape(known) === describeShape(rest));
-  if (length === undefined || !isKnown) {
+  if (length === undefined || length < 0 || !isKnown) {
     const wanted = rests.map((known) => describeShape(['n', ...known])).join(' or ');
     throw invalid(`${name}: expected the shape ${wanted}, received ${describeShape(shape)}`);
   }

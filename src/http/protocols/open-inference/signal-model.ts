@@ -19,7 +19,7 @@ export class SignalModel implements Model {
   readonly outputs: readonly TensorMetadata[];
   readonly labels: readonly string[];
   readonly classified = 'PROBABILITIES';
-  readonly mostElements: number;
+  readonly #mostElements: number;
   readonly #classifier: EegClassifier;
   readonly #windowLength: number;
 
@@ -28,7 +28,7 @@ export class SignalModel implements Model {
     this.#classifier = classifier;
     this.#windowLength = windowLength;
     this.labels = classes;
-    this.mostElements = listLength;
+    this.#mostElements = listLength;
     this.inputs = [
       {
         metadata: { name: SIGNAL, datatype: 'FP32', shape: [-1, windowLength] },
@@ -88,7 +88,7 @@ export class SignalModel implements Model {
 
   #readWindows(input: InputTensor): readonly (readonly number[])[] {
     const length = this.#windowLength;
-    const count = elementsOf(input, [[length], [1, length]], this.mostElements);
+    const count = elementsOf(input, [[length], [1, length]], this.#mostElements);
     const values = readNumbers(input, input.datatype as 'FP32' | 'FP64');
     // Plain arrays, as those of JSON: z-normalization has been compiled for them.
     return Array.from({ length: count }, (_, index) =>

@@ -26,12 +26,12 @@ export class TextModel implements Model {
   ];
   readonly outputs: readonly TensorMetadata[];
   readonly classified = 'PROBABILITIES';
-  readonly mostElements: number;
+  readonly #mostElements: number;
   readonly #classifier: TextClassifier;
 
   constructor(classifier: TextClassifier, { listLength }: EndpointLimits) {
     this.#classifier = classifier;
-    this.mostElements = listLength;
+    this.#mostElements = listLength;
     this.outputs = [
       { name: 'LABEL', datatype: 'BYTES', shape: [-1] },
       { name: 'SCORE', datatype: 'FP32', shape: [-1] },
@@ -53,7 +53,7 @@ export class TextModel implements Model {
 
   async infer(request: InferRequest, options: () => InferOptions): Promise<ModelAnswer> {
     const input = takeInputs(request.inputs, this.inputs).get(TEXT) as InputTensor;
-    elementsOf(input, [[], [1]], this.mostElements);
+    elementsOf(input, [[], [1]], this.#mostElements);
     const texts = readTexts(input);
     checkElements(texts, TEXT, requireText);
     const answers = await namingElement(TEXT, this.#classifier.classifyAll(texts, options()));

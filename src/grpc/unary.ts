@@ -1,0 +1,63 @@
+import type { Server, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { toServiceError } from '../http/middleware/answer-errors';
+import type { Readiness } from '../http/readiness';
+import type { Turns } from '../http/turns';
+import type { Calls } from './calls';
+import { measured } from './message-sizes';
+import { type GrpcService, LOADING, type Method } from './service';
+import type { TrackedCall } from './tracked-call';
+
+interface Surroundings {
+  readonly readiness: Readiness;
+  readonly turns: Turns;
+  readonly limits: { readonly bodyLimit: number };
+}
+
+/** Offers a service: each of its calls waits for its turn, and every error becomes a status. */
+export function addService(
+  server: Server,
+  { name, protos, methods }: GrpcService,
+  calls: Calls,
+  surroundings: Surroundings,
+): void {
+  const loaded = loadSync(protos.file, { ...LOADING, includeDirs: [protos.folder] });
+  const definition = measured(loaded[name] as ServiceDefinition);
+  const handlers = Object.entries(methods).map(([method, handle]) => [
+    method,
+    (call: ServerUnaryCall<never, object>, callback: sendUnaryData<object>) => {
+      const tracked = calls.of(call);
+      surroundings.turns.begin(
+        () => void answer(tracked, { handle, message: call.request }, surroundings, callback),
+      );
+    },
+  ]);
+  server.addService(definition, Object.fromEntries(handlers));
+}
+
+interface Asked {
+  readonly handle: Method;
+  readonly message: never;
+}
+
+async function answer(
+  call: TrackedCall,
+  { handle, message }: Asked,
+  { readiness, limits }: Surroundings,
+  callback: sendUnaryData<object>,
+): Promise<void> {
+  if (call.isOver) return; // the client has gone
+  try {
+    const given = await handle(message, {
+      readiness,
+      inferOptions: (timeoutMs) => call.inferOptions(timeoutMs),
+      note: (inferences) => {
+        call.inferences = inferences;
+      },
+    });
+    callback(null, given);
+  } catch (raised) {
+    const error = toServiceError(raised, { ...limits, timeoutMs: Math.round(call.timeoutMs) });
+    callback(call.fail(error, raised));
+  }
+}
