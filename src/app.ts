@@ -13,6 +13,7 @@ import { checkHeaders, trackRequest } from './http/middleware/track-request';
 import { errorShapes, type Protocol } from './http/protocols/protocol';
 import { type Readiness, readinessOf } from './http/readiness';
 import { RefusalLog } from './http/refusal-log';
+import type { Watchers } from './http/report';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
 import { info, type ServiceInfo } from './http/routes/info';
@@ -67,6 +68,7 @@ export interface App {
   readonly turns: Turns;
   readonly refusals: RefusalLog;
   readonly readiness: Readiness;
+  readonly watchers: Watchers;
 }
 
 /** Builds the app of one service; it does not listen. */
@@ -126,6 +128,7 @@ export function createApp(options: AppOptions): App {
     turns,
     refusals,
     readiness,
+    watchers,
     listener: openFrontDoor({
       app,
       endpoints,

@@ -42,7 +42,7 @@ export interface ModelInferRequest {
 /** @throws ServiceError: says what is wrong, and where */
 export function readInferRequest(message: ModelInferRequest): InferRequest {
   for (const name of ['sequence_id', 'sequence_start', 'sequence_end']) {
-    if (valueOf(message.parameters, name))
+    if (parameterOf(message.parameters, name))
       throw invalid(`parameters.${name}: sequences are not supported`);
   }
   const microseconds = wholeNumber(message.parameters, 'timeout', 'parameters');
@@ -112,7 +112,7 @@ function typedContents(output: OutputTensor): Partial<TypedContents> {
   return { bytes_contents: output.values.map((text) => Buffer.from(text)) };
 }
 
-function valueOf(parameters: Parameters, name: string): unknown {
+function parameterOf(parameters: Parameters, name: string): unknown {
   if (!Object.hasOwn(parameters, name)) return undefined;
   const { bool_param, int64_param, uint64_param, string_param } = parameters[name] ?? {};
   return bool_param ?? int64_param ?? uint64_param ?? string_param;
@@ -120,14 +120,14 @@ function valueOf(parameters: Parameters, name: string): unknown {
 
 /** 0: it is not there. */
 function wholeNumber(parameters: Parameters, name: string, place: string): number {
-  const value = valueOf(parameters, name) ?? 0;
+  const value = parameterOf(parameters, name) ?? 0;
   if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value);
   throw invalid(`${place}.${name}: expected a whole number, at least 0`);
 }
 
 function refuseSharedMemory(parameters: Parameters, place: string): void {
   const name = 'shared_memory_region';
-  if (valueOf(parameters, name) === undefined) return;
+  if (parameterOf(parameters, name) === undefined) return;
   throw invalid(`${place}.parameters.${name}: shared memory is not supported`);
 }
 

@@ -5,6 +5,7 @@ import { contextOf } from '../../../request-context';
 import { type Endpoint, inferOptions } from '../../../routes/endpoint';
 import { sendJson } from '../../../send-json';
 import type { Protocol } from '../../protocol';
+import { grpcService } from '../grpc/service';
 import { infer } from '../infer';
 import { readInferRequest } from '../request-body';
 import type { ServedModel } from '../served-model';
@@ -29,6 +30,7 @@ export function openInference(served: ServedModel): Protocol {
     errors: errorsOf(served),
     probes: [LIVE, READY],
     info: null,
+    grpc: () => grpcService(served),
     describe: () => ({
       tag: TAG,
       paths: describePaths(served),
