@@ -10,7 +10,7 @@ const typescript = [
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: 'node',
-  roots: ['unit', 'http', 'lifecycle', 'browser', 'soak', 'fuzz', 'hostile'].map(
+  roots: ['unit', 'http', 'clients', 'lifecycle', 'browser', 'soak', 'fuzz', 'hostile'].map(
     (folder) => `<rootDir>/test/${folder}`,
   ),
   testMatch: ['**/*.test.ts'],

@@ -149,7 +149,7 @@ export const SETTINGS = {
     schema: integer(1, 2 ** 20),
     default: defaultConnections,
     shownDefault: 'descriptors − 100, up to 10000',
-    help: 'open connections of a port; one more closes the idlest',
+    help: 'open connections; one more closes the idlest',
   },
   MAX_CONNECTION_REQUESTS: {
     schema: integer(0, 2 ** 31 - 1),

@@ -38,7 +38,7 @@ const HTTP_STATUS: Readonly<Partial<Record<status, number>>> = {
   [status.DEADLINE_EXCEEDED]: 504,
   [status.NOT_FOUND]: 404,
   [status.RESOURCE_EXHAUSTED]: 413, // here only of messages that are too large
-  [status.UNIMPLEMENTED]: 501,
+  [status.UNIMPLEMENTED]: 404, // as there it would be: no such route
   [status.UNAVAILABLE]: 503,
   [status.UNAUTHENTICATED]: 401,
 };

@@ -2,6 +2,7 @@ import type { Server, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '
 import { loadSync } from '@grpc/proto-loader';
 import { toServiceError } from '../http/middleware/answer-errors';
 import type { Readiness } from '../http/readiness';
+import { roundMs } from '../http/timings';
 import type { Turns } from '../http/turns';
 import type { Calls } from './calls';
 import { measured } from './message-sizes';
@@ -57,7 +58,7 @@ async function answer(
     });
     callback(null, given);
   } catch (raised) {
-    const error = toServiceError(raised, { ...limits, timeoutMs: Math.round(call.timeoutMs) });
+    const error = toServiceError(raised, { ...limits, timeoutMs: roundMs(call.timeoutMs) });
     callback(call.fail(error, raised));
   }
 }
