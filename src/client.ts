@@ -121,18 +121,30 @@ class Client {
   }
 }
 
+export interface AnalyzeOptions extends CallOptions {
+  /** A second text, which the model reads with the first (premise and hypothesis). */
+  readonly textPair?: string | null;
+}
+
+/** An element of a list: a text, and what it is read with. */
+export interface TextWithPair {
+  readonly text: string;
+  readonly textPair?: string | null;
+}
+
 /** Of the sentiment service. */
 export class SentimentClient extends Client {
-  analyze(text: string, options?: CallOptions): Promise<AnalyzeAnswer> {
-    return this.call('/analyze', { text }, options);
+  analyze(text: string, options: AnalyzeOptions = {}): Promise<AnalyzeAnswer> {
+    return this.call('/analyze', bodyOf({ ...options, text }), options);
   }
 
   /** @returns in the order of the texts */
   async analyzeBatch(
-    texts: readonly string[],
+    texts: readonly (string | TextWithPair)[],
     options?: CallOptions,
   ): Promise<AnalyzeBatchAnswer['results']> {
-    return (await this.call<AnalyzeBatchAnswer>('/analyze/batch', { texts }, options)).results;
+    const body = { texts: texts.map((one) => (typeof one === 'string' ? one : bodyOf(one))) };
+    return (await this.call<AnalyzeBatchAnswer>('/analyze/batch', body, options)).results;
   }
 
   info(options?: CallOptions): Promise<SentimentInfo> {
@@ -166,6 +178,10 @@ export class EegClient extends Client {
   info(options?: CallOptions): Promise<EegInfo> {
     return this.call('/info', undefined, options);
   }
+}
+
+function bodyOf({ text, textPair = null }: TextWithPair): object {
+  return textPair === null ? { text } : { text, text_pair: textPair };
 }
 
 /** A proxy in between may answer with something else. */

@@ -32,6 +32,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   LIST_TOO_LONG: 413,
   MEDIA_TYPE_UNSUPPORTED: 415,
   BODY_INVALID: 422,
+  INPUT_TOO_LONG: 422,
   HEADERS_TOO_MANY: 431,
   CANCELLED: 499, // never sent: the client has gone. Written to the log only (nginx's code for it)
   INFERENCE_FAILED: 500,

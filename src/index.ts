@@ -5,10 +5,12 @@ import { coresGranted } from './cores';
 import { descriptorsGranted } from './descriptors';
 import { EegClassifier } from './eeg/eeg-classifier';
 import { type Dtype, dtypeProblem, EngineError, type InferOptions } from './native/engine';
+import { findInputProblem, type SentimentInput, toTextInput } from './sentiment/sentiment-input';
 import { TextClassifier } from './sentiment/text-classifier';
 
 export { ConfigError } from './config';
 export { EngineError, type EngineErrorCode } from './native/engine';
+export type { SentimentInput, SentimentTexts } from './sentiment/sentiment-input';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
@@ -65,7 +67,7 @@ export interface SentimentResult {
   readonly score: number;
   /** Of all labels, by name. */
   readonly probabilities: Readonly<Record<string, number>>;
-  /** The text was longer than the model takes, and was cut. */
+  /** The text, or the two together, had more tokens than the model takes, and was cut. */
   readonly truncated: boolean;
 }
 
@@ -92,7 +94,7 @@ export class InputError extends Error {
 /** Texts to labels. Loaded once; `close` when it is no longer needed. */
 export class SentimentEngine {
   readonly labels: readonly string[];
-  /** Tokens; longer texts are cut. */
+  /** Tokens of a text, or of two together; longer ones are cut. */
   readonly maxLength: number;
   readonly #model: TextClassifier;
 
@@ -122,22 +124,22 @@ export class SentimentEngine {
   }
 
   /** @throws EngineError, InputError */
-  async classify(text: string, options: ClassifyOptions = {}): Promise<SentimentResult> {
-    requireText(text);
-    return this.#result(await this.#model.classify(text, inferOptions(options)));
+  async classify(input: SentimentInput, options: ClassifyOptions = {}): Promise<SentimentResult> {
+    requireInput(input);
+    return this.#result(await this.#model.classify(toTextInput(input), inferOptions(options)));
   }
 
   /**
-   * @returns in the order of the texts
-   * @throws EngineError, InputError: with the index of the text at fault. Where the queue has no room
+   * @returns in the order of the inputs
+   * @throws EngineError, InputError: with the index of the input at fault. Where the queue has no room
    *   for all of them (QUEUE_FULL), none is run.
    */
   async classifyBatch(
-    texts: readonly string[],
+    inputs: readonly SentimentInput[],
     options: ClassifyOptions = {},
   ): Promise<readonly SentimentResult[]> {
-    texts.forEach(requireText);
-    const all = await this.#model.classifyAll(texts, inferOptions(options));
+    inputs.forEach(requireInput);
+    const all = await this.#model.classifyAll(inputs.map(toTextInput), inferOptions(options));
     return all.map((one) => this.#result(one));
   }
 
@@ -264,10 +266,9 @@ function inferOptions({ signal, timeoutMs }: ClassifyOptions): InferOptions {
   return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
 }
 
-function requireText(text: unknown, index: number | null = null): void {
-  if (typeof text !== 'string') {
-    throw new InputError(`expected a string, received ${typeof text}`, index);
-  }
+function requireInput(input: unknown, index: number | null = null): void {
+  const problem = findInputProblem(input);
+  if (problem !== null) throw new InputError(problem, index);
 }
 
 function byName(names: readonly string[], values: Float32Array): Readonly<Record<string, number>> {

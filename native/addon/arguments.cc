@@ -1,7 +1,9 @@
 #include "arguments.h"
 
 #include <cmath>
+#include <initializer_list>
 #include <set>
+#include <utility>
 
 namespace addon {
 namespace {
@@ -162,14 +164,46 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
 
 namespace {
 
+/// Of a property that may be left out.
+template <typename Choice>
+Choice choice(const Napi::Object& from, const char* name, Choice otherwise,
+              std::initializer_list<std::pair<const char*, Choice>> choices) {
+  const Napi::Value value = from.Get(name);
+  if (value.IsUndefined()) return otherwise;
+  const std::string given = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
+  std::string expected;
+  for (const auto& [known, meant] : choices) {
+    if (given == known) return meant;
+    expected += (expected.empty() ? "\"" : ", \"") + std::string(known) + "\"";
+  }
+  fail(value, expected, name);
+}
+
+/// TextInput of src/native/binding.ts.
+engine::Text text_input(const Napi::Object& from) {
+  using engine::Truncation;
+  using engine::TruncationSide;
+  engine::Text input{.text = text(from, "text")};
+  if (!from.Get("pair").IsUndefined()) input.pair = text(from, "pair");
+  input.truncation = choice(from, "truncation", Truncation::kLongestFirst,
+                            {{"longest_first", Truncation::kLongestFirst},
+                             {"only_first", Truncation::kOnlyFirst},
+                             {"only_second", Truncation::kOnlySecond},
+                             {"do_not_truncate", Truncation::kNone}});
+  input.side = choice(from, "truncationSide", TruncationSide::kOfTokenizer,
+                      {{"right", TruncationSide::kRight}, {"left", TruncationSide::kLeft}});
+  return input;
+}
+
 engine::Input input(const Napi::Value& value) {
   // Node-API writes a lone surrogate as U+FFFD.
-  if (value.IsString()) return value.As<Napi::String>().Utf8Value();
+  if (value.IsString()) return engine::Text{.text = value.As<Napi::String>().Utf8Value()};
   if (value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_float32_array) {
     const auto array = value.As<Napi::Float32Array>();
     return std::vector<float>(array.Data(), array.Data() + array.ElementLength());
   }
-  fail(value, "a string or a Float32Array", "input");
+  if (value.IsObject() && !value.IsTypedArray()) return text_input(value.As<Napi::Object>());
+  fail(value, "a string, an object with \"text\" or a Float32Array", "input");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct LoadArguments {
 /// "float32", "bfloat16" or "int8"; float32 when it is undefined.
 backend::Dtype dtype_argument(const Napi::Value& value);
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
-/// A string or a Float32Array, or an array of them.
+/// NativeInput of src/native/binding.ts, or an array of them.
 std::vector<engine::Input> inputs_argument(const Napi::Value& value);
 Napi::Function function_argument(const Napi::Value& value, const char* name);
 

@@ -50,6 +50,8 @@ const char* error_code(engine::Status status) {
       return "CANCELLED";
     case engine::Status::kTimedOut:
       return "INFERENCE_TIMEOUT";
+    case engine::Status::kTooLong:
+      return "INPUT_TOO_LONG";
     case engine::Status::kFailed:
       return "INFERENCE_FAILED";
   }

@@ -124,6 +124,7 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   object["cancelled"] = static_cast<double>(statistics.cancelled);
   object["expired"] = static_cast<double>(statistics.expired);
   object["timedOut"] = static_cast<double>(statistics.timed_out);
+  object["tooLong"] = static_cast<double>(statistics.too_long);
   object["batches"] = static_cast<double>(statistics.batches);
   object["stuckMs"] = milliseconds(statistics.stuck_for);
   return object;

@@ -15,6 +15,7 @@
 #include "models/sequence_classifier.h"
 #include "runtime.h"
 #include "team_in_use.h"
+#include "tokenize.h"
 
 namespace backend {
 namespace {
@@ -75,17 +76,10 @@ class TextEncoderBackend final : public engine::Backend {
   }
 
   engine::Sequence prepare(engine::Input input) const override {
-    hf::Encoding encoding;
-    try {
-      encoding = tokenizer_.encode(std::get<std::string>(input));
-    } catch (const hf::Error& error) {
-      throw engine::BackendError(error.what());
-    }
-    require_known_ids(encoding.input_ids);
-    return {.input_ids = std::move(encoding.input_ids),
-            .token_type_ids = std::move(encoding.token_type_ids),
-            .samples = {},
-            .truncated = encoding.truncated};
+    engine::Sequence sequence = tokenize(tokenizer_, std::get<engine::Text>(input));
+    require_known_ids(sequence.input_ids);
+    require_known_types(sequence.token_type_ids);
+    return sequence;
   }
 
   std::optional<engine::Sequence> prepare_thread() override {
@@ -97,7 +91,7 @@ class TextEncoderBackend final : public engine::Backend {
       shared_team_ = std::make_unique<gemm::Team>(compute_.threads_alone - 1);
     });
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
-    engine::Sequence sequence = prepare(std::string(kWarmUpText));
+    engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence, &sequence};
     for (const engine::Logits& logits : run(batch, engine::Cores::kOwn)) {
       if (std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) continue;
@@ -135,6 +129,16 @@ class TextEncoderBackend final : public engine::Backend {
       throw engine::BackendError("the tokenizer gave the id " + std::to_string(*highest) +
                                  ", the model knows ids below " +
                                  std::to_string(model_->vocabulary_size()));
+    }
+  }
+
+  /// A model with one token type cannot be asked of pairs by a tokenizer that tells two apart.
+  void require_known_types(const std::vector<int64_t>& types) const {
+    const int64_t rows = model_->token_types();
+    const auto highest = std::max_element(types.begin(), types.end());
+    if (rows > 0 && highest != types.end() && *highest >= rows) {
+      throw engine::BackendError("the tokenizer gave the token type " + std::to_string(*highest) +
+                                 ", the model knows types below " + std::to_string(rows));
     }
   }
 

@@ -14,6 +14,7 @@
 #include "nn/packed_batch.h"
 #include "run_limit.h"
 #include "runtime.h"
+#include "tokenize.h"
 #include "torchscript_module.h"
 
 namespace backend {
@@ -110,21 +111,13 @@ class TorchScriptTextBackend final : public engine::Backend {
   }
 
   engine::Sequence prepare(engine::Input input) const override {
-    try {
-      hf::Encoding encoding = tokenizer_.encode(std::get<std::string>(input));
-      return {.input_ids = std::move(encoding.input_ids),
-              .token_type_ids = std::move(encoding.token_type_ids),
-              .samples = {},
-              .truncated = encoding.truncated};
-    } catch (const hf::Error& error) {
-      throw engine::BackendError(error.what());
-    }
+    return tokenize(tokenizer_, std::get<engine::Text>(input));
   }
 
   std::optional<engine::Sequence> prepare_thread() override {
     set_intra_op_threads(compute_.threads_per_worker);
     set_up_torchscript_thread();
-    engine::Sequence sequence = prepare(std::string(kWarmUpText));
+    engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence};
     run(batch);
     return sequence;
@@ -190,8 +183,8 @@ class TorchScriptTextBackend final : public engine::Backend {
     std::string words;
     for (size_t i = 0; i < kLongest; ++i) words += "one good film and a bad 7, ";
     std::vector<engine::Sequence> probes;
-    const engine::Sequence longest = prepare(words);
-    const engine::Sequence empty = prepare(std::string());
+    const engine::Sequence longest = prepare(engine::Text{.text = words});
+    const engine::Sequence empty = prepare(engine::Text{});
     const size_t specials = empty.input_ids.size();
     const size_t most = std::min(longest.input_ids.size(), kLongest);
     for (const size_t length :

@@ -15,7 +15,7 @@ namespace engine {
 namespace {
 
 size_t bytes_of(const Input& input) {
-  if (const auto* text = std::get_if<std::string>(&input)) return text->size();
+  if (const auto* text = std::get_if<Text>(&input)) return text->text.size() + text->pair.size();
   return std::get<std::vector<float>>(input).size() * sizeof(float);
 }
 
@@ -119,6 +119,7 @@ Statistics Engine::statistics() const {
           .cancelled = cancelled_,
           .expired = expired_,
           .timed_out = timed_out_,
+          .too_long = too_long_,
           .batches = batches_,
           .stuck_for = watchdog_->stuck_for()};
 }

@@ -46,10 +46,12 @@ bool Engine::prepare(Request& request) noexcept {
     request.sequence = backend_->prepare(std::move(request.input));
     request.preparation_time = options_.now() - start;
     return true;
+  } catch (const InputTooLong&) {
+    end(request, Status::kTooLong).message = current_message();
   } catch (...) {
     end(request, Status::kFailed).message = current_message();
-    return false;
   }
+  return false;
 }
 
 /// So that the queue can tell its wait from the first request on.
@@ -178,6 +180,9 @@ void Engine::complete(Completions completions) noexcept {
         break;
       case Status::kTimedOut:
         ++timed_out_;
+        break;
+      case Status::kTooLong:
+        ++too_long_;
         break;
       case Status::kQueueFull:
       case Status::kWaitTooLong:

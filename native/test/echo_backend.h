@@ -31,7 +31,7 @@ class EchoBackend : public Backend {
   }
 
   Sequence prepare(Input input) const override {
-    const auto& text = std::get<std::string>(input);
+    const auto& text = std::get<Text>(input).text;
     if (text == "untokenizable") throw BackendError("cannot be tokenized");
     if (text.size() > kShortText) {
       std::unique_lock lock(mutex_);

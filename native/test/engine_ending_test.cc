@@ -14,13 +14,14 @@ TEST(EngineEnding, CloseAnswersWhatWasAcceptedAndRefusesTheRest) {
   Collector ended;
   Engine engine(backend, {.workers = 2}, ended.handler());
   backend->hold();
-  for (uint64_t i = 0; i < 100; ++i) submit(engine, i, Input("1"), kNever);
+  for (uint64_t i = 0; i < 100; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   std::jthread closer([&] { engine.close(); });
-  while (submit(engine, 1000, Input("1"), kNever) != Status::kDraining) std::this_thread::yield();
+  while (submit(engine, 1000, Text{.text = "1"}, kNever) != Status::kDraining)
+    std::this_thread::yield();
   backend->release();
   closer.join();
   for (uint64_t i = 0; i < 100; ++i) EXPECT_EQ(ended.of(i).status, Status::kOk);
-  EXPECT_EQ(submit(engine, 1001, Input("1"), kNever), Status::kDraining);
+  EXPECT_EQ(submit(engine, 1001, Text{.text = "1"}, kNever), Status::kDraining);
   engine.close();  // again: nothing happens
 }
 
@@ -30,9 +31,9 @@ TEST(EngineEnding, AbortFinishesTheRunningBatchAndDropsWhatWaits) {
   Collector ended;
   Engine engine(backend, {.workers = 1}, ended.handler());
   backend->hold();
-  submit(engine, 0, Input("7"), kNever);
+  submit(engine, 0, Text{.text = "7"}, kNever);
   backend->await_running(1);
-  for (uint64_t i = 1; i < 10; ++i) submit(engine, i, Input("1"), kNever);
+  for (uint64_t i = 1; i < 10; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   await_queue(engine, 9);
   std::jthread aborter([&] { engine.abort(); });
   for (uint64_t i = 1; i < 10; ++i) EXPECT_EQ(ended.of(i).status, Status::kDraining);
@@ -48,7 +49,7 @@ TEST(EngineEnding, TheDestructorLeavesNoRequestUnanswered) {
   {
     Engine engine(std::make_shared<EchoBackend>(), {.workers = 2}, ended.handler());
     for (uint64_t i = 0; i < 500; ++i) {
-      accepted += submit(engine, i, Input("1"), kNever) == Status::kOk;
+      accepted += submit(engine, i, Text{.text = "1"}, kNever) == Status::kOk;
     }
   }
   EXPECT_EQ(ended.size(), accepted);

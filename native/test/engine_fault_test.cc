@@ -127,7 +127,7 @@ TEST_F(EngineFaultTest, ToEndARequestThatDoesNotRunTakesNoMemory) {
   submit(engine, "0");
   backend->await_running(1);
   const auto cancelled = submit(engine, "1");
-  test::submit(engine, 77, Input("2"), Clock::now());
+  test::submit(engine, 77, Text{.text = "2"}, Clock::now());
   faults::fail_allocation(1);
   {
     const faults::Counting here(true);
@@ -145,7 +145,7 @@ TEST_F(EngineFaultTest, ToGiveUpARunTakesNoMemory) {
     backend = std::make_shared<EchoBackend>();
     Engine engine(backend, {.workers = 1, .run_limit = std::chrono::milliseconds(20)}, handler());
     backend->hold();
-    test::submit(engine, ++last_ticket, Input("1"), kNever);
+    test::submit(engine, ++last_ticket, Text{.text = "1"}, kNever);
     backend->await_running(1);
     faults::fail_allocation(1);  // the watchdog's, unless it was faster
     given_up = ended.of(last_ticket);

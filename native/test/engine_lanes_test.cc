@@ -12,7 +12,7 @@ namespace engine::test {
 namespace {
 
 /// A long text whose answer is {7, its length}.
-Input long_text() { return Input(std::string(kShortText, '0') + "7"); }
+Input long_text() { return Text{.text = std::string(kShortText, '0') + "7"}; }
 
 class EngineLanesTest : public testing::Test {
  protected:
@@ -33,7 +33,7 @@ class EngineLanesTest : public testing::Test {
 TEST_F(EngineLanesTest, ALongInputDoesNotHoldUpShortOnes) {
   Engine engine(backend, options, ended.handler());
   occupy_long_lane(engine, 0);
-  for (uint64_t i = 1; i <= 20; ++i) submit(engine, i, Input("1"), kNever);
+  for (uint64_t i = 1; i <= 20; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   for (uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(ended.of(i).status, Status::kOk);
   EXPECT_EQ(ended.size(), 20U);
   backend->let_pass(SIZE_MAX);
@@ -45,7 +45,7 @@ TEST_F(EngineLanesTest, ShortOnesKeepTheirOrder) {
   occupy_long_lane(engine, 0);
   std::vector<uint64_t> expected;
   for (uint64_t i = 1; i <= 50; ++i) {
-    submit(engine, i, Input("1"), kNever);
+    submit(engine, i, Text{.text = "1"}, kNever);
     expected.push_back(i);
   }
   for (const uint64_t i : expected) ended.of(i);
@@ -56,11 +56,11 @@ TEST_F(EngineLanesTest, ShortOnesKeepTheirOrder) {
 TEST_F(EngineLanesTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival) {
   Engine engine(backend, options, ended.handler());
   backend->hold();
-  submit(engine, 0, Input("0"), kNever);
+  submit(engine, 0, Text{.text = "0"}, kNever);
   backend->await_running(1);
   occupy_long_lane(engine, 1);
-  submit(engine, 2, Input("2"), kNever);
-  submit(engine, 3, Input("untokenizable"), kNever);
+  submit(engine, 2, Text{.text = "2"}, kNever);
+  submit(engine, 3, Text{.text = "untokenizable"}, kNever);
   EXPECT_EQ(ended.of(3).status, Status::kFailed);  // so 2 is prepared
   occupy_long_lane(engine, 4);                     // so 1 is prepared
   backend->release();
@@ -86,7 +86,8 @@ TEST_F(EngineLanesTest, CloseAnswersTheLongOnesToo) {
   occupy_long_lane(engine, 0);
   submit(engine, 1, long_text(), kNever);
   std::jthread closer([&] { engine.close(); });
-  while (submit(engine, 9, Input("1"), kNever) != Status::kDraining) std::this_thread::yield();
+  while (submit(engine, 9, Text{.text = "1"}, kNever) != Status::kDraining)
+    std::this_thread::yield();
   backend->let_pass(SIZE_MAX);
   closer.join();
   EXPECT_EQ(ended.of(0).status, Status::kOk);

@@ -15,7 +15,7 @@ class EngineTest : public testing::Test {
   /// A worker is inside run() with the request `ticket`, and stays there until release().
   void occupy_worker(Engine& engine, uint64_t ticket) {
     backend->hold();
-    ASSERT_EQ(submit(engine, ticket, Input("0"), kNever), Status::kOk);
+    ASSERT_EQ(submit(engine, ticket, Text{.text = "0"}, kNever), Status::kOk);
     backend->await_running(1);
   }
 
@@ -34,7 +34,7 @@ TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
     for (size_t t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
         for (size_t i = t * kEach; i < (t + 1) * kEach; ++i) {
-          ASSERT_EQ(submit(engine, i, Input(std::to_string(i)), kNever), Status::kOk);
+          ASSERT_EQ(submit(engine, i, Text{.text = std::to_string(i)}, kNever), Status::kOk);
         }
       });
     }
@@ -55,7 +55,7 @@ TEST_F(EngineTest, TakesWhatWaitsUpToTheTokenBudget) {
   backend->needs_preparation = false;  // what was submitted is ready to run
   Engine engine(backend, {.workers = 1, .max_batch_tokens = 8}, ended.handler());
   occupy_worker(engine, 100);
-  for (uint64_t i = 0; i < 5; ++i) submit(engine, i, Input("111"), kNever);  // 3 tokens each
+  for (uint64_t i = 0; i < 5; ++i) submit(engine, i, Text{.text = "111"}, kNever);  // 3 tokens each
   backend->release();
   engine.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 2, 2, 1}));
@@ -65,7 +65,7 @@ TEST_F(EngineTest, ABatchThatIsAloneHasAllCores) {
   backend->needs_preparation = false;
   Engine engine(backend, {.workers = 2}, ended.handler());
   occupy_worker(engine, 1);
-  submit(engine, 2, Input("2"), kNever);  // beside the first
+  submit(engine, 2, Text{.text = "2"}, kNever);  // beside the first
   backend->await_running(2);
   backend->release();
   ended.of(1);
@@ -78,8 +78,8 @@ TEST_F(EngineTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
   backend->needs_preparation = false;
   Engine engine(backend, {.workers = 1, .max_batch_requests = 1}, ended.handler());
   occupy_worker(engine, 1);
-  submit(engine, 2, Input("2"), kNever);
-  submit(engine, 3, Input("3"), kNever);
+  submit(engine, 2, Text{.text = "2"}, kNever);
+  submit(engine, 3, Text{.text = "3"}, kNever);
   backend->release();
   engine.close();
   EXPECT_EQ(backend->cores(), (std::vector<Cores>{Cores::kAll, Cores::kOwn, Cores::kAll}));
@@ -89,9 +89,9 @@ TEST_F(EngineTest, OneRequestOverTheTokenBudgetRunsAlone) {
   backend->needs_preparation = false;  // what was submitted is ready to run
   Engine engine(backend, {.workers = 1, .max_batch_tokens = 4}, ended.handler());
   occupy_worker(engine, 100);
-  submit(engine, 1, Input("1"), kNever);
-  submit(engine, 2, Input("222222222"), kNever);
-  submit(engine, 3, Input("3"), kNever);
+  submit(engine, 1, Text{.text = "1"}, kNever);
+  submit(engine, 2, Text{.text = "222222222"}, kNever);
+  submit(engine, 3, Text{.text = "3"}, kNever);
   backend->release();
   engine.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1, 1, 1}));
@@ -102,7 +102,7 @@ TEST_F(EngineTest, TakesNoMoreThanTheMostRequests) {
   backend->needs_preparation = false;  // what was submitted is ready to run
   Engine engine(backend, {.workers = 1, .max_batch_requests = 2}, ended.handler());
   occupy_worker(engine, 100);
-  for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Input("1"), kNever);
+  for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   backend->release();
   engine.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 2, 1}));
@@ -113,7 +113,7 @@ TEST_F(EngineTest, AModelThatCannotBatchRunsEachAlone) {
   backend->batching = false;
   Engine engine(backend, {.workers = 1}, ended.handler());
   occupy_worker(engine, 100);
-  for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Input("1"), kNever);
+  for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   backend->release();
   engine.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1, 1, 1}));
@@ -123,24 +123,24 @@ TEST_F(EngineTest, WaitsForCompanyWhenAskedTo) {
   Engine engine(backend,
                 {.workers = 1, .max_batch_requests = 2, .max_queue_delay = std::chrono::hours(1)},
                 ended.handler());
-  submit(engine, 1, Input("1"), kNever);
-  submit(engine, 2, Input("2"), kNever);  // fills the batch, which ends the wait
+  submit(engine, 1, Text{.text = "1"}, kNever);
+  submit(engine, 2, Text{.text = "2"}, kNever);  // fills the batch, which ends the wait
   EXPECT_EQ(ended.of(1).batch_size, 2U);
   EXPECT_EQ(ended.of(2).batch_size, 2U);
 }
 
 TEST_F(EngineTest, DoesNotWaitForCompanyPastADeadline) {
   Engine engine(backend, {.workers = 1, .max_queue_delay = std::chrono::hours(1)}, ended.handler());
-  submit(engine, 1, Input("1"), Clock::now() + std::chrono::milliseconds(20));
+  submit(engine, 1, Text{.text = "1"}, Clock::now() + std::chrono::milliseconds(20));
   EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
 }
 
 TEST_F(EngineTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
   Engine engine(backend, {.workers = 1, .max_queue_requests = 2}, ended.handler());
   occupy_worker(engine, 100);
-  EXPECT_EQ(submit(engine, 1, Input("1"), kNever), Status::kOk);
-  EXPECT_EQ(submit(engine, 2, Input("2"), kNever), Status::kOk);
-  EXPECT_EQ(submit(engine, 3, Input("3"), kNever), Status::kQueueFull);
+  EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, kNever), Status::kOk);
+  EXPECT_EQ(submit(engine, 2, Text{.text = "2"}, kNever), Status::kOk);
+  EXPECT_EQ(submit(engine, 3, Text{.text = "3"}, kNever), Status::kQueueFull);
   backend->release();
   engine.close();
   EXPECT_EQ(ended.size(), 3U);
@@ -150,16 +150,16 @@ TEST_F(EngineTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
 TEST_F(EngineTest, BoundsTheBytesThatWait) {
   Engine engine(backend, {.workers = 1, .max_queue_bytes = 4}, ended.handler());
   occupy_worker(engine, 100);
-  EXPECT_EQ(submit(engine, 1, Input("111111"), kNever), Status::kOk);  // alone, it is let in
-  EXPECT_EQ(submit(engine, 2, Input("2"), kNever), Status::kQueueFull);
+  EXPECT_EQ(submit(engine, 1, Text{.text = "111111"}, kNever), Status::kOk);  // alone, it is let in
+  EXPECT_EQ(submit(engine, 2, Text{.text = "2"}, kNever), Status::kQueueFull);
   backend->release();
 }
 
 TEST_F(EngineTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
   Engine engine(backend, {.workers = 1}, ended.handler());
   occupy_worker(engine, 100);
-  submit(engine, 1, Input("1"), Clock::now() - std::chrono::seconds(1));
-  submit(engine, 2, Input("2"), kNever);
+  submit(engine, 1, Text{.text = "1"}, Clock::now() - std::chrono::seconds(1));
+  submit(engine, 2, Text{.text = "2"}, kNever);
   backend->release();
   EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
   EXPECT_EQ(ended.of(2).status, Status::kOk);
@@ -171,13 +171,13 @@ TEST_F(EngineTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
 TEST_F(EngineTest, DropsACancelledRequestAndFreesItsPlace) {
   Engine engine(backend, {.workers = 1, .max_queue_requests = 1}, ended.handler());
   occupy_worker(engine, 100);
-  submit(engine, 1, Input("1"), kNever);
+  submit(engine, 1, Text{.text = "1"}, kNever);
   // Cancelled while it waits, before or after its tokenization; never while it is tokenized.
   do {
     engine.cancel(1);
   } while (ended.size() == 0);
   EXPECT_EQ(ended.of(1).status, Status::kCancelled);
-  EXPECT_EQ(submit(engine, 2, Input("2"), kNever), Status::kOk);
+  EXPECT_EQ(submit(engine, 2, Text{.text = "2"}, kNever), Status::kOk);
   engine.cancel(77);  // unknown: nothing happens
   backend->release();
   engine.close();
@@ -187,11 +187,11 @@ TEST_F(EngineTest, DropsACancelledRequestAndFreesItsPlace) {
 TEST_F(EngineTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
   Engine engine(backend, {.workers = 1}, ended.handler());
   occupy_worker(engine, 100);
-  submit(engine, 1, Input("1"), kNever);
-  submit(engine, 2, Input("fail"), kNever);
-  submit(engine, 3, Input("fail oddly"), kNever);
-  submit(engine, 4, Input("untokenizable"), kNever);
-  submit(engine, 5, Input("5"), kNever);
+  submit(engine, 1, Text{.text = "1"}, kNever);
+  submit(engine, 2, Text{.text = "fail"}, kNever);
+  submit(engine, 3, Text{.text = "fail oddly"}, kNever);
+  submit(engine, 4, Text{.text = "untokenizable"}, kNever);
+  submit(engine, 5, Text{.text = "5"}, kNever);
   await_queue(engine, 4);
   backend->release();
   EXPECT_EQ(ended.of(1).logits.at(0), 1.0F);

@@ -39,7 +39,7 @@ class SimulatedEncoder : public Backend {
             .needs_preparation = true};
   }
   Sequence prepare(Input input) const override {
-    const auto& text = std::get<std::string>(input);
+    const auto& text = std::get<Text>(input).text;
     if (text.empty()) throw BackendError("nothing to prepare");
     Sequence sequence;
     sequence.input_ids.assign(text.size(), 1);
@@ -91,7 +91,7 @@ class EngineWaitTest : public testing::Test {
   }
 
   Status submit_text(Engine& engine, size_t tokens, Clock::time_point deadline = kNever) {
-    const Status status = submit(engine, next_, Input(std::string(tokens, 'x')), deadline);
+    const Status status = submit(engine, next_, Text{.text = std::string(tokens, 'x')}, deadline);
     if (status == Status::kOk) ++next_;
     return status;
   }
@@ -99,7 +99,7 @@ class EngineWaitTest : public testing::Test {
   /// Lets all that waits run. What is prepared meanwhile would be charged with the time of the
   /// runs, so nothing is: a text that fails to be prepared is the last.
   void run_all(Engine& engine) {
-    submit(engine, next_++, Input(""), kNever);
+    submit(engine, next_++, Text{.text = ""}, kNever);
     EXPECT_EQ(ended.of(next_ - 1).status, Status::kFailed);
     release();
   }
@@ -238,7 +238,7 @@ TEST_F(EngineWaitTest, AListIsTakenWholeOrNotAtAll) {
   Engine engine(backend, {.workers = 1, .max_queue_requests = 3, .now = simulated_now},
                 ended.handler());
   backend->hold(true);
-  const auto list = [](size_t size) { return std::vector<Input>(size, Input("x")); };
+  const auto list = [](size_t size) { return std::vector<Input>(size, Text{.text = "x"}); };
   EXPECT_EQ(engine.submit(100, list(4), kNever).status, Status::kQueueFull);
   EXPECT_EQ(engine.statistics().queue_requests, 0U);
   EXPECT_EQ(engine.submit(200, list(3), kNever).status, Status::kOk);

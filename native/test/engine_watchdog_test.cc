@@ -25,7 +25,7 @@ void await_back(const Engine& engine) {
 /// Its only worker has been given up, with the request 0.
 void get_stuck(Engine& engine, EchoBackend& backend, Collector& ended) {
   backend.hold();
-  submit(engine, 0, Input("1"), kNever);
+  submit(engine, 0, Text{.text = "1"}, kNever);
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
 }
 
@@ -35,7 +35,7 @@ TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
   Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   EXPECT_EQ(engine.statistics().stuck_for, Clock::duration(0));
   backend->hold();
-  submit(engine, 0, Input("1"), kNever);
+  submit(engine, 0, Text{.text = "1"}, kNever);
   const Completion given_up = ended.of(0);
   EXPECT_EQ(given_up.status, Status::kTimedOut);
   EXPECT_EQ(given_up.message, "The model ran longer than 20 ms.");
@@ -56,7 +56,7 @@ TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
   Collector ended;
   Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   get_stuck(engine, *backend, ended);
-  for (uint64_t i = 1; i < 5; ++i) submit(engine, i, Input(i == 2 ? "fail" : "1"), kNever);
+  for (uint64_t i = 1; i < 5; ++i) submit(engine, i, Text{.text = i == 2 ? "fail" : "1"}, kNever);
   await_queue(engine, 4);
   backend->let_run();  // the first; the next batch, of four, is held again
   for (uint64_t i = 1; i < 5; ++i) EXPECT_EQ(ended.of(i).status, Status::kTimedOut);
@@ -74,10 +74,11 @@ TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd
     Collector ended;
     Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
     backend->hold_text("7");
-    submit(engine, 0, Input("7"), kNever);
+    submit(engine, 0, Text{.text = "7"}, kNever);
     EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
     uint64_t ticket = 0;
-    for (const char* text : {"1", "fail", "7", "2"}) submit(engine, ++ticket, Input(text), kNever);
+    for (const char* text : {"1", "fail", "7", "2"})
+      submit(engine, ++ticket, Text{.text = text}, kNever);
     await_queue(engine, 4);
     backend->let_run(2);  // the first, and those four together
     seen.clear();
@@ -96,12 +97,12 @@ TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
   Collector ended;
   Engine engine(backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
   backend->hold_text("7");
-  submit(engine, 0, Input("7"), kNever);
+  submit(engine, 0, Text{.text = "7"}, kNever);
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
   // Whatever the machine does, some are in time.
   uint64_t ticket = 1;
   do {
-    submit(engine, ticket, Input("3"), kNever);
+    submit(engine, ticket, Text{.text = "3"}, kNever);
   } while (ended.of(ticket++).status != Status::kOk);
   EXPECT_GT(engine.statistics().stuck_for, Clock::duration(0));
   backend->release();
@@ -116,9 +117,10 @@ TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
   Collector ended;
   Engine engine(backend, {.workers = 1}, ended.handler());
   backend->hold();
-  submit(engine, 9, Input("1"), kNever);
+  submit(engine, 9, Text{.text = "1"}, kNever);
   backend->await_running(1);
-  for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Input(i == 1 ? "time out" : "1"), kNever);
+  for (uint64_t i = 0; i < 3; ++i)
+    submit(engine, i, Text{.text = i == 1 ? "time out" : "1"}, kNever);
   await_queue(engine, 3);
   backend->release();
   for (uint64_t i = 0; i < 3; ++i) {
@@ -133,9 +135,9 @@ TEST(EngineWatchdog, CloseAnswersTheRestAndDoesNotWaitForWhatWasGivenUp) {
   Collector ended;
   Engine engine(backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
   backend->hold_text("7");
-  submit(engine, 0, Input("7"), kNever);
+  submit(engine, 0, Text{.text = "7"}, kNever);
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
-  for (uint64_t i = 1; i < 20; ++i) submit(engine, i, Input("1"), kNever);
+  for (uint64_t i = 1; i < 20; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   engine.close();
   EXPECT_EQ(ended.size(), 20U);
   EXPECT_FALSE(engine.abort_within(std::chrono::hours(1)));  // nor for so long
@@ -150,9 +152,9 @@ TEST(EngineWatchdog, AbortWithinLeavesABatchThatRunsAndDropsTheRest) {
   Collector ended;
   Engine engine(backend, {.workers = 1}, ended.handler());
   backend->hold();
-  submit(engine, 0, Input("7"), kNever);
+  submit(engine, 0, Text{.text = "7"}, kNever);
   backend->await_running(1);
-  submit(engine, 1, Input("1"), kNever);
+  submit(engine, 1, Text{.text = "1"}, kNever);
   await_queue(engine, 1);
   std::jthread closer([&] { engine.close(); });
   EXPECT_FALSE(engine.abort_within(std::chrono::milliseconds(1)));
@@ -168,11 +170,11 @@ TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
   Collector ended;
   Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   get_stuck(engine, *backend, ended);
-  for (uint64_t i = 1; i < 10; ++i) submit(engine, i, Input("1"), kNever);
+  for (uint64_t i = 1; i < 10; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   engine.drop();
   engine.close();
   for (uint64_t i = 1; i < 10; ++i) EXPECT_EQ(ended.of(i).status, Status::kDraining);
-  EXPECT_EQ(submit(engine, 10, Input("1"), kNever), Status::kDraining);
+  EXPECT_EQ(submit(engine, 10, Text{.text = "1"}, kNever), Status::kDraining);
   backend->release();
 }
 
@@ -182,7 +184,7 @@ TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
   Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   get_stuck(engine, *backend, ended);
   backend->let_pass(0);
-  submit(engine, 1, Input(std::string(kShortText, '0') + "1"), kNever);
+  submit(engine, 1, Text{.text = std::string(kShortText, '0') + "1"}, kNever);
   backend->await_preparing(1);
   engine.drop();
   backend->let_pass(1);
@@ -199,11 +201,11 @@ TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
                 {.workers = 1, .max_queue_wait = std::chrono::milliseconds(1), .run_limit = kLimit},
                 ended.handler());
   get_stuck(engine, *backend, ended);
-  EXPECT_EQ(submit(engine, 1, Input("1"), kNever), Status::kWaitTooLong);
+  EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, kNever), Status::kWaitTooLong);
   EXPECT_GE(engine.statistics().queue_wait, kLimit);
   backend->release();
   while (engine.statistics().queue_wait > Clock::duration(0)) std::this_thread::yield();
-  EXPECT_EQ(submit(engine, 2, Input("1"), kNever), Status::kOk);
+  EXPECT_EQ(submit(engine, 2, Text{.text = "1"}, kNever), Status::kOk);
 }
 
 TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
@@ -212,8 +214,8 @@ TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
   Engine engine(backend, {.workers = 1, .run_limit = kLimit, .now = test_clock}, ended.handler());
   get_stuck(engine, *backend, ended);
   const auto deadline = test_clock() + std::chrono::seconds(30);
-  EXPECT_EQ(submit(engine, 1, Input("1"), deadline), Status::kOk);
-  EXPECT_EQ(submit(engine, 2, Input("1"), kNever), Status::kOk);
+  EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, deadline), Status::kOk);
+  EXPECT_EQ(submit(engine, 2, Text{.text = "1"}, kNever), Status::kOk);
   test_time = deadline;
   EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
   EXPECT_EQ(ended.size(), 2U);
@@ -227,17 +229,17 @@ TEST(EngineWatchdog, WhatTookTooLongSaysNothingOfThePace) {
   Collector ended;
   Engine engine(backend, {.workers = 1, .now = test_clock}, ended.handler());
   backend->hold();
-  submit(engine, 0, Input("time out"), kNever);
+  submit(engine, 0, Text{.text = "time out"}, kNever);
   backend->await_running(1);
   test_time = test_clock() + std::chrono::seconds(60);
   backend->release();
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
-  submit(engine, 1, Input("1"), kNever);
+  submit(engine, 1, Text{.text = "1"}, kNever);
   EXPECT_EQ(ended.of(1).status, Status::kOk);  // so the batch before it is done with
   backend->hold();
-  submit(engine, 2, Input("1"), kNever);
+  submit(engine, 2, Text{.text = "1"}, kNever);
   backend->await_running(3);
-  submit(engine, 3, Input("1"), kNever);
+  submit(engine, 3, Text{.text = "1"}, kNever);
   EXPECT_EQ(engine.statistics().queue_wait, Clock::duration(0));
   backend->release();
 }

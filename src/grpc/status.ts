@@ -6,6 +6,7 @@ import { retryAfterSeconds } from '../http/middleware/answer-errors';
 const STATUS: Readonly<Record<ErrorCode, status>> = {
   INPUT_EMPTY: status.INVALID_ARGUMENT,
   INPUT_LENGTH: status.INVALID_ARGUMENT,
+  INPUT_TOO_LONG: status.INVALID_ARGUMENT,
   REQUEST_INVALID: status.INVALID_ARGUMENT,
   BODY_INVALID: status.INVALID_ARGUMENT,
   LIST_TOO_LONG: status.INVALID_ARGUMENT,

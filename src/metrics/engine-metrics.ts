@@ -96,6 +96,7 @@ export class EngineMetrics {
             cancelled: stats.cancelled,
             expired: stats.expired,
             timed_out: stats.timedOut,
+            too_long: stats.tooLong,
           });
         },
       ),

@@ -9,6 +9,7 @@ export type EngineErrorCode =
   | 'DEADLINE_EXCEEDED'
   | 'CANCELLED'
   | 'INFERENCE_TIMEOUT'
+  | 'INPUT_TOO_LONG'
   | 'INFERENCE_FAILED'
   | 'MODEL_LOAD_FAILED';
 
@@ -116,6 +117,8 @@ export interface EngineStats {
   readonly cancelled: number;
   readonly expired: number;
   readonly timedOut: number;
+  /** Those that did not fit, and were not to be cut. */
+  readonly tooLong: number;
   readonly batches: number;
   /** How long the model has been running on a batch that it was given up on; 0: there is none. */
   readonly stuckMs: number;
@@ -125,9 +128,9 @@ export interface EngineStats {
 export interface Inference {
   /** Raw model outputs, [numOutputs]. */
   readonly logits: Float32Array;
-  /** Tokens of the text as the model read it, special tokens included; 1 for a window. */
+  /** Tokens of the texts as the model read them, special tokens included; 1 for a window. */
   readonly tokens: number;
-  /** The text was longer than the model's limit. */
+  /** The texts were longer than the model's limit. */
   readonly truncated: boolean;
   /** Requests that shared the run. */
   readonly batchSize: number;
@@ -149,8 +152,19 @@ export interface NativeRefusal {
   readonly waitMs: number;
 }
 
-/** A text, or the samples of a window. */
-export type NativeInput = string | Float32Array;
+/** One text or two (premise and hypothesis) as a text model reads them, and how they are cut where too long. */
+export interface TextInput {
+  readonly text: string;
+  /** The second text; absent, or empty (as to transformers): there is one. */
+  readonly pair?: string;
+  /** As in transformers. Default: longest_first. do_not_truncate: an input that is too long ends with INPUT_TOO_LONG. */
+  readonly truncation?: 'longest_first' | 'only_first' | 'only_second' | 'do_not_truncate';
+  /** From which end tokens are taken away. Default: the tokenizer's own. */
+  readonly truncationSide?: 'left' | 'right';
+}
+
+/** A text, two of them, or the samples of a window. */
+export type NativeInput = string | TextInput | Float32Array;
 
 export interface NativeEngine {
   readonly description: ModelDescription;

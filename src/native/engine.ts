@@ -10,6 +10,7 @@ import type {
   NativeInput,
   NativeRefusal,
   SchedulingOptions,
+  TextInput,
   TextModelSource,
   TorchScriptSource,
   TorchScriptTextSource,
@@ -27,6 +28,7 @@ export type {
   ModelTrial,
   NativeCompletion as Completion,
   SchedulingOptions,
+  TextInput,
   TextModelSource,
   TorchScriptSource,
   TorchScriptTextSource,
@@ -67,7 +69,7 @@ export interface InferOptions {
 export type EngineObserver = (completions: readonly NativeCompletion[]) => void;
 
 /** What may be seen of an engine, whatever its inputs are. */
-export type EngineMonitor = Pick<Engine<string>, 'description' | 'stats' | 'observe'>;
+export type EngineMonitor = Pick<Engine<NativeInput>, 'description' | 'stats' | 'observe'>;
 
 interface Pending {
   readonly resolve: (inference: Inference) => void;
@@ -81,12 +83,19 @@ const MESSAGES = {
   CANCELLED: 'The request was cancelled.',
 } as const;
 
+/** What an input of a list ended with itself, not because the others did. */
+const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
+  'INFERENCE_FAILED',
+  'DEADLINE_EXCEEDED',
+  'INPUT_TOO_LONG',
+]);
+
 /**
  * A loaded model with its queue, batches and threads, all of them outside the event loop.
  *
  * An engine that is idle does not keep the process alive; one with requests under way does.
  */
-export class Engine<Input extends string | Float32Array> {
+export class Engine<Input extends NativeInput> {
   readonly description: ModelDescription;
   private readonly native: NativeEngine;
   private readonly pending: Map<number, Pending>;
@@ -117,12 +126,12 @@ export class Engine<Input extends string | Float32Array> {
   static load(
     source: TextModelSource | TorchScriptTextSource,
     options: SchedulingOptions,
-  ): Promise<Engine<string>>;
+  ): Promise<Engine<string | TextInput>>;
   static load(source: TorchScriptSource, options: SchedulingOptions): Promise<Engine<Float32Array>>;
   static async load(
     source: TextModelSource | TorchScriptTextSource | TorchScriptSource,
     options: SchedulingOptions,
-  ): Promise<Engine<string> | Engine<Float32Array>> {
+  ): Promise<Engine<string | TextInput> | Engine<Float32Array>> {
     const pending = new Map<number, Pending>();
     const observers: EngineObserver[] = [];
     try {
@@ -137,7 +146,7 @@ export class Engine<Input extends string | Float32Array> {
   }
 
   /**
-   * Run the model on one text, or one window of samples.
+   * Run the model on one text (or two that belong together), or one window of samples.
    *
    * @throws EngineError with a code that says why there is no answer.
    */
@@ -167,8 +176,9 @@ export class Engine<Input extends string | Float32Array> {
     const firstTicket = this.submit(inputs, inputs.length, { signal, timeoutMs });
     const answers = inputs.map((_, index) =>
       this.settled(firstTicket + index).catch((error: EngineError) => {
-        const isOwnFault = error.code === 'INFERENCE_FAILED' || error.code === 'DEADLINE_EXCEEDED';
-        throw isOwnFault ? new EngineError(error.code, error.message, { index }) : error;
+        throw OWN_FAULTS.has(error.code)
+          ? new EngineError(error.code, error.message, { index })
+          : error;
       }),
     );
     const cancel = (): void => {

@@ -6,6 +6,7 @@ import {
   type InferOptions,
   type ModelDescription,
   type SchedulingOptions,
+  type TextInput,
 } from '../native/engine';
 import { allFinite, argmax } from '../numeric/activations';
 import { type ModelDirectory, readModelDirectory } from './model-directory';
@@ -20,17 +21,17 @@ export interface Classification {
   readonly inference: Inference;
 }
 
-/** A Hugging Face sequence classifier: text to its top label, as `pipeline` answers. */
+/** A Hugging Face sequence classifier: a text, or two, to its top label, as `pipeline` answers. */
 export class TextClassifier {
   /** Names of the model's outputs, in order. */
   readonly labels: readonly string[];
   /** As config.json has them; null: it does not say. */
   readonly name: string | null;
   readonly version: string | null;
-  readonly #engine: Engine<string>;
+  readonly #engine: Engine<string | TextInput>;
   readonly #scoreFunction: ScoreFunction;
 
-  private constructor(engine: Engine<string>, directory: ModelDirectory) {
+  private constructor(engine: Engine<string | TextInput>, directory: ModelDirectory) {
     this.#engine = engine;
     this.labels = directory.labels;
     this.name = directory.name;
@@ -57,8 +58,8 @@ export class TextClassifier {
     return this.#engine.description;
   }
 
-  /** @throws EngineError */
-  async classify(text: string, options: InferOptions): Promise<Classification> {
+  /** @throws EngineError: INPUT_TOO_LONG where the text is not to be cut as it would have to be */
+  async classify(text: string | TextInput, options: InferOptions): Promise<Classification> {
     return this.#classification(await this.#engine.infer(text, options));
   }
 
@@ -67,7 +68,7 @@ export class TextClassifier {
    * @throws EngineError; see `Engine.inferAll`
    */
   async classifyAll(
-    texts: readonly string[],
+    texts: readonly (string | TextInput)[],
     options: InferOptions,
   ): Promise<readonly Classification[]> {
     const inferences = await this.#engine.inferAll(texts, options);

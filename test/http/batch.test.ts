@@ -78,11 +78,11 @@ describe('POST /analyze/batch with the shipped model', () => {
 
   it.each([
     ['{}', 'texts: is required'],
-    ['{"texts":"good"}', 'texts: expected an array of strings'],
-    ['{"texts":{"0":"good"}}', 'texts: expected an array of strings'],
-    ['{"texts":["a","b","c",4,null]}', 'texts[3]: expected a string'],
-    ['{"texts":["a",null]}', 'texts[1]: expected a string'],
-    ['{"texts":[["a"]]}', 'texts[0]: expected a string'],
+    ['{"texts":"good"}', 'texts: expected an array of texts'],
+    ['{"texts":{"0":"good"}}', 'texts: expected an array of texts'],
+    ['{"texts":["a","b","c",4,null]}', 'texts[3]: expected a string or an object'],
+    ['{"texts":["a",null]}', 'texts[1]: expected a string or an object'],
+    ['{"texts":[["a"]]}', 'texts[0]: expected a string or an object'],
     ['[]', 'body: expected an object'],
   ])('%s is 422', async (body, detail) => {
     expectError(await postRaw(service, '/analyze/batch', body), 422, detail);
@@ -91,7 +91,7 @@ describe('POST /analyze/batch with the shipped model', () => {
   it('names the first empty text, after wrong types and a list that is too long', async () => {
     const detail = 'texts[2]: Text payload cannot be empty.';
     expectError(await batch(['a', 'b', ' \n', '']), 400, detail);
-    expectError(await batch(['', 1]), 422, 'texts[1]: expected a string');
+    expectError(await batch(['', 1]), 422, 'texts[1]: expected a string or an object');
     expectError(
       await batch(Array(1025).fill('')),
       413,

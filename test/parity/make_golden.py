@@ -6,6 +6,7 @@ How to run it (never needed to build, run or test the project; a few minutes, an
     pip install -r test/parity/requirements.txt
     python test/parity/make_golden.py                                        # test/fixtures/{models,eeg,…}
     python test/parity/make_golden.py --shipped models/sentiment models/eeg  # test/fixtures/shipped-*.json
+    python test/parity/make_golden.py --pairs                                # test/fixtures/pairs
 
 The first form makes, in test/fixtures/:
     models/<name>/            a tiny random model as save_pretrained writes it, in varied forms
@@ -19,7 +20,8 @@ The first form makes, in test/fixtures/:
     archives/*.bin            checkpoints that must be refused, and small ones of every form
     torchscript-texts/*.pt    TorchScript text models that must be refused
     tokenizers/<name>/        tokenizers without tokenizer.json, with their input_ids by transformers
-The second form only computes answers of the shipped models. A second run with the versions of
+    pairs/                    tokens and answers by transformers for two texts at once
+The second form only computes answers of the shipped models, the third those for pairs. A second run with the versions of
 requirements.txt gives the same numbers; the bytes of scripted .pt files may differ (names that
 TorchScript makes up).
 """
@@ -33,6 +35,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import archives  # noqa: E402
 import eeg_golden  # noqa: E402
 import hostile_scripts  # noqa: E402
+import pair_golden  # noqa: E402
 import shipped  # noqa: E402
 import text_golden  # noqa: E402
 import tokenizer_golden  # noqa: E402
@@ -50,8 +53,12 @@ def main() -> None:
         help="only compute the answers of these two shipped models",
     )
     parser.add_argument("--only", help="only the text model of this name")
+    parser.add_argument("--pairs", action="store_true", help="only what belongs to pairs of texts")
     arguments = parser.parse_args()
     set_up()
+    if arguments.pairs:
+        pair_golden.make(FIXTURES / "pairs")
+        return
     if arguments.shipped:
         shipped.make(*arguments.shipped, FIXTURES)
         return
@@ -62,6 +69,7 @@ def main() -> None:
         archives.make(FIXTURES / "archives")
         tokenizer_golden.make(FIXTURES / "tokenizers")
         torchscript_models.make_bad(FIXTURES / "torchscript-texts")
+        pair_golden.make(FIXTURES / "pairs")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@
     python test/parity/tokenizer_parity.py --variants 300      # also: that many random rewritings of
                                                                # their settings, 200 texts each
     python test/parity/tokenizer_parity.py --texts 0 --kept    # the texts that the fuzzers keep
+    python test/parity/tokenizer_parity.py --texts 0 --pairs 5000  # so many pairs of texts, cut by any
+                                                               # strategy, from either side
 
 Needs Cargo, and Python with requirements.txt. A directory that transformers itself cannot load counts
 as equal when native/hf refuses it too. Ends with 1 after any difference.
@@ -21,6 +23,7 @@ from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import pair_parity  # noqa: E402
 import tokenizer_texts  # noqa: E402
 import tokenizer_variants  # noqa: E402
 from common import FIXTURES, set_up  # noqa: E402
@@ -42,6 +45,7 @@ def main() -> int:
     parser.add_argument("--texts", type=int, default=20_000)
     parser.add_argument("--variants", type=int, default=0)
     parser.add_argument("--kept", action="store_true")
+    parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--seed", type=int, default=5)
     arguments = parser.parse_args()
     set_up()
@@ -50,7 +54,9 @@ def main() -> int:
     directories = arguments.directories or fixtures
     texts = tokenizer_texts.texts(arguments.texts, arguments.seed)
     texts += tokenizer_texts.kept() if arguments.kept else []
-    equal = all([compare(native, directory, texts) for directory in directories])
+    equal = all([compare(native, directory, texts) for directory in directories if texts])
+    if arguments.pairs:
+        equal &= all([pair_parity.compare(native, family_of(each), each, arguments.pairs) for each in directories])
     few = tokenizer_texts.texts(arguments.texts, arguments.seed)[-VARIANT_TEXTS:]
     for number in range(arguments.variants):
         source = directories[number % len(directories)]
@@ -75,11 +81,14 @@ class Native:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def family_of(directory: Path) -> str:
+    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    return FAMILIES[config["model_type"]]
+
+
 def compare(native: Native, directory: Path, texts: list[str], name: str | None = None) -> bool:
     name = name or directory.name
-    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
-    family = FAMILIES[config["model_type"]]
-    opened, *answers = native.ask([{"directory": str(directory), "family": family}, *texts])
+    opened, *answers = native.ask([{"directory": str(directory), "family": family_of(directory)}, *texts])
     try:
         tokenizer = AutoTokenizer.from_pretrained(directory)
     except Exception as error:  # noqa: BLE001: whatever it is, native/hf must refuse it too

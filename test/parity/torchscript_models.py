@@ -147,26 +147,38 @@ def write(module: torch.jit.ScriptModule, path: Path) -> None:
 
 
 def answers(directory: Path, tokenizer, texts: list[str], limit: int) -> list[dict]:
-    """Of torch, one text at a time; label and score as the pipeline rates two labels."""
-    model = torch.jit.load(directory / FILE).eval()
-    names = [argument.name for argument in model.forward.schema.arguments[1:]]
+    """Of torch, one text at a time."""
+    answer_to = answer(directory / FILE)
     rows = []
     for text in texts:
         encoded = tokenizer(text, return_tensors="pt", truncation=True, max_length=limit)
+        rows.append(
+            {
+                "text": text,
+                "input_ids": encoded["input_ids"][0].tolist(),
+                "truncated": len(tokenizer(text)["input_ids"]) > encoded["input_ids"].shape[1],
+                **answer_to(encoded),
+            }
+        )
+    return rows
+
+
+def answer(path: Path):
+    """Label and score as the pipeline rates two labels."""
+    model = torch.jit.load(path).eval()
+    names = [argument.name for argument in model.forward.schema.arguments[1:]]
+
+    def answer_to(encoded: dict, _texts: dict | None = None) -> dict:
         with torch.inference_mode():
             output = model(*(encoded[name] for name in names))
         logits = output["logits"] if isinstance(output, dict) else output
         logits = (logits[0] if isinstance(logits, tuple) else logits)[0]
         scores = logits.softmax(0).tolist()
         top = max(range(len(scores)), key=scores.__getitem__)
-        rows.append(
-            {
-                "text": text,
-                "input_ids": encoded["input_ids"][0].tolist(),
-                "truncated": len(tokenizer(text)["input_ids"]) > encoded["input_ids"].shape[1],
-                "logits": [float(value) for value in logits.tolist()],
-                "label": LABELS[str(top)],
-                "score": scores[top],
-            }
-        )
-    return rows
+        return {
+            "logits": [float(value) for value in logits.tolist()],
+            "label": LABELS[str(top)],
+            "score": scores[top],
+        }
+
+    return answer_to

@@ -20,8 +20,11 @@ export interface Run {
   delay(most: number): number;
 }
 
-/** A process that has not ended by then hangs: nothing that it does takes seconds. It gets SIGKILL. */
-const HANGS_AFTER_MS = 60_000;
+/**
+ * A process that has not ended by then hangs, and gets SIGKILL. Nothing that it does takes seconds, but
+ * where memory is short, and programs are read from disk again and again, minutes may pass.
+ */
+const HANGS_AFTER_MS = 300_000;
 /** Runs at a time, of all cells. */
 const ABREAST = 2;
 let running = 0;

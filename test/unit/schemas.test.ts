@@ -69,8 +69,12 @@ describe('predictBody', () => {
 
 describe('lists', () => {
   it.each([
-    [analyzeBatchBody, { texts: Array(200_000).fill(null) }, 'texts[0]: expected a string'],
-    [analyzeBatchBody, { texts: ['a', undefined] }, 'texts[1]: expected a string'],
+    [
+      analyzeBatchBody,
+      { texts: Array(200_000).fill(null) },
+      'texts[0]: expected a string or an object',
+    ],
+    [analyzeBatchBody, { texts: ['a', undefined] }, 'texts[1]: expected a string or an object'],
     [
       predictBatchBody,
       { signals: [[1], Array(200_000).fill(null)] },

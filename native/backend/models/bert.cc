@@ -22,6 +22,7 @@ class Bert final : public SequenceClassifier {
 
   int64_t max_length() const override { return encoder_.position_rows(); }
   int64_t vocabulary_size() const override { return encoder_.vocabulary_size(); }
+  int64_t token_types() const override { return encoder_.token_types(); }
 
  private:
   BertEncoder encoder_;

@@ -30,6 +30,7 @@ class BertEncoder {
                                 const at::Tensor& token_type_ids) const;
 
   int64_t vocabulary_size() const { return embeddings_.words(); }
+  int64_t token_types() const { return embeddings_.token_types(); }
   int64_t position_rows() const { return embeddings_.positions(); }
 
  private:

@@ -185,6 +185,7 @@ class DebertaV2 final : public SequenceClassifier {
   /// Without a position table nothing breaks above it, but no model was trained there.
   int64_t max_length() const override { return max_length_; }
   int64_t vocabulary_size() const override { return embeddings_.words(); }
+  int64_t token_types() const override { return embeddings_.token_types(); }
 
  private:
   DebertaV2(const ModelConfig& config, const Weights& weights, const Weights& deberta,

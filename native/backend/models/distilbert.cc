@@ -45,6 +45,7 @@ class DistilBert final : public SequenceClassifier {
 
   int64_t max_length() const override { return embeddings_.positions(); }
   int64_t vocabulary_size() const override { return embeddings_.words(); }
+  int64_t token_types() const override { return embeddings_.token_types(); }
 
  private:
   DistilBert(const ModelConfig& config, const Weights& weights, const Weights& distilbert,

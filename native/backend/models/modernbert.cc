@@ -201,6 +201,7 @@ class ModernBert final : public SequenceClassifier {
 
   int64_t max_length() const override { return max_length_; }
   int64_t vocabulary_size() const override { return embeddings_.rows(); }
+  int64_t token_types() const override { return 0; }
 
  private:
   int64_t max_length_;

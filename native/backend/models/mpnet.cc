@@ -60,6 +60,7 @@ class MpNet final : public SequenceClassifier {
 
   int64_t max_length() const override { return embeddings_.positions() - kPaddingId - 1; }
   int64_t vocabulary_size() const override { return embeddings_.words(); }
+  int64_t token_types() const override { return embeddings_.token_types(); }
 
  private:
   MpNet(const ModelConfig& config, const Weights& weights, const Weights& mpnet,

@@ -2,7 +2,6 @@
 // data2vec's text model under another name.
 // Source: transformers, models/roberta/modeling_roberta.py (RobertaForSequenceClassification) and
 // models/data2vec/modeling_data2vec_text.py (Data2VecTextForSequenceClassification).
-#include <ATen/ops/zeros_like.h>
 
 #include "models/bert_encoder.h"
 #include "models/sequence_classifier.h"
@@ -26,13 +25,13 @@ class Roberta final : public SequenceClassifier {
   }
 
   at::Tensor forward(const nn::PackedBatch& batch) const override {
-    // The tokenizers of this family know one token type.
     return head_(encoder_.first_token_states(batch, batch.position_ids_after(padding_id_),
-                                             at::zeros_like(batch.token_type_ids)));
+                                             batch.token_type_ids));
   }
 
   int64_t max_length() const override { return encoder_.position_rows() - padding_id_ - 1; }
   int64_t vocabulary_size() const override { return encoder_.vocabulary_size(); }
+  int64_t token_types() const override { return encoder_.token_types(); }
 
  private:
   BertEncoder encoder_;

@@ -25,6 +25,9 @@ class SequenceClassifier {
 
   /// Entries of the word table: every id must be below.
   virtual int64_t vocabulary_size() const = 0;
+
+  /// Entries of the table of token types: every type must be below. 0: it reads none.
+  virtual int64_t token_types() const = 0;
 };
 
 using Factory = std::unique_ptr<SequenceClassifier> (*)(const ModelConfig&, const Weights&);

@@ -32,6 +32,7 @@ class InputEmbeddings {
 
   int64_t words() const { return words_.rows(); }
   int64_t positions() const { return positions_ ? positions_->rows() : 0; }
+  int64_t token_types() const { return token_types_ ? token_types_->rows() : 0; }
 
  private:
   Embedding words_;

@@ -1,12 +1,13 @@
 //! Tokenizes what standard input asks for, one JSON value a line, one line of JSON in answer:
 //! `{"directory": "…", "family": "Bert", "position_limit": 512}` opens a tokenizer (answer:
 //! `{"max_length": 512}` or `{"error": "…"}`); a string is encoded with the one opened last (answer:
-//! its ids). For test/parity/tokenizers.py.
+//! its ids); `{"text": "…", "pair": "…", "truncation": 0, "side": 0}`, numbers as in hf.h, likewise
+//! (answer: `[ids, token types, truncated]`). For test/parity/tokenizer_parity.py.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
 
-use hf::tokenizer::{Family, Tokenizer};
+use hf::tokenizer::{Family, Input, Side, Tokenizer, Truncation};
 use serde_json::{Value, json};
 
 const FAMILIES: [Family; 8] = [
@@ -25,7 +26,11 @@ fn main() -> std::io::Result<()> {
     let mut output = std::io::BufWriter::new(std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?)? {
-            Value::String(text) => encode(tokenizer.as_ref(), &text),
+            Value::String(text) => encode(tokenizer.as_ref(), text.as_str().into())
+                .map(|mut encoding| encoding[0].take()),
+            asked if asked.get("text").is_some() => {
+                input_of(&asked).and_then(|input| encode(tokenizer.as_ref(), input))
+            }
             request => open(&request).map(|opened| {
                 let answer = json!({"max_length": opened.max_length()});
                 tokenizer = Some(opened);
@@ -50,8 +55,29 @@ fn open(request: &Value) -> Result<Tokenizer, String> {
     Tokenizer::open(Path::new(text("directory")?), family, limit).map_err(|error| error.to_string())
 }
 
-fn encode(tokenizer: Option<&Tokenizer>, text: &str) -> Result<Value, String> {
+fn input_of(asked: &Value) -> Result<Input<'_>, String> {
+    let number = |key: &str| asked[key].as_i64().unwrap_or(0);
+    let truncation = i32::try_from(number("truncation")).ok();
+    Ok(Input {
+        text: asked["text"].as_str().ok_or("text: a string")?,
+        pair: asked["pair"].as_str(),
+        truncation: truncation
+            .and_then(Truncation::from_c)
+            .ok_or("truncation")?,
+        kept: match number("side") {
+            1 => Some(Side::Start),
+            2 => Some(Side::End),
+            _ => None,
+        },
+    })
+}
+
+fn encode(tokenizer: Option<&Tokenizer>, input: Input) -> Result<Value, String> {
     let tokenizer = tokenizer.ok_or("no tokenizer was opened")?;
-    let encoding = tokenizer.encode(text).map_err(|error| error.to_string())?;
-    Ok(json!(encoding.input_ids))
+    let encoding = tokenizer.encode(input).map_err(|error| error.to_string())?;
+    Ok(json!([
+        encoding.input_ids,
+        encoding.token_type_ids,
+        encoding.truncated
+    ]))
 }

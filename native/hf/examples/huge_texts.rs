@@ -34,7 +34,7 @@ fn main() {
             let text = unit.repeat(bytes / unit.len());
             let before = reset_peak();
             let start = Instant::now();
-            let encoding = tokenizer.encode(&text).expect("an encoding");
+            let encoding = tokenizer.encode(text.as_str()).expect("an encoding");
             let seconds = start.elapsed().as_secs_f64();
             let memory = status("VmHWM:").saturating_sub(before) / 1024;
             let tokens = encoding.input_ids.len();

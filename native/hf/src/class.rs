@@ -45,13 +45,30 @@ impl Family {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Class {
     Bert,
+    /// BERT's tokenizer, for a model that reads no token types.
+    DistilBert,
     Roberta,
     Mpnet,
     Albert,
+    /// ALBERT's tokenizer, for a model that reads token types.
+    FNet,
     XlmRoberta,
     Camembert,
     DebertaV2,
-    File { name: String },
+    File {
+        name: String,
+    },
+}
+
+impl Class {
+    /// Whether the model is given token types (the class's own `model_input_names`).
+    pub fn gives_token_types(&self) -> bool {
+        match self {
+            Self::Bert | Self::FNet | Self::DebertaV2 => true,
+            Self::File { name } => name.trim_end_matches("Fast") == "DebertaTokenizer",
+            _ => false,
+        }
+    }
 }
 
 /// The reference has no other implementation of these than Python code.
@@ -105,19 +122,20 @@ fn from_name(name: &str) -> Class {
         // All of one line are the same class under another name.
         "BertTokenizer"
         | "ConvBertTokenizer"
-        | "DistilBertTokenizer"
         | "ElectraTokenizer"
         | "LayoutLMTokenizer"
         | "LxmertTokenizer"
         | "MobileBertTokenizer"
         | "SqueezeBertTokenizer" => Class::Bert,
+        "DistilBertTokenizer" => Class::DistilBert,
         "RobertaTokenizer"
         | "LongformerTokenizer"
         | "BartTokenizer"
         | "LEDTokenizer"
         | "MvpTokenizer" => Class::Roberta,
         "MPNetTokenizer" => Class::Mpnet,
-        "AlbertTokenizer" | "FNetTokenizer" => Class::Albert,
+        "AlbertTokenizer" => Class::Albert,
+        "FNetTokenizer" => Class::FNet,
         "XLMRobertaTokenizer" => Class::XlmRoberta,
         "CamembertTokenizer" => Class::Camembert,
         "DebertaV2Tokenizer" => Class::DebertaV2,

@@ -4,24 +4,42 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A message for the process output: "<file name>: <key>: <what is wrong, what was expected>".
 #[derive(Debug)]
-pub struct Error(String);
+pub struct Error {
+    message: String,
+    is_too_long: bool,
+}
 
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     pub fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
+        Self {
+            message: message.into(),
+            is_too_long: false,
+        }
+    }
+
+    /// An input has more tokens than fit and must not be cut as it would have to be. For a client.
+    pub fn too_long(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            is_too_long: true,
+        }
+    }
+
+    pub fn is_too_long(&self) -> bool {
+        self.is_too_long
     }
 
     /// An error of a file, from whatever the file's reader said.
     pub fn in_file(file: &str, cause: impl fmt::Display) -> Self {
-        Self(format!("{file}: {cause}"))
+        Self::new(format!("{file}: {cause}"))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(&self.message)
     }
 }
 

@@ -10,10 +10,22 @@ use std::sync::LazyLock;
 
 use crate::error::{Error, Result, catch_panic};
 use crate::tensors::{self, Tensor};
-use crate::tokenizer::{Family, Tokenizer};
+use crate::tokenizer::{self, Family, Side, Tokenizer, Truncation};
 
 const OK: i32 = 0;
 const FAILED: i32 = 1;
+const TOO_LONG: i32 = 2;
+
+/// `hf_input`
+#[repr(C)]
+pub struct Input {
+    pub text: *const c_char,
+    pub text_length: usize,
+    pub pair: *const c_char,
+    pub pair_length: usize,
+    pub truncation: i32,
+    pub truncation_side: i32,
+}
 
 /// `hf_encoding`
 #[repr(C)]
@@ -144,21 +156,33 @@ pub unsafe extern "C" fn hf_tokenizer_max_length(tokenizer: *const Tokenizer) ->
 }
 
 /// # Safety
-/// `tokenizer` came from `hf_tokenizer_open` and was not freed; `text` is readable for
-/// `text_length` bytes; `encoding` and, unless null, `error` can be written.
+/// `tokenizer` came from `hf_tokenizer_open` and was not freed; `input` and the texts it names are
+/// readable; `encoding` and, unless null, `error` can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hf_tokenizer_encode(
     tokenizer: *const Tokenizer,
-    text: *const c_char,
-    text_length: usize,
+    input: *const Input,
     encoding: *mut Encoding,
     error: *mut *mut c_char,
 ) -> i32 {
     let result = guard(|| {
         // SAFETY: the caller's promise.
-        let (tokenizer, text) = unsafe { (&*tokenizer, bytes(text.cast(), text_length)) };
-        let text: Cow<str> = String::from_utf8_lossy(text);
-        tokenizer.encode(&text)
+        let (tokenizer, input) = unsafe { (&*tokenizer, &*input) };
+        // SAFETY: the caller's promise.
+        let text = unsafe { bytes(input.text.cast(), input.text_length) };
+        // SAFETY: the caller's promise.
+        let pair = unsafe { bytes(input.pair.cast(), input.pair_length) };
+        let [text, pair]: [Cow<str>; 2] = [text, pair].map(String::from_utf8_lossy);
+        let Some(truncation) = Truncation::from_c(input.truncation) else {
+            let strategy = input.truncation;
+            return Err(Error::new(format!("unknown truncation {strategy}")));
+        };
+        tokenizer.encode(tokenizer::Input {
+            text: &text,
+            pair: Some(&pair),
+            truncation,
+            kept: kept_side(input.truncation_side)?,
+        })
     });
     // SAFETY: the caller's promise.
     unsafe {
@@ -257,6 +281,16 @@ pub unsafe extern "C" fn hf_tensors_free(tensors: *mut Tensors) {
     }
 }
 
+/// Of `hf_truncation_side`.
+fn kept_side(value: i32) -> Result<Option<Side>> {
+    match value {
+        0 => Ok(None),
+        1 => Ok(Some(Side::Start)),
+        2 => Ok(Some(Side::End)),
+        _ => Err(Error::new(format!("unknown truncation side {value}"))),
+    }
+}
+
 /// A panic becomes an error.
 fn guard<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_panic(body)
@@ -277,7 +311,11 @@ unsafe fn finish<T>(result: Result<T>, error: *mut *mut c_char, store: impl FnOn
                 // SAFETY: the caller's promise.
                 unsafe { *error = CString::new(message).unwrap_or_default().into_raw() };
             }
-            FAILED
+            if failure.is_too_long() {
+                TOO_LONG
+            } else {
+                FAILED
+            }
         }
     }
 }

@@ -86,13 +86,10 @@ impl Settings {
         }
     }
 
-    /// Whether the tokenizer gives token_type_ids to the model when its class does not say.
-    pub fn names_token_type_ids(&self) -> bool {
-        let names = self
-            .values
-            .get("model_input_names")
-            .and_then(Value::as_array);
-        names.is_some_and(|names| names.iter().any(|name| name == "token_type_ids"))
+    /// Whether `model_input_names` has token_type_ids; `None`: the class says what its model reads.
+    pub fn names_token_type_ids(&self) -> Option<bool> {
+        let names = self.values.get("model_input_names")?.as_array()?;
+        Some(names.iter().any(|name| name == "token_type_ids"))
     }
 }
 

@@ -1,18 +1,22 @@
-//! From a text to its ids, cut to the model's limit.
+//! From a text, or two, to ids, cut to the model's limit.
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
 use tokenizers::{Model, ModelWrapper};
 
-use crate::backend::{self, Frame, Source};
+use crate::backend::{self, Frame, Part, Source, Template};
 use crate::class;
-use crate::cut::{self, Cutting, Side};
+use crate::cut::{self, Cutting};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::settings::Settings;
 
+mod truncation;
+
 pub use crate::class::Family;
+pub use crate::cut::Side;
+pub use truncation::Truncation;
 
 #[cfg(test)]
 mod tests;
@@ -41,6 +45,26 @@ pub struct Tokenizer {
     highest: Option<(u32, String)>,
     /// Where the vocabulary is from.
     file: &'static str,
+}
+
+/// What is encoded: a text, or two (premise and hypothesis).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Input<'a> {
+    pub text: &'a str,
+    /// An empty one is none, as to transformers.
+    pub pair: Option<&'a str>,
+    pub truncation: Truncation,
+    /// Which end of a text that is cut is kept; `None`: the tokenizer's own.
+    pub kept: Option<Side>,
+}
+
+impl<'a> From<&'a str> for Input<'a> {
+    fn from(text: &'a str) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -113,52 +137,136 @@ impl Tokenizer {
         self.max_length
     }
 
-    /// Special tokens added, the content cut so that all of it fits into `max_length`.
-    pub fn encode(&self, text: &str) -> Result<Encoding> {
-        let Frame { prefix, suffix, .. } = &self.frame;
-        let room = self.max_length - prefix.len() - suffix.len();
-        let all = self.content(text, room)?;
-        let truncated = all.len() > room;
-        let kept = match (truncated, self.kept) {
-            (false, _) => &all[..],
-            (true, Side::Start) => &all[..room],
-            (true, Side::End) => &all[all.len() - room..],
+    /// Special tokens added, the texts cut so that all of it fits into `max_length`. An error that
+    /// `is_too_long` where the input does not allow that.
+    pub fn encode<'a>(&self, input: impl Into<Input<'a>>) -> Result<Encoding> {
+        let mut input = input.into();
+        input.pair = input.pair.filter(|pair| !pair.is_empty());
+        let has_pair = input.pair.is_some();
+        let template = self.template(has_pair)?;
+        let Some(room) = self.max_length.checked_sub(template.specials()) else {
+            return Err(Error::too_long(format!(
+                "The model takes {} tokens, which are fewer than the special ones of two texts.",
+                self.max_length
+            )));
         };
-        let content = kept
-            .iter()
-            .map(|id| (i64::from(*id), self.frame.content_type));
-        let framed = prefix
-            .iter()
-            .copied()
-            .chain(content)
-            .chain(suffix.iter().copied());
-        let (input_ids, token_type_ids) = framed.unzip();
+        let side = input.kept.unwrap_or(self.kept);
+        let contents = self.contents(&input, room, side)?;
+        let counts = [contents[0].len(), contents[1].len()];
+        let kept = input.truncation.kept(counts, room);
+        let kept = kept.map_err(|reason| reason.error(has_pair, self.max_length))?;
         Ok(Encoding {
-            input_ids,
-            token_type_ids,
-            truncated,
+            truncated: kept != counts,
+            ..framed(template, [0, 1].map(|i| edge(&contents[i], kept[i], side)))
         })
+    }
+
+    fn template(&self, has_pair: bool) -> Result<&Template> {
+        if !has_pair {
+            return Ok(&self.frame.single);
+        }
+        self.frame.pair.as_ref().ok_or_else(|| {
+            Error::new(
+                "post_processor: the tokenizer has no template that keeps each of two texts once",
+            )
+        })
+    }
+
+    /// Of each text all tokens or, of a long one, more than `room` from the kept side.
+    ///
+    /// Where both are long and it matters, as many as show which of the two is longer. That may need
+    /// all of the shorter one.
+    fn contents(&self, input: &Input, mut room: usize, side: Side) -> Result<[Vec<u32>; 2]> {
+        let mut first = self.content(input.text, room, side)?;
+        let Some(pair) = input.pair else {
+            return Ok([first.ids, Vec::new()]);
+        };
+        let mut second = self.content(pair, room, side)?;
+        let compares = input.truncation.compares_long_texts(room);
+        while compares && first.ids.len() > room && second.ids.len() > room {
+            match (first.is_whole, second.is_whole) {
+                (true, true) => break,
+                (true, false) => {
+                    room = first.ids.len();
+                    second = self.content(pair, room, side)?;
+                    break;
+                }
+                (false, true) => {
+                    room = second.ids.len();
+                    first = self.content(input.text, room, side)?;
+                    break;
+                }
+                (false, false) => {
+                    room = room.saturating_mul(8);
+                    first = self.content(input.text, room, side)?;
+                    second = self.content(pair, room, side)?;
+                }
+            }
+        }
+        Ok([first.ids, second.ids])
     }
 
     /// The text's tokens without special ones: all of them or, of a long text, at least `room` + 1
     /// from the kept side.
     ///
     /// Encoding a whole megabyte to keep 510 tokens of it would cost a second.
-    fn content(&self, text: &str, room: usize) -> Result<Vec<u32>> {
+    fn content(&self, text: &str, room: usize, side: Side) -> Result<Content> {
         let cut = match &self.cutting {
-            Some(cutting) => cutting.ids(&self.inner, text, room, self.kept)?,
+            Some(cutting) => cutting.ids(&self.inner, text, room, side)?,
             None => None,
         };
-        match cut {
-            Some(ids) => Ok(ids),
-            None => cut::encode(&self.inner, text),
+        Ok(match cut {
+            Some(ids) => Content {
+                is_whole: ids.len() <= room,
+                ids,
+            },
+            None => Content {
+                ids: cut::encode(&self.inner, text)?,
+                is_whole: true,
+            },
+        })
+    }
+}
+
+/// Tokens of one end of a text, or all.
+struct Content {
+    ids: Vec<u32>,
+    is_whole: bool,
+}
+
+fn edge(ids: &[u32], count: usize, side: Side) -> &[u32] {
+    match side {
+        Side::Start => &ids[..count],
+        Side::End => &ids[ids.len() - count..],
+    }
+}
+
+fn framed(template: &Template, contents: [&[u32]; 2]) -> Encoding {
+    let length = template.specials() + contents[0].len() + contents[1].len();
+    let mut input_ids = Vec::with_capacity(length);
+    let mut token_type_ids = Vec::with_capacity(length);
+    for part in template.parts() {
+        match *part {
+            Part::Id(id, kind) => {
+                input_ids.push(id);
+                token_type_ids.push(kind);
+            }
+            Part::Text(text, kind) => {
+                input_ids.extend(contents[text].iter().map(|id| i64::from(*id)));
+                token_type_ids.resize(input_ids.len(), kind);
+            }
         }
+    }
+    Encoding {
+        input_ids,
+        token_type_ids,
+        truncated: false,
     }
 }
 
 /// `max_length`, when it leaves room for text.
 fn with_room(max_length: usize, frame: &Frame) -> Result<usize> {
-    let specials = frame.prefix.len() + frame.suffix.len();
+    let specials = frame.single.specials();
     if max_length > specials {
         return Ok(max_length);
     }

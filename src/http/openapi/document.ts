@@ -136,7 +136,10 @@ function describeSentiment(info: SentimentInfo): Analysis {
       AnalyzeRequest: withProperties(toSchema(analyzeBody), { text }),
       AnalyzeAnswer: toSchema(analyzeAnswer),
       AnalyzeBatchRequest: withProperties(toSchema(analyzeBatchBody), {
-        texts: { maxItems: info.limits.list_length, items: text },
+        texts: {
+          maxItems: info.limits.list_length,
+          items: { anyOf: [text, schemaReference('AnalyzeRequest')] },
+        },
       }),
       AnalyzeBatchAnswer: toSchema(analyzeBatchAnswer),
     },

@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../errors';
+import type { TextInput } from '../../native/engine';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import type { TextClassifier } from '../../sentiment/text-classifier';
 import { isBlank } from '../../sentiment/whitespace';
-import { analyzeBatchBody, analyzeBody } from '../schemas/analyze';
+import { analyzeBatchBody, analyzeBody, type SentText } from '../schemas/analyze';
 import type { AnalyzeAnswer, AnalyzeBatchAnswer } from '../schemas/answers';
 import { sendAnalysis } from '../send-analysis';
 import {
@@ -18,17 +19,18 @@ import {
 } from './endpoint';
 import { namedProbabilities } from './named-probabilities';
 
-/** POST /analyze: a text to its label. `classifier`: null when its model could not be loaded. */
+/** POST /analyze: a text, or two that belong together, to its label. `classifier`: null when its model could not be loaded. */
 export function analyze(classifier: TextClassifier | null): Endpoint {
   return {
     path: '/analyze',
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
     handle: async (request: Request, response: Response) => {
-      const { text } = parseBody(analyzeBody, request);
+      const asked = parseBody(analyzeBody, request);
       const model = requireModel(classifier);
-      requireText(text);
-      const { label, score, inference } = await model.classify(text, inferOptions(response));
-      const answer: AnalyzeAnswer = { input_text: text, label, score: roundToFourDecimals(score) };
+      requireText(asked);
+      const running = model.classify(textInput(asked), inferOptions(response));
+      const { label, score, inference } = await running;
+      const answer: AnalyzeAnswer = { ...echo(asked), label, score: roundToFourDecimals(score) };
       sendAnalysis(response, [inference], answer);
     },
   };
@@ -47,12 +49,12 @@ export function analyzeBatch(
       requireListLength(texts, 'texts', listLength);
       const model = requireModel(classifier);
       checkElements(texts, 'texts', requireText);
-      const running = model.classifyAll(texts, inferOptions(response));
+      const running = model.classifyAll(texts.map(textInput), inferOptions(response));
       const classifications = await namingElement('texts', running);
       const inferences = classifications.map(({ inference }) => inference);
       const results: AnalyzeBatchAnswer['results'] = classifications.map(
         ({ label, score, scores, inference }, index) => ({
-          input_text: texts[index] as string,
+          ...echo(texts[index] as SentText),
           label,
           score: roundToFourDecimals(score),
           probabilities: namedProbabilities(model.labels, scores),
@@ -64,6 +66,21 @@ export function analyzeBatch(
   };
 }
 
-function requireText(text: string): void {
+/** A second text may be blank: the pipeline of transformers reads it like any other. */
+function requireText(asked: SentText): void {
+  const text = typeof asked === 'string' ? asked : asked.text;
   if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', 'Text payload cannot be empty.');
+}
+
+function textInput(asked: SentText): string | TextInput {
+  if (typeof asked === 'string') return asked;
+  const { text, text_pair: pair } = asked;
+  return typeof pair === 'string' ? { text, pair } : text;
+}
+
+/** The texts as they were sent. */
+function echo(asked: SentText): Pick<AnalyzeAnswer, 'input_text' | 'input_text_pair'> {
+  if (typeof asked === 'string') return { input_text: asked };
+  const { text, text_pair: pair } = asked;
+  return { input_text: text, ...(typeof pair === 'string' && { input_text_pair: pair }) };
 }

@@ -20,6 +20,7 @@ export const readyAnswer = z.object({ ready: z.literal(true) });
 
 export const analyzeAnswer = z.object({
   input_text: z.string().describe('The text as it was sent'),
+  input_text_pair: z.string().optional().describe('The second text as it was sent, if one was'),
   label: z.string().describe('One of the labels of the model'),
   score: fourDecimals.describe("The label's probability; four decimals"),
 });

@@ -5,11 +5,11 @@ export function expected(what: string): (issue: { readonly input?: unknown }) =>
   return ({ input }) => (input === undefined ? 'is required' : `expected ${what}`);
 }
 
-/** A place in a body as messages name it: `texts[3]`, `signals[2][17]`, `inputs[0].name`. */
+/** A place in a body as messages name it: `texts[3].text_pair`, `signals[2][17]`. */
 export function describePath(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, key) => {
-    if (typeof key === 'number') return `${text}[${key}]`;
-    return text === '' ? String(key) : `${text}.${String(key)}`;
+  return path.reduce<string>((place, key) => {
+    if (typeof key === 'number') return `${place}[${key}]`;
+    return place === '' ? String(key) : `${place}.${String(key)}`;
   }, '');
 }
 

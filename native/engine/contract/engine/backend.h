@@ -42,6 +42,13 @@ class BackendError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// An input that has more tokens than fit, and that may not be cut as it would have to be. For
+/// whoever sent it.
+class InputTooLong : public BackendError {
+ public:
+  using BackendError::BackendError;
+};
+
 /// A run that took longer than it may.
 class RunTimeout : public BackendError {
  public:
@@ -56,7 +63,8 @@ class Backend {
 
   virtual Description description() const = 0;
 
-  /// Input → what the model reads. Any thread, several at once. Throws BackendError.
+  /// Input → what the model reads. Any thread, several at once. Throws BackendError;
+  /// InputTooLong is the input's own fault.
   virtual Sequence prepare(Input input) const = 0;
 
   /// Once on each worker thread, before its first run(): per-thread settings and warm-up. Returns

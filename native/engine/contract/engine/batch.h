@@ -10,15 +10,30 @@
 
 namespace engine {
 
-/// A text (UTF-8), or the samples of one window.
-using Input = std::variant<std::string, std::vector<float>>;
+/// Of which text tokens are taken away where there are too many; as in transformers. kNone: what is
+/// too long is an error.
+enum class Truncation { kLongestFirst, kOnlyFirst, kOnlySecond, kNone };
+
+/// From which end; kOfTokenizer: as the tokenizer's own settings say.
+enum class TruncationSide { kOfTokenizer, kRight, kLeft };
+
+/// One text or two (premise and hypothesis), UTF-8, and how they are cut.
+struct Text {
+  std::string text{};
+  std::string pair{};  ///< empty: there is one text
+  Truncation truncation = Truncation::kLongestFirst;
+  TruncationSide side = TruncationSide::kOfTokenizer;
+};
+
+/// What a text model reads, or the samples of one window.
+using Input = std::variant<Text, std::vector<float>>;
 
 /// One request as the model reads it. A text model fills the ids, a signal model the samples.
 struct Sequence {
   std::vector<int64_t> input_ids;       ///< [tokens], special tokens included
   std::vector<int64_t> token_type_ids;  ///< [tokens]
   std::vector<float> samples;           ///< [window length]
-  bool truncated = false;               ///< the text was longer than the model's limit
+  bool truncated = false;               ///< the texts were longer than the model's limit
 
   /// What it costs in a batch: tokens, or 1 for a window.
   size_t cost() const { return input_ids.empty() ? 1 : input_ids.size(); }

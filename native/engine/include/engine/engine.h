@@ -48,6 +48,7 @@ enum class Status {
   kDeadlineExceeded,
   kCancelled,
   kTimedOut,  ///< the model ran longer than it may
+  kTooLong,   ///< more tokens than fit, and it may not be cut
   kFailed
 };
 
@@ -61,7 +62,7 @@ struct Admission {
 struct Completion {
   uint64_t ticket = 0;
   Status status = Status::kOk;
-  std::string message;  ///< for kTimedOut and kFailed
+  std::string message;  ///< for kTimedOut, kTooLong and kFailed
   Logits logits;
   size_t tokens = 0;
   bool truncated = false;
@@ -86,6 +87,7 @@ struct Statistics {
   uint64_t cancelled = 0;
   uint64_t expired = 0;
   uint64_t timed_out = 0;
+  uint64_t too_long = 0;
   uint64_t batches = 0;
   /// How long the model has been running on a batch that was given up; 0: there is none.
   Clock::duration stuck_for{0};
@@ -172,7 +174,7 @@ class Engine {
   std::atomic<bool> abandoned_{false};  ///< nobody waits for all threads any more
   std::atomic<size_t> running_{0};      ///< batches
   std::atomic<uint64_t> completed_{0}, failed_{0}, refused_{0}, cancelled_{0}, expired_{0},
-      timed_out_{0}, batches_{0};
+      timed_out_{0}, too_long_{0}, batches_{0};
   std::unique_ptr<Watchdog> watchdog_;  ///< last: its thread uses what stands above
 };
 

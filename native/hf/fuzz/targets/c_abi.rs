@@ -7,6 +7,16 @@ use std::{ptr, slice};
 use crate::ffi;
 use crate::tokenizer::{Encoding, Tokenizer};
 
+/// What else is asked of an encoding.
+#[derive(Clone, Copy, Default)]
+pub struct Asked<'a> {
+    pub pair: &'a [u8],
+    /// `hf_truncation`
+    pub truncation: i32,
+    /// `hf_truncation_side`
+    pub side: i32,
+}
+
 /// A tokenizer behind its C handle.
 pub struct Handle(*mut Tokenizer);
 
@@ -46,8 +56,20 @@ impl Handle {
         answer(status, error)
     }
 
-    /// Checks what hf.h says of every encoding.
     pub fn encode(&self, text: &[u8]) -> Result<Encoding, String> {
+        self.encode_asked(text, Asked::default())
+    }
+
+    /// Checks what hf.h says of every encoding.
+    pub fn encode_asked(&self, text: &[u8], asked: Asked) -> Result<Encoding, String> {
+        let input = ffi::Input {
+            text: text.as_ptr().cast(),
+            text_length: text.len(),
+            pair: asked.pair.as_ptr().cast(),
+            pair_length: asked.pair.len(),
+            truncation: asked.truncation,
+            truncation_side: asked.side,
+        };
         let mut error = ptr::null_mut();
         let mut raw = ffi::Encoding {
             input_ids: ptr::null_mut(),
@@ -56,16 +78,11 @@ impl Handle {
             truncated: false,
         };
         // SAFETY: all pointers are valid for the call.
-        let status = unsafe {
-            ffi::hf_tokenizer_encode(
-                self.0,
-                text.as_ptr().cast(),
-                text.len(),
-                &mut raw,
-                &mut error,
-            )
-        };
-        answer(status, error)?;
+        let status = unsafe { ffi::hf_tokenizer_encode(self.0, &input, &mut raw, &mut error) };
+        let is_too_long = status == 2;
+        answer(status, error).inspect_err(|message| {
+            assert_eq!(is_too_long, message.contains(" tokens"), "{message}")
+        })?;
         // SAFETY: the arrays have this length, and are freed once, after they were copied.
         let encoding = unsafe {
             let encoding = Encoding {
@@ -78,7 +95,8 @@ impl Handle {
         };
         assert!(raw.input_ids.is_null() && raw.token_type_ids.is_null());
         assert!(encoding.input_ids.len() <= self.max_length());
-        assert!(!encoding.truncated || encoding.input_ids.len() == self.max_length());
+        let is_full = encoding.input_ids.len() == self.max_length();
+        assert!(!encoding.truncated || is_full);
         Ok(encoding)
     }
 }
@@ -121,7 +139,10 @@ fn answer(status: i32, error: *mut c_char) -> Result<(), String> {
         assert!(error.is_null(), "no error without a failure");
         return Ok(());
     }
-    assert!(status == 1 && !error.is_null(), "a failure has a message");
+    assert!(
+        (1..=2).contains(&status) && !error.is_null(),
+        "a failure has a message"
+    );
     // SAFETY: a failed call set it; it is not used again.
     let message = unsafe {
         let message = CStr::from_ptr(error).to_str().expect("UTF-8").to_owned();

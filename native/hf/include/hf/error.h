@@ -15,13 +15,21 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The texts do not fit, and may not be cut as they would have to be. For whoever sent them.
+class TooLong : public Error {
+ public:
+  using Error::Error;
+};
+
 namespace internal {
 
 // Owns and frees `error` when the call failed.
 inline void Check(hf_status status, char* error) {
   if (status == HF_OK) return;
   const std::unique_ptr<char, void (*)(char*)> owner(error, hf_string_free);
-  throw Error(error != nullptr ? error : "unknown error");
+  const char* const message = error != nullptr ? error : "unknown error";
+  if (status == HF_TOO_LONG) throw TooLong(message);
+  throw Error(message);
 }
 
 }  // namespace internal

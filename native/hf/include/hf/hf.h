@@ -12,9 +12,10 @@
 extern "C" {
 #endif
 
-// HF_OK, or HF_FAILED with *error (may be passed as NULL) set to a NUL-terminated message to be
-// given to hf_string_free.
-typedef enum hf_status { HF_OK = 0, HF_FAILED = 1 } hf_status;
+// HF_OK, or another one with *error (may be passed as NULL) set to a NUL-terminated message to be
+// given to hf_string_free. HF_TOO_LONG, of hf_tokenizer_encode: the input does not fit, and may not
+// be cut as it would have to be.
+typedef enum hf_status { HF_OK = 0, HF_FAILED = 1, HF_TOO_LONG = 2 } hf_status;
 void hf_string_free(char* string);
 
 // "tokenizers 0.23.2"; static.
@@ -49,15 +50,40 @@ void hf_tokenizer_free(hf_tokenizer* tokenizer);
 // The smaller of position_limit and tokenizer_config.json's model_max_length.
 size_t hf_tokenizer_max_length(const hf_tokenizer* tokenizer);
 
+// As in transformers.
+typedef enum hf_truncation {
+  HF_LONGEST_FIRST = 0,
+  HF_ONLY_FIRST = 1,
+  HF_ONLY_SECOND = 2,
+  HF_DO_NOT_TRUNCATE = 3
+} hf_truncation;
+
+// From which end tokens are taken away.
+typedef enum hf_truncation_side {
+  HF_SIDE_OF_TOKENIZER = 0,
+  HF_RIGHT = 1,
+  HF_LEFT = 2
+} hf_truncation_side;
+
+// A text, or two. Invalid UTF-8 is read as U+FFFD; NUL is a character.
+typedef struct hf_input {
+  const char* text;
+  size_t text_length;
+  const char* pair;    // may be NULL
+  size_t pair_length;  // 0: there is one text, as an empty second one is none to transformers
+  int32_t truncation;       // hf_truncation
+  int32_t truncation_side;  // hf_truncation_side
+} hf_input;
+
 typedef struct hf_encoding {
   int64_t* input_ids;       // [length], special tokens included, at most max_length
   int64_t* token_type_ids;  // [length]
   size_t length;
-  bool truncated;  // the text had more tokens than fit
+  bool truncated;  // the texts had more tokens than fit
 } hf_encoding;
 
-// Any thread, any number at once. Invalid UTF-8 is read as U+FFFD; NUL is a character.
-hf_status hf_tokenizer_encode(const hf_tokenizer* tokenizer, const char* text, size_t text_length,
+// Any thread, any number at once.
+hf_status hf_tokenizer_encode(const hf_tokenizer* tokenizer, const hf_input* input,
                               hf_encoding* encoding, char** error);
 void hf_encoding_free(hf_encoding* encoding);
 

@@ -21,6 +21,29 @@ struct Encoding {
   bool truncated = false;
 };
 
+// As in transformers.
+enum class Truncation : int32_t {
+  kLongestFirst = HF_LONGEST_FIRST,
+  kOnlyFirst = HF_ONLY_FIRST,
+  kOnlySecond = HF_ONLY_SECOND,
+  kDoNotTruncate = HF_DO_NOT_TRUNCATE,
+};
+
+// From which end tokens are taken away.
+enum class TruncationSide : int32_t {
+  kOfTokenizer = HF_SIDE_OF_TOKENIZER,
+  kRight = HF_RIGHT,
+  kLeft = HF_LEFT,
+};
+
+// UTF-8.
+struct TextInput {
+  std::string_view text;
+  std::string_view pair = {};  // empty: there is one text
+  Truncation truncation = Truncation::kLongestFirst;
+  TruncationSide side = TruncationSide::kOfTokenizer;
+};
+
 // Which tokenizer is built when no file of the directory names a tokenizer class.
 enum class TokenizerFamily : int32_t {
   kBert = HF_BERT,
@@ -64,12 +87,18 @@ class Tokenizer {
     internal::Check(status, error);
   }
 
-  // Special tokens added, cut to max_length() keeping them. Throws hf::Error.
-  Encoding encode(std::string_view utf8) const {
+  // Special tokens added, cut to max_length() keeping them. Throws hf::Error; hf::TooLong where the
+  // input may not be cut so.
+  Encoding encode(const TextInput& input) const {
+    const hf_input given{.text = input.text.data(),
+                         .text_length = input.text.size(),
+                         .pair = input.pair.data(),
+                         .pair_length = input.pair.size(),
+                         .truncation = static_cast<int32_t>(input.truncation),
+                         .truncation_side = static_cast<int32_t>(input.side)};
     hf_encoding raw{};
     char* error = nullptr;
-    const hf_status status =
-        hf_tokenizer_encode(handle_.get(), utf8.data(), utf8.size(), &raw, &error);
+    const hf_status status = hf_tokenizer_encode(handle_.get(), &given, &raw, &error);
     internal::Check(status, error);
     const std::unique_ptr<hf_encoding, FreeEncoding> owner(&raw);
     return Encoding{{raw.input_ids, raw.input_ids + raw.length},

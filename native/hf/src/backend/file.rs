@@ -24,9 +24,7 @@ pub fn open(source: &mut Source, class: &str) -> Result<Tokenizer> {
                 patterns::require_quick(key, file.get(key))
                     .map_err(|error| Error::in_file(TOKENIZER, error))?;
             }
-            if let Some(processor) = file.get("post_processor") {
-                frame::require_known_tokens(processor)?;
-            }
+            frame::require_known_tokens(file)?;
             // The crate panics on some files that it could refuse.
             catch_panic(|| from_bytes(bytes))
                 .unwrap_or_else(|message| Err(message.into()))

@@ -1,39 +1,95 @@
-//! The special tokens around a text.
+//! The special tokens around one text, and around two.
 
-use serde_json::Value;
-use tokenizers::Tokenizer;
+use serde_json::{Map, Value};
+use tokenizers::{Encoding, Token, Tokenizer};
 
 use super::TOKENIZER;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
-/// The special tokens around the content, each as (input id, token type id).
+/// What a tokenizer puts around what it is given.
 #[derive(Debug)]
 pub struct Frame {
-    pub prefix: Vec<(i64, i64)>,
-    pub suffix: Vec<(i64, i64)>,
-    pub content_type: i64,
+    pub single: Template,
+    /// `None`: it has no place for a second text.
+    pub pair: Option<Template>,
 }
 
-/// These tokens before and after the content, all of token type 0.
-pub fn around(
+/// A part of what the model reads, with its token type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A special token.
+    Id(i64, i64),
+    /// The tokens of the first text, 0, or of the second one, 1.
+    Text(usize, i64),
+}
+
+/// The parts in order; each text is there once.
+#[derive(Debug)]
+pub struct Template(Vec<Part>);
+
+impl Template {
+    pub fn parts(&self) -> &[Part] {
+        &self.0
+    }
+
+    /// How many tokens it adds.
+    pub fn specials(&self) -> usize {
+        let is_special = |part: &&Part| matches!(part, Part::Id(..));
+        self.0.iter().filter(is_special).count()
+    }
+
+    fn without_types(self) -> Self {
+        let untyped = |part| match part {
+            Part::Id(id, _) => Part::Id(id, 0),
+            Part::Text(text, _) => Part::Text(text, 0),
+        };
+        Self(self.0.into_iter().map(untyped).collect())
+    }
+}
+
+impl Frame {
+    /// For a model that is given no token types, which reads each as 0.
+    pub fn without_types(self) -> Self {
+        Self {
+            single: self.single.without_types(),
+            pair: self.pair.map(Template::without_types),
+        }
+    }
+}
+
+/// Of templates as transformers writes them, but with the keys of the special tokens:
+/// `cls_token $A sep_token $B:1 sep_token:1`. Without a number the token type is 0.
+pub fn of_keys(
     tokenizer: &Tokenizer,
     settings: &Settings,
-    before: &[&str],
-    after: &[&str],
+    single: &str,
+    pair: &str,
 ) -> Result<Frame> {
-    let id = |key: &&str| {
+    let part = |written: &str| {
+        let (key, kind) = match written.split_once(":1") {
+            Some((key, _)) => (key, 1),
+            None => (written, 0),
+        };
+        match key {
+            "$A" => return Ok(Part::Text(0, kind)),
+            "$B" => return Ok(Part::Text(1, kind)),
+            _ => {}
+        }
         let token = settings.special_tokens.standard(key);
         let token = token.ok_or_else(|| Error::new(format!("{key}: there is none")))?;
         match tokenizer.token_to_id(token) {
-            Some(id) => Ok((i64::from(id), 0)),
+            Some(id) => Ok(Part::Id(i64::from(id), kind)),
             None => Err(Error::new(format!("{key}: `{token}` has no id"))),
         }
     };
+    let template = |written: &str| -> Result<Template> {
+        let parts: Result<_> = written.split_whitespace().map(part).collect();
+        parts.map(Template)
+    };
     Ok(Frame {
-        prefix: before.iter().map(id).collect::<Result<_>>()?,
-        suffix: after.iter().map(id).collect::<Result<_>>()?,
-        content_type: 0,
+        single: template(single)?,
+        pair: Some(template(pair)?),
     })
 }
 
@@ -46,60 +102,78 @@ pub fn is_asked_for(settings: &Settings) -> bool {
 pub fn as_asked_for(tokenizer: &Tokenizer, settings: &Settings) -> Result<Frame> {
     let chosen = |flag: &str, key: &'static str| {
         let wanted = settings.flag(flag, false)? && settings.special_tokens.standard(key).is_some();
-        Ok(if wanted { vec![key] } else { vec![] })
+        Ok(if wanted { key } else { "" })
     };
     let before = chosen("add_bos_token", "bos_token")?;
     let after = chosen("add_eos_token", "eos_token")?;
-    around(tokenizer, settings, &before, &after)
+    let second = |key: &str| match key {
+        "" => String::new(),
+        key => format!("{key}:1"),
+    };
+    let single = format!("{before} $A {after}");
+    let pair = format!("{single} {} $B:1 {}", second(before), second(after));
+    of_keys(tokenizer, settings, &single, &pair)
 }
 
 /// The crate looks the tokens of a template up without asking whether they are there.
-pub fn require_known_tokens(processor: &Value) -> Result<()> {
+pub fn require_known_tokens(file: &Map<String, Value>) -> Result<()> {
+    file.get("post_processor").map_or(Ok(()), require_known)
+}
+
+fn require_known(processor: &Value) -> Result<()> {
     let nested = processor["processors"].as_array();
-    nested
-        .into_iter()
-        .flatten()
-        .try_for_each(require_known_tokens)?;
-    for part in processor["single"].as_array().into_iter().flatten() {
-        let token = part["SpecialToken"]["id"].as_str();
-        let known = |token: &str| processor["special_tokens"].get(token).is_some();
-        if let Some(token) = token.filter(|token| !known(token)) {
-            return Err(Error::in_file(
-                TOKENIZER,
-                format!("post_processor: special_tokens: there is no `{token}`"),
-            ));
+    nested.into_iter().flatten().try_for_each(require_known)?;
+    for template in ["single", "pair"] {
+        for part in processor[template].as_array().into_iter().flatten() {
+            let token = part["SpecialToken"]["id"].as_str();
+            let known = |token: &str| processor["special_tokens"].get(token).is_some();
+            if let Some(token) = token.filter(|token| !known(token)) {
+                return Err(Error::in_file(
+                    TOKENIZER,
+                    format!("post_processor: special_tokens: there is no `{token}`"),
+                ));
+            }
         }
     }
     Ok(())
 }
 
-/// What the post-processor of tokenizer.json puts around a text: asked of it with a text of one
-/// token that no vocabulary has.
-pub fn of_post_processor(tokenizer: &Tokenizer, settings: &Settings) -> Result<Frame> {
-    const CONTENT: i64 = u32::MAX as i64;
-    let content = tokenizers::Token::new(u32::MAX, String::new(), (0, 0));
-    let encoding = tokenizers::Encoding::from_tokens(vec![content], 0);
-    let framed = tokenizer
-        .post_process(encoding, None, true)
-        .map_err(|error| Error::in_file(TOKENIZER, format!("post_processor: {error}")))?;
-    let typed = settings.names_token_type_ids();
-    let pairs: Vec<(i64, i64)> = framed
-        .get_ids()
-        .iter()
-        .zip(framed.get_type_ids())
-        .map(|(id, kind)| (i64::from(*id), if typed { i64::from(*kind) } else { 0 }))
-        .collect();
-    let position = pairs.iter().position(|(id, _)| *id == CONTENT);
-    let repeated = pairs.iter().filter(|(id, _)| *id == CONTENT).count() > 1;
-    match position {
-        Some(position) if !repeated => Ok(Frame {
-            prefix: pairs[..position].to_vec(),
-            suffix: pairs[position + 1..].to_vec(),
-            content_type: pairs[position].1,
-        }),
-        _ => Err(Error::in_file(
+/// What the post-processor of tokenizer.json puts around a text, and around two.
+pub fn of_post_processor(tokenizer: &Tokenizer) -> Result<Frame> {
+    let Some(single) = template_for(tokenizer, 1)? else {
+        return Err(Error::in_file(
             TOKENIZER,
             "post_processor: expected one that keeps the text once",
-        )),
-    }
+        ));
+    };
+    Ok(Frame {
+        single,
+        pair: template_for(tokenizer, 2)?,
+    })
+}
+
+/// Asked of the post-processor, with texts of one token that no vocabulary has. `None`: it does not
+/// keep each of so many texts once.
+fn template_for(tokenizer: &Tokenizer, texts: usize) -> Result<Option<Template>> {
+    const FIRST: u32 = u32::MAX;
+    let text = |index: u32| {
+        let token = Token::new(FIRST - index, String::new(), (0, 0));
+        Encoding::from_tokens(vec![token], index)
+    };
+    let framed = tokenizer
+        .post_process(text(0), (texts == 2).then(|| text(1)), true)
+        .map_err(|error| Error::in_file(TOKENIZER, format!("post_processor: {error}")))?;
+    let ids = framed.get_ids().iter().zip(framed.get_type_ids());
+    let parts: Vec<Part> = ids
+        .map(|(id, kind)| match (FIRST - id) as usize {
+            text if text < texts => Part::Text(text, i64::from(*kind)),
+            _ => Part::Id(i64::from(*id), i64::from(*kind)),
+        })
+        .collect();
+    let times = |text: usize| {
+        let is_it = |part: &&Part| matches!(part, Part::Text(other, _) if *other == text);
+        parts.iter().filter(is_it).count()
+    };
+    let keeps_each_once = (0..texts).all(|text| times(text) == 1);
+    Ok(keeps_each_once.then_some(Template(parts)))
 }

@@ -15,7 +15,7 @@ use tokenizers::{
 
 use super::byte_pair::ROBERTA_TOKENS;
 use super::pieces::{self, Pieces};
-use super::{Source, TOKENIZER, set_normalizer};
+use super::{Source, TOKENIZER, frame, set_normalizer};
 use crate::error::{Error, Result};
 
 const XLM_ROBERTA_MODEL: &str = "sentencepiece.bpe.model";
@@ -57,6 +57,7 @@ pub fn albert(source: &mut Source) -> Result<Tokenizer> {
     set_normalizer(&mut tokenizer, normalizers::Sequence::new(steps).into())?;
     set_word_splitting(&mut tokenizer, source)?;
     if let Some((_, file)) = source.file {
+        frame::require_known_tokens(file)?;
         let post_processor = file.get("post_processor").cloned();
         let post_processor: Option<PostProcessorWrapper> =
             serde_json::from_value(post_processor.unwrap_or_default())

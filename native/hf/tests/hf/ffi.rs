@@ -36,12 +36,27 @@ fn open(path: &[u8], family: i32) -> Result<*mut hf::tokenizer::Tokenizer, Strin
     }
 }
 
+fn one_text(text: &[u8]) -> Input {
+    Input {
+        text: match text {
+            b"" => ptr::null(),
+            text => text.as_ptr().cast(),
+        },
+        text_length: text.len(),
+        pair: ptr::null(),
+        pair_length: 0,
+        truncation: 0,
+        truncation_side: 0,
+    }
+}
+
 #[test]
 fn encodes_bytes() {
     let directory = bert(&[]);
     let path = directory.path().to_str().expect("UTF-8");
     let tokenizer = open(path.as_bytes(), 0).expect("a tokenizer");
     let ids = |text: &[u8]| {
+        let input = one_text(text);
         let mut encoding = Encoding {
             input_ids: ptr::null_mut(),
             token_type_ids: ptr::null_mut(),
@@ -50,14 +65,7 @@ fn encodes_bytes() {
         };
         // SAFETY: all pointers are valid; the arrays are read before they are freed.
         unsafe {
-            let text_pointer = if text.is_empty() {
-                ptr::null()
-            } else {
-                text.as_ptr().cast()
-            };
-            let error = ptr::null_mut();
-            let status =
-                hf_tokenizer_encode(tokenizer, text_pointer, text.len(), &mut encoding, error);
+            let status = hf_tokenizer_encode(tokenizer, &input, &mut encoding, ptr::null_mut());
             assert_eq!(status, 0);
             let ids = std::slice::from_raw_parts(encoding.input_ids, encoding.length).to_vec();
             let types = std::slice::from_raw_parts(encoding.token_type_ids, encoding.length);
@@ -93,6 +101,61 @@ fn encodes_bytes() {
         hf_tokenizer_free(tokenizer);
         hf_tokenizer_free(ptr::null_mut());
     }
+}
+
+#[test]
+fn encodes_pairs() {
+    let directory = bert(&[]);
+    let path = directory.path().to_str().expect("UTF-8");
+    let tokenizer = open(path.as_bytes(), 0).expect("a tokenizer");
+    let encode = |truncation: i32, truncation_side: i32| {
+        let pair = b"bad film \xff is the";
+        let input = Input {
+            pair: pair.as_ptr().cast(),
+            pair_length: pair.len(),
+            truncation,
+            truncation_side,
+            ..one_text(b"the film is good")
+        };
+        let mut encoding = Encoding {
+            input_ids: ptr::null_mut(),
+            token_type_ids: ptr::null_mut(),
+            length: 0,
+            truncated: false,
+        };
+        let mut error = ptr::null_mut();
+        // SAFETY: all pointers are valid; the arrays are read before they are freed.
+        unsafe {
+            match hf_tokenizer_encode(tokenizer, &input, &mut encoding, &mut error) {
+                0 => {
+                    let read = |array: *const i64| {
+                        std::slice::from_raw_parts(array, encoding.length).to_vec()
+                    };
+                    let found = (read(encoding.input_ids), read(encoding.token_type_ids));
+                    assert!(encoding.truncated);
+                    hf_encoding_free(&mut encoding);
+                    Ok(found)
+                }
+                status => Err((status, take(error))),
+            }
+        }
+    };
+    let types = vec![0, 0, 0, 0, 1, 1, 1, 1];
+    assert_eq!(
+        encode(0, 0),
+        Ok((vec![2, 5, 6, 3, 9, 6, 7, 3], types.clone()))
+    );
+    assert_eq!(encode(0, 0), encode(0, 1));
+    assert_eq!(encode(0, 2), Ok((vec![2, 7, 8, 3, 6, 7, 5, 3], types)));
+    let too_long = "The two texts have together more than 8 tokens.".to_owned();
+    assert_eq!(encode(3, 0), Err((2, too_long)));
+    assert_eq!(encode(4, 0), Err((1, "unknown truncation 4".to_owned())));
+    assert_eq!(
+        encode(0, 3),
+        Err((1, "unknown truncation side 3".to_owned()))
+    );
+    // SAFETY: opened above, freed once.
+    unsafe { hf_tokenizer_free(tokenizer) };
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hf::tokenizer::{Family, Tokenizer};
+use hf::tokenizer::{Family, Input, Side, Tokenizer, Truncation};
 use serde_json::Value;
 
 fn read(path: &Path) -> Value {
@@ -86,4 +86,59 @@ fn same_ids_as_transformers_for_the_tokenizers() {
             assert_eq!(ids, *expected, "{directory:?}: {text:?}");
         }
     }
+}
+
+fn asked<'a>(case: &Value, texts: &'a Value) -> Input<'a> {
+    let text = |index: usize| texts[index].as_str().expect("a text");
+    Input {
+        text: text(0),
+        pair: Some(text(1)),
+        truncation: match case["truncation"].as_str() {
+            Some("longest_first") => Truncation::LongestFirst,
+            Some("only_first") => Truncation::OnlyFirst,
+            Some("only_second") => Truncation::OnlySecond,
+            Some("do_not_truncate") => Truncation::DoNotTruncate,
+            other => panic!("truncation: {other:?}"),
+        },
+        kept: Some(if case["side"] == "left" {
+            Side::End
+        } else {
+            Side::Start
+        }),
+    }
+}
+
+#[test]
+fn same_ids_and_types_as_transformers_for_pairs() {
+    let folder = fixtures("pairs");
+    let pairs = read(&folder.join("texts.json"));
+    let mut errors = 0;
+    let mut compared = 0;
+    for entry in fs::read_dir(folder.join("tokens")).expect("golden files") {
+        let golden = read(&entry.expect("an entry").path());
+        let directory = fixtures(golden["directory"].as_str().expect("directory"));
+        for case in golden["cases"].as_array().expect("cases") {
+            let limit = case["limit"].as_u64().expect("limit") as usize;
+            let tokenizer = Tokenizer::open(&directory, family(&directory), limit);
+            let tokenizer = tokenizer.unwrap_or_else(|error| panic!("{directory:?}: {error}"));
+            let pair = case["pair"].as_u64().expect("pair") as usize;
+            let encoded = tokenizer.encode(asked(case, &pairs["pairs"][pair]));
+            compared += 1;
+            match encoded {
+                Ok(encoding) => {
+                    let types = encoding.token_type_ids.iter();
+                    let types: String = types.map(i64::to_string).collect();
+                    let ids = Value::from(encoding.input_ids);
+                    assert_eq!(ids, case["input_ids"], "{directory:?}: {case}");
+                    assert_eq!(case["token_type_ids"], types, "{directory:?}: {case}");
+                }
+                Err(error) => {
+                    assert!(error.is_too_long(), "{directory:?}: {case}: {error}");
+                    assert!(case["error"].is_string(), "{directory:?}: {case}: {error}");
+                    errors += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 1000 && errors > 200, "{compared}, {errors}");
 }

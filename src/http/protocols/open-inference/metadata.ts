@@ -27,7 +27,7 @@ export function describeModel(name: string, { inputs, outputs }: Model) {
     versions: [VERSION],
     platform: PLATFORM,
     // What may be left out is not among what Triton's tools make up values for.
-    inputs: inputs.filter(({ optional }) => !optional).map(({ metadata }) => metadata),
+    inputs: inputs.map(({ metadata }) => metadata),
     outputs,
   };
 }

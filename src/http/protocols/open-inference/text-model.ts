@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../errors';
-import type { EngineError, EngineMonitor, InferOptions } from '../../../native/engine';
+import type { EngineError, EngineMonitor, InferOptions, TextInput } from '../../../native/engine';
 import type { TextClassifier } from '../../../sentiment/text-classifier';
 import { isBlank } from '../../../sentiment/whitespace';
 import { checkElements, type EndpointLimits, namingElement } from '../../routes/endpoint';
@@ -14,14 +14,22 @@ import {
 import type { InferRequest, InputTensor, TensorMetadata } from './tensor';
 
 const TEXT = 'TEXT';
+const TEXT_PAIR = 'TEXT_PAIR';
+/** Behind the first axis, that of the elements. */
+const SHAPES = [[], [1]];
 
-/** Texts to their labels. */
+/** Texts, or pairs of them, to their labels. */
 export class TextModel implements Model {
   readonly inputs: readonly InputSpecification[] = [
     {
       metadata: { name: TEXT, datatype: 'BYTES', shape: [-1] },
       datatypes: ['BYTES'],
       optional: false,
+    },
+    {
+      metadata: { name: TEXT_PAIR, datatype: 'BYTES', shape: [-1] },
+      datatypes: ['BYTES'],
+      optional: true,
     },
   ];
   readonly outputs: readonly TensorMetadata[];
@@ -52,10 +60,7 @@ export class TextModel implements Model {
   }
 
   async infer(request: InferRequest, options: () => InferOptions): Promise<ModelAnswer> {
-    const input = takeInputs(request.inputs, this.inputs).get(TEXT) as InputTensor;
-    elementsOf(input, [[], [1]], this.#mostElements);
-    const texts = readTexts(input);
-    checkElements(texts, TEXT, requireText);
+    const texts = this.#readTexts(takeInputs(request.inputs, this.inputs));
     const answers = await namingElement(TEXT, this.#classifier.classifyAll(texts, options()));
     const count = answers.length;
     const scores = new Float32Array(count * this.labels.length);
@@ -86,8 +91,26 @@ export class TextModel implements Model {
       inferences: answers.map(({ inference }) => inference),
     };
   }
+
+  #readTexts(inputs: ReadonlyMap<string, InputTensor>): readonly (string | TextInput)[] {
+    const first = inputs.get(TEXT) as InputTensor;
+    const count = elementsOf(first, SHAPES, this.#mostElements);
+    const second = inputs.get(TEXT_PAIR);
+    if (second && elementsOf(second, SHAPES, this.#mostElements) !== count) {
+      throw new ServiceError(
+        'BODY_INVALID',
+        `${TEXT_PAIR}: expected ${count} elements, as ${TEXT}`,
+      );
+    }
+    const texts = readTexts(first);
+    checkElements(texts, TEXT, requireText);
+    if (!second) return texts;
+    const pairs = readTexts(second);
+    return texts.map((text, index) => ({ text, pair: pairs[index] as string }));
+  }
 }
 
+/** A second text may be blank: the pipeline of transformers reads it like any other. */
 function requireText(text: string): void {
   if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', 'Text payload cannot be empty.');
 }

@@ -1,0 +1,12 @@
+// What both kinds of text models do with what they are given.
+#pragma once
+
+#include "engine/batch.h"
+#include "hf/tokenizer.h"
+
+namespace backend {
+
+/// The ids of one text or two. Throws engine::InputTooLong, engine::BackendError.
+engine::Sequence tokenize(const hf::Tokenizer& tokenizer, const engine::Text& text);
+
+}  // namespace backend
