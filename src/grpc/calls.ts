@@ -21,8 +21,8 @@ export interface CallsOptions {
   readonly turns: Turns;
   readonly receiving: Receiving;
   readonly limits: { readonly requestTimeoutMs: number; readonly maxQueueWaitMs: number };
-  /** Whether a method, by its path, is for supervisors and load balancers, who have no key. */
-  readonly isProbe: (path: string) => boolean;
+  /** Paths of methods for supervisors and load balancers, who have no key. */
+  readonly probes: ReadonlySet<string>;
   /** Why a call of this method would be refused with so much time left; null: it would not. */
   readonly refusalOf: (path: string, remainingMs: number) => EngineError | null;
 }
@@ -107,8 +107,8 @@ export class Calls {
   }
 
   #refusalOf(call: TrackedCall, metadata: Metadata): Refusal | null {
-    const { keys, turns, limits, isProbe, refusalOf } = this.#options;
-    if (isProbe(call.path)) return null;
+    const { keys, turns, limits, probes, refusalOf } = this.#options;
+    if (probes.has(call.path)) return null;
     if (keys) {
       const key = keyOfValues(metadata.get('authorization'));
       if (key === null) return ofService('KEY_NEEDED', NEEDED);

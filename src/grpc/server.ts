@@ -64,7 +64,8 @@ export class GrpcServer {
   readonly #calls: Calls;
 
   constructor(options: GrpcServerOptions) {
-    const { services, connections, readiness, certificate, limits } = options;
+    const { services, connections, readiness, watchers, certificate, limits } = options;
+    const probes = new Set(probesOf(services));
     this.#options = options;
     this.#receiving = new Receiving(connections, limits);
     this.#health = new Health(
@@ -74,7 +75,8 @@ export class GrpcServer {
     this.#calls = new Calls({
       ...options,
       receiving: this.#receiving,
-      isProbe: probesOf(services),
+      watchers: { ...watchers, machineRoutes: probes },
+      probes,
       refusalOf: refusalsOf(services),
     });
     this.#server = new Server({
@@ -188,11 +190,13 @@ export class GrpcServer {
 /** Its 'close' follows. */
 function ignore(): void {}
 
-function probesOf(services: readonly GrpcService[]): (path: string) => boolean {
-  const paths = new Set<string>(
-    services.flatMap(({ name, probes }) => probes.map((one) => `/${name}/${one}`)),
-  );
-  return (path) => paths.has(path) || path.startsWith(`/${HEALTH_SERVICE}/`);
+/** Paths of what supervisors and load balancers ask. */
+function probesOf(services: readonly GrpcService[]): readonly string[] {
+  const health = ['Check', 'List', 'Watch'].map((method) => `/${HEALTH_SERVICE}/${method}`);
+  return [
+    ...health,
+    ...services.flatMap(({ name, probes }) => probes.map((method) => `/${name}/${method}`)),
+  ];
 }
 
 function refusalsOf(services: readonly GrpcService[]) {
