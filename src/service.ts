@@ -1,11 +1,13 @@
 import path from 'node:path';
 import type { Config } from './config';
 import { EegClassifier } from './eeg/eeg-classifier';
+import { huggingFace } from './http/protocols/hugging-face/protocol';
 import { openInference } from './http/protocols/open-inference/rest/protocol';
 import { ServedModel } from './http/protocols/open-inference/served-model';
 import { SignalModel } from './http/protocols/open-inference/signal-model';
 import { TextModel } from './http/protocols/open-inference/text-model';
 import type { Protocol } from './http/protocols/protocol';
+import { textEmbeddingsInference } from './http/protocols/text-embeddings-inference/protocol';
 import { analyze, analyzeBatch } from './http/routes/analyze';
 import type { Endpoint } from './http/routes/endpoint';
 import type { ServiceInfo } from './http/routes/info';
@@ -50,6 +52,7 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
   const limits = endpointLimits(config);
   const tensors = model && new TextModel(model, limits);
   const served = new ServedModel('sentiment', tensors, { packageVersion: version, reason });
+  const name = model?.name ?? path.basename(place);
   const known = model && {
     labels: [...model.labels],
     max_length: model.description.maxLength,
@@ -57,12 +60,16 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
   };
   return {
     endpoints: [analyze(model), analyzeBatch(model, limits)],
-    protocols: [openInference(served)],
+    protocols: [
+      huggingFace(model, name, limits),
+      textEmbeddingsInference(model, { name, scheduling: config.scheduling }, limits),
+      openInference(served),
+    ],
     info: {
       service: 'sentiment',
       version,
       model: {
-        name: model?.name ?? path.basename(place),
+        name,
         version: model?.version ?? null,
         loaded: model !== null,
         reason,

@@ -19,7 +19,8 @@ namespace engine::test {
 /// Texts that are longer can be made to wait in prepare().
 inline constexpr size_t kShortText = 16;
 
-/// Tokens of a text: its length. "fail" makes every batch that holds it fail.
+/// Tokens of a text: its length. One that must not be cut is too long. "fail" makes every batch
+/// that holds it fail.
 class EchoBackend : public Backend {
  public:
   Description description() const override {
@@ -31,7 +32,8 @@ class EchoBackend : public Backend {
   }
 
   Sequence prepare(Input input) const override {
-    const auto& text = std::get<Text>(input).text;
+    const auto& [text, pair, truncation, side] = std::get<Text>(input);
+    if (truncation == Truncation::kNone) throw InputTooLong("has too many tokens");
     if (text == "untokenizable") throw BackendError("cannot be tokenized");
     if (text.size() > kShortText) {
       std::unique_lock lock(mutex_);

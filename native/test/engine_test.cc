@@ -203,5 +203,32 @@ TEST_F(EngineTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
   EXPECT_EQ(engine.statistics().failed, 3U);
 }
 
+TEST_F(EngineTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
+  Engine engine(backend, {.workers = 1}, ended.handler());
+  std::vector<Input> inputs;
+  inputs.emplace_back(Text{.text = "1"});
+  inputs.emplace_back(Text{.text = "2", .truncation = Truncation::kNone});
+  inputs.emplace_back(Text{.text = "3"});
+  EXPECT_EQ(engine.submit(1, std::move(inputs), kNever).status, Status::kOk);
+  EXPECT_EQ(ended.of(2).status, Status::kTooLong);
+  EXPECT_EQ(ended.of(2).message, "has too many tokens");
+  EXPECT_EQ(ended.of(1).logits.at(0), 1.0F);
+  EXPECT_EQ(ended.of(3).logits.at(0), 3.0F);
+  const Statistics statistics = engine.statistics();
+  EXPECT_EQ(statistics.too_long, 1U);
+  EXPECT_EQ(statistics.failed, 0U);
+  EXPECT_EQ(statistics.queue_requests, 0U);
+  EXPECT_EQ(statistics.queue_bytes, 0U);
+}
+
+TEST_F(EngineTest, BothTextsOfAPairCountForTheBound) {
+  Engine engine(backend, {.workers = 1, .max_queue_bytes = 10}, ended.handler());
+  occupy_worker(engine, 100);
+  EXPECT_EQ(submit(engine, 1, Text{.text = "1", .pair = "22222"}, kNever), Status::kOk);
+  EXPECT_EQ(engine.statistics().queue_bytes, 6U);
+  EXPECT_EQ(submit(engine, 2, Text{.text = "1", .pair = "22222"}, kNever), Status::kQueueFull);
+  backend->release();
+}
+
 }  // namespace
 }  // namespace engine::test

@@ -193,7 +193,7 @@ TEST_F(EngineWaitTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
   run(engine, 100, 20);
   Admission refused;
   do {
-    std::vector<Input> text{std::string(20, 'x')};
+    std::vector<Input> text{Text{.text = std::string(20, 'x')}};
     refused = engine.submit(next_, std::move(text), kNever);
     if (refused.status == Status::kOk) ++next_;
   } while (refused.status == Status::kOk);

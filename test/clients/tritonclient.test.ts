@@ -12,6 +12,7 @@ const COMMON = [
   'check_health',
   'check_many_at_once',
   'check_metadata',
+  'check_pairs',
   'check_statistics',
 ];
 

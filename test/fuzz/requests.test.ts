@@ -94,7 +94,7 @@ function watchHealth(service: Service): { readonly stop: () => Promise<readonly 
 describe.each(SERVICES)('generated requests to the $name service', ({ name, env, count }) => {
   let service: Service;
   let tally: Tally;
-  let paths: readonly string[];
+  let paths: ReadonlyMap<string, readonly string[]>;
   const routes = ROUTES.filter((route) => route.service === name);
 
   beforeAll(async () => {

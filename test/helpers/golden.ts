@@ -53,6 +53,26 @@ export function readGolden(model: string): GoldenTexts {
   return { max_length, texts: answers.map((row, i) => ({ ...row, text: texts[i] as string })) };
 }
 
+export interface GoldenPair extends GoldenAnswer {
+  readonly text: string;
+  readonly pair: string;
+}
+
+/** Answers for two texts at once. */
+export function readGoldenPairs(model: string): readonly GoldenPair[] {
+  const texts = readFixture<{ pairs: readonly (readonly [string, string])[] }>(
+    'pairs',
+    'texts.json',
+  );
+  const { answers } = readFixture<{
+    answers: readonly (GoldenAnswer & { readonly pair: number })[];
+  }>('pairs', 'models', `${model}.json`);
+  return answers.map((row) => {
+    const [text, pair] = texts.pairs[row.pair] as readonly [string, string];
+    return { ...row, text, pair };
+  });
+}
+
 export function textModelNames(): readonly string[] {
   return readdirSync(path.join(FIXTURES, 'models')).sort();
 }

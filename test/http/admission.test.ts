@@ -155,5 +155,6 @@ it('500 requests whose clients leave are not run', async () => {
     cancelled: 500,
     expired: 0,
     timed_out: 0,
+    too_long: 0,
   });
 });

@@ -49,6 +49,7 @@ it('is refused whole where its bytes are more than the queue holds', async () =>
     cancelled: 0,
     expired: 0,
     timed_out: 0,
+    too_long: 0,
   });
   expect((await post(service, '/analyze/batch', { texts: texts(3) })).status).toBe(200);
 });

@@ -37,6 +37,22 @@ describe('SentimentClient', () => {
     expect(await client.analyzeBatch([])).toEqual([]);
   });
 
+  it('asks of two texts at once', async () => {
+    const [text, textPair] = ['A warm, funny film.', 'Dull.'];
+    const alone = await client.analyze(text);
+    expect(await client.analyze(text, { textPair: null })).toEqual(alone);
+    const both = await client.analyze(text, { textPair });
+    expect(both).toMatchObject({ input_text: text, input_text_pair: textPair });
+    expect(both.score).not.toBe(alone.score);
+    const list = await client.analyzeBatch([{ text, textPair }, text, { text }]);
+    expect(list.map(({ input_text, input_text_pair }) => [input_text, input_text_pair])).toEqual([
+      [text, textPair],
+      [text, undefined],
+      [text, undefined],
+    ]);
+    expect(list.map(({ score }) => score)).toEqual([both.score, alone.score, alone.score]);
+  });
+
   it('rejects with what the service says', async () => {
     const error = await errorOf(client.analyzeBatch(['a', ' ']));
     expect(error).toMatchObject({

@@ -94,7 +94,7 @@ describe('with a key', () => {
     }
     expectError(await ask('/health', { method: 'PUT' }), 405, /GET, HEAD/);
     expectError(await ask('/health', { method: 'POST' }), 401, /API key is needed/);
-    expectError(await ask('/', { method: 'POST' }), 401, /API key is needed/);
+    expect((await ask('/', { method: 'POST' })).status).toBe(401);
     expect((await ask('/health', { headers: bearer('wrong') })).status).toBe(200);
   });
 

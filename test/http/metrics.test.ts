@@ -64,6 +64,7 @@ describe.each(SERVICE_CASES)(
         answered: 40,
         failed: 0,
         timed_out: 0,
+        too_long: 0,
         cancelled: 0,
         expired: 0,
       });
@@ -179,6 +180,7 @@ describe('a list', () => {
       answered: 38,
       failed: 0,
       timed_out: 0,
+      too_long: 0,
       cancelled: 0,
       expired: 0,
     });
@@ -215,6 +217,7 @@ describe('a list', () => {
       answered: 0,
       failed: 0,
       timed_out: 0,
+      too_long: 0,
       cancelled: 3,
       expired: 0,
     });

@@ -11,6 +11,7 @@ import {
   type GoldenWindows,
   readFixture,
   readGolden,
+  readGoldenPairs,
   textModelNames,
 } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';
@@ -77,6 +78,31 @@ describe.each(textModelNames())('%s', (name) => {
     for (const row of golden.texts) await check(row);
     await Promise.all(golden.texts.map(check));
     await engine.close();
+    expectNone(problems);
+  });
+
+  it('has its tokens, logits and labels for two texts, alone and with single ones', async () => {
+    const classifier = await TextClassifier.load(directory, SCHEDULING);
+    const pairs = readGoldenPairs(name);
+    expect(pairs.length).toBeGreaterThan(4);
+    const problems: string[] = [];
+    const check = async ({ text, pair, ...expected }: (typeof pairs)[number]) => {
+      const { label, inference } = await classifier.classify({ text, pair }, {});
+      const far = furthest(inference.logits, expected.logits);
+      const scale = Math.max(1, ...expected.logits.map(Math.abs));
+      if (
+        inference.tokens !== expected.input_ids.length ||
+        inference.truncated !== expected.truncated ||
+        label !== expected.label ||
+        !(far <= 2 * TOLERANCE * scale)
+      ) {
+        problems.push(`${JSON.stringify([text, pair])}: ${label}, logits off by ${far}`);
+      }
+    };
+    for (const row of pairs) await check(row);
+    const singles = golden.texts.slice(0, 10).map(({ text }) => classifier.classify(text, {}));
+    await Promise.all([...singles, ...pairs.map(check)]);
+    await classifier.close();
     expectNone(problems);
   });
 });

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readGolden } from '../helpers/golden';
+import { readGolden, readGoldenPairs } from '../helpers/golden';
 import { killAll, NodeProcess } from '../helpers/service';
 
 const SCRIPT = path.join(__dirname, 'scripts', 'embedding.cjs');
@@ -61,6 +61,20 @@ it('answers as transformers does, not rounded', () => {
   expect(sum).toBeCloseTo(1, 5);
 });
 
+it('answers two texts as transformers does, and one with an empty second text as one', () => {
+  const [first] = readGoldenPairs('bert-single-label');
+  expect(outcomes.get('pair')?.result).toEqual([
+    { label: first?.label, score: expect.closeTo(first?.score ?? 0, 5), truncated: false },
+    outcomes.get('one short')?.result,
+  ]);
+});
+
+it('cuts as it is told', () => {
+  const cut = outcomes.get('cut')?.result as readonly { truncated: boolean; score: number }[];
+  expect(cut.map(({ truncated }) => truncated)).toEqual([true, true, true]);
+  expect(new Set(cut.map(({ score }) => score)).size).toBe(3);
+});
+
 it('takes an empty text, an empty list, and arrays of any kind', () => {
   expect(outcomes.get('empty')?.result).toMatchObject({ truncated: false });
   expect(outcomes.get('none')?.result).toEqual([]);
@@ -73,7 +87,18 @@ it.each([
   ['no window', 'MODEL_LOAD_FAILED', null, /eeg\.pt/],
   ['wrong option', undefined, undefined, /^WORKERS: expected an integer from 1 to 1024/],
   ['every option wrong', undefined, undefined, NAMES_EVERY_OPTION],
-  ['not a text', 'INPUT_INVALID', 1, /^\[1\]: expected a string, received number$/],
+  ['not a text', 'INPUT_INVALID', 1, /^\[1\]: expected a string or an object, received number$/],
+  ['no first text', 'INPUT_INVALID', 1, /^\[1\]: text: expected a string, received undefined$/],
+  ['not a pair', 'INPUT_INVALID', null, /^textPair: expected a string, received number$/],
+  [
+    'no strategy',
+    'INPUT_INVALID',
+    null,
+    /^truncation: expected one of longest_first, only_first, /,
+  ],
+  ['no side', 'INPUT_INVALID', null, /^truncationSide: expected one of left, right$/],
+  ['not to be cut', 'INPUT_TOO_LONG', null, /^The text has more than 40 tokens\.$/],
+  ['one not to be cut', 'INPUT_TOO_LONG', 1, /^The two texts have together more than 40 tokens\.$/],
   ['too many', 'QUEUE_FULL', null, /^The queue is full\.$/],
   ['late', 'DEADLINE_EXCEEDED', 0, /^The deadline passed/],
   ['cancelled', 'CANCELLED', null, /cancelled/],

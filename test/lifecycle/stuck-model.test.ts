@@ -48,6 +48,7 @@ describe('a model that does not come back from a batch', () => {
       expired: 0,
       failed: 0,
       timed_out: 1,
+      too_long: 0,
     });
     expect(metrics.value('libtorch_serve_http_requests_timed_out_total')).toBe(1);
     expect(metrics.value('libtorch_serve_batches_total')).toBe(2);

@@ -97,10 +97,10 @@ describe('readModelSettings', () => {
     });
   });
 
-  it('is what the README shows', () => {
-    const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
-    const [, example] = /```json\n(\{[^`]*"window_length"[^`]*)```/.exec(readme) ?? [];
-    expect(Object.keys(parseModelSettings(example ?? '', 'README.md'))).toHaveLength(7);
+  it('is what docs/signal-models.md shows', () => {
+    const page = readFileSync(path.join(ROOT, 'docs', 'signal-models.md'), 'utf8');
+    const [, example] = /```json\n(\{[^`]*"window_length"[^`]*)```/.exec(page) ?? [];
+    expect(Object.keys(parseModelSettings(example ?? '', 'signal-models.md'))).toHaveLength(7);
   });
 });
 

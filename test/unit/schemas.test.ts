@@ -75,6 +75,14 @@ describe('lists', () => {
       'texts[0]: expected a string or an object',
     ],
     [analyzeBatchBody, { texts: ['a', undefined] }, 'texts[1]: expected a string or an object'],
+    [analyzeBatchBody, { texts: [['a', 'b']] }, 'texts[0]: expected a string or an object'],
+    [analyzeBatchBody, { texts: ['a', {}] }, 'texts[1].text: is required'],
+    [analyzeBatchBody, { texts: [{ text: null }] }, 'texts[0].text: expected a string'],
+    [
+      analyzeBatchBody,
+      { texts: ['a', { text: 'b', text_pair: null }, { text: 'c', text_pair: ['d'] }] },
+      'texts[2].text_pair: expected a string or null',
+    ],
     [
       predictBatchBody,
       { signals: [[1], Array(200_000).fill(null)] },

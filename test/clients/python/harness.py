@@ -31,10 +31,18 @@ class Service:
             [np.sin(steps / (3 + i)) * 20 + np.cos(steps / 7) for i in range(count)]
         ).astype(np.float32)
 
-    def expected(self, elements):
+    @property
+    def inputs(self):
+        """Names of all inputs, optional ones too."""
+        return ["TEXT", "TEXT_PAIR"] if self.is_text else ["SIGNAL"]
+
+    def expected(self, elements, pairs=None):
         """Of the service's own batch route: names, scores and the probabilities of all labels."""
         if self.is_text:
-            path, body = "/analyze/batch", {"texts": list(elements)}
+            texts = list(elements)
+            if pairs is not None:
+                texts = [{"text": a, "text_pair": b} for a, b in zip(elements, pairs)]
+            path, body = "/analyze/batch", {"texts": texts}
         else:
             path, body = "/predict/batch", {"signals": [list(map(float, e)) for e in elements]}
         request = urllib.request.Request(
@@ -51,9 +59,9 @@ class Service:
             [result["probabilities"] for result in results],
         )
 
-    def check_answer(self, result, elements):
+    def check_answer(self, result, elements, pairs=None):
         """`result`: with as_numpy, of all outputs."""
-        names, scores, probabilities = self.expected(elements)
+        names, scores, probabilities = self.expected(elements, pairs)
         assert texts(result.as_numpy(self.top)) == names, (result.as_numpy(self.top), names)
         near(result.as_numpy(self.score), scores)
         near(result.as_numpy("PROBABILITIES"), [list(row.values()) for row in probabilities])

@@ -42,7 +42,7 @@ def check_metadata(service):
     assert client.get_server_metadata().name == "libtorch-serve"
     metadata = client.get_model_metadata(service.name)
     assert (metadata.name, list(metadata.versions)) == (service.name, ["1"])
-    assert [t.name for t in metadata.inputs] == [service.input]
+    assert [t.name for t in metadata.inputs] == service.inputs
     assert list(metadata.outputs[0].shape) == [-1] and metadata.outputs[0].name == service.top
     config = client.get_model_config(service.name).config
     assert list(config.input[0].dims) == list(metadata.inputs[0].shape)
@@ -77,6 +77,15 @@ def check_infer(service):
     if not service.is_text:
         double = tensor(service, elements.astype(np.float64), "FP64")
         service.check_answer(client.infer(service.name, [double]), elements)
+
+
+def check_pairs(service):
+    if not service.is_text:
+        return
+    first, second = service.elements(2), np.array(["it is warm", ""], dtype=object)
+    given = triton.InferInput("TEXT_PAIR", [2], "BYTES").set_data_from_numpy(second)
+    result = client_of(service).infer(service.name, [given, tensor(service, first)])
+    service.check_answer(result, first, second)
 
 
 def check_typed_contents(service):

@@ -12,9 +12,9 @@ def client_of(service, **options):
     return triton.InferenceServerClient(service.http, **options)
 
 
-def tensor(service, elements, binary=True, datatype=None, shape=None):
+def tensor(service, elements, binary=True, datatype=None, shape=None, name=None):
     shape = list(shape or elements.shape)
-    given = triton.InferInput(service.input, shape, datatype or service.datatype)
+    given = triton.InferInput(name or service.input, shape, datatype or service.datatype)
     return given.set_data_from_numpy(elements.reshape(shape), binary_data=binary)
 
 
@@ -32,7 +32,7 @@ def check_metadata(service):
     metadata = client.get_model_metadata(service.name)
     assert metadata == client.get_model_metadata(service.name, "1")
     assert (metadata["name"], metadata["versions"]) == (service.name, ["1"])
-    assert [t["name"] for t in metadata["inputs"]] == [service.input]
+    assert [t["name"] for t in metadata["inputs"]] == service.inputs
     outputs = {t["name"]: t["shape"] for t in metadata["outputs"]}
     assert outputs[service.top] == [-1] and outputs["PROBABILITIES"][0] == -1
     config = client.get_model_config(service.name)
@@ -116,6 +116,17 @@ def check_data_types(service):
         "400",
         "inputs[0].datatype: expected FP32 or FP64 for SIGNAL",
     )
+
+
+def check_pairs(service):
+    if not service.is_text:
+        return
+    client, first = client_of(service), service.elements(3)
+    second = np.array(["it is warm", "", "été"], dtype=object)
+    for binary in (True, False):
+        given = [tensor(service, first, binary), tensor(service, second, binary, name="TEXT_PAIR")]
+        for inputs in (given, given[::-1]):
+            service.check_answer(client.infer(service.name, inputs), first, second)
 
 
 def check_request_id(service):

@@ -45,8 +45,10 @@ export class ApiDescription {
     return new ApiDescription((await request(service, { path: '/openapi.json' })).json as Document);
   }
 
-  get paths(): readonly string[] {
-    return Object.keys(this.#document.paths);
+  /** And the methods that each has. */
+  get paths(): ReadonlyMap<string, readonly string[]> {
+    const described = Object.entries(this.#document.paths);
+    return new Map(described.map(([path, operations]) => [path, Object.keys(operations)]));
   }
 
   /**
@@ -71,7 +73,8 @@ export class ApiDescription {
     const value: unknown = JSON.parse(body.toString());
     const reference = described?.schema.$ref;
     if (reference) this.#validate(value, reference);
-    if (status >= 400 && LEAK.test((value as { detail: string }).detail)) {
+    const { detail, error } = value as { readonly detail?: string; readonly error?: string };
+    if (status >= 400 && LEAK.test(detail ?? error ?? '')) {
       throw new Error(`it tells too much: ${JSON.stringify(value)}`);
     }
     return value;
@@ -83,7 +86,9 @@ export class ApiDescription {
     const operation = described[method === 'HEAD' ? 'get' : method.toLowerCase()];
     if (operation) return operation.responses[status];
     if (method === 'OPTIONS') return status === 204 ? NOTHING : undefined;
-    return status === 405 ? ERROR : undefined;
+    // Of a path that a protocol has alone, in the form of that.
+    if (status === 405) return described.get ? ERROR : (described.post?.responses[422] ?? ERROR);
+    return undefined;
   }
 
   #validate(value: unknown, reference: string): void {

@@ -23,8 +23,8 @@ export interface CaseOptions {
   readonly draw: Draw;
   /** Of the service. */
   readonly routes: readonly Route[];
-  /** All paths of the service. */
-  readonly paths: readonly string[];
+  /** All paths of the service, and the methods that each has. */
+  readonly paths: ReadonlyMap<string, readonly string[]>;
   readonly bodyLimit: number;
 }
 
@@ -126,11 +126,10 @@ function expectationOfRequest(parts: Parts): Expected {
 
 /** Everything that is no analysis: other methods, other paths. */
 function makeOther(options: CaseOptions, id: string): Case {
-  const { draw, paths, routes } = options;
+  const { draw, paths } = options;
   const method = draw.pick(METHODS);
-  const path = draw.pick(draw.chance(0.7) ? paths : OTHER_PATHS);
+  const path = draw.pick(draw.chance(0.7) ? [...paths.keys()] : OTHER_PATHS);
   const headers = [`X-Request-Id: ${id}`, ...noise(draw)];
-  const isAnalysis = routes.some((route) => route.path === path);
   // A body where none is expected, which looks like a request.
   const body = draw.chance(0.5) ? Buffer.alloc(0) : Buffer.from('GET /smuggled HTTP/1.1\r\n\r\n');
   const target = draw.chance(0.2) ? strangeTarget(draw, path) : path;
@@ -140,15 +139,16 @@ function makeOther(options: CaseOptions, id: string): Case {
     method,
     path,
     bytes: frame(draw, `${method} ${target}`, headers, body),
-    expected: { status: statusOf(method, { isKnown: paths.includes(path), isAnalysis }) },
+    expected: { status: statusOf(method, paths.get(path)) },
   };
 }
 
-function statusOf(method: string, path: { isKnown: boolean; isAnalysis: boolean }): number {
-  if (!path.isKnown) return 404;
+/** @param methods of its path; undefined: there is none */
+function statusOf(method: string, methods: readonly string[] | undefined): number {
+  if (!methods) return 404;
   if (method === 'OPTIONS') return 204;
-  if (path.isAnalysis) return method === 'POST' ? 422 : 405;
-  return method === 'GET' || method === 'HEAD' ? 200 : 405;
+  if (method === 'POST') return methods.includes('post') ? 422 : 405;
+  return (method === 'GET' || method === 'HEAD') && methods.includes('get') ? 200 : 405;
 }
 
 /** Another way to write the same path. */

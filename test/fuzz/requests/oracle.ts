@@ -65,6 +65,8 @@ function expectationOfFields(fields: ReadonlyMap<string, unknown>, route: Route)
   if (service === 'eeg' && patient !== null && typeof patient !== 'string') {
     return { status: 422, detail: /^patient_id: expected a string or null$/ };
   }
+  const pairProblem = field === 'text' ? wrongPair(fields.get('text_pair'), 'text_pair') : null;
+  if (pairProblem !== null) return { status: 422, detail: exactly(pairProblem) };
   const value = fields.get(field);
   if (isList && (value as unknown[]).length > LONGEST_LIST) {
     return { status: 413, detail: /elements are over the limit of 1024\.$/ };
@@ -82,9 +84,12 @@ function expectationOfFields(fields: ReadonlyMap<string, unknown>, route: Route)
 function wrongIn(value: unknown, { field, isList, service }: Route): string | null {
   if (service === 'sentiment') {
     if (!isList) return typeof value === 'string' ? null : wrong(field, value, 'a string');
-    if (!Array.isArray(value)) return wrong(field, value, 'an array of strings');
-    const index = value.findIndex((element) => typeof element !== 'string');
-    return index < 0 ? null : `${field}[${index}]: expected a string`;
+    if (!Array.isArray(value)) return wrong(field, value, 'an array of texts');
+    for (const [index, element] of value.entries()) {
+      const found = wrongInText(element, `${field}[${index}]`);
+      if (found !== null) return found;
+    }
+    return null;
   }
   if (!isList) return wrongInSignal(value, field);
   if (!Array.isArray(value)) return wrong(field, value, 'an array of signals');
@@ -93,6 +98,21 @@ function wrongIn(value: unknown, { field, isList, service }: Route): string | nu
     if (found !== null) return found;
   }
   return null;
+}
+
+function wrongInText(element: unknown, place: string): string | null {
+  if (typeof element === 'string') return null;
+  if (typeof element !== 'object' || element === null || Array.isArray(element)) {
+    return wrong(place, element, 'a string or an object');
+  }
+  const { text, text_pair: pair } = element as Record<string, unknown>;
+  if (typeof text !== 'string') return wrong(`${place}.text`, text, 'a string');
+  return wrongPair(pair, `${place}.text_pair`);
+}
+
+function wrongPair(pair: unknown, place: string): string | null {
+  const isRight = pair === undefined || pair === null || typeof pair === 'string';
+  return isRight ? null : wrong(place, pair, 'a string or null');
 }
 
 function wrongInSignal(value: unknown, place: string): string | null {
@@ -113,8 +133,13 @@ function refusalOf(element: unknown, service: Route['service']): string | null {
       ? null
       : `Signal must contain exactly ${WINDOW_LENGTH} data points.`;
   }
-  const isBlank = [...(element as string)].every((char) => SPACES.has(char.codePointAt(0) ?? -1));
+  const isBlank = [...textOf(element)].every((char) => SPACES.has(char.codePointAt(0) ?? -1));
   return isBlank ? 'Text payload cannot be empty.' : null;
+}
+
+/** Of what is analyzed: the first of two texts. */
+function textOf(element: unknown): string {
+  return typeof element === 'string' ? element : (element as { readonly text: string }).text;
 }
 
 interface Asked {
@@ -129,7 +154,7 @@ function checkAnswer(answer: unknown, { elements, patient, route }: Asked): void
   for (const [index, result] of results.entries()) {
     const { input_text, patient_id, score, confidence } = result as Record<string, unknown>;
     const [echo, sent] =
-      route.service === 'eeg' ? [patient_id, patient] : [input_text, elements[index]];
+      route.service === 'eeg' ? [patient_id, patient] : [input_text, textOf(elements[index])];
     if (echo !== sent) throw new Error(`another request's answer: ${JSON.stringify(echo)}`);
     const probability = Number(score ?? confidence);
     if (!(probability >= 0 && probability <= 1) || Number(probability.toFixed(4)) !== probability) {

@@ -29,11 +29,14 @@ export function writeMembers(
   route: Route,
   tag: string,
 ): [key: string, value: string][] {
-  const write = route.service === 'eeg' ? writeSignal : writeTagged(tag);
+  const write = writerOf(route, tag);
   const value = route.isList
     ? `[${draw.list(draw.size(LONGEST_LIST) - 1, () => write(draw))}]`
     : write(draw);
-  if (route.service === 'sentiment') return [[route.field, value]];
+  if (route.service === 'sentiment') {
+    const hasPair = !route.isList && draw.chance(0.15);
+    return [[route.field, value], ...(hasPair ? [writePair(draw)] : [])];
+  }
   const patient = draw.chance(0.1)
     ? draw.pick(['null', writeString(draw, ''), '5', 'false', '[]', '{}'])
     : writeString(draw, tag + (draw.chance(0.3) ? makeString(draw, 50) : ''));
@@ -45,7 +48,7 @@ export function writeMembers(
 
 /** What may stand in the place of a field, or of an element. */
 export function writeWrong(draw: Draw, route: Route, tag: string): string {
-  const write = route.service === 'eeg' ? writeSignal : writeTagged(tag);
+  const write = writerOf(route, tag);
   return draw.weighted<() => string>([
     [4, () => writeValue(draw)],
     [2, () => `[${[...draw.list(draw.below(5), () => write(draw)), writeValue(draw)]}]`],
@@ -54,6 +57,23 @@ export function writeWrong(draw: Draw, route: Route, tag: string): string {
     [1, () => write(draw)],
     [1, () => `[${write(draw)}]`],
   ])();
+}
+
+function writerOf({ service, isList }: Route, tag: string): (draw: Draw) => string {
+  if (service === 'eeg') return writeSignal;
+  const writeText = writeTagged(tag);
+  if (!isList) return writeText;
+  return (draw) => {
+    if (draw.chance(0.85)) return writeText(draw);
+    const [key, value] = writePair(draw);
+    return `{"text":${writeText(draw)},"${key}":${value}}`;
+  };
+}
+
+/** A second text; now and then something else. */
+function writePair(draw: Draw): [key: string, value: string] {
+  const text = draw.kept('pair', 100, () => writeString(draw, makeString(draw, LONGEST_TEXT)));
+  return ['text_pair', draw.chance(0.9) ? text : draw.pick(['null', '""', '7', '[]', 'false'])];
 }
 
 function writeTagged(tag: string): (draw: Draw) => string {

@@ -40,6 +40,41 @@ async function main() {
   await show('empty', sentiment.classify(''));
   await show('none', sentiment.classifyBatch([]));
   await show('not a text', sentiment.classifyBatch(['a', 5]));
+  const short = ({ label, score, truncated }) => ({ label, score, truncated });
+  const [text, textPair] = require(path.join(FIXTURES, 'pairs', 'texts.json')).pairs[0];
+  const pair = sentiment.classifyBatch([
+    { text, textPair },
+    { text, textPair: '' },
+  ]);
+  await show(
+    'pair',
+    pair.then((all) => all.map(short)),
+  );
+  await show('one short', sentiment.classify(text).then(short));
+  const [good, bad] = ['good ', 'bad '].map((word) => word.repeat(60));
+  const cut = [
+    { text: `${good}x`, textPair: `${bad}x` },
+    { text: 'good', textPair: `${bad}x`, truncation: 'only_second' },
+    { text: `${good}x`, textPair: `${bad}x`, truncationSide: 'left' },
+  ];
+  await show(
+    'cut',
+    (async () => {
+      const answers = [];
+      for (const one of cut) answers.push(short(await sentiment.classify(one)));
+      return answers;
+    })(),
+  );
+  await show('no first text', sentiment.classifyBatch(['a', { textPair: 'b' }]));
+  await show('not a pair', sentiment.classify({ text: 'a', textPair: 5 }));
+  await show('no strategy', sentiment.classify({ text: 'a', truncation: 'shortest_first' }));
+  await show('no side', sentiment.classify({ text: 'a', truncationSide: 'middle' }));
+  const whole = { truncation: 'do_not_truncate' };
+  await show('not to be cut', sentiment.classify({ text: good, ...whole }));
+  await show(
+    'one not to be cut',
+    sentiment.classifyBatch(['a', { text: good, textPair: bad, ...whole }]),
+  );
   const three = sentiment.classifyBatch(['a', 'b', 'c']);
   await show('too many', sentiment.classifyBatch(['d']));
   await show(

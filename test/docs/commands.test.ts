@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { killAll, ROOT, startService } from '../helpers/service';
+import { Checkout, type Ended, type Ports } from './checkout';
+import { filesOfRepository, readPage } from './markdown';
+import { COMMANDS_NOT_RUN, PAGES_NOT_RUN } from './not-run';
+import { type Step, stepsOf } from './steps';
+
+const PAGE_MS = 300_000;
+/** What the processor may do to a probability (src/http/openapi/examples.ts). */
+const TOLERANCE = 0.001;
+const DECIMAL = /\d+\.\d+/g;
+
+/** Programs that readers have, and that a machine which runs the tests may lack. */
+const PROGRAMS = ['curl', 'openssl'];
+const missing = PROGRAMS.filter((name) => spawnSync(name, ['--version']).error !== undefined);
+
+const pages = filesOfRepository()
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => ({ file, steps: stepsOf(readPage(file)) }))
+  .filter(({ steps }) => steps.length > 0);
+
+const isRun = (step: Step): boolean =>
+  step.kind === 'module' || !Object.hasOwn(COMMANDS_NOT_RUN, step.command);
+
+const pagesToRun = pages
+  .filter(({ file }) => !Object.hasOwn(PAGES_NOT_RUN, file))
+  .map(({ file, steps }) => ({ file, steps: steps.filter(isRun) }))
+  .filter(({ steps }) => steps.length > 0);
+
+function lacks(steps: readonly Step[]): readonly string[] {
+  const all = steps.map((step) => (step.kind === 'module' ? '' : step.command)).join('\n');
+  return missing.filter((name) => new RegExp(`\\b${name}\\b`).test(all));
+}
+
+/** The text, with decimals alike and `…` for anything. */
+function pattern(text: string): RegExp {
+  const escaped = text.replaceAll(DECIMAL, '0.0').replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replaceAll('…', '.*')}$`, 's');
+}
+
+function expectOutput(actual: string, expected: string): void {
+  const numbers = (text: string) => (text.match(DECIMAL) ?? []).map(Number);
+  const isAlike = pattern(expected).test(actual.replaceAll(DECIMAL, '0.0'));
+  expect(isAlike ? expected : actual).toBe(expected);
+  if (expected.includes('…')) return;
+  const [have, want] = [numbers(actual), numbers(expected)];
+  const far = want.filter((number, i) => Math.abs(number - (have[i] ?? Number.NaN)) > TOLERANCE);
+  expect(far.length === 0 ? expected : actual).toBe(expected);
+}
+
+async function take(checkout: Checkout, step: Step): Promise<void> {
+  const ended: Ended = await (step.kind === 'module'
+    ? checkout.runModule(step.code)
+    : checkout.run(step.command));
+  if (ended.code !== 0) {
+    throw new Error(`ended with ${ended.code}: ${ended.stderr}${ended.stdout}`);
+  }
+  if (step.kind === 'compared') expectOutput(ended.stdout.trimEnd(), step.output);
+}
+
+let ports: Ports;
+const checkouts: Checkout[] = [];
+
+beforeAll(async () => {
+  const [sentiment, eeg] = await Promise.all([
+    startService('sentiment'),
+    startService('eeg', { cwd: path.join(ROOT, 'models', 'eeg') }),
+  ]);
+  ports = { sentiment: sentiment.port, eeg: eeg.port };
+}, PAGE_MS);
+
+afterAll(async () => {
+  // Those of tests that ran out of time.
+  await Promise.all(checkouts.map((checkout) => checkout.end()));
+  await killAll();
+});
+
+it('compares as it says', () => {
+  expectOutput('{"score":0.9824}', '{"score":0.982}');
+  expectOutput('a long one', 'a … one');
+  const differ = [
+    ['{"score":0.99}', '{"score":0.982}'],
+    ['{"label":"A"}', '{"label":"B"}'],
+    ['another', 'a … one'],
+    ['0.5', '0.5 0.5'],
+  ] as const;
+  for (const [actual, expected] of differ) {
+    expect(() => expectOutput(actual, expected)).toThrow();
+  }
+});
+
+it('what is not run is there, and has a reason', () => {
+  const commands = new Set(
+    pages.flatMap(({ steps }) => steps.map((step) => (step.kind === 'module' ? '' : step.command))),
+  );
+  const files = new Set(filesOfRepository());
+  expect(Object.keys(COMMANDS_NOT_RUN).filter((command) => !commands.has(command))).toEqual([]);
+  expect(Object.keys(PAGES_NOT_RUN).filter((file) => !files.has(file))).toEqual([]);
+  expect(pagesToRun.length).toBeGreaterThan(5);
+});
+
+for (const { file, steps } of pagesToRun) {
+  const lacking = lacks(steps);
+  const title = `${file}: ${steps.length} commands do what it says`;
+  if (lacking.length > 0) {
+    it.skip(`${title} (needs ${lacking.join(', ')})`, () => {});
+    continue;
+  }
+  it(
+    title,
+    async () => {
+      const checkout = new Checkout(ports);
+      checkouts.push(checkout);
+      try {
+        for (const step of steps) {
+          await take(checkout, step).catch((error: Error) => {
+            const what = step.kind === 'module' ? step.code : step.command;
+            throw new Error(`${what}\n\n${error.message}`);
+          });
+        }
+      } finally {
+        await checkout.end();
+      }
+    },
+    PAGE_MS,
+  );
+}

@@ -1,0 +1,43 @@
+/** Pages of which no command is run, and why. */
+export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
+  'bench/README.md': 'benchmarks take minutes, and set up what they compare with',
+  'models/eeg/README.md': 'trains for hours, on recordings that are not in the repository',
+  'models/sentiment/README.md': 'Python with transformers',
+  'models/training/sentiment/README.md':
+    'trains for hours, on texts that are not in the repository',
+};
+
+const REPLACES = 'replaces files that other tests use at the same time';
+const COMPILES = 'compiles for minutes: test/lifecycle/package.test.ts goes as far as the compiler';
+const DOCKER = 'needs Docker';
+const KUBERNETES = 'needs a cluster';
+const TRANSFORMERS = 'needs a Python with torch and transformers';
+const FUZZES = 'compiles fuzzers with clang; what they have kept runs in the C++ and Rust suites';
+
+/** Commands that are not run, as they stand in a page (without the comment behind them), and why. */
+export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
+  'npm ci': REPLACES,
+  'npm run build': REPLACES,
+  'npm run format': REPLACES,
+  'npm test': 'is what runs this',
+  'npm run check': 'is run beside the tests',
+  'npm install ./libtorch-serve-0.1.0.tgz': 'test/lifecycle/package.test.ts packs and installs it',
+  'npx libtorch-serve build': COMPILES,
+  'npm run parity -- /path/to/model': TRANSFORMERS,
+  'npm run parity -- /path/to/model --texts mine.txt': TRANSFORMERS,
+  'docker build -t libtorch-serve .': DOCKER,
+  'docker run -p 8000:8000 libtorch-serve': DOCKER,
+  'docker run -p 8000:8000 libtorch-serve eeg': DOCKER,
+  'docker run -p 8000:8000 -v /path/to/model:/model:ro -e SENTIMENT_MODEL_DIR=/model libtorch-serve':
+    DOCKER,
+  'docker network create --internal models': DOCKER,
+  [[
+    'docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=2g --cpus=2 --pids-limit=256 \\',
+    '  --ulimit core=0 --network=models -v /path/to/model:/model:ro -e SENTIMENT_MODEL_DIR=/model libtorch-serve',
+  ].join('\n')]: DOCKER,
+  'kubectl rollout status deployment/libtorch-serve-sentiment': KUBERNETES,
+  'kubectl rollout undo deployment/libtorch-serve-sentiment': KUBERNETES,
+  'node scripts/fuzz/parsers.mjs': FUZZES,
+  'node scripts/fuzz/parsers.mjs --seconds=3600 pickle': FUZZES,
+  'node scripts/fuzz/parsers.mjs --seconds=0': FUZZES,
+};
