@@ -71,10 +71,10 @@ function inferOperation(id: string, { modelIfLoaded }: ServedModel): Node {
     operationId: id,
     summary: 'Run the model on tensors',
     description:
-      'Data of tensors is JSON, flat or nested, or follows the JSON: then ' +
+      'Data of tensors is JSON, flat or nested, or follows the JSON: then the header ' +
       'Inference-Header-Content-Length says how long that is, and `binary_data_size` how long the data.',
     tags: [TAG.name],
-    parameters: [TIMEOUT_PARAMETER, JSON_LENGTH],
+    parameters: [TIMEOUT_PARAMETER],
     requestBody: {
       required: true,
       content: {
@@ -111,12 +111,6 @@ function inferOperation(id: string, { modelIfLoaded }: ServedModel): Node {
 const JSON_LENGTH_HEADER = {
   description: 'Bytes of the JSON, where data of tensors follows it',
   schema: { type: 'integer', minimum: 0 },
-};
-
-const JSON_LENGTH = {
-  name: 'Inference-Header-Content-Length',
-  in: 'header',
-  ...JSON_LENGTH_HEADER,
 };
 
 function error(description: string): Node {
