@@ -63,7 +63,7 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
     protocols: [
       huggingFace(model, name, limits),
       textEmbeddingsInference(model, { name, scheduling: config.scheduling }, limits),
-      openInference(served),
+      openInference(served, limits),
     ],
     info: {
       service: 'sentiment',
@@ -99,7 +99,7 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
   };
   return {
     endpoints: [predict(model), predictBatch(model, limits)],
-    protocols: [openInference(served)],
+    protocols: [openInference(served, limits)],
     info: {
       service: 'eeg',
       version,

@@ -10,7 +10,7 @@ import { waitTooLong } from '../http/front-door';
 import { report, type Watchers } from '../http/report';
 import type { Turns } from '../http/turns';
 import type { EngineError } from '../native/engine';
-import { bytesOf } from './message-sizes';
+import { bytesOf } from './reading';
 import type { Receiving } from './receiving';
 import { TrackedCall } from './tracked-call';
 

@@ -1,5 +1,6 @@
 import type { Readiness } from '../http/readiness';
 import type { EngineError, Inference, InferOptions } from '../native/engine';
+import type { Counted } from './field-count';
 
 /** What a method may ask of the call that it answers. */
 export interface Call {
@@ -31,6 +32,8 @@ export interface GrpcService {
   readonly probes: readonly string[];
   /** Methods that run the model. */
   readonly analyses: readonly string[];
+  /** How many fields a message may have, and into which of them are counted, too (see `countFields`). */
+  readonly fields: { readonly counted: Counted; readonly most: number };
   /** Why the engine would refuse what came now, with so much time left; null: it would not. */
   readonly refusal: (timeoutMs: number) => EngineError | null;
 }

@@ -5,7 +5,7 @@ import type { Readiness } from '../http/readiness';
 import { roundMs } from '../http/timings';
 import type { Turns } from '../http/turns';
 import type { Calls } from './calls';
-import { measured } from './message-sizes';
+import { readCarefully, Unreadable } from './reading';
 import { type GrpcService, LOADING, type Method } from './service';
 import type { TrackedCall } from './tracked-call';
 
@@ -18,12 +18,13 @@ interface Surroundings {
 /** Offers a service: each of its calls waits for its turn, and every error becomes a status. */
 export function addService(
   server: Server,
-  { name, protos, methods }: GrpcService,
+  service: GrpcService,
   calls: Calls,
   surroundings: Surroundings,
 ): void {
+  const { name, protos, methods } = service;
   const loaded = loadSync(protos.file, { ...LOADING, includeDirs: [protos.folder] });
-  const definition = measured(loaded[name] as ServiceDefinition);
+  const definition = readCarefully(loaded[name] as ServiceDefinition, service);
   const handlers = Object.entries(methods).map(([method, handle]) => [
     method,
     (call: ServerUnaryCall<never, object>, callback: sendUnaryData<object>) => {
@@ -38,7 +39,7 @@ export function addService(
 
 interface Asked {
   readonly handle: Method;
-  readonly message: never;
+  readonly message: object;
 }
 
 async function answer(
@@ -49,7 +50,8 @@ async function answer(
 ): Promise<void> {
   if (call.isOver) return; // the client has gone
   try {
-    const given = await handle(message, {
+    if (message instanceof Unreadable) throw message.error;
+    const given = await handle(message as never, {
       readiness,
       inferOptions: (timeoutMs) => call.inferOptions(timeoutMs),
       note: (inferences) => {

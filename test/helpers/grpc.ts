@@ -64,6 +64,7 @@ export class GrpcClient {
       return new (found as Constructor)(`127.0.0.1:${grpcPort}`, how, {
         'grpc.use_local_subchannel_pool': 1,
         'grpc.enable_retries': 0,
+        ...(ca && { 'grpc.ssl_target_name_override': 'localhost' }),
       });
     });
   }

@@ -160,13 +160,26 @@ it('refuses messages over BODY_LIMIT, compressed ones too', async () => {
   const session = http2.connect(`http://127.0.0.1:${service.grpcPort}`);
   const { gzipSync } = await import('node:zlib');
   const bomb = gzipSync(Buffer.alloc(64 * MEBIBYTE));
-  expect(await raw(session, Buffer.concat([frame(bomb, 1)]), { 'grpc-encoding': 'gzip' })).toBe(
-    '8',
+  expect(await raw(session, Buffer.concat([frame(bomb, 1)]), { 'grpc-encoding': 'gzip' })).toMatch(
+    /^8 /,
   );
-  expect(await raw(session, frame(Buffer.from('nonsense')))).toBe('3');
-  expect(await raw(session, Buffer.alloc(0))).toBe('12');
+  expect(await raw(session, frame(Buffer.from('nonsense')))).toMatch(/^3 /);
+  expect(await raw(session, Buffer.alloc(0))).toMatch(/^12 /);
   session.close();
   expect((await scrape(service)).requests[`${INFER} 413`]).toBe(2);
+});
+
+it('says what is wrong with a message, and reads none of too many fields', async () => {
+  const service = await start();
+  const session = http2.connect(`http://127.0.0.1:${service.grpcPort}`);
+  const empty = Buffer.alloc(MEBIBYTE - 100).fill(Buffer.from([58, 0])); // raw_input_contents
+  expect(await raw(session, frame(empty))).toBe('3 message: has over 3048 fields');
+  expect(await raw(session, frame(Buffer.from([0xff])))).toBe('3 message: is not valid protobuf');
+  session.close();
+  // As many as a list may have are not too many.
+  const texts = Array.from({ length: 1024 }, () => 'a');
+  const answer = await connect(service).call('ModelInfer', textRequest(...texts)).answer;
+  expect(answer).toMatchObject({ status: 'OK' });
 });
 
 it('takes the nearest of all deadlines, and does not run what is past it', async () => {
@@ -352,7 +365,7 @@ function headersOf(more: http2.OutgoingHttpHeaders = {}): http2.OutgoingHttpHead
   };
 }
 
-/** Sends bytes as the body of a call; resolves with its status. */
+/** Sends bytes as the body of a call; resolves with its status and what it says. */
 function raw(
   session: http2.ClientHttp2Session,
   body: Buffer,
@@ -361,7 +374,8 @@ function raw(
   return new Promise((resolve) => {
     const stream = session.request(headersOf(more));
     const settle = (headers: http2.IncomingHttpHeaders): void => {
-      if (headers['grpc-status'] !== undefined) resolve(headers['grpc-status']);
+      const { 'grpc-status': code, 'grpc-message': said } = headers;
+      if (code !== undefined) resolve(`${code} ${decodeURI(String(said))}`);
     };
     stream.on('response', settle).on('trailers', settle).on('error', resolve);
     stream.resume();

@@ -1,23 +1,46 @@
 import path from 'node:path';
 import { ServiceError } from '../../../../errors';
+import type { Counted } from '../../../../grpc/field-count';
 import type { Call, GrpcService } from '../../../../grpc/service';
 import { infer } from '../infer';
 import { VERSION } from '../model';
 import type { ServedModel } from '../served-model';
 import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';
 
+/** Far more than a request has beside the elements of lists. */
+const OTHER_FIELDS = 1000;
+
+/** Of ModelInferRequest, in which all lists are bounded; messages of other methods have none. */
+const PARAMETERS: Counted = { 2: {} };
+const COUNTED: Counted = {
+  4: PARAMETERS,
+  5: {
+    3: 'packed', // shape
+    4: PARAMETERS,
+    // Contents: all but FP32 and FP64, which are cheap to read.
+    5: { 1: 'packed', 2: 'packed', 3: 'packed', 4: 'packed', 5: 'packed' },
+  },
+  6: { 2: PARAMETERS },
+};
+
 interface OfModel {
   readonly name: string;
   readonly version: string;
 }
 
-/** The protocol over gRPC, as tritonclient.grpc speaks it. */
-export function grpcService(served: ServedModel): GrpcService {
+/**
+ * The protocol over gRPC, as tritonclient.grpc speaks it.
+ *
+ * @param mostElements of a list
+ */
+export function grpcService(served: ServedModel, mostElements: number): GrpcService {
   return {
     name: 'inference.GRPCInferenceService',
     protos: { folder: path.join(__dirname, 'protos'), file: 'grpc_service.proto' },
     probes: ['ServerLive', 'ServerReady'],
     analyses: ['ModelInfer'],
+    // Each element of a list may be a field, in two inputs.
+    fields: { counted: COUNTED, most: OTHER_FIELDS + 2 * mostElements },
     refusal: (timeoutMs) => served.modelIfLoaded?.refusal(timeoutMs) ?? null,
     methods: {
       ServerLive: () => ({ live: true }),

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { type ServiceError, STATUS } from '../../../../errors';
 import type { ErrorShape } from '../../../error-shape';
 import { contextOf } from '../../../request-context';
-import { type Endpoint, inferOptions } from '../../../routes/endpoint';
+import { type Endpoint, type EndpointLimits, inferOptions } from '../../../routes/endpoint';
 import { sendJson } from '../../../send-json';
 import type { Protocol } from '../../protocol';
 import { grpcService } from '../grpc/service';
@@ -16,7 +16,7 @@ const LIVE = '/v2/health/live';
 const READY = '/v2/health/ready';
 
 /** The protocol over HTTP, as tritonclient.http speaks it. */
-export function openInference(served: ServedModel): Protocol {
+export function openInference(served: ServedModel, { listLength }: EndpointLimits): Protocol {
   return {
     endpoints: served.paths.map((path) => inferEndpoint(`${path}/infer`, served)),
     gets: {
@@ -30,7 +30,7 @@ export function openInference(served: ServedModel): Protocol {
     errors: errorsOf(served),
     probes: [LIVE, READY],
     info: null,
-    grpc: () => grpcService(served),
+    grpc: () => grpcService(served, listLength),
     describe: () => ({
       tag: TAG,
       paths: describePaths(served),
