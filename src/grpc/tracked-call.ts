@@ -22,6 +22,8 @@ export class TrackedCall {
   /** From `startedAt`, in ms: the nearest of the client's and the service's. */
   timeoutMs: number;
   readonly path: string;
+  /** `address:port` of the client. */
+  readonly peer: string;
   readonly cancellation = new Cancellation();
   readonly #call: ServerInterceptingCallInterface;
   #metadata: Metadata | null = null;
@@ -31,6 +33,7 @@ export class TrackedCall {
 
   constructor(path: string, call: ServerInterceptingCallInterface, longestMs: number) {
     this.path = path;
+    this.peer = call.getPeer();
     this.#call = call;
     this.timeoutMs = Math.min(longestMs, Number(call.getDeadline()) - Date.now());
     this.#overhear(call);
@@ -40,11 +43,6 @@ export class TrackedCall {
   begin(metadata: Metadata): void {
     this.#metadata = metadata;
     this.requestId = requestIdOf(metadata.get('x-request-id')[0]);
-  }
-
-  /** `address:port` of the client. */
-  get peer(): string {
-    return this.#call.getPeer();
   }
 
   get remainingMs(): number {
