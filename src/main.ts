@@ -76,6 +76,7 @@ async function run(config: Config): Promise<void> {
   const tracer = startTracing(config, packageVersion(), log.logger);
   const { describeApi } =
     require('./http/openapi/document') as typeof import('./http/openapi/document');
+  if (config.grpcPort !== null) require('./grpc/server');
   // A load that is told to stop is left, since a model may never come back from it.
   const loaded = await Promise.race([Promise.all([loading, reading]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {

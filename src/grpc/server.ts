@@ -2,6 +2,9 @@ import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
 import { type ConnectionInjector, Server, ServerCredentials } from '@grpc/grpc-js';
+import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
+import { ReflectionService } from '@grpc/reflection';
+import { protoPath } from 'grpc-health-check';
 import type { Logger } from 'pino';
 import { type Certificate, TLS_VERSION } from '../http/access/certificate';
 import type { ApiKeys } from '../http/access/keys';
@@ -13,8 +16,7 @@ import type { Turns } from '../http/turns';
 import { Calls } from './calls';
 import { HEALTH_SERVICE, Health } from './health';
 import { Receiving } from './receiving';
-import { addReflection } from './reflection';
-import type { GrpcService } from './service';
+import { type GrpcService, LOADING } from './service';
 import { addService } from './unary';
 
 /** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
@@ -90,9 +92,12 @@ export class GrpcServer {
       'grpc-node.max_session_memory': SESSION_MEMORY_MB,
       'grpc.enable_channelz': 0,
     });
-    for (const service of services) addService(this.#server, service, this.#calls, options);
+    const loaded = load(services);
+    for (const service of services) {
+      addService(this.#server, service, this.#calls, { ...options, loaded });
+    }
     this.#health.addTo(this.#server);
-    addReflection(this.#server, services);
+    new ReflectionService(loaded).addToServer(this.#server); // for clients such as grpcurl
     // Connections are accepted here, where they can be counted, bounded and given a new certificate.
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
     this.#secure = certificate && this.#listenSecurely(certificate);
@@ -185,6 +190,13 @@ export class GrpcServer {
     this.#receiving.opened(socket);
     this.#injector.injectConnection(socket);
   }
+}
+
+/** The protocol files of all services, that of health among them: once, for they take a while. */
+function load(services: readonly GrpcService[]): PackageDefinition {
+  const files = [...services.map(({ protos }) => protos.file), protoPath];
+  const includeDirs = services.map(({ protos }) => protos.folder);
+  return loadSync(files, { ...LOADING, includeDirs });
 }
 
 /** Its 'close' follows. */

@@ -1,12 +1,12 @@
 import type { Server, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
+import type { PackageDefinition } from '@grpc/proto-loader';
 import { toServiceError } from '../http/middleware/answer-errors';
 import type { Readiness } from '../http/readiness';
 import { roundMs } from '../http/timings';
 import type { Turns } from '../http/turns';
 import type { Calls } from './calls';
 import { readCarefully, Unreadable } from './reading';
-import { type GrpcService, LOADING, type Method } from './service';
+import type { GrpcService, Method } from './service';
 import type { TrackedCall } from './tracked-call';
 
 interface Surroundings {
@@ -20,11 +20,10 @@ export function addService(
   server: Server,
   service: GrpcService,
   calls: Calls,
-  surroundings: Surroundings,
+  surroundings: Surroundings & { readonly loaded: PackageDefinition },
 ): void {
-  const { name, protos, methods } = service;
-  const loaded = loadSync(protos.file, { ...LOADING, includeDirs: [protos.folder] });
-  const definition = readCarefully(loaded[name] as ServiceDefinition, service);
+  const { name, methods } = service;
+  const definition = readCarefully(surroundings.loaded[name] as ServiceDefinition, service);
   const handlers = Object.entries(methods).map(([method, handle]) => [
     method,
     (call: ServerUnaryCall<never, object>, callback: sendUnaryData<object>) => {
