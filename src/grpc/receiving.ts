@@ -45,8 +45,12 @@ export class Receiving {
 
   opened(socket: Socket): void {
     const peer = `${socket.remoteAddress}:${socket.remotePort}`;
-    this.#byPeer.set(peer, { socket, receiving: new Set(), open: 0, settledBytes: 0 });
-    socket.on('close', () => this.#byPeer.delete(peer));
+    const connection = { socket, receiving: new Set<TrackedCall>(), open: 0, settledBytes: 0 };
+    this.#byPeer.set(peer, connection);
+    socket.on('close', () => {
+      // Another connection may have come from the same port already.
+      if (this.#byPeer.get(peer) === connection) this.#byPeer.delete(peer);
+    });
   }
 
   begin(call: TrackedCall): void {
