@@ -8,6 +8,7 @@ const WITH_HASHES = [
   'scripts/check-native.txt',
   'test/schemathesis/requirements.txt',
   'test/clients/python/requirements.txt',
+  'examples/ray/requirements.txt',
 ];
 
 /** By hand, for golden files, training and comparisons: versions alone. */

@@ -11,6 +11,7 @@ const REPLACES = 'replaces files that other tests use at the same time';
 const COMPILES = 'compiles for minutes: test/lifecycle/package.test.ts goes as far as the compiler';
 const DOCKER = 'needs Docker';
 const KUBERNETES = 'needs a cluster';
+const RAY = 'test/soak/ray.test.ts runs it';
 const TRANSFORMERS = 'needs a Python with torch and transformers';
 const FUZZES = 'compiles fuzzers with clang; what they have kept runs in the C++ and Rust suites';
 
@@ -23,6 +24,10 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'npm run check': 'is run beside the tests',
   'npm install ./libtorch-serve-0.1.0.tgz': 'test/lifecycle/package.test.ts packs and installs it',
   'npx libtorch-serve build': COMPILES,
+  'pip install --require-hashes -r examples/ray/requirements.txt': RAY,
+  'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
+    'needs a cluster of Ray',
+  'python examples/ray/demo.py': RAY,
   'npm run parity -- /path/to/model': TRANSFORMERS,
   'npm run parity -- /path/to/model --texts mine.txt': TRANSFORMERS,
   'docker build -t libtorch-serve .': DOCKER,
