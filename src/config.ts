@@ -20,6 +20,8 @@ export interface Config {
   /** Undefined: all interfaces. */
   readonly host: string | undefined;
   readonly port: number;
+  /** Null: no gRPC. */
+  readonly grpcPort: number | null;
   /** Absolute. */
   readonly sentimentModelDir: string;
   /** Absolute. */
@@ -199,6 +201,9 @@ function describeContradictions(values: SettingValues): readonly string[] {
         `received ${values.MAX_LIST_LENGTH}: the queue could never take such a list`,
     );
   }
+  if (values.GRPC_PORT === values.PORT && values.PORT !== 0) {
+    problems.push(`GRPC_PORT: expected another one than PORT, ${values.PORT}`);
+  }
   if (values.BODY_MEMORY < values.BODY_LIMIT) {
     problems.push(
       `BODY_MEMORY: expected at least BODY_LIMIT, ${values.BODY_LIMIT}, ` +
@@ -233,6 +238,7 @@ function toConfig(
     service,
     host: values.HOST || undefined,
     port: values.PORT,
+    grpcPort: values.GRPC_PORT,
     sentimentModelDir: path.resolve(place.workingDirectory, values.SENTIMENT_MODEL_DIR),
     eegModelPath: path.resolve(place.workingDirectory, values.EEG_MODEL_PATH),
     scheduling: {
@@ -287,10 +293,11 @@ function describeWhatIsHardlyMeant(values: SettingValues, place: Place): string[
         'this process may use: expect it to be slower',
     );
   }
-  const most = place.descriptorsGranted - DESCRIPTORS_KEPT;
+  const ports = values.GRPC_PORT === null ? 1 : 2;
+  const most = Math.floor((place.descriptorsGranted - DESCRIPTORS_KEPT) / ports);
   if (values.MAX_CONNECTIONS > Math.max(16, most)) {
     warnings.push(
-      `MAX_CONNECTIONS is ${values.MAX_CONNECTIONS}, but this process may have ` +
+      `MAX_CONNECTIONS is ${values.MAX_CONNECTIONS}${ports > 1 ? ' on each port' : ''}, but this process may have ` +
         `${place.descriptorsGranted} descriptors open (ulimit -n), and needs some itself`,
     );
   }

@@ -7,6 +7,7 @@ import { cargoMetadata, npmPackages, requirements, wheels } from './components.m
 const WITH_HASHES = [
   'scripts/check-native.txt',
   'test/schemathesis/requirements.txt',
+  'test/clients/python/requirements.txt',
   'examples/ray/requirements.txt',
 ];
 
