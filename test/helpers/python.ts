@@ -17,11 +17,16 @@ export async function installPython(name: string, requirements: string): Promise
   const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const target = path.join(ROOT, 'build', `${name}-${hash}`);
   if (existsSync(target)) return target;
-  const partial = `${target}.partial`;
+  const partial = `${target}.${process.pid}.partial`; // another test may install it, too
   rmSync(partial, { recursive: true, force: true });
   const pip = ['-m', 'pip', 'install', '--quiet', '--require-hashes', '--only-binary=:all:'];
   const args = [...pip, '--target', partial, '--requirement', requirements];
   await runFile('python3', args, { timeout: INSTALL_MS });
-  renameSync(partial, target); // only when it is whole
+  try {
+    renameSync(partial, target); // only when it is whole
+  } catch (error) {
+    if (!existsSync(target)) throw error;
+    rmSync(partial, { recursive: true });
+  }
   return target;
 }
