@@ -13,6 +13,7 @@ const DOCKER = 'needs Docker';
 const KUBERNETES = 'needs a cluster';
 const RAY = 'test/soak/ray.test.ts runs it';
 const TRANSFORMERS = 'needs a Python with torch and transformers';
+const MEASURES = 'a benchmark takes minutes';
 const FUZZES = 'compiles fuzzers with clang; what they have kept runs in the C++ and Rust suites';
 
 /** Commands that are not run, as they stand in a page (without the comment behind them), and why. */
@@ -42,6 +43,9 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   ].join('\n')]: DOCKER,
   'kubectl rollout status deployment/libtorch-serve-sentiment': KUBERNETES,
   'kubectl rollout undo deployment/libtorch-serve-sentiment': KUBERNETES,
+  'node bench/classify.mjs --rows 4096': MEASURES,
+  'node bench/classify.mjs --rows 2048 --rounds 3': MEASURES,
+  'node bench/classify.mjs --service eeg --rows 16384 --rounds 3': MEASURES,
   'node scripts/fuzz/parsers.mjs': FUZZES,
   'node scripts/fuzz/parsers.mjs --seconds=3600 pickle': FUZZES,
   'node scripts/fuzz/parsers.mjs --seconds=0': FUZZES,
