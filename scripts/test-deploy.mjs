@@ -6,11 +6,12 @@
  *   schema    kubernetes-validate, against the schemas of the newest Kubernetes that it has
  *   kserve    KServe's own SDK reads runtimes and services
  *   compose   compose-go, the reader of docker compose
+ *   grafana   Grafana's own SDK reads the dashboard
  *   cluster   a real API server (kube-apiserver, etcd) is given all of it
  *
  * Usage: node scripts/test-deploy.mjs [part …], default: all
  */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ApiServer } from './deploy/api-server.mjs';
 import { applyAlerts, applyAll, prepare, refuses } from './deploy/cluster.mjs';
@@ -84,6 +85,15 @@ const PARTS = {
     });
     await check('compose-go asks for the password of Grafana', () =>
       refused(() => read({ GRAFANA_PASSWORD: '' }), /GRAFANA_PASSWORD/),
+    );
+  },
+  grafana: async () => {
+    const dashboard = readFileSync(path.join(ROOT, 'deploy/grafana/libtorch-serve.json'), 'utf8');
+    const read = (input) =>
+      run(python(), [path.join(ROOT, 'test/deploy/dashboard.py')], { input }).trim();
+    await check('Grafana SDK', () => read(dashboard));
+    await check('Grafana SDK refuses an unknown field', () =>
+      refused(() => read(dashboard.replace('"fieldConfig"', '"fieldConfg"')), /fieldConfg/),
     );
   },
   cluster: async () => {
