@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { SETTINGS } from '../../src/settings';
+import { DEPLOY, SHUTDOWN_S, unknownSettings } from '../helpers/deployed';
 import { Folder } from '../helpers/files';
 import { post, request } from '../helpers/http';
-import { killAll, MAIN, NodeProcess, ROOT, startService } from '../helpers/service';
+import { killAll, MAIN, NodeProcess, startService } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
 
-const UNIT = path.join(ROOT, 'deploy', 'systemd', 'libtorch-serve@.service');
+const UNIT = path.join(DEPLOY, 'systemd', 'libtorch-serve@.service');
 const text = readFileSync(UNIT, 'utf8');
 
 function canRun(program: string): boolean {
@@ -78,7 +78,7 @@ async function traceOf(which: (typeof SERVICE_CASES)[number]): Promise<string> {
 
 itWithSystemd('systemd takes the unit as it is', () => {
   const script = '/opt/libtorch-serve/node_modules/libtorch-serve/dist/main.js';
-  expect(text).toContain(`ExecStart=/usr/bin/node ${script} %i\n`);
+  expect(text).toContain(`ExecStart=/usr/bin/node ${script} $SERVICE\n`);
   const here = text.replace(`/usr/bin/node ${script}`, `${process.execPath} ${MAIN}`);
   const unit = folder.put('libtorch-serve@.service', here, 0o644);
   expect(analyze('verify', '--man=no', unit)).toBe('');
@@ -106,10 +106,28 @@ itWithBoth.each(SERVICE_CASES)('it allows what $name asks of the kernel', async 
   expect([...families].filter((family) => !allowedFamilies.includes(family))).toEqual([]);
 });
 
+it('has files of settings that are settings, of replicas that nginx asks', () => {
+  const folderOf = path.dirname(UNIT);
+  const files = readdirSync(folderOf).filter((name) => name.endsWith('.env'));
+  expect(files.sort()).toEqual(['eeg.env', 'sentiment-a.env', 'sentiment-b.env']);
+  const given = files.map((file) => {
+    const lines = readFileSync(path.join(folderOf, file), 'utf8').matchAll(/^(\w+)=(.*)$/gm);
+    return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+  });
+  for (const { SERVICE, ...settings } of given) {
+    expect(['eeg', 'sentiment']).toContain(SERVICE);
+    expect(unknownSettings(Object.keys(settings))).toEqual([]);
+  }
+  const conf = readFileSync(path.join(DEPLOY, 'nginx', 'libtorch-serve.conf'), 'utf8');
+  const upstream = [...conf.matchAll(/^ +server 127\.0\.0\.1:(\d+) /gm)].map(([, port]) => port);
+  const replicas = given.filter(({ SERVICE }) => SERVICE === 'sentiment');
+  expect(replicas.map(({ PORT }) => PORT)).toEqual(upstream);
+});
+
 it('does not start a service again whose settings are wrong, and waits for one that drains', async () => {
   const wrong = new NodeProcess({ args: ['sentiment'], env: { PORT: 'none' } });
   const { code } = await wrong.exit;
   expect(setting('RestartPreventExitStatus')).toEqual([String(code)]);
   const [seconds] = setting('TimeoutStopSec').map(Number);
-  expect(seconds).toBeGreaterThan(Number(SETTINGS.SHUTDOWN_TIMEOUT_MS.default) / 1000);
+  expect(seconds).toBeGreaterThan(SHUTDOWN_S);
 });
