@@ -4,17 +4,23 @@
  *
  *   build     kustomize makes each overlay
  *   schema    kubernetes-validate, against the schemas of the newest Kubernetes that it has
+ *   definitions  what the Prometheus operator defines, against its own definitions
+ *   admission the code with which Kubernetes' API server reads, fills in and validates
  *   kserve    KServe's own SDK reads runtimes and services
  *   compose   compose-go, the reader of docker compose
  *   grafana   Grafana's own SDK reads the dashboard
- *   cluster   a real API server (kube-apiserver, etcd) is given all of it
+ *   cluster   a real API server (kube-apiserver, etcd) is given all of it; not by default, for it takes
+ *             long to build
  *
- * Usage: node scripts/test-deploy.mjs [part …], default: all
+ * Usage: node scripts/test-deploy.mjs [part …], default: all but cluster
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { ApiServer } from './deploy/api-server.mjs';
 import { applyAlerts, applyAll, prepare, refuses } from './deploy/cluster.mjs';
+import { alertsAsRule, judgeOf } from './deploy/definitions.mjs';
+import { expectItsPods } from './deploy/selectors.mjs';
 import { program, python, ROOT, run } from './deploy/tools.mjs';
 
 const KUBERNETES = path.join(ROOT, 'deploy/kubernetes');
@@ -37,10 +43,18 @@ async function check(what, isSo) {
 const kustomize = (folder) => run(program('kustomize'), ['build', path.join(KUBERNETES, folder)]);
 const kinds = (text) => text.match(/^kind: .*/gm).map((line) => line.slice('kind: '.length));
 
+const objects = (text) => parseAllDocuments(text).map((document) => document.toJS());
+const ofKind = (text, kind) => objects(text).filter((object) => object.kind === kind);
+
 const PARTS = {
   build: async () => {
     for (const folder of [...OVERLAYS, 'kserve']) {
       await check(`kustomize build ${folder}`, () => kinds(kustomize(folder)).join(', '));
+    }
+    for (const folder of OVERLAYS) {
+      await check(`${folder}: all objects are about the Pods of its Deployment`, () =>
+        expectItsPods(objects(kustomize(folder))),
+      );
     }
   },
   schema: async () => {
@@ -64,6 +78,49 @@ const PARTS = {
         /maxSuge/,
       ),
     );
+  },
+  definitions: async () => {
+    const monitors = judgeOf('servicemonitors');
+    for (const folder of OVERLAYS.filter((name) => name.endsWith('-autoscaled'))) {
+      await check(`ServiceMonitor of ${folder}, as the Prometheus operator defines it`, () => {
+        const found = ofKind(kustomize(folder), 'ServiceMonitor');
+        if (found.length !== 1) throw new Error(`there are ${found.length}`);
+        monitors(found[0]);
+      });
+    }
+    await check('the alerts as a PrometheusRule, as the Prometheus operator defines it', () =>
+      judgeOf('prometheusrules')(alertsAsRule()),
+    );
+    await check('the definition refuses an unknown field', () => {
+      const [monitor] = ofKind(kustomize('overlays/eeg-autoscaled'), 'ServiceMonitor');
+      monitor.spec.endpoints[0].intervall = '15s';
+      return refused(() => monitors(monitor), /additional properties/);
+    });
+  },
+  admission: async () => {
+    const judge = (input) => run(program('admission'), [], { input });
+    for (const folder of OVERLAYS) {
+      await check(`Kubernetes' validation, and "restricted", of ${folder}`, () => {
+        const said = judge(kustomize(folder));
+        return `${said.match(/ is taken$/gm)?.length} objects`;
+      });
+    }
+    const wrong = (from, to) => () => judge(kustomize('overlays/eeg-autoscaled').replace(from, to));
+    for (const [what, from, to, pattern] of [
+      ['an unknown field', 'maxSurge:', 'maxSuge:', /unknown field/],
+      [
+        'a selector of other Pods',
+        'libtorch-serve\n  strategy',
+        'other\n  strategy',
+        /does not match template/,
+      ],
+      ['a port that is none', 'port: 80\n', 'port: 80000\n', /between 1 and 65535/],
+      ['a Pod of root', 'runAsNonRoot: true', 'runAsNonRoot: false', /PodSecurity "restricted"/],
+    ]) {
+      await check(`Kubernetes' validation refuses ${what}`, () =>
+        refused(wrong(from, to), pattern),
+      );
+    }
   },
   kserve: async () => {
     const read = (input) =>
@@ -134,6 +191,7 @@ if (unknown.length > 0) {
   console.error(`${unknown.join(', ')}: expected ${Object.keys(PARTS).join(', ')}`);
   process.exit(2);
 }
-for (const part of asked.length > 0 ? asked : Object.keys(PARTS)) await PARTS[part]();
+const usual = Object.keys(PARTS).filter((part) => part !== 'cluster');
+for (const part of asked.length > 0 ? asked : usual) await PARTS[part]();
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exitCode = counts.failed === 0 ? 0 : 1;

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
-import { operatorDefinition, ROOT } from './tools.mjs';
+import { alertsAsRule } from './definitions.mjs';
+import { operatorDefinition } from './tools.mjs';
 
 const NAMESPACE = 'models';
 
@@ -59,17 +58,6 @@ export async function applyAll(server, text) {
     }
   }
   const deployment = objects.find(({ kind }) => kind === 'Deployment');
-  const { labels } = deployment.spec.template.metadata;
-  for (const { kind, metadata, spec } of objects) {
-    const selector =
-      kind === 'Service' ? spec.selector : (spec.selector ?? spec.podSelector)?.matchLabels;
-    if (kind === 'HorizontalPodAutoscaler') {
-      if (spec.scaleTargetRef.name !== deployment.metadata.name)
-        throw new Error(`${kind}: scales another`);
-    } else if (JSON.stringify(selector) !== JSON.stringify(labels)) {
-      throw new Error(`${kind} ${metadata.name} selects ${JSON.stringify(selector)}`);
-    }
-  }
   await admit(server, deployment);
 }
 
@@ -88,15 +76,8 @@ async function admit(server, { metadata, spec }) {
     throw new Error(`a Pod of root: ${refusal}`);
 }
 
-/** The alerts as the operator takes them (docs/deploy.md). */
 export async function applyAlerts(server) {
-  const file = path.join(ROOT, 'deploy/prometheus/alerts.yml');
-  await apply(server, {
-    apiVersion: 'monitoring.coreos.com/v1',
-    kind: 'PrometheusRule',
-    metadata: { name: 'libtorch-serve' },
-    spec: parse(readFileSync(file, 'utf8')),
-  });
+  await apply(server, alertsAsRule());
 }
 
 /** What is wrong is refused, or this proves nothing. */

@@ -11,6 +11,7 @@ const FOLDER = path.join(ROOT, 'build/deploy');
 /** Programs by the Go packages of test/deploy/tools that they are. */
 const PROGRAMS = {
   kustomize: 'sigs.k8s.io/kustomize/kustomize/v5',
+  admission: './admission',
   compose: './compose',
   etcd: 'go.etcd.io/etcd/server/v3',
   'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
@@ -34,7 +35,7 @@ export function run(command, args, options = {}) {
 /** The path of a program, built from its Go module the first time and whenever the module changed. */
 export function program(name) {
   const place = path.join(FOLDER, 'bin', name);
-  const state = ['go.mod', 'go.sum', 'compose/main.go']
+  const state = ['go.mod', 'go.sum', 'admission/main.go', 'compose/main.go']
     .map((file) => readFileSync(path.join(MODULE, file), 'utf8'))
     .join('');
   const stamp = `${place}.state`;
