@@ -4,7 +4,7 @@ import path from 'node:path';
 import { DEPLOY, SHUTDOWN_S, unknownSettings } from '../helpers/deployed';
 import { Folder } from '../helpers/files';
 import { post, request } from '../helpers/http';
-import { killAll, MAIN, NodeProcess, startService } from '../helpers/service';
+import { killAll, MAIN, NodeProcess, ROOT, startService } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
 
 const UNIT = path.join(DEPLOY, 'systemd', 'libtorch-serve@.service');
@@ -90,6 +90,8 @@ itWithSystemd('its exposure is what it says', () => {
   const stated = /`systemd-analyze security` says (\d+\.\d)/;
   expect(exposure).toBe(stated.exec(text)?.[1]);
   expect(Number(exposure)).toBeLessThan(2);
+  const page = readFileSync(path.join(ROOT, 'docs', 'deploy.md'), 'utf8');
+  expect(page).toContain(`\`systemd-analyze security\` gives that ${exposure},`);
 });
 
 itWithBoth.each(SERVICE_CASES)('it allows what $name asks of the kernel', async (which) => {
