@@ -12,6 +12,8 @@ const COMPILES = 'compiles for minutes: test/lifecycle/package.test.ts goes as f
 const DOCKER = 'needs Docker';
 const KUBERNETES = 'needs a cluster';
 const RAY = 'test/soak/ray.test.ts runs it';
+const SYSTEMD = 'installs into this machine: test/lifecycle/systemd.test.ts looks at the unit';
+const NGINX = 'installs into this machine: test/http/nginx.test.ts runs the file';
 const TRANSFORMERS = 'needs a Python with torch and transformers';
 const MEASURES = 'a benchmark takes minutes';
 const FUZZES = 'compiles fuzzers with clang; what they have kept runs in the C++ and Rust suites';
@@ -41,6 +43,19 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
     'docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=2g --cpus=2 --pids-limit=256 \\',
     '  --ulimit core=0 --network=models -v /path/to/model:/model:ro -e SENTIMENT_MODEL_DIR=/model libtorch-serve',
   ].join('\n')]: DOCKER,
+  'GRAFANA_PASSWORD=… docker compose -f deploy/compose.yaml up -d': DOCKER,
+  'kubectl apply -k deploy/kubernetes/overlays/sentiment': KUBERNETES,
+  'kubectl apply -k deploy/kubernetes/kserve': KUBERNETES,
+  'kubectl apply -f rule.yaml': KUBERNETES,
+  'mkdir -p /etc/libtorch-serve': SYSTEMD,
+  'cp deploy/systemd/*.env /etc/libtorch-serve/': SYSTEMD,
+  'cp deploy/systemd/libtorch-serve@.service /etc/systemd/system/': SYSTEMD,
+  'systemctl daemon-reload': SYSTEMD,
+  'systemctl enable --now libtorch-serve@sentiment-a libtorch-serve@sentiment-b libtorch-serve@eeg':
+    SYSTEMD,
+  'cp deploy/nginx/libtorch-serve.conf /etc/nginx/conf.d/': NGINX,
+  'nginx -t && nginx -s reload': NGINX,
+  'npm run test:deploy': 'builds programs of Go for minutes',
   'kubectl rollout status deployment/libtorch-serve-sentiment': KUBERNETES,
   'kubectl rollout undo deployment/libtorch-serve-sentiment': KUBERNETES,
   'node bench/classify.mjs --rows 4096': MEASURES,
