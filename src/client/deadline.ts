@@ -1,3 +1,5 @@
+import { onceAborted } from './abort';
+
 /**
  * Runs `run` with a signal that is aborted when `signal` is, with its reason, or after `timeoutMs` with a
  * DOMException named TimeoutError. Nothing of it is left afterwards, as of AbortSignal.any and
@@ -11,7 +13,7 @@ export async function withDeadline<Answer>(
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted) onAbort();
-  signal?.addEventListener('abort', onAbort);
+  const forget = signal && onceAborted(signal, onAbort);
   const timer = setTimeout(() => {
     controller.abort(new DOMException(`No answer within ${timeoutMs} ms.`, 'TimeoutError'));
   }, timeoutMs);
@@ -19,6 +21,6 @@ export async function withDeadline<Answer>(
     return await run(controller.signal);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
+    forget?.();
   }
 }

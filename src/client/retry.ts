@@ -1,3 +1,4 @@
+import { onceAborted } from './abort';
 import { ResponseError } from './errors';
 
 export interface RetryOptions {
@@ -74,12 +75,13 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       clearTimeout(timer);
+      forget?.();
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
+      forget?.();
       resolve();
     }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const forget = signal && onceAborted(signal, onAbort);
   });
 }

@@ -4,7 +4,7 @@ import { EEG_MODEL, killAll, type Service, startService, textModel } from '../he
 import { budgeted, report, SEED } from './budget';
 import { Draw } from './draw';
 import type { RawAnswer } from './requests/answer-reader';
-import { ApiDescription } from './requests/api';
+import { ApiDescription, type Operations } from './requests/api';
 import { type Case, makeCase } from './requests/cases';
 import { describe as describeCase, runLane } from './requests/lane';
 import { ROUTES } from './requests/routes';
@@ -94,7 +94,7 @@ function watchHealth(service: Service): { readonly stop: () => Promise<readonly 
 describe.each(SERVICES)('generated requests to the $name service', ({ name, env, count }) => {
   let service: Service;
   let tally: Tally;
-  let paths: ReadonlyMap<string, readonly string[]>;
+  let paths: ReadonlyMap<string, Operations>;
   const routes = ROUTES.filter((route) => route.service === name);
 
   beforeAll(async () => {

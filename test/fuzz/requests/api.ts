@@ -2,6 +2,8 @@ import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import { type Address, request } from '../../helpers/http';
 import type { RawAnswer } from './answer-reader';
 
+export type Operations = Readonly<Record<string, Operation>>;
+
 interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
@@ -11,13 +13,15 @@ interface Response {
 }
 
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly paths: Readonly<Record<string, Operations>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
 const ERROR: Response = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };
+/** In the form of whose path it is. */
+const OTHER_METHOD: Response = { content: { 'application/json': { schema: {} } } };
 const NOTHING: Response = {};
 /** A stack, a path, a second line: nothing that a client should read. */
 const LEAK = /\n|node_modules|\.[cm]?[jt]s:|dist\/|at \w+ \(|\/(?:tmp|home|root|usr)\//;
@@ -45,10 +49,9 @@ export class ApiDescription {
     return new ApiDescription((await request(service, { path: '/openapi.json' })).json as Document);
   }
 
-  /** And the methods that each has. */
-  get paths(): ReadonlyMap<string, readonly string[]> {
-    const described = Object.entries(this.#document.paths);
-    return new Map(described.map(([path, operations]) => [path, Object.keys(operations)]));
+  /** By method, the operations that each has. */
+  get paths(): ReadonlyMap<string, Operations> {
+    return new Map(Object.entries(this.#document.paths));
   }
 
   /**
@@ -73,10 +76,11 @@ export class ApiDescription {
     const value: unknown = JSON.parse(body.toString());
     const reference = described?.schema.$ref;
     if (reference) this.#validate(value, reference);
-    const { detail, error } = value as { readonly detail?: string; readonly error?: string };
-    if (status >= 400 && LEAK.test(detail ?? error ?? '')) {
-      throw new Error(`it tells too much: ${JSON.stringify(value)}`);
-    }
+    if (status < 400) return value;
+    const { detail, error } = value as { readonly detail?: unknown; readonly error?: unknown };
+    const told = detail ?? error;
+    if (typeof told !== 'string') throw new Error(`it says nothing: ${JSON.stringify(value)}`);
+    if (LEAK.test(told)) throw new Error(`it tells too much: ${JSON.stringify(value)}`);
     return value;
   }
 
@@ -86,8 +90,7 @@ export class ApiDescription {
     const operation = described[method === 'HEAD' ? 'get' : method.toLowerCase()];
     if (operation) return operation.responses[status];
     if (method === 'OPTIONS') return status === 204 ? NOTHING : undefined;
-    // Of a path that a protocol has alone, in the form of that.
-    if (status === 405) return described.get ? ERROR : (described.post?.responses[422] ?? ERROR);
+    if (status === 405) return OTHER_METHOD;
     return undefined;
   }
 

@@ -1,5 +1,6 @@
 import type { Draw } from '../draw';
 import { makeString } from '../strings';
+import type { Operations } from './api';
 import { makeBody } from './bodies';
 import { encode } from './encodings';
 import { frame } from './framing';
@@ -23,8 +24,8 @@ export interface CaseOptions {
   readonly draw: Draw;
   /** Of the service. */
   readonly routes: readonly Route[];
-  /** All paths of the service, and the methods that each has. */
-  readonly paths: ReadonlyMap<string, readonly string[]>;
+  /** All paths of the service, and by method the operations that each has. */
+  readonly paths: ReadonlyMap<string, Operations>;
   readonly bodyLimit: number;
 }
 
@@ -143,12 +144,13 @@ function makeOther(options: CaseOptions, id: string): Case {
   };
 }
 
-/** @param methods of its path; undefined: there is none */
-function statusOf(method: string, methods: readonly string[] | undefined): number {
-  if (!methods) return 404;
+/** @param operations of its path; undefined: there is none */
+function statusOf(method: string, operations: Operations | undefined): number {
+  if (!operations) return 404;
   if (method === 'OPTIONS') return 204;
-  if (method === 'POST') return methods.includes('post') ? 422 : 405;
-  return (method === 'GET' || method === 'HEAD') && methods.includes('get') ? 200 : 405;
+  // The Open Inference Protocol has no 422.
+  if (method === 'POST' && operations.post) return '422' in operations.post.responses ? 422 : 400;
+  return (method === 'GET' || method === 'HEAD') && operations.get ? 200 : 405;
 }
 
 /** Another way to write the same path. */
