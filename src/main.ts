@@ -2,7 +2,6 @@
 // First: it works beside the imports that follow.
 import './native/open-early';
 
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -18,6 +17,7 @@ import type { describeApi } from './http/openapi/document';
 import type { ServiceInfo } from './http/routes/info';
 import { readStaticFiles, type StaticFile } from './http/routes/static-files';
 import { HttpServer } from './http/server';
+import { buildNative, installLibtorch, installWhatIsMissing } from './install';
 import { createLog, type Log } from './log';
 import type { ServedModel } from './metrics/engine-metrics';
 import { createMetrics } from './metrics/metrics';
@@ -50,14 +50,13 @@ async function main(): Promise<void> {
   });
   if (command.type === 'help') process.stdout.write(helpText());
   else if (command.type === 'version') process.stdout.write(`${packageVersion()}\n`);
-  else if (command.type === 'build') buildNative();
-  else await run(command.config);
-}
-
-/** Compiles the addon, in a process of its own, which says what it does. */
-function buildNative(): void {
-  const script = path.join(PACKAGE_ROOT, 'scripts', 'build-native.mjs');
-  process.exitCode = spawnSync(process.execPath, [script], { stdio: 'inherit' }).status ?? 1;
+  else if (command.type === 'build') process.exitCode = await buildNative();
+  else if (command.type === 'install') process.exitCode = await installLibtorch();
+  else {
+    const exitCode = await installWhatIsMissing();
+    if (exitCode === 0) await run(command.config);
+    else process.exitCode = exitCode;
+  }
 }
 
 /** The life of the process: load, listen until told to stop, drain, unload. */
