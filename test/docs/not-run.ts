@@ -21,7 +21,8 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'npm run format': REPLACES,
   'npm test': 'is what runs this',
   'npm run check': 'is run beside the tests',
-  'npm install ./libtorch-serve-0.1.0.tgz': 'test/lifecycle/package.test.ts packs and installs it',
+  'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz':
+    'npm run test:install packs and installs them',
   'npx libtorch-serve build': COMPILES,
   'npm run parity -- /path/to/model': TRANSFORMERS,
   'npm run parity -- /path/to/model --texts mine.txt': TRANSFORMERS,
