@@ -8,7 +8,6 @@ export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
 };
 
 const REPLACES = 'replaces files that other tests use at the same time';
-const COMPILES = 'compiles for minutes: test/lifecycle/package.test.ts goes as far as the compiler';
 const DOCKER = 'needs Docker';
 const KUBERNETES = 'needs a cluster';
 const TRANSFORMERS = 'needs a Python with torch and transformers';
@@ -23,7 +22,6 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'npm run check': 'is run beside the tests',
   'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz':
     'npm run test:install packs and installs them',
-  'npx libtorch-serve build': COMPILES,
   'npm run parity -- /path/to/model': TRANSFORMERS,
   'npm run parity -- /path/to/model --texts mine.txt': TRANSFORMERS,
   'docker build -t libtorch-serve .': DOCKER,

@@ -1,5 +1,6 @@
 /** The prebuilt addon in a package of its own: what it needs, and what is said where it does not fit. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   cpSync,
@@ -7,8 +8,11 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { describeLibcProblem, PREBUILT_PACKAGE } from '../../src/native/addon';
@@ -105,6 +109,34 @@ describe('a prebuilt addon', () => {
     const text = readFileSync(path.join(ROOT, 'docs/install.md'), 'utf8');
     const [, glibc, glibcxx] = /glibc (\d\S+) and GLIBCXX_([\d.]+\d)/.exec(text) ?? [];
     expect(manifest.needs).toMatchObject({ glibc, glibcxx });
+  });
+});
+
+describe('a service without LibTorch', () => {
+  it('fetches it first, and ends when it is told to meanwhile', async () => {
+    for (const name of ['undici', 'yauzl', 'pend', 'proxy-from-env'])
+      symlinkSync(
+        path.join(ROOT, 'node_modules', name),
+        path.join(temporary, 'node_modules', name),
+      );
+    const index = createServer(); // takes requests, and never answers
+    index.listen(0, '127.0.0.1');
+    await once(index, 'listening');
+    const env = {
+      PATH: process.env.PATH,
+      XDG_CACHE_HOME: temporary,
+      NODE_PATH: path.join(ROOT, 'node_modules'),
+      PIP_CONFIG_FILE: os.devNull,
+      PIP_INDEX_URL: `http://127.0.0.1:${(index.address() as AddressInfo).port}`,
+    };
+    const main = path.join(temporary, 'node_modules/libtorch-serve/dist/main.js');
+    const child = spawn(process.execPath, [main, 'sentiment'], { env, stdio: 'ignore' });
+    const [{ url, socket }] = await once(index, 'request');
+    expect(url).toBe('/torch/');
+    child.kill('SIGTERM');
+    const [[code]] = await Promise.all([once(child, 'close'), once(socket, 'close')]);
+    expect(code).toBe(1);
+    index.close();
   });
 });
 
