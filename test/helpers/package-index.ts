@@ -54,6 +54,8 @@ export class PackageIndex {
   takesRanges = true;
   /** Break the connection of a file after so many bytes: the next time, and the time after that, … */
   breaks: number[] = [];
+  /** Awaited before: what is on its way when a connection breaks may be lost. */
+  beforeBreak: (sent: number) => Promise<void> = async () => {};
   /** Do not break it there, but send no more. */
   hangs = false;
   readonly asked: Asked[] = [];
@@ -118,7 +120,7 @@ export class PackageIndex {
     response.writeHead(part ? 206 : 200, { 'content-length': bytes.length - start });
     response.write(bytes.subarray(start, end), () => {
       if (end === bytes.length) response.end();
-      else if (!this.hangs) response.destroy();
+      else if (!this.hangs) void this.beforeBreak(end).then(() => response.destroy());
     });
   }
 }
