@@ -6,7 +6,7 @@ const REDRAW_MS = 100;
 export class Progress {
   #total;
   #stream;
-  #drawnAt = 0;
+  #drawnAt = Number.NEGATIVE_INFINITY;
   #tenths = 0;
   #first;
 
