@@ -7,16 +7,22 @@ const typescript = [
   },
 ];
 
+/** Of the packages that tests load, these are ES modules, which Jest does not run. */
+const ES_MODULES = 'edfjs|marked|hyparquet|hyparquet-writer|hyparquet-compressors|hysnappy';
+
+/** Folders of test/. */
+const SUITES = [
+  ...['unit', 'http', 'lifecycle', 'browser', 'docs', 'soak', 'fuzz', 'hostile', 'clients'],
+  'classify',
+];
+
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: 'node',
-  roots: ['unit', 'http', 'lifecycle', 'browser', 'docs', 'soak', 'fuzz', 'hostile', 'clients'].map(
-    (folder) => `<rootDir>/test/${folder}`,
-  ),
+  roots: SUITES.map((folder) => `<rootDir>/test/${folder}`),
   testMatch: ['**/*.test.ts'],
-  // Of the packages that tests load, these are ES modules, which Jest does not run.
-  transform: { '^.+\\.ts$': typescript, '/node_modules/(edfjs|marked)/.+\\.js$': typescript },
-  transformIgnorePatterns: ['/node_modules/(?!(edfjs|marked)/)'],
+  transform: { '^.+\\.ts$': typescript, [`/node_modules/(?:${ES_MODULES})/.+\\.js$`]: typescript },
+  transformIgnorePatterns: [`/node_modules/(?!(?:${ES_MODULES})/)`],
   // The suites in test/http and test/lifecycle start real services; two of them at a time leave
   // each enough of a small machine to answer in time.
   maxWorkers: 2,

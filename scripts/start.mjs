@@ -1,6 +1,7 @@
 // Starts the built services with the shipped models and passes signals on to them.
 //   node scripts/start.mjs                  sentiment on PORT (8000) and EEG on PORT + 1 (8001)
 //   node scripts/start.mjs sentiment|eeg    one of them, on PORT (8000)
+// GRPC_PORT likewise, where it is set.
 // Flags are passed on, as in `npm start -- --log-level debug`. When one service ends, so does all.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
@@ -14,17 +15,20 @@ const single = SERVICES.find((name) => name === args[0]);
 const names = single ? [single] : SERVICES;
 const flags = single ? args.slice(1) : args;
 const basePort = process.env.PORT || '8000';
+const { GRPC_PORT: baseGrpcPort } = process.env;
 
 let exitCode = 0;
 let stoppedAt = null;
 
 const children = names.map((name, index) => {
-  // 0 is any free port, and what is no number is passed on for the service to explain.
-  const port = Number(basePort) > 0 ? String(Number(basePort) + index) : basePort;
   const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'main.js'), name, ...flags], {
     // The EEG service looks for eeg_model.pt in its working directory.
     cwd: name === 'eeg' ? path.join(ROOT, 'models', 'eeg') : ROOT,
-    env: { ...process.env, PORT: port },
+    env: {
+      ...process.env,
+      PORT: portOf(basePort, index),
+      ...(baseGrpcPort && { GRPC_PORT: portOf(baseGrpcPort, index) }),
+    },
     // Through the channel a service learns that this process has gone, whatever ended it.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     // A process group of its own: Ctrl-C reaches it once, through `stop`, not twice.
@@ -37,6 +41,11 @@ const children = names.map((name, index) => {
   });
   return child;
 });
+
+/** 0 is any free port, and what is no number is passed on for the service to explain. */
+function portOf(base, index) {
+  return Number(base) > 0 ? String(Number(base) + index) : base;
+}
 
 function stop(signal) {
   stoppedAt ??= Date.now();

@@ -11,7 +11,9 @@ import { type BodyBounds, boundBodies } from './http/middleware/bound-bodies';
 import { readBytes, readJson } from './http/middleware/read-body';
 import { checkHeaders, trackRequest } from './http/middleware/track-request';
 import { errorShapes, type Protocol } from './http/protocols/protocol';
+import { type Readiness, readinessOf } from './http/readiness';
 import { RefusalLog } from './http/refusal-log';
+import type { Watchers } from './http/report';
 import type { Endpoint } from './http/routes/endpoint';
 import { health } from './http/routes/health';
 import { info, type ServiceInfo } from './http/routes/info';
@@ -24,6 +26,9 @@ import { Turns } from './http/turns';
 import { UnsentAnswers } from './http/unsent-answers';
 import type { Metrics } from './metrics/metrics';
 import type { Tracer } from './tracing/tracer';
+
+/** What probes and scrapers ask every few seconds, beside the probes of protocols. */
+const ASKED_BY_MACHINES = ['/health', '/ready', '/metrics'];
 
 export interface AppOptions {
   /** Of the service itself. */
@@ -62,6 +67,8 @@ export interface App {
   readonly listener: Listener;
   readonly turns: Turns;
   readonly refusals: RefusalLog;
+  readonly readiness: Readiness;
+  readonly watchers: Watchers;
 }
 
 /** Builds the app of one service; it does not listen. */
@@ -81,7 +88,7 @@ export function createApp(options: AppOptions): App {
   const endpoints = [...options.endpoints, ...protocols.flatMap((protocol) => protocol.endpoints)];
   const routes = new RouteTable();
   routes.get('/health', health(serviceInfo.model.loaded));
-  routes.get('/ready', ready(serviceInfo.model, inFlight, options.describeProblem));
+  routes.get('/ready', ready);
   routes.get('/info', info(serviceInfo, protocols));
   routes.get('/openapi.json', openapi(options.describeApi));
   routes.get('/metrics', metrics(options.metrics));
@@ -101,16 +108,17 @@ export function createApp(options: AppOptions): App {
 
   const { logger, metrics: counted, tracer } = options;
   const refusals = new RefusalLog(logger);
-  const watchers = { logger, refusals, metrics: counted.requests, tracer, unsentAnswers };
-  const track = trackRequest(inFlight, watchers);
+  const readiness = readinessOf(serviceInfo.model, inFlight, options.describeProblem);
+  const probes = protocols.flatMap((protocol) => protocol.probes);
+  const watchers = {
+    ...{ logger, refusals, metrics: counted.requests, tracer },
+    machineRoutes: new Set([...ASKED_BY_MACHINES, ...probes]),
+  };
+  const track = trackRequest(inFlight, watchers, { readiness, unsentAnswers });
   const pages = options.staticFiles.map(({ path }) => path);
   const gate = openGate({
     ...options.access,
-    isPublic: isPublicPath(
-      pages,
-      protocols.flatMap(({ probes }) => probes),
-      options.access,
-    ),
+    isPublic: isPublicPath(pages, probes, options.access),
     paths: routes.paths,
     turns,
     limits,
@@ -119,6 +127,8 @@ export function createApp(options: AppOptions): App {
     app,
     turns,
     refusals,
+    readiness,
+    watchers,
     listener: openFrontDoor({
       app,
       endpoints,

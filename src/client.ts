@@ -2,6 +2,12 @@
  * A client of both services, for Node.js and browsers. It needs `fetch` and nothing else; the types
  * of the answers are those of the schemas that the services document themselves with.
  */
+import type { AllOptions, AllSource } from './client/all-options';
+import { askAll } from './client/ask-all';
+import type { Outcome } from './client/ask-list';
+import { withDeadline } from './client/deadline';
+import { ResponseError } from './client/errors';
+import { type RetryOptions, withRetries } from './client/retry';
 import type {
   AnalyzeAnswer,
   AnalyzeBatchAnswer,
@@ -12,6 +18,10 @@ import type {
   SentimentInfo,
 } from './http/schemas/answers';
 
+export type { AllOptions, AllSource } from './client/all-options';
+export type { Outcome } from './client/ask-list';
+export { ResponseError } from './client/errors';
+export type { RetryOptions } from './client/retry';
 export type {
   AnalyzeAnswer,
   AnalyzeBatchAnswer,
@@ -33,36 +43,19 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-export interface CallOptions {
+export interface CallOptions extends RetryOptions {
   /** Aborted: the call rejects with the signal's reason, and the service drops the request. */
   readonly signal?: AbortSignal;
-  /** In ms. When it has passed the call rejects with a DOMException named TimeoutError. */
+  /** In ms, each time. When it has passed the call rejects with a DOMException named TimeoutError. */
   readonly timeoutMs?: number;
 }
 
+/** A text; or an object with one, and perhaps its pair, as a row of a table, of which nothing else is sent. */
+export type TextElement = string | TextWithPair;
+/** One window of the model's length; or an object with one. */
+export type SignalElement = ArrayLike<number> | { readonly signal: ArrayLike<number> };
+
 const TIMEOUT_MS = 60_000;
-
-/** The service answered with an error. */
-export class ResponseError extends Error {
-  override readonly name = 'ResponseError';
-  /** HTTP status. */
-  readonly status: number;
-  /** What the service says is wrong, and where. */
-  readonly detail: string;
-  /** Seconds after which to try again; null: the service does not say. */
-  readonly retryAfter: number | null;
-  /** By which the service's log names the request. */
-  readonly requestId: string | null;
-
-  constructor(response: Response, detail: string) {
-    super(`${response.status}: ${detail}`);
-    this.status = response.status;
-    this.detail = detail;
-    const retryAfter = response.headers.get('retry-after');
-    this.retryAfter = retryAfter === null ? null : Number(retryAfter);
-    this.requestId = response.headers.get('x-request-id');
-  }
-}
 
 class Client {
   readonly #url: string;
@@ -98,13 +91,28 @@ class Client {
   }
 
   /** POSTs where there is a body. */
-  protected async call<Answer>(
+  protected call<Answer>(path: string, body?: object, options?: CallOptions): Promise<Answer> {
+    return this.send(path, body && JSON.stringify(body), options);
+  }
+
+  /** @param body JSON */
+  protected send<Answer>(
     path: string,
-    body: object | undefined,
-    { signal, timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS }: CallOptions = {},
+    body: string | undefined,
+    options: CallOptions = {},
+  ): Promise<Answer> {
+    const { signal, timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS } = options;
+    const attempt = (): Promise<Answer> =>
+      withDeadline(signal, timeoutMs, (either) => this.#attempt(path, body, either));
+    return withRetries(attempt, options);
+  }
+
+  async #attempt<Answer>(
+    path: string,
+    body: string | undefined,
+    signal: AbortSignal,
   ): Promise<Answer> {
     const send = this.#options.fetch ?? fetch;
-    const timeout = AbortSignal.timeout(timeoutMs);
     const headers = new Headers(this.#options.headers);
     const { apiKey } = this.#options;
     if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
@@ -112,12 +120,12 @@ class Client {
     const response = await send(`${this.#url}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers,
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal,
+      ...(body !== undefined && { body }),
     });
     const text = await response.text();
     if (response.ok) return JSON.parse(text) as Answer;
-    throw new ResponseError(response, detailOf(text));
+    throw ResponseError.of(response, text);
   }
 }
 
@@ -147,6 +155,27 @@ export class SentimentClient extends Client {
     return (await this.call<AnalyzeBatchAnswer>('/analyze/batch', body, options)).results;
   }
 
+  /**
+   * Any number of texts, as lists, several at a time: one outcome for each, in their order.
+   * `for await (const { index, input, ok, … } of client.analyzeAll(texts))`
+   *
+   * @throws see `askAll`
+   */
+  analyzeAll<Element extends TextElement>(
+    source: AllSource<Element>,
+    options: AllOptions = {},
+  ): AsyncIterableIterator<Outcome<Element, AnalyzeBatchAnswer['results'][number]>> {
+    const route = {
+      field: 'texts',
+      body: ['{"texts":[', ']}'] as const,
+      encode: (element: Element) => toJson(textOf(element)),
+      send: async (body: string, call: CallOptions) =>
+        (await this.send<AnalyzeBatchAnswer>('/analyze/batch', body, call)).results,
+      limits: async (call: CallOptions) => (await this.info(call)).limits,
+    };
+    return askAll(route, source, options);
+  }
+
   info(options?: CallOptions): Promise<SentimentInfo> {
     return this.call('/info', undefined, options);
   }
@@ -154,6 +183,11 @@ export class SentimentClient extends Client {
 
 export interface PredictOptions extends CallOptions {
   /** Comes back in the answer. */
+  readonly patientId?: string | null;
+}
+
+export interface PredictAllOptions extends AllOptions {
+  /** Of all windows. */
   readonly patientId?: string | null;
 }
 
@@ -175,6 +209,23 @@ export class EegClient extends Client {
     return (await this.call<PredictBatchAnswer>('/predict/batch', body, options)).results;
   }
 
+  /** Any number of windows; as `SentimentClient.analyzeAll`. */
+  predictAll<Element extends SignalElement>(
+    source: AllSource<Element>,
+    options: PredictAllOptions = {},
+  ): AsyncIterableIterator<Outcome<Element, PredictBatchAnswer['results'][number]>> {
+    const { patientId = null } = options;
+    const route = {
+      field: 'signals',
+      body: ['{"signals":[', `],"patient_id":${JSON.stringify(patientId)}}`] as const,
+      encode: (element: Element) => toJson(signalOf(element)),
+      send: async (body: string, call: CallOptions) =>
+        (await this.send<PredictBatchAnswer>('/predict/batch', body, call)).results,
+      limits: async (call: CallOptions) => (await this.info(call)).limits,
+    };
+    return askAll(route, source, options);
+  }
+
   info(options?: CallOptions): Promise<EegInfo> {
     return this.call('/info', undefined, options);
   }
@@ -184,11 +235,22 @@ function bodyOf({ text, textPair = null }: TextWithPair): object {
   return textPair === null ? { text } : { text, text_pair: textPair };
 }
 
-/** A proxy in between may answer with something else. */
-function detailOf(text: string): string {
-  try {
-    const { detail } = JSON.parse(text) as { readonly detail?: unknown };
-    if (typeof detail === 'string') return detail;
-  } catch {}
-  return text.slice(0, 200);
+/** What is neither a text nor has one goes to the service as it is, which says what is wrong with it. */
+function textOf(element: unknown): unknown {
+  if (!isObject(element) || !('text' in element)) return element;
+  const { text, textPair = null } = element as TextWithPair;
+  return textPair === null ? text : bodyOf({ text, textPair });
+}
+
+function signalOf(element: unknown): unknown {
+  const signal = isObject(element) && 'signal' in element ? element.signal : element;
+  return isObject(signal) && 'length' in signal ? Array.from(signal as ArrayLike<number>) : signal;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value) ?? 'null';
 }

@@ -20,6 +20,8 @@ export interface Config {
   /** Undefined: all interfaces. */
   readonly host: string | undefined;
   readonly port: number;
+  /** Null: no gRPC. */
+  readonly grpcPort: number | null;
   /** Absolute. */
   readonly sentimentModelDir: string;
   /** Absolute. */
@@ -78,6 +80,8 @@ export type Command =
   /** LibTorch, for the prebuilt native part. */
   | { readonly type: 'install' }
   | { readonly type: 'version' }
+  /** Files without HTTP; it reads its own flags. */
+  | { readonly type: 'classify'; readonly args: readonly string[] }
   | { readonly type: 'serve'; readonly config: Config };
 
 /** Everything that is wrong with the settings, one line each. */
@@ -102,6 +106,7 @@ export function readCommand(
   place: Place,
   environment: Readonly<NodeJS.ProcessEnv> = process.env,
 ): Command {
+  if (args[0] === 'classify') return { type: 'classify', args: args.slice(1) };
   if (args.includes('--help') || args.includes('-h')) return { type: 'help' };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
 
@@ -137,6 +142,7 @@ export function helpText(): string {
   });
   return [
     `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
+    '       libtorch-serve classify  files instead of HTTP: libtorch-serve classify --help',
     '       libtorch-serve install   fetches LibTorch now, not at the first start',
     '       libtorch-serve build     compiles the native part, where there is no prebuilt one',
     '',
@@ -198,6 +204,9 @@ function describeContradictions(values: SettingValues): readonly string[] {
         `received ${values.MAX_LIST_LENGTH}: the queue could never take such a list`,
     );
   }
+  if (values.GRPC_PORT === values.PORT && values.PORT !== 0) {
+    problems.push(`GRPC_PORT: expected another one than PORT, ${values.PORT}`);
+  }
   if (values.BODY_MEMORY < values.BODY_LIMIT) {
     problems.push(
       `BODY_MEMORY: expected at least BODY_LIMIT, ${values.BODY_LIMIT}, ` +
@@ -232,6 +241,7 @@ function toConfig(
     service,
     host: values.HOST || undefined,
     port: values.PORT,
+    grpcPort: values.GRPC_PORT,
     sentimentModelDir: path.resolve(place.workingDirectory, values.SENTIMENT_MODEL_DIR),
     eegModelPath: path.resolve(place.workingDirectory, values.EEG_MODEL_PATH),
     scheduling: {
@@ -286,10 +296,11 @@ function describeWhatIsHardlyMeant(values: SettingValues, place: Place): string[
         'this process may use: expect it to be slower',
     );
   }
-  const most = place.descriptorsGranted - DESCRIPTORS_KEPT;
+  const ports = values.GRPC_PORT === null ? 1 : 2;
+  const most = Math.floor((place.descriptorsGranted - DESCRIPTORS_KEPT) / ports);
   if (values.MAX_CONNECTIONS > Math.max(16, most)) {
     warnings.push(
-      `MAX_CONNECTIONS is ${values.MAX_CONNECTIONS}, but this process may have ` +
+      `MAX_CONNECTIONS is ${values.MAX_CONNECTIONS}${ports > 1 ? ' on each port' : ''}, but this process may have ` +
         `${place.descriptorsGranted} descriptors open (ulimit -n), and needs some itself`,
     );
   }

@@ -3,29 +3,22 @@
 import './native/open-early';
 
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { createApp } from './app';
 import { type Config, ConfigError, helpText, readCommand } from './config';
 import { coresGranted } from './cores';
 import { descriptorsGranted } from './descriptors';
 import { Credentials } from './http/access/credentials';
 import { CredentialError } from './http/access/files';
-import { Connections } from './http/connections';
-import { InFlight } from './http/in-flight';
-import type { describeApi } from './http/openapi/document';
-import type { ServiceInfo } from './http/routes/info';
 import { readStaticFiles, type StaticFile } from './http/routes/static-files';
-import { HttpServer } from './http/server';
 import { buildNative, installLibtorch, installWhatIsMissing } from './install';
 import { createLog, type Log } from './log';
-import type { ServedModel } from './metrics/engine-metrics';
-import { createMetrics } from './metrics/metrics';
-import { dtypeProblem, libtorchVersion, stopEngines } from './native/engine';
+import { dtypeProblem, stopEngines } from './native/engine';
+import { ListenError, Servers } from './servers';
 import { loadService, type Service } from './service';
+import type { Place } from './settings';
 import { Shutdown } from './shutdown';
 import { StuckModel } from './stuck-model';
-import { startTracing, type Tracer } from './tracing/tracer';
+import { startTracing } from './tracing/tracer';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 const PAGES = path.join(__dirname, 'pages');
@@ -42,21 +35,29 @@ const EXIT_FAILURE = 1;
 const EXIT_STUCK = 3;
 
 async function main(): Promise<void> {
-  const command = readCommand(process.argv.slice(2), {
+  const place = {
     coresGranted: coresGranted(),
     descriptorsGranted: descriptorsGranted(),
     packageRoot: PACKAGE_ROOT,
     workingDirectory: process.cwd(),
-  });
+  };
+  const command = readCommand(process.argv.slice(2), place);
   if (command.type === 'help') process.stdout.write(helpText());
   else if (command.type === 'version') process.stdout.write(`${packageVersion()}\n`);
   else if (command.type === 'build') process.exitCode = await buildNative();
   else if (command.type === 'install') process.exitCode = await installLibtorch();
   else {
     const exitCode = await installWhatIsMissing();
-    if (exitCode === 0) await run(command.config);
-    else process.exitCode = exitCode;
+    if (exitCode !== 0) process.exitCode = exitCode;
+    else if (command.type === 'classify') await classify(command.args, place);
+    else await run(command.config);
   }
+}
+
+/** Loaded only here: services need nothing of it. */
+async function classify(args: readonly string[], place: Place): Promise<void> {
+  const { runClassify } = require('./classify/command') as typeof import('./classify/command');
+  process.exitCode = await runClassify(args, place);
 }
 
 /** The life of the process: load, listen until told to stop, drain, unload. */
@@ -83,17 +84,15 @@ async function run(config: Config): Promise<void> {
   const tracer = startTracing(config, packageVersion(), log.logger);
   const { describeApi } =
     require('./http/openapi/document') as typeof import('./http/openapi/document');
+  if (config.grpcPort !== null) require('./grpc/server');
   // A load that is told to stop is left, since a model may never come back from it.
   const loaded = await Promise.race([Promise.all([loading, reading]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {
     const [service, pages] = loaded;
     const stuck = watchModel(config, { service, shutdown, log });
-    const server = createServer(
-      config,
-      { service, pages, stuck, tracer, describeApi, credentials },
-      log,
-    );
-    const address = await listen(server, config);
+    const parts = { service, pages, stuck, tracer, describeApi, credentials };
+    const servers = new Servers(config, parts, log);
+    const address = await listen(servers);
     if (address) {
       const startMs = Math.round(performance.now() - startedAt);
       const { scheduling } = config;
@@ -102,9 +101,9 @@ async function run(config: Config): Promise<void> {
       log.logger.info({ ...address, modelLoaded, startMs, scheduling, access }, 'listening');
       log.flush();
       await shutdown.requested;
-      server.leave();
+      servers.leave();
       await shutdown.delayed;
-      await server.close();
+      await servers.close();
     }
   }
   const [areSpansOut] = await Promise.all([
@@ -182,94 +181,14 @@ async function readPages({ service }: Config, log: Log): Promise<readonly Static
   }
 }
 
-interface Parts {
-  readonly service: Service;
-  readonly pages: readonly StaticFile[];
-  readonly stuck: StuckModel | null;
-  readonly tracer: Tracer | null;
-  readonly describeApi: typeof describeApi;
-  readonly credentials: Credentials;
-}
-
-function createServer(config: Config, parts: Parts, log: Log): HttpServer {
-  const { service, pages, stuck, tracer, credentials } = parts;
-  const { keys } = credentials;
-  const metrics = createMetrics({
-    packageVersion: service.info.version,
-    model: service.monitor && {
-      engine: service.monitor,
-      served: describeServed(config, service.info),
-    },
-    requestsInFlight: () => inFlight.size,
-    connections: () => connections.size,
-  });
-  const connections = new Connections(config.maxConnections, metrics.connections.ended);
-  const inFlight = new InFlight(connections, config.maxConnectionRequests);
-  const app = createApp({
-    endpoints: service.endpoints,
-    protocols: service.protocols,
-    info: service.info,
-    describeApi: () => parts.describeApi(service.info, service.protocols, keys && config.access),
-    describeProblem: () => stuck?.problem ?? null,
-    inFlight,
-    connections,
-    metrics,
-    tracer,
-    logger: log.logger,
-    limits: { ...config, maxQueueWaitMs: config.scheduling.maxQueueWaitMs },
-    access: {
-      keys,
-      metricsNeedKey: config.access.metricsNeedKey,
-      corsOrigins: config.access.corsOrigins,
-    },
-    staticFiles: pages,
-  });
-  const server = new HttpServer({
-    ...app,
-    inFlight,
-    connections,
-    logger: log.logger,
-    metrics: metrics.requests,
-    keepAliveTimeoutMs: config.keepAliveTimeoutMs,
-    certificate: credentials.certificate,
-  });
-  credentials.onCertificate = (certificate) => server.renew(certificate);
-  return server;
-}
-
-function describeServed({ service, scheduling }: Config, info: ServiceInfo): ServedModel {
-  return {
-    name: info.model.name,
-    version: info.model.version ?? '',
-    dtype: service === 'eeg' ? 'float32' : scheduling.dtype,
-    packageVersion: info.version,
-    libtorchVersion: libtorchVersion(),
-    tokenizes: service === 'sentiment',
-  };
-}
-
-/** Null when the port cannot be had, and then the process is to end. */
-async function listen(server: HttpServer, config: Config): Promise<AddressInfo | null> {
+/** Null when a port cannot be had, and then the process is to end. */
+async function listen(servers: Servers): Promise<Awaited<ReturnType<Servers['listen']>> | null> {
   try {
-    return await server.listen(config.port, config.host);
+    return await servers.listen();
   } catch (error) {
-    fail(describeListenError(error as NodeJS.ErrnoException, config), EXIT_FAILURE);
+    if (!(error instanceof ListenError)) throw error;
+    fail(error.message, EXIT_FAILURE);
     return null;
-  }
-}
-
-function describeListenError(error: NodeJS.ErrnoException, { host, port }: Config): string {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return `PORT: ${port} is in use on ${host ?? 'this machine'}`;
-    case 'EACCES':
-      return `PORT: ${port} is not open to this user`;
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `HOST: "${host}" is no address of this machine`;
-    default:
-      return error.message;
   }
 }
 

@@ -2,6 +2,10 @@ import path from 'node:path';
 import type { Config } from './config';
 import { EegClassifier } from './eeg/eeg-classifier';
 import { huggingFace } from './http/protocols/hugging-face/protocol';
+import { openInference } from './http/protocols/open-inference/rest/protocol';
+import { ServedModel } from './http/protocols/open-inference/served-model';
+import { SignalModel } from './http/protocols/open-inference/signal-model';
+import { TextModel } from './http/protocols/open-inference/text-model';
 import type { Protocol } from './http/protocols/protocol';
 import { textEmbeddingsInference } from './http/protocols/text-embeddings-inference/protocol';
 import { analyze, analyzeBatch } from './http/routes/analyze';
@@ -46,6 +50,8 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
   const { model, reason } = await load(TextClassifier.load(place, config.scheduling), place, log);
   for (const warning of model?.warnings ?? []) log.logger.warn({ model: place }, warning);
   const limits = endpointLimits(config);
+  const tensors = model && new TextModel(model, limits);
+  const served = new ServedModel('sentiment', tensors, { packageVersion: version, reason });
   const name = model?.name ?? path.basename(place);
   const known = model && {
     labels: [...model.labels],
@@ -57,6 +63,7 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
     protocols: [
       huggingFace(model, name, limits),
       textEmbeddingsInference(model, { name, scheduling: config.scheduling }, limits),
+      openInference(served, limits),
     ],
     info: {
       service: 'sentiment',
@@ -81,6 +88,8 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
   const { model, reason } = await load(EegClassifier.load(place, config.scheduling), place, log);
   if (model) describeEegModel(model, config, log);
   const limits = endpointLimits(config);
+  const tensors = model && new SignalModel(model, limits);
+  const served = new ServedModel('eeg', tensors, { packageVersion: version, reason });
   const known = model && {
     classes: [...model.settings.classes],
     window_length: model.settings.windowLength,
@@ -90,7 +99,7 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
   };
   return {
     endpoints: [predict(model), predictBatch(model, limits)],
-    protocols: [],
+    protocols: [openInference(served, limits)],
     info: {
       service: 'eeg',
       version,

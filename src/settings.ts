@@ -49,6 +49,12 @@ export const SETTINGS = {
     default: '8000',
     help: 'TCP port; 0 takes any free one',
   },
+  GRPC_PORT: {
+    schema: optionalPort(),
+    default: '',
+    shownDefault: 'none: no gRPC',
+    help: 'TCP port of the gRPC services; 0 takes any free one',
+  },
   SENTIMENT_MODEL_DIR: {
     schema: z.string(),
     default: ({ packageRoot }: Place) => path.join(packageRoot, 'models', 'sentiment'),
@@ -240,9 +246,11 @@ function defaultBodyMemory(_place: Place, given: Given): string {
   return String(Math.max(USUAL_BODY_MEMORY, limit.data ?? 0));
 }
 
-/** An idle connection takes about 15 kB. */
-function defaultConnections({ descriptorsGranted }: Place): string {
-  return String(Math.max(16, Math.min(10_000, descriptorsGranted - DESCRIPTORS_KEPT)));
+/** An idle connection takes about 15 kB; with a second port, each has half of the descriptors. */
+function defaultConnections({ descriptorsGranted }: Place, given: Given): string {
+  const ports = given.get('GRPC_PORT') ? 2 : 1;
+  const most = Math.floor((descriptorsGranted - DESCRIPTORS_KEPT) / ports);
+  return String(Math.max(16, Math.min(10_000, most)));
 }
 
 function expected(what: string): (issue: { readonly input?: unknown }) => string {
@@ -261,6 +269,14 @@ function integer(least: number, most: number) {
       }
       return value;
     });
+}
+
+/** Null: it is not set. */
+function optionalPort() {
+  const port = integer(0, 65535);
+  return z.union([z.literal('').transform(() => null), port], {
+    error: (issue) => port.safeParse(issue.input).error?.issues[0]?.message,
+  });
 }
 
 /** Names with commas between them. */

@@ -4,7 +4,12 @@ import path from 'node:path';
 import { cargoMetadata, npmPackages, requirements, wheels } from './components.mjs';
 
 /** Installed by the build, the checks or the tests: with hashes. */
-const WITH_HASHES = ['scripts/check-native.txt', 'test/schemathesis/requirements.txt'];
+const WITH_HASHES = [
+  'scripts/check-native.txt',
+  'test/schemathesis/requirements.txt',
+  'test/clients/python/requirements.txt',
+  'examples/ray/requirements.txt',
+];
 
 /** By hand, for golden files, training and comparisons: versions alone. */
 const WITH_VERSIONS = [

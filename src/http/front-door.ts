@@ -106,7 +106,7 @@ function timeoutOf(header: string | string[] | undefined, longest: number): numb
   return Math.min(Number(header), longest);
 }
 
-function waitTooLong(waitMs: number, limitMs: number): EngineError {
+export function waitTooLong(waitMs: number, limitMs: number): EngineError {
   const wait = `The wait for the service would be about ${Math.ceil(waitMs)} ms,`;
   return new EngineError('WAIT_TOO_LONG', `${wait} over the limit of ${limitMs} ms.`, { waitMs });
 }

@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { Cancellation } from '../native/cancellation';
 import type { Inference } from '../native/engine';
 import type { ErrorShape } from './error-shape';
+import type { Readiness } from './readiness';
 import type { UnsentAnswers } from './unsent-answers';
 
 /** What the middleware of one request know about it, kept in `res.locals`. */
@@ -29,6 +30,7 @@ export interface RequestContext {
   error: Error | null;
   /** How errors are told on its path. */
   errors: ErrorShape;
+  readonly readiness: Readiness;
   readonly unsentAnswers: UnsentAnswers;
 }
 

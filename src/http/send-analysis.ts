@@ -4,15 +4,21 @@ import { contextOf } from './request-context';
 import { sendJson } from './send-json';
 import { roundMs, timingsOf } from './timings';
 
-/**
- * The answer of an analysis route, with where its time went in headers: ms, and of a list the longest
- * of its elements. `inferences`: what the engine said of each element; the log line has it, too.
- */
+/** The answer of an analysis route, with where its time went. */
 export function sendAnalysis(
   response: Response,
   inferences: readonly Inference[],
   body: object,
 ): void {
+  noteInferences(response, inferences);
+  sendJson(response, 200, body);
+}
+
+/**
+ * Puts where the time went into headers: ms, and of a list the longest of its elements. `inferences`:
+ * what the engine said of each element; the log line has it, too.
+ */
+export function noteInferences(response: Response, inferences: readonly Inference[]): void {
   contextOf(response).inferences = inferences;
   const timings = timingsOf(inferences);
   if (timings) {
@@ -22,5 +28,4 @@ export function sendAnalysis(
     response.setHeader('X-Compute-Tokens', timings.tokens);
     if (timings.truncated) response.setHeader('X-Input-Truncated', 'true');
   }
-  sendJson(response, 200, body);
 }

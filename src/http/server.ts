@@ -188,7 +188,7 @@ function secureContextOf({ cert, key }: Certificate): tls.SecureContextOptions {
 }
 
 /** The TCP connection under a TLS one, for which Node has no public name. */
-function below(socket: tls.TLSSocket): net.Socket {
+export function below(socket: tls.TLSSocket): net.Socket {
   return (socket as tls.TLSSocket & { readonly _parent: net.Socket })._parent;
 }
 

@@ -10,7 +10,11 @@ export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
 const REPLACES = 'replaces files that other tests use at the same time';
 const DOCKER = 'needs Docker';
 const KUBERNETES = 'needs a cluster';
+const RAY = 'test/soak/ray.test.ts runs it';
+const SYSTEMD = 'installs into this machine: test/lifecycle/systemd.test.ts looks at the unit';
+const NGINX = 'installs into this machine: test/http/nginx.test.ts runs the file';
 const TRANSFORMERS = 'needs a Python with torch and transformers';
+const MEASURES = 'a benchmark takes minutes';
 const FUZZES = 'compiles fuzzers with clang; what they have kept runs in the C++ and Rust suites';
 
 /** Commands that are not run, as they stand in a page (without the comment behind them), and why. */
@@ -22,6 +26,10 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'npm run check': 'is run beside the tests',
   'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz':
     'npm run test:install packs and installs them',
+  'pip install --require-hashes -r examples/ray/requirements.txt': RAY,
+  'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
+    'needs a cluster of Ray',
+  'python examples/ray/demo.py': RAY,
   'npm run parity -- /path/to/model': TRANSFORMERS,
   'npm run parity -- /path/to/model --texts mine.txt': TRANSFORMERS,
   'docker build -t libtorch-serve .': DOCKER,
@@ -34,8 +42,24 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
     'docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=2g --cpus=2 --pids-limit=256 \\',
     '  --ulimit core=0 --network=models -v /path/to/model:/model:ro -e SENTIMENT_MODEL_DIR=/model libtorch-serve',
   ].join('\n')]: DOCKER,
+  'GRAFANA_PASSWORD=… docker compose -f deploy/compose.yaml up -d': DOCKER,
+  'kubectl apply -k deploy/kubernetes/overlays/sentiment': KUBERNETES,
+  'kubectl apply -k deploy/kubernetes/kserve': KUBERNETES,
+  'kubectl apply -f rule.yaml': KUBERNETES,
+  'mkdir -p /etc/libtorch-serve': SYSTEMD,
+  'cp deploy/systemd/*.env /etc/libtorch-serve/': SYSTEMD,
+  'cp deploy/systemd/libtorch-serve@.service /etc/systemd/system/': SYSTEMD,
+  'systemctl daemon-reload': SYSTEMD,
+  'systemctl enable --now libtorch-serve@sentiment-a libtorch-serve@sentiment-b libtorch-serve@eeg':
+    SYSTEMD,
+  'cp deploy/nginx/libtorch-serve.conf /etc/nginx/conf.d/': NGINX,
+  'nginx -t && nginx -s reload': NGINX,
+  'npm run test:deploy': 'builds programs of Go for minutes',
   'kubectl rollout status deployment/libtorch-serve-sentiment': KUBERNETES,
   'kubectl rollout undo deployment/libtorch-serve-sentiment': KUBERNETES,
+  'node bench/classify.mjs --rows 4096': MEASURES,
+  'node bench/classify.mjs --rows 2048 --rounds 3': MEASURES,
+  'node bench/classify.mjs --service eeg --rows 16384 --rounds 3': MEASURES,
   'node scripts/fuzz/parsers.mjs': FUZZES,
   'node scripts/fuzz/parsers.mjs --seconds=3600 pickle': FUZZES,
   'node scripts/fuzz/parsers.mjs --seconds=0': FUZZES,

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
+import { makeCertificate, type TestCertificate } from './certificates';
+import { Folder } from './files';
 import { freePort } from './ports';
 import { ROOT } from './service';
 
 export interface Proxy {
   readonly port: number;
+  /** Of nginx, which sends from there to `port`. */
+  readonly plainPort?: number;
   /** What it wrote about itself. */
   readonly log: () => string;
   readonly stop: () => Promise<void>;
@@ -21,7 +24,18 @@ export interface ProxyKind {
   readonly isInstalled: boolean;
   /** Of the replicas; as the file asks for. */
   readonly settings: Readonly<Record<string, string>>;
-  readonly start: (replicas: readonly [number, number]) => Promise<Proxy>;
+  readonly start: (replicas: Replicas) => Promise<Proxy>;
+}
+
+/** The ports of two. */
+export type Replicas = readonly [number, number];
+
+/** What a test may want of nginx that users have in other ways. */
+export interface NginxOptions {
+  /** Speaks TLS, as the file says; by default it takes plain HTTP where TLS would be. */
+  readonly certificate?: TestCertificate;
+  /** What stands in the file, and what to put there. */
+  readonly replacing?: Readonly<Record<string, string>>;
 }
 
 export const PROXIES: readonly ProxyKind[] = [
@@ -30,54 +44,74 @@ export const PROXIES: readonly ProxyKind[] = [
     package: 'nginx-light',
     isInstalled: spawnSync('nginx', ['-v']).status === 0,
     settings: {},
-    start: (replicas) => startProxy(replicas, runNginx),
+    start: startNginx,
   },
   {
     name: 'HAProxy',
     package: 'haproxy',
     isInstalled: spawnSync('haproxy', ['-v']).status === 0,
     settings: { SHUTDOWN_DELAY_MS: '2000' },
-    start: (replicas) => startProxy(replicas, runHaproxy),
+    start: startHaproxy,
   },
 ];
 
-type Substitute = (file: string) => string;
-
-/** The file as it is, in the least of what Debian's nginx.conf puts around it, writing to `folder`. */
-function runNginx(folder: string, substitute: Substitute): readonly string[] {
-  writeFileSync(path.join(folder, 'libtorch-serve.conf'), substitute('nginx/libtorch-serve.conf'));
+/** The file as it is, in the least of what Debian's nginx.conf puts around it. */
+export async function startNginx(replicas: Replicas, options: NginxOptions = {}): Promise<Proxy> {
+  const { certificate, replacing = {} } = options;
+  const folder = new Folder();
+  const [port, plainPort] = [await freePort(), await freePort()];
+  const { cert, key } = certificate ?? makeCertificate(); // read even where no port speaks TLS
+  const conf = deployed('nginx/libtorch-serve.conf', {
+    ...replicaPorts(replicas),
+    'listen 80;': `listen 127.0.0.1:${plainPort};`,
+    'listen 443 ssl http2;': `listen 127.0.0.1:${port}${certificate ? ' ssl http2' : ''};`,
+    '/etc/nginx/libtorch-serve.crt': folder.put('libtorch-serve.crt', cert),
+    '/etc/nginx/libtorch-serve.key': folder.put('libtorch-serve.key', key),
+    ...replacing,
+  });
+  folder.put('libtorch-serve.conf', conf);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${folder}/${name};`,
+    (name) => `${name}_temp_path ${folder.path}/${name};`,
   );
-  writeFileSync(
-    path.join(folder, 'nginx.conf'),
-    `daemon off; pid ${folder}/pid; error_log stderr warn; worker_processes 1;
+  const main = folder.put(
+    'nginx.conf',
+    `${process.getuid?.() === 0 ? 'user root; ' : ''}daemon off; pid ${folder.path}/pid; error_log stderr warn; worker_processes 1;
     events { worker_connections 768; }
-    http { access_log off; ${temporary.join(' ')} include ${folder}/libtorch-serve.conf; }`,
+    http { access_log off; ${temporary.join(' ')} include ${folder.path}/libtorch-serve.conf; }`,
   );
-  return ['nginx', '-p', folder, '-c', path.join(folder, 'nginx.conf')];
+  const command = ['nginx', '-p', folder.path, '-c', main];
+  return { ...(await startProxy(command, folder, port)), plainPort };
 }
 
-function runHaproxy(folder: string, substitute: Substitute): readonly string[] {
-  const file = path.join(folder, 'haproxy.cfg');
-  writeFileSync(file, substitute('haproxy/haproxy.cfg'));
-  return ['haproxy', '-db', '-f', file];
+async function startHaproxy(replicas: Replicas): Promise<Proxy> {
+  const folder = new Folder();
+  const port = await freePort();
+  const conf = deployed('haproxy/haproxy.cfg', {
+    ...replicaPorts(replicas),
+    'bind :80': `bind 127.0.0.1:${port}`,
+  });
+  return startProxy(['haproxy', '-db', '-f', folder.put('haproxy.cfg', conf)], folder, port);
+}
+
+/** A file of deploy/ in which each of these stands once, with others in their places. */
+function deployed(file: string, replacing: Readonly<Record<string, string>>): string {
+  const text = readFileSync(path.join(ROOT, 'deploy', file), 'utf8');
+  return Object.entries(replacing).reduce((rest, [from, to]) => {
+    const [before, after, ...more] = rest.split(from);
+    if (after === undefined || more.length > 0) throw new Error(`"${from}" is not once in ${file}`);
+    return before + to + after;
+  }, text);
+}
+
+function replicaPorts([a, b]: Replicas): Readonly<Record<string, string>> {
+  return { '127.0.0.1:8000': `127.0.0.1:${a}`, '127.0.0.1:8002': `127.0.0.1:${b}` };
 }
 
 async function startProxy(
-  replicas: readonly [number, number],
-  prepare: (folder: string, substitute: Substitute) => readonly string[],
+  [command = '', ...args]: readonly string[],
+  folder: Folder,
+  port: number,
 ): Promise<Proxy> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'libtorch-serve-proxy-'));
-  const port = await freePort();
-  const [command = '', ...args] = prepare(folder, (file) => {
-    const text = readFileSync(path.join(ROOT, 'deploy', file), 'utf8');
-    return [
-      [/127\.0\.0\.1:8000\b/, `127.0.0.1:${replicas[0]}`],
-      [/127\.0\.0\.1:8002\b/, `127.0.0.1:${replicas[1]}`],
-      [/(listen |bind :)80\b/, `${file.startsWith('nginx') ? 'listen' : 'bind'} 127.0.0.1:${port}`],
-    ].reduce((rest, [pattern, by]) => replaceOnce(rest, pattern as RegExp, by as string), text);
-  });
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let log = '';
@@ -91,7 +125,7 @@ async function startProxy(
     child.on('close', () => {
       hasEnded = true;
       running.delete(child);
-      rmSync(folder, { recursive: true, force: true });
+      folder.remove();
       resolve();
     });
   });
@@ -118,9 +152,4 @@ function isOpen(port: number): Promise<boolean> {
     });
     socket.on('error', () => setTimeout(() => resolve(false), 20));
   });
-}
-
-function replaceOnce(text: string, pattern: RegExp, by: string): string {
-  if (!pattern.test(text)) throw new Error(`${pattern} is not in the file`);
-  return text.replace(pattern, by);
 }

@@ -126,6 +126,8 @@ export class NodeProcess {
 /** A service that listens on a port of its own. */
 export class Service extends NodeProcess {
   port = 0;
+  /** 0: it does not speak gRPC. */
+  grpcPort = 0;
 
   get origin(): string {
     return `http://127.0.0.1:${this.port}`;
@@ -158,8 +160,9 @@ export async function startService(
     ...options.env,
   };
   const service = new Service({ ...options, env, args: [name, ...(options.args ?? [])] });
-  const { port } = await service.waitForLog(({ msg }) => msg === 'listening');
+  const { port, grpcPort } = await service.waitForLog(({ msg }) => msg === 'listening');
   service.port = port as number;
+  service.grpcPort = (grpcPort as number | undefined) ?? 0;
   return service;
 }
 

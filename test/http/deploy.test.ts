@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { DEPLOY, readDeployed } from '../helpers/deployed';
 import { post } from '../helpers/http';
 import { type Scrape, scrape } from '../helpers/metrics';
 import { freePort } from '../helpers/ports';
@@ -15,7 +16,6 @@ import {
 } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
 
-const DEPLOY = path.join(ROOT, 'deploy');
 const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
 /** Metrics that only text models have. */
 const OF_TEXTS = /tokenization|truncated/;
@@ -94,6 +94,7 @@ itWithPrometheus('promtool has nothing to say against the metrics', async () => 
 
 itWithPrometheus.each([
   ['check', 'config', 'prometheus.yml'],
+  ['check', 'config', 'prometheus-compose.yml'],
   ['check', 'rules', 'alerts.yml'],
   ['test', 'rules', 'alerts.test.yml'],
   ['test', 'rules', 'alerts-in-days.test.yml'],
@@ -144,6 +145,19 @@ it('the panels of the dashboard have places of their own', () => {
     }
   }
 });
+
+/** What prometheus-adapter asks in Kubernetes, with what it puts into the templates here. */
+function adapterQueries(): readonly string[] {
+  const [{ rules }] = readDeployed('kubernetes/components/autoscaled/prometheus-adapter.yaml') as [
+    { readonly rules: readonly { readonly seriesQuery: string; readonly metricsQuery: string }[] },
+  ];
+  return rules.map(({ seriesQuery, metricsQuery }) =>
+    metricsQuery
+      .replaceAll('<<.Series>>', seriesQuery.replace(/\{.*/, ''))
+      .replaceAll('<<.LabelMatchers>>', 'job=~".+"')
+      .replaceAll('<<.GroupBy>>', 'job'),
+  );
+}
 
 describe('a Prometheus that scrapes both', () => {
   let folder: string;
@@ -218,6 +232,7 @@ describe('a Prometheus that scrapes both', () => {
       if ((await count(expr)) === 0) empty.push(`${title}: ${expr}`);
     }
     expect(empty).toEqual([]);
+    expect(await Promise.all(adapterQueries().map(count))).toEqual([2]);
 
     const { groups } = (await api('rules')) as {
       readonly groups: readonly {

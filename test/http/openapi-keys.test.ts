@@ -5,6 +5,8 @@ import { killAll, type Service, startService } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
 
 const KEY = 'the-key-of-the-openapi-test';
+/** Pages and probes. */
+const PUBLIC = ['/', '/docs', '/health', '/ready', '/v2/health/live', '/v2/health/ready'];
 const HEADERS = { authorization: `Bearer ${KEY}` };
 
 interface Operation {
@@ -74,7 +76,7 @@ describe.each(SERVICE_CASES)('/openapi.json of the $name service', ({ name, opti
       expect({ ...others, responses }).toEqual(open.paths[route]?.[method]);
     }
     expect(asStrangers.sort()).toEqual(
-      ['/', '/docs', '/health', '/ready', ...(needed === 'true' ? [] : ['/metrics'])].sort(),
+      [...PUBLIC, ...(needed === 'true' ? [] : ['/metrics'])].sort(),
     );
     await service.stop();
   });

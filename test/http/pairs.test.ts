@@ -1,7 +1,12 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { roundToFourDecimals } from '../../src/numeric/rounding';
+import { TextClassifier } from '../../src/sentiment/text-classifier';
 import { readGolden, readGoldenPairs } from '../helpers/golden';
 import { post, postRaw } from '../helpers/http';
-import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { SCHEDULING } from '../helpers/scheduling';
+import { FIXTURES, killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
 
 /** Token types make a difference to it; 40 tokens. */
@@ -102,4 +107,28 @@ describe('POST /analyze/batch with pairs', () => {
     expect(status).toBe(200);
     expect(json).toMatchObject({ results: [{ truncated: true }] });
   });
+});
+
+it('refuses a pair where the tokenizer tells two texts apart and the model does not', async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'pairs-'));
+  const models = path.join(FIXTURES, 'models');
+  cpSync(path.join(models, 'roberta-one-label'), folder, { recursive: true });
+  for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
+    cpSync(path.join(models, 'bert-multi-label-bfloat16', file), path.join(folder, file));
+  }
+  const classifier = await TextClassifier.load(folder, SCHEDULING);
+  try {
+    const single = await classifier.classify('film', {});
+    expect(single.inference.tokens).toBeGreaterThan(2);
+    await expect(
+      classifier.classifyAll(['film', { text: 'film', pair: 'good' }], {}),
+    ).rejects.toMatchObject({
+      code: 'INFERENCE_FAILED',
+      index: 1,
+      message: 'the tokenizer gave the token type 1, the model knows types below 1',
+    });
+  } finally {
+    await classifier.close();
+    rmSync(folder, { recursive: true });
+  }
 });

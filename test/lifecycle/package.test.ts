@@ -49,9 +49,7 @@ beforeAll(async () => {
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
   await npm('install', ...quiet, path.join(temporary, pack.filename));
   installed = path.join(temporary, 'node_modules', 'libtorch-serve');
-  for (const example of readdirSync(path.join(ROOT, 'examples'))) {
-    cpSync(path.join(ROOT, 'examples', example), path.join(temporary, example));
-  }
+  cpSync(path.join(ROOT, 'examples'), temporary, { recursive: true });
 }, INSTALL_MS);
 
 afterAll(async () => {
@@ -63,7 +61,8 @@ describe('the package', () => {
   it('holds what a user needs', () => {
     const paths = new Set(pack.files.map((file) => file.path));
     const compiled = sources('src')
-      .filter((name) => name.endsWith('.ts') && !name.startsWith('src/pages/'))
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+      .filter((name) => !name.startsWith('src/pages/'))
       .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'));
     const native = sources('native').filter((name) => !/\btests?\b|\/(examples|fuzz)\//.test(name));
     const models = [...sources('models/sentiment'), ...sources('models/eeg')];
@@ -159,11 +158,35 @@ describe('an installed package', () => {
     }
   });
 
+  it('classifies a file of any length', async () => {
+    const script = path.join(temporary, 'node_modules', '.bin', 'libtorch-serve');
+    const service = await startService('sentiment', { cwd: temporary, script });
+    const rows = Array.from({ length: 300 }, (_, id) => ({
+      id,
+      text: id === 123 ? ' ' : id % 2 === 0 ? 'Dull.' : 'A marvel.',
+    }));
+    const file = path.join(temporary, 'reviews.jsonl');
+    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const output = await outputOf('classify-file.mjs', service.origin, file);
+    const labelled = rows.map((row) =>
+      row.id === 123
+        ? { ...row, error: '400: texts[123]: Text payload cannot be empty.' }
+        : {
+            ...row,
+            label: row.id % 2 === 0 ? 'NEGATIVE' : 'POSITIVE',
+            score: expect.any(Number),
+          },
+    );
+    const lines = output.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(labelled);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+  });
+
   it('has types', async () => {
     const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     const types = ['--typeRoots', path.join(ROOT, 'node_modules', '@types'), '--types', 'node'];
     const how = ['--strict', '--noEmit', '--allowJs', '--checkJs', '--module', 'nodenext'];
-    const files = ['engines.mjs', 'client.mjs'];
+    const files = ['engines.mjs', 'client.mjs', 'classify-file.mjs'];
     const args = [tsc, ...how, '--target', 'es2023', ...types, ...files];
     await run(process.execPath, args, { cwd: temporary }).catch((error: { stdout: string }) => {
       throw new Error(error.stdout);

@@ -36,6 +36,7 @@ describe('readCommand', () => {
       service: 'sentiment',
       host: undefined,
       port: 8000,
+      grpcPort: null,
       sentimentModelDir: '/package/models/sentiment',
       eegModelPath: '/home/user/eeg_model.pt',
       scheduling: {
@@ -77,6 +78,7 @@ describe('readCommand', () => {
     const read = config(['eeg'], {
       HOST: '127.0.0.1',
       PORT: '0',
+      GRPC_PORT: '0',
       SENTIMENT_MODEL_DIR: 'some/model',
       EEG_MODEL_PATH: '/abs/model.pt',
       WORKERS: '2',
@@ -108,6 +110,7 @@ describe('readCommand', () => {
       service: 'eeg',
       host: '127.0.0.1',
       port: 0,
+      grpcPort: 0,
       sentimentModelDir: '/home/user/some/model',
       eegModelPath: '/abs/model.pt',
       scheduling: {
@@ -201,6 +204,8 @@ describe('readCommand', () => {
     expect(connections(1_048_576)).toEqual([10_000, []]);
     expect(connections(256)).toEqual([156, []]);
     expect(connections(64)).toEqual([16, []]);
+    expect(connections(256, { GRPC_PORT: '0' })).toEqual([78, []]);
+    expect(connections(256, { GRPC_PORT: '' })).toEqual([156, []]);
     expect(connections(256, { MAX_CONNECTIONS: '157' })).toEqual([
       157,
       [
@@ -244,6 +249,9 @@ describe('readCommand', () => {
       { API_KEY: 'a', API_KEYS_FILE: 'keys' },
       'API_KEYS_FILE: expected alone: put the key of API_KEY into the file',
     ],
+    [{ PORT: '9000', GRPC_PORT: '9000' }, 'GRPC_PORT: expected another one than PORT, 9000'],
+    [{ GRPC_PORT: 'no' }, 'GRPC_PORT: expected an integer from 0 to 65535, received "no"'],
+    [{ GRPC_PORT: '65536' }, 'GRPC_PORT: expected an integer from 0 to 65535, received "65536"'],
     [{ TLS_CERT_FILE: 'c' }, 'TLS_KEY_FILE: is needed by TLS_CERT_FILE'],
     [{ TLS_KEY_FILE: 'k' }, 'TLS_CERT_FILE: is needed by TLS_KEY_FILE'],
     [{ METRICS_NEED_KEY: 'no' }, 'METRICS_NEED_KEY: expected true or false, received "no"'],

@@ -1,10 +1,11 @@
-//! How long huge texts take, and what memory they take above the text itself:
+//! How long huge texts take, each alone and as a pair with itself, and what memory they take above the
+//! text itself:
 //! `cargo run --release --example huge_texts -- DIRECTORY FAMILY [MEGABYTES…]`.
 
 use std::path::Path;
 use std::time::Instant;
 
-use hf::tokenizer::{Family, Tokenizer};
+use hf::tokenizer::{Family, Input, Tokenizer};
 
 const TEXTS: [(&str, &str); 9] = [
     ("words", "It was a good film, and I'd see it again. "),
@@ -32,13 +33,22 @@ fn main() {
         for size in sizes {
             let bytes = size.parse::<usize>().expect("MEGABYTES: a number") * 1_000_000;
             let text = unit.repeat(bytes / unit.len());
-            let before = reset_peak();
-            let start = Instant::now();
-            let encoding = tokenizer.encode(text.as_str()).expect("an encoding");
-            let seconds = start.elapsed().as_secs_f64();
-            let memory = status("VmHWM:").saturating_sub(before) / 1024;
-            let tokens = encoding.input_ids.len();
-            println!("{name:20} {size:>3} MB {seconds:8.4} s {memory:5} MiB {tokens:4} tokens");
+            let alone = Input::from(text.as_str());
+            let pair = Input {
+                pair: Some(&text),
+                ..alone
+            };
+            for (kind, input) in [("alone", alone), ("pair", pair)] {
+                let before = reset_peak();
+                let start = Instant::now();
+                let encoding = tokenizer.encode(input).expect("an encoding");
+                let seconds = start.elapsed().as_secs_f64();
+                let memory = status("VmHWM:").saturating_sub(before) / 1024;
+                let tokens = encoding.input_ids.len();
+                println!(
+                    "{name:20} {kind:5} {size:>3} MB {seconds:8.4} s {memory:5} MiB {tokens:4} tokens"
+                );
+            }
         }
     }
 }

@@ -7,11 +7,12 @@ use tokenizers::{Model, ModelWrapper};
 
 use crate::backend::{self, Frame, Part, Source, Template};
 use crate::class;
-use crate::cut::{self, Cutting};
+use crate::cut::Cutting;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::settings::Settings;
 
+mod contents;
 mod truncation;
 
 pub use crate::class::Family;
@@ -171,67 +172,6 @@ impl Tokenizer {
             )
         })
     }
-
-    /// Of each text all tokens or, of a long one, more than `room` from the kept side.
-    ///
-    /// Where both are long and it matters, as many as show which of the two is longer. That may need
-    /// all of the shorter one.
-    fn contents(&self, input: &Input, mut room: usize, side: Side) -> Result<[Vec<u32>; 2]> {
-        let mut first = self.content(input.text, room, side)?;
-        let Some(pair) = input.pair else {
-            return Ok([first.ids, Vec::new()]);
-        };
-        let mut second = self.content(pair, room, side)?;
-        let compares = input.truncation.compares_long_texts(room);
-        while compares && first.ids.len() > room && second.ids.len() > room {
-            match (first.is_whole, second.is_whole) {
-                (true, true) => break,
-                (true, false) => {
-                    room = first.ids.len();
-                    second = self.content(pair, room, side)?;
-                    break;
-                }
-                (false, true) => {
-                    room = second.ids.len();
-                    first = self.content(input.text, room, side)?;
-                    break;
-                }
-                (false, false) => {
-                    room = room.saturating_mul(8);
-                    first = self.content(input.text, room, side)?;
-                    second = self.content(pair, room, side)?;
-                }
-            }
-        }
-        Ok([first.ids, second.ids])
-    }
-
-    /// The text's tokens without special ones: all of them or, of a long text, at least `room` + 1
-    /// from the kept side.
-    ///
-    /// Encoding a whole megabyte to keep 510 tokens of it would cost a second.
-    fn content(&self, text: &str, room: usize, side: Side) -> Result<Content> {
-        let cut = match &self.cutting {
-            Some(cutting) => cutting.ids(&self.inner, text, room, side)?,
-            None => None,
-        };
-        Ok(match cut {
-            Some(ids) => Content {
-                is_whole: ids.len() <= room,
-                ids,
-            },
-            None => Content {
-                ids: cut::encode(&self.inner, text)?,
-                is_whole: true,
-            },
-        })
-    }
-}
-
-/// Tokens of one end of a text, or all.
-struct Content {
-    ids: Vec<u32>,
-    is_whole: bool,
 }
 
 fn edge(ids: &[u32], count: usize, side: Side) -> &[u32] {

@@ -30,6 +30,12 @@ export class ApiKeys {
   }
 }
 
+/** The key of the one value that the header has; null: there is none, or more than one. */
+export function keyOfValues(values: readonly unknown[]): string | null {
+  const [value, ...others] = values;
+  return (others.length === 0 && BEARER.exec(String(value ?? ''))?.[1]) || null;
+}
+
 /**
  * The key of `Authorization: Bearer KEY`; null: there is none, or more than one header, of which Node
  * would show the first and a proxy may have looked at another.

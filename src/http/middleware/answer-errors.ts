@@ -47,7 +47,7 @@ export function methodNotAllowed(allow: string): RequestHandler {
 }
 
 /** When what now waits will have run. */
-function retryAfterSeconds(error: unknown): number {
+export function retryAfterSeconds(error: unknown): number {
   const waitMs = error instanceof EngineError ? (error.waitMs ?? 0) : 0;
   return Math.max(1, Math.ceil(waitMs / 1000));
 }
@@ -58,7 +58,8 @@ interface Limits extends ErrorLimits {
   readonly timeoutMs: number;
 }
 
-function toServiceError(error: unknown, limits: Limits): ServiceError {
+/** Whatever was raised, as clients may be told of it. */
+export function toServiceError(error: unknown, limits: Limits): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof ElementError) {
     const { code, message } = toServiceError(error.cause, limits);

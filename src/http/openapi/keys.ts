@@ -1,7 +1,8 @@
 import type { IsPublic } from '../access/gate';
-import { errorResponse, type Node } from './responses';
+import { errorResponse, type Node, schemaReference } from './responses';
 
 const SCHEME = 'key';
+const OWN = schemaReference('Error');
 
 const NO_KEY = errorResponse(
   'There is no key in one Authorization header, or it is not known.',
@@ -30,7 +31,7 @@ export function withKeys(document: Node, isPublic: IsPublic): Node {
             method,
             method !== 'post' && isPublic(path)
               ? { ...operation, security: [] }
-              : { ...operation, responses: { ...operation.responses, 401: NO_KEY } },
+              : { ...operation, responses: { ...operation.responses, 401: noKey(operation) } },
           ]),
         ),
       ]),
@@ -42,4 +43,17 @@ export function withKeys(document: Node, isPublic: IsPublic): Node {
   };
 }
 
-type Operations = Readonly<Record<string, { readonly responses: Node }>>;
+interface Operation {
+  readonly responses: Readonly<Record<string, Node>>;
+}
+
+type Operations = Readonly<Record<string, Operation>>;
+
+/** In the form of the operation's other errors: those of protocols have one of their own. */
+function noKey({ responses }: Operation): Node {
+  const error = Object.entries(responses).find(([status]) => Number(status) >= 400)?.[1];
+  const content = error?.content as Readonly<Record<string, Node>> | undefined;
+  const schema = content?.['application/json']?.schema;
+  const isOwn = schema === undefined || JSON.stringify(schema) === JSON.stringify(OWN);
+  return isOwn ? NO_KEY : { ...NO_KEY, content: { 'application/json': { schema } } };
+}

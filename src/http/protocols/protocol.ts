@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { GrpcService } from '../../grpc/service';
 import { DETAIL, type ErrorShape } from '../error-shape';
 import type { Endpoint } from '../routes/endpoint';
 
@@ -19,6 +20,8 @@ export interface Protocol {
   readonly probes: readonly string[];
   /** Its fields of GET /info, beside the service's own, and their schemas. */
   readonly info: { readonly fields: object; readonly schemas: object } | null;
+  /** The same over gRPC, where there is such a thing; made when a port is open for it. */
+  readonly grpc?: () => GrpcService;
   /** Its part of the OpenAPI document; made when that is asked for. */
   readonly describe: () => ProtocolDescription;
 }

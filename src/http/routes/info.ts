@@ -12,7 +12,7 @@ export type ServiceInfo = SentimentInfo | EegInfo;
  * @param protocols may have fields of their own there, beside those of the service
  */
 export function info(own: ServiceInfo, protocols: readonly Protocol[]): RequestHandler {
-  const answer = Object.assign({}, ...protocols.map((protocol) => protocol.info?.fields), own);
+  const answer = Object.assign({}, own, ...protocols.map((protocol) => protocol.info?.fields), own);
   return (_request: Request, response: Response) => {
     sendJson(response, 200, answer);
   };

@@ -1,11 +1,11 @@
 import { effect, signal, untracked } from '@preact/signals';
 import type { PredictBatchAnswer } from '../../http/schemas/answers';
+import { windowStarts } from '../../recordings/windows';
 import { post, type Timings } from '../shared/api';
 import { type Outcome, runInBatches } from '../shared/batches';
 import { type Explanation, explain } from '../shared/errors';
 import { info } from '../shared/info';
 import { isReady, samples, windowLength, windowSamples } from './state';
-import { windowStarts } from './windows';
 
 /** One element of the answer of `POST /predict/batch`. */
 export type Prediction = PredictBatchAnswer['results'][number];

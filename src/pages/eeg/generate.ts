@@ -1,4 +1,4 @@
-import type { Recording } from './recording';
+import type { Recording } from '../../recordings/recording';
 
 export interface GenerateOptions {
   readonly seconds: number;

@@ -1,3 +1,4 @@
+import { meanProbabilities, windowStarts } from '../../recordings/windows';
 import { toCsv } from '../shared/csv-file';
 import { download } from '../shared/download';
 import { count, percent, plural } from '../shared/format';
@@ -16,7 +17,6 @@ import {
 import { channel, isReady, rate, recording, samples, windowLength } from './state';
 import { Strip } from './strip';
 import { toneOf } from './tones';
-import { meanProbabilities, windowStarts } from './windows';
 
 /** Every window of the recording. */
 export function RunCard() {

@@ -1,8 +1,8 @@
+import { findChannel } from '../../recordings/recording';
 import { clock, count } from '../shared/format';
 import { Note } from '../shared/note';
 import { OverviewPlot, PlotButtons } from './overview-plot';
 import { RateNote } from './rate-note';
-import { findChannel } from './recording';
 import {
   channelIndex,
   model,

@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals';
+import { parseCsv } from '../../recordings/csv-recording';
+import { type Recording, RecordingError } from '../../recordings/recording';
 import { clock, count, plural } from '../shared/format';
 import { Note } from '../shared/note';
-import { parseCsv } from './csv-recording';
 import { generate } from './generate';
 import { openFile } from './open-file';
-import { type Recording, RecordingError } from './recording';
 import { modelRate, recording, setRecording } from './state';
 
 type Source = 'file' | 'paste' | 'generate';

@@ -1,9 +1,9 @@
 import { batch, computed, signal } from '@preact/signals';
 import { zNormalize } from '../../eeg/z-normalize';
+import { type Channel, findChannel, type Recording } from '../../recordings/recording';
+import { resample } from '../../recordings/resample';
+import { clampStart } from '../../recordings/windows';
 import { info } from '../shared/info';
-import { type Channel, findChannel, type Recording } from './recording';
-import { resample } from './resample';
-import { clampStart } from './windows';
 
 /** Rates that differ by less are the same: files write them with few digits. */
 const SAME_RATE = 0.005;

@@ -65,13 +65,17 @@ function expectationOfFields(fields: ReadonlyMap<string, unknown>, route: Route)
   if (service === 'eeg' && patient !== null && typeof patient !== 'string') {
     return { status: 422, detail: /^patient_id: expected a string or null$/ };
   }
-  const pairProblem = field === 'text' ? wrongPair(fields.get('text_pair'), 'text_pair') : null;
-  if (pairProblem !== null) return { status: 422, detail: exactly(pairProblem) };
+  const pair = fields.get('text_pair');
+  if (service === 'sentiment' && !isList && !isPairOrNone(pair)) {
+    return { status: 422, detail: /^text_pair: expected a string or null$/ };
+  }
   const value = fields.get(field);
   if (isList && (value as unknown[]).length > LONGEST_LIST) {
     return { status: 413, detail: /elements are over the limit of 1024\.$/ };
   }
-  const elements = isList ? (value as unknown[]) : [value];
+  const elements = isList
+    ? (value as unknown[])
+    : [pair === undefined ? value : { text: value, text_pair: pair }];
   const refused = elements.findIndex((element) => refusalOf(element, service) !== null);
   if (refused >= 0) {
     const place = isList ? `${field}[${refused}]: ` : '';
@@ -86,7 +90,7 @@ function wrongIn(value: unknown, { field, isList, service }: Route): string | nu
     if (!isList) return typeof value === 'string' ? null : wrong(field, value, 'a string');
     if (!Array.isArray(value)) return wrong(field, value, 'an array of texts');
     for (const [index, element] of value.entries()) {
-      const found = wrongInText(element, `${field}[${index}]`);
+      const found = wrongInElement(element, `${field}[${index}]`);
       if (found !== null) return found;
     }
     return null;
@@ -100,19 +104,28 @@ function wrongIn(value: unknown, { field, isList, service }: Route): string | nu
   return null;
 }
 
-function wrongInText(element: unknown, place: string): string | null {
+function wrongInElement(element: unknown, place: string): string | null {
   if (typeof element === 'string') return null;
   if (typeof element !== 'object' || element === null || Array.isArray(element)) {
-    return wrong(place, element, 'a string or an object');
+    return `${place}: expected a string or an object`;
   }
-  const { text, text_pair: pair } = element as Record<string, unknown>;
+  const fields = new Map(Object.entries(element));
+  const text = fields.get('text');
   if (typeof text !== 'string') return wrong(`${place}.text`, text, 'a string');
-  return wrongPair(pair, `${place}.text_pair`);
+  return isPairOrNone(fields.get('text_pair'))
+    ? null
+    : `${place}.text_pair: expected a string or null`;
 }
 
-function wrongPair(pair: unknown, place: string): string | null {
-  const isRight = pair === undefined || pair === null || typeof pair === 'string';
-  return isRight ? null : wrong(place, pair, 'a string or null');
+function isPairOrNone(pair: unknown): boolean {
+  return pair === undefined || pair === null || typeof pair === 'string';
+}
+
+/** Of an element that is as it should be. */
+function textsOf(element: unknown): readonly [text: string, pair: unknown] {
+  if (typeof element === 'string') return [element, undefined];
+  const { text, text_pair } = element as { readonly text: string; readonly text_pair?: unknown };
+  return [text, text_pair ?? undefined];
 }
 
 function wrongInSignal(value: unknown, place: string): string | null {
@@ -133,13 +146,9 @@ function refusalOf(element: unknown, service: Route['service']): string | null {
       ? null
       : `Signal must contain exactly ${WINDOW_LENGTH} data points.`;
   }
-  const isBlank = [...textOf(element)].every((char) => SPACES.has(char.codePointAt(0) ?? -1));
+  const [text] = textsOf(element);
+  const isBlank = [...text].every((char) => SPACES.has(char.codePointAt(0) ?? -1));
   return isBlank ? 'Text payload cannot be empty.' : null;
-}
-
-/** Of what is analyzed: the first of two texts. */
-function textOf(element: unknown): string {
-  return typeof element === 'string' ? element : (element as { readonly text: string }).text;
 }
 
 interface Asked {
@@ -152,10 +161,15 @@ function checkAnswer(answer: unknown, { elements, patient, route }: Asked): void
   const results = route.isList ? (answer as { readonly results: unknown[] }).results : [answer];
   if (results.length !== elements.length) throw new Error('as many results as elements');
   for (const [index, result] of results.entries()) {
-    const { input_text, patient_id, score, confidence } = result as Record<string, unknown>;
-    const [echo, sent] =
-      route.service === 'eeg' ? [patient_id, patient] : [input_text, textOf(elements[index])];
-    if (echo !== sent) throw new Error(`another request's answer: ${JSON.stringify(echo)}`);
+    const { input_text, input_text_pair, patient_id, score, confidence } = result as Record<
+      string,
+      unknown
+    >;
+    const echo = route.service === 'eeg' ? [patient_id] : [input_text, input_text_pair];
+    const sent = route.service === 'eeg' ? [patient] : textsOf(elements[index]);
+    if (echo.some((one, i) => one !== sent[i])) {
+      throw new Error(`another request's answer: ${JSON.stringify(echo)}`);
+    }
     const probability = Number(score ?? confidence);
     if (!(probability >= 0 && probability <= 1) || Number(probability.toFixed(4)) !== probability) {
       throw new Error(`no probability of four decimals: ${probability}`);

@@ -29,13 +29,14 @@ export function writeMembers(
   route: Route,
   tag: string,
 ): [key: string, value: string][] {
-  const write = writerOf(route, tag);
+  const write = route.service === 'eeg' ? writeSignal : writeTagged(tag);
+  const element = route.service === 'eeg' ? write : writeElement(tag);
   const value = route.isList
-    ? `[${draw.list(draw.size(LONGEST_LIST) - 1, () => write(draw))}]`
+    ? `[${draw.list(draw.size(LONGEST_LIST) - 1, () => element(draw))}]`
     : write(draw);
   if (route.service === 'sentiment') {
-    const hasPair = !route.isList && draw.chance(0.15);
-    return [[route.field, value], ...(hasPair ? [writePair(draw)] : [])];
+    const isPair = !route.isList && draw.chance(0.3);
+    return [[route.field, value], ...(isPair ? [writePair(draw, tag)] : [])];
   }
   const patient = draw.chance(0.1)
     ? draw.pick(['null', writeString(draw, ''), '5', 'false', '[]', '{}'])
@@ -48,7 +49,7 @@ export function writeMembers(
 
 /** What may stand in the place of a field, or of an element. */
 export function writeWrong(draw: Draw, route: Route, tag: string): string {
-  const write = writerOf(route, tag);
+  const write = route.service === 'eeg' ? writeSignal : writeTagged(tag);
   return draw.weighted<() => string>([
     [4, () => writeValue(draw)],
     [2, () => `[${[...draw.list(draw.below(5), () => write(draw)), writeValue(draw)]}]`],
@@ -59,28 +60,29 @@ export function writeWrong(draw: Draw, route: Route, tag: string): string {
   ])();
 }
 
-function writerOf({ service, isList }: Route, tag: string): (draw: Draw) => string {
-  if (service === 'eeg') return writeSignal;
-  const writeText = writeTagged(tag);
-  if (!isList) return writeText;
-  return (draw) => {
-    if (draw.chance(0.85)) return writeText(draw);
-    const [key, value] = writePair(draw);
-    return `{"text":${writeText(draw)},"${key}":${value}}`;
-  };
-}
-
-/** A second text; now and then something else. */
-function writePair(draw: Draw): [key: string, value: string] {
-  const text = draw.kept('pair', 100, () => writeString(draw, makeString(draw, LONGEST_TEXT)));
-  return ['text_pair', draw.chance(0.9) ? text : draw.pick(['null', '""', '7', '[]', 'false'])];
-}
-
 function writeTagged(tag: string): (draw: Draw) => string {
   return (draw) => {
     const text = draw.kept('text', 500, () => writeString(draw, makeString(draw, LONGEST_TEXT)));
     // Between the quotes, which stay as they are however the rest is written.
     return draw.chance(0.8) ? `"${tag} ${text.slice(1)}` : text;
+  };
+}
+
+function writePair(draw: Draw, tag: string): [key: string, value: string] {
+  const value = draw.chance(0.1)
+    ? draw.pick(['null', '""', '" "', '5', 'false', '[]', '{}'])
+    : writeTagged(tag)(draw);
+  return ['text_pair', value];
+}
+
+/** A text of a list: as it is, or in an object with another or without. */
+function writeElement(tag: string): (draw: Draw) => string {
+  return (draw) => {
+    const text = writeTagged(tag)(draw);
+    if (draw.chance(0.6)) return text;
+    const members = [...(draw.chance(0.97) ? [['text', text]] : []), writePair(draw, tag)];
+    const some = draw.chance(0.8) ? members : members.slice(0, 1);
+    return `{${some.map(([key, value]) => `"${key}":${value}`)}}`;
   };
 }
 

@@ -1,5 +1,5 @@
-import { parseCsv } from '../../../src/pages/eeg/csv-recording';
-import { RecordingError } from '../../../src/pages/eeg/recording';
+import { parseCsv } from '../../../src/recordings/csv-recording';
+import { RecordingError } from '../../../src/recordings/recording';
 import { seededRandom } from '../../helpers/random';
 
 /** What was read, short enough to compare. */

@@ -1,6 +1,7 @@
-import { readEdf } from '../../../src/pages/eeg/edf-recording';
-import { readRecording } from '../../../src/pages/eeg/open-file';
-import { RecordingError } from '../../../src/pages/eeg/recording';
+import { EDF } from 'edfjs';
+import { readEdf } from '../../../src/recordings/edf-recording';
+import { readRecording } from '../../../src/recordings/read-recording';
+import { RecordingError } from '../../../src/recordings/recording';
 import { makeEdf } from '../../helpers/edf';
 import { seededRandom } from '../../helpers/random';
 
@@ -18,7 +19,7 @@ const FAST = {
 };
 
 function read(file: Buffer) {
-  return readEdf(toArrayBuffer(file), 'x.edf');
+  return readEdf(toArrayBuffer(file), 'x.edf', EDF);
 }
 
 function toArrayBuffer(file: Buffer): ArrayBuffer {
@@ -100,7 +101,7 @@ describe('readEdf', () => {
         changed[8 + next(changed.length - 8)] = digits[next(digits.length)] as number;
       }
       try {
-        const { channels } = readRecording(toArrayBuffer(changed), 'x.edf');
+        const { channels } = readRecording(toArrayBuffer(changed), 'x.edf', EDF);
         expect(channels.every(({ samples }) => samples.every(Number.isFinite))).toBe(true);
       } catch (error) {
         if (!(error instanceof RecordingError)) throw error;
@@ -112,17 +113,17 @@ describe('readEdf', () => {
 describe('readRecording', () => {
   it('tells EDF, CSV and other files apart by what is in them', () => {
     const edf = makeEdf({ channels: [T3], recordSeconds: 1 });
-    expect(readRecording(toArrayBuffer(edf), 'x.csv').channels[0]?.label).toBe('EEG T3');
-    expect(readRecording(toArrayBuffer(Buffer.from('1\n2')), 'x.edf').channels[0]?.label).toBe(
+    expect(readRecording(toArrayBuffer(edf), 'x.csv', EDF).channels[0]?.label).toBe('EEG T3');
+    expect(readRecording(toArrayBuffer(Buffer.from('1\n2')), 'x.edf', EDF).channels[0]?.label).toBe(
       'Channel 1',
     );
     const utf16 = Buffer.concat([
       Buffer.from([0xff, 0xfe]),
       Buffer.from('T3\tT4\n1\t2\n', 'utf16le'),
     ]);
-    expect(readRecording(toArrayBuffer(utf16), 'x.txt').channels.length).toBe(2);
-    expect(() => readRecording(toArrayBuffer(Buffer.from('PK\u0003\u0004\0\0')), 'x.xlsx')).toThrow(
-      /neither EDF nor text/,
-    );
+    expect(readRecording(toArrayBuffer(utf16), 'x.txt', EDF).channels.length).toBe(2);
+    expect(() =>
+      readRecording(toArrayBuffer(Buffer.from('PK\u0003\u0004\0\0')), 'x.xlsx', EDF),
+    ).toThrow(/neither EDF nor text/);
   });
 });

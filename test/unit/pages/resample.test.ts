@@ -1,4 +1,4 @@
-import { resample } from '../../../src/pages/eeg/resample';
+import { resample } from '../../../src/recordings/resample';
 
 const SECONDS = 6;
 

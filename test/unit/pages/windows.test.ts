@@ -1,6 +1,6 @@
 import { generate } from '../../../src/pages/eeg/generate';
-import { type Channel, findChannel } from '../../../src/pages/eeg/recording';
-import { clampStart, meanProbabilities, windowStarts } from '../../../src/pages/eeg/windows';
+import { type Channel, findChannel } from '../../../src/recordings/recording';
+import { clampStart, meanProbabilities, windowStarts } from '../../../src/recordings/windows';
 
 function channels(...labels: string[]): Channel[] {
   return labels.map((label) => ({

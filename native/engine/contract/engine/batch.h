@@ -19,7 +19,8 @@ enum class TruncationSide { kOfTokenizer, kRight, kLeft };
 
 /// One text or two (premise and hypothesis), UTF-8, and how they are cut.
 struct Text {
-  std::string text{};
+  std::string text;
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::string pair{};  ///< empty: there is one text
   Truncation truncation = Truncation::kLongestFirst;
   TruncationSide side = TruncationSide::kOfTokenizer;

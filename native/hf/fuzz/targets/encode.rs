@@ -1,14 +1,21 @@
-//! Any bytes as a text, over the C ABI: nothing fails, and a limit gives the ids of the whole.
+//! Any bytes as a text, or as two, over the C ABI: nothing fails, and a limit gives the ids of the
+//! whole.
 
-use super::c_abi::Handle;
+use super::c_abi::{Asked, Handle};
 use super::fixtures::Each;
+use crate::tokenizer::Truncation;
 
 const HEAD: usize = 2;
 /// From this size on a text is read in parts.
 const LONG: usize = 5000;
 
-/// The first two bytes choose the tokenizer and the limit. A text is given as it is and, repeated, as
-/// one that is long enough to be cut.
+/// Of the second byte: two texts are asked for; how they are cut; from which side.
+const IS_PAIR: u8 = 0x40;
+const TRUNCATION: std::ops::Range<u32> = 2..4;
+const SIDE: std::ops::Range<u32> = 4..6;
+
+/// The first two bytes choose the tokenizer, the limit, and how many texts there are. A text is given
+/// as it is and, repeated, as one that is long enough to be cut.
 pub fn encode(data: &[u8]) {
     static TOKENIZERS: Each<[Handle; 3]> = Each::new();
     let Some((head, text)) = data.split_at_checked(HEAD) else {
@@ -25,6 +32,24 @@ pub fn encode(data: &[u8]) {
     let repeats = LONG / text.len().max(1) + 1;
     let seam: &[u8] = if head[1] & 2 == 0 { b"" } else { b" " };
     let long = [text, seam].concat().repeat(repeats);
+    if head[1] & IS_PAIR != 0 {
+        let bits = |range: std::ops::Range<u32>| i32::from(head[1] >> range.start & 3);
+        let (first, second) = text.split_at(text.len() / 2);
+        for (text, pair) in [
+            (first, second),
+            (&long, second),
+            (first, &long),
+            (&long, &long),
+        ] {
+            let asked = Asked {
+                pair,
+                truncation: bits(TRUNCATION),
+                side: bits(SIDE) % 3,
+            };
+            Pair { text, asked }.check(whole, limited, name);
+        }
+        return;
+    }
     for text in [text, &long] {
         let all = whole.encode(text).expect("no failure");
         let some = limited.encode(text).expect("no failure");
@@ -53,4 +78,94 @@ fn is_part(some: &[i64], all: &[i64], (before, after): (usize, usize)) -> bool {
     let (some_content, all_content) = (content(some), content(all));
     let is_end = all_content.starts_with(&some_content) || all_content.ends_with(&some_content);
     is_end && some[..before] == all[..before] && some.ends_with(&all[all.len() - after..])
+}
+
+struct Pair<'a> {
+    text: &'a [u8],
+    asked: Asked<'a>,
+}
+
+impl Pair<'_> {
+    fn check(&self, whole: &Handle, limited: &Handle, name: &str) {
+        let Self { text, asked } = *self;
+        let case = || {
+            let [text, pair] = [text, asked.pair].map(String::from_utf8_lossy);
+            let (truncation, side) = (asked.truncation, asked.side);
+            format!("{name}: {truncation}, side {side}: {text:?} and {pair:?}")
+        };
+        let pair = asked.pair;
+        let wholes = [b"", text, pair].map(|text| whole.encode(text).expect("no failure"));
+        if wholes.iter().any(|whole| whole.truncated) {
+            return; // The tokenizer has a limit of its own.
+        }
+        let [specials, first, second] = wholes.map(|whole| whole.input_ids.len());
+        let counts = [first - specials, second - specials];
+        let all = whole.encode_asked(
+            text,
+            Asked {
+                pair,
+                ..Asked::default()
+            },
+        );
+        let all = all.expect("no failure");
+        if all.truncated {
+            return;
+        }
+        let added = all.input_ids.len() - counts[0] - counts[1];
+        let truncation = Truncation::from_c(asked.truncation).expect("a strategy");
+        let kept = match limited.max_length().checked_sub(added) {
+            Some(room) => truncation.kept(counts, room).ok(),
+            None => None,
+        };
+        let some = limited.encode_asked(text, asked);
+        let (some, kept) = match (some, kept) {
+            (Ok(some), Some(kept)) => (some, kept),
+            (some, kept) => {
+                assert_eq!(some.is_ok(), kept.is_some(), "{}", case());
+                return;
+            }
+        };
+        assert_eq!(some.truncated, kept != counts, "{}", case());
+        let places =
+            (0..=added).flat_map(|before| (0..=added - before).map(move |mid| (before, mid)));
+        let is_same = |ids: &[i64], all: &[i64]| {
+            places.clone().any(|place| {
+                let from_right = cut(all, counts, kept, (place, true)) == ids;
+                let from_left = cut(all, counts, kept, (place, false)) == ids;
+                match asked.side {
+                    0 => from_right || from_left,
+                    side => [from_right, from_left][side as usize - 1],
+                }
+            })
+        };
+        assert!(is_same(&some.input_ids, &all.input_ids), "{}", case());
+        assert!(
+            is_same(&some.token_type_ids, &all.token_type_ids),
+            "{}",
+            case()
+        );
+    }
+}
+
+/// Two texts after `before` special tokens and with `mid` between them, less the tokens that are not
+/// kept.
+fn cut(
+    all: &[i64],
+    counts: [usize; 2],
+    kept: [usize; 2],
+    ((before, mid), from_right): ((usize, usize), bool),
+) -> Vec<i64> {
+    let starts = [before, before + counts[0] + mid];
+    let end = starts[1] + counts[1];
+    let content = |text: usize| {
+        let start = starts[text]
+            + if from_right {
+                0
+            } else {
+                counts[text] - kept[text]
+            };
+        &all[start..start + kept[text]]
+    };
+    let middle = &all[starts[0] + counts[0]..starts[1]];
+    [&all[..before], content(0), middle, content(1), &all[end..]].concat()
 }

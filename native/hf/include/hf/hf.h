@@ -69,8 +69,8 @@ typedef enum hf_truncation_side {
 typedef struct hf_input {
   const char* text;
   size_t text_length;
-  const char* pair;    // may be NULL
-  size_t pair_length;  // 0: there is one text, as an empty second one is none to transformers
+  const char* pair;         // may be NULL
+  size_t pair_length;       // 0: there is one text, as an empty second one is none to transformers
   int32_t truncation;       // hf_truncation
   int32_t truncation_side;  // hf_truncation_side
 } hf_input;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tokenizers::{Model, ModelWrapper, OffsetReferential, OffsetType, Token};
 
-use super::{Family, Side, Tokenizer};
+use super::{Encoding, Family, Input, Side, Tokenizer, Truncation, edge, framed};
 use crate::cut;
 
 mod texts;
@@ -206,4 +206,55 @@ fn cut_texts_give_the_ids_of_the_whole() {
         println!("{name}: {cut} of {}", 2 * rounds());
         assert!(3 * cut > rounds(), "{name}: only {cut} texts were cut");
     }
+}
+
+/// From the whole of both texts.
+fn of_wholes(tokenizer: &Tokenizer, input: &Input, side: Side) -> Option<Encoding> {
+    let template = tokenizer.frame.pair.as_ref().expect("a template");
+    let texts = [input.text, input.pair.expect("a pair")];
+    let whole = texts.map(|text| cut::encode(&tokenizer.inner, text).expect("an encoding"));
+    let counts = [whole[0].len(), whole[1].len()];
+    let room = tokenizer.max_length - template.specials();
+    let kept = input.truncation.kept(counts, room).ok()?;
+    Some(Encoding {
+        truncated: kept != counts,
+        ..framed(template, [0, 1].map(|i| edge(&whole[i], kept[i], side)))
+    })
+}
+
+#[test]
+fn cut_pairs_give_the_ids_of_the_whole() {
+    let strategies = [
+        Truncation::LongestFirst,
+        Truncation::OnlyFirst,
+        Truncation::OnlySecond,
+        Truncation::DoNotTruncate,
+    ];
+    let mut cut = 0;
+    for directory in fixtures() {
+        let mut tokenizer = Tokenizer::open(&directory, family(&directory), 512).expect("one");
+        let random = &mut Random(20_261_122);
+        let own = own_texts(&tokenizer, random);
+        let most = tokenizer.max_length;
+        for _ in 0..rounds() / 6 {
+            tokenizer.max_length = most.min(*random.of(&[12, 13, 40, 127, 128, 512]));
+            let sizes = [100, 1000, 5000, 9000];
+            let texts = [0, 1].map(|_| {
+                let size = *random.of(&sizes);
+                text(random, &own, size)
+            });
+            let side = *random.of(&[Side::Start, Side::End]);
+            let input = Input {
+                text: &texts[0],
+                pair: Some(&texts[1]),
+                truncation: *random.of(&strategies),
+                kept: Some(side),
+            };
+            let expected = of_wholes(&tokenizer, &input, side);
+            let found = tokenizer.encode(input).ok();
+            assert_eq!(found, expected, "{directory:?}: {input:?}");
+            cut += usize::from(found.is_some_and(|found| found.truncated));
+        }
+    }
+    assert!(cut > rounds(), "only {cut} pairs were cut");
 }

@@ -1,5 +1,6 @@
 mod common;
 mod ffi;
+mod pairs;
 mod parity;
 mod sentencepiece;
 mod tensors;

@@ -1,5 +1,6 @@
-import { readRecording } from '../../../../src/pages/eeg/open-file';
-import { findChannel, RecordingError } from '../../../../src/pages/eeg/recording';
+import { EDF } from 'edfjs';
+import { readRecording } from '../../../../src/recordings/read-recording';
+import { findChannel, RecordingError } from '../../../../src/recordings/recording';
 import { makeEdf } from '../../../helpers/edf';
 import { bytesOf, type Target } from '../target';
 
@@ -9,7 +10,7 @@ const MARKS = { label: 'EDF Annotations', unit: '', perRecord: 1, digital: [0, 0
 /** A recording of finite samples, or an error that a person can read; of any bytes. */
 function run(input: Uint8Array): void {
   try {
-    const recording = readRecording(Uint8Array.from(input).buffer, 'x');
+    const recording = readRecording(Uint8Array.from(input).buffer, 'x', EDF);
     if (recording.channels.length === 0) throw new Error('no channel');
     for (const { samples, samplingRateHz } of recording.channels) {
       if (samples.length === 0 || !samples.every(Number.isFinite)) throw new Error('samples');

@@ -1,7 +1,7 @@
-/** Where windows of `length` samples begin, side by side; what is left at the end is left out. */
-export function windowStarts(samples: number, length: number): readonly number[] {
-  const count = Math.max(0, Math.floor(samples / length));
-  return Array.from({ length: count }, (_, index) => index * length);
+/** Where windows of `length` samples begin, `step` apart; what is left at the end is left out. */
+export function windowStarts(samples: number, length: number, step = length): readonly number[] {
+  const count = Math.max(0, Math.floor((samples - length) / step) + 1);
+  return Array.from({ length: count }, (_, index) => index * step);
 }
 
 /** The nearest sample at which a whole window can begin. */

@@ -1,5 +1,5 @@
 /// <reference path="./edfjs.d.ts" />
-import { EDF } from 'edfjs';
+import type { EDF } from 'edfjs';
 import { type Channel, type Recording, RecordingError } from './recording';
 
 const HEADER_BYTES = 256;
@@ -17,23 +17,24 @@ export function isEdf(start: Uint8Array): boolean {
  * Reads EDF and continuous EDF+ (https://www.edfplus.info/specs). The library believes what a
  * header says; so what the header says is held against the size of the file first.
  *
+ * @param Edf the library's class. It is an ES module: pages import it, Node loads it when it is needed.
  * @throws RecordingError
  */
-export function readEdf(buffer: ArrayBuffer, name: string): Recording {
+export function readEdf(buffer: ArrayBuffer, name: string, Edf: typeof EDF): Recording {
   try {
-    return read(buffer, name);
+    return read(buffer, name, Edf);
   } catch (error) {
     if (error instanceof RecordingError) throw error;
     throw new RecordingError(`${name}: cannot be read as EDF: ${String(error)}`);
   }
 }
 
-function read(buffer: ArrayBuffer, name: string): Recording {
+function read(buffer: ArrayBuffer, name: string, Edf: typeof EDF): Recording {
   const fail = (problem: string) => new RecordingError(`${name}: ${problem}`);
   if (new Uint8Array(buffer)[0] === 0xff)
     throw fail('is BDF, with 24 bits a sample. Convert it to EDF.');
   if (buffer.byteLength < HEADER_BYTES) throw fail('is cut off in its header.');
-  const edf = new EDF();
+  const edf = new Edf();
   edf.read_header_from_string(latin1(buffer, 0, HEADER_BYTES));
   const { num_channels: count, num_header_bytes: headerBytes, record_duration: duration } = edf;
   if (!isWhole(count, 1, CHANNELS_MAX))

@@ -1,0 +1,106 @@
+/** Over which the rate is taken, in ms. */
+const RATE_OVER_MS = 15_000;
+const BAR_EVERY_MS = 250;
+const LINE_EVERY_MS = 5000;
+const BAR_WIDTH = 24;
+
+interface Sample {
+  readonly at: number;
+  readonly rows: number;
+}
+
+/** Says on standard error how far a run has come: a bar on a terminal, lines elsewhere. */
+export class ProgressDisplay {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #timer: NodeJS.Timeout;
+  readonly #samples: Sample[] = [];
+  readonly #startedAt = performance.now();
+  #rows = 0;
+  #rowsBefore = 0;
+  /** Of all rows, as far as what has been read tells; null: nobody knows. */
+  #total: number | null = null;
+
+  constructor(stream: NodeJS.WriteStream = process.stderr) {
+    this.#stream = stream;
+    const every = stream.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS;
+    this.#timer = setInterval(() => this.#show(), every).unref();
+  }
+
+  /** @param rows that a run of before has done */
+  goOnFrom(rows: number): void {
+    this.#rowsBefore = rows;
+    this.#rows = rows;
+  }
+
+  /** One more row has its answer, or has none for good. */
+  readonly ended = (): void => {
+    this.#rows++;
+  };
+
+  /**
+   * @param rows that have been read in this process
+   * @param fraction of all inputs, what has been read
+   */
+  read(rows: number, fraction: number | null): void {
+    this.#total = fraction ? Math.round((this.#rowsBefore + rows) / fraction) : null;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    if (this.#stream.isTTY) this.#stream.write('\r\x1b[K');
+  }
+
+  #show(): void {
+    const now = performance.now();
+    this.#samples.push({ at: now, rows: this.#rows });
+    while (this.#samples.length > 2 && now - (this.#samples[0] as Sample).at > RATE_OVER_MS) {
+      this.#samples.shift();
+    }
+    const line = describeProgress({
+      rows: this.#rows,
+      total: this.#total,
+      rate: this.#rate(now),
+      hasBar: this.#stream.isTTY,
+    });
+    this.#stream.write(this.#stream.isTTY ? `\r${line}\x1b[K` : `${line}\n`);
+  }
+
+  /** Rows a second. */
+  #rate(now: number): number {
+    const first = this.#samples[0] as Sample;
+    const ms = this.#samples.length > 1 ? now - first.at : now - this.#startedAt;
+    const rows = this.#samples.length > 1 ? this.#rows - first.rows : this.#rows - this.#rowsBefore;
+    return (rows / Math.max(1, ms)) * 1000;
+  }
+}
+
+export interface Shown {
+  readonly rows: number;
+  readonly total: number | null;
+  /** Rows a second. */
+  readonly rate: number;
+  readonly hasBar: boolean;
+}
+
+export function describeProgress({ rows, total, rate, hasBar }: Shown): string {
+  const speed = `${count(rows)} rows, ${count(rate)} a second`;
+  if (total === null || total === 0) return speed;
+  // What has been read says it nearly, not quite.
+  const done = Math.min(1, rows / total);
+  const left = rate > 0 ? `, ${duration((Math.max(0, total - rows) / rate) * 1000)} left` : '';
+  const filled = Math.round(done * BAR_WIDTH);
+  const bar = hasBar ? `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ` : '';
+  return `${bar}${Math.floor(done * 100)} %, ${speed}${left}`;
+}
+
+export function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** 75,000 ms → "1:15"; with hours "1:01:15". */
+export function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const shown = parts[0] === 0 ? parts.slice(1) : parts;
+  return shown.map((part, i) => (i === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
+}

@@ -1,0 +1,56 @@
+export interface ResponseErrorFields {
+  readonly status: number;
+  readonly detail: string;
+  readonly retryAfter: number | null;
+  readonly requestId: string | null;
+}
+
+/** The service answered with an error. */
+export class ResponseError extends Error {
+  override readonly name = 'ResponseError';
+  /** HTTP status. */
+  readonly status: number;
+  /** What the service says is wrong, and where. */
+  readonly detail: string;
+  /** Seconds after which to try again; null: the service does not say. */
+  readonly retryAfter: number | null;
+  /** By which the service's log names the request. */
+  readonly requestId: string | null;
+
+  constructor({ status, detail, retryAfter, requestId }: ResponseErrorFields) {
+    super(`${status}: ${detail}`);
+    this.status = status;
+    this.detail = detail;
+    this.retryAfter = retryAfter;
+    this.requestId = requestId;
+  }
+
+  static of(response: Response, text: string): ResponseError {
+    const { status, headers } = response;
+    const retryAfter = secondsOf(headers.get('retry-after'));
+    return new ResponseError({
+      status,
+      detail: detailOf(text),
+      retryAfter,
+      requestId: headers.get('x-request-id'),
+    });
+  }
+}
+
+/** A proxy in between may answer with something else. */
+function detailOf(text: string): string {
+  try {
+    const { detail } = JSON.parse(text) as { readonly detail?: unknown };
+    if (typeof detail === 'string') return detail;
+  } catch {}
+  return text.slice(0, 200);
+}
+
+/** Retry-After is a number of seconds, or, from some proxies, a date. */
+function secondsOf(retryAfter: string | null): number | null {
+  if (retryAfter === null) return null;
+  const seconds = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : (Date.parse(retryAfter) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? null : Math.max(0, seconds);
+}

@@ -1,0 +1,58 @@
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { ServiceError } from '../errors';
+import { countFields } from './field-count';
+import type { GrpcService } from './service';
+
+const sizes = new WeakMap<object, number>();
+
+/** In the place of a message that cannot be read: grpc-js itself would not say what is wrong. */
+export class Unreadable {
+  readonly error: ServiceError;
+
+  constructor(problem: string) {
+    this.error = new ServiceError('BODY_INVALID', `message: ${problem}`);
+  }
+}
+
+/**
+ * The same service, whose messages are looked at before they are read, and left unread where nobody is
+ * there for them. What cannot be read comes as `Unreadable`.
+ */
+export function readCarefully(
+  definition: ServiceDefinition,
+  { methods, fields }: GrpcService,
+): ServiceDefinition {
+  return Object.fromEntries(
+    Object.entries(definition).map(([name, method]) => [
+      name,
+      {
+        ...method,
+        requestDeserialize: (bytes: Buffer) => {
+          const message = Object.hasOwn(methods, name)
+            ? read(bytes, method.requestDeserialize, fields)
+            : {};
+          sizes.set(message, bytes.length);
+          return message;
+        },
+      },
+    ]),
+  );
+}
+
+/** As many bytes as a message had on its way; 0: of a service that is not read carefully. */
+export function bytesOf(message: object): number {
+  return sizes.get(message) ?? 0;
+}
+
+function read(
+  bytes: Buffer,
+  deserialize: (bytes: Buffer) => object,
+  { counted, most }: GrpcService['fields'],
+): object {
+  if (countFields(bytes, counted, most) > most) return new Unreadable(`has over ${most} fields`);
+  try {
+    return deserialize(bytes);
+  } catch {
+    return new Unreadable('is not valid protobuf');
+  }
+}

@@ -1,0 +1,126 @@
+import { Metadata, type ServerInterceptingCallInterface, status } from '@grpc/grpc-js';
+import type { ServiceError } from '../errors';
+import { requestIdOf } from '../http/middleware/track-request';
+import { type Reported, refusalOf } from '../http/report';
+import { roundMs, timingsOf } from '../http/timings';
+import { Cancellation } from '../native/cancellation';
+import { EngineError, type Inference, type InferOptions } from '../native/engine';
+import { httpStatusOf, type StatusAnswer, statusOf } from './status';
+
+/** What is known of one call, as `RequestContext` has it of an HTTP request. */
+export class TrackedCall {
+  readonly startedAt = performance.now();
+  requestId = '';
+  submittedAt = 0;
+  inferences: readonly Inference[] = [];
+  /** Where it was refused unread; null: it was not. */
+  route: string | null = null;
+  error: Error | null = null;
+  /** Its message has come whole, or never will. */
+  isReceived = false;
+  isOver = false;
+  /** From `startedAt`, in ms: the nearest of the client's and the service's. */
+  timeoutMs: number;
+  readonly path: string;
+  /** `address:port` of the client. */
+  readonly peer: string;
+  readonly cancellation = new Cancellation();
+  readonly #call: ServerInterceptingCallInterface;
+  #metadata: Metadata | null = null;
+  /** As it was sent; null: none was. */
+  #code: status | null = null;
+  #isOwnStatus = false;
+
+  constructor(path: string, call: ServerInterceptingCallInterface, longestMs: number) {
+    this.path = path;
+    this.peer = call.getPeer();
+    this.#call = call;
+    this.timeoutMs = Math.min(longestMs, Number(call.getDeadline()) - Date.now());
+    this.#overhear(call);
+  }
+
+  /** Called when its metadata is there. */
+  begin(metadata: Metadata): void {
+    this.#metadata = metadata;
+    this.requestId = requestIdOf(metadata.get('x-request-id')[0]);
+  }
+
+  get remainingMs(): number {
+    return this.timeoutMs - (performance.now() - this.startedAt);
+  }
+
+  inferOptions(timeoutMs: number | null): InferOptions {
+    this.submittedAt = performance.now();
+    this.timeoutMs = Math.min(this.timeoutMs, timeoutMs ?? Number.POSITIVE_INFINITY);
+    if (this.remainingMs <= 0) {
+      throw new EngineError('DEADLINE_EXCEEDED', 'The deadline passed before the model ran.');
+    }
+    return { signal: this.cancellation, timeoutMs: this.remainingMs };
+  }
+
+  /** The status of an error, which it is remembered for. */
+  fail(error: ServiceError, raised: unknown): StatusAnswer {
+    this.error = raised instanceof Error ? raised : error;
+    return statusOf(error, raised);
+  }
+
+  /** Ends it with an error, before any handler has it, or whatever its handler does. */
+  refuse(error: ServiceError, raised: unknown): void {
+    this.#isOwnStatus = true;
+    this.#call.sendStatus(this.fail(error, raised));
+  }
+
+  /** A status that comes from a handler; what comes otherwise is grpc-js's own. */
+  ownStatus(): void {
+    this.#isOwnStatus = true;
+  }
+
+  end(): Reported {
+    this.isOver = true;
+    this.cancellation.abort(); // what it has begun and nobody waits for any more
+    const code = this.#code ?? status.CANCELLED;
+    const header = (name: string): string | undefined => this.#metadata?.get(name)[0]?.toString();
+    return {
+      ended: {
+        route: this.path,
+        status: httpStatusOf(code),
+        durationMs: performance.now() - this.startedAt,
+        refusal: refusalOf(this.error),
+      },
+      context: this,
+      method: 'POST',
+      httpVersion: '2.0',
+      traceparent: header('traceparent'),
+      tracestate: header('tracestate'),
+      answered: this.#code !== null,
+    };
+  }
+
+  /**
+   * Statuses that grpc-js sends by itself (a deadline that has passed, a message that is too large or
+   * none) go past all interceptors: only the innermost call has them all.
+   */
+  #overhear(call: ServerInterceptingCallInterface): void {
+    const send = call.sendStatus.bind(call);
+    call.sendStatus = (sent) => {
+      const isUnreadable = !this.#isOwnStatus && sent.code === status.INTERNAL;
+      const code = isUnreadable ? status.INVALID_ARGUMENT : sent.code;
+      this.#code ??= code ?? status.UNKNOWN;
+      send({ ...sent, code, metadata: this.#withTrailers(sent.metadata) });
+    };
+  }
+
+  #withTrailers(given: Metadata | null | undefined): Metadata {
+    const metadata = given ?? new Metadata();
+    metadata.set('x-request-id', this.requestId);
+    const timings = timingsOf(this.inferences);
+    if (timings) {
+      metadata.set('x-queue-time', String(roundMs(timings.queueMs)));
+      metadata.set('x-tokenization-time', String(roundMs(timings.tokenizationMs)));
+      metadata.set('x-inference-time', String(roundMs(timings.inferenceMs)));
+      metadata.set('x-compute-tokens', String(timings.tokens));
+      if (timings.truncated) metadata.set('x-input-truncated', 'true');
+    }
+    return metadata;
+  }
+}

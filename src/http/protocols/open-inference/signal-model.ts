@@ -1,0 +1,98 @@
+import type { EegClassifier } from '../../../eeg/eeg-classifier';
+import type { EngineError, EngineMonitor, InferOptions } from '../../../native/engine';
+import { type EndpointLimits, namingElement } from '../../routes/endpoint';
+import { readNumbers } from './contents';
+import {
+  elementsOf,
+  type InputSpecification,
+  type Model,
+  type ModelAnswer,
+  takeInputs,
+} from './model';
+import type { InferRequest, InputTensor, TensorMetadata } from './tensor';
+
+const SIGNAL = 'SIGNAL';
+
+/** Windows, z-normalized here, to their classes. */
+export class SignalModel implements Model {
+  readonly inputs: readonly InputSpecification[];
+  readonly outputs: readonly TensorMetadata[];
+  readonly labels: readonly string[];
+  readonly classified = 'PROBABILITIES';
+  readonly #mostElements: number;
+  readonly #classifier: EegClassifier;
+  readonly #windowLength: number;
+
+  constructor(classifier: EegClassifier, { listLength }: EndpointLimits) {
+    const { classes, windowLength } = classifier.settings;
+    this.#classifier = classifier;
+    this.#windowLength = windowLength;
+    this.labels = classes;
+    this.#mostElements = listLength;
+    this.inputs = [
+      {
+        metadata: { name: SIGNAL, datatype: 'FP32', shape: [-1, windowLength] },
+        datatypes: ['FP32', 'FP64'],
+        optional: false,
+      },
+    ];
+    this.outputs = [
+      { name: 'DIAGNOSIS', datatype: 'BYTES', shape: [-1] },
+      { name: 'CONFIDENCE', datatype: 'FP32', shape: [-1] },
+      { name: this.classified, datatype: 'FP32', shape: [-1, classes.length] },
+    ];
+  }
+
+  get monitor(): EngineMonitor {
+    return this.#classifier.monitor;
+  }
+
+  refusal(timeoutMs: number): EngineError | null {
+    return this.#classifier.refusal(timeoutMs);
+  }
+
+  async infer(request: InferRequest, options: () => InferOptions): Promise<ModelAnswer> {
+    const input = takeInputs(request.inputs, this.inputs).get(SIGNAL) as InputTensor;
+    const windows = this.#readWindows(input);
+    const running = this.#classifier.classifyAll(windows, options());
+    const answers = await namingElement(SIGNAL, running);
+    const count = answers.length;
+    const probabilities = new Float32Array(count * this.labels.length);
+    for (const [index, answer] of answers.entries()) {
+      probabilities.set(answer.probabilities, index * this.labels.length);
+    }
+    return {
+      outputs: [
+        {
+          name: 'DIAGNOSIS',
+          datatype: 'BYTES',
+          shape: [count],
+          values: answers.map(({ diagnosis }) => diagnosis),
+        },
+        {
+          name: 'CONFIDENCE',
+          datatype: 'FP32',
+          shape: [count],
+          values: Float32Array.from(answers, ({ confidence }) => confidence),
+        },
+        {
+          name: this.classified,
+          datatype: 'FP32',
+          shape: [count, this.labels.length],
+          values: probabilities,
+        },
+      ],
+      inferences: answers.map(({ inference }) => inference),
+    };
+  }
+
+  #readWindows(input: InputTensor): readonly (readonly number[])[] {
+    const length = this.#windowLength;
+    const count = elementsOf(input, [[length], [1, length]], this.#mostElements);
+    const values = readNumbers(input, input.datatype as 'FP32' | 'FP64');
+    // Plain arrays, as those of JSON: z-normalization has been compiled for them.
+    return Array.from({ length: count }, (_, index) =>
+      Array.from(values.slice(index * length, (index + 1) * length)),
+    );
+  }
+}

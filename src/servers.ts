@@ -1,0 +1,201 @@
+import type { AddressInfo } from 'node:net';
+import { type App, createApp } from './app';
+import type { Config } from './config';
+import type { GrpcServer } from './grpc/server';
+import type { Certificate } from './http/access/certificate';
+import type { Credentials } from './http/access/credentials';
+import { Connections } from './http/connections';
+import { InFlight } from './http/in-flight';
+import type { describeApi } from './http/openapi/document';
+import type { ServiceInfo } from './http/routes/info';
+import type { StaticFile } from './http/routes/static-files';
+import { HttpServer } from './http/server';
+import type { Log } from './log';
+import type { ServedModel } from './metrics/engine-metrics';
+import { createMetrics } from './metrics/metrics';
+import { libtorchVersion } from './native/engine';
+import type { Service } from './service';
+import type { StuckModel } from './stuck-model';
+import type { Tracer } from './tracing/tracer';
+
+export interface Parts {
+  readonly service: Service;
+  readonly pages: readonly StaticFile[];
+  readonly stuck: StuckModel | null;
+  readonly tracer: Tracer | null;
+  readonly describeApi: typeof describeApi;
+  readonly credentials: Credentials;
+}
+
+/** A port that cannot be had; the message says which setting names it. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** What one process listens with: HTTP and, where it has a port, gRPC. */
+export class Servers {
+  readonly #config: Config;
+  readonly #http: HttpServer;
+  /** Null: GRPC_PORT is not set. */
+  readonly #grpc: GrpcServer | null;
+
+  constructor(config: Config, parts: Parts, log: Log) {
+    this.#config = config;
+    const { service, credentials } = parts;
+    const metrics = createMetrics({
+      packageVersion: service.info.version,
+      model: service.monitor && {
+        engine: service.monitor,
+        served: describeServed(config, service.info),
+      },
+      requestsInFlight: () => inFlight.size + (this.#grpc?.size ?? 0),
+      connections: () => connections.size + grpcConnections.size,
+    });
+    const { ended } = metrics.connections;
+    const connections = new Connections(config.maxConnections, ended);
+    const grpcConnections = new Connections(config.maxConnections, ended);
+    const inFlight = new InFlight(connections, config.maxConnectionRequests);
+    const app = createApp({
+      ...describeApp(config, parts),
+      inFlight,
+      connections,
+      metrics,
+      logger: log.logger,
+    });
+    const common = {
+      logger: log.logger,
+      keepAliveTimeoutMs: config.keepAliveTimeoutMs,
+      certificate: credentials.certificate,
+    };
+    this.#http = new HttpServer({
+      ...app,
+      ...common,
+      inFlight,
+      connections,
+      metrics: metrics.requests,
+    });
+    this.#grpc =
+      config.grpcPort === null
+        ? null
+        : createGrpcServer(config, parts, { ...app, ...common, connections: grpcConnections });
+    credentials.onCertificate = (certificate) => this.#renew(certificate);
+  }
+
+  /** Where it listens then, for the log. @throws ListenError */
+  async listen(): Promise<AddressInfo & { readonly grpcPort?: number }> {
+    const { host, port, grpcPort } = this.#config;
+    const address = await named('PORT', this.#config, () => this.#http.listen(port, host));
+    const grpc = this.#grpc;
+    if (!grpc || grpcPort === null) return address;
+    const listen = (): Promise<number> => grpc.listen(grpcPort, host);
+    try {
+      return { ...address, grpcPort: await named('GRPC_PORT', this.#config, listen) };
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** From now on it wants to be left; requests are still taken. */
+  leave(): void {
+    this.#http.leave();
+    this.#grpc?.leave();
+  }
+
+  /** See `HttpServer.close`. */
+  async close(): Promise<void> {
+    await Promise.all([this.#http.close(), this.#grpc?.close()]);
+  }
+
+  #renew(certificate: Certificate): void {
+    this.#http.renew(certificate);
+    this.#grpc?.renew(certificate);
+  }
+}
+
+function describeApp(config: Config, { service, pages, stuck, tracer, ...parts }: Parts) {
+  const { keys } = parts.credentials;
+  return {
+    endpoints: service.endpoints,
+    protocols: service.protocols,
+    info: service.info,
+    describeApi: () => parts.describeApi(service.info, service.protocols, keys && config.access),
+    describeProblem: () => stuck?.problem ?? null,
+    tracer,
+    limits: limitsOf(config),
+    access: {
+      keys,
+      metricsNeedKey: config.access.metricsNeedKey,
+      corsOrigins: config.access.corsOrigins,
+    },
+    staticFiles: pages,
+  };
+}
+
+function limitsOf(config: Config) {
+  return { ...config, maxQueueWaitMs: config.scheduling.maxQueueWaitMs };
+}
+
+type GrpcSurroundings = Pick<App, 'readiness' | 'watchers' | 'turns'> &
+  Pick<
+    ConstructorParameters<typeof GrpcServer>[0],
+    'logger' | 'keepAliveTimeoutMs' | 'certificate' | 'connections'
+  >;
+
+/** Its packages are loaded here, where somebody wants it: they take a while. */
+function createGrpcServer(
+  config: Config,
+  { service, credentials }: Parts,
+  surroundings: GrpcSurroundings,
+): GrpcServer {
+  const { GrpcServer } = require('./grpc/server') as typeof import('./grpc/server');
+  return new GrpcServer({
+    ...surroundings,
+    services: service.protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : [])),
+    keys: credentials.keys,
+    limits: limitsOf(config),
+  });
+}
+
+function describeServed({ service, scheduling }: Config, info: ServiceInfo): ServedModel {
+  return {
+    name: info.model.name,
+    version: info.model.version ?? '',
+    dtype: service === 'eeg' ? 'float32' : scheduling.dtype,
+    packageVersion: info.version,
+    libtorchVersion: libtorchVersion(),
+    tokenizes: service === 'sentiment',
+  };
+}
+
+async function named<Address>(
+  setting: 'PORT' | 'GRPC_PORT',
+  config: Config,
+  listen: () => Promise<Address>,
+): Promise<Address> {
+  try {
+    return await listen();
+  } catch (error) {
+    throw new ListenError(describe(error as NodeJS.ErrnoException, setting, config));
+  }
+}
+
+function describe(
+  error: NodeJS.ErrnoException,
+  setting: 'PORT' | 'GRPC_PORT',
+  { host, port, grpcPort }: Config,
+): string {
+  const number = setting === 'PORT' ? port : grpcPort;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `${setting}: ${number} is in use on ${host ?? 'this machine'}`;
+    case 'EACCES':
+      return `${setting}: ${number} is not open to this user`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST: "${host}" is no address of this machine`;
+    default:
+      return error.message;
+  }
+}

@@ -1,0 +1,66 @@
+import { UsageError } from '../../src/classify/errors';
+import { classifyHelp, FLAGS } from '../../src/classify/flags';
+import { readOptions } from '../../src/classify/options';
+
+const options = (...args: readonly string[]) => readOptions(args).options;
+
+describe('readOptions', () => {
+  it('takes sentiment where no service is named, and the format of the output from its name', () => {
+    const read = options('a.csv', 'b.csv', '-o', 'out.csv.zst');
+    expect(read.service).toBe('sentiment');
+    expect(read.inputs).toEqual(['a.csv', 'b.csv']);
+    expect([read.outputFormat, read.compression]).toEqual(['csv', 'zstd']);
+    expect(read.rejects).toBe('out.csv.zst.rejects.jsonl');
+    expect(read.keep).toBe('all');
+  });
+
+  it('leaves the settings of the services to their own reader', () => {
+    const { settings } = readOptions([
+      'eeg',
+      'a.edf',
+      '-o',
+      'x.jsonl',
+      '--workers',
+      '2',
+      '--dtype=int8',
+    ]);
+    expect(settings).toEqual(['eeg', '--workers=2', '--dtype=int8']);
+  });
+
+  it('takes - for pipes', () => {
+    const read = options('-', '--input-format', 'jsonl', '--output', '-');
+    expect(read.inputs).toEqual(['-']);
+    expect([read.outputFormat, read.rejects]).toEqual(['jsonl', null]);
+  });
+
+  it.each([
+    ['no file', ['-o', 'x.jsonl'], /expected the files/],
+    ['no output', ['a.csv'], /--output/],
+    ['an output without a format', ['a.csv', '-o', 'x.txt'], /does not say its format/],
+    ['an unknown format', ['a', '-o', 'x.csv', '--input-format', 'xml'], /--input-format.*xml/],
+    ['a pipe without a format', ['-', '-o', 'x.csv'], /--input-format/],
+    ['Parquet from a pipe', ['-', '--input-format', 'parquet', '-o', 'x.csv'], /from its end/],
+    ['a pipe that is to go on', ['-', '--input-format', 'csv', '-o', 'x.csv', '--resume'], /again/],
+    ['a pipe out that is to go on', ['a.csv', '-o', '-', '--resume'], /cannot be continued/],
+    ['both', ['a.csv', '-o', 'x.csv', '--resume', '--overwrite'], /choose one/],
+    ['Parquet within gzip', ['a.csv', '-o', 'x.parquet.gz'], /inside/],
+    ['snappy of CSV', ['a.csv', '-o', 'x.csv', '--compression', 'snappy'], /Parquet alone/],
+    ['a step of nothing', ['eeg', 'a.edf', '-o', 'x.csv', '--step', '0'], /--step.*above 0/],
+    ['a flag without its value', ['a.csv', '-o'], /--output: needs a value/],
+    ['a flag in the place of a value', ['a.csv', '-o', '--resume'], /--output: needs a value/],
+    ['a flag twice', ['a.csv', '-o', 'x.csv', '-o', 'y.csv'], /twice/],
+    ['a value too many', ['a.csv', '-o', 'x.csv', '--resume=yes'], /takes no value/],
+    ['recordings of texts', ['a.edf', '-o', 'x.csv', '--input-format', 'recording'], /for eeg/],
+  ])('refuses %s', (_what, args, message) => {
+    expect(() => readOptions(args)).toThrow(UsageError);
+    expect(() => readOptions(args)).toThrow(message);
+  });
+});
+
+describe('classifyHelp', () => {
+  it('names every flag and every exit code, and says what eeg is not', () => {
+    for (const name of Object.keys(FLAGS)) expect(classifyHelp()).toContain(`--${name}`);
+    expect(classifyHelp()).toContain('no medical device');
+    expect(classifyHelp()).toMatch(/\n {2}4 {2}done, but/);
+  });
+});

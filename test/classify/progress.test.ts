@@ -1,0 +1,78 @@
+import { readOptions } from '../../src/classify/options';
+import { describeProgress, duration, ProgressDisplay } from '../../src/classify/progress';
+import { describeSummary, summarize } from '../../src/classify/summary';
+
+/** A stream that keeps what is written. */
+function stream(isTTY: boolean) {
+  const written: string[] = [];
+  const write = (text: string) => written.push(text);
+  return { written, stream: { isTTY, write } as unknown as NodeJS.WriteStream };
+}
+
+describe('the progress', () => {
+  it('has a share, a rate and the time that is left; a bar on a terminal', () => {
+    const shown = { rows: 25_000, total: 100_000, rate: 1000 };
+    expect(describeProgress({ ...shown, hasBar: false })).toBe(
+      '25 %, 25,000 rows, 1,000 a second, 1:15 left',
+    );
+    expect(describeProgress({ ...shown, hasBar: true })).toMatch(/^\[#{6}-{18}\] 25 %/);
+  });
+
+  it('says what it knows where nobody knows how much there is', () => {
+    const shown = { rows: 5, total: null, rate: 2, hasBar: true };
+    expect(describeProgress(shown)).toBe('5 rows, 2 a second');
+  });
+
+  it.each([
+    [0, '0:00'],
+    [75_000, '1:15'],
+    [3_675_000, '1:01:15'],
+  ])('writes %d ms as %s', (ms, text) => {
+    expect(duration(ms)).toBe(text);
+  });
+
+  it.each([
+    [true, 250, /^\r\[#{12}-{12}\] 50 %, 10 rows.*\[K$/],
+    [false, 5000, /^50 %, 10 rows.*\n$/],
+  ])('is shown again and again (terminal: %s)', (isTTY, ms, form) => {
+    jest.useFakeTimers();
+    try {
+      const { written, stream: target } = stream(isTTY);
+      const display = new ProgressDisplay(target);
+      display.goOnFrom(4);
+      for (let i = 0; i < 6; i++) display.ended();
+      display.read(6, 0.5);
+      jest.advanceTimersByTime(ms);
+      expect(written).toEqual([expect.stringMatching(form)]);
+      display.stop();
+      jest.advanceTimersByTime(10 * ms);
+      expect(written.length).toBe(isTTY ? 2 : 1);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+describe('the summary', () => {
+  const tally = { answered: 3, rejected: 1, truncated: 1, labels: { bad: 1, good: 2 } };
+  const of = { labels: ['bad', 'good', 'never'], inputs: 2, tally, seconds: 61.23456 };
+  const summary = (...args: readonly string[]) =>
+    summarize({ ...of, options: readOptions(args).options, model: { name: 'm', version: null } });
+
+  it('counts every label, those of no answer included', () => {
+    const { labels, rows, rejects, seconds, notice } = summary('a.csv', '-o', 'x.csv');
+    expect(labels).toEqual({ bad: 1, good: 2, never: 0 });
+    expect([rows, rejects, seconds, notice]).toEqual([4, 'x.csv.rejects.jsonl', 61.235, undefined]);
+  });
+
+  it('tells a person', () => {
+    expect(describeSummary(summary('eeg', 'a.edf', '-o', 'x.csv')).split('\n')).toEqual([
+      '4 rows in 1:01: 3 answered, 1 rejected, see x.csv.rejects.jsonl',
+      '  bad   1 (33.3 %)',
+      '  good  2 (66.7 %)',
+      '  1 texts were longer than the model takes',
+      expect.stringContaining('no medical device'),
+      '',
+    ]);
+  });
+});

@@ -1,0 +1,195 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expandInputs } from '../../src/classify/inputs/expand';
+import { JsonLinesReader, LONGEST_LINE_BYTES } from '../../src/classify/inputs/jsonl';
+import { ParquetReader } from '../../src/classify/inputs/parquet';
+import { TableReader } from '../../src/classify/inputs/tables';
+import { isBad, type ReadRow, type RowReader } from '../../src/classify/rows';
+import { FIXTURES } from '../helpers/service';
+import { temporaryFolder } from './command';
+
+const folder = temporaryFolder();
+afterAll(folder.remove);
+
+let files = 0;
+async function inputOf(content: string | Buffer, name = 'x') {
+  const file = path.join(folder.path, `${files++}-${name}`);
+  writeFileSync(file, content);
+  const [input] = await expandInputs([file]);
+  if (!input) throw new Error('no input');
+  return input;
+}
+
+async function readAll(reader: RowReader): Promise<readonly ReadRow[]> {
+  const rows: ReadRow[] = [];
+  for await (const some of reader.rows()) rows.push(...some);
+  return rows;
+}
+
+/** Line and text, or line and problem. */
+function shown(rows: readonly ReadRow[]) {
+  return rows.map((row) => [row.line, isBad(row) ? row.problem : row.fields.text]);
+}
+
+async function lines(content: string | Buffer) {
+  return shown(await readAll(new JsonLinesReader(await inputOf(content), true)));
+}
+
+async function table(content: string | Buffer, delimiter: ',' | '\t' = ',') {
+  return shown(await readAll(await TableReader.open(await inputOf(content), delimiter)));
+}
+
+describe('JSON lines', () => {
+  it('counts lines, and passes over those of white space', async () => {
+    const content = '\ufeff{"text":"a"}\r\n\n  \n{"text":"b"}\n{"text":"c\\nd"}';
+    expect(await lines(content)).toEqual([
+      [1, 'a'],
+      [4, 'b'],
+      [5, 'c\nd'],
+    ]);
+  });
+
+  it('says of a bad line what is wrong, and quotes nothing of it', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('secret\n["secret"]\n"secret"\nnull\n{"text":"sec'),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('ret"}\n{"text":"good"}\n{"text":"secret"'),
+    ]);
+    const rows = await lines(bytes);
+    expect(rows).toEqual([
+      [1, expect.stringContaining('is not JSON')],
+      [2, 'is not a JSON object'],
+      [3, 'is not a JSON object'],
+      [4, 'is not a JSON object'],
+      [5, 'is not UTF-8'],
+      [6, 'good'],
+      [7, expect.stringContaining('is not JSON')],
+    ]);
+    expect(JSON.stringify(rows)).not.toContain('secret');
+  });
+
+  it('passes over a line that is longer than any row, without holding it', async () => {
+    const long = Buffer.alloc(LONGEST_LINE_BYTES + 1, 'x');
+    const content = Buffer.concat([
+      Buffer.from('{"text":"a"}\n'),
+      long,
+      Buffer.from('\n{"text":"b"}'),
+    ]);
+    expect(await lines(content)).toEqual([
+      [1, 'a'],
+      [2, 'is longer than 64 MiB'],
+      [3, 'b'],
+    ]);
+  });
+
+  it('reads gzip of several members, whatever the file is called', async () => {
+    const members = ['{"text":"a"}\n', '{"text":"b"}\n'].map((line) => gzipSync(line));
+    expect(await lines(Buffer.concat(members))).toEqual([
+      [1, 'a'],
+      [2, 'b'],
+    ]);
+  });
+
+  it('names a file that is cut off', async () => {
+    const whole = gzipSync('{"text":"a"}\n'.repeat(100));
+    await expect(lines(whole.subarray(0, -9))).rejects.toThrow(/-x: cannot be read: .*end of file/);
+  });
+
+  it('reads an empty file as no rows', async () => {
+    expect(await lines('')).toEqual([]);
+  });
+});
+
+describe('tables', () => {
+  it('counts the lines in which rows begin, those of quoted cells included', async () => {
+    const content = '\ufefftext,id\r\n"a\nb",1\n\n"say ""c""",2\nd"e,3\n';
+    expect(await table(content)).toEqual([
+      [2, 'a\nb'],
+      [5, 'say "c"'],
+      [6, 'd"e'],
+    ]);
+  });
+
+  it('says of a bad row what is wrong, and goes on', async () => {
+    const content = Buffer.concat([
+      Buffer.from('text,id\na,1,2\nb\nc,'),
+      Buffer.from([0xff]),
+      Buffer.from('\nd,4\n'),
+    ]);
+    expect(await table(content)).toEqual([
+      [2, 'has 3 cells, the header has 2'],
+      [3, 'has 1 cells, the header has 2'],
+      [4, 'id: is not UTF-8'],
+      [5, 'd'],
+    ]);
+  });
+
+  it('says from where on a quote took the rest of the file', async () => {
+    const rows = await table('text,id\na,1\n"b,2\nc,3\n');
+    expect(rows).toEqual([
+      [2, 'a'],
+      [3, expect.stringContaining('a quote is never closed')],
+    ]);
+  });
+
+  it('reads tabs', async () => {
+    expect(await table('text\tid\na, b\t1\n', '\t')).toEqual([[2, 'a, b']]);
+  });
+
+  it.each([
+    ['', /expected a row of column names/],
+    ['text,text\na,b\n', /two columns named “text”/],
+  ])('refuses a header that cannot be one: %j', async (content, message) => {
+    await expect(table(content)).rejects.toThrow(message);
+  });
+});
+
+describe('Parquet', () => {
+  const fixture = (name: string) => path.join(FIXTURES, 'parquet', name);
+  const expected = JSON.parse(readFileSync(fixture('rows.json'), 'utf8')) as {
+    readonly text: string;
+    readonly id: number;
+  }[];
+
+  it.each(['snappy', 'gzip', 'zstd', 'brotli', 'lz4', 'none'])(
+    'reads what pyarrow wrote with %s, in several row groups',
+    async (codec) => {
+      const [input] = await expandInputs([fixture(`${codec}.parquet`)]);
+      if (!input) throw new Error('no input');
+      const reader = await ParquetReader.open(input, (columns) => columns);
+      expect(reader.columns).toEqual(['id', 'text', 'score', 'day', 'at', 'tags', 'flag']);
+      const rows = await readAll(reader);
+      expect(rows.map(({ line }) => line)).toEqual(expected.map((_, index) => index + 1));
+      expect(rows.map((row) => (isBad(row) ? null : row.fields.text))).toEqual(
+        expected.map(({ text }) => text),
+      );
+      expect(rows.map((row) => (isBad(row) ? null : row.fields.id))).toEqual(
+        expected.map(({ id }) => BigInt(id)),
+      );
+      expect(isBad(rows[0] as ReadRow) ? null : (rows[0] as { fields: object }).fields).toEqual(
+        expect.objectContaining({ at: '2024-01-01T00:00:00.123456Z', tags: ['a', 'b'] }),
+      );
+    },
+  );
+
+  it('reads no column that is not needed', async () => {
+    const [input] = await expandInputs([fixture('snappy.parquet')]);
+    if (!input) throw new Error('no input');
+    const rows = await readAll(await ParquetReader.open(input, () => ['text']));
+    expect(
+      isBad(rows[0] as ReadRow) ? null : Object.keys((rows[0] as { fields: object }).fields),
+    ).toEqual(['text']);
+  });
+
+  it('refuses decimals that would lose digits, and what is no Parquet', async () => {
+    const [input] = await expandInputs([fixture('decimals.parquet')]);
+    if (!input) throw new Error('no input');
+    const all = (columns: readonly string[]) => columns;
+    await expect(ParquetReader.open(input, all)).rejects.toThrow(
+      /“price” has decimals of 30 digits/,
+    );
+    const other = await inputOf('no Parquet at all', 'x.parquet');
+    await expect(ParquetReader.open(other, all)).rejects.toThrow(/cannot be read as Parquet/);
+  });
+});

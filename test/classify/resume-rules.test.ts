@@ -1,0 +1,106 @@
+import { existsSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { classify, jsonLines, temporaryFolder } from './command';
+
+const folder = temporaryFolder();
+const inFolder = (name: string): string => path.join(folder.path, name);
+const write = (name: string, content: string | Buffer) => writeFileSync(inFolder(name), content);
+const read = (name: string): string => readFileSync(inFolder(name), 'utf8');
+const run = (...args: readonly string[]) => classify(args, { cwd: folder.path });
+
+const ROWS = Array.from({ length: 9000 }, (_, id) => ({ id, text: `text ${(id * 7919) % 997}` }));
+
+beforeAll(async () => {
+  write('rows.jsonl', jsonLines(ROWS));
+  expect((await run('rows.jsonl', '-o', 'rows-out.jsonl')).code).toBe(0);
+});
+
+afterAll(folder.remove);
+
+describe('--resume', () => {
+  /** A run that was killed behind its first checkpoints. */
+  async function killed(output: string, ...more: readonly string[]): Promise<void> {
+    const journal = inFolder(`${output}.journal`);
+    const { signal } = await classify(['rows.jsonl', 'more.jsonl', '-o', output, ...more], {
+      cwd: folder.path,
+      onStart: (child) => {
+        const watch = setInterval(() => {
+          if (!existsSync(journal) || readFileSync(journal, 'utf8').split('\n').length < 4) return;
+          clearInterval(watch);
+          child.kill('SIGKILL');
+        }, 2);
+      },
+    });
+    expect(signal).toBe('SIGKILL');
+  }
+
+  beforeAll(() => {
+    const more = Array.from({ length: 8 }, () => jsonLines(ROWS));
+    write('more.jsonl', more.join(''));
+  });
+
+  const resume = (output: string, ...more: readonly string[]) =>
+    run('rows.jsonl', 'more.jsonl', '-o', output, '--resume', ...more);
+
+  it('refuses inputs that have changed, by name, and other options; --overwrite begins anew', async () => {
+    await killed('r1.jsonl');
+    const again = await run('rows.jsonl', 'more.jsonl', '-o', 'r1.jsonl');
+    expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/--resume goes on/)]);
+    const other = await resume('r1.jsonl', '--all-labels');
+    expect([other.code, other.stderr]).toEqual([
+      2,
+      expect.stringMatching(/allLabels false, not true/),
+    ]);
+    utimesSync(inFolder('more.jsonl'), new Date(), new Date());
+    const changed = await resume('r1.jsonl');
+    expect([changed.code, changed.stderr]).toEqual([
+      2,
+      expect.stringMatching(/more.jsonl: has changed/),
+    ]);
+    const fewer = await run('rows.jsonl', '-o', 'r1.jsonl', '--resume');
+    expect([fewer.code, fewer.stderr]).toEqual([2, expect.stringMatching(/was input 2/)]);
+    const anew = await run('rows.jsonl', '-o', 'r1.jsonl', '--overwrite');
+    expect([anew.code, read('r1.jsonl')]).toEqual([0, read('rows-out.jsonl')]);
+  });
+
+  it('begins where there is nothing, and says again that it has finished', async () => {
+    const first = await run('rows.jsonl', '-o', 'r2.jsonl', '--resume');
+    expect([first.code, read('r2.jsonl')]).toEqual([0, read('rows-out.jsonl')]);
+    const second = await run('rows.jsonl', '-o', 'r2.jsonl', '--resume', '--summary', 'r2.json');
+    expect([second.code, second.stderr]).toEqual([0, expect.stringContaining('9,000 answered')]);
+    // What was finished and taken away is not said to be there.
+    renameSync(inFolder('r2.jsonl'), inFolder('r2-moved.jsonl'));
+    const third = await run('rows.jsonl', '-o', 'r2.jsonl', '--resume');
+    expect([third.code, third.stderr]).toEqual([2, expect.stringContaining('its output is gone')]);
+    renameSync(inFolder('r2-moved.jsonl'), inFolder('r2.jsonl'));
+    expect([read('r2.jsonl'), JSON.parse(read('r2.json')).answered]).toEqual([
+      read('rows-out.jsonl'),
+      9000,
+    ]);
+  });
+
+  it('cuts off what a killed process wrote behind its last checkpoint', async () => {
+    await killed('r3.jsonl');
+    for (const name of ['r3.jsonl.partial', 'r3.jsonl.rejects.jsonl.partial', 'r3.jsonl.journal']) {
+      writeFileSync(inFolder(name), '{"half of a li', { flag: 'a' });
+    }
+    expect((await resume('r3.jsonl')).code).toBe(0);
+    expect(read('r3.jsonl')).toBe(read('rows-out.jsonl').repeat(9));
+  });
+
+  it('stops at a signal with its exit code, and goes on', async () => {
+    const { code, stderr } = await classify(['rows.jsonl', 'more.jsonl', '-o', 'r4.jsonl'], {
+      cwd: folder.path,
+      onStart: (child) => {
+        const watch = setInterval(() => {
+          if (!existsSync(inFolder('r4.jsonl.journal'))) return;
+          clearInterval(watch);
+          child.kill('SIGTERM');
+        }, 2);
+      },
+    });
+    expect([code, stderr]).toEqual([143, expect.stringContaining('--resume goes on')]);
+    expect((await resume('r4.jsonl')).code).toBe(0);
+    expect(read('r4.jsonl')).toBe(read('rows-out.jsonl').repeat(9));
+  });
+});

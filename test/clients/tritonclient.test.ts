@@ -1,0 +1,82 @@
+import path from 'node:path';
+import { hasPython, INSTALL_MS, installPython, runFile } from '../helpers/python';
+import { killAll, type Service, startService } from '../helpers/service';
+import { SERVICE_CASES } from '../helpers/services';
+
+const FOLDER = path.join(__dirname, 'python');
+const SCRIPT_MS = 240_000;
+
+const COMMON = [
+  'check_asyncio',
+  'check_errors',
+  'check_health',
+  'check_many_at_once',
+  'check_metadata',
+  'check_pairs',
+  'check_statistics',
+];
+
+/** What the scripts check, so that none is left out unseen. */
+const CHECKS = {
+  'tritonclient_http.py': [
+    'check_binary_and_json',
+    'check_classification',
+    'check_compression',
+    'check_data_types',
+    'check_mixed_outputs',
+    'check_parameters',
+    'check_request_id',
+    'check_shapes',
+  ],
+  'tritonclient_grpc.py': [
+    'check_cancellation',
+    'check_deadlines',
+    'check_grpc_health',
+    'check_infer',
+    'check_outputs_and_classification',
+    'check_reflection',
+    'check_request_ids_and_trailers',
+    'check_typed_contents',
+  ],
+} as const;
+
+if (!hasPython) {
+  console.warn('SKIPPED: tritonclient needs Python 3 with pip (Debian: python3 python3-pip)');
+}
+
+afterAll(killAll);
+
+(hasPython ? describe : describe.skip).each(SERVICE_CASES)(
+  'tritonclient and the $name service',
+  ({ name, options }) => {
+    let packages: string;
+    let service: Service;
+
+    beforeAll(async () => {
+      packages = await installPython('clients', path.join(FOLDER, 'requirements.txt'));
+      service = await startService(name, { ...options, env: { ...options.env, GRPC_PORT: '0' } });
+    }, INSTALL_MS);
+
+    it.each(Object.entries(CHECKS))(
+      'agree in all that %s asks',
+      async (script, checks) => {
+        const args = [script, name, String(service.port), String(service.grpcPort)];
+        const { stdout } = await runFile('python3', args, {
+          cwd: FOLDER,
+          env: { ...process.env, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1' },
+          timeout: SCRIPT_MS,
+        });
+        const expected = [...COMMON, ...checks].map((check) => [check, 'ok']);
+        expect(JSON.parse(stdout)).toEqual(Object.fromEntries(expected));
+      },
+      SCRIPT_MS,
+    );
+
+    it('ends as it should after all that', async () => {
+      expect(await service.stop()).toEqual({ code: 0, signal: null });
+      expect(service.logs.filter(({ level }) => level === 'error' || level === 'fatal')).toEqual(
+        [],
+      );
+    });
+  },
+);

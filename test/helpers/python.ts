@@ -1,0 +1,32 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from './service';
+
+export const INSTALL_MS = 180_000;
+
+export const runFile = promisify(execFile);
+
+/** Python 3 with pip, which some tests need (Debian: python3 python3-pip). */
+export const hasPython = spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
+
+/** Installs pinned packages into build/, once, and returns the folder, for PYTHONPATH. */
+export async function installPython(name: string, requirements: string): Promise<string> {
+  const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const target = path.join(ROOT, 'build', `${name}-${hash}`);
+  if (existsSync(target)) return target;
+  const partial = `${target}.${process.pid}.partial`; // another test may install it, too
+  rmSync(partial, { recursive: true, force: true });
+  const pip = ['-m', 'pip', 'install', '--quiet', '--require-hashes', '--only-binary=:all:'];
+  const args = [...pip, '--target', partial, '--requirement', requirements];
+  await runFile('python3', args, { timeout: INSTALL_MS });
+  try {
+    renameSync(partial, target); // only when it is whole
+  } catch (error) {
+    if (!existsSync(target)) throw error;
+    rmSync(partial, { recursive: true });
+  }
+  return target;
+}

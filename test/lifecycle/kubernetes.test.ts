@@ -1,0 +1,166 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { SETTINGS } from '../../src/settings';
+import { DEPLOY, readDeployed, SHUTDOWN_S, unknownSettings } from '../helpers/deployed';
+import { request } from '../helpers/http';
+import { EEG_MODEL, killAll, type Service, startService, textModel } from '../helpers/service';
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string | number };
+  readonly periodSeconds: number;
+  readonly failureThreshold?: number;
+}
+
+interface Container {
+  readonly args?: readonly string[];
+  readonly ports: readonly { readonly name?: string; readonly containerPort: number }[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly resources: Readonly<Record<'requests' | 'limits', { cpu: string; memory: string }>>;
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+}
+
+interface Deployment {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly containers: readonly [Container];
+      };
+    };
+  };
+}
+
+interface Runtime {
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly supportedModelFormats: readonly { readonly name: string; readonly version: string }[];
+    readonly containers: readonly [Container];
+  };
+}
+
+interface InferenceService {
+  readonly spec: {
+    readonly predictor: {
+      readonly terminationGracePeriodSeconds: number;
+      readonly model: {
+        readonly runtime: string;
+        readonly modelFormat: { readonly name: string; readonly version: string };
+      };
+    };
+  };
+}
+
+const BASE = 'kubernetes/base/deployment.yaml';
+const [deployment] = readDeployed(BASE) as readonly [Deployment];
+const pod = deployment.spec.template.spec;
+const runtimes = readDeployed('kubernetes/kserve/runtimes.yaml') as readonly Runtime[];
+const services = readDeployed('kubernetes/kserve/services.yaml') as readonly InferenceService[];
+const containers: readonly (readonly [string, Container])[] = [
+  [BASE, pod.containers[0]],
+  ...runtimes.map(({ metadata, spec }) => [metadata.name, spec.containers[0]] as const),
+];
+
+let running: Readonly<Record<'sentiment' | 'eeg', Service>>;
+
+beforeAll(async () => {
+  const [sentiment, eeg] = await Promise.all([
+    startService('sentiment', { env: textModel('bert-single-label') }),
+    startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL } }),
+  ]);
+  running = { sentiment, eeg };
+});
+
+afterAll(killAll);
+
+describe.each(containers)('%s', (_, container) => {
+  const settings = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
+
+  it('sets what the service knows', () => {
+    expect(unknownSettings(Object.keys(settings))).toEqual([]);
+    for (const [name, value] of Object.entries(settings)) {
+      const { schema } = SETTINGS[name as keyof typeof SETTINGS];
+      expect([name, schema.safeParse(value).success]).toEqual([name, true]);
+    }
+    expect(container.ports.map(({ containerPort }) => String(containerPort))).toEqual([
+      settings.PORT ?? SETTINGS.PORT.default,
+    ]);
+    expect(Number(settings.SHUTDOWN_DELAY_MS) / 1000).toBeLessThan(SHUTDOWN_S);
+  });
+
+  it('asks paths that answer, and waits for a model to be loaded', async () => {
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    const [port] = container.ports;
+    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
+      expect(httpGet.port).toBe(port?.name ?? port?.containerPort);
+      for (const service of Object.values(running)) {
+        const { status } = await request(service, { path: httpGet.path });
+        expect([httpGet.path, status]).toEqual([httpGet.path, 200]);
+      }
+    }
+    const { periodSeconds, failureThreshold = 3 } = startupProbe;
+    const trialS = Number(SETTINGS.INFERENCE_TIMEOUT_MS.default) / 1000;
+    expect(periodSeconds * failureThreshold).toBeGreaterThan(trialS);
+    // Before the port closes, some probes have seen that it is not ready.
+    const { periodSeconds: each, failureThreshold: times = 3 } = readinessProbe;
+    expect(Number(settings.SHUTDOWN_DELAY_MS)).toBeGreaterThanOrEqual((each * times - 1) * 1000);
+  });
+
+  it('asks for the cores that it is limited to, whole ones, which WORKERS are', () => {
+    const { requests, limits } = container.resources;
+    expect(requests.cpu).toBe(limits.cpu);
+    expect(limits.cpu).toMatch(/^\d+$/);
+    expect(settings).not.toHaveProperty('WORKERS');
+  });
+});
+
+it('gives time to drain', () => {
+  const predictors = services.map(({ spec }) => spec.predictor);
+  for (const { terminationGracePeriodSeconds } of [pod, ...predictors]) {
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(SHUTDOWN_S);
+  }
+});
+
+it('has an overlay for each service, which is started as such', () => {
+  const overlays = readdirSync(path.join(DEPLOY, 'kubernetes', 'overlays')).sort();
+  expect(overlays).toEqual(['eeg', 'eeg-autoscaled', 'sentiment', 'sentiment-autoscaled']);
+  for (const name of ['eeg', 'sentiment']) {
+    const [{ patches }] = readDeployed(`kubernetes/components/${name}/kustomization.yaml`) as [
+      { readonly patches: readonly { readonly patch: string }[] },
+    ];
+    expect(patches[0]?.patch).toContain(`value: [${name}]`);
+  }
+  expect(runtimes.map(({ spec }) => spec.containers[0].args)).toEqual([['sentiment'], ['eeg']]);
+});
+
+it('names runtimes that there are, for formats that they take', () => {
+  for (const { spec } of services) {
+    const { runtime, modelFormat } = spec.predictor.model;
+    const found = runtimes.find(({ metadata }) => metadata.name === runtime);
+    expect(found?.spec.supportedModelFormats).toEqual([expect.objectContaining(modelFormat)]);
+  }
+  expect(services).toHaveLength(2);
+});
+
+it('scales on a metric that the adapter makes of one that there is', async () => {
+  const folder = 'kubernetes/components/autoscaled';
+  const [{ rules }] = readDeployed(`${folder}/prometheus-adapter.yaml`) as [
+    { readonly rules: readonly { readonly seriesQuery: string; readonly name: { as: string } }[] },
+  ];
+  const [{ spec }] = readDeployed(`${folder}/autoscaler.yaml`) as [
+    {
+      readonly spec: {
+        readonly metrics: readonly { readonly pods?: { readonly metric: { name: string } } }[];
+      };
+    },
+  ];
+  const names = spec.metrics.flatMap(({ pods }) => (pods ? [pods.metric.name] : []));
+  expect(names).toEqual(rules.map(({ name }) => name.as));
+  for (const service of Object.values(running)) {
+    const { text } = await request(service, { path: '/metrics' });
+    for (const { seriesQuery } of rules) {
+      expect(text).toContain(`\n${seriesQuery.replace(/\{.*/, '')} `);
+    }
+  }
+});
