@@ -6,7 +6,7 @@ FROM rust:1.95.0-slim-bookworm AS rust
 
 FROM node:20.20.2-bookworm-slim AS build
 RUN apt-get update \
- && apt-get install -y --no-install-recommends g++ cmake make python3 python3-pip ca-certificates \
+ && apt-get install -y --no-install-recommends g++ cmake make ca-certificates \
  && rm -rf /var/lib/apt/lists/*
 COPY --from=rust /usr/local/rustup /usr/local/rustup
 COPY --from=rust /usr/local/cargo /usr/local/cargo

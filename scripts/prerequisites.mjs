@@ -20,12 +20,6 @@ export function missingPrerequisites() {
     missing.push('CMake 3.25 or newer: apt-get install cmake, or brew install cmake');
   if (!runs('cargo'))
     missing.push('Rust with cargo (for the tokenizer): see rust-lang.org, "Install"');
-  if (!process.env.LIBTORCH && !runs('python3', ['-m', 'pip', '--version'])) {
-    missing.push(
-      'Python 3 with pip (only to fetch LibTorch while building; or set LIBTORCH): ' +
-        'apt-get install python3-pip',
-    );
-  }
   return missing;
 }
 

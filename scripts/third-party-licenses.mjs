@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { currentPlatform } from './libtorch/platforms.mjs';
+import { currentPlatform } from './libtorch/location.cjs';
 import { resolveLibtorch } from './libtorch/resolve.mjs';
 import { crates, libraries } from './supply-chain/components.mjs';
 import { rustNotices, rustVersion } from './supply-chain/linked.mjs';

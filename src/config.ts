@@ -75,8 +75,10 @@ export interface AccessSettings {
 
 export type Command =
   | { readonly type: 'help' }
-  /** The native part, which is not in the package as it is installed. */
+  /** The native part, from its sources. */
   | { readonly type: 'build' }
+  /** LibTorch, for the prebuilt native part. */
+  | { readonly type: 'install' }
   | { readonly type: 'version' }
   /** Files without HTTP; it reads its own flags. */
   | { readonly type: 'classify'; readonly args: readonly string[] }
@@ -108,7 +110,7 @@ export function readCommand(
   if (args.includes('--help') || args.includes('-h')) return { type: 'help' };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
 
-  if (args.length === 1 && args[0] === 'build') return { type: 'build' };
+  if (args.length === 1 && (args[0] === 'build' || args[0] === 'install')) return { type: args[0] };
 
   const problems: string[] = [];
   const given = new Map<string, string>();
@@ -141,7 +143,8 @@ export function helpText(): string {
   return [
     `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
     '       libtorch-serve classify  files instead of HTTP: libtorch-serve classify --help',
-    '       libtorch-serve build     compiles the native part: once, after npm install',
+    '       libtorch-serve install   fetches LibTorch now, not at the first start',
+    '       libtorch-serve build     compiles the native part, where there is no prebuilt one',
     '',
     'Each setting can also be an environment variable: --max-batch-tokens is MAX_BATCH_TOKENS.',
     '',

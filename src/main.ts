@@ -2,7 +2,6 @@
 // First: it works beside the imports that follow.
 import './native/open-early';
 
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Config, ConfigError, helpText, readCommand } from './config';
@@ -11,6 +10,7 @@ import { descriptorsGranted } from './descriptors';
 import { Credentials } from './http/access/credentials';
 import { CredentialError } from './http/access/files';
 import { readStaticFiles, type StaticFile } from './http/routes/static-files';
+import { buildNative, installLibtorch, installWhatIsMissing } from './install';
 import { createLog, type Log } from './log';
 import { dtypeProblem, stopEngines } from './native/engine';
 import { ListenError, Servers } from './servers';
@@ -44,21 +44,20 @@ async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2), place);
   if (command.type === 'help') process.stdout.write(helpText());
   else if (command.type === 'version') process.stdout.write(`${packageVersion()}\n`);
-  else if (command.type === 'build') buildNative();
-  else if (command.type === 'classify') await classify(command.args, place);
-  else await run(command.config);
+  else if (command.type === 'build') process.exitCode = await buildNative();
+  else if (command.type === 'install') process.exitCode = await installLibtorch();
+  else {
+    const exitCode = await installWhatIsMissing();
+    if (exitCode !== 0) process.exitCode = exitCode;
+    else if (command.type === 'classify') await classify(command.args, place);
+    else await run(command.config);
+  }
 }
 
 /** Loaded only here: services need nothing of it. */
 async function classify(args: readonly string[], place: Place): Promise<void> {
   const { runClassify } = require('./classify/command') as typeof import('./classify/command');
   process.exitCode = await runClassify(args, place);
-}
-
-/** Compiles the addon, in a process of its own, which says what it does. */
-function buildNative(): void {
-  const script = path.join(PACKAGE_ROOT, 'scripts', 'build-native.mjs');
-  process.exitCode = spawnSync(process.execPath, [script], { stdio: 'inherit' }).status ?? 1;
 }
 
 /** The life of the process: load, listen until told to stop, drain, unload. */

@@ -1,150 +1,111 @@
 /**
- * Find LibTorch: LIBTORCH, else the per-user cache, else the pinned wheels through pip.
+ * Find LibTorch: LIBTORCH, else the per-user cache, else the pinned wheels of a Python package index.
  *
- * The cache entry is made in a folder of its own and renamed into place when complete, so an
- * interrupted or corrupt download leaves nothing that a later build would take for LibTorch.
+ * Usage: node scripts/libtorch/resolve.mjs     fetches it if it is not there, and prints its folder
+ *
+ * What was fetched of a wheel stays when the process ends, and is taken up by the next one. The cache
+ * entry itself is made beside its place and renamed into it when complete.
  */
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { currentPlatform, LIBTORCH_VERSION } from './platforms.mjs';
-
-const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-const HERE = path.dirname(fileURLToPath(import.meta.url));
+import { claim } from './claim.mjs';
+import { download, verify } from './download.mjs';
+import { Http } from './http.mjs';
+import { currentPlatform, LIBTORCH_VERSION, locateLibtorch, problemOf } from './location.cjs';
+import { findWheel } from './package-index.mjs';
+import { Progress } from './progress.mjs';
+import { readSettings } from './settings.mjs';
+import { unpack } from './unpack.mjs';
 
 /** Folder of LibTorch, with include/ and lib/. Rejects with an Error that says what to do. */
 export async function resolveLibtorch() {
-  const own = process.env.LIBTORCH;
-  if (own) {
-    const folder = path.resolve(own);
-    const problem = problemOf(folder);
-    if (problem) throw new Error(`LIBTORCH=${own}: ${problem}`);
-    return folder;
-  }
-  const platform = currentPlatform();
-  const cache = path.join(cacheRoot(), `libtorch-${LIBTORCH_VERSION}-${platform.name}`);
-  if (problemOf(cache, platform.libraries)) await download(platform, cache);
-  return cache;
-}
-
-function cacheRoot() {
-  const base =
-    process.env.XDG_CACHE_HOME ||
-    path.join(os.homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache');
-  return path.join(base, 'libtorch-serve');
-}
-
-/** Why the folder is no usable LibTorch of the pinned version, or undefined. */
-function problemOf(folder, libraries = [`libtorch_cpu.${suffix()}`, `libc10.${suffix()}`]) {
-  for (const name of libraries) {
-    if (!fs.existsSync(path.join(folder, 'lib', name))) return `lib/${name} is not there`;
-  }
-  const header = path.join(folder, 'include/torch/headeronly/version.h');
-  if (!fs.existsSync(header)) return 'include/torch/headeronly/version.h is not there';
-  const text = fs.readFileSync(header, 'utf8');
-  const version = ['MAJOR', 'MINOR', 'PATCH']
-    .map((part) => new RegExp(`define TORCH_VERSION_${part} (\\d+)`).exec(text)?.[1])
-    .join('.');
-  if (version !== LIBTORCH_VERSION) {
-    return `this is LibTorch ${version}, expected ${LIBTORCH_VERSION}`;
-  }
-  return undefined;
-}
-
-function suffix() {
-  return process.platform === 'darwin' ? 'dylib' : 'so';
-}
-
-async function download(platform, target) {
-  const root = path.dirname(target);
-  fs.mkdirSync(root, { recursive: true });
-  removeLeftovers(root);
-  const work = path.join(root, `.partial-${process.pid}`);
-  const wheels = path.join(work, 'wheels');
-  fs.mkdirSync(wheels, { recursive: true });
+  const { folder, isNamed, problem } = locateLibtorch();
+  if (!problem) return folder;
+  if (isNamed) throw new Error(problem);
+  fs.mkdirSync(path.dirname(folder), { recursive: true });
+  const giveBack = await claim(`${folder}.claim`, () =>
+    console.error('LibTorch: another process is fetching it; waiting'),
+  );
   try {
-    console.log(`LibTorch ${LIBTORCH_VERSION}: downloading the pinned wheels (about 550 MB, once)`);
-    await python(
-      ['-m', 'pip', ...pipArguments(platform, wheels)],
-      'pip could not download LibTorch',
+    // Whoever had the claim before may have done it.
+    if (locateLibtorch().problem) await fetchInto(folder);
+  } catch (error) {
+    throw new Error(
+      `LibTorch could not be fetched: ${error.message}; ` +
+        `or set LIBTORCH to an unpacked LibTorch ${LIBTORCH_VERSION}`,
+      { cause: error },
     );
-    console.log('LibTorch: unpacking');
-    const built = path.join(work, 'libtorch');
-    await python(
-      [path.join(HERE, 'unpack.py'), wheels, built, ...platform.libraries],
-      'LibTorch could not be unpacked',
-    );
-    const problem = problemOf(built, platform.libraries);
-    if (problem) throw new Error(`the downloaded LibTorch is not usable: ${problem}`);
-    if (problemOf(target, platform.libraries)) {
-      fs.rmSync(target, { recursive: true, force: true });
-      fs.renameSync(built, target); // else: another build was faster, and its result is in use
+  } finally {
+    giveBack();
+  }
+  return folder;
+}
+
+async function fetchInto(folder) {
+  const platform = currentPlatform();
+  const work = `${folder}.partial`;
+  fs.mkdirSync(work, { recursive: true });
+  const wheels = await fetchWheels(platform, work);
+  console.error('LibTorch: unpacking');
+  const built = path.join(work, 'unpacked');
+  fs.rmSync(built, { recursive: true, force: true });
+  const missing = new Set(platform.libraries);
+  for (const wheel of wheels) {
+    for (const name of await unpack(wheel, built, missing)) missing.delete(name);
+  }
+  if (missing.size > 0) throw new Error(`the wheels hold no ${[...missing].join(', ')}`);
+  const problem = problemOf(built, platform.libraries);
+  if (problem) throw new Error(`what the wheels hold is not usable: ${problem}`);
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.renameSync(built, folder);
+  fs.rmSync(work, { recursive: true });
+  console.error(`LibTorch: ready in ${folder}`);
+}
+
+/** Paths of the wheels, each of them verified. */
+async function fetchWheels({ wheels }, work) {
+  const settings = readSettings();
+  const http = new Http(settings);
+  const total = wheels.reduce((sum, { size }) => sum + size, 0);
+  const progress = new Progress(total);
+  progress.say(
+    `LibTorch ${LIBTORCH_VERSION}: fetching ${Math.ceil(total / 1e6)} MB, once for all projects of this user`,
+  );
+  let done = 0;
+  const files = [];
+  try {
+    for (const wheel of wheels) {
+      const report = (bytes) => progress.report(done + bytes);
+      files.push(await fetchWheel(wheel, work, { settings, http, progress, report }));
+      done += wheel.size;
+      report(0);
     }
   } finally {
-    fs.rmSync(work, { recursive: true, force: true });
+    await http.close();
   }
+  return files;
 }
 
-/** The tags are pinned too, so the local Python's own version does not matter. */
-function pipArguments(platform, folder) {
-  return [
-    'download',
-    '--require-hashes',
-    '--no-deps',
-    '--only-binary=:all:',
-    '--implementation=cp',
-    '--python-version=3.12',
-    '--abi=cp312',
-    '--abi=none',
-    ...platform.pipPlatforms.map((tag) => `--platform=${tag}`),
-    `--dest=${folder}`,
-    `--requirement=${path.join(HERE, `${platform.name}.txt`)}`,
-  ];
-}
-
-/** Runs Python; a signal that would end this process ends it first, so that the caller can tidy up. */
-function python(args, complaint) {
-  const advice = `or set LIBTORCH to an unpacked LibTorch ${LIBTORCH_VERSION}`;
-  return new Promise((resolve, reject) => {
-    const child = spawn('python3', args, { stdio: ['inherit', 'inherit', 'pipe'] });
-    let complaints = '';
-    child.stderr.setEncoding('utf8').on('data', (chunk) => {
-      process.stderr.write(chunk);
-      complaints += chunk;
-    });
-    const pass = (signal) => child.kill(signal);
-    for (const signal of ENDING_SIGNALS) process.on(signal, pass);
-    const settle = (problem) => {
-      for (const signal of ENDING_SIGNALS) process.off(signal, pass);
-      if (problem) reject(new Error(`${complaint}: ${problem}; ${advice}`));
-      else resolve();
-    };
-    child.once('error', (error) => settle(error.message));
-    child.once('close', (status, signal) => {
-      if (signal) settle(`interrupted by ${signal}`);
-      else if (complaints.includes('DO NOT MATCH THE HASHES'))
-        settle('a wheel is not the pinned one, its SHA-256 is another (see above)');
-      else settle(status === 0 ? undefined : 'see above');
-    });
-  });
-}
-
-/** Folders of builds that were killed outright: their process is gone. */
-function removeLeftovers(root) {
-  for (const name of fs.readdirSync(root)) {
-    const pid = /^\.partial-(\d+)$/.exec(name)?.[1];
-    if (pid && !isAlive(Number(pid)))
-      fs.rmSync(path.join(root, name), { recursive: true, force: true });
+async function fetchWheel(wheel, work, { settings, http, progress, report }) {
+  const target = path.join(work, wheel.file);
+  const { file, url } = await findWheel(wheel, settings, http);
+  if (file) {
+    fs.copyFileSync(file, target);
+    await verify(target, wheel, file);
+  } else {
+    const onPause = (reason) =>
+      progress.say(`LibTorch: the download broke off (${reason}); going on`);
+    await download(url, target, wheel, { http, onBytes: report, onPause });
   }
+  return target;
 }
 
-function isAlive(pid) {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    process.kill(pid, 0);
-    return true;
+    console.log(await resolveLibtorch());
   } catch (error) {
-    return error.code === 'EPERM';
+    console.error(`libtorch: ${error.message}`);
+    process.exitCode = 1;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What this is made of, as the lock files and the requirements of LibTorch have it.
+ * What this is made of, as the lock files have it.
  *
  * A component: { name, version, licence (SPDX expression, or undefined), ships, sha256?, folder? }.
  * `ships`: it runs or is passed on with a service, and is not for building and testing only.
@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { LIBTORCH_VERSION, PLATFORMS } from '../libtorch/platforms.mjs';
+import { LIBTORCH_VERSION, PLATFORMS } from '../libtorch/location.cjs';
 
 /** devDependencies whose code scripts/build-pages.mjs and build-docs.mjs put into dist/pages. */
 export const IN_THE_PAGES = [
@@ -130,14 +130,12 @@ export function cargoChecksums(file) {
   );
 }
 
-/** The wheels of each platform, { platform, name, version, sha256 }, with one licence for each library. */
+/** The wheels of each platform: { platform, name, version, file, size, sha256 }. */
 export function wheels(root) {
-  return Object.keys(PLATFORMS).flatMap((platform) =>
-    requirements(path.join(root, 'scripts/libtorch', `${platform}.txt`)).map((wheel) => ({
-      platform,
-      ...wheel,
-      sha256: wheel.hashes[0],
-    })),
+  const file = path.join(root, 'scripts/libtorch/libtorch.json');
+  const { platforms } = JSON.parse(fs.readFileSync(file, 'utf8'));
+  return Object.entries(platforms).flatMap(([platform, { wheels }]) =>
+    wheels.map((wheel) => ({ platform, ...wheel })),
   );
 }
 

@@ -103,9 +103,12 @@ function requirementProblems(root, name) {
 
 function wheelProblems(root) {
   return wheels(root)
-    .filter(({ version, hashes }) => !version || hashes.length !== 1)
+    .filter(
+      ({ version, file, size, sha256 }) =>
+        !(version && file && size > 0 && /^[0-9a-f]{64}$/.test(sha256 ?? '')),
+    )
     .map(
-      ({ platform, line }) =>
-        `scripts/libtorch/${platform}.txt: "${line}" wants one version and one hash`,
+      ({ platform, name }) =>
+        `scripts/libtorch/libtorch.json: ${platform}: ${name} wants a version, a file, its size and its SHA-256`,
     );
 }

@@ -1,9 +1,15 @@
-import path from 'node:path';
+import { type Addon, findAddon } from './addon';
 import type { NativeBinding } from './binding';
 
-const ROOT = path.resolve(__dirname, '../..');
-/** Absolute path of the addon. */
-export const ADDON = path.join(ROOT, 'build/native/Release/libtorch_serve.node');
+/** native/opener */
+export interface Opener {
+  /** Begins to open libraries in this order, on a thread; returns at once. Once in a process. */
+  open(...files: readonly string[]): void;
+  /** Returns when that thread has ended. */
+  wait(): void;
+  /** Opens a library that is no addon. */
+  load(file: string): void;
+}
 
 let loaded: NativeBinding | undefined;
 
@@ -19,16 +25,22 @@ export function loadBinding(): NativeBinding {
 
 function openAddon(): NativeBinding {
   prepareOpenMp();
+  const { file, opener, libtorch } = findAddon();
   let binding: NativeBinding;
   try {
-    binding = require(ADDON) as NativeBinding;
+    if (libtorch) requireOpener(opener).load(libtorch);
+    binding = require(file) as NativeBinding;
   } catch (error) {
-    throw new Error(advice(error as NodeJS.ErrnoException), { cause: error });
+    throw new Error(advice(error as Error, libtorch), { cause: error });
   }
   // process.exit() and an uncaught exception run no clean-up hooks of the environment, only this
   // event; afterwards the process destroys what our threads would still be using.
   process.once('exit', () => binding.stopAll());
   return binding;
+}
+
+export function requireOpener(file: Addon['opener']): Opener {
+  return require(file) as Opener;
 }
 
 /**
@@ -41,13 +53,18 @@ export function prepareOpenMp(): void {
   if (process.env.OMP_WAIT_POLICY === undefined) process.env.GOMP_SPINCOUNT ??= '1000';
 }
 
-function advice(error: NodeJS.ErrnoException): string {
+function advice(error: Error, libtorch: Addon['libtorch']): string {
   const reason = error.message.split('\n')[0] ?? error.message;
-  if (error.code === 'MODULE_NOT_FOUND') {
-    return 'The native addon is not built. 1. Run `npx libtorch-serve build`. 2. Start again.';
+  const start = `The native addon cannot be opened: ${reason}.`;
+  if (libtorch !== null) {
+    return [
+      start,
+      '1. If it names a version that is not found, the C or C++ library of this system is too old for the prebuilt addon: run `npx libtorch-serve build` here.',
+      `2. If it names a file, LibTorch is not as it was fetched: remove the folder of ${libtorch}, and run \`npx libtorch-serve install\`.`,
+    ].join(' ');
   }
   return [
-    `The native addon cannot be opened: ${reason}.`,
+    start,
     '1. If Node.js was upgraded or LibTorch was moved, run `npx libtorch-serve build` again.',
     '2. In a container, the LibTorch libraries must lie beside the addon.',
     `3. This process is ${process.platform}-${process.arch}, Node.js ${process.version}: the addon must be built on the same.`,

@@ -5,16 +5,8 @@
  * JavaScript. A thread does it meanwhile. Not a worker_threads Worker, which takes 40 ms and more to
  * start and would still have to be waited for at an early exit.
  */
-import path from 'node:path';
-import { ADDON, prepareOpenMp } from './load';
-
-/** native/opener */
-interface Opener {
-  /** Begins to open a library, on a thread; returns at once. */
-  open(file: string): void;
-  /** Returns when that thread has ended. */
-  wait(): void;
-}
+import { type Addon, findAddon } from './addon';
+import { type Opener, prepareOpenMp, requireOpener } from './load';
 
 /**
  * Whether the command line looks like one that serves. To know takes reading it, and loading what
@@ -26,14 +18,16 @@ function looksLikeServing(args: readonly string[]): boolean {
 }
 
 function openEarly(): void {
+  let addon: Addon;
   let opener: Opener;
   try {
-    opener = require(path.join(path.dirname(ADDON), 'libtorch_serve_opener.node')) as Opener;
+    addon = findAddon();
+    opener = requireOpener(addon.opener);
   } catch {
-    return; // built together with the addon: `loadBinding` meets the same error, and has advice
+    return; // `loadBinding` meets the same error, and has advice
   }
   prepareOpenMp();
-  opener.open(ADDON);
+  opener.open(...(addon.libtorch ? [addon.libtorch] : []), addon.file);
   process.once('exit', () => opener.wait());
 }
 

@@ -8,7 +8,6 @@ export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
 };
 
 const REPLACES = 'replaces files that other tests use at the same time';
-const COMPILES = 'compiles for minutes: test/lifecycle/package.test.ts goes as far as the compiler';
 const DOCKER = 'needs Docker';
 const KUBERNETES = 'needs a cluster';
 const RAY = 'test/soak/ray.test.ts runs it';
@@ -25,8 +24,8 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'npm run format': REPLACES,
   'npm test': 'is what runs this',
   'npm run check': 'is run beside the tests',
-  'npm install ./libtorch-serve-0.1.0.tgz': 'test/lifecycle/package.test.ts packs and installs it',
-  'npx libtorch-serve build': COMPILES,
+  'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz':
+    'npm run test:install packs and installs them',
   'pip install --require-hashes -r examples/ray/requirements.txt': RAY,
   'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
     'needs a cluster of Ray',

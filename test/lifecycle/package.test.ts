@@ -24,7 +24,7 @@ const ALLOWED = [
   /^models\/(eeg|sentiment)\/[^/]+\.(json|md|pt|safetensors)$/,
   /^native\/(?!test\/)(?!.*\btests?\b).*(\.(cc|h|rs|cmake)|CMakeLists\.txt|Cargo\.(toml|lock))$/,
   /^scripts\/(build-native|prerequisites)\.mjs$/,
-  /^scripts\/libtorch\/[^/]+\.(mjs|py|txt)$/,
+  /^scripts\/libtorch\/[^/]+\.(mjs|cjs|json)$/,
 ];
 
 let temporary: string;
@@ -91,7 +91,7 @@ describe('an installed package that is not built', () => {
     });
     expect(await process_.exit).toEqual({ code: 1, signal: null });
     expect(process_.stderr).toMatch(
-      /EngineError: The native addon is not built\. 1\. Run `npx libtorch-serve build`\./,
+      /EngineError: The native addon is not built, and @libtorch-serve\/\S+, which has it prebuilt, is not installed\. 1\. Run `npm install/,
     );
   });
 

@@ -105,12 +105,14 @@ describe('the bill of materials', () => {
   });
 
   it('has the wheels of LibTorch with the hashes that the build verifies, and what is in crates', () => {
-    const pinned = ['linux-x64', 'linux-arm64', 'darwin-arm64'].flatMap((platform) => {
-      const file = readFileSync(path.join(ROOT, 'scripts', 'libtorch', `${platform}.txt`), 'utf8');
-      return [...file.matchAll(/^(\S+)==(\S+) --hash=sha256:(\S+)/gm)].map(
-        ([, name, version, hash]) => `${name} ${version} ${hash}`,
-      );
-    });
+    const file = path.join(ROOT, 'scripts/libtorch/libtorch.json');
+    const { platforms } = JSON.parse(readFileSync(file, 'utf8')) as {
+      readonly platforms: Record<string, { readonly wheels: readonly Record<string, string>[] }>;
+    };
+    const pinned = Object.values(platforms).flatMap(({ wheels }) =>
+      wheels.map(({ name, version, sha256 }) => `${name} ${version} ${sha256}`),
+    );
+    expect(pinned).toHaveLength(7);
     expect(
       components
         .filter(({ purl }) => purl?.startsWith('pkg:pypi/'))

@@ -135,8 +135,9 @@ describe('the check of a changed tree', () => {
     ],
     [
       'a wheel of LibTorch without a hash',
-      () => change('scripts/libtorch/linux-arm64.txt', (text) => text.replace(/ --hash=\S+/, '')),
-      /scripts\/libtorch\/linux-arm64\.txt: "torch==[\d.]+" wants one version and one hash/,
+      () =>
+        change('scripts/libtorch/libtorch.json', (text) => text.replace(/,\s*"sha256": "\w+"/, '')),
+      /scripts\/libtorch\/libtorch\.json: linux-x64: torch wants a version, a file, its size and its SHA-256/,
     ],
     [
       'a licence that nobody allowed',

@@ -369,6 +369,8 @@ describe('readCommand', () => {
     expect(command(['--help'])).toEqual({ type: 'help' });
     expect(command(['eeg', '--port', 'abc', '-h'])).toEqual({ type: 'help' });
     expect(command(['--version'])).toEqual({ type: 'version' });
+    expect(command(['build'])).toEqual({ type: 'build' });
+    expect(command(['install'])).toEqual({ type: 'install' });
   });
 });
 

@@ -1,0 +1,82 @@
+/**
+ * Which LibTorch this wants, and where it lies on this machine. Of CommonJS, because the services ask
+ * too, and synchronously, before they open the addon (src/native/addon.ts).
+ *
+ * libtorch.json is the lock file: for each platform the wheels, with their hashes, and the libraries
+ * that are kept of them. The CUDA libraries are among these because libtorch_cpu.so of this build names
+ * them as needed; they are loaded and never used. The wheels of linux-arm64 and darwin-arm64 are not tested.
+ */
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+
+const { version: LIBTORCH_VERSION, platforms: PLATFORMS } = JSON.parse(
+  fs.readFileSync(path.join(__dirname, 'libtorch.json'), 'utf8'),
+);
+
+/** The entry for the machine this runs on; throws with the list of those there are. */
+function currentPlatform() {
+  const name = `${process.platform}-${process.arch}`;
+  const platform = PLATFORMS[name];
+  if (!platform) {
+    throw new Error(
+      `no LibTorch is known for ${name} (known: ${Object.keys(PLATFORMS).join(', ')}); ` +
+        'set LIBTORCH to a folder with its include/ and lib/',
+    );
+  }
+  return { name, ...platform };
+}
+
+/**
+ * The folder that LIBTORCH names, else the one of the per-user cache.
+ *
+ * @returns { folder, isNamed, problem }: problem says why it is no usable LibTorch; undefined: it is one
+ */
+function locateLibtorch() {
+  const named = process.env.LIBTORCH;
+  if (named) {
+    const folder = path.resolve(named);
+    const problem = problemOf(folder);
+    return { folder, isNamed: true, problem: problem && `LIBTORCH=${named}: ${problem}` };
+  }
+  const { name, libraries } = currentPlatform();
+  const folder = path.join(cacheRoot(), `libtorch-${LIBTORCH_VERSION}-${name}`);
+  return { folder, isNamed: false, problem: problemOf(folder, libraries) };
+}
+
+function cacheRoot() {
+  const base =
+    process.env.XDG_CACHE_HOME ||
+    path.join(os.homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache');
+  return path.join(base, 'libtorch-serve');
+}
+
+/** Why the folder is no usable LibTorch of the pinned version, or undefined. */
+function problemOf(folder, libraries = [libraryName('torch_cpu'), libraryName('c10')]) {
+  for (const name of libraries) {
+    if (!fs.existsSync(path.join(folder, 'lib', name))) return `lib/${name} is not there`;
+  }
+  const header = path.join(folder, 'include/torch/headeronly/version.h');
+  if (!fs.existsSync(header)) return 'include/torch/headeronly/version.h is not there';
+  const text = fs.readFileSync(header, 'utf8');
+  const version = ['MAJOR', 'MINOR', 'PATCH']
+    .map((part) => new RegExp(`define TORCH_VERSION_${part} (\\d+)`).exec(text)?.[1])
+    .join('.');
+  if (version !== LIBTORCH_VERSION) {
+    return `this is LibTorch ${version}, expected ${LIBTORCH_VERSION}`;
+  }
+  return undefined;
+}
+
+function libraryName(name) {
+  return `lib${name}.${process.platform === 'darwin' ? 'dylib' : 'so'}`;
+}
+
+module.exports = {
+  LIBTORCH_VERSION,
+  PLATFORMS,
+  currentPlatform,
+  libraryName,
+  locateLibtorch,
+  problemOf,
+};
