@@ -41,7 +41,9 @@ function locateLibtorch() {
   }
   const { name, libraries } = currentPlatform();
   const folder = path.join(cacheRoot(), `libtorch-${LIBTORCH_VERSION}-${name}`);
-  return { folder, isNamed: false, problem: problemOf(folder, libraries) };
+  const hasLicences = fs.existsSync(path.join(folder, 'licenses')); // not in what earlier versions fetched
+  const problem = problemOf(folder, libraries) ?? (hasLicences ? undefined : 'it has no licenses/');
+  return { folder, isNamed: false, problem };
 }
 
 function cacheRoot() {
