@@ -1,5 +1,5 @@
 /** How LibTorch is fetched, from an index on the loopback and in wheels that hold next to nothing. */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -102,7 +102,10 @@ function start(env: NodeJS.ProcessEnv = {}) {
 }
 
 async function fetchIt(env: NodeJS.ProcessEnv = {}): Promise<Result> {
-  const child = start(env);
+  return resultOf(start(env));
+}
+
+async function resultOf(child: ChildProcessWithoutNullStreams): Promise<Result> {
   const text = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (chunk: string) => {
@@ -144,11 +147,21 @@ describe('LibTorch', () => {
   });
 
   it('is fetched by one of two processes that want it at the same time', async () => {
-    const [one, other] = await Promise.all([fetchIt(), fetchIt()]);
-    complete(one);
-    complete(other);
-    expect(index.filesAsked).toHaveLength(2); // a request for each wheel
-    expect(one.stderr + other.stderr).toContain('another process is fetching it; waiting');
+    let isWaiting = false;
+    index.breaks = [100_000];
+    index.beforeBreak = async (sent) => {
+      while (sizeOfPart() !== sent || !isWaiting) await sleep(20);
+    };
+    const first = fetchIt();
+    while (index.filesAsked.length === 0) await sleep(20);
+    const child = start();
+    child.stderr.on('data', (chunk: string) => {
+      isWaiting ||= chunk.includes('another process is fetching it; waiting');
+    });
+    complete(await resultOf(child));
+    complete(await first);
+    const ranges = index.filesAsked.map(({ range }) => range);
+    expect(ranges).toEqual([undefined, 'bytes=100000-', undefined]); // each wheel once
   });
 
   it('is read from zip files of the large form', async () => {
