@@ -43,7 +43,7 @@ async function cmakeJs(folder, args) {
       '--log-level=warn',
       '--config=Release',
       `--out=${folder}`,
-      `--CDLIBTORCH=${await resolveLibtorch()}`,
+      `--CDLIBTORCH=${await resolveLibtorch({ withHeaders: true })}`,
     ],
     { cwd: ROOT, stdio: 'inherit' },
   );

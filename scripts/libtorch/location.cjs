@@ -14,6 +14,13 @@ const { version: LIBTORCH_VERSION, platforms: PLATFORMS } = JSON.parse(
   fs.readFileSync(path.join(__dirname, 'libtorch.json'), 'utf8'),
 );
 
+/** Of the headers the one that says the version is always there; this one stands for all others. */
+const VERSION_HEADER = 'include/torch/headeronly/version.h';
+const HEADER = 'include/ATen/core/Tensor.h';
+
+/** The libraries that any LibTorch has, wherever it comes from. */
+const LEAST = [libraryName('torch_cpu'), libraryName('c10')];
+
 /** The entry for the machine this runs on; throws with the list of those there are. */
 function currentPlatform() {
   const name = `${process.platform}-${process.arch}`;
@@ -30,19 +37,22 @@ function currentPlatform() {
 /**
  * The folder that LIBTORCH names, else the one of the per-user cache.
  *
+ * @param withHeaders it is to be compiled with: a prebuilt addon needs no headers, and they are not kept then
  * @returns { folder, isNamed, problem }: problem says why it is no usable LibTorch; undefined: it is one
  */
-function locateLibtorch() {
+function locateLibtorch({ withHeaders = false } = {}) {
   const named = process.env.LIBTORCH;
   if (named) {
     const folder = path.resolve(named);
-    const problem = problemOf(folder);
+    const problem = problemOf(folder, { withHeaders });
     return { folder, isNamed: true, problem: problem && `LIBTORCH=${named}: ${problem}` };
   }
   const { name, libraries } = currentPlatform();
   const folder = path.join(cacheRoot(), `libtorch-${LIBTORCH_VERSION}-${name}`);
   const hasLicences = fs.existsSync(path.join(folder, 'licenses')); // not in what earlier versions fetched
-  const problem = problemOf(folder, libraries) ?? (hasLicences ? undefined : 'it has no licenses/');
+  const problem =
+    problemOf(folder, { libraries, withHeaders }) ??
+    (hasLicences ? undefined : 'it has no licenses/');
   return { folder, isNamed: false, problem };
 }
 
@@ -54,13 +64,13 @@ function cacheRoot() {
 }
 
 /** Why the folder is no usable LibTorch of the pinned version, or undefined. */
-function problemOf(folder, libraries = [libraryName('torch_cpu'), libraryName('c10')]) {
-  for (const name of libraries) {
-    if (!fs.existsSync(path.join(folder, 'lib', name))) return `lib/${name} is not there`;
+function problemOf(folder, { libraries = LEAST, withHeaders }) {
+  const needed = [...libraries.map((name) => `lib/${name}`), VERSION_HEADER];
+  if (withHeaders) needed.push(HEADER);
+  for (const file of needed) {
+    if (!fs.existsSync(path.join(folder, file))) return `${file} is not there`;
   }
-  const header = path.join(folder, 'include/torch/headeronly/version.h');
-  if (!fs.existsSync(header)) return 'include/torch/headeronly/version.h is not there';
-  const text = fs.readFileSync(header, 'utf8');
+  const text = fs.readFileSync(path.join(folder, VERSION_HEADER), 'utf8');
   const version = ['MAJOR', 'MINOR', 'PATCH']
     .map((part) => new RegExp(`define TORCH_VERSION_${part} (\\d+)`).exec(text)?.[1])
     .join('.');
@@ -77,6 +87,7 @@ function libraryName(name) {
 module.exports = {
   LIBTORCH_VERSION,
   PLATFORMS,
+  VERSION_HEADER,
   currentPlatform,
   libraryName,
   locateLibtorch,

@@ -18,9 +18,12 @@ import { Progress } from './progress.mjs';
 import { readSettings } from './settings.mjs';
 import { unpack } from './unpack.mjs';
 
-/** Folder of LibTorch, with include/ and lib/. Rejects with an Error that says what to do. */
-export async function resolveLibtorch() {
-  const { folder, isNamed, problem } = locateLibtorch();
+/**
+ * Folder of LibTorch, with lib/ and what `locateLibtorch` says of include/. Rejects with an Error that
+ * says what to do.
+ */
+export async function resolveLibtorch({ withHeaders = false } = {}) {
+  const { folder, isNamed, problem } = locateLibtorch({ withHeaders });
   if (!problem) return folder;
   if (isNamed) throw new Error(problem);
   fs.mkdirSync(path.dirname(folder), { recursive: true });
@@ -29,7 +32,10 @@ export async function resolveLibtorch() {
   );
   try {
     // Whoever had the claim before may have done it.
-    if (locateLibtorch().problem) await fetchInto(folder);
+    const { problem: stillThere } = locateLibtorch({ withHeaders });
+    if (stillThere && fs.existsSync(folder))
+      console.error(`LibTorch: fetching it again: ${stillThere}`);
+    if (stillThere) await fetchInto(folder, withHeaders);
   } catch (error) {
     throw new Error(
       `LibTorch could not be fetched: ${error.message}; ` +
@@ -42,7 +48,7 @@ export async function resolveLibtorch() {
   return folder;
 }
 
-async function fetchInto(folder) {
+async function fetchInto(folder, withHeaders) {
   const platform = currentPlatform();
   const work = `${folder}.partial`;
   fs.mkdirSync(work, { recursive: true });
@@ -50,12 +56,13 @@ async function fetchInto(folder) {
   console.error('LibTorch: unpacking');
   const built = path.join(work, 'unpacked');
   fs.rmSync(built, { recursive: true, force: true });
-  const missing = new Set(platform.libraries);
+  const libraries = new Set(platform.libraries);
   for (const wheel of wheels) {
-    for (const name of await unpack(wheel, built, missing)) missing.delete(name);
+    for (const name of await unpack(wheel, built, { libraries, withHeaders }))
+      libraries.delete(name);
   }
-  if (missing.size > 0) throw new Error(`the wheels hold no ${[...missing].join(', ')}`);
-  const problem = problemOf(built, platform.libraries);
+  if (libraries.size > 0) throw new Error(`the wheels hold no ${[...libraries].join(', ')}`);
+  const problem = problemOf(built, { libraries: platform.libraries, withHeaders });
   if (problem) throw new Error(`what the wheels hold is not usable: ${problem}`);
   fs.rmSync(folder, { recursive: true, force: true });
   fs.renameSync(built, folder);

@@ -6,19 +6,16 @@ import {
   chownSync,
   copyFileSync,
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   rmSync,
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { copyNetworkFiles, networkVariables } from './network-settings';
 
 const HOME = '/home/somebody';
 const USER = 1000;
-/** How people say where packages come from, and what to trust. */
-const SETTINGS =
-  /^((PIP|UV)_\w+|(https?|no|all)_proxy|npm_config_(registry|https_proxy|proxy|noproxy)|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|REQUESTS_CA_BUNDLE)$/i;
 /** Mounts go with the process. */
 const ENTER =
   'mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && exec chroot --userspec=1000:1000 "$0" "$@"';
@@ -27,6 +24,11 @@ export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** Where npm lies, which is not part of the program `node`. */
+export function npmFolder(): string {
+  return path.join(execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim(), 'npm');
 }
 
 export class EmptySystem {
@@ -40,11 +42,9 @@ export class EmptySystem {
     const options = { stdio: ['ignore', 'ignore', 'inherit'] as ('ignore' | 'inherit')[] };
     execFileSync('debootstrap', ['--variant=minbase', release, this.#root], options);
     copyFileSync(process.execPath, this.#at('/usr/bin/node'));
-    const npm = path.dirname(
-      execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim(),
-    );
-    cpSync(path.join(npm, 'node_modules/npm'), this.#at('/opt/npm'), { recursive: true });
-    this.#env = this.#takeSettings();
+    cpSync(npmFolder(), this.#at('/opt/npm'), { recursive: true });
+    this.#env = { HOME, PATH: '/usr/bin:/bin', ...networkVariables() };
+    copyNetworkFiles(this.#root);
     mkdirSync(this.#at(HOME), { recursive: true });
     chownSync(this.#at(HOME), USER, USER);
   }
@@ -52,28 +52,6 @@ export class EmptySystem {
   /** Path of a file of the system, from outside. */
   #at(file: string): string {
     return path.join(this.#root, file);
-  }
-
-  #takeSettings(): Readonly<Record<string, string>> {
-    const registry = execFileSync('npm', ['config', 'get', 'registry'], {
-      encoding: 'utf8',
-    }).trim();
-    const env: Record<string, string> = {
-      HOME,
-      PATH: '/usr/bin:/bin',
-      npm_config_registry: registry,
-    };
-    const files = ['/etc/resolv.conf', '/etc/hosts', '/etc/pip.conf'];
-    for (const [name, value = ''] of Object.entries(process.env)) {
-      if (!SETTINGS.test(name)) continue;
-      env[name] = value;
-      if (path.isAbsolute(value)) files.push(value);
-    }
-    for (const file of files.filter((name) => existsSync(name))) {
-      mkdirSync(path.dirname(this.#at(file)), { recursive: true });
-      cpSync(file, this.#at(file), { recursive: true, dereference: true });
-    }
-    return env;
   }
 
   /** Puts files into the home of the user. */

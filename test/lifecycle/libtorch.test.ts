@@ -50,6 +50,7 @@ function torchFiles(): Readonly<Record<string, string | Buffer>> {
   const noise = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * i * 31) >> 7));
   return {
     'torch/include/torch/headeronly/version.h': HEADER,
+    'torch/include/ATen/core/Tensor.h': '#pragma once\n',
     [`torch/lib/${LIBRARIES[0]}`]: noise,
     'torch/lib/libtorch_python.so': 'not needed',
   };
@@ -105,6 +106,21 @@ async function fetchIt(env: NodeJS.ProcessEnv = {}): Promise<Result> {
   return resultOf(start(env));
 }
 
+/** As scripts/build-native.mjs, which compiles with it. */
+async function fetchWithHeaders(env: NodeJS.ProcessEnv = {}): Promise<Result> {
+  const script = JSON.stringify(path.join(temporary, 'libtorch', 'resolve.mjs'));
+  const code = `const { resolveLibtorch } = await import(${script});
+    console.log(await resolveLibtorch({ withHeaders: true }));`;
+  const args = ['--input-type=module', '-e', code];
+  return resultOf(spawn(process.execPath, args, { env: environment(env) }));
+}
+
+const headers = () =>
+  readdirSync(path.join(folder(), 'include'), { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.h'))
+    .sort();
+
 async function resultOf(child: ChildProcessWithoutNullStreams): Promise<Result> {
   const text = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -129,11 +145,12 @@ const complete = (result: Result) => {
 };
 
 describe('LibTorch', () => {
-  it('is the headers, the libraries that are needed, and the licences', async () => {
+  it('is the libraries that are needed, the licences, and of the headers the version', async () => {
     const result = await fetchIt();
     complete(result);
     expect(readdirSync(folder()).sort()).toEqual(['include', 'lib', 'licenses']);
     expect(readdirSync(path.join(folder(), 'lib')).sort()).toEqual([...LIBRARIES].sort());
+    expect(headers()).toEqual(['torch/headeronly/version.h']);
     const licence = path.join(folder(), 'licenses', 'torch-1.0.0', 'licenses', 'LICENSE');
     expect(readFileSync(licence, 'utf8')).toBe('The licence of torch.\n');
     expect(result.stderr).toMatch(/^LibTorch: 0 of 1 MB \(100 %\)$/m);
@@ -142,6 +159,18 @@ describe('LibTorch', () => {
   it('is fetched once', async () => {
     complete(await fetchIt());
     const { length } = index.asked;
+    complete(await fetchIt());
+    expect(index.asked).toHaveLength(length);
+  });
+
+  it('is fetched with its headers where it is compiled with, and again if they are not there', async () => {
+    complete(await fetchIt());
+    const again = await fetchWithHeaders();
+    complete(again);
+    expect(again.stderr).toContain('fetching it again: include/ATen/core/Tensor.h is not there');
+    expect(headers()).toEqual(['ATen/core/Tensor.h', 'torch/headeronly/version.h']);
+    const { length } = index.asked;
+    complete(await fetchWithHeaders());
     complete(await fetchIt());
     expect(index.asked).toHaveLength(length);
   });
@@ -359,6 +388,11 @@ describe('without a network', () => {
     const named = path.join(temporary, 'named');
     cpSync(folder(), named, { recursive: true });
     expect(await fetchIt({ LIBTORCH: named })).toMatchObject({ code: 0, stdout: `${named}\n` });
+    const compiled = await fetchWithHeaders({ LIBTORCH: named });
+    expect(compiled.code).toBe(1);
+    expect(compiled.stderr).toMatch(
+      /LIBTORCH=\S+named: include\/ATen\/core\/Tensor\.h is not there/,
+    );
     const header = path.join(named, 'include/torch/headeronly/version.h');
     writeFileSync(header, HEADER.replace(/MAJOR \d+/, 'MAJOR 1'));
     const { code, stderr } = await fetchIt({ LIBTORCH: named });
