@@ -16,7 +16,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findEmulator } from './arm64/emulator.mjs';
+import { findRunner } from './arm64/emulator.mjs';
 import * as excluded from './arm64/excluded.mjs';
 import { ask, compare, install, SERVICES } from './arm64/service.mjs';
 import { crossBuild, crossFolder, rustOf } from './cross.mjs';
@@ -30,29 +30,24 @@ const PARTS = {
   native: async () => {
     const suites = SUITES.filter((suite) => excluded.SUITES[suite] === undefined);
     await crossBuild(PLATFORM, suites);
-    const emulator = findEmulator();
-    const tests = Object.keys(excluded.NATIVE);
-    const env = tests.length > 0 ? { GTEST_FILTER: `-${tests.join(':')}` } : {};
-    return sum(
-      suites.map((suite) => runGoogleTest(path.join(FOLDER, 'test', suite), env, [emulator])),
-    );
+    const runner = findRunner();
+    const programs = suites.map((suite) => path.join(FOLDER, 'test', suite));
+    const env = { GTEST_FILTER: `-${Object.keys(excluded.NATIVE).join(':')}` };
+    return sum(programs.map((program) => runGoogleTest(program, env, runner)));
   },
   rust: () => {
     const { rustc, target } = rustOf(PLATFORM);
-    const name = target.toUpperCase().replaceAll('-', '_');
-    const env = {
-      ...process.env,
-      RUSTC: rustc,
-      [`CARGO_TARGET_${name}_LINKER`]: 'aarch64-linux-gnu-gcc',
-      [`CARGO_TARGET_${name}_RUNNER`]: findEmulator(),
-    };
+    const settings = Object.entries({ linker: 'aarch64-linux-gnu-gcc', runner: findRunner() })
+      .filter(([, value]) => value.length > 0)
+      .flatMap(([key, value]) => ['--config', `target.${target}.${key}=${JSON.stringify(value)}`]);
     const args = ['test', '--release', '--locked', '--no-fail-fast', '--target', target];
-    const skipped = Object.keys(excluded.RUST).flatMap((test) => ['--skip', test]);
     // The folder of the build, so that what it has compiled is not compiled again.
     const place = ['--target-dir', path.join(FOLDER, 'rust')];
-    const { status, stdout } = spawnSync('cargo', [...args, ...place, '--', ...skipped], {
+    const skipped = Object.keys(excluded.RUST).flatMap((test) => ['--skip', test]);
+    const command = [...args, ...settings, ...place, '--', ...skipped];
+    const { status, stdout } = spawnSync('cargo', command, {
       cwd: path.join(ROOT, 'native/hf'),
-      env,
+      env: { ...process.env, RUSTC: rustc },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
       maxBuffer: 2 ** 26,
@@ -68,7 +63,7 @@ const PARTS = {
   service: async () => {
     const tarballs = release();
     const { node, main } = install(path.join(FOLDER, 'installed'), tarballs);
-    const emulated = [findEmulator(), node, main];
+    const emulated = [...findRunner(), node, main];
     const results = [];
     for (const name of Object.keys(SERVICES)) {
       results.push(await expectSame(name, emulated));
@@ -93,7 +88,9 @@ async function expectSame(name, emulated) {
     const expected = await ask(name, [process.execPath, 'dist/main.js'], { cwd: ROOT, env });
     const answers = await ask(name, emulated, { cwd: FOLDER, env });
     const difference = compare(answers, expected);
-    console.log(`${name}: ${answers.length} answers, numbers within ${difference.toExponential(1)}`);
+    console.log(
+      `${name}: ${answers.length} answers, numbers within ${difference.toExponential(1)}`,
+    );
     return { passed: 1, failed: 0 };
   } catch (error) {
     console.error(`${name}: ${error.message}`);
