@@ -37,9 +37,10 @@ const PARTS = {
   },
   rust: () => {
     const { rustc, target } = rustOf(PLATFORM);
-    const settings = Object.entries({ linker: 'aarch64-linux-gnu-gcc', runner: findRunner() })
-      .filter(([, value]) => value.length > 0)
-      .flatMap(([key, value]) => ['--config', `target.${target}.${key}=${JSON.stringify(value)}`]);
+    const settings = Object.entries({
+      linker: 'aarch64-linux-gnu-gcc',
+      runner: findRunner(),
+    }).flatMap(([key, value]) => ['--config', `target.${target}.${key}=${JSON.stringify(value)}`]);
     const args = ['test', '--release', '--locked', '--no-fail-fast', '--target', target];
     // The folder of the build, so that what it has compiled is not compiled again.
     const place = ['--target-dir', path.join(FOLDER, 'rust')];

@@ -4,7 +4,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const SCRIPT = path.join(path.dirname(fileURLToPath(import.meta.url)), 'emulated.sh');
+const FOLDER = path.dirname(fileURLToPath(import.meta.url));
+const SCRIPT = path.join(FOLDER, 'emulated.sh');
+
+/**
+ * A processor of many clouds, armv8.2, and what Linux says of one in /proc and /sys, where QEMU's user mode
+ * shows this machine's own: LibTorch looks for its processors there, and dies where it finds none of arm64.
+ */
+const PROCESSOR = ['QEMU_CPU=neoverse-n1', `QEMU_LD_PREFIX=${path.join(FOLDER, 'machine')}`];
 
 /** Where Debian puts it; its package may have told the system to run such programs by it, too. */
 const EMULATOR = '/usr/bin/qemu-aarch64-static';
@@ -14,8 +21,7 @@ const LOADER = '/lib/ld-linux-aarch64.so.1';
 const LIBRARIES = [LOADER, '/usr/lib/aarch64-linux-gnu/libstdc++.so.6'];
 
 /**
- * The command that runs a program for arm64, which may start others, its own file among them. Empty where
- * the system does. Throws an Error that says what is missing.
+ * The command that runs a program for arm64, which may start others, its own file among them. Throws an Error that says what is missing.
  */
 export function findRunner() {
   const missing = LIBRARIES.filter((file) => !fs.existsSync(file));
@@ -24,11 +30,13 @@ export function findRunner() {
       'dpkg --add-architecture arm64 && apt-get update && apt-get install libstdc++6:arm64';
     throw new Error(`there is no ${missing.join(', ')}: ${install}`);
   }
-  if (!problemOf([])) return [];
+  const bySystem = ['env', ...PROCESSOR];
+  if (!problemOf(bySystem)) return bySystem;
   if (!fs.existsSync(EMULATOR)) {
     throw new Error(`there is no ${EMULATOR}: apt-get install qemu-user-static`);
   }
-  const runner = ['unshare', '--user', '--map-root-user', '--mount', 'sh', SCRIPT, EMULATOR];
+  const namespaces = ['unshare', '--user', '--map-root-user', '--mount'];
+  const runner = [...bySystem, ...namespaces, 'sh', SCRIPT, EMULATOR];
   const problem = problemOf(runner);
   if (problem) {
     throw new Error(
