@@ -21,6 +21,7 @@ import * as excluded from './arm64/excluded.mjs';
 import { ask, compare, install, SERVICES } from './arm64/service.mjs';
 import { crossBuild, crossFolder, rustOf } from './cross.mjs';
 import { runGoogleTest, SUITES } from './google-test.mjs';
+import { prebuiltName } from './release/prebuilt.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const PLATFORM = 'linux-arm64';
@@ -62,8 +63,7 @@ const PARTS = {
     return { passed, failed: couldNotRun ? 1 : failed };
   },
   service: async () => {
-    const tarballs = release();
-    const { node, main } = install(path.join(FOLDER, 'installed'), tarballs);
+    const { node, main } = install(path.join(FOLDER, 'installed'), release());
     const emulated = [...findRunner(), node, main];
     const results = [];
     for (const name of Object.keys(SERVICES)) {
@@ -73,14 +73,17 @@ const PARTS = {
   },
 };
 
-/** Paths of the tarballs. */
+/** Names of packages to paths of tarballs. */
 function release() {
   const folder = path.join(FOLDER, 'release');
   const args = ['scripts/release.mjs', folder, `--platform=${PLATFORM}`];
   const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
   if (status !== 0) throw new Error('the release failed, see above');
-  const names = fs.readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  return names.map((name) => path.join(folder, name));
+  const { name, version } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  return {
+    [name]: path.join(folder, `${name}-${version}.tgz`),
+    [prebuiltName(PLATFORM)]: path.join(folder, `${name}-${PLATFORM}-${version}.tgz`),
+  };
 }
 
 async function expectSame(name, emulated) {

@@ -50,11 +50,12 @@ function npm(args, cwd) {
 }
 
 /**
- * Installs tarballs as npm does on arm64, and Node.js for it.
+ * Installs packages as npm does on arm64, and Node.js for it.
  *
+ * @param packages names to paths of tarballs
  * @returns { node, main }: paths of Node.js and of the service's program
  */
-export function install(folder, tarballs) {
+export function install(folder, packages) {
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });
   const [{ filename, integrity }] = JSON.parse(
@@ -63,9 +64,15 @@ export function install(folder, tarballs) {
   if (integrity !== NODE.integrity) {
     throw new Error(`${filename} has ${integrity}, expected ${NODE.integrity}`);
   }
-  fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true }\n');
+  const named = { ...packages, [NODE.name]: path.join(folder, filename) };
+  // Of optional ones npm looks whether they are for the platform that it installs for; others it refuses here.
+  const optionalDependencies = Object.fromEntries(
+    Object.entries(named).map(([name, file]) => [name, `file:${file}`]),
+  );
+  const manifest = JSON.stringify({ private: true, optionalDependencies });
+  fs.writeFileSync(path.join(folder, 'package.json'), manifest);
   const platform = ['--os=linux', '--cpu=arm64', '--libc=glibc', '--ignore-scripts'];
-  npm(['install', ...platform, '--no-audit', '--no-fund', ...tarballs, `./${filename}`], folder);
+  npm(['install', ...platform, '--no-audit', '--no-fund'], folder);
   const modules = path.join(folder, 'node_modules');
   return {
     node: path.join(modules, NODE.name, 'bin/node'),
