@@ -404,7 +404,7 @@ describe('without a network', () => {
     const named = path.join(temporary, 'named');
     cpSync(folder(), named, { recursive: true });
     expect(await fetchIt({ LIBTORCH: named })).toMatchObject({ code: 0, stdout: `${named}\n` });
-    const compiled = await fetchWithHeaders({ LIBTORCH: named });
+    const compiled = await fetchWanted({ withHeaders: true }, { LIBTORCH: named });
     expect(compiled.code).toBe(1);
     expect(compiled.stderr).toMatch(
       /LIBTORCH=\S+named: include\/ATen\/core\/Tensor\.h is not there/,
