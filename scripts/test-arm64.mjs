@@ -42,7 +42,9 @@ const PARTS = {
       linker: 'aarch64-linux-gnu-gcc',
       runner: findRunner(),
     }).flatMap(([key, value]) => ['--config', `target.${target}.${key}=${JSON.stringify(value)}`]);
-    const args = ['test', '--release', '--locked', '--no-fail-fast', '--target', target];
+    // Not the documentation's examples, of which there are none: rustdoc may be of another Rust than rustc.
+    const what = ['--lib', '--tests', '--no-fail-fast', '--target', target];
+    const args = ['test', '--release', '--locked', ...what];
     // The folder of the build, so that what it has compiled is not compiled again.
     const place = ['--target-dir', path.join(FOLDER, 'rust')];
     const skipped = Object.keys(excluded.RUST).flatMap((test) => ['--skip', test]);

@@ -13,7 +13,7 @@ struct Simd {
   typedef int32_t Integers __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
   static constexpr int kLanes = 4;
   /// As it lies anywhere. Not by memcpy: GCC 12 then keeps a tile's sums in memory on arm64.
-  typedef float Stored  // NOLINTNEXTLINE(modernize-use-using)
+  typedef float Stored  // NOLINT(modernize-use-using)
       __attribute__((vector_size(16), aligned(4), may_alias));
   static Vector load(const float* from) { return *reinterpret_cast<const Stored*>(from); }
   static Vector broadcast(const float* from) { return Vector{*from, *from, *from, *from}; }
