@@ -1,7 +1,7 @@
 /**
  * Makes what a release consists of, of the build that is there (`npm run release` builds first): the
- * package, the package of the prebuilt addon for this platform, the bill of materials, the notes, and
- * the checksums of them all.
+ * package, the package of the prebuilt addon for this platform, the bill of materials, the licences of all
+ * that ships, the notes, and the checksums of them all.
  *
  * Usage: npm run release [-- FOLDER]     FOLDER: default build/release
  *
@@ -85,8 +85,10 @@ function release(target) {
     const names = [pack(stagePackage(work), target), pack(prebuilt, target)];
     const sbom = `${own.name}-${own.version}.cdx.json`;
     run(process.execPath, ['scripts/sbom.mjs', path.join(target, sbom)]);
+    const licences = names[1].replace(/\.tgz$/, '.licenses.txt');
+    fs.copyFileSync(path.join(RELEASE, 'THIRD_PARTY_LICENSES'), path.join(target, licences));
     fs.writeFileSync(path.join(target, 'NOTES.md'), notes(own.version));
-    const all = [...names, sbom, 'NOTES.md'];
+    const all = [...names, sbom, licences, 'NOTES.md'];
     checksums(target, all);
     for (const name of [...all, 'SHA256SUMS']) {
       console.log(
