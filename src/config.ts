@@ -26,6 +26,8 @@ export interface Config {
   readonly sentimentModelDir: string;
   /** Absolute. */
   readonly eegModelPath: string;
+  /** Threads that serve HTTP, that of the main thread included. */
+  readonly eventLoops: number;
   readonly scheduling: {
     readonly workers: number;
     readonly threadsPerWorker: number;
@@ -207,9 +209,11 @@ function describeContradictions(values: SettingValues): readonly string[] {
   if (values.GRPC_PORT === values.PORT && values.PORT !== 0) {
     problems.push(`GRPC_PORT: expected another one than PORT, ${values.PORT}`);
   }
-  if (values.BODY_MEMORY < values.BODY_LIMIT) {
+  const bodies = values.BODY_LIMIT * values.EVENT_LOOPS;
+  if (values.BODY_MEMORY < bodies) {
+    const each = values.EVENT_LOOPS > 1 ? `BODY_LIMIT for each of EVENT_LOOPS` : 'BODY_LIMIT';
     problems.push(
-      `BODY_MEMORY: expected at least BODY_LIMIT, ${values.BODY_LIMIT}, ` +
+      `BODY_MEMORY: expected at least ${each}, ${bodies}, ` +
         `received ${values.BODY_MEMORY}: there would never be room for such a body`,
     );
   }
@@ -244,6 +248,7 @@ function toConfig(
     grpcPort: values.GRPC_PORT,
     sentimentModelDir: path.resolve(place.workingDirectory, values.SENTIMENT_MODEL_DIR),
     eegModelPath: path.resolve(place.workingDirectory, values.EEG_MODEL_PATH),
+    eventLoops: values.EVENT_LOOPS,
     scheduling: {
       workers: values.WORKERS,
       threadsPerWorker: values.THREADS_PER_WORKER,
@@ -294,6 +299,12 @@ function describeWhatIsHardlyMeant(values: SettingValues, place: Place): string[
     warnings.push(
       `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
         'this process may use: expect it to be slower',
+    );
+  }
+  if (values.EVENT_LOOPS > place.coresGranted) {
+    warnings.push(
+      `EVENT_LOOPS is ${values.EVENT_LOOPS}, more than the ${place.coresGranted} cores this process ` +
+        'may use: expect it to be slower',
     );
   }
   const ports = values.GRPC_PORT === null ? 1 : 2;

@@ -77,6 +77,11 @@ export const SETTINGS = {
     default: '1',
     help: 'cores that one batch may use',
   },
+  EVENT_LOOPS: {
+    schema: integer(1, 64),
+    default: '1',
+    help: 'threads that serve HTTP, over one model',
+  },
   DTYPE: {
     schema: z.string().pipe(z.enum(DTYPES, { error: expected(`one of ${DTYPES.join(', ')}`) })),
     default: 'float32',
@@ -142,7 +147,7 @@ export const SETTINGS = {
   BODY_MEMORY: {
     schema: bytes(BODY_MEMORY_MAX),
     default: defaultBodyMemory,
-    shownDefault: '64mb, or BODY_LIMIT',
+    shownDefault: '64mb or more',
     help: 'bodies on their way; as much of compressed ones, and answers',
   },
   MAX_CONNECTIONS: {
@@ -240,10 +245,11 @@ function defaultListLength(_place: Place, given: Given): string {
   return String(Math.min(1024, Number(queue) || 1024));
 }
 
-/** A body of the largest size must have room. */
+/** A body of the largest size must have room, on each event loop. */
 function defaultBodyMemory(_place: Place, given: Given): string {
   const limit = SETTINGS.BODY_LIMIT.schema.safeParse(given.get('BODY_LIMIT') ?? '1mb');
-  return String(Math.max(USUAL_BODY_MEMORY, limit.data ?? 0));
+  const loops = Number(given.get('EVENT_LOOPS')) || 1;
+  return String(Math.max(USUAL_BODY_MEMORY, (limit.data ?? 0) * loops));
 }
 
 /** An idle connection takes about 15 kB; with a second port, each has half of the descriptors. */

@@ -71,6 +71,12 @@ export type EngineObserver = (completions: readonly NativeCompletion[]) => void;
 /** What may be seen of an engine, whatever its inputs are. */
 export type EngineMonitor = Pick<Engine<NativeInput>, 'description' | 'stats' | 'observe'>;
 
+/** By which another thread of this process finds an engine. */
+export interface SharedEngine {
+  readonly number: number;
+  readonly maxQueueWaitMs: number;
+}
+
 interface Pending {
   readonly resolve: (inference: Inference) => void;
   readonly reject: (error: EngineError) => void;
@@ -98,22 +104,15 @@ const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
 export class Engine<Input extends NativeInput> {
   readonly description: ModelDescription;
   private readonly native: NativeEngine;
-  private readonly pending: Map<number, Pending>;
-  private readonly observers: EngineObserver[];
+  private readonly waiting: Waiting;
   /** For refusals: to ask for all `stats` would cost more than the rest of one. */
   private readonly maxQueueWaitMs: number;
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
-  private constructor(
-    native: NativeEngine,
-    pending: Map<number, Pending>,
-    observers: EngineObserver[],
-    maxQueueWaitMs: number,
-  ) {
+  private constructor(native: NativeEngine, waiting: Waiting, maxQueueWaitMs: number) {
     this.native = native;
-    this.pending = pending;
-    this.observers = observers;
+    this.waiting = waiting;
     this.maxQueueWaitMs = maxQueueWaitMs;
     this.description = native.description;
   }
@@ -132,17 +131,28 @@ export class Engine<Input extends NativeInput> {
     source: TextModelSource | TorchScriptTextSource | TorchScriptSource,
     options: SchedulingOptions,
   ): Promise<Engine<string | TextInput> | Engine<Float32Array>> {
-    const pending = new Map<number, Pending>();
-    const observers: EngineObserver[] = [];
+    const waiting = new Waiting();
     try {
-      const native = await loadBinding().load(source, options, (ended) => {
-        for (const observe of observers) observe(ended);
-        settle(pending, ended);
-      });
-      return new Engine(native, pending, observers, options.maxQueueWaitMs);
+      const native = await loadBinding().load(source, options, waiting.onCompletions);
+      return new Engine(native, waiting, options.maxQueueWaitMs);
     } catch (error) {
       throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
     }
+  }
+
+  /** The engine that another thread of this process has loaded, and shared. */
+  static attach<Input extends NativeInput>({
+    number,
+    maxQueueWaitMs,
+  }: SharedEngine): Engine<Input> {
+    const waiting = new Waiting();
+    const native = loadBinding().attach(number, waiting.onCompletions);
+    return new Engine(native, waiting, maxQueueWaitMs);
+  }
+
+  /** For `attach` in other threads, until this engine is closed. */
+  share(): SharedEngine {
+    return { number: this.native.share(), maxQueueWaitMs: this.maxQueueWaitMs };
   }
 
   /**
@@ -157,7 +167,7 @@ export class Engine<Input extends NativeInput> {
 
   /** Tell `observer` of everything that ends from now on. */
   observe(observer: EngineObserver): void {
-    this.observers.push(observer);
+    this.waiting.observers.push(observer);
   }
 
   /**
@@ -237,7 +247,7 @@ export class Engine<Input extends NativeInput> {
 
   private settled(ticket: number, stopListening?: () => void): Promise<Inference> {
     return new Promise((resolve, reject) => {
-      this.pending.set(ticket, { resolve, reject, stopListening });
+      this.waiting.requests.set(ticket, { resolve, reject, stopListening });
     });
   }
 
@@ -272,6 +282,11 @@ export function stopEngines(): void {
   loadBinding().stopAll();
 }
 
+/** Another descriptor of the same file or socket, for a thread that closes it when it is done. */
+export function duplicateDescriptor(descriptor: number): number {
+  return loadBinding().duplicateDescriptor(descriptor);
+}
+
 /** Of LibTorch, such as 2.15.0. */
 export function libtorchVersion(): string {
   return loadBinding().versions.libtorch;
@@ -282,18 +297,25 @@ export function dtypeProblem(dtype: Dtype): string {
   return loadBinding().dtypeProblem(dtype);
 }
 
-function settle(pending: Map<number, Pending>, completions: readonly NativeCompletion[]): void {
-  for (const completion of completions) {
-    const request = pending.get(completion.ticket);
-    if (!request) continue;
-    pending.delete(completion.ticket);
-    request.stopListening?.();
-    if (completion.code === undefined) {
-      request.resolve(completion);
-    } else {
-      request.reject(errorOf(completion.code, completion.message));
+/** Who waits for an engine's answers, and who is told of them. */
+class Waiting {
+  readonly requests = new Map<number, Pending>();
+  readonly observers: EngineObserver[] = [];
+
+  readonly onCompletions = (completions: readonly NativeCompletion[]): void => {
+    for (const observe of this.observers) observe(completions);
+    for (const completion of completions) {
+      const request = this.requests.get(completion.ticket);
+      if (!request) continue;
+      this.requests.delete(completion.ticket);
+      request.stopListening?.();
+      if (completion.code === undefined) {
+        request.resolve(completion);
+      } else {
+        request.reject(errorOf(completion.code, completion.message));
+      }
     }
-  }
+  };
 }
 
 function errorOf(code: EngineErrorCode, message = ''): EngineError {
