@@ -20,12 +20,12 @@ void Clients::remove(Id client) {
 void Clients::deliver(engine::Completions ended) noexcept {
   const std::lock_guard lock(mutex_);
   while (!ended.empty()) {
-    const Id client = ended.front().ticket >> kOwnBits;
+    const Id client = ended.front().ticket / kTickets;
     engine::Completions own;
     for (auto it = ended.begin(); it != ended.end();) {
       const auto completion = it++;
-      if (completion->ticket >> kOwnBits != client) continue;
-      completion->ticket &= (uint64_t{1} << kOwnBits) - 1;
+      if (completion->ticket / kTickets != client) continue;
+      completion->ticket %= kTickets;
       own.splice(own.end(), ended, completion);
     }
     const auto receiver = receivers_.find(client);

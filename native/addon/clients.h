@@ -19,7 +19,7 @@ class Clients {
   using Receiver = std::function<void(engine::Completions)>;
 
   /// The ticket by which the engine knows a client's request.
-  static uint64_t ticket(Id client, uint64_t own) { return (client << kOwnBits) | own; }
+  static uint64_t ticket(Id client, uint64_t own) { return client * kTickets + own; }
 
   Id add(Receiver receiver);
   /// Once it returns, nothing more is received.
@@ -28,7 +28,7 @@ class Clients {
   void deliver(engine::Completions ended) noexcept;
 
  private:
-  static constexpr int kOwnBits = 48;
+  static constexpr uint64_t kTickets = uint64_t{1} << 48U;  ///< of each client
 
   std::mutex mutex_;
   std::map<Id, Receiver> receivers_;
