@@ -5,7 +5,6 @@ import type {
   EngineStats,
   Inference,
   ModelDescription,
-  NativeCompletion,
   NativeEngine,
   NativeInput,
   NativeRefusal,
@@ -16,8 +15,9 @@ import type {
   TorchScriptTextSource,
 } from './binding';
 import type { CancelSignal } from './cancellation';
-import { ExpectedError } from './expected-error';
+import { EngineError, errorOf } from './engine-error';
 import { loadBinding } from './load';
+import { type EngineObserver, Waiting } from './waiting';
 
 export type {
   Dtype,
@@ -33,27 +33,8 @@ export type {
   TorchScriptSource,
   TorchScriptTextSource,
 } from './binding';
-
-/** A request or a load that failed. The message may be shown to a client, except for a failed load. */
-export class EngineError extends ExpectedError {
-  override readonly name = 'EngineError';
-  readonly code: EngineErrorCode;
-  /** Of the input at fault in a list; null: it is not the fault of one. */
-  readonly index: number | null;
-  /** Of a request that was refused: after so long, in ms, what now waits will have run. */
-  readonly waitMs: number | null;
-
-  constructor(
-    code: EngineErrorCode,
-    message: string,
-    { index = null, waitMs = null }: { index?: number | null; waitMs?: number | null } = {},
-  ) {
-    super(message);
-    this.code = code;
-    this.index = index;
-    this.waitMs = waitMs;
-  }
-}
+export { EngineError } from './engine-error';
+export type { EngineObserver } from './waiting';
 
 export interface InferOptions {
   /** Aborted: the caller no longer wants the answer; what has not begun to run is dropped. */
@@ -65,9 +46,6 @@ export interface InferOptions {
   readonly timeoutMs?: number;
 }
 
-/** Told what has ended, once for a batch, before anybody who waits for it is. Must not throw. */
-export type EngineObserver = (completions: readonly NativeCompletion[]) => void;
-
 /** What may be seen of an engine, whatever its inputs are. */
 export type EngineMonitor = Pick<Engine<NativeInput>, 'description' | 'stats' | 'observe'>;
 
@@ -76,18 +54,6 @@ export interface SharedEngine {
   readonly number: number;
   readonly maxQueueWaitMs: number;
 }
-
-interface Pending {
-  readonly resolve: (inference: Inference) => void;
-  readonly reject: (error: EngineError) => void;
-  readonly stopListening: (() => void) | undefined;
-}
-
-const MESSAGES = {
-  DRAINING: 'The service is shutting down.',
-  DEADLINE_EXCEEDED: 'The deadline passed before the model ran.',
-  CANCELLED: 'The request was cancelled.',
-} as const;
 
 /** What an input of a list ended with itself, not because the others did. */
 const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
@@ -295,32 +261,4 @@ export function libtorchVersion(): string {
 /** Why a number format is of no use on this processor; empty when it is. Some milliseconds. */
 export function dtypeProblem(dtype: Dtype): string {
   return loadBinding().dtypeProblem(dtype);
-}
-
-/** Who waits for an engine's answers, and who is told of them. */
-class Waiting {
-  readonly requests = new Map<number, Pending>();
-  readonly observers: EngineObserver[] = [];
-
-  readonly onCompletions = (completions: readonly NativeCompletion[]): void => {
-    for (const observe of this.observers) observe(completions);
-    for (const completion of completions) {
-      const request = this.requests.get(completion.ticket);
-      if (!request) continue;
-      this.requests.delete(completion.ticket);
-      request.stopListening?.();
-      if (completion.code === undefined) {
-        request.resolve(completion);
-      } else {
-        request.reject(errorOf(completion.code, completion.message));
-      }
-    }
-  };
-}
-
-function errorOf(code: EngineErrorCode, message = ''): EngineError {
-  return new EngineError(
-    code,
-    code in MESSAGES ? MESSAGES[code as keyof typeof MESSAGES] : message,
-  );
 }
