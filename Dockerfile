@@ -31,8 +31,7 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
 # What a running service reads, and the licences. The libraries go beside the addon, which looks there first;
 # nothing that is loaded of them changes when they lose their symbol tables, a fifth of LibTorch.
 RUN npm uninstall --no-save --omit=dev cmake-js node-addon-api undici yauzl proxy-from-env \
- && find node_modules -type f -regex '.*\.\([cm]?ts\|map\|h\|tsbuildinfo\)' -delete \
- && find dist -name '*.map' -delete \
+ && find dist node_modules -type f -regex '.*\.\([cm]?ts\|map\|h\|tsbuildinfo\)' -delete \
  && mkdir -p /runtime/app/build/native/Release /runtime/usr/local/bin /runtime/usr/local/share/doc/node \
  && cp build/native/Release/*.node /cache/libtorch-serve/*/lib/* /runtime/app/build/native/Release/ \
  && strip --strip-unneeded /runtime/app/build/native/Release/libtorch_cpu.so \

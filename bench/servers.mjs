@@ -95,19 +95,20 @@ export function startProcess(run, options) {
 }
 
 /**
- * Start a server and wait for its first answer to `request`.
+ * Start a server and wait for its first answer to `request`. through: what runs it (`taskset …`), env:
+ * settings of its own.
  * Returns { port, pid, coldStart (s), stop }.
  */
-export async function start(name, { service, request, python }) {
+export async function start(name, { service, request, python, through = [], env: own = {} }) {
   if (!ROUTES[service]) throw new Error(`"${service}" is no service: sentiment or eeg`);
   const port = await freePort();
   const { run, env } = command(name, { service, port, python });
   const logFile = path.join(os.tmpdir(), `bench-${process.pid}-${service}-${name}.log`);
   const log = fs.openSync(logFile, 'w');
   const begin = performance.now();
-  const { child, stop } = startProcess(run, {
+  const { child, stop } = startProcess([...through, ...run], {
     cwd: path.join(MODELS, service),
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...env, ...own },
     stdio: ['ignore', log, log],
   });
   fs.closeSync(log);

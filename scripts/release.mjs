@@ -1,7 +1,7 @@
 /**
  * Makes what a release consists of, of the build that is there (`npm run release` builds first): the
- * package, the packages of the prebuilt addon, the bill of materials, the notes, and the checksums of
- * them all.
+ * package, the packages of the prebuilt addon, the bill of materials, the licences of all that ships, the
+ * notes, and the checksums of them all.
  *
  * Usage: npm run release [-- FOLDER] [--platform PLATFORM …]
  *
@@ -77,7 +77,7 @@ function checksums(folder, names) {
   fs.writeFileSync(path.join(folder, 'SHA256SUMS'), lines.join(''));
 }
 
-/** The name of the tarball with the addon for a platform, in `target`. */
+/** The names of the tarball with the addon for a platform, and of the licences, in `target`. */
 async function packPrebuilt(platform, { work, target, own }) {
   const isOwn = platform === THIS_PLATFORM;
   if (!isOwn) await crossBuild(platform);
@@ -88,7 +88,10 @@ async function packPrebuilt(platform, { work, target, own }) {
   const { needs } = stagePrebuilt(folder, own, release, platform);
   if (needs) console.log(`release: the addon for ${platform} needs ${JSON.stringify(needs)}`);
   fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
-  return pack(folder, target);
+  const tarball = pack(folder, target);
+  const texts = tarball.replace(/\.tgz$/, '.licenses.txt');
+  fs.copyFileSync(licences, path.join(target, texts));
+  return [tarball, texts];
 }
 
 async function release(target, platforms) {
@@ -99,7 +102,7 @@ async function release(target, platforms) {
   try {
     const names = [pack(stagePackage(work), target)];
     for (const platform of platforms) {
-      names.push(await packPrebuilt(platform, { work, target, own }));
+      names.push(...(await packPrebuilt(platform, { work, target, own })));
     }
     const sbom = `${own.name}-${own.version}.cdx.json`;
     const wanted = platforms.map((platform) => `--platform=${platform}`);

@@ -95,7 +95,7 @@ function libraryComponents() {
     version,
     scope: 'required',
     licenses: licences(licence),
-    description: 'taken unchanged out of the wheels',
+    description: 'out of the wheels, unchanged; in images without symbol tables',
   }));
 }
 

@@ -16,16 +16,17 @@ const names = single ? [single] : SERVICES;
 const flags = single ? args.slice(1) : args;
 const basePort = process.env.PORT || '8000';
 const { GRPC_PORT: baseGrpcPort } = process.env;
+/** The shipped one, wherever this is started. */
+const eegModel = process.env.EEG_MODEL_PATH || path.join(ROOT, 'models', 'eeg', 'eeg_model.pt');
 
 let exitCode = 0;
 let stoppedAt = null;
 
 const children = names.map((name, index) => {
   const child = spawn(process.execPath, [path.join(ROOT, 'dist', 'main.js'), name, ...flags], {
-    // The EEG service looks for eeg_model.pt in its working directory.
-    cwd: name === 'eeg' ? path.join(ROOT, 'models', 'eeg') : ROOT,
     env: {
       ...process.env,
+      EEG_MODEL_PATH: eegModel,
       PORT: portOf(basePort, index),
       ...(baseGrpcPort && { GRPC_PORT: portOf(baseGrpcPort, index) }),
     },

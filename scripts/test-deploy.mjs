@@ -1,5 +1,5 @@
 /**
- * What deploy/ has for containers and clusters, read by the programs that will read it; the last line is
+ * What deploy/ has for containers and clusters, and .github for releases, read by programs that know it; the last line is
  * `N passed, N failed`. Needs Go (1.26) and Python 3; the first time builds and fetches for minutes.
  *
  *   build     kustomize makes each overlay
@@ -9,6 +9,7 @@
  *   kserve    KServe's own SDK reads runtimes and services
  *   compose   compose-go, the reader of docker compose
  *   grafana   Grafana's own SDK reads the dashboard
+ *   workflow  actionlint reads .github/workflows
  *   cluster   a real API server (kube-apiserver, etcd) is given all of it; not by default, for it takes
  *             long to build
  *
@@ -22,6 +23,7 @@ import { applyAlerts, applyAll, prepare, refuses } from './deploy/cluster.mjs';
 import { alertsAsRule, judgeOf } from './deploy/definitions.mjs';
 import { expectItsPods } from './deploy/selectors.mjs';
 import { program, python, ROOT, run } from './deploy/tools.mjs';
+import { PREBUILT_PLATFORMS } from './release/prebuilt.mjs';
 
 const KUBERNETES = path.join(ROOT, 'deploy/kubernetes');
 const OVERLAYS = readdirSync(path.join(KUBERNETES, 'overlays')).map((name) => `overlays/${name}`);
@@ -152,6 +154,32 @@ const PARTS = {
     await check('Grafana SDK refuses an unknown field', () =>
       refused(() => read(dashboard.replace('"fieldConfig"', '"fieldConfg"')), /fieldConfg/),
     );
+  },
+  workflow: async () => {
+    const text = readFileSync(path.join(ROOT, '.github/workflows/release.yml'), 'utf8');
+    const cwd = path.join(ROOT, 'test/deploy/workflow');
+    const read = (input) => run('go', ['tool', 'actionlint', '-no-color', '-'], { input, cwd });
+    await check('actionlint reads the workflow of releases', () => read(text).trim());
+    await check('actionlint refuses an unknown key', () =>
+      refused(() => read(text.replace('runs-on:', 'run-on:')), /"run-on"/),
+    );
+    await check('the workflow has a runner for each platform that an addon is released for', () => {
+      const [{ jobs }] = objects(text);
+      const platforms = jobs.package.strategy.matrix.include.map(({ platform }) => platform);
+      const missing = PREBUILT_PLATFORMS.filter((platform) => !platforms.includes(platform));
+      if (missing.length > 0) throw new Error(`none for ${missing.join(', ')}`);
+      return platforms.join(', ');
+    });
+    await check('the workflow builds with the versions of the Dockerfile', () => {
+      const dockerfile = readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8');
+      const named = /_IMAGE=(node|rust):([\d.]+)-/g;
+      const versions = [...dockerfile.matchAll(named)].map(([, name, version]) => [name, version]);
+      for (const [name, version] of versions) {
+        const line = name === 'node' ? `node-version: ${version}\n` : `rust:${version}-`;
+        if (!text.includes(line)) throw new Error(`it has no "${line.trim()}"`);
+      }
+      return versions.map((pair) => pair.join(' ')).join(', ');
+    });
   },
   cluster: async () => {
     const server = new ApiServer();

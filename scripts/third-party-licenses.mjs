@@ -1,7 +1,7 @@
 /**
- * The licences that have to go along with a built addon: of the crates linked into it, of Rust's
- * library, of LibTorch with the libraries beside it. npm packages hold theirs in node_modules, the pages
- * in a licenses.txt each.
+ * The licences that have to go along with a release or an image: of the crates linked into the addon, of
+ * Rust's library, of LibTorch with the libraries beside it, of the npm packages that a service runs with
+ * or that are in its pages.
  *
  * Usage: npm run licenses [-- FILE] [--platform PLATFORM]
  *
@@ -14,14 +14,15 @@ import { parseArgs } from 'node:util';
 import { rustOf } from './cross.mjs';
 import { findPlatform, THIS_PLATFORM } from './libtorch/location.cjs';
 import { resolveLibtorch } from './libtorch/resolve.mjs';
-import { crates, libraries } from './supply-chain/components.mjs';
+import { crates, libraries, npmPackages } from './supply-chain/components.mjs';
 import { rustNotices, rustVersion } from './supply-chain/linked.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const DEFAULT = path.join(ROOT, 'build/native/Release/THIRD_PARTY_LICENSES');
 const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyright)/i;
-const LIBRARIES = `Libraries beside the addon, unchanged out of the wheels of PyTorch and NVIDIA. Those under the
-GPL with the runtime exception are GCC's (text: https://www.gnu.org/licenses/gpl-3.0.txt; source: gcc.gnu.org).
+const LIBRARIES = `Libraries beside the addon, out of the wheels of PyTorch and NVIDIA, unchanged but for the
+symbol tables of libtorch_cpu and libc10, which container images leave out. Those under the GPL with the
+runtime exception are GCC's (text: https://www.gnu.org/licenses/gpl-3.0.txt; source: gcc.gnu.org).
 
 `;
 const LINE = `\n${'-'.repeat(72)}\n\n`;
@@ -36,17 +37,33 @@ function licenceFiles(folder) {
     .sort();
 }
 
+/** A section: a heading, and the texts in a folder or why there is none. */
+function section(heading, folder, { files = licenceFiles(folder), none }) {
+  const texts = files.map(
+    (file) => `${path.relative(folder, file)}:\n\n${fs.readFileSync(file, 'utf8').trim()}\n`,
+  );
+  return [`${heading}\n`, ...(texts.length > 0 ? texts : [`${none}\n`])].join('\n');
+}
+
+function npmSections() {
+  return npmPackages(ROOT)
+    .filter(({ ships, key }) => ships && fs.existsSync(path.join(ROOT, key)))
+    .map(({ key, name, version, licence }) => {
+      const folder = path.join(ROOT, key);
+      const files = licenceFiles(folder).filter(
+        (file) => !path.relative(folder, file).includes('node_modules'),
+      );
+      const none = 'Its package holds no licence text.';
+      return section(`${name} ${version} (${licence})`, folder, { files, none });
+    });
+}
+
 function crateSections() {
   return crates(ROOT)
     .filter(({ ships }) => ships)
     .map(({ name, version, licence, folder, repository }) => {
-      const texts = licenceFiles(folder).map(
-        (file) => `${path.relative(folder, file)}:\n\n${fs.readFileSync(file, 'utf8').trim()}\n`,
-      );
-      const none = [
-        `Its archive holds no licence text. Source: ${repository ?? 'crate registry'}\n`,
-      ];
-      return [`${name} ${version} (${licence})\n`, ...(texts.length > 0 ? texts : none)].join('\n');
+      const none = `Its archive holds no licence text. Source: ${repository ?? 'crate registry'}`;
+      return section(`${name} ${version} (${licence})`, folder, { none });
     });
 }
 
@@ -88,10 +105,11 @@ try {
   const { platform } = values;
   const file = path.resolve(positionals[0] ?? DEFAULT);
   const sections = [
-    'Licences of what is linked into the addon of libtorch-serve, or lies beside it.\n',
+    'Licences of what is linked into libtorch-serve, lies beside it, or is loaded by it.\n',
     ...libtorchSections(await resolveLibtorch({ platform }), platform),
     ...crateSections(),
     rustSection(rustOf(platform).rustc),
+    ...npmSections(),
   ];
   fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, sections.join(LINE));

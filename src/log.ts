@@ -1,10 +1,13 @@
 import pino, { type Logger } from 'pino';
+import type { Config } from './config';
 
 /** Bytes gathered before a write, and the longest a line waits in ms. */
 const BUFFER_BYTES = 4096;
 const FLUSH_INTERVAL_MS = 200;
 /** Bytes that may wait for a reader who falls behind; more lines are dropped. */
 const MOST_BYTES = 16_777_216;
+/** A write of so many bytes to a pipe is never mixed with another one (PIPE_BUF of Linux). */
+const WHOLE_WRITE_BYTES = 4096;
 /** How long the last lines may take to be written, where nobody may be reading, in ms. */
 const LAST_FLUSH_MS = 2000;
 /** The same where the process is to end at once. */
@@ -25,9 +28,12 @@ export interface Log {
 
 /**
  * JSON lines on standard output. Lines are gathered and written off this thread, so that a busy
- * server pays one write for many; `end` writes the rest.
+ * server pays one write for many; `end` writes the rest. Several event loops write into one log, each
+ * of them whole lines.
+ *
+ * @param base what each line says
  */
-export function createLog(level: string, service: string): Log {
+export function createLog({ logLevel, service, eventLoops }: LogConfig, base: object = {}): Log {
   // Node opens its own stream with O_NONBLOCK. Without, a full pipe would hold a thread of libuv's pool
   // in its write, and no process ends before those threads have.
   process.stdout.on('error', ignoreError);
@@ -37,6 +43,7 @@ export function createLog(level: string, service: string): Log {
     sync: false,
     minLength: BUFFER_BYTES,
     maxLength: MOST_BYTES,
+    ...(eventLoops > 1 && { minLength: WHOLE_WRITE_BYTES / 2, maxWrite: WHOLE_WRITE_BYTES }),
     periodicFlush: FLUSH_INTERVAL_MS,
     retryEAGAIN: () => !isGivenUp,
   });
@@ -45,8 +52,8 @@ export function createLog(level: string, service: string): Log {
   destination.flushSync = () => destination.flush(ignoreError);
   const logger = pino(
     {
-      level,
-      base: { service },
+      level: logLevel,
+      base: { service, ...base },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
@@ -74,6 +81,8 @@ export function createLog(level: string, service: string): Log {
     },
   };
 }
+
+type LogConfig = Pick<Config, 'logLevel' | 'service' | 'eventLoops'>;
 
 /** The destination's 'error' event says it too. */
 function ignoreError(): void {}

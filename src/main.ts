@@ -9,19 +9,19 @@ import { coresGranted } from './cores';
 import { descriptorsGranted } from './descriptors';
 import { Credentials } from './http/access/credentials';
 import { CredentialError } from './http/access/files';
-import { readStaticFiles, type StaticFile } from './http/routes/static-files';
 import { buildNative, installLibtorch, installWhatIsMissing } from './install';
 import { createLog, type Log } from './log';
+import { EventLoops } from './loops/event-loops';
 import { dtypeProblem, stopEngines } from './native/engine';
+import { readPages } from './read-pages';
 import { ListenError, Servers } from './servers';
 import { loadService, type Service } from './service';
 import type { Place } from './settings';
 import { Shutdown } from './shutdown';
-import { StuckModel } from './stuck-model';
+import { describeStuck, watchForStuck } from './stuck-model';
 import { startTracing } from './tracing/tracer';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
-const PAGES = path.join(__dirname, 'pages');
 
 /** How long the last spans may take to be exported. */
 const SPANS_TIMEOUT_MS = 2000;
@@ -63,7 +63,7 @@ async function classify(args: readonly string[], place: Place): Promise<void> {
 /** The life of the process: load, listen until told to stop, drain, unload. */
 async function run(config: Config): Promise<void> {
   const startedAt = performance.now();
-  const log = createLog(config.logLevel, config.service);
+  const log = createLog(config);
   const shutdown = new Shutdown(log, {
     delayMs: config.shutdownDelayMs,
     timeoutMs: config.shutdownTimeoutMs,
@@ -78,10 +78,14 @@ async function run(config: Config): Promise<void> {
   const credentials = await readCredentials(config, log);
   if (!credentials) return log.end();
 
-  const loading = loadService(config, packageVersion(), log);
+  const version = packageVersion();
+  const loops = new EventLoops(config, version);
+  credentials.onSignal = () => loops.reload();
+  const { gather } = loops;
+  const loading = loadService({ config, version, gather }, log);
   // Beside the loading, which has threads of its own.
-  const reading = readPages(config, log);
-  const tracer = startTracing(config, packageVersion(), log.logger);
+  const reading = readPages(config.service, log.logger);
+  const tracer = startTracing(config, version, log.logger);
   const { describeApi } =
     require('./http/openapi/document') as typeof import('./http/openapi/document');
   if (config.grpcPort !== null) require('./grpc/server');
@@ -89,11 +93,12 @@ async function run(config: Config): Promise<void> {
   const loaded = await Promise.race([Promise.all([loading, reading]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {
     const [service, pages] = loaded;
-    const stuck = watchModel(config, { service, shutdown, log });
-    const parts = { service, pages, stuck, tracer, describeApi, credentials };
+    const describeProblem = watchModel(config, { service, shutdown, log });
+    const parts = { service, pages, describeProblem, tracer, describeApi, credentials, gather };
     const servers = new Servers(config, parts, log);
     const address = await listen(servers);
     if (address) {
+      await loops.serve(service.share(), servers.descriptor);
       const startMs = Math.round(performance.now() - startedAt);
       const { scheduling } = config;
       const modelLoaded = service.info.model.loaded;
@@ -102,12 +107,14 @@ async function run(config: Config): Promise<void> {
       log.flush();
       await shutdown.requested;
       servers.leave();
+      loops.leave();
       await shutdown.delayed;
-      await servers.close();
+      await Promise.all([servers.close(), loops.close(spansTimeoutMs(shutdown))]);
     }
   }
+  loops.end();
   const [areSpansOut] = await Promise.all([
-    tracer?.close(Math.min(SPANS_TIMEOUT_MS, shutdown.remainingMs / 2)),
+    tracer?.close(spansTimeoutMs(shutdown)),
     loaded ? loaded[0].close() : stopLoading(),
   ]);
   if (areSpansOut === false) log.logger.warn('The last spans could not be exported in time.');
@@ -134,18 +141,23 @@ interface Watched {
   readonly log: Log;
 }
 
-/** Null: there is no model to watch. */
-function watchModel(config: Config, { service, shutdown, log }: Watched): StuckModel | null {
+/** How long the last spans may take. */
+function spansTimeoutMs(shutdown: Shutdown): number {
+  return Math.min(SPANS_TIMEOUT_MS, shutdown.remainingMs / 2);
+}
+
+/** Returns what says why the model answers nothing; null: it does. */
+function watchModel(config: Config, { service, shutdown, log }: Watched): () => string | null {
   const { inferenceGraceMs } = config;
   const { inferenceTimeoutMs } = config.scheduling;
-  if (!service.monitor) return null;
-  const limits = { inferenceTimeoutMs, inferenceGraceMs };
-  const stuck = new StuckModel(service.monitor, log.logger, limits, () => {
-    log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${stuck.problem}`);
+  const { monitor } = service;
+  if (!monitor) return () => null;
+  watchForStuck(monitor, log.logger, { inferenceTimeoutMs, inferenceGraceMs }, (problem) => {
+    log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
     shutdown.endWith(EXIT_STUCK);
     service.drop();
   });
-  return stuck;
+  return () => describeStuck(monitor);
 }
 
 function stopLoading(): void {
@@ -164,20 +176,6 @@ function describeDtypeProblem({ service, scheduling: { dtype } }: Config): strin
     return problem && `DTYPE: ${dtype} is of no use here: ${problem}; leave it unset`;
   } catch {
     return undefined; // the addon cannot be opened: loading the model says so
-  }
-}
-
-/** Without its pages, from a build that was not finished, a service still does what it is for. */
-async function readPages({ service }: Config, log: Log): Promise<readonly StaticFile[]> {
-  try {
-    const files = await Promise.all([
-      readStaticFiles(path.join(PAGES, service), '/'),
-      readStaticFiles(path.join(PAGES, 'docs'), '/docs'),
-    ]);
-    return files.flat();
-  } catch (error) {
-    log.logger.warn(`There are no pages, run "npm run build": ${(error as Error).message}`);
-    return [];
   }
 }
 

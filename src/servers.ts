@@ -11,20 +11,22 @@ import type { ServiceInfo } from './http/routes/info';
 import type { StaticFile } from './http/routes/static-files';
 import { HttpServer } from './http/server';
 import type { Log } from './log';
+import type { Gather } from './loops/peers';
 import type { ServedModel } from './metrics/engine-metrics';
 import { createMetrics } from './metrics/metrics';
 import { libtorchVersion } from './native/engine';
 import type { Service } from './service';
-import type { StuckModel } from './stuck-model';
 import type { Tracer } from './tracing/tracer';
 
 export interface Parts {
   readonly service: Service;
   readonly pages: readonly StaticFile[];
-  readonly stuck: StuckModel | null;
+  /** See `AppOptions`. */
+  readonly describeProblem: () => string | null;
   readonly tracer: Tracer | null;
   readonly describeApi: typeof describeApi;
   readonly credentials: Credentials;
+  readonly gather: Gather;
 }
 
 /** A port that cannot be had; the message says which setting names it. */
@@ -32,7 +34,7 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** What one process listens with: HTTP and, where it has a port, gRPC. */
+/** What one event loop listens with: HTTP and, where it has a port, gRPC. */
 export class Servers {
   readonly #config: Config;
   readonly #http: HttpServer;
@@ -50,9 +52,10 @@ export class Servers {
       },
       requestsInFlight: () => inFlight.size + (this.#grpc?.size ?? 0),
       connections: () => connections.size + grpcConnections.size,
+      gather: parts.gather,
     });
     const { ended } = metrics.connections;
-    const connections = new Connections(config.maxConnections, ended);
+    const connections = new Connections(shareOf(config, config.maxConnections), ended);
     const grpcConnections = new Connections(config.maxConnections, ended);
     const inFlight = new InFlight(connections, config.maxConnectionRequests);
     const app = createApp({
@@ -84,7 +87,7 @@ export class Servers {
   /** Where it listens then, for the log. @throws ListenError */
   async listen(): Promise<AddressInfo & { readonly grpcPort?: number }> {
     const { host, port, grpcPort } = this.#config;
-    const address = await named('PORT', this.#config, () => this.#http.listen(port, host));
+    const address = await named('PORT', this.#config, () => this.#http.listen({ port, host }));
     const grpc = this.#grpc;
     if (!grpc || grpcPort === null) return address;
     const listen = (): Promise<number> => grpc.listen(grpcPort, host);
@@ -94,6 +97,16 @@ export class Servers {
       await this.close();
       throw error;
     }
+  }
+
+  /** Beside another event loop that has opened the port. @param descriptor for this one alone */
+  async listenOn(descriptor: number): Promise<void> {
+    await this.#http.listen({ fd: descriptor });
+  }
+
+  /** Of the socket on which HTTP is served. */
+  get descriptor(): number {
+    return this.#http.descriptor;
   }
 
   /** From now on it wants to be left; requests are still taken. */
@@ -113,14 +126,14 @@ export class Servers {
   }
 }
 
-function describeApp(config: Config, { service, pages, stuck, tracer, ...parts }: Parts) {
+function describeApp(config: Config, { service, pages, tracer, ...parts }: Parts) {
   const { keys } = parts.credentials;
   return {
     endpoints: service.endpoints,
     protocols: service.protocols,
     info: service.info,
     describeApi: () => parts.describeApi(service.info, service.protocols, keys && config.access),
-    describeProblem: () => stuck?.problem ?? null,
+    describeProblem: parts.describeProblem,
     tracer,
     limits: limitsOf(config),
     access: {
@@ -133,7 +146,13 @@ function describeApp(config: Config, { service, pages, stuck, tracer, ...parts }
 }
 
 function limitsOf(config: Config) {
-  return { ...config, maxQueueWaitMs: config.scheduling.maxQueueWaitMs };
+  const { maxQueueWaitMs } = config.scheduling;
+  return { ...config, maxQueueWaitMs, bodyMemory: shareOf(config, config.bodyMemory) };
+}
+
+/** Of what all event loops have together. */
+function shareOf({ eventLoops }: Config, amount: number): number {
+  return Math.ceil(amount / eventLoops);
 }
 
 type GrpcSurroundings = Pick<App, 'readiness' | 'watchers' | 'turns'> &

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Config } from './config';
-import { EegClassifier } from './eeg/eeg-classifier';
+import { EegClassifier, type SharedEegClassifier } from './eeg/eeg-classifier';
 import { huggingFace } from './http/protocols/hugging-face/protocol';
 import { openInference } from './http/protocols/open-inference/rest/protocol';
 import { ServedModel } from './http/protocols/open-inference/served-model';
@@ -13,8 +13,9 @@ import type { Endpoint } from './http/routes/endpoint';
 import type { ServiceInfo } from './http/routes/info';
 import { predict, predictBatch } from './http/routes/predict';
 import type { Log } from './log';
+import type { Gather } from './loops/peers';
 import type { EngineMonitor } from './native/engine';
-import { TextClassifier } from './sentiment/text-classifier';
+import { type SharedTextClassifier, TextClassifier } from './sentiment/text-classifier';
 import { withoutPaths } from './without-paths';
 
 /** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
@@ -30,29 +31,56 @@ export interface Service {
   readonly monitor: EngineMonitor | null;
   /** Refuses what comes and what waits; what runs goes on. */
   drop(): void;
+  /** For `attachService`; null: there is no model to share. */
+  share(): SharedModel | null;
   close(): Promise<void>;
+}
+
+/** By which another thread of this process serves the same model. */
+export type SharedModel =
+  | { readonly sentiment: SharedTextClassifier }
+  | { readonly eeg: SharedEegClassifier };
+
+export interface ServiceOptions {
+  readonly config: Config;
+  /** Of the package. */
+  readonly version: string;
+  readonly gather: Gather;
 }
 
 /**
  * Loads the model of the service. One that cannot be loaded is no reason to end: it is logged, and
  * served as not loaded.
- *
- * @param version of the package
  */
-export function loadService(config: Config, version: string, log: Log): Promise<Service> {
-  return config.service === 'sentiment'
-    ? loadSentiment(config, version, log)
-    : loadEeg(config, version, log);
+export async function loadService(options: ServiceOptions, log: Log): Promise<Service> {
+  const { scheduling, ...config } = options.config;
+  if (config.service === 'sentiment') {
+    const place = config.sentimentModelDir;
+    const loaded = await load(TextClassifier.load(place, scheduling), place, log);
+    for (const warning of loaded.model?.warnings ?? []) log.logger.warn({ model: place }, warning);
+    return serveSentiment(loaded, options);
+  }
+  const place = config.eegModelPath;
+  const loaded = await load(EegClassifier.load(place, scheduling), place, log);
+  if (loaded.model) describeEegModel(loaded.model, options.config, log);
+  return serveEeg(loaded, options);
 }
 
-async function loadSentiment(config: Config, version: string, log: Log): Promise<Service> {
-  const place = config.sentimentModelDir;
-  const { model, reason } = await load(TextClassifier.load(place, config.scheduling), place, log);
-  for (const warning of model?.warnings ?? []) log.logger.warn({ model: place }, warning);
+/** Serves the model that another thread has loaded and shared. */
+export function attachService(shared: SharedModel, options: ServiceOptions): Service {
+  return 'sentiment' in shared
+    ? serveSentiment({ model: TextClassifier.attach(shared.sentiment), reason: null }, options)
+    : serveEeg({ model: EegClassifier.attach(shared.eeg), reason: null }, options);
+}
+
+function serveSentiment(
+  { model, reason }: Loaded<TextClassifier>,
+  { config, version, gather }: ServiceOptions,
+): Service {
   const limits = endpointLimits(config);
   const tensors = model && new TextModel(model, limits);
-  const served = new ServedModel('sentiment', tensors, { packageVersion: version, reason });
-  const name = model?.name ?? path.basename(place);
+  const served = new ServedModel('sentiment', tensors, { packageVersion: version, reason, gather });
+  const name = model?.name ?? path.basename(config.sentimentModelDir);
   const known = model && {
     labels: [...model.labels],
     max_length: model.description.maxLength,
@@ -79,17 +107,18 @@ async function loadSentiment(config: Config, version: string, log: Log): Promise
     },
     monitor: model?.monitor ?? null,
     drop: () => model?.drop(),
+    share: () => model && { sentiment: model.share() },
     close: async () => model?.close(),
   };
 }
 
-async function loadEeg(config: Config, version: string, log: Log): Promise<Service> {
-  const place = config.eegModelPath;
-  const { model, reason } = await load(EegClassifier.load(place, config.scheduling), place, log);
-  if (model) describeEegModel(model, config, log);
+function serveEeg(
+  { model, reason }: Loaded<EegClassifier>,
+  { config, version, gather }: ServiceOptions,
+): Service {
   const limits = endpointLimits(config);
   const tensors = model && new SignalModel(model, limits);
-  const served = new ServedModel('eeg', tensors, { packageVersion: version, reason });
+  const served = new ServedModel('eeg', tensors, { packageVersion: version, reason, gather });
   const known = model && {
     classes: [...model.settings.classes],
     window_length: model.settings.windowLength,
@@ -104,7 +133,7 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
       service: 'eeg',
       version,
       model: {
-        name: model?.settings.name ?? path.basename(place),
+        name: model?.settings.name ?? path.basename(config.eegModelPath),
         version: model?.settings.version ?? null,
         loaded: model !== null,
         reason,
@@ -114,6 +143,7 @@ async function loadEeg(config: Config, version: string, log: Log): Promise<Servi
     },
     monitor: model?.monitor ?? null,
     drop: () => model?.drop(),
+    share: () => model && { eeg: model.share() },
     close: async () => model?.close(),
   };
 }

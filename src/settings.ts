@@ -1,5 +1,14 @@
 import path from 'node:path';
 import { z } from 'zod';
+import {
+  boolean,
+  bytes,
+  expected,
+  integer,
+  operators,
+  optionalPort,
+  origins,
+} from './setting-values';
 
 export const DTYPES = ['float32', 'bfloat16', 'int8'] as const;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -77,6 +86,11 @@ export const SETTINGS = {
     default: '1',
     help: 'cores that one batch may use',
   },
+  EVENT_LOOPS: {
+    schema: integer(1, 64),
+    default: '1',
+    help: 'threads that serve HTTP, over one model',
+  },
   DTYPE: {
     schema: z.string().pipe(z.enum(DTYPES, { error: expected(`one of ${DTYPES.join(', ')}`) })),
     default: 'float32',
@@ -142,7 +156,7 @@ export const SETTINGS = {
   BODY_MEMORY: {
     schema: bytes(BODY_MEMORY_MAX),
     default: defaultBodyMemory,
-    shownDefault: '64mb, or BODY_LIMIT',
+    shownDefault: '64mb or more',
     help: 'bodies on their way; as much of compressed ones, and answers',
   },
   MAX_CONNECTIONS: {
@@ -240,10 +254,11 @@ function defaultListLength(_place: Place, given: Given): string {
   return String(Math.min(1024, Number(queue) || 1024));
 }
 
-/** A body of the largest size must have room. */
+/** A body of the largest size must have room, on each event loop. */
 function defaultBodyMemory(_place: Place, given: Given): string {
   const limit = SETTINGS.BODY_LIMIT.schema.safeParse(given.get('BODY_LIMIT') ?? '1mb');
-  return String(Math.max(USUAL_BODY_MEMORY, limit.data ?? 0));
+  const loops = Number(given.get('EVENT_LOOPS')) || 1;
+  return String(Math.max(USUAL_BODY_MEMORY, (limit.data ?? 0) * loops));
 }
 
 /** An idle connection takes about 15 kB; with a second port, each has half of the descriptors. */
@@ -251,82 +266,4 @@ function defaultConnections({ descriptorsGranted }: Place, given: Given): string
   const ports = given.get('GRPC_PORT') ? 2 : 1;
   const most = Math.floor((descriptorsGranted - DESCRIPTORS_KEPT) / ports);
   return String(Math.max(16, Math.min(10_000, most)));
-}
-
-function expected(what: string): (issue: { readonly input?: unknown }) => string {
-  return ({ input }) => `expected ${what}, received "${String(input)}"`;
-}
-
-function integer(least: number, most: number) {
-  const error = expected(`an integer from ${least} to ${most}`);
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, { error })
-    .transform((text, context) => {
-      const value = Number(text);
-      if (value < least || value > most) {
-        context.addIssue({ code: 'custom', message: error({ input: text }) });
-      }
-      return value;
-    });
-}
-
-/** Null: it is not set. */
-function optionalPort() {
-  const port = integer(0, 65535);
-  return z.union([z.literal('').transform(() => null), port], {
-    error: (issue) => port.safeParse(issue.input).error?.issues[0]?.message,
-  });
-}
-
-/** Names with commas between them. */
-function operators() {
-  const error = expected('operators such as aten::as_strided, with commas between them');
-  return z
-    .string()
-    .regex(/^(?:\w+::\w+(?: *, *\w+::\w+)*)?$/, { error })
-    .transform((text) => (text === '' ? [] : text.split(/ *, */)));
-}
-
-function boolean() {
-  const error = expected('true or false');
-  return z
-    .string()
-    .regex(/^(?:true|false)$/i, { error })
-    .transform((text) => /^true$/i.test(text));
-}
-
-/** Origins as browsers send them, or the one element `*`. */
-function origins() {
-  const error = expected('* or origins such as https://example.org, separated by commas');
-  return z.string().transform((text, context): readonly string[] => {
-    const list = text.split(',').map((origin) => origin.trim());
-    if (text === '') return [];
-    if (text !== '*' && !list.every(isOrigin)) {
-      context.addIssue({ code: 'custom', message: error({ input: text }) });
-    }
-    return list;
-  });
-}
-
-/** Without a path, a default port or capital letters: a browser would send none of them. */
-function isOrigin(text: string): boolean {
-  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/.test(text)) return false;
-  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
-}
-
-/** A number of bytes: "1048576", "512kb", "1mb" (1 kb = 1024 bytes). */
-function bytes(most: number) {
-  const error = expected(`a size such as 1048576, 512kb or 1mb, at most ${most} bytes`);
-  return z
-    .string()
-    .regex(/^\d{1,15} ?(?:b|kb|mb)?$/i, { error })
-    .transform((text, context) => {
-      const unit = /kb$/i.test(text) ? 1024 : /mb$/i.test(text) ? 1024 ** 2 : 1;
-      const value = Number.parseInt(text, 10) * unit;
-      if (value < 1 || value > most) {
-        context.addIssue({ code: 'custom', message: error({ input: text }) });
-      }
-      return value;
-    });
 }

@@ -9,64 +9,45 @@ export interface StuckModelLimits {
   readonly inferenceGraceMs: number;
 }
 
+/** Of a model that does not come back from a batch, for people; null: it is not so. */
+export function describeStuck(engine: EngineMonitor): string | null {
+  const { stuckMs } = engine.stats();
+  if (stuckMs === 0) return null;
+  return `The model has not come back from a batch for ${Math.round(stuckMs)} ms.`;
+}
+
 /**
  * Looks after a model that does not come back from a batch. No thread can be made to stop: the
  * service says that it is not ready, and when the time of grace is over as well, only a new process
  * helps.
+ *
+ * @param onGivenUp called once, when the time of grace is over
  */
-export class StuckModel {
-  readonly #engine: EngineMonitor;
-  readonly #logger: Logger;
-  readonly #limits: StuckModelLimits;
-  readonly #onGivenUp: () => void;
-  #isWatching = false;
-
-  /** @param onGivenUp called once, when the time of grace is over */
-  constructor(
-    engine: EngineMonitor,
-    logger: Logger,
-    limits: StuckModelLimits,
-    onGivenUp: () => void,
-  ) {
-    this.#engine = engine;
-    this.#logger = logger;
-    this.#limits = limits;
-    this.#onGivenUp = onGivenUp;
-    engine.observe((completions) => {
-      if (completions.some(({ code }) => code === 'INFERENCE_TIMEOUT')) this.#watch();
-    });
-  }
-
-  /** For people; null: there is none. */
-  get problem(): string | null {
-    const { stuckMs } = this.#engine.stats();
-    if (stuckMs === 0) return null;
-    return `The model has not come back from a batch for ${Math.round(stuckMs)} ms.`;
-  }
-
-  /** Nothing is said of a loop that was ended: it is back by the first look. */
-  #watch(): void {
-    if (this.#isWatching) return;
-    this.#isWatching = true;
-    const { inferenceTimeoutMs, inferenceGraceMs } = this.#limits;
-    let isAnnounced = false;
-    const timer = setInterval(() => {
-      const { stuckMs } = this.#engine.stats();
-      if (stuckMs > inferenceTimeoutMs + inferenceGraceMs) {
-        clearInterval(timer);
-        this.#onGivenUp();
-      } else if (stuckMs === 0) {
-        clearInterval(timer);
-        this.#isWatching = false;
-        if (isAnnounced) this.#logger.info('The model has come back.');
-      } else if (!isAnnounced) {
-        isAnnounced = true;
-        this.#logger.error(
-          { inferenceTimeoutMs, inferenceGraceMs },
-          `${this.problem} Its requests were answered 504. If it does not, the process ends.`,
-        );
-      }
-    }, PERIOD_MS);
-    timer.unref();
-  }
+export function watchForStuck(
+  engine: EngineMonitor,
+  logger: Logger,
+  { inferenceTimeoutMs, inferenceGraceMs }: StuckModelLimits,
+  onGivenUp: (problem: string) => void,
+): void {
+  let isAnnounced = false;
+  const look = (): void => {
+    const { stuckMs } = engine.stats();
+    const problem = describeStuck(engine);
+    // A loop that was ended is back soon: nothing is said of it.
+    if (problem === null || stuckMs < inferenceTimeoutMs + PERIOD_MS) {
+      if (isAnnounced) logger.info('The model has come back.');
+      isAnnounced = false;
+    } else if (stuckMs > inferenceTimeoutMs + inferenceGraceMs) {
+      clearInterval(timer);
+      onGivenUp(problem);
+    } else if (!isAnnounced) {
+      isAnnounced = true;
+      logger.error(
+        { inferenceTimeoutMs, inferenceGraceMs },
+        `${problem} Its requests were answered 504. If it does not, the process ends.`,
+      );
+    }
+  };
+  const timer = setInterval(look, PERIOD_MS);
+  timer.unref();
 }

@@ -20,6 +20,7 @@ Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
   object["tokens"] = static_cast<double>(completion.tokens);
   object["truncated"] = completion.truncated;
   object["batchSize"] = static_cast<double>(completion.batch_size);
+  object["batchTokens"] = static_cast<double>(completion.batch_tokens);
   object["queueMs"] = milliseconds(completion.queue_time);
   object["tokenizationMs"] = milliseconds(completion.preparation_time);
   object["inferenceMs"] = milliseconds(completion.inference_time);

@@ -52,16 +52,25 @@ void EngineHost::on_environment_end(void* host) { static_cast<EngineHost*>(host)
 void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
   on_loaded_ = std::move(on_loaded);
   hold_loop(1);
-  line_->host = this;
+  client_ = clients_->add([this](engine::Completions ended) { deliver(std::move(ended)); });
   try {
-    loading_ = Loading::create(std::move(arguments), [line = line_](engine::Completions ended) {
-      const std::lock_guard lock(line->mutex);
-      if (line->host) line->host->deliver(std::move(ended));
-    });
+    loading_ = Loading::create(std::move(arguments),
+                               [clients = clients_](engine::Completions ended) noexcept {
+                                 clients->deliver(std::move(ended));
+                               });
     helper_ = std::thread([this] { tell_loaded(try_to_load()); });
   } catch (...) {
     tell_loaded(load_problem());
   }
+}
+
+void EngineHost::attach(SharedModel shared) {
+  attached_ = true;
+  engine_ = std::move(shared.engine);
+  description_ = std::move(shared.description);
+  clients_ = std::move(shared.clients);
+  client_ = clients_->add([this](engine::Completions ended) { deliver(std::move(ended)); });
+  loaded_ = true;
 }
 
 /// Empty: engine_ is set. Else why it is not.
@@ -80,13 +89,14 @@ engine::Admission EngineHost::submit(uint64_t first_ticket, std::vector<engine::
                                      engine::Clock::time_point deadline) {
   const size_t count = inputs.size();
   if (!engine_) return {.status = engine::Status::kDraining};
-  const auto admission = engine_->submit(first_ticket, std::move(inputs), deadline);
+  const auto admission =
+      engine_->submit(Clients::ticket(client_, first_ticket), std::move(inputs), deadline);
   if (admission.status == engine::Status::kOk) hold_loop(count);
   return admission;
 }
 
 void EngineHost::cancel(uint64_t ticket) {
-  if (engine_) engine_->cancel(ticket);
+  if (engine_) engine_->cancel(Clients::ticket(client_, ticket));
 }
 
 void EngineHost::drop() {
@@ -99,6 +109,7 @@ engine::Statistics EngineHost::statistics() const {
 
 void EngineHost::close(CloseHandler on_closed) {
   on_closed_ = std::move(on_closed);
+  if (attached_) return leave_when_idle(env_);
   hold_loop(1);
   if (helper_.joinable()) helper_.join();  // the loader, which is done
   try {
@@ -111,6 +122,15 @@ void EngineHost::close(CloseHandler on_closed) {
     engine_->close();
     tell_closed();
   }
+}
+
+/// Attached. The engine's threads go on; nothing that they do concerns this environment any more.
+void EngineHost::leave_when_idle(Napi::Env env) {
+  if (outstanding_ > 0 || !connected_) return;
+  on_closed_(env);
+  stop();
+  last_statistics_ = engine_->statistics();
+  engine_.reset();
 }
 
 /// The JavaScript object may live on for long. A model takes milliseconds to free: not on the JS
@@ -136,10 +156,13 @@ void EngineHost::unload() {
 void EngineHost::stop() {
   if (!connected_) return;
   connected_ = false;
-  {
-    const std::lock_guard lock(line_->mutex);
-    line_->host = nullptr;
-  }
+  clients_->remove(client_);
+  if (!attached_) stop_threads();
+  napi_remove_env_cleanup_hook(env_, on_environment_end, this);
+  channel_.Abort();
+}
+
+void EngineHost::stop_threads() {
   if (loading_) loading_->cancel();
   // Lets a close() that is under way end soon.
   if (loaded_ && engine_) engine_->abort_within(kPatience);
@@ -147,8 +170,6 @@ void EngineHost::stop() {
   if (engine_ && !engine_->abort_within(loaded_ ? std::chrono::seconds(0) : kPatience)) {
     engine::leave_behind([engine = engine_] { engine->abort(); });
   }
-  napi_remove_env_cleanup_hook(env_, on_environment_end, this);
-  channel_.Abort();
 }
 
 void EngineHost::deliver(engine::Completions completions) noexcept {
@@ -210,6 +231,7 @@ void EngineHost::catch_up(Napi::Env env, Napi::Function on_completions) {
   if (!news.ended.empty()) {
     release_loop(news.ended.size());
     on_completions.Call({to_js(env, news.ended)});
+    if (attached_ && on_closed_) leave_when_idle(env);
   }
   if (news.closed) unload();
   if (news.freed) {

@@ -1,4 +1,4 @@
-// An engine as one JavaScript environment owns it: its threads, its way back to the JS thread, and
+// An engine as one JavaScript environment has it: its threads, its way back to the JS thread, and
 // its end, whichever way the environment ends.
 #pragma once
 
@@ -11,14 +11,19 @@
 #include <thread>
 
 #include "arguments.h"
+#include "clients.h"
 #include "engine/engine.h"
 #include "loading.h"
+#include "shared_models.h"
 
 namespace addon {
 
 /// Life: load → (submit …) → close, with stop() possible at any moment from the JS thread. Owned by
 /// JS-thread objects alone: the threads hold no reference, stop() waits for them. But not for ever:
 /// a thread that the model does not give back is left behind, with the engine that it belongs to.
+///
+/// Or: attach → (submit …) → close, in an environment beside the one that has loaded it, to which
+/// the threads belong: its stop() waits for none.
 ///
 /// An environment ends in several ways. A drained event loop and worker.terminate() run clean-up
 /// hooks; process.exit() and an uncaught exception run none of them, only the 'exit' event, where
@@ -40,6 +45,12 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   /// Load model and start the engine on a thread of its own. JS thread, once.
   void load(LoadArguments arguments, LoadHandler on_loaded);
 
+  /// Use the engine of another environment. JS thread, once, instead of load().
+  void attach(SharedModel shared);
+
+  /// For attach() elsewhere. JS thread, after a successful load.
+  SharedModel shared() const { return {engine_, description_, clients_}; }
+
   /// JS thread, after a successful load.
   engine::Admission submit(uint64_t first_ticket, std::vector<engine::Input> inputs,
                            engine::Clock::time_point deadline);
@@ -54,8 +65,8 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   /// Refuse new work, answer what waits with kDraining.
   void drop();
 
-  /// Refuse new work, finish what was accepted, free the model, then call back on the JS thread. JS
-  /// thread, once.
+  /// Refuse new work, finish what was accepted, free the model, then call back on the JS thread.
+  /// Attached: finish what was accepted from here, leave the engine. JS thread, once.
   void close(CloseHandler on_closed);
 
   /// Drop what waits, end every thread or leave it behind, disconnect from JavaScript. JS thread;
@@ -74,12 +85,6 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   static void call_js(Napi::Env env, Napi::Function on_completions, EngineHost* host, void*);
   using JsChannel = Napi::TypedThreadSafeFunction<EngineHost, void, call_js>;
 
-  /// The way of the engine's threads to the host, which may end before they do.
-  struct Line {
-    std::mutex mutex;
-    EngineHost* host;
-  };
-
   explicit EngineHost(Napi::Env env) : env_(env) {}
   std::string try_to_load() noexcept;
   void deliver(engine::Completions completions) noexcept;
@@ -89,6 +94,8 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   void wake_js() noexcept;
   void catch_up(Napi::Env env, Napi::Function on_completions);
   void unload();
+  void stop_threads();
+  void leave_when_idle(Napi::Env env);
   void hold_loop(size_t tasks);
   void release_loop(size_t tasks);
   static void on_environment_end(void* host);
@@ -97,7 +104,10 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   JsChannel channel_;
   bool connected_ = false;  ///< JS thread: channel_ and the clean-up hook are alive
   size_t outstanding_ = 0;  ///< JS thread: answers that the event loop must stay alive for
-  std::shared_ptr<Line> line_ = std::make_shared<Line>();
+  /// The way of the engine's threads to the host, which may end before they do.
+  std::shared_ptr<Clients> clients_ = std::make_shared<Clients>();
+  Clients::Id client_ = 0;
+  bool attached_ = false;
   std::shared_ptr<Loading> loading_;
   std::shared_ptr<engine::Engine> engine_;  ///< null before it is loaded and once it is closed
   engine::Statistics last_statistics_{};

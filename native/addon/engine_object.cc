@@ -65,6 +65,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::stats>("stats"),
                          InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
+                         InstanceMethod<&EngineObject::share>("share"),
                      });
 }
 
@@ -136,6 +137,10 @@ Napi::Value EngineObject::close(const Napi::CallbackInfo& info) {
   const auto deferred = Napi::Promise::Deferred::New(info.Env());
   host_->close([deferred](Napi::Env env) { deferred.Resolve(env.Undefined()); });
   return deferred.Promise();
+}
+
+Napi::Value EngineObject::share(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(addon::share(host_->shared())));
 }
 
 Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {

@@ -40,6 +40,7 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   Napi::Value stats(const Napi::CallbackInfo& info);
   void drop(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
+  Napi::Value share(const Napi::CallbackInfo& info);
   Napi::Value description(const Napi::CallbackInfo& info);
 
   std::shared_ptr<EngineHost> host_;

@@ -130,11 +130,14 @@ Engine::Outcome Engine::run_together(Requests& batch, const Part& part, Cores co
   ++batches_;
   const auto inference_time = options_.now() - start;
   auto result = results.begin();
+  size_t tokens = 0;
+  for (const auto& request : part) tokens += request.sequence.cost();
   for (auto& request : part) {
     Completion& completion = end(request, status);
     if (status == Status::kOk) completion.logits = std::move(*result++);
     if (status == Status::kTimedOut) completion.message = timeout_message(options_.run_limit);
     completion.batch_size = size;
+    completion.batch_tokens = std::exchange(tokens, 0);
     completion.queue_time = start - request.arrival - request.preparation_time;
     completion.inference_time = inference_time;
   }

@@ -1,5 +1,5 @@
 // Weights from safetensors files: what is read, and what is said when it cannot be.
-#include "checkpoint.h"
+#include "checkpoint/checkpoint.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "backend/model_config.h"
-#include "weights.h"
+#include "checkpoint/weights.h"
 
 namespace backend {
 namespace {

@@ -1,5 +1,5 @@
 // What LibTorch's libraries are kept from, and that they mind it.
-#include "instruction_limits.h"
+#include "runtime/instruction_limits.h"
 
 #include <ATen/ops/mkldnn_convolution.h>
 #include <ATen/ops/ones.h>

@@ -1,6 +1,6 @@
 // Files of torch.save, of both formats: what is read, and that no damage to a file does more than
 // fail its loading. The files are written by test/parity/archives.py.
-#include "torch_save_file.h"
+#include "checkpoint/torch_save_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "backend/model_config.h"
-#include "pickle_reader.h"
+#include "files/pickle_reader.h"
 
 namespace backend {
 namespace {

@@ -6,6 +6,7 @@ import {
   type Inference,
   type InferOptions,
   type SchedulingOptions,
+  type SharedEngine,
 } from '../native/engine';
 import { allFinite, argmax, softmax } from '../numeric/activations';
 import { areProbabilities, judgeTrial } from './judge-trial';
@@ -20,6 +21,12 @@ export interface EegClassification {
   /** Of all classes, in the order of the settings' `classes`. */
   readonly probabilities: Float32Array;
   readonly inference: Inference;
+}
+
+/** By which another thread of this process uses a classifier. */
+export interface SharedEegClassifier {
+  readonly engine: SharedEngine;
+  readonly settings: ModelSettings;
 }
 
 /** A TorchScript model from one z-normalized window (1 × 1 × window length) to its class. */
@@ -61,6 +68,16 @@ export class EegClassifier {
       await engine.close();
       throw error;
     }
+  }
+
+  /** The one that another thread has loaded, judged and shared. */
+  static attach({ engine, settings }: SharedEegClassifier): EegClassifier {
+    return new EegClassifier(Engine.attach(engine), settings, []);
+  }
+
+  /** For `attach`. */
+  share(): SharedEegClassifier {
+    return { engine: this.#engine.share(), settings: this.settings };
   }
 
   get monitor(): EngineMonitor {

@@ -56,7 +56,13 @@ export interface ServerOptions {
   readonly certificate: Certificate | null;
 }
 
-/** The HTTP server of one process: protocol limits, protocol errors, and an orderly end. */
+export interface Address {
+  readonly port: number;
+  /** Undefined: all interfaces. */
+  readonly host: string | undefined;
+}
+
+/** The HTTP server of one event loop: protocol limits, protocol errors, and an orderly end. */
 export class HttpServer {
   readonly #server: http.Server;
   /** The same; null: plain HTTP. */
@@ -111,11 +117,15 @@ export class HttpServer {
     this.#server.on('clientError', this.#answerClientError);
   }
 
-  /** Resolves with the address in use; rejects with the system's error, EADDRINUSE and others. */
-  listen(port: number, host: string | undefined): Promise<net.AddressInfo> {
+  /**
+   * Resolves with the address in use; rejects with the system's error, EADDRINUSE and others.
+   *
+   * @param at an address, or the descriptor of a socket that listens already
+   */
+  listen(at: Address | { readonly fd: number }): Promise<net.AddressInfo> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ port, host, backlog: BACKLOG }, () => {
+      this.#server.listen({ ...at, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
         // A connection that could not be accepted: no descriptor is left (EMFILE). It is no reason to end.
         this.#server.on('error', (error) => {
@@ -124,6 +134,12 @@ export class HttpServer {
         resolve(this.#server.address() as net.AddressInfo);
       });
     });
+  }
+
+  /** Of the socket that listens. Node has no public name for it. */
+  get descriptor(): number {
+    const { _handle } = this.#server as unknown as { readonly _handle: { readonly fd: number } };
+    return _handle.fd;
   }
 
   /** For connections from now on; those that are open keep the one that they have. */

@@ -1,5 +1,5 @@
 import type { Completion, EngineMonitor } from '../native/engine';
-import { byLabel, counter, type Family, gauge, information } from './family';
+import { byLabel, counter, type Family, gauge, information, ofProcess } from './family';
 import { DURATION_BOUNDS, Histogram, histogram, powersOfTwo } from './histogram';
 
 /** What is known of the model that is served, for the labels of model_info. */
@@ -31,36 +31,56 @@ export class EngineMetrics {
     engine.observe((completions) => this.#record(completions));
   }
 
-  /** Answers of one batch stand together, one after the other. */
   #record(completions: readonly Completion[]): void {
-    let tokens = 0;
-    let left = 0;
     for (const completion of completions) {
       if (completion.code !== undefined) continue;
-      const { batchSize, inferenceMs, queueMs, tokenizationMs } = completion;
-      if (left === 0) {
+      const { batchSize, batchTokens, inferenceMs, queueMs, tokenizationMs } = completion;
+      if (batchTokens > 0) {
         this.#batchSize.observe(batchSize);
-        this.#inference.observe(inferenceMs / 1000, batchSize);
-        left = batchSize;
+        this.#batchTokens.observe(batchTokens);
       }
+      this.#inference.observe(inferenceMs / 1000);
       this.#queue.observe(queueMs / 1000);
       if (this.#model.tokenizes) this.#tokenization.observe(tokenizationMs / 1000);
       if (completion.truncated) this.#truncated++;
-      tokens += completion.tokens;
-      if (--left === 0) {
-        this.#batchTokens.observe(tokens);
-        tokens = 0;
-      }
     }
   }
 
   families(): readonly Family[] {
-    const { tokenizes, packageVersion, libtorchVersion, ...model } = this.#model;
+    return [
+      ...this.#engineFamilies().map(ofProcess),
+      histogram(
+        'libtorch_serve_queue_duration_seconds',
+        'How long an answered input waited, before and after tokenization.',
+        this.#queue,
+      ),
+      histogram(
+        'libtorch_serve_inference_duration_seconds',
+        'How long the batch of an answered input ran; one value for each input.',
+        this.#inference,
+      ),
+      histogram(
+        'libtorch_serve_batch_size_inputs',
+        'Inputs of a batch that gave answers.',
+        this.#batchSize,
+      ),
+      histogram(
+        'libtorch_serve_batch_size_tokens',
+        'Tokens of a batch that gave answers, special tokens included; a window counts as 1.',
+        this.#batchTokens,
+      ),
+      ...(this.#model.tokenizes ? this.#textFamilies() : []),
+    ];
+  }
+
+  /** What the engine itself counts, for all who use it. */
+  #engineFamilies(): readonly Family[] {
+    const { packageVersion, libtorchVersion, name, version, dtype } = this.#model;
     return [
       information('libtorch_serve_model_info', 'The model that is loaded.', {
-        name: model.name,
-        version: model.version,
-        dtype: model.dtype,
+        name,
+        version,
+        dtype,
         backend: this.#engine.description.backend,
         package_version: packageVersion,
         libtorch_version: libtorchVersion,
@@ -103,27 +123,6 @@ export class EngineMetrics {
       counter('libtorch_serve_batches_total', 'Runs of the model, failed ones included.', () => [
         { labels: {}, value: this.#engine.stats().batches },
       ]),
-      histogram(
-        'libtorch_serve_queue_duration_seconds',
-        'How long an answered input waited, before and after tokenization.',
-        this.#queue,
-      ),
-      histogram(
-        'libtorch_serve_inference_duration_seconds',
-        'How long the batch of an answered input ran; one value for each input.',
-        this.#inference,
-      ),
-      histogram(
-        'libtorch_serve_batch_size_inputs',
-        'Inputs of a batch that gave answers.',
-        this.#batchSize,
-      ),
-      histogram(
-        'libtorch_serve_batch_size_tokens',
-        'Tokens of a batch that gave answers, special tokens included; a window counts as 1.',
-        this.#batchTokens,
-      ),
-      ...(tokenizes ? this.#textFamilies() : []),
     ];
   }
 

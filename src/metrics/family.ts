@@ -11,6 +11,8 @@ export interface Family {
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly read: () => readonly Sample[];
+  /** It is the same whichever event loop of the process reads it; else their values are added up. */
+  readonly isOfProcess?: true;
 }
 
 type Labels = Sample['labels'];
@@ -26,10 +28,24 @@ export function gauge(name: string, help: string, read: () => number): Family {
 
 /** A gauge that is always 1: what it says is in its labels. */
 export function information(name: string, help: string, labels: Labels): Family {
-  return { name, help, type: 'gauge', read: () => [{ labels, value: 1 }] };
+  return { name, help, type: 'gauge', read: () => [{ labels, value: 1 }], isOfProcess: true };
 }
 
 /** One sample for each entry of `values`, labelled with its key. */
 export function byLabel(label: string, values: Readonly<Record<string, number>>): Sample[] {
   return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }));
+}
+
+export function ofProcess(family: Family): Family {
+  return { ...family, isOfProcess: true };
+}
+
+/** What several event loops count under one name, added up. */
+export function sumUp(counts: readonly (readonly Sample[])[]): readonly Sample[] {
+  const sums = new Map<string, Sample>();
+  for (const sample of counts.flat()) {
+    const key = JSON.stringify([sample.metricName, sample.labels]);
+    sums.set(key, { ...sample, value: sample.value + (sums.get(key)?.value ?? 0) });
+  }
+  return [...sums.values()];
 }

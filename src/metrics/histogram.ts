@@ -18,13 +18,12 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  /** @param times how often this value occurred */
-  observe(value: number, times = 1): void {
+  observe(value: number): void {
     const bounds = this.#bounds;
     let bucket = 0;
     while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
-    (this.#counts[bucket] as number) += times;
-    this.#sum += value * times;
+    (this.#counts[bucket] as number)++;
+    this.#sum += value;
   }
 
   /** As the text format has them: cumulative buckets, sum and count. */

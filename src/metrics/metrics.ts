@@ -1,9 +1,10 @@
+import type { Gather } from '../loops/peers';
 import type { EngineMonitor } from '../native/engine';
 import { ConnectionMetrics } from './connection-metrics';
 import { EngineMetrics, type ServedModel } from './engine-metrics';
-import { gauge, information } from './family';
-import { processFamilies } from './process-metrics';
-import { createRegistry } from './registry';
+import { type Family, gauge, information, ofProcess, sumUp } from './family';
+import { loopFamilies, processFamilies } from './process-metrics';
+import { CONTENT_TYPE, expose } from './registry';
 import { RequestMetrics } from './request-metrics';
 
 export interface MetricsOptions {
@@ -12,9 +13,10 @@ export interface MetricsOptions {
   readonly model: { readonly engine: EngineMonitor; readonly served: ServedModel } | null;
   readonly requestsInFlight: () => number;
   readonly connections: () => number;
+  readonly gather: Gather;
 }
 
-/** All metrics of one process. */
+/** All metrics of one process, whichever of its event loops counts. */
 export interface Metrics {
   readonly requests: RequestMetrics;
   readonly connections: ConnectionMetrics;
@@ -27,13 +29,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { packageVersion, model, requestsInFlight } = options;
   const requests = new RequestMetrics();
   const connections = new ConnectionMetrics();
-  const registry = createRegistry([
+  const families = [
     information('libtorch_serve_build_info', 'What runs.', {
       version: packageVersion,
       node_version: process.versions.node,
     }),
-    gauge('libtorch_serve_model_loaded', '1: a model is loaded, 0: it could not be.', () =>
-      model ? 1 : 0,
+    ofProcess(
+      gauge('libtorch_serve_model_loaded', '1: a model is loaded, 0: it could not be.', () =>
+        model ? 1 : 0,
+      ),
     ),
     gauge(
       'libtorch_serve_http_requests_in_flight',
@@ -43,8 +47,29 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ...requests.families(),
     ...connections.families(options.connections),
     ...(model ? new EngineMetrics(model.engine, model.served).families() : []),
+    ...loopFamilies(),
     ...processFamilies(),
-  ]);
-  const { contentType } = registry;
-  return { requests, connections, contentType, expose: () => registry.metrics() };
+  ];
+  const read = (): Samples[] => families.map((family) => (family.isOfProcess ? [] : family.read()));
+  const gatherSamples = options.gather('metrics', read);
+  return {
+    requests,
+    connections,
+    contentType: CONTENT_TYPE,
+    expose: async () => expose(addUp(families, await gatherSamples())),
+  };
+}
+
+type Samples = ReturnType<Family['read']>;
+
+/** @param counted by event loop, what each of the families counts there */
+function addUp(
+  families: readonly Family[],
+  counted: readonly (readonly Samples[])[],
+): readonly Family[] {
+  return families.map((family, index) => {
+    if (family.isOfProcess) return family;
+    const samples = sumUp(counted.map((loop) => loop[index] ?? []));
+    return { ...family, read: () => samples };
+  });
 }

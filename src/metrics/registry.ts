@@ -9,12 +9,15 @@ import type { Family } from './family';
  */
 const Implementation = require('prom-client/lib/registry') as new () => Registry;
 
-export function createRegistry(families: readonly Family[]): Registry {
+export const CONTENT_TYPE = new Implementation().contentType;
+
+/** In the text format. */
+export function expose(families: readonly Family[]): Promise<string> {
   const registry = new Implementation();
-  for (const { read, ...family } of families) {
-    const metric = { ...family, get: async () => ({ ...family, values: read() }) };
+  for (const { name, help, type, read } of families) {
+    const metric = { name, help, type, get: async () => ({ name, help, type, values: read() }) };
     // All that the registry asks of a metric is its name and `get`.
     registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0]);
   }
-  return registry;
+  return registry.metrics();
 }

@@ -134,6 +134,8 @@ export interface Inference {
   readonly truncated: boolean;
   /** Requests that shared the run. */
   readonly batchSize: number;
+  /** Of all of them, in one of them; 0 in the others, so that runs can be counted. */
+  readonly batchTokens: number;
   readonly queueMs: number;
   readonly tokenizationMs: number;
   /** Of the whole batch. */
@@ -185,9 +187,11 @@ export interface NativeEngine {
   drop(): void;
   /**
    * Resolves when all that was accepted has been answered and every thread has ended, but for those
-   * that the model was given up on.
+   * that the model was given up on. Attached: when all that was accepted from here has been answered.
    */
   close(): Promise<void>;
+  /** A number for `attach` in other threads of this process, until the engine is closed. */
+  share(): number;
 }
 
 export interface NativeBinding {
@@ -198,6 +202,13 @@ export interface NativeBinding {
     options: SchedulingOptions,
     onCompletions: (completions: readonly NativeCompletion[]) => void,
   ): Promise<NativeEngine>;
+  /** An engine that another thread of this process has loaded. Throws where it is closed. */
+  attach(
+    number: number,
+    onCompletions: (completions: readonly NativeCompletion[]) => void,
+  ): NativeEngine;
+  /** Another descriptor of the same file or socket. */
+  duplicateDescriptor(descriptor: number): number;
   /**
    * Why a number format is of no use on this processor: its instructions are missing, or a
    * measurement of some milliseconds shows no gain. Empty: it is of use.

@@ -5,7 +5,6 @@ import type {
   EngineStats,
   Inference,
   ModelDescription,
-  NativeCompletion,
   NativeEngine,
   NativeInput,
   NativeRefusal,
@@ -16,8 +15,9 @@ import type {
   TorchScriptTextSource,
 } from './binding';
 import type { CancelSignal } from './cancellation';
-import { ExpectedError } from './expected-error';
+import { EngineError, errorOf } from './engine-error';
 import { loadBinding } from './load';
+import { type EngineObserver, Waiting } from './waiting';
 
 export type {
   Dtype,
@@ -33,27 +33,8 @@ export type {
   TorchScriptSource,
   TorchScriptTextSource,
 } from './binding';
-
-/** A request or a load that failed. The message may be shown to a client, except for a failed load. */
-export class EngineError extends ExpectedError {
-  override readonly name = 'EngineError';
-  readonly code: EngineErrorCode;
-  /** Of the input at fault in a list; null: it is not the fault of one. */
-  readonly index: number | null;
-  /** Of a request that was refused: after so long, in ms, what now waits will have run. */
-  readonly waitMs: number | null;
-
-  constructor(
-    code: EngineErrorCode,
-    message: string,
-    { index = null, waitMs = null }: { index?: number | null; waitMs?: number | null } = {},
-  ) {
-    super(message);
-    this.code = code;
-    this.index = index;
-    this.waitMs = waitMs;
-  }
-}
+export { EngineError } from './engine-error';
+export type { EngineObserver } from './waiting';
 
 export interface InferOptions {
   /** Aborted: the caller no longer wants the answer; what has not begun to run is dropped. */
@@ -65,23 +46,14 @@ export interface InferOptions {
   readonly timeoutMs?: number;
 }
 
-/** Told what has ended, once for a batch, before anybody who waits for it is. Must not throw. */
-export type EngineObserver = (completions: readonly NativeCompletion[]) => void;
-
 /** What may be seen of an engine, whatever its inputs are. */
 export type EngineMonitor = Pick<Engine<NativeInput>, 'description' | 'stats' | 'observe'>;
 
-interface Pending {
-  readonly resolve: (inference: Inference) => void;
-  readonly reject: (error: EngineError) => void;
-  readonly stopListening: (() => void) | undefined;
+/** By which another thread of this process finds an engine. */
+export interface SharedEngine {
+  readonly number: number;
+  readonly maxQueueWaitMs: number;
 }
-
-const MESSAGES = {
-  DRAINING: 'The service is shutting down.',
-  DEADLINE_EXCEEDED: 'The deadline passed before the model ran.',
-  CANCELLED: 'The request was cancelled.',
-} as const;
 
 /** What an input of a list ended with itself, not because the others did. */
 const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
@@ -98,22 +70,15 @@ const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
 export class Engine<Input extends NativeInput> {
   readonly description: ModelDescription;
   private readonly native: NativeEngine;
-  private readonly pending: Map<number, Pending>;
-  private readonly observers: EngineObserver[];
+  private readonly waiting: Waiting;
   /** For refusals: to ask for all `stats` would cost more than the rest of one. */
   private readonly maxQueueWaitMs: number;
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
-  private constructor(
-    native: NativeEngine,
-    pending: Map<number, Pending>,
-    observers: EngineObserver[],
-    maxQueueWaitMs: number,
-  ) {
+  private constructor(native: NativeEngine, waiting: Waiting, maxQueueWaitMs: number) {
     this.native = native;
-    this.pending = pending;
-    this.observers = observers;
+    this.waiting = waiting;
     this.maxQueueWaitMs = maxQueueWaitMs;
     this.description = native.description;
   }
@@ -132,17 +97,28 @@ export class Engine<Input extends NativeInput> {
     source: TextModelSource | TorchScriptTextSource | TorchScriptSource,
     options: SchedulingOptions,
   ): Promise<Engine<string | TextInput> | Engine<Float32Array>> {
-    const pending = new Map<number, Pending>();
-    const observers: EngineObserver[] = [];
+    const waiting = new Waiting();
     try {
-      const native = await loadBinding().load(source, options, (ended) => {
-        for (const observe of observers) observe(ended);
-        settle(pending, ended);
-      });
-      return new Engine(native, pending, observers, options.maxQueueWaitMs);
+      const native = await loadBinding().load(source, options, waiting.onCompletions);
+      return new Engine(native, waiting, options.maxQueueWaitMs);
     } catch (error) {
       throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
     }
+  }
+
+  /** The engine that another thread of this process has loaded, and shared. */
+  static attach<Input extends NativeInput>({
+    number,
+    maxQueueWaitMs,
+  }: SharedEngine): Engine<Input> {
+    const waiting = new Waiting();
+    const native = loadBinding().attach(number, waiting.onCompletions);
+    return new Engine(native, waiting, maxQueueWaitMs);
+  }
+
+  /** For `attach` in other threads, until this engine is closed. */
+  share(): SharedEngine {
+    return { number: this.native.share(), maxQueueWaitMs: this.maxQueueWaitMs };
   }
 
   /**
@@ -157,7 +133,7 @@ export class Engine<Input extends NativeInput> {
 
   /** Tell `observer` of everything that ends from now on. */
   observe(observer: EngineObserver): void {
-    this.observers.push(observer);
+    this.waiting.observers.push(observer);
   }
 
   /**
@@ -237,7 +213,7 @@ export class Engine<Input extends NativeInput> {
 
   private settled(ticket: number, stopListening?: () => void): Promise<Inference> {
     return new Promise((resolve, reject) => {
-      this.pending.set(ticket, { resolve, reject, stopListening });
+      this.waiting.requests.set(ticket, { resolve, reject, stopListening });
     });
   }
 
@@ -272,6 +248,11 @@ export function stopEngines(): void {
   loadBinding().stopAll();
 }
 
+/** Another descriptor of the same file or socket, for a thread that closes it when it is done. */
+export function duplicateDescriptor(descriptor: number): number {
+  return loadBinding().duplicateDescriptor(descriptor);
+}
+
 /** Of LibTorch, such as 2.15.0. */
 export function libtorchVersion(): string {
   return loadBinding().versions.libtorch;
@@ -280,25 +261,4 @@ export function libtorchVersion(): string {
 /** Why a number format is of no use on this processor; empty when it is. Some milliseconds. */
 export function dtypeProblem(dtype: Dtype): string {
   return loadBinding().dtypeProblem(dtype);
-}
-
-function settle(pending: Map<number, Pending>, completions: readonly NativeCompletion[]): void {
-  for (const completion of completions) {
-    const request = pending.get(completion.ticket);
-    if (!request) continue;
-    pending.delete(completion.ticket);
-    request.stopListening?.();
-    if (completion.code === undefined) {
-      request.resolve(completion);
-    } else {
-      request.reject(errorOf(completion.code, completion.message));
-    }
-  }
-}
-
-function errorOf(code: EngineErrorCode, message = ''): EngineError {
-  return new EngineError(
-    code,
-    code in MESSAGES ? MESSAGES[code as keyof typeof MESSAGES] : message,
-  );
 }

@@ -6,6 +6,7 @@ import {
   type InferOptions,
   type ModelDescription,
   type SchedulingOptions,
+  type SharedEngine,
   type TextInput,
 } from '../native/engine';
 import { allFinite, argmax } from '../numeric/activations';
@@ -21,6 +22,15 @@ export interface Classification {
   readonly inference: Inference;
 }
 
+/** What is known of a model beside its engine. */
+type Labelling = Pick<ModelDirectory, 'labels' | 'name' | 'version' | 'scoreFunction'>;
+
+/** By which another thread of this process uses a classifier. */
+export interface SharedTextClassifier {
+  readonly engine: SharedEngine;
+  readonly labelling: Labelling;
+}
+
 /** A Hugging Face sequence classifier: a text, or two, to its top label, as `pipeline` answers. */
 export class TextClassifier {
   /** Names of the model's outputs, in order. */
@@ -31,18 +41,30 @@ export class TextClassifier {
   readonly #engine: Engine<string | TextInput>;
   readonly #scoreFunction: ScoreFunction;
 
-  private constructor(engine: Engine<string | TextInput>, directory: ModelDirectory) {
+  private constructor(engine: Engine<string | TextInput>, labelling: Labelling) {
     this.#engine = engine;
-    this.labels = directory.labels;
-    this.name = directory.name;
-    this.version = directory.version;
-    this.#scoreFunction = directory.scoreFunction;
+    this.labels = labelling.labels;
+    this.name = labelling.name;
+    this.version = labelling.version;
+    this.#scoreFunction = labelling.scoreFunction;
   }
 
   /** @throws ModelDirectoryError, EngineError with code MODEL_LOAD_FAILED */
   static async load(directory: string, scheduling: SchedulingOptions): Promise<TextClassifier> {
     const read = readModelDirectory(directory);
     return new TextClassifier(await Engine.load(read.source, scheduling), read);
+  }
+
+  /** The one that another thread has loaded and shared. */
+  static attach({ engine, labelling }: SharedTextClassifier): TextClassifier {
+    return new TextClassifier(Engine.attach(engine), labelling);
+  }
+
+  /** For `attach`. */
+  share(): SharedTextClassifier {
+    const { labels, name, version } = this;
+    const labelling = { labels, name, version, scoreFunction: this.#scoreFunction };
+    return { engine: this.#engine.share(), labelling };
   }
 
   get monitor(): EngineMonitor {

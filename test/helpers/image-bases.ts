@@ -65,5 +65,10 @@ function fillRust(root: string): void {
       verbatimSymlinks: true,
     });
   }
+  // The package first: it writes the file of certificates, which this machine may have another one of.
+  copyNetworkFiles(root);
+  const install = 'apt-get update && apt-get install -y --no-install-recommends ca-certificates';
+  const env = { ...networkVariables(), PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
+  execFileSync('chroot', [root, 'sh', '-c', install], { stdio: ['ignore', 2, 2], env });
   copyNetworkFiles(root);
 }

@@ -92,8 +92,13 @@ export class NodeProcess {
       if (this.#ended) {
         throw new Error(`ended (${JSON.stringify(this.#ended)}): ${this.stdout}${this.stderr}`);
       }
-      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+      await this.nextOutput();
     }
+  }
+
+  /** Resolves when it has written something more, or has ended. */
+  nextOutput(): Promise<void> {
+    return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
   kill(signal: NodeJS.Signals): void {

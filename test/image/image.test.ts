@@ -136,7 +136,7 @@ async function expectConfined(container: Container): Promise<void> {
     console.log(JSON.stringify({
       command: readFileSync('/proc/1/cmdline', 'utf8').split('\\0')[0],
       ids: /^Uid:\\s+(.*)/m.exec(status)[1].split('\\t'),
-      groups: /^Groups:\\s*(.*)/m.exec(status)[1],
+      groups: /^Groups:[ \\t]*(.*)/m.exec(status)[1],
       rights: /^CapPrm:\\s+(.*)/m.exec(status)[1],
       wrote: ['/x', '/app/x', '/tmp/x', '/var/x'].map(write),
     }));`;

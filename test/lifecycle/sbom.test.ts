@@ -121,6 +121,22 @@ describe('the bill of materials', () => {
     expect(purls('required')).toContainEqual(expect.stringMatching(/^pkg:generic\/oniguruma@6\./));
   });
 
+  it('has nothing from registries that is passed on without the text of its licence', async () => {
+    const script = path.join(ROOT, 'scripts', 'third-party-licenses.mjs');
+    const file = path.join(temporary, 'licenses.txt');
+    expect(await runScript([script, file])).toMatchObject({ code: 0 });
+    const licences = readFileSync(file, 'utf8');
+    const passedOn = components
+      .filter(({ scope, purl }) => scope === 'required' && /^pkg:(npm|cargo)\//.test(purl ?? ''))
+      .map(({ purl = '' }) => decodeURIComponent(purl.replace(/^pkg:\w+\//, '')))
+      .map((name) => name.replace(/@(?=[^@]*$)/, ' '));
+    expect(passedOn.length).toBeGreaterThan(200);
+    const headings = new Set(licences.match(/^\S+ \S+ \(.*\)$/gm));
+    const has = (name: string) => [...headings].some((heading) => heading.startsWith(`${name} (`));
+    expect(passedOn.filter((name) => !has(name))).toEqual([]);
+    expect(licences).not.toContain('holds no licence text');
+  });
+
   it('is the same file for the same lock files', async () => {
     const again = path.join(temporary, 'again.json');
     await runScript([SBOM, again]);

@@ -1,5 +1,6 @@
 import net from 'node:net';
 import path from 'node:path';
+import { Folder } from '../helpers/files';
 import { killAll, NodeProcess, ROOT, textModel } from '../helpers/service';
 
 const START = path.join(ROOT, 'scripts', 'start.mjs');
@@ -34,6 +35,23 @@ describe('scripts/start.mjs', () => {
     await started.waitForLog(({ msg }) => msg === 'listening');
     expect(await started.stop()).toEqual({ code: 0, signal: null });
     expect(services(started, 'stopped')).toEqual(['sentiment']);
+  });
+
+  it('looks for files where it was started', async () => {
+    const folder = new Folder();
+    folder.put('keys', 'a-key-of-the-test\n');
+    const env = {
+      ...textModel('bert-single-label'),
+      ...{ HOST: '127.0.0.1', PORT: '0', API_KEYS_FILE: 'keys' },
+    };
+    const started = new NodeProcess({ script: START, env, cwd: folder.path });
+    await started.waitForLog(() => services(started, 'listening').length === 2);
+    const listening = started.logs.filter(({ msg }) => msg === 'listening');
+    for (const line of listening) {
+      expect(line).toMatchObject({ modelLoaded: true, access: { keys: 1 } });
+    }
+    await started.stop();
+    folder.remove();
   });
 
   it('ends, with its exit code, when one of them cannot start', async () => {

@@ -39,6 +39,7 @@ describe('readCommand', () => {
       grpcPort: null,
       sentimentModelDir: '/package/models/sentiment',
       eegModelPath: '/home/user/eeg_model.pt',
+      eventLoops: 1,
       scheduling: {
         workers: 8,
         threadsPerWorker: 1,
@@ -82,6 +83,7 @@ describe('readCommand', () => {
       SENTIMENT_MODEL_DIR: 'some/model',
       EEG_MODEL_PATH: '/abs/model.pt',
       WORKERS: '2',
+      EVENT_LOOPS: '2',
       THREADS_PER_WORKER: '3',
       MAX_BATCH_TOKENS: '512',
       MAX_BATCH_REQUESTS: '4',
@@ -113,6 +115,7 @@ describe('readCommand', () => {
       grpcPort: 0,
       sentimentModelDir: '/home/user/some/model',
       eegModelPath: '/abs/model.pt',
+      eventLoops: 2,
       scheduling: {
         workers: 2,
         threadsPerWorker: 3,
@@ -189,6 +192,10 @@ describe('readCommand', () => {
 
   it('has room for the largest body', () => {
     expect(config(['eeg'], { BODY_LIMIT: '200mb' }).bodyMemory).toBe(200 * 1024 ** 2);
+    expect(problems(['eeg'], { BODY_LIMIT: '2kb', BODY_MEMORY: '3kb', EVENT_LOOPS: '2' })).toEqual([
+      'BODY_MEMORY: expected at least BODY_LIMIT for each of EVENT_LOOPS, 4096, received 3072: ' +
+        'there would never be room for such a body',
+    ]);
     expect(problems(['eeg'], { BODY_LIMIT: '2kb', BODY_MEMORY: '1kb' })).toEqual([
       'BODY_MEMORY: expected at least BODY_LIMIT, 2048, received 1024: ' +
         'there would never be room for such a body',
@@ -360,6 +367,9 @@ describe('readCommand', () => {
   });
 
   it('warns about more threads than cores', () => {
+    expect(config(['eeg'], { EVENT_LOOPS: '9' }).warnings).toEqual([
+      'EVENT_LOOPS is 9, more than the 8 cores this process may use: expect it to be slower',
+    ]);
     expect(config(['eeg'], { WORKERS: '3', THREADS_PER_WORKER: '3' }).warnings).toEqual([
       expect.stringContaining('is 9, more than the 8 cores'),
     ]);

@@ -1,5 +1,5 @@
 import os from 'node:os';
-import { coresGranted, readQuotas } from '../../src/cores';
+import { coresGranted, coresWithin, readQuotas } from '../../src/cores';
 
 function quotas(files: Readonly<Record<string, string>>): readonly number[] {
   return readQuotas((file) => files[file] ?? null);
@@ -37,6 +37,18 @@ describe('readQuotas', () => {
   it('finds none where there is no control group', () => {
     expect(quotas({})).toEqual([]);
     expect(quotas({ '/proc/self/cgroup': '0::/a\n' })).toEqual([]);
+  });
+});
+
+describe('coresWithin', () => {
+  it.each([
+    { mask: 8, quotas: [], cores: 8 },
+    { mask: 8, quotas: [0.5], cores: 1 },
+    { mask: 8, quotas: [1], cores: 1 },
+    { mask: 8, quotas: [4, 1.5], cores: 2 },
+    { mask: 2, quotas: [2.5], cores: 2 },
+  ])('mask $mask, quotas $quotas: $cores', ({ mask, quotas, cores }) => {
+    expect(coresWithin(mask, quotas)).toBe(cores);
   });
 });
 

@@ -8,6 +8,7 @@ function inference(tokenizationMs: number, queueMs: number, inferenceMs: number)
     tokens: 5,
     truncated: false,
     batchSize: 1,
+    batchTokens: 0,
     queueMs,
     tokenizationMs,
     inferenceMs,

@@ -7,6 +7,7 @@ function inference(values: Partial<Inference>): Inference {
     tokens: 5,
     truncated: false,
     batchSize: 1,
+    batchTokens: 0,
     queueMs: 1,
     tokenizationMs: 2,
     inferenceMs: 3,

@@ -1,12 +1,12 @@
-#include "checkpoint.h"
+#include "checkpoint/checkpoint.h"
 
 #include <cstring>
 #include <memory>
 
 #include "backend/model_config.h"
+#include "checkpoint/weights.h"
 #include "targets.h"
 #include "tensors.h"
-#include "weights.h"
 
 namespace fuzz {
 namespace {

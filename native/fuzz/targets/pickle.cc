@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backend/model_config.h"
-#include "pickle_reader.h"
+#include "files/pickle_reader.h"
 #include "targets.h"
 
 namespace fuzz {

@@ -1,9 +1,9 @@
 #include <cstring>
 
 #include "backend/model_config.h"
+#include "checkpoint/torch_save_file.h"
 #include "targets.h"
 #include "tensors.h"
-#include "torch_save_file.h"
 
 namespace fuzz {
 

@@ -1,9 +1,8 @@
-#include "torchscript_archive.h"
-
 #include <cstring>
 
 #include "backend/model_config.h"
 #include "targets.h"
+#include "torchscript/archive.h"
 
 namespace fuzz {
 

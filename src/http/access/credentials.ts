@@ -21,6 +21,8 @@ export interface CredentialSettings {
 export class Credentials {
   /** Null: everybody may ask. */
   readonly keys: ApiKeys | null;
+  /** Told of the signal on which they are read again. */
+  onSignal: () => void = () => {};
   /** Told of a new certificate. */
   onCertificate: (certificate: Certificate) => void = () => {};
   readonly #settings: CredentialSettings;
@@ -40,7 +42,8 @@ export class Credentials {
     this.#logger = logger;
     if (!settings.apiKeysFile && !settings.tls) return;
     process.on('SIGHUP', () => {
-      this.#reloading = this.#reloading.then(this.#reload);
+      void this.reload();
+      this.onSignal();
     });
   }
 
@@ -57,6 +60,11 @@ export class Credentials {
   /** Null: plain HTTP. */
   get certificate(): Certificate | null {
     return this.#certificate;
+  }
+
+  reload(): Promise<void> {
+    this.#reloading = this.#reloading.then(this.#reload);
+    return this.#reloading;
   }
 
   readonly #reload = async (): Promise<void> => {

@@ -1,5 +1,7 @@
 // Loaded with --require into a service: ends it in the way named by END_BY, END_AFTER_MS after END_FROM:
-// its start, or a signal.
+// its start, or a signal. Event loops beside that of the main thread load it, too, and are let be.
+const { isMainThread } = require('node:worker_threads');
+
 const WAYS = {
   'process.exit': () => process.exit(7),
   'uncaught exception': () => {
@@ -10,5 +12,5 @@ const WAYS = {
 
 const { END_BY, END_FROM, END_AFTER_MS } = process.env;
 const endLater = () => setTimeout(WAYS[END_BY], Number(END_AFTER_MS)).unref();
-if (END_FROM === 'start') endLater();
-else process.on(END_FROM, endLater);
+if (isMainThread && END_FROM === 'start') endLater();
+else if (isMainThread) process.on(END_FROM, endLater);

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../errors';
+import type { Gather } from '../../../loops/peers';
 import { describeConfiguration, describeModel, describeServer } from './metadata';
 import { type Model, VERSION } from './model';
 import { ModelStatistics } from './statistics';
@@ -15,13 +16,17 @@ export class ServedModel {
   constructor(
     name: string,
     model: Model | null,
-    about: { readonly packageVersion: string; readonly reason: string | null },
+    about: {
+      readonly packageVersion: string;
+      readonly reason: string | null;
+      readonly gather: Gather;
+    },
   ) {
     this.name = name;
     this.#model = model;
     this.#packageVersion = about.packageVersion;
     this.#reason = about.reason;
-    this.#statistics = model && new ModelStatistics(name, model.monitor);
+    this.#statistics = model && new ModelStatistics(name, model.monitor, about.gather);
   }
 
   /** @throws ServiceError NOT_READY: as Triton says of a model that it knows and could not load */
@@ -53,7 +58,7 @@ export class ServedModel {
     return describeConfiguration(this.name, this.model);
   }
 
-  describeStatistics() {
-    return { model_stats: this.#statistics ? [this.#statistics.describe()] : [] };
+  async describeStatistics() {
+    return { model_stats: this.#statistics ? [await this.#statistics.describe()] : [] };
   }
 }

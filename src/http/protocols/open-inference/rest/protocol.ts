@@ -50,8 +50,9 @@ function modelGets(path: string, served: ServedModel): Readonly<Record<string, R
   };
 }
 
-function answer(describe: (response: Response) => object): RequestHandler {
-  return (_request: Request, response: Response) => sendJson(response, 200, describe(response));
+function answer(describe: (response: Response) => object | Promise<object>): RequestHandler {
+  return async (_request: Request, response: Response) =>
+    sendJson(response, 200, await describe(response));
 }
 
 function requireReadiness(response: Response, body: object): object {

@@ -1,0 +1,110 @@
+#include "checkpoint/checkpoint.h"
+
+#include <ATen/ops/from_blob.h>
+#include <c10/util/Exception.h>
+
+#include <filesystem>
+#include <string_view>
+
+#include "backend/model_config.h"
+#include "checkpoint/checkpoint_keys.h"
+#include "checkpoint/torch_save_file.h"
+#include "hf/safetensors.h"
+#include "runtime/runtime.h"
+
+namespace backend {
+namespace {
+
+/// Of the types of safetensors those that a module may have. Weights are floating-point numbers,
+/// buffers may be the others; undefined for any other, whose tensor nothing can read.
+at::ScalarType scalar_type(std::string_view dtype) {
+  static const auto* types = new std::map<std::string, at::ScalarType, std::less<>>{
+      {"F32", at::kFloat}, {"F16", at::kHalf},  {"BF16", at::kBFloat16}, {"F64", at::kDouble},
+      {"I64", at::kLong},  {"I32", at::kInt},   {"I16", at::kShort},     {"I8", at::kChar},
+      {"U8", at::kByte},   {"BOOL", at::kBool},
+  };
+  const auto it = types->find(dtype);
+  return it == types->end() ? at::ScalarType::Undefined : it->second;
+}
+
+/// The tensor keeps the mapping alive, and nothing writes to a weight.
+at::Tensor mapped_tensor(const std::shared_ptr<MappedFile>& file, const hf::TensorView& view,
+                         at::ScalarType type) {
+  auto* data = const_cast<std::byte*>(file->bytes().data() + view.begin);
+  try {
+    return at::from_blob(data, view.shape, [file](void*) {}, at::TensorOptions(type));
+  } catch (const c10::Error&) {  // without elements, and yet too large: [0, 2**62, 8]
+    throw LoadError(file->name() + ": " + view.name + ": " + message_of_current_exception());
+  }
+}
+
+/// What `git clone` leaves in the place of a large file where Git LFS is not installed.
+void require_no_pointer(const MappedFile& file) {
+  const auto bytes = file.bytes();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.starts_with("version https://git-lfs.github.com/spec/")) {
+    throw LoadError(file.name() +
+                    ": is a Git LFS pointer, not the file itself: fetch it with git lfs pull");
+  }
+}
+
+}  // namespace
+
+Checkpoint Checkpoint::open(const std::vector<std::string>& paths) {
+  Checkpoint checkpoint;
+  for (const auto& path : paths) {
+    const MappedFile file(path);  // says plainly when it cannot be read
+    require_no_pointer(file);
+    if (checkpoint.bytes_ == 0) checkpoint.first_file_ = file.name();
+    checkpoint.bytes_ += file.bytes().size();
+    if (path.ends_with(".safetensors")) {
+      checkpoint.add_safetensors(path);
+    } else {
+      checkpoint.add_pytorch_bin(path);
+    }
+  }
+  return checkpoint;
+}
+
+void Checkpoint::release_pages() const {
+  for (const auto& file : files_) file->release_pages();
+}
+
+void Checkpoint::add_safetensors(const std::string& path) {
+  auto file = std::make_shared<MappedFile>(path);
+  const auto bytes = file->bytes();
+  std::vector<hf::TensorView> views;
+  try {
+    views = hf::parse_safetensors(bytes.data(), bytes.size());
+  } catch (const hf::Error& error) {
+    throw LoadError(file->name() + ": " + error.what());
+  }
+  for (const auto& view : views) {
+    const at::ScalarType type = scalar_type(view.dtype);
+    if (type == at::ScalarType::Undefined) {
+      add(view.name, {{}, file->name(), view.dtype});
+      continue;
+    }
+    add(view.name, {mapped_tensor(file, view, type), file->name(), view.dtype});
+  }
+  files_.push_back(std::move(file));
+}
+
+void Checkpoint::add_pytorch_bin(const std::string& path) {
+  const std::string file = std::filesystem::path(path).filename().string();
+  for (auto& [name, tensor] : read_torch_save(path)) {
+    const std::string type = c10::toString(tensor.scalar_type());
+    add(name, {std::move(tensor), file, type});
+  }
+}
+
+void Checkpoint::add(const std::string& stored_name, Entry entry) {
+  const std::string name = current_name(stored_name);
+  const auto [existing, inserted] = entries_.emplace(name, std::move(entry));
+  if (!inserted) {
+    throw LoadError(existing->second.file + ": " + name + ": stands there more than once, or in " +
+                    "another file too");
+  }
+}
+
+}  // namespace backend

@@ -1,0 +1,197 @@
+#include "checkpoint/torch_save_file.h"
+
+#include <ATen/ops/as_strided.h>
+#include <ATen/ops/empty.h>
+#include <caffe2/serialize/inline_container.h>
+
+#include <cstring>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+
+#include "backend/model_config.h"
+#include "files/mapped_file.h"
+#include "files/pickle_reader.h"
+#include "runtime/runtime.h"
+
+namespace backend {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// The integer 0x1950a86a20f9469cfc6c with which the old format begins, and the end of its pickle.
+constexpr auto kLegacyMagic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."sv;
+constexpr int64_t kLegacyProtocol = 1001;
+
+/// Elements of a storage, one dimension, in its stored type.
+using StorageReader = std::function<at::Tensor(const StorageReference&)>;
+
+at::Tensor empty_storage(const StorageReference& storage) {
+  return at::empty({storage.length}, at::TensorOptions(storage.type));
+}
+
+/// Reads each storage once, however many tensors share it.
+class Tensors {
+ public:
+  explicit Tensors(StorageReader reader) : reader_(std::move(reader)) {}
+
+  at::Tensor operator()(const TensorReference& tensor) {
+    const StorageReference& storage = tensor.storage;
+    auto it = storages_.find(*storage.key);
+    if (it == storages_.end()) it = storages_.emplace(*storage.key, reader_(storage)).first;
+    const at::Tensor& elements = it->second;
+    if (elements.scalar_type() != storage.type) {
+      throw LoadError("takes one storage for two types");
+    }
+    if (!lies_inside(tensor, elements.numel())) {
+      throw LoadError("has a shape that does not fit its storage");
+    }
+    return at::as_strided(elements, tensor.sizes, tensor.strides, tensor.offset + storage.offset);
+  }
+
+ private:
+  StorageReader reader_;
+  std::unordered_map<std::string, at::Tensor> storages_;
+};
+
+std::map<std::string, at::Tensor> named_tensors(const PickleValue& value, StorageReader reader) {
+  const auto* dict = std::get_if<PickleDict>(&value);
+  if (!dict) throw LoadError("holds no dictionary of tensors");
+  Tensors tensors(std::move(reader));
+  std::map<std::string, at::Tensor> named;
+  const PickleItems& items = *dict->items;
+  if (items.size() % 2 != 0) throw LoadError("holds a name without a tensor");
+  for (size_t i = 0; i < items.size(); i += 2) {
+    const auto* name = std::get_if<const std::string*>(&items[i]);
+    if (!name) throw LoadError("holds an entry whose name is no string");
+    const auto* tensor = std::get_if<const TensorReference*>(&items[i + 1]);
+    if (!tensor) throw LoadError(**name + ": is no tensor; expected a state_dict");
+    if (named.contains(**name)) throw LoadError(**name + ": stands there more than once");
+    try {
+      named.emplace(**name, tensors(**tensor));
+    } catch (const LoadError& error) {
+      throw LoadError(**name + ": " + error.what());
+    }
+  }
+  return named;
+}
+
+/// Source: torch/serialization.py, _save: data.pkl, and data/<key> for each storage.
+std::map<std::string, at::Tensor> read_zip(const std::string& path, size_t file_size) {
+  caffe2::serialize::PyTorchStreamReader reader(path);
+  // A damaged directory of the archive may claim any size: nothing larger than the file is read.
+  // And records may lie over one another: all of them together are no larger than a file whose
+  // records were compressed when it was packed anew.
+  constexpr size_t kMostUnpacked = 8;
+  size_t all = 0;
+  const auto checked_size = [&](const std::string& record) {
+    const size_t size = reader.getRecordSize(record);
+    if (size > file_size) throw LoadError(record + " is larger than the file");
+    all += size;
+    if (all / kMostUnpacked > file_size) throw LoadError("its records are larger than the file");
+    return size;
+  };
+  const auto text_of = [&](const std::string& record) {
+    std::string text(checked_size(record), '\0');
+    reader.getRecord(record, text.data(), text.size());
+    return text;
+  };
+  if (reader.hasRecord("byteorder") && text_of("byteorder") != "little") {
+    throw LoadError("was written on a big-endian machine");
+  }
+  const std::string pickled = text_of("data.pkl");
+  std::string_view rest = pickled;
+  const Pickle pickle(rest);
+  return named_tensors(pickle.value(), [&](const StorageReference& storage) {
+    const std::string record = "data/" + *storage.key;
+    const size_t size = byte_size(storage);
+    if (checked_size(record) != size) throw LoadError("is not as long as its storage");
+    at::Tensor elements = empty_storage(storage);
+    if (size > 0) reader.getRecord(record, elements.mutable_data_ptr(), size);
+    return elements;
+  });
+}
+
+using BytesByKey = std::unordered_map<std::string_view, std::string_view>;
+
+/// Behind the pickles: of each key in turn an int64 number of elements, and the elements.
+BytesByKey legacy_storages(const Pickle& state_dict, const Pickle& keys, std::string_view rest) {
+  std::unordered_map<std::string_view, size_t> element_sizes;
+  for (const auto& storage : state_dict.storages()) {
+    element_sizes.emplace(*storage.key, c10::elementSize(storage.type));
+  }
+  BytesByKey storages;
+  for (const auto& item : *std::get<PickleList>(keys.value()).items) {
+    const std::string& key = *std::get<const std::string*>(item);
+    uint64_t length = 0;
+    size_t size = 0;
+    if (rest.size() < sizeof(length)) throw LoadError("ends before its storage " + key);
+    std::memcpy(&length, rest.data(), sizeof(length));
+    rest.remove_prefix(sizeof(length));
+    const bool overflow = __builtin_mul_overflow(length, element_sizes.at(key), &size);
+    if (overflow || size > rest.size()) throw LoadError("ends in the middle of its storage " + key);
+    storages.emplace(key, rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
+  return storages;
+}
+
+void require_little_endian(const Pickle& machine) {
+  const PickleItems& facts = *std::get<PickleDict>(machine.value()).items;
+  for (size_t i = 0; i + 1 < facts.size(); i += 2) {
+    const bool is_order = *std::get<const std::string*>(facts[i]) == "little_endian";
+    if (is_order && !std::get<bool>(facts[i + 1])) {
+      throw LoadError("was written on a big-endian machine");
+    }
+  }
+}
+
+/// Pickles of the magic number, the protocol, the machine, the state_dict and the storages' keys.
+/// Source: torch/serialization.py, _legacy_load.
+std::map<std::string, at::Tensor> read_legacy(std::string_view rest) {
+  rest.remove_prefix(rest.find(kLegacyMagic) + kLegacyMagic.size());
+  if (std::get<int64_t>(Pickle(rest).value()) != kLegacyProtocol) {
+    throw LoadError("is of an unknown version of the format before PyTorch 1.6");
+  }
+  require_little_endian(Pickle(rest));
+  const Pickle state_dict(rest);
+  const Pickle keys(rest);
+  const BytesByKey storages = legacy_storages(state_dict, keys, rest);
+  return named_tensors(state_dict.value(), [&](const StorageReference& storage) {
+    const std::string_view bytes = storages.at(*storage.key);
+    if (bytes.size() != byte_size(storage)) throw LoadError("is not as long as its storage");
+    at::Tensor elements = empty_storage(storage);
+    if (!bytes.empty()) std::memcpy(elements.mutable_data_ptr(), bytes.data(), bytes.size());
+    return elements;
+  });
+}
+
+std::map<std::string, at::Tensor> read(const std::string& path, std::string_view bytes) {
+  if (bytes.starts_with("PK\x03\x04"sv)) return read_zip(path, bytes.size());
+  // After the pickle protocol, and from protocol 4 on a frame of nine bytes.
+  const size_t magic = bytes.substr(0, 2 + 9 + kLegacyMagic.size()).find(kLegacyMagic);
+  if (bytes.starts_with('\x80') && magic != std::string_view::npos) return read_legacy(bytes);
+  throw LoadError("is not a readable PyTorch checkpoint: no file that torch.save wrote");
+}
+
+}  // namespace
+
+std::map<std::string, at::Tensor> read_torch_save(const std::string& path) {
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  const std::string where = file.name() + ": ";
+  try {
+    return read(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  } catch (const LoadError& error) {
+    throw LoadError(where + error.what());
+  } catch (const std::bad_variant_access&) {
+    throw LoadError(where + "is a pickle, but not of a state_dict");
+  } catch (const std::out_of_range&) {
+    throw LoadError(where + "is a pickle, but not of a state_dict");
+  } catch (...) {
+    throw LoadError(where +
+                    "is not a readable PyTorch checkpoint: " + message_of_current_exception());
+  }
+}
+
+}  // namespace backend

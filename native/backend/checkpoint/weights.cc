@@ -1,0 +1,165 @@
+#include "checkpoint/weights.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
+#include "backend/model_config.h"
+#include "checkpoint/checkpoint_keys.h"
+#include "checkpoint/finite.h"
+
+namespace backend {
+namespace {
+
+std::string shown(at::IntArrayRef shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+/// "a, b and 3 more"
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 5;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kShown; ++i) text += (i ? ", " : "") + names[i];
+  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
+  return text;
+}
+
+}  // namespace
+
+Weights::Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix,
+                 Dtype dtype)
+    : checkpoint_(std::move(checkpoint)), record_(std::make_shared<Record>()), dtype_(dtype) {
+  record_->base_prefix = base_prefix;
+}
+
+Weights Weights::operator/(std::string_view name) const {
+  Weights scope = *this;
+  scope.prefix_ = full_name(name);
+  return scope;
+}
+
+Weights Weights::in_float32() const {
+  Weights same = *this;
+  same.dtype_ = Dtype::kFloat32;
+  return same;
+}
+
+std::string Weights::full_name(std::string_view name) const {
+  return prefix_.empty() ? std::string(name) : prefix_ + "." + std::string(name);
+}
+
+const Checkpoint::Entries::value_type* Weights::find(const std::string& key) const {
+  const auto& entries = checkpoint_->entries();
+  auto it = entries.find(key);
+  if (it == entries.end() && !record_->base_prefix.empty()) {
+    const std::string prefix = record_->base_prefix + ".";
+    it = entries.find(key.starts_with(prefix) ? key.substr(prefix.size()) : prefix + key);
+  }
+  return it == entries.end() ? nullptr : &*it;
+}
+
+at::Tensor Weights::get(std::string_view name, std::initializer_list<int64_t> shape) const {
+  return get_as_stored(name, shape)
+      .to(at::TensorOptions().dtype(at::kFloat), /*non_blocking=*/false, /*copy=*/true)
+      .contiguous();
+}
+
+at::Tensor Weights::get_as_stored(std::string_view name,
+                                  std::initializer_list<int64_t> shape) const {
+  const std::string key = full_name(name);
+  const auto* found = find(key);
+  if (!found) return in_place_of(key, shape);
+  const auto& [tensor, file, type] = found->second;
+  const std::string where = file + ": " + found->first;
+  if (!tensor.defined() || !tensor.is_floating_point()) {
+    throw LoadError(where + ": type " + type + " is not supported (F32, F16, BF16 or F64 is)");
+  }
+  if (tensor.sizes() != at::IntArrayRef(shape)) {
+    throw LoadError(where + ": has shape " + shown(tensor.sizes()) + ", expected " + shown(shape));
+  }
+  if (record_->used.contains(found->first)) return tensor;
+  // A view of stride 0 has any size that it likes.
+  if (!claim(shape, tensor.element_size())) {
+    throw LoadError(where + ": the configuration asks for more weights than the " +
+                    std::to_string(checkpoint_->bytes()) + " bytes of the files hold");
+  }
+  if (!is_finite(tensor)) {
+    throw LoadError(where +
+                    ": holds NaN or an infinity: the file is damaged, or training diverged");
+  }
+  record_->used.insert(found->first);
+  return tensor;
+}
+
+/// Whether the files can hold this, too, beside all that was claimed before. A configuration may
+/// name any size, and nothing is allocated for its word alone.
+bool Weights::claim(at::IntArrayRef shape, size_t element_size) const {
+  constexpr size_t kSlack = 1 << 20;  // so that of a small file all that is missing is named
+  size_t bytes = element_size;
+  for (const int64_t size : shape) {
+    if (size < 0 || __builtin_mul_overflow(bytes, static_cast<size_t>(size), &bytes)) return false;
+  }
+  return !__builtin_add_overflow(record_->claimed, bytes, &record_->claimed) &&
+         record_->claimed <= checkpoint_->bytes() + kSlack;
+}
+
+/// So that all that is missing can be named, and not only the first of it.
+at::Tensor Weights::in_place_of(const std::string& key, at::IntArrayRef shape) const {
+  constexpr size_t kMostKeys = 64;
+  record_->missing.push_back(key);
+  record_->missing_shown.push_back(key + " " + shown(shape));
+  if (!claim(shape, sizeof(float)) || record_->missing.size() >= kMostKeys) throw_missing();
+  return at::zeros(shape, at::kFloat);
+}
+
+void Weights::ignore(std::string_view name) const {
+  if (const auto* found = find(full_name(name))) record_->used.insert(found->first);
+}
+
+void Weights::require_all_used() const {
+  if (!record_->missing.empty()) throw_missing();
+  const std::vector<std::string> unread = unread_keys();
+  if (unread.empty()) return;
+  throw LoadError(checkpoint_->entries().at(unread.front()).file + ": " + listed(unread) +
+                  ": unexpected, the model has no such weight");
+}
+
+std::vector<std::string> Weights::unread_keys() const {
+  std::vector<std::string> unread;
+  for (const auto& [key, entry] : checkpoint_->entries()) {
+    if (!record_->used.contains(key) && !may_stay_unread(key, record_->base_prefix))
+      unread.push_back(key);
+  }
+  return unread;
+}
+
+void Weights::throw_missing() const {
+  const auto& missing = record_->missing;
+  const std::string& first = record_->missing_shown.front();
+  std::string message = checkpoint_->first_file() + ": ";
+  if (missing.size() == 1) {
+    message += missing.front() + ": is missing, expected a tensor of shape " +
+               first.substr(missing.front().size() + 1);
+  } else {
+    message += listed(record_->missing_shown) + ": are missing";
+  }
+  const auto& entries = checkpoint_->entries();
+  const auto in_base = [&](const std::string& key) {
+    return key.starts_with(record_->base_prefix + ".");
+  };
+  const auto wrapped = [](const auto& entry) { return entry.first.starts_with("module."); };
+  if (!entries.empty() && std::ranges::all_of(entries, wrapped)) {
+    message += "; every key begins with \"module.\": save the model inside the wrapper instead";
+  } else if (!record_->base_prefix.empty() && std::ranges::none_of(missing, in_base)) {
+    message += "; the file holds no trained classification head";
+  } else if (const auto unread = unread_keys(); !unread.empty()) {
+    message += "; the file has " + listed(unread) + " instead";
+  }
+  throw LoadError(message);
+}
+
+}  // namespace backend

@@ -1,0 +1,228 @@
+// ModernBERT for sequence classification: pre-norm layers with rotary positions, gated feed-forward
+// and, in most layers, attention to near tokens only.
+// Source: transformers, models/modernbert/modeling_modernbert.py
+// (ModernBertForSequenceClassification).
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/mean.h>
+
+#include <optional>
+
+#include "encoder/models/sequence_classifier.h"
+#include "encoder/nn/activation.h"
+#include "encoder/nn/attention.h"
+#include "encoder/nn/embedding.h"
+#include "encoder/nn/layer_norm.h"
+#include "encoder/nn/linear.h"
+#include "encoder/nn/rotary_embedding.h"
+
+namespace backend::models {
+namespace {
+
+nn::Bias bias_of(const ModelConfig& config, const char* key) {
+  return config.boolean_or(key, false) ? nn::Bias::kYes : nn::Bias::kNo;
+}
+
+nn::LayerNorm make_norm(const ModelConfig& config, const Weights& weights) {
+  return {weights, config.positive_integer("hidden_size"), config.epsilon_or("norm_eps", 1e-5),
+          bias_of(config, "norm_bias")};
+}
+
+/// Tokens that a sliding layer sees on each side.
+int64_t local_reach(const ModelConfig& config) {
+  const int64_t tokens = config.integer_or("local_attention", 128);
+  if (tokens < 1) throw LoadError("config.json: local_attention: expected at least 1");
+  return tokens / 2;
+}
+
+class ModernBertLayer {
+ public:
+  ModernBertLayer(const ModelConfig& config, const Weights& weights, bool first, bool sliding)
+      : sliding_(sliding),
+        num_heads_(config.positive_integer("num_attention_heads")),
+        hidden_size_(config.positive_integer("hidden_size")),
+        intermediate_size_(config.positive_integer("intermediate_size")),
+        activation_(nn::activation_by_name(config.string_or("hidden_activation", "gelu"),
+                                           "hidden_activation")),
+        query_key_value_(weights / "attn.Wqkv", hidden_size_, 3 * hidden_size_,
+                         bias_of(config, "attention_bias")),
+        attention_output_(weights / "attn.Wo", hidden_size_, hidden_size_,
+                          bias_of(config, "attention_bias")),
+        mlp_norm_(make_norm(config, weights / "mlp_norm")),
+        input_and_gate_(weights / "mlp.Wi", hidden_size_, 2 * intermediate_size_,
+                        bias_of(config, "mlp_bias")),
+        input_(input_and_gate_.outputs(0, intermediate_size_)),
+        gate_(input_and_gate_.outputs(intermediate_size_, intermediate_size_)),
+        mlp_output_(weights / "mlp.Wo", intermediate_size_, hidden_size_,
+                    bias_of(config, "mlp_bias")) {
+    if (sliding) rules_.reach = local_reach(config);
+    if (!first) attention_norm_.emplace(make_norm(config, weights / "attn_norm"));
+  }
+
+  bool sliding() const { return sliding_; }
+
+  /// [tokens, hidden] → [tokens or sequences, hidden]
+  at::Tensor operator()(const at::Tensor& input, const nn::PackedBatch& batch,
+                        const nn::RotaryEmbedding::Angles& angles, nn::Outputs outputs) const {
+    // The first layer reads embeddings that are normalized already.
+    const at::Tensor normalized = attention_norm_ ? (*attention_norm_)(input) : input;
+    const auto projections = nn::Projections::of(
+        normalized, nn::kept_tokens(normalized, batch, outputs), query_key_value_, outputs);
+    // A first token's angle is 0.
+    if (outputs == nn::Outputs::kAllTokens) {
+      nn::rotate(projections.query, num_heads_, angles);
+    }
+    nn::rotate(projections.key_value.narrow(1, 0, hidden_size_), num_heads_, angles);
+    const at::Tensor context = nn::self_attention(projections, batch, num_heads_, rules_);
+    const at::Tensor attended =
+        attention_output_(context).add_(nn::kept_tokens(input, batch, outputs));
+    const at::Tensor mlp_input = mlp_norm_(attended);
+    const at::Tensor gate = gate_(mlp_input);
+    return mlp_output_(input_(mlp_input, activation_).mul_(gate)).add_(attended);
+  }
+
+ private:
+  bool sliding_;
+  nn::AttentionRules rules_;
+  int64_t num_heads_, hidden_size_, intermediate_size_;
+  nn::Activation activation_;
+  nn::Linear query_key_value_;
+  nn::Linear attention_output_;
+  nn::LayerNorm mlp_norm_;
+  nn::Linear input_and_gate_;
+  nn::Linear input_, gate_;  ///< its halves
+  nn::Linear mlp_output_;
+  std::optional<nn::LayerNorm> attention_norm_;
+};
+
+/// Which layers see near tokens only: layer_types, or in older files all but every n-th.
+std::vector<bool> sliding_layers(const ModelConfig& config) {
+  const auto count = static_cast<size_t>(config.layer_count("num_hidden_layers"));
+  const std::vector<std::string> types = config.strings("layer_types");
+  const int64_t every = config.integer_or("global_attn_every_n_layers", 3);
+  if (every < 1) throw LoadError("config.json: global_attn_every_n_layers: expected at least 1");
+  if (!types.empty() && types.size() != count) {
+    throw LoadError("config.json: layer_types: expected one for each of the " +
+                    std::to_string(count) + " layers, received " + std::to_string(types.size()));
+  }
+  std::vector<bool> sliding;
+  for (size_t i = 0; i < count; ++i) {
+    if (types.empty()) {
+      sliding.push_back(static_cast<int64_t>(i) % every != 0);
+    } else if (types[i] == "sliding_attention" || types[i] == "full_attention") {
+      sliding.push_back(types[i] == "sliding_attention");
+    } else {
+      throw LoadError("config.json: layer_types[" + std::to_string(i) +
+                      "]: expected full_attention or sliding_attention, received \"" + types[i] +
+                      '"');
+    }
+  }
+  return sliding;
+}
+
+/// The rotary base of one attention type, from today's rope_parameters or the older scalar.
+nn::RotaryEmbedding make_rotary(const ModelConfig& config, const std::string& attention_type,
+                                const char* older_key, double fallback) {
+  const std::string parameters = "rope_parameters." + attention_type;
+  config.require_one_of(parameters + ".rope_type", {"default"});
+  config.require_one_of("rope_scaling.rope_type", {"default"});
+  const int64_t heads = config.positive_integer("num_attention_heads");
+  const int64_t hidden = config.positive_integer("hidden_size");
+  if (hidden % (2 * heads) != 0) {
+    throw LoadError("config.json: hidden_size: expected a multiple of twice num_attention_heads");
+  }
+  const double theta = config.positive_number_or(parameters + ".rope_theta",
+                                                 config.positive_number_or(older_key, fallback));
+  return {hidden / heads, theta};
+}
+
+/// Tokens. Rotary positions need no table, so that no weight says where they end.
+int64_t position_limit(const ModelConfig& config) {
+  constexpr int64_t kMost = 65'536;
+  const int64_t limit = config.positive_integer("max_position_embeddings");
+  if (limit > kMost) {
+    throw LoadError("config.json: max_position_embeddings: expected at most " +
+                    std::to_string(kMost) + ", received " + std::to_string(limit));
+  }
+  return limit;
+}
+
+/// [tokens, hidden] → [sequences, hidden]
+at::Tensor mean_by_sequence(const at::Tensor& hidden, const nn::PackedBatch& batch) {
+  std::vector<at::Tensor> means;
+  means.reserve(batch.groups.size());
+  for (const auto& [first_token, sequences, length] : batch.groups) {
+    means.push_back(
+        hidden.narrow(0, first_token, sequences * length).view({sequences, length, -1}).mean(1));
+  }
+  return at::cat(means);
+}
+
+class ModernBert final : public SequenceClassifier {
+ public:
+  ModernBert(const ModelConfig& config, const Weights& weights)
+      : max_length_(position_limit(config)),
+        embeddings_(weights / "model.embeddings.tok_embeddings",
+                    config.positive_integer("vocab_size"), config.positive_integer("hidden_size")),
+        embeddings_norm_(make_norm(config, weights / "model.embeddings.norm")),
+        full_rotary_(make_rotary(config, "full_attention", "global_rope_theta", 160'000)),
+        sliding_rotary_(make_rotary(config, "sliding_attention", "local_rope_theta", 10'000)),
+        final_norm_(make_norm(config, weights / "model.final_norm")),
+        head_dense_((weights / "head.dense").in_float32(), config.positive_integer("hidden_size"),
+                    config.positive_integer("hidden_size"), bias_of(config, "classifier_bias")),
+        head_activation_(nn::activation_by_name(config.string_or("classifier_activation", "gelu"),
+                                                "classifier_activation")),
+        head_norm_(make_norm(config, weights / "head.norm")),
+        classifier_((weights / "classifier").in_float32(), config.positive_integer("hidden_size"),
+                    config.positive_integer("num_labels")) {
+    config.require_one_of("classifier_pooling", {"cls", "mean"});
+    mean_pooling_ = config.string_or("classifier_pooling", "cls") == "mean";
+    const std::vector<bool> sliding = sliding_layers(config);
+    for (size_t i = 0; i < sliding.size(); ++i) {
+      layers_.emplace_back(config, weights / ("model.layers." + std::to_string(i)), i == 0,
+                           sliding[i]);
+    }
+  }
+
+  at::Tensor forward(const nn::PackedBatch& batch) const override {
+    const at::Tensor positions = batch.position_ids();
+    const auto full = full_rotary_.angles(positions);
+    const auto sliding = sliding_rotary_.angles(positions);
+    at::Tensor hidden = embeddings_norm_(embeddings_(batch.input_ids));
+    for (const auto& layer : layers_) {
+      const bool first_only = &layer == &layers_.back() && !mean_pooling_;
+      hidden = layer(hidden, batch, layer.sliding() ? sliding : full,
+                     first_only ? nn::Outputs::kFirstTokens : nn::Outputs::kAllTokens);
+    }
+    hidden = final_norm_(hidden);
+    if (mean_pooling_) hidden = mean_by_sequence(hidden, batch);
+    return classifier_(head_norm_(head_dense_(hidden, head_activation_)));
+  }
+
+  int64_t max_length() const override { return max_length_; }
+  int64_t vocabulary_size() const override { return embeddings_.rows(); }
+  int64_t token_types() const override { return 0; }
+
+ private:
+  int64_t max_length_;
+  nn::Embedding embeddings_;
+  nn::LayerNorm embeddings_norm_;
+  nn::RotaryEmbedding full_rotary_;
+  nn::RotaryEmbedding sliding_rotary_;
+  std::vector<ModernBertLayer> layers_;
+  nn::LayerNorm final_norm_;
+  nn::Linear head_dense_;
+  nn::Activation head_activation_;
+  nn::LayerNorm head_norm_;
+  nn::Linear classifier_;
+  bool mean_pooling_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<SequenceClassifier> make_modernbert(const ModelConfig& config,
+                                                    const Weights& weights) {
+  return std::make_unique<ModernBert>(config, weights);
+}
+
+}  // namespace backend::models

@@ -1,0 +1,150 @@
+#include "encoder/nn/attention.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "encoder/team_in_use.h"
+#include "gemm/attention.h"
+
+namespace backend::nn {
+namespace {
+
+/// Bounds the scratch memory.
+constexpr int64_t kMostParts = 8;
+
+/// What one sequence's heads have in common, told by the first of them.
+struct Sequence {
+  gemm::AttentionHead first_head;
+  int64_t bias_head_stride;
+
+  gemm::AttentionHead head(int64_t index) const {
+    gemm::AttentionHead head = first_head;
+    head.query += index * head.head_size;
+    head.key += index * head.head_size;
+    head.value += index * head.head_size;
+    head.result += index * head.head_size;
+    if (head.bias != nullptr) head.bias += index * bias_head_stride;
+    return head;
+  }
+};
+
+/// One bias a length group, as [sequences, heads, rows, length] with floats of a row side by side.
+std::vector<at::Tensor> expanded(std::span<const at::Tensor> biases, const PackedBatch& batch,
+                                 int64_t num_heads) {
+  std::vector<at::Tensor> result;
+  result.reserve(biases.size());
+  for (size_t i = 0; i < biases.size(); ++i) {
+    const at::Tensor bias = biases[i].stride(-1) == 1 ? biases[i] : biases[i].contiguous();
+    result.push_back(bias.expand({batch.groups[i].sequences, num_heads, -1, -1}));
+  }
+  return result;
+}
+
+/// In the order of the batch: the longest last.
+std::vector<Sequence> sequences_of(const Projections& projections, const PackedBatch& batch,
+                                   const gemm::AttentionHead& common,
+                                   std::span<const at::Tensor> biases) {
+  const bool first_only = projections.outputs == Outputs::kFirstTokens;
+  std::vector<Sequence> sequences;
+  sequences.reserve(static_cast<size_t>(batch.sequences()));
+  for (size_t i = 0; i < batch.groups.size(); ++i) {
+    const auto& [first_token, count, length] = batch.groups[i];
+    for (int64_t j = 0; j < count; ++j) {
+      const int64_t token = first_token + j * length;
+      const int64_t row = first_only ? static_cast<int64_t>(sequences.size()) : token;
+      gemm::AttentionHead head = common;
+      head.query += row * head.query_stride;
+      head.queries = first_only ? 1 : length;
+      head.key += token * head.key_value_stride;
+      head.value += token * head.key_value_stride;
+      head.tokens = length;
+      head.result += row * head.result_stride;
+      int64_t bias_head_stride = 0;
+      if (!biases.empty()) {
+        const at::Tensor& bias = biases[i];
+        head.bias = bias.const_data_ptr<float>() + j * bias.stride(0);
+        head.bias_stride = bias.stride(2);
+        bias_head_stride = bias.stride(1);
+      }
+      sequences.push_back({.first_head = head, .bias_head_stride = bias_head_stride});
+    }
+  }
+  return sequences;
+}
+
+}  // namespace
+
+at::Tensor kept_tokens(const at::Tensor& hidden, const PackedBatch& batch, Outputs outputs) {
+  if (outputs == Outputs::kAllTokens) return hidden;
+  return at::index_select(hidden, 0, batch.first_token_rows());
+}
+
+Projections Projections::of(const at::Tensor& hidden, const at::Tensor& kept, const Linear& layer,
+                            Outputs outputs) {
+  const int64_t size = hidden.size(1);
+  if (outputs == Outputs::kFirstTokens) {
+    return {.query = layer.outputs(0, size)(kept),
+            .key_value = layer.outputs(size, 2 * size)(hidden),
+            .outputs = outputs};
+  }
+  const at::Tensor all = layer(hidden);
+  return {.query = all.narrow(1, 0, size),
+          .key_value = all.narrow(1, size, 2 * size),
+          .outputs = outputs};
+}
+
+at::Tensor by_head(const at::Tensor& states, int64_t first_row, int64_t sequences, int64_t rows,
+                   int64_t num_heads) {
+  return states.narrow(0, first_row, sequences * rows)
+      .view({sequences, rows, num_heads, states.size(1) / num_heads})
+      .transpose(1, 2);
+}
+
+at::Tensor self_attention(const Projections& projections, const PackedBatch& batch,
+                          int64_t num_heads, const AttentionRules& rules) {
+  at::Tensor result = at::empty(projections.query.sizes(), projections.query.options());
+  const int64_t hidden = result.size(1), head_size = hidden / num_heads;
+  const double scale = rules.scale.value_or(1 / std::sqrt(static_cast<double>(head_size)));
+  const auto* const key = projections.key_value.const_data_ptr<float>();
+  const gemm::AttentionHead common{.query = projections.query.const_data_ptr<float>(),
+                                   .queries = 0,
+                                   .query_stride = projections.query.stride(0),
+                                   .key = key,
+                                   .value = key + hidden,
+                                   .tokens = 0,
+                                   .key_value_stride = projections.key_value.stride(0),
+                                   .head_size = head_size,
+                                   .scale = static_cast<float>(scale),
+                                   .reach = rules.reach,
+                                   .bias = nullptr,
+                                   .bias_stride = 0,
+                                   .result = result.mutable_data_ptr<float>(),
+                                   .result_stride = hidden};
+  const std::vector<at::Tensor> biases = expanded(rules.biases, batch, num_heads);
+  const std::vector<Sequence> sequences = sequences_of(projections, batch, common, biases);
+  int64_t work = 0;
+  for (const auto& [head, _] : sequences) {
+    work += 2 * head.queries * head.tokens * head.head_size * num_heads;
+  }
+  const int64_t units = static_cast<int64_t>(sequences.size()) * num_heads;
+  const int64_t most_parts = TeamInUse::current() != nullptr ? std::min(kMostParts, units) : 1;
+  const int64_t parts = std::clamp<int64_t>(work / kShareOfWork, 1, most_parts);
+  // The last sequence is the longest.
+  const auto& longest = sequences.back().first_head;
+  const at::Tensor scratch =
+      at::empty({parts, gemm::attention_scratch(longest.tokens, longest.head_size)});
+  auto* const memory = scratch.mutable_data_ptr<float>();
+  share_parts(parts, [&](int64_t part) {
+    for (int64_t unit = part * units / parts; unit < (part + 1) * units / parts; ++unit) {
+      const Sequence& sequence = sequences[static_cast<size_t>(unit / num_heads)];
+      gemm::attend(sequence.head(unit % num_heads), memory + part * scratch.stride(0));
+    }
+  });
+  return result;
+}
+
+}  // namespace backend::nn

@@ -1,0 +1,63 @@
+#include "encoder/nn/encoder_layer.h"
+
+#include <string>
+
+#include "backend/model_config.h"
+
+namespace backend::nn {
+
+EncoderLayer::EncoderLayer(const Weights& weights, const EncoderShape& shape,
+                           const EncoderLayerKeys& keys)
+    : num_heads_(shape.num_attention_heads),
+      activation_(shape.activation),
+      query_key_value_(
+          Linear::side_by_side({weights / keys.query, weights / keys.key, weights / keys.value},
+                               shape.hidden_size, shape.hidden_size)),
+      attention_output_(weights / keys.attention_output, shape.hidden_size, shape.hidden_size),
+      attention_norm_(weights / keys.attention_norm, shape.hidden_size, shape.layer_norm_epsilon),
+      feed_forward_in_(weights / keys.feed_forward_in, shape.hidden_size, shape.intermediate_size),
+      feed_forward_out_(weights / keys.feed_forward_out, shape.intermediate_size,
+                        shape.hidden_size),
+      output_norm_(weights / keys.output_norm, shape.hidden_size, shape.layer_norm_epsilon) {}
+
+at::Tensor EncoderLayer::operator()(const at::Tensor& hidden, const PackedBatch& batch,
+                                    Outputs outputs, std::span<const at::Tensor> biases) const {
+  return with_attention(hidden, batch, outputs, [&](const Projections& projections) {
+    return self_attention(projections, batch, num_heads_, {.biases = biases});
+  });
+}
+
+at::Tensor EncoderLayer::with_attention(const at::Tensor& hidden, const PackedBatch& batch,
+                                        Outputs outputs, Attention attention) const {
+  const at::Tensor kept = kept_tokens(hidden, batch, outputs);
+  const at::Tensor context = attention(Projections::of(hidden, kept, query_key_value_, outputs));
+  const at::Tensor attended = attention_norm_.of_sum(attention_output_(context), kept);
+  const at::Tensor inner = feed_forward_in_(attended, activation_);
+  return output_norm_.of_sum(feed_forward_out_(inner), attended);
+}
+
+at::Tensor first_token_states(std::span<const EncoderLayer> layers, at::Tensor hidden,
+                              const PackedBatch& batch, std::span<const at::Tensor> biases) {
+  for (const auto& layer : layers.first(layers.size() - 1)) {
+    hidden = layer(hidden, batch, Outputs::kAllTokens, biases);
+  }
+  return layers.back()(hidden, batch, Outputs::kFirstTokens, biases);
+}
+
+std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,
+                                              const EncoderShape& shape,
+                                              const EncoderLayerKeys& keys) {
+  if (shape.hidden_size % shape.num_attention_heads != 0) {
+    throw LoadError("config.json: the hidden size " + std::to_string(shape.hidden_size) +
+                    " is no multiple of the number of attention heads " +
+                    std::to_string(shape.num_attention_heads));
+  }
+  std::vector<EncoderLayer> layers;
+  layers.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    layers.emplace_back(weights / std::to_string(i), shape, keys);
+  }
+  return layers;
+}
+
+}  // namespace backend::nn

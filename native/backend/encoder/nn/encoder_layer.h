@@ -1,0 +1,76 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/FunctionRef.h>
+
+#include <span>
+
+#include "encoder/nn/activation.h"
+#include "encoder/nn/attention.h"
+#include "encoder/nn/layer_norm.h"
+#include "encoder/nn/linear.h"
+#include "text/packed_batch.h"
+
+namespace backend::nn {
+
+/// The sizes that all layers of an encoder share.
+struct EncoderShape {
+  int64_t hidden_size;
+  int64_t num_attention_heads;
+  int64_t intermediate_size;
+  double layer_norm_epsilon;
+  Activation activation;
+};
+
+/// What an architecture calls the parts of a layer.
+struct EncoderLayerKeys {
+  const char* query;
+  const char* key;
+  const char* value;
+  const char* attention_output;
+  const char* attention_norm;
+  const char* feed_forward_in;
+  const char* feed_forward_out;
+  const char* output_norm;
+};
+
+/// The attention of a layer: → [tokens or sequences, hidden].
+using Attention = c10::function_ref<at::Tensor(const Projections& projections)>;
+
+/// A post-norm transformer encoder layer, as BERT and most of its descendants have it. Copies share
+/// the weights.
+/// Source: transformers, models/bert/modeling_bert.py (BertLayer).
+class EncoderLayer {
+ public:
+  EncoderLayer(const Weights& weights, const EncoderShape& shape, const EncoderLayerKeys& keys);
+
+  /// [tokens, hidden] → [tokens or sequences, hidden], with self_attention; biases as there.
+  at::Tensor operator()(const at::Tensor& hidden, const PackedBatch& batch, Outputs outputs,
+                        std::span<const at::Tensor> biases = {}) const;
+
+  /// The same with an attention of the architecture's own.
+  at::Tensor with_attention(const at::Tensor& hidden, const PackedBatch& batch, Outputs outputs,
+                            Attention attention) const;
+
+ private:
+  int64_t num_heads_;
+  Activation activation_;
+  Linear query_key_value_;
+  Linear attention_output_;
+  LayerNorm attention_norm_;
+  Linear feed_forward_in_;
+  Linear feed_forward_out_;
+  LayerNorm output_norm_;
+};
+
+/// The layers one after the other, the last for first tokens: [tokens, hidden] → [sequences,
+/// hidden].
+at::Tensor first_token_states(std::span<const EncoderLayer> layers, at::Tensor hidden,
+                              const PackedBatch& batch, std::span<const at::Tensor> biases = {});
+
+/// Layers 0 … count-1 under `weights`. Throws LoadError when the heads do not divide the size.
+std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,
+                                              const EncoderShape& shape,
+                                              const EncoderLayerKeys& keys);
+
+}  // namespace backend::nn

@@ -1,0 +1,38 @@
+#include "encoder/nn/layer_norm.h"
+
+#include <ATen/ops/empty.h>
+
+#include "gemm/layer_norm.h"
+
+namespace backend::nn {
+
+LayerNorm::LayerNorm(const Weights& weights, int64_t size, double epsilon, Bias bias)
+    : weight_(weights.get("weight", {size}).contiguous()), epsilon_(epsilon) {
+  if (bias == Bias::kYes) bias_ = weights.get("bias", {size}).contiguous();
+}
+
+at::Tensor LayerNorm::operator()(const at::Tensor& input) const {
+  at::Tensor result = at::empty(input.sizes(), input.options());
+  normalize(input.contiguous(), nullptr, result);
+  return result;
+}
+
+at::Tensor LayerNorm::of_sum(at::Tensor input, const at::Tensor& residual) const {
+  const at::Tensor rows = residual.contiguous();
+  normalize(input, &rows, input);
+  return input;
+}
+
+void LayerNorm::normalize(const at::Tensor& x, const at::Tensor* residual,
+                          const at::Tensor& y) const {
+  gemm::normalize({.x = x.const_data_ptr<float>(),
+                   .residual = residual != nullptr ? residual->const_data_ptr<float>() : nullptr,
+                   .y = y.mutable_data_ptr<float>(),
+                   .rows = x.size(0),
+                   .size = x.size(1),
+                   .weight = weight_.const_data_ptr<float>(),
+                   .bias = bias_ ? bias_->const_data_ptr<float>() : nullptr,
+                   .epsilon = static_cast<float>(epsilon_)});
+}
+
+}  // namespace backend::nn

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "checkpoint/weights.h"
+#include "encoder/nn/linear.h"
+
+namespace backend::nn {
+
+/// Layer normalization over the last dimension. Keys: weight [size], bias [size].
+class LayerNorm {
+ public:
+  LayerNorm(const Weights& weights, int64_t size, double epsilon, Bias bias = Bias::kYes);
+
+  /// [rows, size] → the same
+  at::Tensor operator()(const at::Tensor& input) const;
+
+  /// Of input + residual. The result takes the place of the input.
+  at::Tensor of_sum(at::Tensor input, const at::Tensor& residual) const;
+
+ private:
+  void normalize(const at::Tensor& x, const at::Tensor* residual, const at::Tensor& y) const;
+
+  at::Tensor weight_;
+  std::optional<at::Tensor> bias_;
+  double epsilon_;
+};
+
+}  // namespace backend::nn

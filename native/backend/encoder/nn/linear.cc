@@ -1,0 +1,42 @@
+#include "encoder/nn/linear.h"
+
+#include <ATen/ops/cat.h>
+
+namespace backend::nn {
+
+Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias)
+    : Linear(weights.get_as_stored("weight", {out_features, in_features}),
+             bias == Bias::kYes ? weights.get("bias", {out_features}) : at::Tensor(),
+             weights.dtype()) {}
+
+Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
+    : product_(make_product(weight, bias, dtype)), count_(weight.size(0)) {}
+
+Linear Linear::side_by_side(std::initializer_list<Weights> layers, int64_t in_features,
+                            int64_t out_features) {
+  std::vector<at::Tensor> weights, biases;
+  for (const auto& layer : layers) {
+    weights.push_back(layer.get_as_stored("weight", {out_features, in_features}));
+    biases.push_back(layer.get("bias", {out_features}));
+  }
+  return {at::cat(weights), at::cat(biases), layers.begin()->dtype()};
+}
+
+Linear Linear::outputs(int64_t first, int64_t count) const {
+  Linear some = *this;
+  some.first_ = first_ + first;
+  some.count_ = count;
+  return some;
+}
+
+at::Tensor Linear::operator()(const at::Tensor& input) const {
+  return (*product_)(input, first_, count_, gemm::Activation::kNone);
+}
+
+at::Tensor Linear::operator()(const at::Tensor& input, Activation activation) const {
+  // LibTorch's own is a separate pass, by oneDNN, which keeps code for every number of tokens.
+  if (activation == gelu) return (*product_)(input, first_, count_, gemm::Activation::kGelu);
+  return activation((*this)(input));
+}
+
+}  // namespace backend::nn

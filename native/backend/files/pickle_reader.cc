@@ -1,0 +1,321 @@
+#include "files/pickle_reader.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "backend/model_config.h"
+#include "files/pickle_bytes.h"
+
+namespace backend {
+namespace {
+
+/// A state_dict takes about 60 instructions for each tensor, a script some for each attribute.
+constexpr size_t kMostInstructions = 4'000'000;
+constexpr size_t kMostItems = 16'000'000;
+constexpr size_t kMostDimensions = 64;
+
+std::vector<int64_t> integers(const PickleTuple& tuple) {
+  if (tuple.items->size() > kMostDimensions)
+    throw LoadError("holds a tensor of too many dimensions");
+  std::vector<int64_t> values;
+  for (const auto& item : *tuple.items) values.push_back(std::get<int64_t>(item));
+  return values;
+}
+
+}  // namespace
+
+/// A small stack machine over the bytes of a pickle.
+class PickleMachine {
+ public:
+  PickleMachine(std::string_view& bytes, Pickle& pickle, PickleOf what)
+      : bytes_(bytes), pickle_(pickle), what_(what) {}
+
+  PickleValue read() {
+    for (size_t count = 0; count < kMostInstructions; ++count) {
+      const auto opcode = static_cast<Opcode>(bytes_.byte());
+      if (opcode == kStop) return pop();
+      step(opcode);
+    }
+    throw LoadError("holds a pickle of more instructions" + no_use_for("than"));
+  }
+
+ private:
+  void step(Opcode opcode) {
+    switch (opcode) {
+      case kProto:
+        bytes_.byte();
+        break;
+      case kFrame:
+        bytes_.take(8);
+        break;
+      case kMark:
+        marks_.push_back(stack_.size());
+        break;
+      case kNone:
+        push(std::monostate());
+        break;
+      case kNewTrue:
+      case kNewFalse:
+        push(opcode == kNewTrue);
+        break;
+      case kBinInt:
+        push(int64_t{static_cast<int32_t>(bytes_.unsigned_number(4))});
+        break;
+      case kBinInt1:
+      case kBinInt2:
+        push(static_cast<int64_t>(bytes_.unsigned_number(opcode == kBinInt1 ? 1 : 2)));
+        break;
+      case kLong1:
+        push(bytes_.sized_number());
+        break;
+      case kBinFloat:
+        push(bytes_.real_number());
+        break;
+      case kBinUnicode:
+      case kBinString:
+        push(keep(bytes_.take(bytes_.unsigned_number(4))));
+        break;
+      case kShortBinUnicode:
+      case kShortBinString:
+        push(keep(bytes_.take(bytes_.byte())));
+        break;
+      default:
+        step_object(opcode);
+    }
+  }
+
+  void step_object(Opcode opcode) {
+    switch (opcode) {
+      case kGlobal: {
+        std::string name(bytes_.line());
+        push_global((name += '.') += bytes_.line());
+        break;
+      }
+      case kStackGlobal: {
+        const PickleItems names = pop_many(2);
+        const std::string module = *std::get<const std::string*>(names[0]);
+        push_global(module + "." + *std::get<const std::string*>(names[1]));
+        break;
+      }
+      case kBinPersId:
+        push(&pickle_.storages_.emplace_back(storage_of(std::get<PickleTuple>(pop()))));
+        break;
+      case kReduce:
+        reduce();
+        break;
+      case kBuild:
+        build(pop());
+        break;
+      case kNewObj:
+        pop();
+        make_object();
+        break;
+      case kBinPut:
+      case kLongBinPut:
+        memo_[bytes_.unsigned_number(opcode == kBinPut ? 1 : 4)] = top();
+        break;
+      case kMemoize: {
+        const uint64_t next = memo_.size();
+        memo_[next] = top();
+        break;
+      }
+      case kBinGet:
+      case kLongBinGet:
+        push(memo_.at(bytes_.unsigned_number(opcode == kBinGet ? 1 : 4)));
+        break;
+      default:
+        step_container(opcode);
+    }
+  }
+
+  void step_container(Opcode opcode) {
+    switch (opcode) {
+      case kEmptyDict:
+        push(PickleDict{keep(PickleItems())});
+        break;
+      case kEmptyList:
+        push(PickleList{keep(PickleItems())});
+        break;
+      case kEmptyTuple:
+        push(PickleTuple{keep(PickleItems())});
+        break;
+      case kTuple:
+        push(PickleTuple{keep(pop_to_mark())});
+        break;
+      case kTuple1:
+      case kTuple2:
+      case kTuple3:
+        push(PickleTuple{keep(pop_many(opcode - kTuple1 + 1U))});
+        break;
+      case kAppend:
+        extend<PickleList>(pop_many(1));
+        break;
+      case kAppends:
+        extend<PickleList>(pop_to_mark());
+        break;
+      case kSetItem:
+        extend<PickleDict>(pop_many(2));
+        break;
+      case kSetItems:
+        extend<PickleDict>(pop_to_mark());
+        break;
+      default:
+        throw LoadError("uses the pickle instruction " + std::to_string(opcode) +
+                        no_use_for(", which"));
+    }
+  }
+
+  void push_global(const std::string& name) {
+    if (!meaning_of(name, what_)) throw LoadError("refers to " + name + no_use_for(", which"));
+    push(PickleGlobal{keep(name)});
+  }
+
+  /// The only calls there are: an OrderedDict, a tensor over a storage, a parameter of a tensor; of
+  /// a script also a typed list, a device and the like.
+  void reduce() {
+    const PickleValue given = pop();
+    const std::string& name = *std::get<PickleGlobal>(pop()).name;
+    const auto meaning = meaning_of(name, what_);
+    if (meaning == Global::kObject) {  // of an enumeration: its value, in no tuple
+      push(PickleTuple{keep(PickleItems{given})});
+      return;
+    }
+    const PickleItems& arguments = *std::get<PickleTuple>(given).items;
+    if (meaning == Global::kOrderedDict) {
+      push(PickleDict{keep(arguments.empty() ? PickleItems() : pairs_of(arguments.at(0)))});
+    } else if (meaning == Global::kTensor) {
+      push(&pickle_.tensors_.emplace_back(tensor_of(arguments)));
+    } else if (meaning == Global::kFirstArgument) {
+      if (arguments.size() > 1) require_plain_type(arguments[1]);
+      push(arguments.at(0));
+    } else {
+      throw LoadError("calls " + name + no_use_for(", which"));
+    }
+  }
+
+  /// List[Dict[str, …]]: read by a parser that calls itself.
+  static void require_plain_type(const PickleValue& type) {
+    constexpr std::ptrdiff_t kMostBrackets = 64;
+    const auto* text = std::get_if<const std::string*>(&type);
+    if (text && std::ranges::count(**text, '[') > kMostBrackets) {
+      throw LoadError("holds a type that nests too deeply");
+    }
+  }
+
+  /// An object is what it was built from.
+  void make_object() {
+    const auto& name = *std::get<PickleGlobal>(pop()).name;
+    if (what_ != PickleOf::kTorchScript || meaning_of(name, what_) != Global::kObject) {
+      throw LoadError("makes a new " + name + no_use_for(", which"));
+    }
+    push(PickleTuple{keep(PickleItems())});
+  }
+
+  /// Attributes of an OrderedDict or a Parameter (_metadata) nothing reads.
+  void build(const PickleValue& state) {
+    if (what_ == PickleOf::kTorchScript) std::get<PickleTuple>(top()).items->push_back(state);
+  }
+
+  std::string no_use_for(const char* conjunction) const {
+    return std::string(conjunction) + " " + std::string(called(what_)) + " has no use for";
+  }
+
+  /// [[key, value], …]: how Python 2 writes an OrderedDict.
+  static PickleItems pairs_of(const PickleValue& list) {
+    PickleItems items;
+    for (const auto& item : *std::get<PickleList>(list).items) {
+      const PickleItems& pair = *std::get<PickleList>(item).items;
+      items.push_back(pair.at(0));
+      items.push_back(pair.at(1));
+    }
+    return items;
+  }
+
+  /// ("storage", type, key, location, elements) and, in the old format, None or (key of the view,
+  /// offset, elements). Source: torch/serialization.py, _save and _legacy_load.
+  static StorageReference storage_of(const PickleTuple& id) {
+    const PickleItems& items = *id.items;
+    const auto type = element_type_of(*std::get<PickleGlobal>(items.at(1)).name);
+    if (!type) throw LoadError("holds a storage of an unknown type");
+    StorageReference storage{.key = std::get<const std::string*>(items.at(2)),
+                             .type = *type,
+                             .length = std::get<int64_t>(items.at(4))};
+    if (items.size() > 5 && !std::holds_alternative<std::monostate>(items[5])) {
+      storage.offset = std::get<int64_t>(std::get<PickleTuple>(items[5]).items->at(1));
+    }
+    return storage;
+  }
+
+  /// (storage, offset, size, stride, …); Source: torch/_utils.py, _rebuild_tensor_v2.
+  TensorReference tensor_of(const PickleItems& arguments) {
+    count_items(std::get<PickleTuple>(arguments.at(2)).items->size() +
+                std::get<PickleTuple>(arguments.at(3)).items->size());
+    return {.storage = *std::get<const StorageReference*>(arguments.at(0)),
+            .offset = std::get<int64_t>(arguments.at(1)),
+            .sizes = integers(std::get<PickleTuple>(arguments.at(2))),
+            .strides = integers(std::get<PickleTuple>(arguments.at(3)))};
+  }
+
+  template <typename Container>
+  void extend(const PickleItems& items) {
+    PickleItems& all = *std::get<Container>(top()).items;
+    all.insert(all.end(), items.begin(), items.end());
+  }
+
+  const std::string* keep(std::string_view text) { return &pickle_.strings_.emplace_back(text); }
+  PickleItems* keep(PickleItems items) {
+    count_items(items.size());
+    return &pickle_.items_.emplace_back(std::move(items));
+  }
+
+  void count_items(size_t count) {
+    items_kept_ += count;
+    if (items_kept_ > kMostItems) {
+      throw LoadError("holds a pickle of more values" + no_use_for("than"));
+    }
+  }
+
+  template <typename Value>
+  void push(Value value) {
+    stack_.emplace_back(std::move(value));
+  }
+  PickleValue& top() {
+    if (stack_.empty()) throw LoadError("ends in the middle of its pickle");
+    return stack_.back();
+  }
+  PickleValue pop() {
+    const PickleValue value = top();
+    stack_.pop_back();
+    return value;
+  }
+  PickleItems pop_many(size_t count) {
+    if (count > stack_.size()) throw LoadError("ends in the middle of its pickle");
+    const auto first = stack_.end() - static_cast<std::ptrdiff_t>(count);
+    PickleItems items(first, stack_.end());
+    stack_.erase(first, stack_.end());
+    return items;
+  }
+  PickleItems pop_to_mark() {
+    if (marks_.empty() || marks_.back() > stack_.size()) {
+      throw LoadError("ends in the middle of its pickle");
+    }
+    const size_t mark = marks_.back();
+    marks_.pop_back();
+    return pop_many(stack_.size() - mark);
+  }
+
+  PickleBytes bytes_;
+  Pickle& pickle_;
+  PickleOf what_;
+  PickleItems stack_;
+  std::vector<size_t> marks_;
+  size_t items_kept_ = 0;
+  std::unordered_map<uint64_t, PickleValue> memo_;
+};
+
+Pickle::Pickle(std::string_view& bytes, PickleOf what) {
+  value_ = PickleMachine(bytes, *this, what).read();
+}
+
+}  // namespace backend

@@ -1,0 +1,182 @@
+#include "files/zip_directory.h"
+
+#include <algorithm>
+#include <set>
+
+#include "backend/model_config.h"
+
+namespace backend {
+namespace {
+
+constexpr uint32_t kEndOfDirectory = 0x06054b50;
+constexpr uint32_t kZip64Locator = 0x07064b50;
+constexpr uint32_t kZip64EndOfDirectory = 0x06064b50;
+constexpr uint32_t kDirectoryEntry = 0x02014b50;
+constexpr uint32_t kLocalHeader = 0x04034b50;
+constexpr uint64_t kNarrowMost = 0xffffffff;  ///< of a 32-bit field: see the zip64 one
+constexpr uint16_t kZip64Extra = 1;
+constexpr uint16_t kEncrypted = 1;
+constexpr uint16_t kStored = 0;
+constexpr uint16_t kDeflated = 8;
+
+/// Little-endian numbers at places of the file; beyond its end is a LoadError.
+class Bytes {
+ public:
+  explicit Bytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  uint64_t number(uint64_t place, size_t size) const {
+    uint64_t value = 0;
+    const auto digits = part(place, size);
+    for (size_t i = 0; i < size; ++i) value |= std::to_integer<uint64_t>(digits[i]) << (8 * i);
+    return value;
+  }
+
+  std::string text(uint64_t place, uint64_t size) const {
+    const auto taken = part(place, size);
+    std::string text(size, '\0');
+    std::ranges::transform(taken, text.begin(), [](std::byte b) { return static_cast<char>(b); });
+    return text;
+  }
+
+  uint64_t size() const { return bytes_.size(); }
+
+ private:
+  std::span<const std::byte> part(uint64_t place, uint64_t size) const {
+    if (place > bytes_.size() || size > bytes_.size() - place) {
+      throw LoadError("is no zip archive, or is truncated");
+    }
+    return bytes_.subspan(place, size);
+  }
+
+  std::span<const std::byte> bytes_;
+};
+
+struct Directory {
+  uint64_t begin = 0;
+  uint64_t size = 0;
+  uint64_t records = 0;
+};
+
+/// The file has to end with its end record, without a comment: readers look for it from behind, and
+/// with a comment they may find another one.
+Directory find_directory(const Bytes& file) {
+  constexpr uint64_t kEndSize = 22;
+  constexpr uint64_t kLocatorSize = 20;
+  if (file.size() < kEndSize) throw LoadError("is no zip archive, or is truncated");
+  const uint64_t end = file.size() - kEndSize;
+  if (file.number(end, 4) != kEndOfDirectory) {
+    throw LoadError("is no zip archive, or is truncated");
+  }
+  Directory directory{.begin = file.number(end + 16, 4),
+                      .size = file.number(end + 12, 4),
+                      .records = file.number(end + 10, 2)};
+  if (end >= kLocatorSize && file.number(end - kLocatorSize, 4) == kZip64Locator) {
+    const uint64_t wide = file.number(end - kLocatorSize + 8, 8);
+    if (file.number(wide, 4) != kZip64EndOfDirectory) {
+      throw LoadError("has a damaged zip directory");
+    }
+    directory = {.begin = file.number(wide + 48, 8),
+                 .size = file.number(wide + 40, 8),
+                 .records = file.number(wide + 32, 8)};
+  }
+  if (directory.begin > end || directory.size > end - directory.begin) {
+    throw LoadError("has a damaged zip directory");
+  }
+  return directory;
+}
+
+/// What a directory entry says of its record, sizes and place possibly in its zip64 field.
+struct Entry {
+  uint64_t size;
+  uint64_t packed_size;
+  uint64_t place;
+
+  Entry(const Bytes& file, uint64_t entry, uint64_t extra, uint64_t extra_size)
+      : size(file.number(entry + 24, 4)),
+        packed_size(file.number(entry + 20, 4)),
+        place(file.number(entry + 42, 4)) {
+    for (uint64_t at = extra; at + 4 <= extra + extra_size;) {
+      const uint64_t length = file.number(at + 2, 2);
+      uint64_t field = at + 4;
+      if (file.number(at, 2) == kZip64Extra) {
+        for (uint64_t* narrow : {&size, &packed_size, &place}) {
+          if (*narrow != kNarrowMost) continue;
+          *narrow = file.number(field, 8);
+          field += 8;
+        }
+      }
+      at += 4 + length;
+    }
+  }
+};
+
+/// The end of the data behind a local header. What the header says of it, no reader of ours uses.
+uint64_t end_of_record(const Bytes& file, const Entry& entry, const std::string& name) {
+  constexpr uint64_t kHeaderSize = 30;
+  if (file.number(entry.place, 4) != kLocalHeader) {
+    throw LoadError(name + ": its zip record is damaged");
+  }
+  const uint64_t name_size = file.number(entry.place + 26, 2);
+  if (file.text(entry.place + kHeaderSize, name_size) != name) {
+    throw LoadError(name + ": its zip record has another name");
+  }
+  const uint64_t data = entry.place + kHeaderSize + name_size + file.number(entry.place + 28, 2);
+  if (data > file.size() || entry.packed_size > file.size() - data) {
+    throw LoadError(name + ": its zip record ends outside the file");
+  }
+  return data + entry.packed_size;
+}
+
+void require_apart(const std::vector<ZipRecord>& records, uint64_t directory) {
+  for (size_t i = 0; i < records.size(); ++i) {
+    const uint64_t most = i + 1 < records.size() ? records[i + 1].begin : directory;
+    if (records[i].end > most) {
+      throw LoadError(records[i].name + ": its zip record shares bytes with " +
+                      (i + 1 < records.size() ? records[i + 1].name : "the directory"));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ZipRecord> read_zip_directory(std::span<const std::byte> bytes,
+                                          uint64_t most_unpacked) {
+  const Bytes file(bytes);
+  const Directory directory = find_directory(file);
+  std::vector<ZipRecord> records;
+  std::set<std::string> names;
+  uint64_t unpacked = 0;
+  uint64_t at = directory.begin;
+  for (uint64_t i = 0; i < directory.records; ++i) {
+    if (file.number(at, 4) != kDirectoryEntry) throw LoadError("has a damaged zip directory");
+    const uint64_t name_size = file.number(at + 28, 2);
+    const uint64_t extra_size = file.number(at + 30, 2);
+    const std::string name = file.text(at + 46, name_size);
+    const Entry entry(file, at, at + 46 + name_size, extra_size);
+    const uint64_t method = file.number(at + 10, 2);
+    if (!names.insert(name).second) throw LoadError(name + ": is twice in the zip directory");
+    if ((file.number(at + 8, 2) & kEncrypted) != 0 || (method != kStored && method != kDeflated)) {
+      throw LoadError(name + ": its zip record is encrypted, or packed in an unknown way");
+    }
+    if (method == kStored && entry.size != entry.packed_size) {
+      throw LoadError(name + ": its zip record has two sizes");
+    }
+    if (method == kDeflated && (entry.size > most_unpacked - unpacked)) {
+      throw LoadError(name + ": unpacks to more than the " + std::to_string(most_unpacked >> 20U) +
+                      " MiB that are allowed");
+    }
+    if (method == kDeflated) unpacked += entry.size;
+    records.push_back({.name = name,
+                       .size = entry.size,
+                       .begin = entry.place,
+                       .end = end_of_record(file, entry, name),
+                       .deflated = method == kDeflated});
+    at += 46 + name_size + extra_size + file.number(at + 32, 2);
+  }
+  if (at != directory.begin + directory.size) throw LoadError("has a damaged zip directory");
+  std::ranges::sort(records, {}, &ZipRecord::begin);
+  require_apart(records, directory.begin);
+  return records;
+}
+
+}  // namespace backend

@@ -1,0 +1,82 @@
+#include "runtime/runtime.h"
+
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+#include <torch/headeronly/version.h>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "backend/backends.h"
+#include "hf/tokenizer.h"
+
+namespace backend {
+namespace {
+
+/// TorchScript puts its traceback before the message: "… Traceback of TorchScript …:\n  File …\n
+/// RuntimeError: the message". The last line that names an error is what was raised.
+std::string without_torchscript_traceback(std::string_view text) {
+  if (text.find("Traceback of TorchScript") == std::string_view::npos) return std::string(text);
+  size_t best = std::string_view::npos;
+  for (const std::string_view marker : {"\nRuntimeError: ", "\nbuiltins.", "\ntorch.jit.Error: "}) {
+    const size_t at = text.rfind(marker);
+    if (at != std::string_view::npos && (best == std::string_view::npos || at > best)) best = at;
+  }
+  if (best == std::string_view::npos) return "the model raised an error";
+  std::string_view message = text.substr(best + 1);
+  const size_t colon = message.find(": ");
+  if (colon != std::string_view::npos) message.remove_prefix(colon + 2);
+  return std::string(message);
+}
+
+/// LibTorch's allocator throws no std::bad_alloc ("… DefaultCPUAllocator: can't allocate memory:
+/// …"), and TorchScript's interpreter makes another exception of one.
+bool is_out_of_memory(std::string_view text) {
+  return text.find("DefaultCPUAllocator: ") != std::string_view::npos ||
+         text.find("std::bad_alloc") != std::string_view::npos;
+}
+
+std::string trimmed(std::string text) {
+  const size_t end = text.find_last_not_of(" \n\r\t");
+  text.resize(end == std::string::npos ? 0 : end + 1);
+  return text;
+}
+
+}  // namespace
+
+std::string message_of_current_exception() {
+  try {
+    throw;
+  } catch (const c10::Error& error) {
+    const std::string_view text = error.what_without_backtrace();
+    return is_out_of_memory(text) ? "out of memory" : trimmed(without_torchscript_traceback(text));
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
+    if (is_out_of_memory(error.what())) return "out of memory";
+    return trimmed(without_torchscript_traceback(error.what()));
+  } catch (...) {
+    return "unknown error";
+  }
+}
+
+void set_intra_op_threads(int threads) { at::set_num_threads(threads); }
+
+void keep_memory_between_batches() {
+#if defined(__GLIBC__)
+  constexpr int kBytes = 32 << 20;  // the most that glibc takes
+  mallopt(M_MMAP_THRESHOLD, kBytes);
+  mallopt(M_TRIM_THRESHOLD, kBytes);
+#endif
+}
+
+std::string libtorch_version() { return TORCH_VERSION; }
+
+std::string tokenizers_version() { return hf::tokenizers_version(); }
+
+}  // namespace backend

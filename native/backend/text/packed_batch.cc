@@ -1,0 +1,68 @@
+#include "text/packed_batch.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace backend::nn {
+namespace {
+
+at::Tensor empty_ids(int64_t size) { return at::empty({size}, at::TensorOptions(at::kLong)); }
+
+}  // namespace
+
+PackedBatch::PackedBatch(engine::Batch batch) : order(batch.size()) {
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return batch[a]->input_ids.size() < batch[b]->input_ids.size();
+  });
+  cu_seqlens.reserve(order.size() + 1);
+  cu_seqlens.push_back(0);
+  for (const size_t index : order) {
+    const auto length = static_cast<int64_t>(batch[index]->input_ids.size());
+    if (groups.empty() || groups.back().length != length) {
+      groups.push_back({cu_seqlens.back(), 0, length});
+    }
+    ++groups.back().sequences;
+    cu_seqlens.push_back(cu_seqlens.back() + length);
+  }
+  input_ids = empty_ids(tokens());
+  token_type_ids = empty_ids(tokens());
+  auto* ids = input_ids.mutable_data_ptr<int64_t>();
+  auto* types = token_type_ids.mutable_data_ptr<int64_t>();
+  for (const size_t index : order) {
+    ids = std::ranges::copy(batch[index]->input_ids, ids).out;
+    types = std::ranges::copy(batch[index]->token_type_ids, types).out;
+  }
+}
+
+at::Tensor PackedBatch::position_ids() const {
+  at::Tensor positions = empty_ids(tokens());
+  auto* data = positions.mutable_data_ptr<int64_t>();
+  for (size_t i = 0; i + 1 < cu_seqlens.size(); ++i) {
+    std::iota(data + cu_seqlens[i], data + cu_seqlens[i + 1], int64_t{0});
+  }
+  return positions;
+}
+
+at::Tensor PackedBatch::position_ids_after(int64_t padding_id) const {
+  at::Tensor positions = empty_ids(tokens());
+  const auto* ids = input_ids.const_data_ptr<int64_t>();
+  auto* data = positions.mutable_data_ptr<int64_t>();
+  for (size_t i = 0; i + 1 < cu_seqlens.size(); ++i) {
+    int64_t position = padding_id;
+    for (int64_t row = cu_seqlens[i]; row < cu_seqlens[i + 1]; ++row) {
+      data[row] = ids[row] == padding_id ? padding_id : ++position;
+    }
+  }
+  return positions;
+}
+
+at::Tensor PackedBatch::first_token_rows() const {
+  at::Tensor rows = empty_ids(sequences());
+  std::copy(cu_seqlens.begin(), cu_seqlens.end() - 1, rows.mutable_data_ptr<int64_t>());
+  return rows;
+}
+
+}  // namespace backend::nn

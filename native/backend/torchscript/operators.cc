@@ -1,0 +1,228 @@
+#include "torchscript/operators.h"
+
+#include <ATen/core/interned_strings.h>
+#include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "backend/model_config.h"
+#include "torchscript/allowed_operators.h"
+
+namespace backend {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Function;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// Of the code of forward() when all that it calls is written into it: functions that call each
+/// other twice double at every step. The largest classifiers have some ten thousand nodes.
+constexpr double kMostNodes = 2e6;
+constexpr size_t kMostNesting = 400;
+
+/// 1 GiB of float32: a constant size beyond it is in no model that takes a text or a signal.
+constexpr double kMostElements = 1 << 28;
+
+/// What a function grows to when it is inlined.
+struct Extent {
+  double nodes = 0;
+  size_t nesting = 0;
+};
+
+std::optional<double> constant_number(const Value* value) {
+  const auto constant = torch::jit::toIValue(value);
+  if (constant && constant->isInt()) return static_cast<double>(constant->toInt());
+  if (constant && constant->isDouble()) return constant->toDouble();
+  return std::nullopt;
+}
+
+/// The product of a list of sizes, of those that are constants.
+double constant_product(const Value* sizes) {
+  double product = 1;
+  if (const auto constant = torch::jit::toIValue(sizes); constant && constant->isIntList()) {
+    for (const int64_t size : constant->toIntVector()) product *= static_cast<double>(size);
+  } else if (sizes->node()->kind() == c10::prim::ListConstruct) {
+    for (const Value* size : sizes->node()->inputs()) {
+      product *= constant_number(size).value_or(1.0);
+    }
+  }
+  return product;
+}
+
+/// How many elements a node asks for that makes a tensor, as far as the code says it.
+double elements_asked_for(const Node& node) {
+  const std::string_view name = node.kind().toUnqualString();
+  const auto* schema = node.maybeSchema();
+  if (!schema || !node.kind().is_aten()) return 0;
+  const bool views =
+      name.starts_with("view") || name.starts_with("expand") || name.starts_with("broadcast");
+  double most = 0;
+  for (size_t i = 0; i < std::min(node.inputs().size(), schema->arguments().size()); ++i) {
+    const std::string& argument = schema->arguments()[i].name();
+    const bool shapes = (argument == "size" && !views) || argument == "output_size" ||
+                        argument == "repeats" || argument == "dims";
+    const bool counts =
+        (name == "arange" && argument == "end") || argument == "steps" ||
+        argument == "window_length" ||
+        ((name == "eye" || name == "randperm") && (argument == "n" || argument == "m"));
+    if (shapes) most = std::max(most, constant_product(node.input(i)));
+    if (counts) most = std::max(most, constant_number(node.input(i)).value_or(0.0));
+  }
+  if (name == "eye") most *= most;
+  return most;
+}
+
+/// Goes through forward() and what can be reached from it, each function once.
+class Inspection {
+ public:
+  Inspection(const torch::jit::Module& module, const std::set<std::string>& added)
+      : functions_(module._ivalue()->compilation_unit()), added_(added) {}
+
+  Extent visit(Function& function) {
+    const auto [entry, is_new] = extents_.try_emplace(&function);
+    if (!is_new) return entry->second;
+    auto* code = torch::jit::tryToGraphFunction(function);
+    if (!code) {
+      refused_.insert(function.qualname().qualifiedName());
+      return {};
+    }
+    const Extent extent = visit(*code->graph()->block(), false);
+    return extents_[&function] = extent;
+  }
+
+  const std::set<std::string>& refused() const { return refused_; }
+  const std::set<std::string>& problems() const { return problems_; }
+
+ private:
+  Extent visit(const Block& block, bool in_loop) {
+    Extent extent;
+    for (const Node* node : block.nodes()) {
+      inspect(*node, in_loop);
+      const bool loops = in_loop || node->kind() == c10::prim::Loop;
+      add(extent, {.nodes = 1, .nesting = 0});
+      for (const Block* inner : node->blocks()) add(extent, visit(*inner, loops));
+      if (node->hasAttribute(c10::attr::Subgraph)) {
+        add(extent, visit(*node->g(c10::attr::Subgraph)->block(), loops));
+      }
+      for (Function* function : callees(*node)) add(extent, visit(*function));
+    }
+    return {.nodes = extent.nodes, .nesting = extent.nesting + 1};
+  }
+
+  static void add(Extent& extent, const Extent& more) {
+    extent.nodes += more.nodes;
+    extent.nesting = std::max(extent.nesting, more.nesting);
+  }
+
+  void inspect(const Node& node, bool in_loop) {
+    const std::string name = node.kind().toQualString();
+    if (!is_allowed(name, added_)) refused_.insert(name);
+    if (in_loop && node.kind() == c10::prim::Print && !added_.contains(name)) {
+      problems_.insert("prints in a loop");
+    }
+    if (node.kind() == c10::prim::CreateObject) {
+      const auto type = node.output()->type()->cast<c10::ClassType>();
+      const std::string made = type && type->name() ? type->name()->qualifiedName() : "an object";
+      if (made.starts_with("__torch__.torch.classes")) problems_.insert("makes " + made);
+    }
+    if (const double elements = elements_asked_for(node); elements > kMostElements) {
+      problems_.insert("asks for a tensor of " +
+                       std::to_string(static_cast<uint64_t>(std::min(elements, 1e19))) +
+                       " numbers (" + name + ")");
+    }
+  }
+
+  /// The functions that a node calls. Which one a call through an interface means shows only when
+  /// it runs: it may be any of them.
+  std::vector<Function*> callees(const Node& node) {
+    if (node.kind() == c10::prim::CallFunction) {
+      return {node.input(0)->type()->expect<c10::FunctionType>()->function()};
+    }
+    if (node.kind() != c10::prim::CallMethod) return {};
+    if (const auto type = node.input(0)->type()->cast<c10::ClassType>()) {
+      if (auto* method = type->findMethod(node.s(c10::attr::name))) return {method};
+      return {};
+    }
+    if (calls_interface_) return {};
+    calls_interface_ = true;
+    for (Function* function : functions_->get_functions()) visit(*function);
+    return {};
+  }
+
+  std::shared_ptr<torch::jit::CompilationUnit> functions_;
+  const std::set<std::string>& added_;
+  std::unordered_map<Function*, Extent> extents_;
+  std::set<std::string> refused_;
+  std::set<std::string> problems_;
+  bool calls_interface_ = false;
+};
+
+/// aten::zeros takes what aten::empty does, but for the layout in memory, which comes last.
+std::optional<c10::Symbol> zeroed(const Node& node) {
+  if (node.kind() == c10::aten::empty) return c10::aten::zeros;
+  if (node.kind() == c10::aten::empty_like) return c10::aten::zeros_like;
+  if (node.kind() == c10::aten::new_empty) return c10::aten::new_zeros;
+  return std::nullopt;
+}
+
+void zero_empty_tensors(Block& block) {
+  for (auto it = block.nodes().begin(); it != block.nodes().end(); ++it) {
+    for (Block* inner : it->blocks()) zero_empty_tensors(*inner);
+    if (it->hasAttribute(c10::attr::Subgraph)) {
+      zero_empty_tensors(*it->g(c10::attr::Subgraph)->block());
+    }
+    const auto zeros = zeroed(**it);
+    if (!zeros) continue;
+    const size_t inputs = it->inputs().size() - (*zeros == c10::aten::zeros ? 1 : 0);
+    Node* node = block.owningGraph()->create(*zeros, it->inputs().slice(0, inputs), 1);
+    node->copyMetadata(*it);
+    node->output()->copyMetadata(it->output());
+    node->insertBefore(*it);
+    it->output()->replaceAllUsesWith(node->output());
+    it.destroyCurrent();
+  }
+}
+
+std::string joined(const std::set<std::string>& names, std::string_view separator) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : separator.data()) + name;
+  return text;
+}
+
+}  // namespace
+
+void require_allowed_operators(const torch::jit::Module& module, const std::string& file,
+                               const std::set<std::string>& added) {
+  Inspection inspection(module, added);
+  const Extent extent = inspection.visit(module.get_method("forward").function());
+  if (!inspection.refused().empty()) {
+    throw LoadError(file + ": forward() uses " + joined(inspection.refused(), ", ") +
+                    ", which classifiers have no use for; if you trust the file, set " +
+                    "ALLOWED_OPERATORS=" + joined(inspection.refused(), ","));
+  }
+  if (!inspection.problems().empty()) {
+    throw LoadError(file + ": forward() " + joined(inspection.problems(), ", ") +
+                    "; it is not loaded");
+  }
+  if (extent.nodes > kMostNodes || extent.nesting > kMostNesting) {
+    throw LoadError(file +
+                    ": forward() is too large or too deeply nested when the functions that " +
+                    "it calls are written into it");
+  }
+}
+
+void zero_empty_tensors(torch::jit::CompilationUnit& functions) {
+  for (Function* function : functions.get_functions()) {
+    if (auto* code = torch::jit::tryToGraphFunction(*function)) {
+      zero_empty_tensors(*code->graph()->block());
+    }
+  }
+}
+
+}  // namespace backend

@@ -1,0 +1,176 @@
+#include "torchscript/source.h"
+
+#include <torch/csrc/jit/frontend/lexer.h>
+#include <torch/csrc/jit/frontend/source_range.h>
+
+#include <memory>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "backend/model_config.h"
+
+namespace backend {
+namespace {
+
+using torch::jit::Token;
+
+/// What is written by torch.jit.save nests tens of brackets, operators and blocks.
+constexpr size_t kMostNesting = 400;
+constexpr size_t kMostElifs = 400;
+/// Compiling one function compiles those that it calls first.
+constexpr size_t kMostDefinitions = 20'000;
+
+bool opens(int kind) { return kind == '(' || kind == '[' || kind == '{'; }
+bool closes(int kind) { return kind == ')' || kind == ']' || kind == '}'; }
+
+bool is_operand(int kind) {
+  using namespace torch::jit;
+  return kind == TK_IDENT || kind == TK_NUMBER || kind == TK_STRINGLITERAL || kind == TK_TRUE ||
+         kind == TK_FALSE || kind == TK_NONE || kind == ':';
+}
+
+/// Of what stands outside of function bodies: literals, types, and the words that declare.
+bool declares(int kind) {
+  using namespace torch::jit;
+  switch (kind) {
+    case TK_CLASS_DEF:
+    case TK_DEF:
+    case TK_IMPORT:
+    case TK_ARROW:
+    case TK_NEWLINE:
+    case TK_INDENT:
+    case TK_DEDENT:
+    case TK_EOF:
+    case TK_DOTS:
+    case TK_PASS:
+    case TK_NONE_TYPE:
+    case ',':
+    case '=':
+    case '.':
+    case '-':
+      return true;
+    default:
+      return is_operand(kind) || opens(kind) || closes(kind);
+  }
+}
+
+/// The calls that literals are written with: annotate(List[int], []), float("inf"),
+/// torch.device("cpu").
+bool writes_literal(std::string_view function) {
+  return function == "annotate" || function == "float" || function == "device";
+}
+
+class Inspection {
+ public:
+  explicit Inspection(const std::string& record) : record_(record) {}
+
+  void see(const Token& token) {
+    using namespace torch::jit;
+    const bool outside = body_indent_ == 0;
+    if (token.kind == TK_IDENT) see_name(token);
+    if (outside) {
+      if (!declares(token.kind)) refuse(token, "an expression that would run while it is loaded");
+      if (token.kind == '(') see_call(token);
+      if (token.kind == TK_DEF) in_signature_ = true;
+      const bool ends_signature = in_signature_ && token.kind == ':' && levels_.size() == 1;
+      if (ends_signature) before_body_ = true;
+    }
+    see_blocks(token);
+    see_nesting(token);
+    before_ = previous_;
+    previous_ = token.kind;
+    if (token.kind == TK_IDENT) name_ = token.text();
+  }
+
+ private:
+  void see_name(const Token& token) {
+    const auto name = token.text_view();
+    if (name == "__setstate__")
+      refuse(token, "a __setstate__ method, which would run while loading");
+    // __torch__.torch.classes.…
+    if (name == "classes" && previous_ == '.' && name_ == "torch") {
+      refuse(token, "a C++ class (torch.classes)");
+    }
+  }
+
+  /// An opening parenthesis outside of function bodies.
+  void see_call(const Token& token) {
+    using namespace torch::jit;
+    const bool is_declared = before_ == TK_DEF || before_ == TK_CLASS_DEF;
+    const bool calls_name = previous_ == TK_IDENT && !is_declared && !writes_literal(name_);
+    if (calls_name || closes(previous_)) {
+      refuse(token, "an expression that would run while it is loaded");
+    }
+  }
+
+  void see_blocks(const Token& token) {
+    using namespace torch::jit;
+    if (token.kind == TK_INDENT) {
+      ++indent_;
+      if (before_body_) body_indent_ = indent_;
+      in_signature_ = before_body_ = false;
+    } else if (token.kind == TK_DEDENT && indent_ > 0) {
+      --indent_;
+      if (indent_ < body_indent_) body_indent_ = 0;
+    }
+    elifs_ += token.kind == TK_ELIF ? 1 : 0;
+    definitions_ += token.kind == TK_DEF || token.kind == TK_CLASS_DEF ? 1 : 0;
+    if (definitions_ > kMostDefinitions) refuse(token, "more functions than any classifier has");
+  }
+
+  /// Brackets, operators since the last comma of each, and blocks: each is a call of the parser
+  /// inside another.
+  void see_nesting(const Token& token) {
+    using namespace torch::jit;
+    if (opens(token.kind)) {
+      ++levels_.back();
+      levels_.push_back(0);
+    } else if (closes(token.kind)) {
+      if (levels_.size() > 1) levels_.pop_back();
+    } else if (token.kind == TK_NEWLINE || token.kind == TK_INDENT || token.kind == TK_DEDENT) {
+      levels_.assign(1, 0);
+    } else if (token.kind == ',') {
+      levels_.back() = 0;
+    } else if (!is_operand(token.kind)) {
+      ++levels_.back();
+    }
+    const size_t nesting = std::accumulate(levels_.begin(), levels_.end(), indent_);
+    if (nesting > kMostNesting || elifs_ > kMostElifs) {
+      refuse(token, "code that is nested more deeply than any classifier's");
+    }
+  }
+
+  [[noreturn]] void refuse(const Token& token, const std::string& what) const {
+    const auto place = token.range.file_line_col();
+    const std::string line = place ? ":" + std::to_string(std::get<1>(*place)) : "";
+    throw LoadError(record_ + line + ": contains " + what +
+                    "; a classifier has no use for it, and it is not loaded");
+  }
+
+  const std::string& record_;
+  int before_ = 0;    ///< the kind of the last token but one
+  int previous_ = 0;  ///< of the last one
+  std::string name_;  ///< the last identifier
+  bool in_signature_ = false;
+  bool before_body_ = false;
+  size_t indent_ = 0;
+  size_t body_indent_ = 0;  ///< 0: outside of a function
+  size_t elifs_ = 0;
+  size_t definitions_ = 0;
+  std::vector<size_t> levels_{0};
+};
+
+}  // namespace
+
+void require_plain_source(const std::string& text, const std::string& record) {
+  torch::jit::Lexer lexer(std::make_shared<torch::jit::Source>(text, record, 1));
+  Inspection inspection(record);
+  while (true) {
+    const Token token = lexer.next();
+    inspection.see(token);
+    if (token.kind == torch::jit::TK_EOF) break;
+  }
+}
+
+}  // namespace backend

@@ -1,0 +1,100 @@
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Config } from '../config';
+import { duplicateDescriptor } from '../native/engine';
+import type { SharedModel } from '../service';
+import type { LoopData, Order, Report } from './orders';
+import { alone, type Gather, Peers } from './peers';
+
+/**
+ * The event loops beside that of the main thread: threads, each with an HTTP server of its own on the
+ * same socket, and all over the one model that the process has loaded. By default there are none.
+ */
+export class EventLoops {
+  readonly gather: Gather;
+  readonly #threads: readonly LoopThread[];
+  readonly #peers: Peers | null;
+
+  /** The threads start at once, beside whatever else goes on; they serve when they are told to. */
+  constructor(config: Config, version: string) {
+    const loops = Array.from({ length: config.eventLoops - 1 }, (_, index) => index + 1);
+    this.#threads = loops.map((loop) => new LoopThread({ loop, config, version }));
+    this.#peers = loops.length > 0 ? new Peers(0) : null;
+    this.gather = this.#peers?.gather ?? alone;
+  }
+
+  /**
+   * Resolves when all of them take connections.
+   *
+   * @param model null: there is none, and one event loop is enough to say so
+   * @param descriptor of the socket that listens; it stays the caller's
+   */
+  async serve(model: SharedModel | null, descriptor: number): Promise<void> {
+    if (!model || this.#threads.length === 0) return;
+    await this.#all((thread) =>
+      thread.order({ type: 'serve', model, descriptor: duplicateDescriptor(descriptor) }),
+    );
+    this.#peers?.join(this.#threads.length);
+  }
+
+  /** Keys and certificate are read again. */
+  reload(): void {
+    for (const thread of this.#threads) thread.tell({ type: 'reload' });
+  }
+
+  /** See `Servers.leave`. */
+  leave(): void {
+    for (const thread of this.#threads) thread.tell({ type: 'leave' });
+  }
+
+  /**
+   * Resolves when they have answered everything (`Servers.close`) and left the model.
+   *
+   * @param spansTimeoutMs how long their last spans may take to be exported
+   */
+  async close(spansTimeoutMs: number): Promise<void> {
+    await this.#all((thread) => thread.order({ type: 'close', spansTimeoutMs }));
+  }
+
+  /** When nobody asks for what they have counted any more. */
+  end(): void {
+    for (const thread of this.#threads) thread.tell({ type: 'end' });
+    this.#peers?.close();
+  }
+
+  async #all(order: (thread: LoopThread) => Promise<void>): Promise<void> {
+    await Promise.all(this.#threads.map(order));
+  }
+}
+
+class LoopThread {
+  readonly #worker: Worker;
+  readonly #ended: Promise<void>;
+
+  constructor(data: LoopData) {
+    this.#worker = new Worker(path.join(__dirname, 'thread.js'), { workerData: data });
+    // What nobody caught there is what nobody caught here (Shutdown).
+    this.#worker.on('error', (error) => {
+      throw error;
+    });
+    this.#ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
+  }
+
+  tell(order: Order): void {
+    this.#worker.postMessage(order);
+  }
+
+  /** Resolves when it is done, or the thread has ended. */
+  order(order: Order & { readonly type: Report }): Promise<void> {
+    const done = new Promise<void>((resolve) => {
+      const listen = (report: Report): void => {
+        if (report !== order.type) return;
+        this.#worker.off('message', listen);
+        resolve();
+      };
+      this.#worker.on('message', listen);
+    });
+    this.tell(order);
+    return Promise.race([done, this.#ended]);
+  }
+}

@@ -1,0 +1,27 @@
+/** What the first event loop and the others say to each other. */
+import type { Config } from '../config';
+import type { SharedModel } from '../service';
+
+/** What a thread is started with. */
+export interface LoopData {
+  /** From 1; the first event loop is that of the process's main thread. */
+  readonly loop: number;
+  readonly config: Config;
+  /** Of the package. */
+  readonly version: string;
+}
+
+export type Order =
+  /** On a descriptor of its own, of the socket that all loops listen on. */
+  | { readonly type: 'serve'; readonly model: SharedModel; readonly descriptor: number }
+  /** Keys and certificate have changed. */
+  | { readonly type: 'reload' }
+  /** See `Servers.leave`. */
+  | { readonly type: 'leave' }
+  /** See `Servers.close`. */
+  | { readonly type: 'close'; readonly spansTimeoutMs: number }
+  /** No loop will ask this one any more. */
+  | { readonly type: 'end' };
+
+/** What was ordered has been done. */
+export type Report = 'serve' | 'close';

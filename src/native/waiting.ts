@@ -1,0 +1,32 @@
+import type { Inference, NativeCompletion } from './binding';
+import { type EngineError, errorOf } from './engine-error';
+
+/** Told what has ended, once for a batch, before anybody who waits for it is. Must not throw. */
+export type EngineObserver = (completions: readonly NativeCompletion[]) => void;
+
+interface Pending {
+  readonly resolve: (inference: Inference) => void;
+  readonly reject: (error: EngineError) => void;
+  readonly stopListening: (() => void) | undefined;
+}
+
+/** Who waits for an engine's answers, and who is told of them. */
+export class Waiting {
+  readonly requests = new Map<number, Pending>();
+  readonly observers: EngineObserver[] = [];
+
+  readonly onCompletions = (completions: readonly NativeCompletion[]): void => {
+    for (const observe of this.observers) observe(completions);
+    for (const completion of completions) {
+      const request = this.requests.get(completion.ticket);
+      if (!request) continue;
+      this.requests.delete(completion.ticket);
+      request.stopListening?.();
+      if (completion.code === undefined) {
+        request.resolve(completion);
+      } else {
+        request.reject(errorOf(completion.code, completion.message));
+      }
+    }
+  };
+}
