@@ -19,18 +19,20 @@ export const BUILD_FOLDER = path.join(ROOT, 'build/native');
  * Build one CMake target; rejects with an Error that has a readable message.
  *
  * @param folder another one than of the addon that is used, configured before
+ * @param platform of the folder, where it is not this machine's
  */
-export async function buildNative(target = 'libtorch_serve', folder = BUILD_FOLDER) {
-  await cmakeJs(folder, ['build', `--target=${target}`, `--parallel=${os.availableParallelism()}`]);
+export async function buildNative(target = 'libtorch_serve', folder = BUILD_FOLDER, platform) {
+  const args = [`--target=${target}`, `--parallel=${os.availableParallelism()}`];
+  await cmakeJs(folder, ['build', ...args], platform);
 }
 
-/** Only configure, in a folder of its own. definitions: CMake variables. */
-export async function configureNative(folder, definitions) {
+/** Only configure, in a folder of its own. definitions: CMake variables; platform: as of buildNative. */
+export async function configureNative(folder, definitions, platform) {
   const defines = Object.entries(definitions).map(([name, value]) => `--CD${name}=${value}`);
-  await cmakeJs(folder, ['configure', ...defines]);
+  await cmakeJs(folder, ['configure', ...defines], platform);
 }
 
-async function cmakeJs(folder, args) {
+async function cmakeJs(folder, args, platform) {
   const missing = missingPrerequisites();
   if (missing.length > 0) {
     throw new Error(`the build needs what is not on this machine:\n  - ${missing.join('\n  - ')}`);
@@ -43,7 +45,7 @@ async function cmakeJs(folder, args) {
       '--log-level=warn',
       '--config=Release',
       `--out=${folder}`,
-      `--CDLIBTORCH=${await resolveLibtorch({ withHeaders: true })}`,
+      `--CDLIBTORCH=${await resolveLibtorch({ platform, withHeaders: true })}`,
     ],
     { cwd: ROOT, stdio: 'inherit' },
   );

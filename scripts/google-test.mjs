@@ -2,18 +2,24 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
+/** The programs of the C++ suite, CMake's target native_tests. */
+export const SUITES = ['engine_test', 'tsan_test', 'gemm_test', 'backend_test'];
+
 /**
  * Runs a program of GoogleTest's and reads its own report. A crash counts as a failure, and so does
  * an exit code that a sanitizer gives when every test has passed.
  *
  * @param env added to the environment
+ * @param runner a command that runs it, where this machine cannot
  * @returns how many tests passed and failed
  */
-export function runGoogleTest(program, env = {}) {
+export function runGoogleTest(program, env = {}, runner = []) {
   const report = `${program}.json`;
   fs.rmSync(report, { force: true });
   console.log(`\n${path.basename(program)}`);
-  const result = spawnSync(program, ['--gtest_brief=1', `--gtest_output=json:${report}`], {
+  const [command, ...args] = [...runner, program];
+  args.push('--gtest_brief=1', `--gtest_output=json:${report}`);
+  const result = spawnSync(command, args, {
     stdio: 'inherit',
     env: { ...process.env, ...env },
   });

@@ -1,9 +1,12 @@
 /**
  * Makes what a release consists of, of the build that is there (`npm run release` builds first): the
- * package, the package of the prebuilt addon for this platform, the bill of materials, the licences of all
- * that ships, the notes, and the checksums of them all.
+ * package, the packages of the prebuilt addon, the bill of materials, the licences of all that ships, the
+ * notes, and the checksums of them all.
  *
- * Usage: npm run release [-- FOLDER]     FOLDER: default build/release
+ * Usage: npm run release [-- FOLDER] [--platform PLATFORM …]
+ *
+ * FOLDER: default build/release. PLATFORM: what the addon is prebuilt for, default: this machine's. Others
+ * are compiled for here (scripts/cross.mjs).
  *
  * The package names the Python package index that LibTorch is fetched from by those who have set
  * none: the one that is set on this machine, or pip's own. The repository names none.
@@ -14,11 +17,14 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { BUILD_FOLDER } from './build-native.mjs';
+import { crossBuild, crossFolder } from './cross.mjs';
+import { THIS_PLATFORM } from './libtorch/location.cjs';
 import { readSettings, shown } from './libtorch/settings.mjs';
 import { PREBUILT_PLATFORMS, prebuiltName, stagePrebuilt } from './release/prebuilt.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const RELEASE = path.join(ROOT, 'build/native/Release');
 
 function run(command, args, cwd = ROOT) {
   const { error, status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
@@ -71,24 +77,38 @@ function checksums(folder, names) {
   fs.writeFileSync(path.join(folder, 'SHA256SUMS'), lines.join(''));
 }
 
-function release(target) {
+/** The names, in `target`, of the tarball with the addon for a platform, and of the licences to it. */
+async function packPrebuilt(platform, { work, target, own }) {
+  const isOwn = platform === THIS_PLATFORM;
+  if (!isOwn) await crossBuild(platform);
+  const release = path.join(isOwn ? BUILD_FOLDER : crossFolder(platform), 'Release');
+  const licences = path.join(release, 'THIRD_PARTY_LICENSES');
+  run(process.execPath, ['scripts/third-party-licenses.mjs', licences, `--platform=${platform}`]);
+  const folder = path.join(work, platform);
+  const { needs } = stagePrebuilt(folder, own, release, platform);
+  if (needs) console.log(`release: the addon for ${platform} needs ${JSON.stringify(needs)}`);
+  fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
+  const tarball = pack(folder, target);
+  const beside = tarball.replace(/\.tgz$/, '.licenses.txt');
+  fs.copyFileSync(licences, path.join(target, beside));
+  return [tarball, beside];
+}
+
+async function release(target, platforms) {
   const own = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   fs.rmSync(target, { recursive: true, force: true });
   fs.mkdirSync(target, { recursive: true });
   const work = fs.mkdtempSync(path.join(os.tmpdir(), 'release-'));
   try {
-    run(process.execPath, ['scripts/third-party-licenses.mjs']);
-    const prebuilt = path.join(work, 'prebuilt');
-    const { needs } = stagePrebuilt(prebuilt, own, RELEASE);
-    if (needs) console.log(`release: the addon needs ${JSON.stringify(needs)}`);
-    fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(prebuilt, 'LICENSE'));
-    const names = [pack(stagePackage(work), target), pack(prebuilt, target)];
+    const names = [pack(stagePackage(work), target)];
+    for (const platform of platforms) {
+      names.push(...(await packPrebuilt(platform, { work, target, own })));
+    }
     const sbom = `${own.name}-${own.version}.cdx.json`;
-    run(process.execPath, ['scripts/sbom.mjs', path.join(target, sbom)]);
-    const licences = names[1].replace(/\.tgz$/, '.licenses.txt');
-    fs.copyFileSync(path.join(RELEASE, 'THIRD_PARTY_LICENSES'), path.join(target, licences));
+    const wanted = platforms.map((platform) => `--platform=${platform}`);
+    run(process.execPath, ['scripts/sbom.mjs', path.join(target, sbom), ...wanted]);
     fs.writeFileSync(path.join(target, 'NOTES.md'), notes(own.version));
-    const all = [...names, sbom, licences, 'NOTES.md'];
+    const all = [...names, sbom, 'NOTES.md'];
     checksums(target, all);
     for (const name of [...all, 'SHA256SUMS']) {
       console.log(
@@ -101,7 +121,12 @@ function release(target) {
 }
 
 try {
-  release(path.resolve(process.argv[2] ?? path.join(ROOT, 'build/release')));
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { platform: { type: 'string', multiple: true, default: [THIS_PLATFORM] } },
+  });
+  const folder = path.resolve(positionals[0] ?? path.join(ROOT, 'build/release'));
+  await release(folder, [...new Set(values.platform)]);
 } catch (error) {
   console.error(`release: ${error.message}`);
   process.exitCode = 1;

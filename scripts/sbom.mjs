@@ -2,7 +2,9 @@
  * The software bill of materials: npm packages (npm sbom), Rust crates and LibTorch in one CycloneDX
  * file. The same lock files and the same Rust give the same bytes.
  *
- * Usage: npm run sbom [-- FILE]     FILE: default build/sbom.cdx.json
+ * Usage: npm run sbom [-- FILE] [--platform PLATFORM …]
+ *
+ * FILE: default build/sbom.cdx.json. PLATFORM: what Rust was compiled for, default: this machine's.
  *
  * Scope `required` is what runs or is passed on with a service, `excluded` what builds and tests it.
  */
@@ -11,6 +13,9 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { rustOf } from './cross.mjs';
+import { THIS_PLATFORM } from './libtorch/location.cjs';
 import { crates, libraries, npmPackages, wheels } from './supply-chain/components.mjs';
 import { onigurumaVersion, rustVersion } from './supply-chain/linked.mjs';
 
@@ -52,10 +57,11 @@ function crateComponents() {
 }
 
 /** What comes inside of crates and of the compiler, and is linked as well. */
-function linkedComponents() {
+function linkedComponents(platforms) {
+  const rusts = new Set(platforms.map((platform) => rustVersion(rustOf(platform).rustc)));
   return [
     ['oniguruma', onigurumaVersion(crates(ROOT)), 'BSD-2-Clause'],
-    ['rust-std', rustVersion(), 'MIT OR Apache-2.0'],
+    ...[...rusts].map((version) => ['rust-std', version, 'MIT OR Apache-2.0']),
   ].map(([name, version, licence]) => ({
     'bom-ref': `generic/${name}@${version}`,
     type: 'library',
@@ -108,12 +114,12 @@ function serialNumber(content) {
   return `urn:uuid:${[...parts, hex.slice(20, 32)].join('-')}`;
 }
 
-function bill() {
+function bill(platforms) {
   const { $schema, bomFormat, specVersion, metadata, components, dependencies } = npmSbom();
   const { name, version, license } = JSON.parse(
     fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'),
   );
-  const native = [...crateComponents(), ...linkedComponents(), ...libtorchComponents()];
+  const native = [...crateComponents(), ...linkedComponents(platforms), ...libtorchComponents()];
   const content = {
     metadata: {
       lifecycles: metadata.lifecycles,
@@ -139,8 +145,12 @@ function bill() {
 }
 
 try {
-  const file = path.resolve(process.argv[2] ?? path.join(ROOT, 'build', 'sbom.cdx.json'));
-  const sbom = bill();
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { platform: { type: 'string', multiple: true, default: [THIS_PLATFORM] } },
+  });
+  const file = path.resolve(positionals[0] ?? path.join(ROOT, 'build', 'sbom.cdx.json'));
+  const sbom = bill(values.platform);
   fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, `${JSON.stringify(sbom, undefined, 2)}\n`);
   const shipped = sbom.components.filter((component) => component.scope === 'required').length;

@@ -1,9 +1,7 @@
 /** Build and run the C++ suite; the last line is `N passed, N failed`. */
 import path from 'node:path';
 import { BUILD_FOLDER, buildNative } from './build-native.mjs';
-import { runGoogleTest } from './google-test.mjs';
-
-const SUITES = ['engine_test', 'tsan_test', 'gemm_test', 'backend_test'];
+import { runGoogleTest, SUITES } from './google-test.mjs';
 
 try {
   await buildNative('native_tests');

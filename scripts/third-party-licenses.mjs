@@ -3,12 +3,16 @@
  * Rust's library, of LibTorch with the libraries beside it, of the npm packages that a service runs with
  * or that are in its pages.
  *
- * Usage: npm run licenses [-- FILE]     FILE: default build/native/Release/THIRD_PARTY_LICENSES
+ * Usage: npm run licenses [-- FILE] [--platform PLATFORM]
+ *
+ * FILE: default build/native/Release/THIRD_PARTY_LICENSES. PLATFORM: linux-arm64, …, default: this machine's.
  */
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { currentPlatform } from './libtorch/location.cjs';
+import { parseArgs } from 'node:util';
+import { rustOf } from './cross.mjs';
+import { findPlatform, THIS_PLATFORM } from './libtorch/location.cjs';
 import { resolveLibtorch } from './libtorch/resolve.mjs';
 import { crates, libraries, npmPackages } from './supply-chain/components.mjs';
 import { rustNotices, rustVersion } from './supply-chain/linked.mjs';
@@ -63,19 +67,20 @@ function crateSections() {
     });
 }
 
-function rustSection() {
-  const file = rustNotices();
-  const text = file
-    ? fs
-        .readFileSync(file, 'utf8')
-        .replaceAll(/<[^>]*>/g, '')
-        .replaceAll(/\n\s*\n+/g, '\n\n')
-    : 'This toolchain came without the notices of its library.';
-  return `Rust standard library ${rustVersion()} (MIT OR Apache-2.0)\n\n${text.trim()}\n`;
+function rustSection(rustc) {
+  const file = rustNotices(rustc);
+  const text = file ? textOf(file) : 'This toolchain came without the notices of its library.';
+  return `Rust standard library ${rustVersion(rustc)} (MIT OR Apache-2.0)\n\n${text.trim()}\n`;
 }
 
-function libtorchSections(libtorch) {
-  const kept = currentPlatform().libraries;
+function textOf(file) {
+  const text = fs.readFileSync(file, 'utf8');
+  if (!file.endsWith('.html')) return text;
+  return text.replaceAll(/<[^>]*>/g, '').replaceAll(/\n\s*\n+/g, '\n\n');
+}
+
+function libtorchSections(libtorch, platform) {
+  const kept = findPlatform(platform).libraries;
   const table = libraries()
     .filter(({ name }) => kept.includes(name))
     .map(({ name, licence }) => `${name}: ${licence}`);
@@ -93,12 +98,17 @@ function libtorchSections(libtorch) {
 }
 
 try {
-  const file = path.resolve(process.argv[2] ?? DEFAULT);
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { platform: { type: 'string', default: THIS_PLATFORM } },
+  });
+  const { platform } = values;
+  const file = path.resolve(positionals[0] ?? DEFAULT);
   const sections = [
     'Licences of what is linked into libtorch-serve, lies beside it, or is loaded by it.\n',
-    ...libtorchSections(await resolveLibtorch()),
+    ...libtorchSections(await resolveLibtorch({ platform }), platform),
     ...crateSections(),
-    rustSection(),
+    rustSection(rustOf(platform).rustc),
     ...npmSections(),
   ];
   fs.mkdirSync(path.dirname(file), { recursive: true });

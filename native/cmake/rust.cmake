@@ -1,15 +1,24 @@
 # rust_static_library(TARGET CRATE_DIR INCLUDE_DIR): a crate built by cargo, as an imported library.
 #
 # Cargo decides by itself what is out of date, so it is run at every build (0.1 s when nothing
-# changed); the library's time stamp only moves when it was really rebuilt.
+# changed); the library's time stamp only moves when it was really rebuilt. A toolchain file says in
+# RUST_TARGET what Rust calls the platform that is compiled for.
 find_program(CARGO cargo REQUIRED)
+set(RUSTC "" CACHE STRING "Rust's compiler; empty: the one that cargo takes")
 set(RUST_TARGET_DIR ${CMAKE_BINARY_DIR}/rust CACHE PATH "Where cargo builds")
 
 function(rust_static_library target crate_dir include_dir)
   set(target_dir ${RUST_TARGET_DIR})
-  set(archive ${target_dir}/release/lib${target}.a)
+  set(cargo ${CARGO})
+  if(RUSTC)
+    set(cargo ${CMAKE_COMMAND} -E env RUSTC=${RUSTC} ${CARGO})
+  endif()
+  if(RUST_TARGET)
+    set(options --target ${RUST_TARGET})
+  endif()
+  cmake_path(APPEND target_dir "${RUST_TARGET}" release lib${target}.a OUTPUT_VARIABLE archive)
   add_custom_target(${target}_cargo
-    COMMAND ${CARGO} build --release --locked --lib --quiet
+    COMMAND ${cargo} build --release --locked --lib --quiet ${options}
             --manifest-path ${crate_dir}/Cargo.toml --target-dir ${target_dir}
     BYPRODUCTS ${archive}
     COMMENT "cargo build ${target} (the first time takes a minute or two)"

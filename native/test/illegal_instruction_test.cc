@@ -8,6 +8,8 @@
 #include <csignal>
 #include <thread>
 
+#include "no_instruction.h"
+
 namespace {
 
 using gemm::IllegalInstructionTrap;
@@ -77,9 +79,7 @@ TEST_F(IllegalInstructionTest, EndsWhatIsTriedAndNothingElse) {
       EXPECT_TRUE(trap.run([&]() noexcept { ++reached; }));
     }
     EXPECT_EQ(reached, 200);
-#if defined(__x86_64__)
-    EXPECT_FALSE(trap.run([]() noexcept { asm volatile("ud2"); }));
-#endif
+    EXPECT_FALSE(trap.run([]() noexcept { run_no_instruction(); }));
   }
   EXPECT_EQ(handled, 0);
   EXPECT_EQ(current_action().sa_handler, count_one);
@@ -112,9 +112,7 @@ TEST_F(IllegalInstructionTest, ABlockedSignalIsCaughtAndBlockedAgain) {
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGILL);
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
-#if defined(__x86_64__)
-  EXPECT_FALSE(IllegalInstructionTrap().run([]() noexcept { asm volatile("ud2"); }));
-#endif
+  EXPECT_FALSE(IllegalInstructionTrap().run([]() noexcept { run_no_instruction(); }));
   pthread_sigmask(SIG_UNBLOCK, &blocked, &now);
   EXPECT_EQ(sigismember(&now, SIGILL), 1);
 }
@@ -127,15 +125,13 @@ TEST_F(IllegalInstructionDeathTest, WithoutAHandlerTheProcessEnds) {
         raise_elsewhere();
       },
       testing::KilledBySignal(SIGILL), "");
-#if defined(__x86_64__)
   EXPECT_EXIT(
       {
         handle_with(SIG_IGN);
         IllegalInstructionTrap trap;
-        asm volatile("ud2");  // outside of run()
+        run_no_instruction();  // outside of run()
       },
       testing::KilledBySignal(SIGILL), "");
-#endif
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "choice.h"
+#include "no_instruction.h"
 #include "supported_kernels.h"
 
 namespace {
@@ -20,14 +21,6 @@ using gemm::choose;
 using gemm::find_problem;
 using gemm::Int8Kernel;
 using gemm::Kernel;
-
-[[maybe_unused]] void illegal_instruction() {
-#if defined(__x86_64__)
-  asm volatile("ud2");
-#elif defined(__aarch64__)
-  asm volatile("udf #0");
-#endif
-}
 
 constexpr auto kRows = static_cast<size_t>(6);
 constexpr const char* kIllegal = "it ended in an illegal instruction";
@@ -41,7 +34,7 @@ void wrong_tile(const gemm::Tile& tile) {
   tile.c[static_cast<int64_t>(kTileRows - 1) * tile.c_stride + 7] += 1e-4F;
 }
 
-void illegal_tile(const gemm::Tile&) { illegal_instruction(); }
+void illegal_tile(const gemm::Tile&) { run_no_instruction(); }
 
 /// The portable tiles, one of them another function.
 using Tiles = std::array<gemm::TileFunction, kRows>;
@@ -94,7 +87,7 @@ TEST(Trial, FindsWhatElseAKernelDoesWrong) {
     values[columns - 1] += 1e-4F;
   };
   EXPECT_EQ(find_problem(kernel), "its values of GELU differ from the portable kernel's");
-  kernel.gelu = [](float*, int64_t, int64_t, int64_t) { illegal_instruction(); };
+  kernel.gelu = [](float*, int64_t, int64_t, int64_t) { run_no_instruction(); };
   EXPECT_EQ(find_problem(kernel), kIllegal);
 
   kernel = gemm::kPortableKernel;
@@ -110,7 +103,7 @@ TEST(Trial, FindsWhatElseAKernelDoesWrong) {
     scores[count - 1] *= 1.0001F;
   };
   EXPECT_EQ(find_problem(kernel), "its exponentials differ from the portable kernel's");
-  kernel.exponentials = [](float*, int64_t, int64_t, int64_t, float*) { illegal_instruction(); };
+  kernel.exponentials = [](float*, int64_t, int64_t, int64_t, float*) { run_no_instruction(); };
   EXPECT_EQ(find_problem(kernel), kIllegal);
 
   kernel = gemm::kPortableKernel;
@@ -119,7 +112,7 @@ TEST(Trial, FindsWhatElseAKernelDoesWrong) {
     if (rows.bias != nullptr && rows.residual == nullptr) rows.y[rows.size - 1] += 1e-3F;
   };
   EXPECT_EQ(find_problem(kernel), "its normalized rows differ from the portable kernel's");
-  kernel.normalize = [](const gemm::LayerNormRows&) { illegal_instruction(); };
+  kernel.normalize = [](const gemm::LayerNormRows&) { run_no_instruction(); };
   EXPECT_EQ(find_problem(kernel), kIllegal);
 }
 
@@ -135,7 +128,7 @@ TEST(Trial, FindsAWrongInt8Kernel) {
   EXPECT_EQ(find_problem(kernel), "");
   tiles[2] = kWrong;
   EXPECT_EQ(find_problem(kernel), kProducts);
-  tiles[2] = [](const gemm::Int8Tile&) { illegal_instruction(); };
+  tiles[2] = [](const gemm::Int8Tile&) { run_no_instruction(); };
   EXPECT_EQ(find_problem(kernel), kIllegal);
 
   kernel = gemm::kPortableInt8Kernel;
@@ -146,7 +139,7 @@ TEST(Trial, FindsAWrongInt8Kernel) {
   };
   EXPECT_EQ(find_problem(kernel), "its quantized rows differ from the portable kernel's");
   kernel.quantize = [](const float*, uint8_t*, int64_t) {
-    illegal_instruction();
+    run_no_instruction();
     return gemm::RowScale{};
   };
   EXPECT_EQ(find_problem(kernel), kIllegal);
@@ -163,7 +156,7 @@ TEST(Trial, FindsAWrongBFloat16Kernel) {
     tile.c[3 * tile.c_stride] += 1e-4F;
   };
   EXPECT_EQ(find_problem(kernel), kProducts);
-  tiles[3] = [](const gemm::BFloat16Tile&) { illegal_instruction(); };
+  tiles[3] = [](const gemm::BFloat16Tile&) { run_no_instruction(); };
   EXPECT_EQ(find_problem(kernel), kIllegal);
 
   kernel = gemm::kPortableBFloat16Kernel;
@@ -173,7 +166,7 @@ TEST(Trial, FindsAWrongBFloat16Kernel) {
     }
   };
   EXPECT_EQ(find_problem(kernel), "its rounded numbers differ from the portable kernel's");
-  kernel.round = [](const float*, uint16_t*, int64_t) { illegal_instruction(); };
+  kernel.round = [](const float*, uint16_t*, int64_t) { run_no_instruction(); };
   EXPECT_EQ(find_problem(kernel), kIllegal);
 }
 

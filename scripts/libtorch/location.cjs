@@ -4,7 +4,8 @@
  *
  * libtorch.json is the lock file: for each platform the wheels, with their hashes, and the libraries
  * that are kept of them. The CUDA libraries are among these because libtorch_cpu.so of this build names
- * them as needed; they are loaded and never used. The wheels of linux-arm64 and darwin-arm64 are not tested.
+ * them as needed; they are loaded and never used. The wheels of linux-arm64 have run under emulation only
+ * (`npm run test:arm64`), those of darwin-arm64 are not tested.
  */
 const fs = require('node:fs');
 const os = require('node:os');
@@ -21,9 +22,10 @@ const HEADER = 'include/ATen/core/Tensor.h';
 /** The libraries that any LibTorch has, wherever it comes from. */
 const LEAST = [libraryName('torch_cpu'), libraryName('c10')];
 
-/** The entry for the machine this runs on; throws with the list of those there are. */
-function currentPlatform() {
-  const name = `${process.platform}-${process.arch}`;
+const THIS_PLATFORM = `${process.platform}-${process.arch}`;
+
+/** The entry for a platform; throws with the list of those there are. */
+function findPlatform(name = THIS_PLATFORM) {
   const platform = PLATFORMS[name];
   if (!platform) {
     throw new Error(
@@ -35,19 +37,20 @@ function currentPlatform() {
 }
 
 /**
- * The folder that LIBTORCH names, else the one of the per-user cache.
+ * The folder that LIBTORCH names, which is for the machine this runs on, else the one of the per-user cache.
  *
+ * @param platform another one, for which a build is made: linux-arm64, …
  * @param withHeaders it is to be compiled with: a prebuilt addon needs no headers, and they are not kept then
  * @returns { folder, isNamed, problem }: problem says why it is no usable LibTorch; undefined: it is one
  */
-function locateLibtorch({ withHeaders = false } = {}) {
-  const named = process.env.LIBTORCH;
+function locateLibtorch({ platform = THIS_PLATFORM, withHeaders = false } = {}) {
+  const named = platform === THIS_PLATFORM ? process.env.LIBTORCH : undefined;
   if (named) {
     const folder = path.resolve(named);
     const problem = problemOf(folder, { withHeaders });
     return { folder, isNamed: true, problem: problem && `LIBTORCH=${named}: ${problem}` };
   }
-  const { name, libraries } = currentPlatform();
+  const { name, libraries } = findPlatform(platform);
   const folder = path.join(cacheRoot(), `libtorch-${LIBTORCH_VERSION}-${name}`);
   const hasLicences = fs.existsSync(path.join(folder, 'licenses')); // not in what earlier versions fetched
   const problem =
@@ -87,8 +90,9 @@ function libraryName(name) {
 module.exports = {
   LIBTORCH_VERSION,
   PLATFORMS,
+  THIS_PLATFORM,
   VERSION_HEADER,
-  currentPlatform,
+  findPlatform,
   libraryName,
   locateLibtorch,
   problemOf,

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { claim } from './claim.mjs';
 import { download, verify } from './download.mjs';
 import { Http } from './http.mjs';
-import { currentPlatform, LIBTORCH_VERSION, locateLibtorch, problemOf } from './location.cjs';
+import { findPlatform, LIBTORCH_VERSION, locateLibtorch, problemOf } from './location.cjs';
 import { findWheel } from './package-index.mjs';
 import { Progress } from './progress.mjs';
 import { readSettings } from './settings.mjs';
@@ -21,9 +21,11 @@ import { unpack } from './unpack.mjs';
 /**
  * Folder of LibTorch, with lib/ and what `locateLibtorch` says of include/. Rejects with an Error that
  * says what to do.
+ *
+ * @param wanted as of `locateLibtorch`
  */
-export async function resolveLibtorch({ withHeaders = false } = {}) {
-  const { folder, isNamed, problem } = locateLibtorch({ withHeaders });
+export async function resolveLibtorch(wanted = {}) {
+  const { folder, isNamed, problem } = locateLibtorch(wanted);
   if (!problem) return folder;
   if (isNamed) throw new Error(problem);
   fs.mkdirSync(path.dirname(folder), { recursive: true });
@@ -32,10 +34,10 @@ export async function resolveLibtorch({ withHeaders = false } = {}) {
   );
   try {
     // Whoever had the claim before may have done it.
-    const { problem: stillThere } = locateLibtorch({ withHeaders });
+    const { problem: stillThere } = locateLibtorch(wanted);
     if (stillThere && fs.existsSync(folder))
       console.error(`LibTorch: fetching it again: ${stillThere}`);
-    if (stillThere) await fetchInto(folder, withHeaders);
+    if (stillThere) await fetchInto(folder, wanted);
   } catch (error) {
     throw new Error(
       `LibTorch could not be fetched: ${error.message}; ` +
@@ -48,8 +50,8 @@ export async function resolveLibtorch({ withHeaders = false } = {}) {
   return folder;
 }
 
-async function fetchInto(folder, withHeaders) {
-  const platform = currentPlatform();
+async function fetchInto(folder, { platform: name, withHeaders = false }) {
+  const platform = findPlatform(name);
   const work = `${folder}.partial`;
   fs.mkdirSync(work, { recursive: true });
   const wheels = await fetchWheels(platform, work);

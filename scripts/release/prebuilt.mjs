@@ -1,10 +1,11 @@
-/** The package of the prebuilt addon for this platform. */
+/** The package of the prebuilt addon for a platform. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { THIS_PLATFORM } from '../libtorch/location.cjs';
 import { symbolVersions } from './symbol-versions.mjs';
 
 /** Platforms that a release has a prebuilt addon for. */
-export const PREBUILT_PLATFORMS = ['linux-x64'];
+export const PREBUILT_PLATFORMS = ['linux-x64', 'linux-arm64'];
 
 const ADDON = 'libtorch_serve.node';
 const OPENER = 'libtorch_serve_opener.node';
@@ -20,10 +21,10 @@ export function prebuiltName(platform) {
  *
  * @param own package.json of libtorch-serve
  * @param release folder with the built addon and THIRD_PARTY_LICENSES
+ * @param platform that it was built for
  * @returns package.json of the package
  */
-export function stagePrebuilt(folder, own, release) {
-  const platform = `${process.platform}-${process.arch}`;
+export function stagePrebuilt(folder, own, release, platform = THIS_PLATFORM) {
   if (!PREBUILT_PLATFORMS.includes(platform)) {
     throw new Error(`no addon is released for ${platform}: ${PREBUILT_PLATFORMS.join(', ')}`);
   }
@@ -34,15 +35,16 @@ export function stagePrebuilt(folder, own, release) {
   const addon = path.join(folder, ADDON);
   fs.writeFileSync(addon, withoutPlace(fs.readFileSync(addon)));
   const { version, license, engines } = own;
+  const [os, cpu] = platform.split('-');
   const manifest = {
     name: prebuiltName(platform),
     version,
     description: `The native part of libtorch-serve, compiled for ${platform}`,
     license,
     engines,
-    os: [process.platform],
-    cpu: [process.arch],
-    ...(process.platform === 'linux' ? { libc: ['glibc'], needs: symbolVersions(addon) } : {}),
+    os: [os],
+    cpu: [cpu],
+    ...(os === 'linux' ? { libc: ['glibc'], needs: symbolVersions(addon) } : {}),
   };
   fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;

@@ -36,7 +36,6 @@ const LIBRARY_LICENCES = {
   'libtorch_cpu.': 'BSD-3-Clause',
   'libc10.': 'BSD-3-Clause',
   'libgomp.': GCC,
-  'libgfortran.': GCC,
   'libomp.': 'Apache-2.0 WITH LLVM-exception',
   libarm_compute: 'MIT',
   libnvpl_: NVPL,

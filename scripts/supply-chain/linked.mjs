@@ -12,21 +12,25 @@ export function onigurumaVersion(crates) {
     .join('.');
 }
 
-export function rustVersion() {
-  return /^rustc (\S+)/.exec(rustc('--version'))[1];
+export function rustVersion(rustc) {
+  return /^rustc (\S+)/.exec(run(rustc, '--version'))[1];
 }
+
+/** Where the notices of Rust's library are, as rustup and as Debian install them. */
+const NOTICES = [
+  'rust/COPYRIGHT-library.html',
+  'libstd-rust-dev/copyright',
+  'libstd-rust-web-dev/copyright',
+];
 
 /** Path of the notices of Rust's library; undefined where the toolchain came without its documents. */
-export function rustNotices() {
-  const file = path.join(
-    rustc('--print', 'sysroot').trim(),
-    'share/doc/rust/COPYRIGHT-library.html',
-  );
-  return fs.existsSync(file) ? file : undefined;
+export function rustNotices(rustc) {
+  const folder = path.join(run(rustc, '--print', 'sysroot').trim(), 'share/doc');
+  return NOTICES.map((name) => path.join(folder, name)).find((file) => fs.existsSync(file));
 }
 
-function rustc(...args) {
-  const run = spawnSync('rustc', args, { encoding: 'utf8' });
-  if (run.error || run.status !== 0) throw new Error(`rustc: ${run.error?.message ?? run.stderr}`);
-  return run.stdout;
+function run(rustc, ...args) {
+  const { error, status, stdout, stderr } = spawnSync(rustc, args, { encoding: 'utf8' });
+  if (error || status !== 0) throw new Error(`${rustc}: ${error?.message ?? stderr}`);
+  return stdout;
 }

@@ -106,11 +106,11 @@ async function fetchIt(env: NodeJS.ProcessEnv = {}): Promise<Result> {
   return resultOf(start(env));
 }
 
-/** As scripts/build-native.mjs, which compiles with it. */
-async function fetchWithHeaders(env: NodeJS.ProcessEnv = {}): Promise<Result> {
+/** As scripts/build-native.mjs, which compiles with it, and not always for this machine. */
+async function fetchWanted(wanted: object, env: NodeJS.ProcessEnv = {}): Promise<Result> {
   const script = JSON.stringify(path.join(temporary, 'libtorch', 'resolve.mjs'));
   const code = `const { resolveLibtorch } = await import(${script});
-    console.log(await resolveLibtorch({ withHeaders: true }));`;
+    console.log(await resolveLibtorch(${JSON.stringify(wanted)}));`;
   const args = ['--input-type=module', '-e', code];
   return resultOf(spawn(process.execPath, args, { env: environment(env) }));
 }
@@ -165,14 +165,30 @@ describe('LibTorch', () => {
 
   it('is fetched with its headers where it is compiled with, and again if they are not there', async () => {
     complete(await fetchIt());
-    const again = await fetchWithHeaders();
+    const again = await fetchWanted({ withHeaders: true });
     complete(again);
     expect(again.stderr).toContain('fetching it again: include/ATen/core/Tensor.h is not there');
     expect(headers()).toEqual(['ATen/core/Tensor.h', 'torch/headeronly/version.h']);
     const { length } = index.asked;
-    complete(await fetchWithHeaders());
+    complete(await fetchWanted({ withHeaders: true }));
     complete(await fetchIt());
     expect(index.asked).toHaveLength(length);
+  });
+
+  it('is fetched for another platform, too, which LIBTORCH says nothing about', async () => {
+    const other = 'linux-of-others';
+    const lock = path.join(temporary, 'libtorch', 'libtorch.json');
+    const { version, platforms } = JSON.parse(readFileSync(lock, 'utf8')) as {
+      readonly version: string;
+      readonly platforms: Readonly<Record<string, object>>;
+    };
+    const entries = { ...platforms, [other]: platforms[NAME] };
+    writeFileSync(lock, JSON.stringify({ version, platforms: entries }));
+    const place = path.join(cache(), `libtorch-${version}-${other}`);
+    const { code, stdout } = await fetchWanted({ platform: other }, { LIBTORCH: temporary });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${place}\n` });
+    expect(readdirSync(path.join(place, 'lib')).sort()).toEqual([...LIBRARIES].sort());
+    expect(readdirSync(cache())).toEqual([path.basename(place)]);
   });
 
   it('is fetched by one of two processes that want it at the same time', async () => {
@@ -388,7 +404,7 @@ describe('without a network', () => {
     const named = path.join(temporary, 'named');
     cpSync(folder(), named, { recursive: true });
     expect(await fetchIt({ LIBTORCH: named })).toMatchObject({ code: 0, stdout: `${named}\n` });
-    const compiled = await fetchWithHeaders({ LIBTORCH: named });
+    const compiled = await fetchWanted({ withHeaders: true }, { LIBTORCH: named });
     expect(compiled.code).toBe(1);
     expect(compiled.stderr).toMatch(
       /LIBTORCH=\S+named: include\/ATen\/core\/Tensor\.h is not there/,
