@@ -77,7 +77,7 @@ function checksums(folder, names) {
   fs.writeFileSync(path.join(folder, 'SHA256SUMS'), lines.join(''));
 }
 
-/** The names of the tarball with the addon for a platform, and of the licences, in `target`. */
+/** The names, in `target`, of the tarball with the addon for a platform, and of the licences to it. */
 async function packPrebuilt(platform, { work, target, own }) {
   const isOwn = platform === THIS_PLATFORM;
   if (!isOwn) await crossBuild(platform);
@@ -89,9 +89,9 @@ async function packPrebuilt(platform, { work, target, own }) {
   if (needs) console.log(`release: the addon for ${platform} needs ${JSON.stringify(needs)}`);
   fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
   const tarball = pack(folder, target);
-  const texts = tarball.replace(/\.tgz$/, '.licenses.txt');
-  fs.copyFileSync(licences, path.join(target, texts));
-  return [tarball, texts];
+  const beside = tarball.replace(/\.tgz$/, '.licenses.txt');
+  fs.copyFileSync(licences, path.join(target, beside));
+  return [tarball, beside];
 }
 
 async function release(target, platforms) {
