@@ -14,7 +14,8 @@ function(rust_static_library target crate_dir include_dir)
     set(cargo ${CMAKE_COMMAND} -E env RUSTC=${RUSTC} ${CARGO})
   endif()
   if(RUST_TARGET)
-    set(options --target ${RUST_TARGET})
+    # Its linker, too, as `npm run test:arm64` says it: else each compiles what the other has compiled.
+    set(options --target ${RUST_TARGET} --config target.${RUST_TARGET}.linker="${CMAKE_C_COMPILER}")
   endif()
   cmake_path(APPEND target_dir "${RUST_TARGET}" release lib${target}.a OUTPUT_VARIABLE archive)
   add_custom_target(${target}_cargo
