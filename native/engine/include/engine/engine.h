@@ -67,7 +67,7 @@ struct Completion {
   size_t tokens = 0;
   bool truncated = false;
   size_t batch_size = 0;
-  size_t batch_tokens = 0;  ///< of one request of the batch; 0 in the others
+  size_t batch_tokens = 0;              ///< of one request of the batch; 0 in the others
   Clock::duration queue_time{0};        ///< waiting, before and after preparation
   Clock::duration preparation_time{0};  ///< tokenization
   Clock::duration inference_time{0};    ///< of the whole batch
