@@ -11,7 +11,7 @@ export interface StuckModelLimits {
 
 /** Of a model that does not come back from a batch, for people; null: it is not so. */
 export function describeStuck(engine: EngineMonitor): string | null {
-  const { stuckMs } = engine.stats();
+  const { stuckMs } = engine;
   if (stuckMs === 0) return null;
   return `The model has not come back from a batch for ${Math.round(stuckMs)} ms.`;
 }
@@ -31,7 +31,7 @@ export function watchForStuck(
 ): void {
   let isAnnounced = false;
   const look = (): void => {
-    const { stuckMs } = engine.stats();
+    const { stuckMs } = engine;
     const problem = describeStuck(engine);
     // A loop that was ended is back soon: nothing is said of it.
     if (problem === null || stuckMs < inferenceTimeoutMs + PERIOD_MS) {

@@ -120,8 +120,6 @@ export interface EngineStats {
   /** Those that did not fit, and were not to be cut. */
   readonly tooLong: number;
   readonly batches: number;
-  /** How long the model has been running on a batch that it was given up on; 0: there is none. */
-  readonly stuckMs: number;
 }
 
 /** The answer to one request. */
@@ -183,6 +181,8 @@ export interface NativeEngine {
   admission(timeoutMs: number): NativeRefusal | undefined;
   cancel(ticket: number): void;
   stats(): EngineStats;
+  /** How long the model has been running on a batch that it was given up on, in ms; 0: there is none. */
+  stuckMs(): number;
   /** Refuses new requests, and answers those that wait with DRAINING. */
   drop(): void;
   /**

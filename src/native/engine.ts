@@ -47,7 +47,10 @@ export interface InferOptions {
 }
 
 /** What may be seen of an engine, whatever its inputs are. */
-export type EngineMonitor = Pick<Engine<NativeInput>, 'description' | 'stats' | 'observe'>;
+export type EngineMonitor = Pick<
+  Engine<NativeInput>,
+  'description' | 'stats' | 'stuckMs' | 'observe'
+>;
 
 /** By which another thread of this process finds an engine. */
 export interface SharedEngine {
@@ -180,6 +183,11 @@ export class Engine<Input extends NativeInput> {
 
   stats(): EngineStats {
     return this.native.stats();
+  }
+
+  /** How long the model has been running on a batch that it was given up on, in ms; 0: there is none. */
+  get stuckMs(): number {
+    return this.native.stuckMs();
   }
 
   /** Refuse new requests, and answer those that wait with DRAINING. What runs goes on. */
