@@ -52,8 +52,8 @@ void EngineHost::on_environment_end(void* host) { static_cast<EngineHost*>(host)
 void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
   on_loaded_ = std::move(on_loaded);
   hold_loop(1);
-  client_ = clients_->add([this](engine::Completions ended) { deliver(std::move(ended)); });
   try {
+    client_ = clients_->add([this](engine::Completions ended) { deliver(std::move(ended)); });
     loading_ = Loading::create(std::move(arguments),
                                [clients = clients_](engine::Completions ended) noexcept {
                                  clients->deliver(std::move(ended));
