@@ -34,7 +34,10 @@ export class EventLoops {
     await this.#all((thread) =>
       thread.order({ type: 'serve', model, descriptor: duplicateDescriptor(descriptor) }),
     );
-    this.#peers?.join(this.#threads.length);
+    // Not before: one that is still starting answers no question.
+    const others = this.#threads.length;
+    for (const thread of this.#threads) thread.tell({ type: 'join', others });
+    this.#peers?.join(others);
   }
 
   /** Keys and certificate are read again. */

@@ -14,6 +14,8 @@ export interface LoopData {
 export type Order =
   /** On a descriptor of its own, of the socket that all loops listen on. */
   | { readonly type: 'serve'; readonly model: SharedModel; readonly descriptor: number }
+  /** All of them serve: each may ask the others, so many, what they have counted. */
+  | { readonly type: 'join'; readonly others: number }
   /** Keys and certificate have changed. */
   | { readonly type: 'reload' }
   /** See `Servers.leave`. */

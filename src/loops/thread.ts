@@ -43,7 +43,6 @@ async function serve({ model, descriptor }: Order & { readonly type: 'serve' }):
     },
     log,
   );
-  peers.join(config.eventLoops - 1);
   await servers.listenOn(descriptor);
 }
 
@@ -63,6 +62,8 @@ async function carryOut(order: Order): Promise<void> {
     case 'serve':
       await serve(order);
       return report('serve');
+    case 'join':
+      return peers.join(order.others);
     case 'reload':
       return (await reading)[1].reload();
     case 'leave':
