@@ -93,6 +93,44 @@ export function elementsOf(
   return length;
 }
 
+/** One element's answer, whatever the model calls its parts. */
+export interface Classified {
+  readonly label: string;
+  /** Of the label. */
+  readonly score: number;
+  /** Of all labels. */
+  readonly scores: Float32Array;
+}
+
+/**
+ * The three outputs of a classifier, [n], [n] and [n, labels], under the names of `model.outputs` in
+ * that order.
+ */
+export function outputsOf(
+  { outputs, labels }: Pick<Model, 'outputs' | 'labels'>,
+  answers: readonly Classified[],
+): ModelAnswer['outputs'] {
+  const [label, score, all] = outputs.map(({ name }) => name) as [string, string, string];
+  const count = answers.length;
+  const scores = new Float32Array(count * labels.length);
+  for (const [index, answer] of answers.entries()) scores.set(answer.scores, index * labels.length);
+  return [
+    {
+      name: label,
+      datatype: 'BYTES',
+      shape: [count],
+      values: answers.map((answer) => answer.label),
+    },
+    {
+      name: score,
+      datatype: 'FP32',
+      shape: [count],
+      values: Float32Array.from(answers, (answer) => answer.score),
+    },
+    { name: all, datatype: 'FP32', shape: [count, labels.length], values: scores },
+  ];
+}
+
 function invalid(message: string): ServiceError {
   return new ServiceError('BODY_INVALID', message);
 }

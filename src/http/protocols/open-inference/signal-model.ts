@@ -7,6 +7,7 @@ import {
   type InputSpecification,
   type Model,
   type ModelAnswer,
+  outputsOf,
   takeInputs,
 } from './model';
 import type { InferRequest, InputTensor, TensorMetadata } from './tensor';
@@ -56,32 +57,13 @@ export class SignalModel implements Model {
     const windows = this.#readWindows(input);
     const running = this.#classifier.classifyAll(windows, options());
     const answers = await namingElement(SIGNAL, running);
-    const count = answers.length;
-    const probabilities = new Float32Array(count * this.labels.length);
-    for (const [index, answer] of answers.entries()) {
-      probabilities.set(answer.probabilities, index * this.labels.length);
-    }
+    const classified = answers.map(({ diagnosis, confidence, probabilities }) => ({
+      label: diagnosis,
+      score: confidence,
+      scores: probabilities,
+    }));
     return {
-      outputs: [
-        {
-          name: 'DIAGNOSIS',
-          datatype: 'BYTES',
-          shape: [count],
-          values: answers.map(({ diagnosis }) => diagnosis),
-        },
-        {
-          name: 'CONFIDENCE',
-          datatype: 'FP32',
-          shape: [count],
-          values: Float32Array.from(answers, ({ confidence }) => confidence),
-        },
-        {
-          name: this.classified,
-          datatype: 'FP32',
-          shape: [count, this.labels.length],
-          values: probabilities,
-        },
-      ],
+      outputs: outputsOf(this, classified),
       inferences: answers.map(({ inference }) => inference),
     };
   }

@@ -9,6 +9,7 @@ import {
   type InputSpecification,
   type Model,
   type ModelAnswer,
+  outputsOf,
   takeInputs,
 } from './model';
 import type { InferRequest, InputTensor, TensorMetadata } from './tensor';
@@ -62,32 +63,8 @@ export class TextModel implements Model {
   async infer(request: InferRequest, options: () => InferOptions): Promise<ModelAnswer> {
     const texts = this.#readTexts(takeInputs(request.inputs, this.inputs));
     const answers = await namingElement(TEXT, this.#classifier.classifyAll(texts, options()));
-    const count = answers.length;
-    const scores = new Float32Array(count * this.labels.length);
-    for (const [index, answer] of answers.entries()) {
-      scores.set(answer.scores, index * this.labels.length);
-    }
     return {
-      outputs: [
-        {
-          name: 'LABEL',
-          datatype: 'BYTES',
-          shape: [count],
-          values: answers.map(({ label }) => label),
-        },
-        {
-          name: 'SCORE',
-          datatype: 'FP32',
-          shape: [count],
-          values: Float32Array.from(answers, ({ score }) => score),
-        },
-        {
-          name: this.classified,
-          datatype: 'FP32',
-          shape: [count, this.labels.length],
-          values: scores,
-        },
-      ],
+      outputs: outputsOf(this, answers),
       inferences: answers.map(({ inference }) => inference),
     };
   }
