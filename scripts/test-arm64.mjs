@@ -22,6 +22,7 @@ import { ask, compare, install, SERVICES } from './arm64/service.mjs';
 import { crossBuild, crossFolder, rustOf } from './cross.mjs';
 import { runGoogleTest, SUITES } from './google-test.mjs';
 import { prebuiltName } from './release/prebuilt.mjs';
+import { runSuite, sum } from './suite.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const PLATFORM = 'linux-arm64';
@@ -104,31 +105,8 @@ async function expectSame(name, emulated) {
   }
 }
 
-function sum(results) {
-  return results.reduce(
-    (total, { passed, failed }) => ({
-      passed: total.passed + passed,
-      failed: total.failed + failed,
-    }),
-    { passed: 0, failed: 0 },
-  );
-}
-
 const given = process.argv.slice(2);
-const results = [];
-for (const part of given.length > 0 ? given : Object.keys(PARTS)) {
-  console.log(`\n== arm64: ${part} ==`);
-  try {
-    if (!Object.hasOwn(PARTS, part)) throw new Error(`no such part; ${Object.keys(PARTS)}`);
-    results.push(await PARTS[part]());
-  } catch (error) {
-    console.error(`${part}: ${error.message}`);
-    results.push({ passed: 0, failed: 1 });
-  }
-}
 for (const [name, reason] of Object.entries(Object.assign({}, ...Object.values(excluded)))) {
   console.log(`not run: ${name}: ${reason}`);
 }
-const { passed, failed } = sum(results);
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed > 0 ? 1 : 0;
+await runSuite('arm64', PARTS, given.length > 0 ? given : Object.keys(PARTS));

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { BUILD_FOLDER, buildNative, configureNative } from './build-native.mjs';
 import { runGoogleTest } from './google-test.mjs';
 import { runService } from './sanitize/service.mjs';
+import { runSuite, sum } from './suite.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const FOLDER = path.join(ROOT, 'build/sanitize');
@@ -58,28 +59,5 @@ async function runSuites(sanitizers, suites) {
   return sum(suites.map((suite) => runGoogleTest(path.join(folder, 'test', suite), OPTIONS)));
 }
 
-function sum(results) {
-  return results.reduce(
-    (total, { passed, failed }) => ({
-      passed: total.passed + passed,
-      failed: total.failed + failed,
-    }),
-    { passed: 0, failed: 0 },
-  );
-}
-
 const given = process.argv.slice(2);
-const results = [];
-for (const part of given.length > 0 ? given : ['native', 'service', 'threads']) {
-  console.log(`\n== sanitize: ${part} ==`);
-  try {
-    if (!Object.hasOwn(PARTS, part)) throw new Error(`no such part; ${Object.keys(PARTS)}`);
-    results.push(await PARTS[part]());
-  } catch (error) {
-    console.error(`${part}: ${error.message}`);
-    results.push({ passed: 0, failed: 1 });
-  }
-}
-const { passed, failed } = sum(results);
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed > 0 ? 1 : 0;
+await runSuite('sanitize', PARTS, given.length > 0 ? given : ['native', 'service', 'threads']);

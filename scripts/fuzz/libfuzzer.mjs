@@ -66,13 +66,3 @@ function summary(output) {
   const counts = `${runs} runs, ${edges} edges, ${features} features, ${inputs} inputs`;
   return find ? `${counts}; FAILS: ${find}` : counts;
 }
-
-/** The sum of results. */
-export function sum(results) {
-  const total = { passed: 0, failed: 0 };
-  for (const { passed, failed } of results) {
-    total.passed += passed;
-    total.failed += failed;
-  }
-  return total;
-}

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { BUILD_FOLDER, buildNative, configureNative } from '../build-native.mjs';
-import { FOLDER, fuzz, ROOT, sum } from './libfuzzer.mjs';
+import { sum } from '../suite.mjs';
+import { FOLDER, fuzz, ROOT } from './libfuzzer.mjs';
 
 const BUILD = path.join(FOLDER, 'native');
 const SOURCE = path.join(ROOT, 'native/fuzz');

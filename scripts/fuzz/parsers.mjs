@@ -4,7 +4,7 @@
  * Usage: node scripts/fuzz/parsers.mjs [--seconds=60] [target …]
  */
 
-import { sum } from './libfuzzer.mjs';
+import { sum } from '../suite.mjs';
 import * as native from './native.mjs';
 import * as rust from './rust.mjs';
 

@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { FOLDER, fuzz, ROOT, sum } from './libfuzzer.mjs';
+import { sum } from '../suite.mjs';
+import { FOLDER, fuzz, ROOT } from './libfuzzer.mjs';
 
 const CRATE = path.join(ROOT, 'native/hf/fuzz');
 const TARGET_DIR = path.join(FOLDER, 'rust');

@@ -1,6 +1,6 @@
 /**
  * The Dockerfile, built as it is, and its image. Run by `npm run test:image`, as root, with buildah and
- * debootstrap; packages of Debian, npm, Rust and Python come from the network.
+ * debootstrap; packages of Debian, npm, Rust and Python come from the network. Many minutes and 8 GB of disk.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
  * The tarballs of a release, installed where there is Node.js and nothing else. Run by
- * `npm run test:install`, as root, with debootstrap; LibTorch comes from the network.
+ * `npm run test:install`, as root, with debootstrap; LibTorch comes from the network. RELEASE names another
+ * release of Debian than bookworm.
  */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
