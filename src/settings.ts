@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import {
@@ -72,8 +73,9 @@ export const SETTINGS = {
   },
   EEG_MODEL_PATH: {
     schema: z.string(),
-    default: 'eeg_model.pt',
-    help: 'TorchScript file, relative to the working directory',
+    default: defaultEegModel,
+    shownDefault: './eeg_model.pt, or .pt2',
+    help: 'model file: TorchScript or torch.export',
   },
   WORKERS: {
     schema: integer(1, 1024),
@@ -146,7 +148,7 @@ export const SETTINGS = {
     schema: operators(),
     default: '',
     shownDefault: 'none',
-    help: 'that a TorchScript file may use beside the usual ones: aten::set_,prim::id',
+    help: 'that a model file may use beside the usual ones: aten::set_,prim::id',
   },
   BODY_LIMIT: {
     schema: bytes(BODY_LIMIT_MAX),
@@ -241,6 +243,12 @@ type SettingName = keyof typeof SETTINGS;
 export type SettingValues = {
   readonly [Name in SettingName]: z.output<(typeof SETTINGS)[Name]['schema']>;
 };
+
+/** The exported one only where it is the only one. */
+function defaultEegModel({ workingDirectory }: Place): string {
+  const has = (name: string): boolean => existsSync(path.join(workingDirectory, name));
+  return !has('eeg_model.pt') && has('eeg_model.pt2') ? 'eeg_model.pt2' : 'eeg_model.pt';
+}
 
 /** One single-threaded worker per core serves the most requests (measured; see ARCHITECTURE.md). */
 function defaultWorkers({ coresGranted }: Place, given: Given): string {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -70,6 +71,28 @@ std::vector<std::string> texts(const Napi::Object& from, const char* name) {
   return result;
 }
 
+/// Absent: none.
+std::vector<int64_t> counts(const Napi::Object& from, const char* name) {
+  const Napi::Value value = from.Get(name);
+  if (value.IsUndefined()) return {};
+  if (!value.IsArray()) fail(value, "an array of numbers", name);
+  const auto array = value.As<Napi::Array>();
+  std::vector<int64_t> result;
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value element = array.Get(i);
+    const std::string place = name + ("[" + std::to_string(i) + "]");
+    const double given = element.IsNumber() ? element.As<Napi::Number>().DoubleValue() : NAN;
+    if (!(given >= 1)) fail(element, "a number of at least 1", place);
+    result.push_back(static_cast<int64_t>(given));
+  }
+  return result;
+}
+
+std::optional<int64_t> optional_id(const Napi::Object& from, const char* name) {
+  if (from.Get(name).IsUndefined()) return std::nullopt;
+  return static_cast<int64_t>(number(from, name, 0));
+}
+
 backend::ModelConfig model_config(const Napi::Object& from) {
   const Napi::Object config = object(from.Get("config"), "config");
   std::map<std::string, backend::ModelConfig::Value, std::less<>> entries;
@@ -103,11 +126,13 @@ Source source_argument(const Napi::Object& from) {
     return backend::TextProgramSource{.path = text(from, "path"),
                                       .tokenizer_directory = text(from, "tokenizerDirectory"),
                                       .num_labels = count(from, "numLabels"),
-                                      .position_limit = count(from, "positionLimit")};
+                                      .position_limit = count(from, "positionLimit"),
+                                      .padding_id = optional_id(from, "paddingId")};
   }
   if (type == "signal-program") {
     return backend::SignalProgramSource{.path = text(from, "path"),
-                                        .window_length = count(from, "windowLength")};
+                                        .window_length = count(from, "windowLength"),
+                                        .input_shape = counts(from, "inputShape")};
   }
   fail(from.Get("type"), "\"text-classification\", \"text-program\" or \"signal-program\"", "type");
 }

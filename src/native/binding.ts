@@ -59,17 +59,21 @@ export interface TextProgramSource {
   readonly numLabels: number;
   /** Tokens, special ones included, that config.json allows. */
   readonly positionLimit: number;
+  /** config.json's pad_token_id; absent: the tokenizer says. */
+  readonly paddingId?: number;
   /** Absolute path. */
   readonly tokenizerDirectory: string;
 }
 
-/** A TorchScript or torch.export file that maps n × 1 × windowLength float32 to n × the number of classes. */
+/** A TorchScript or torch.export file that maps n windows, float32, to n × the number of classes. */
 export interface SignalProgramSource {
   readonly type: 'signal-program';
   /** Absolute path. */
   readonly path: string;
   /** Samples. */
   readonly windowLength: number;
+  /** Of a window; its product is windowLength. Absent: as the file says, else [1, windowLength]. */
+  readonly inputShape?: readonly number[];
 }
 
 /**

@@ -10,6 +10,8 @@
 
 #include "program/alike.h"
 #include "program/served_program.h"
+#include "program/signal_input.h"
+#include "program/signature.h"
 
 namespace backend {
 namespace {
@@ -32,6 +34,12 @@ std::vector<engine::Sequence> trial_windows(size_t window_length) {
   return windows;
 }
 
+/// As many as it takes, if that is not too much.
+size_t windows_per_run(const Extent& windows, size_t window_length) {
+  const auto few = static_cast<int64_t>(std::max(kSamplesPerRun / window_length, size_t{1}));
+  return static_cast<size_t>(std::min(std::max(few, windows.least), windows.most));
+}
+
 class SignalBackend final : public engine::Backend {
  public:
   SignalBackend(std::unique_ptr<Program> program, const SignalProgramSource& source,
@@ -39,7 +47,8 @@ class SignalBackend final : public engine::Backend {
       : program_(std::move(program), std::filesystem::path(source.path).filename().string(),
                  compute),
         window_length_(source.window_length),
-        windows_per_run_(std::max(kSamplesPerRun / source.window_length, size_t{1})) {
+        input_(signal_input_of(program_.inputs(), source)),
+        windows_per_run_(windows_per_run(input_.windows, source.window_length)) {
     try {
       batching_ = try_windows() && windows_per_run_ > 1;
       if (batching_) pairs_lone_windows_ = answers_exactly_in_pairs_alone();
@@ -57,7 +66,8 @@ class SignalBackend final : public engine::Backend {
             .num_outputs = trial_.outputs.empty() ? 0 : trial_.outputs.front().size(),
             .batching = batching_,
             .needs_preparation = false,
-            .trial = trial_};
+            .trial = trial_,
+            .warnings = warnings()};
   }
 
   engine::Sequence prepare(engine::Input input) const override {
@@ -104,11 +114,8 @@ class SignalBackend final : public engine::Backend {
 
  private:
   void run_together(engine::Batch batch, std::vector<engine::Logits>& results) const {
-    const auto windows = static_cast<int64_t>(batch.size());
-    at::Tensor input = at::empty({windows, 1, static_cast<int64_t>(window_length_)}, at::kFloat);
-    auto* data = input.mutable_data_ptr<float>();
-    for (const auto* const sequence : batch) data = std::ranges::copy(sequence->samples, data).out;
-    const at::Tensor output = single_tensor(program_.run({std::move(input)}));
+    const auto windows = std::max(static_cast<int64_t>(batch.size()), input_.windows.least);
+    const at::Tensor output = single_tensor(program_.run({filled(batch, windows)}));
     if (output.is_complex() || output.numel() % windows != 0) {
       throw engine::BackendError("the model gave " + std::to_string(output.numel()) +
                                  (output.is_complex() ? " complex" : "") + " numbers for " +
@@ -117,7 +124,26 @@ class SignalBackend final : public engine::Backend {
     const at::Tensor logits = output.to(at::kFloat).contiguous();
     const auto* row = logits.const_data_ptr<float>();
     const int64_t columns = output.numel() / windows;
-    for (int64_t i = 0; i < windows; ++i, row += columns) results.emplace_back(row, row + columns);
+    for (size_t i = 0; i < batch.size(); ++i, row += columns) {
+      results.emplace_back(row, row + columns);
+    }
+  }
+
+  /// [windows, …]; where there are fewer, copies of the last one follow.
+  at::Tensor filled(engine::Batch batch, int64_t windows) const {
+    std::vector<int64_t> sizes{windows};
+    sizes.insert(sizes.end(), input_.shape.begin(), input_.shape.end());
+    at::Tensor input = at::empty(sizes, at::kFloat);
+    auto* data = input.mutable_data_ptr<float>();
+    for (size_t i = 0; i < static_cast<size_t>(windows); ++i) {
+      data = std::ranges::copy(batch[std::min(i, batch.size() - 1)]->samples, data).out;
+    }
+    return input.to(input_.type);
+  }
+
+  std::vector<std::string> warnings() const {
+    if (!input_.windows.is_fixed()) return {};
+    return {fixed_number_warning(program_.file(), input_.windows.most, "window")};
   }
 
   engine::Logits run_twice(const engine::Sequence& window) const {
@@ -202,6 +228,7 @@ class SignalBackend final : public engine::Backend {
 
   ServedProgram program_;
   size_t window_length_;
+  SignalInput input_;
   size_t windows_per_run_;
   engine::Trial trial_;
   bool batching_ = false;

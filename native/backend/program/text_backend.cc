@@ -1,8 +1,8 @@
 #include "program/text_backend.h"
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/ones_like.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -11,9 +11,10 @@
 #include "hf/tokenizer.h"
 #include "program/alike.h"
 #include "program/served_program.h"
+#include "program/signature.h"
 #include "program/text_inputs.h"
 #include "program/text_probes.h"
-#include "text/packed_batch.h"
+#include "program/text_rows.h"
 #include "text/tokenize.h"
 
 namespace backend {
@@ -38,10 +39,12 @@ hf::TokenizerFamily family_of(const std::string& directory) {
   return hf::TokenizerFamily::kTokenizerJson;
 }
 
-hf::Tokenizer open_tokenizer(const TextProgramSource& source) {
+/// `most`: tokens that the program takes.
+hf::Tokenizer open_tokenizer(const TextProgramSource& source, int64_t most) {
   try {
-    auto tokenizer = hf::Tokenizer::open(
-        source.tokenizer_directory, family_of(source.tokenizer_directory), source.position_limit);
+    auto tokenizer =
+        hf::Tokenizer::open(source.tokenizer_directory, family_of(source.tokenizer_directory),
+                            std::min(source.position_limit, static_cast<size_t>(most)));
     // Without any limit one text could ask for more memory than there is.
     constexpr size_t kNoLimit = 1'000'000;
     if (tokenizer.max_length() >= kNoLimit) {
@@ -63,9 +66,16 @@ class TextBackend final : public engine::Backend {
       : program_(std::move(program), std::filesystem::path(source.path).filename().string(),
                  compute),
         num_labels_(static_cast<int64_t>(source.num_labels)),
-        tokenizer_(open_tokenizer(source)),
-        inputs_(text_inputs_of(program_.inputs(), program_.file())) {
-    batching_ = answers_alike_in_batches(answers_alone());
+        inputs_(text_inputs_of(program_.inputs(), program_.file())),
+        tokenizer_(open_tokenizer(source, inputs_.length.most)),
+        padding_id_(source.padding_id ? source.padding_id : tokenizer_.padding_id()) {
+    limits_.most_texts = static_cast<size_t>(inputs_.texts.most);
+    limits_.least_texts = static_cast<size_t>(std::max<int64_t>(inputs_.texts.least, 1));
+    limits_.least_length = static_cast<size_t>(inputs_.length.least);
+    require_padding_where_needed();
+    const Answered alone = answers_alone();
+    batching_ = answers_alike_in_batches(alone) && limits_.most_texts > 1;
+    if (batching_ && answers_alike_when_padded(alone)) limits_.company = Company::kCloseLengths;
     program_.end_trial();
   }
 
@@ -75,7 +85,8 @@ class TextBackend final : public engine::Backend {
             .num_outputs = static_cast<size_t>(num_labels_),
             .batching = batching_,
             .needs_preparation = true,
-            .trial = {}};
+            .trial = {},
+            .warnings = warnings()};
   }
 
   engine::Sequence prepare(engine::Input input) const override {
@@ -90,21 +101,21 @@ class TextBackend final : public engine::Backend {
     return sequence;
   }
 
-  /// Texts of equal length share a call, without padding; the groups run one after the other.
+  /// Texts of equal length share a call, or of close ones where padding changes no answer; the
+  /// groups run one after the other.
   std::vector<engine::Logits> run(engine::Batch batch, engine::Cores /*cores*/) override {
     return run(batch);
   }
 
   std::vector<engine::Logits> run(engine::Batch batch) {
     return program_.limited([&] {
-      const nn::PackedBatch packed(batch);
       std::vector<engine::Logits> results(batch.size());
-      auto index = packed.order.begin();
-      for (const auto& group : packed.groups) {
-        const at::Tensor logits = forward(packed, group);
+      for (const Rows& rows : rows_of(batch, limits_)) {
+        const at::Tensor logits = forward(rows, batch);
         const auto* row = logits.const_data_ptr<float>();
-        for (int64_t i = 0; i < group.sequences; ++i, row += num_labels_) {
-          results[*index++].assign(row, row + num_labels_);
+        for (const size_t text : rows.texts) {
+          results[text].assign(row, row + num_labels_);
+          row += num_labels_;
         }
       }
       return results;
@@ -112,26 +123,61 @@ class TextBackend final : public engine::Backend {
   }
 
  private:
-  /// float32 [sequences, num_labels], contiguous.
-  at::Tensor forward(const nn::PackedBatch& packed, const nn::LengthGroup& group) {
-    const auto rows_of = [&group](const at::Tensor& tokens) {
-      return tokens.narrow(0, group.first_token, group.sequences * group.length)
-          .view({group.sequences, group.length});
-    };
-    const at::Tensor input_ids = rows_of(packed.input_ids);
+  /// float32 [rows, num_labels], contiguous.
+  at::Tensor forward(const Rows& rows, engine::Batch batch) const {
     std::vector<c10::IValue> arguments;
-    for (const TextInput input : inputs_) {
-      if (input == TextInput::kInputIds) arguments.emplace_back(input_ids);
-      if (input == TextInput::kAttentionMask) arguments.emplace_back(at::ones_like(input_ids));
-      if (input == TextInput::kTokenTypeIds) arguments.emplace_back(rows_of(packed.token_type_ids));
+    for (const TextInput& input : inputs_.in_order) {
+      arguments.emplace_back(values_of(input.role, rows, batch).to(input.type));
     }
     const at::Tensor logits = logits_of(program_.run(std::move(arguments)));
-    if (logits.numel() != group.sequences * num_labels_) {
+    const auto count = static_cast<int64_t>(rows.count);
+    if (logits.numel() != count * num_labels_) {
       throw engine::BackendError("the model gave " + std::to_string(logits.numel()) +
-                                 " numbers for " + std::to_string(group.sequences) +
-                                 " text(s), expected " + std::to_string(num_labels_) + " for each");
+                                 " numbers for " + std::to_string(count) + " text(s), expected " +
+                                 std::to_string(num_labels_) + " for each");
     }
     return logits.to(at::kFloat).contiguous();
+  }
+
+  at::Tensor values_of(TextRole role, const Rows& rows, engine::Batch batch) const {
+    switch (role) {
+      case TextRole::kInputIds:
+        return filled(rows, batch, &engine::Sequence::input_ids, padding_id_.value_or(0));
+      case TextRole::kAttentionMask:
+        return mask_of(rows, batch);
+      case TextRole::kTokenTypeIds:
+        return filled(rows, batch, &engine::Sequence::token_type_ids, 0);
+    }
+    return {};
+  }
+
+  /// Padding is told from text by the mask, and by models that classify by a text's last token by
+  /// its id.
+  bool can_pad() const { return inputs_.has(TextRole::kAttentionMask) && padding_id_.has_value(); }
+
+  void require_padding_where_needed() const {
+    if (limits_.least_length <= prepare(engine::Text{}).input_ids.size() || can_pad()) return;
+    const bool has_mask = inputs_.has(TextRole::kAttentionMask);
+    throw LoadError(program_.file() + ": takes texts of " + words_for(inputs_.length) +
+                    " tokens, to which shorter ones have to be padded, but " +
+                    (has_mask ? "neither config.json (pad_token_id) nor the tokenizer names a "
+                                "token for padding"
+                              : "it takes no attention_mask") +
+                    "; scripts/export.py exports it for any length");
+  }
+
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> warnings;
+    if (inputs_.texts.is_fixed()) {
+      warnings.push_back(fixed_number_warning(program_.file(), inputs_.texts.most, "text"));
+    }
+    if (inputs_.length.is_fixed()) {
+      warnings.push_back(program_.file() + ": was exported for texts of exactly " +
+                         std::to_string(inputs_.length.most) +
+                         " tokens: short ones take as long as long ones; scripts/export.py exports "
+                         "it for any length");
+    }
+    return warnings;
   }
 
   struct Answered {
@@ -189,10 +235,35 @@ class TextBackend final : public engine::Backend {
     }
   }
 
+  /// Whether a text answers the same beside others of any other length.
+  bool answers_alike_when_padded(const Answered& alone) {
+    // Whose file does not say that texts may be of any length may take the mask for something else.
+    if (!can_pad() || !inputs_.says_sizes || inputs_.length.is_fixed()) return false;
+    std::vector<const engine::Sequence*> texts;
+    std::vector<engine::Logits> expected;
+    for (size_t i = 0; i < alone.texts.size(); ++i) {
+      const size_t length = alone.texts[i].input_ids.size();
+      if (!texts.empty() && texts.back()->input_ids.size() == length) continue;  // one of each
+      texts.push_back(&alone.texts[i]);
+      expected.push_back(alone.logits[i]);
+    }
+    limits_.company = Company::kAnyLengths;
+    bool are_alike = false;
+    try {
+      are_alike = std::ranges::equal(run(texts), expected, alike_in_logits);
+    } catch (const engine::BackendError&) {
+      are_alike = false;
+    }
+    limits_.company = Company::kEqualLengths;
+    return are_alike;
+  }
+
   ServedProgram program_;
   int64_t num_labels_;
+  TextInputs inputs_;
   hf::Tokenizer tokenizer_;
-  std::vector<TextInput> inputs_;
+  std::optional<int64_t> padding_id_;
+  RowLimits limits_;
   bool batching_ = false;
 };
 

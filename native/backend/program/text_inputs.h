@@ -1,5 +1,7 @@
-// Which of its inputs a text model takes for what.
+// The inputs of a text model.
 #pragma once
+
+#include <c10/core/ScalarType.h>
 
 #include <string>
 #include <vector>
@@ -8,11 +10,24 @@
 
 namespace backend {
 
-/// Each int64 [batch, length].
-enum class TextInput { kInputIds, kAttentionMask, kTokenTypeIds };
+enum class TextRole { kInputIds, kAttentionMask, kTokenTypeIds };
+
+/// One of them, [texts, length].
+struct TextInput {
+  TextRole role;
+  c10::ScalarType type;  ///< int64 or int32; of an attention mask any
+};
+
+struct TextInputs {
+  std::vector<TextInput> in_order;
+  Extent texts;             ///< that a run takes
+  Extent length;            ///< tokens of each
+  bool says_sizes = false;  ///< the file says these
+
+  bool has(TextRole role) const;
+};
 
 /// By their names; where those say nothing, by their order. Throws LoadError naming `file`.
-std::vector<TextInput> text_inputs_of(const std::vector<ProgramInput>& inputs,
-                                      const std::string& file);
+TextInputs text_inputs_of(const std::vector<ProgramInput>& inputs, const std::string& file);
 
 }  // namespace backend

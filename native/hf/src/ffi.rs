@@ -156,6 +156,14 @@ pub unsafe extern "C" fn hf_tokenizer_max_length(tokenizer: *const Tokenizer) ->
 }
 
 /// # Safety
+/// `tokenizer` came from `hf_tokenizer_open` and was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hf_tokenizer_padding_id(tokenizer: *const Tokenizer) -> i64 {
+    // SAFETY: the caller's promise.
+    unsafe { &*tokenizer }.padding_id().map_or(-1, i64::from)
+}
+
+/// # Safety
 /// `tokenizer` came from `hf_tokenizer_open` and was not freed; `input` and the texts it names are
 /// readable; `encoding` and, unless null, `error` can be written.
 #[unsafe(no_mangle)]

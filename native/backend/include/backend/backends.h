@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,12 +30,15 @@ struct TextProgramSource {
   std::string tokenizer_directory;
   size_t num_labels = 0;
   size_t position_limit = 0;  ///< tokens, special ones included, that the configuration allows
+  std::optional<int64_t> padding_id;  ///< config.json's; nothing: the tokenizer's own
 };
 
-/// A program that maps n × 1 × window_length float32 to n × the number of classes.
+/// A program that maps n windows, float32 each, to n × the number of classes.
 struct SignalProgramSource {
   std::string path;
   size_t window_length = 0;  ///< samples
+  /// Of a window, whose product is window_length; empty: as the file says, else [1, window_length].
+  std::vector<int64_t> input_shape;
 };
 
 /// In which numbers a text model's linear layers multiply. The rest, and the classification head,

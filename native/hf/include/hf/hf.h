@@ -49,6 +49,8 @@ void hf_tokenizer_free(hf_tokenizer* tokenizer);
 
 // The smaller of position_limit and tokenizer_config.json's model_max_length.
 size_t hf_tokenizer_max_length(const hf_tokenizer* tokenizer);
+// Of the token that its settings name for padding; -1: they name none.
+int64_t hf_tokenizer_padding_id(const hf_tokenizer* tokenizer);
 
 // As in transformers.
 typedef enum hf_truncation {
