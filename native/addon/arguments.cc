@@ -99,18 +99,17 @@ Source source_argument(const Napi::Object& from) {
                                     .weight_files = texts(from, "weightFiles"),
                                     .tokenizer_directory = text(from, "tokenizerDirectory")};
   }
-  if (type == "torchscript-text-classification") {
-    return backend::TorchScriptTextSource{.path = text(from, "path"),
-                                          .tokenizer_directory = text(from, "tokenizerDirectory"),
-                                          .num_labels = count(from, "numLabels"),
-                                          .position_limit = count(from, "positionLimit")};
+  if (type == "text-program") {
+    return backend::TextProgramSource{.path = text(from, "path"),
+                                      .tokenizer_directory = text(from, "tokenizerDirectory"),
+                                      .num_labels = count(from, "numLabels"),
+                                      .position_limit = count(from, "positionLimit")};
   }
-  if (type == "torchscript") {
-    return backend::TorchScriptSource{.path = text(from, "path"),
-                                      .window_length = count(from, "windowLength")};
+  if (type == "signal-program") {
+    return backend::SignalProgramSource{.path = text(from, "path"),
+                                        .window_length = count(from, "windowLength")};
   }
-  fail(from.Get("type"),
-       "\"text-classification\", \"torchscript-text-classification\" or \"torchscript\"", "type");
+  fail(from.Get("type"), "\"text-classification\", \"text-program\" or \"signal-program\"", "type");
 }
 
 }  // namespace

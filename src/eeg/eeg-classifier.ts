@@ -55,7 +55,7 @@ export class EegClassifier {
     const settings = readModelSettings(modelPath);
     const { windowLength } = settings;
     const engine = await Engine.load(
-      { type: 'torchscript', path: modelPath, windowLength },
+      { type: 'signal-program', path: modelPath, windowLength },
       scheduling,
     );
     try {

@@ -34,7 +34,7 @@ export interface SchedulingOptions {
   readonly inferenceTimeoutMs: number;
   /** An input that is expected to wait longer before it runs is refused, in ms. */
   readonly maxQueueWaitMs: number;
-  /** That a TorchScript file may use beside those that classifiers need: `aten::as_strided`. */
+  /** That a program may use beside those that classifiers need: `aten::as_strided`. */
   readonly allowedOperators?: readonly string[];
 }
 
@@ -51,9 +51,9 @@ export interface TextModelSource {
   readonly tokenizerDirectory: string;
 }
 
-/** A TorchScript file that maps input_ids and attention_mask to logits, behind a tokenizer. */
-export interface TorchScriptTextSource {
-  readonly type: 'torchscript-text-classification';
+/** A TorchScript or torch.export file that maps input_ids and attention_mask to logits, behind a tokenizer. */
+export interface TextProgramSource {
+  readonly type: 'text-program';
   /** Absolute path. */
   readonly path: string;
   readonly numLabels: number;
@@ -63,9 +63,9 @@ export interface TorchScriptTextSource {
   readonly tokenizerDirectory: string;
 }
 
-/** A TorchScript file that maps n × 1 × windowLength float32 to n × the number of classes. */
-export interface TorchScriptSource {
-  readonly type: 'torchscript';
+/** A TorchScript or torch.export file that maps n × 1 × windowLength float32 to n × the number of classes. */
+export interface SignalProgramSource {
+  readonly type: 'signal-program';
   /** Absolute path. */
   readonly path: string;
   /** Samples. */
@@ -198,7 +198,7 @@ export interface NativeBinding {
   readonly versions: { readonly libtorch: string; readonly tokenizers: string };
   /** onCompletions is called on the JS thread, once a batch. Rejects with a plain Error. */
   load(
-    source: TextModelSource | TorchScriptTextSource | TorchScriptSource,
+    source: TextModelSource | TextProgramSource | SignalProgramSource,
     options: SchedulingOptions,
     onCompletions: (completions: readonly NativeCompletion[]) => void,
   ): Promise<NativeEngine>;

@@ -9,10 +9,10 @@ import type {
   NativeInput,
   NativeRefusal,
   SchedulingOptions,
+  SignalProgramSource,
   TextInput,
   TextModelSource,
-  TorchScriptSource,
-  TorchScriptTextSource,
+  TextProgramSource,
 } from './binding';
 import type { CancelSignal } from './cancellation';
 import { EngineError, errorOf } from './engine-error';
@@ -28,10 +28,10 @@ export type {
   ModelTrial,
   NativeCompletion as Completion,
   SchedulingOptions,
+  SignalProgramSource,
   TextInput,
   TextModelSource,
-  TorchScriptSource,
-  TorchScriptTextSource,
+  TextProgramSource,
 } from './binding';
 export { EngineError } from './engine-error';
 export type { EngineObserver } from './waiting';
@@ -92,12 +92,15 @@ export class Engine<Input extends NativeInput> {
    * @throws EngineError MODEL_LOAD_FAILED: the message names the file and the key at fault.
    */
   static load(
-    source: TextModelSource | TorchScriptTextSource,
+    source: TextModelSource | TextProgramSource,
     options: SchedulingOptions,
   ): Promise<Engine<string | TextInput>>;
-  static load(source: TorchScriptSource, options: SchedulingOptions): Promise<Engine<Float32Array>>;
+  static load(
+    source: SignalProgramSource,
+    options: SchedulingOptions,
+  ): Promise<Engine<Float32Array>>;
   static async load(
-    source: TextModelSource | TorchScriptTextSource | TorchScriptSource,
+    source: TextModelSource | TextProgramSource | SignalProgramSource,
     options: SchedulingOptions,
   ): Promise<Engine<string | TextInput> | Engine<Float32Array>> {
     const waiting = new Waiting();

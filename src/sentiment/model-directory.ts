@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import type { TextModelSource, TorchScriptTextSource } from '../native/engine';
+import type { TextModelSource, TextProgramSource } from '../native/engine';
 import { check, ModelDirectoryError, readJson, requireOwnFiles } from './directory-files';
 import { labelNames } from './labels';
 import { chooseScoreFunction, type ScoreFunction } from './probabilities';
@@ -80,7 +80,7 @@ const positionsSchema = z.looseObject({
 });
 
 export interface ModelDirectory {
-  readonly source: TextModelSource | TorchScriptTextSource;
+  readonly source: TextModelSource | TextProgramSource;
   /** Names of the model's outputs, in order. */
   readonly labels: readonly string[];
   readonly scoreFunction: ScoreFunction;
@@ -139,11 +139,11 @@ function findSource(
   directory: string,
   config: ModelConfig,
   numLabels: number,
-): TextModelSource | TorchScriptTextSource {
+): TextModelSource | TextProgramSource {
   const weightFiles = findWeights(directory);
   if (!weightFiles) {
     return {
-      type: 'torchscript-text-classification',
+      type: 'text-program',
       path: path.join(directory, TORCHSCRIPT),
       numLabels,
       positionLimit: positionLimit(config),

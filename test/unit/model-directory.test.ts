@@ -162,7 +162,7 @@ describe('readModelDirectory', () => {
     write('model.pt', '');
     remove('model.safetensors');
     expect(readModelDirectory(directory).source).toEqual({
-      type: 'torchscript-text-classification',
+      type: 'text-program',
       path: path.join(directory, 'model.pt'),
       numLabels: 2,
       positionLimit,

@@ -8,10 +8,10 @@
 #include <chrono>
 #include <cstdio>
 
-#include "encoder/nn/products.h"
 #include "gemm/bfloat16_linear.h"
 #include "gemm/packed_linear.h"
 #include "gemm/quantized_linear.h"
+#include "products/products.h"
 #include "runtime/runtime.h"
 
 namespace backend {
@@ -26,7 +26,7 @@ constexpr int kRounds = 9;
 /// Below, accuracy would be given away for nothing.
 constexpr double kLeastGain = 1.15;
 
-double seconds(const nn::Product& product, const at::Tensor& x) {
+double seconds(const Product& product, const at::Tensor& x) {
   const auto start = std::chrono::steady_clock::now();
   product(x, 0, kOutputs, gemm::Activation::kNone);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
@@ -39,8 +39,8 @@ double measured_gain(Dtype dtype) {
   const c10::InferenceMode inference_mode;
   const at::Tensor x = at::randn({kRows, kInputs});
   const at::Tensor weight = at::randn({kOutputs, kInputs}).to(at::kHalf);
-  const auto reference = nn::make_product(weight, {}, Dtype::kFloat32);
-  const auto candidate = nn::make_product(weight, {}, dtype);
+  const auto reference = make_product(weight, {}, Dtype::kFloat32);
+  const auto candidate = make_product(weight, {}, dtype);
   double slow = seconds(*reference, x);
   double fast = seconds(*candidate, x);
   for (int round = 0; round < kRounds; ++round) {

@@ -12,8 +12,8 @@
 #include "backend/backends.h"
 #include "encoder/dtypes.h"
 #include "encoder/models/sequence_classifier.h"
-#include "encoder/team_in_use.h"
 #include "hf/tokenizer.h"
+#include "products/team_in_use.h"
 #include "runtime/runtime.h"
 #include "text/tokenize.h"
 

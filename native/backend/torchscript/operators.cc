@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "backend/model_config.h"
-#include "torchscript/allowed_operators.h"
+#include "program/allowed_operators.h"
 
 namespace backend {
 namespace {

@@ -7,7 +7,7 @@
 #include "backend/backends.h"
 #include "gemm/packed_linear.h"
 
-namespace backend::nn {
+namespace backend {
 
 /// A layer's weight and bias, laid out for the number format that multiplies.
 class Product {
@@ -23,4 +23,4 @@ class Product {
 std::shared_ptr<const Product> make_product(const at::Tensor& weight, const at::Tensor& bias,
                                             Dtype dtype);
 
-}  // namespace backend::nn
+}  // namespace backend

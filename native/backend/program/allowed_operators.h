@@ -1,4 +1,4 @@
-// The operators that a TorchScript model may use.
+// The operators that a program may use.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-#include "encoder/team_in_use.h"
+#include "products/team_in_use.h"
 
 namespace backend {
 

@@ -1,54 +1,21 @@
-// A TorchScript model over windows of a signal.
+#include "program/signal_backend.h"
+
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
-#include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <random>
+#include <utility>
 
-#include "backend/backends.h"
-#include "runtime/runtime.h"
-#include "torchscript/module.h"
-#include "torchscript/run_limit.h"
+#include "program/alike.h"
+#include "program/served_program.h"
 
 namespace backend {
 namespace {
 
 /// Bounds what a batch of long windows takes of memory: 1,024 windows of 256, one of a million.
 constexpr size_t kSamplesPerRun = 262'144;
-
-std::vector<double> softmax(const engine::Logits& logits) {
-  const double highest = *std::max_element(logits.begin(), logits.end());
-  std::vector<double> exponentials;
-  exponentials.reserve(logits.size());
-  double sum = 0;
-  for (const float logit : logits) sum += exponentials.emplace_back(std::exp(logit - highest));
-  for (double& exponential : exponentials) exponential /= sum;
-  return exponentials;
-}
-
-bool all_finite(const engine::Logits& logits) {
-  return std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
-}
-
-template <typename Values>
-bool close(const Values& a, const Values& b) {
-  constexpr double kTolerance = 1e-5;
-  return std::ranges::equal(
-      a, b, [](double left, double right) { return std::abs(left - right) <= kTolerance; });
-}
-
-/// In probability: how far apart logits may be depends on their size. Outputs in [0, 1] may be
-/// probabilities already, and are compared as they are too.
-bool alike(const engine::Logits& a, const engine::Logits& b) {
-  if (a.size() != b.size() || a.empty()) return false;
-  if (!all_finite(a) || !all_finite(b)) return all_finite(a) == all_finite(b);  // an error anyway
-  const auto [lowest, highest] = std::ranges::minmax(a);
-  if (lowest >= 0 && highest <= 1 && !close(a, b)) return false;
-  return close(softmax(a), softmax(b));
-}
 
 /// Seeded noise of different strengths, and one constant window (all zeros).
 std::vector<engine::Sequence> trial_windows(size_t window_length) {
@@ -65,30 +32,28 @@ std::vector<engine::Sequence> trial_windows(size_t window_length) {
   return windows;
 }
 
-class TorchScriptBackend final : public engine::Backend {
+class SignalBackend final : public engine::Backend {
  public:
-  TorchScriptBackend(const TorchScriptSource& source, const ComputeOptions& compute)
-      : source_(source),
-        compute_(compute),
-        loaded_(load_torchscript_module(source.path, compute)),
-        keeps_state_(keeps_state(loaded_.module)),
-        windows_per_run_(std::max(kSamplesPerRun / source.window_length, size_t{1})),
-        tried_file_(std::filesystem::path(source.path).filename().string()) {
-    set_up_torchscript_thread();
+  SignalBackend(std::unique_ptr<Program> program, const SignalProgramSource& source,
+                const ComputeOptions& compute)
+      : program_(std::move(program), std::filesystem::path(source.path).filename().string(),
+                 compute),
+        window_length_(source.window_length),
+        windows_per_run_(std::max(kSamplesPerRun / source.window_length, size_t{1})) {
     try {
       batching_ = try_windows() && windows_per_run_ > 1;
       if (batching_) pairs_lone_windows_ = answers_exactly_in_pairs_alone();
     } catch (const OutputError& error) {
-      throw LoadError(tried_file_ + ": " + error.what());
+      throw LoadError(program_.file() + ": " + error.what());
     } catch (const engine::RunTimeout&) {
-      throw LoadError(too_slow(tried_file_, compute.run_limit));
+      throw program_.too_slow_to_try();
     }
-    tried_file_.clear();
+    program_.end_trial();
   }
 
   engine::Description description() const override {
-    return {.backend = "torchscript",
-            .max_length = source_.window_length,
+    return {.backend = program_.kind(),
+            .max_length = window_length_,
             .num_outputs = trial_.outputs.empty() ? 0 : trial_.outputs.front().size(),
             .batching = batching_,
             .needs_preparation = false,
@@ -98,17 +63,16 @@ class TorchScriptBackend final : public engine::Backend {
   engine::Sequence prepare(engine::Input input) const override {
     engine::Sequence sequence;
     sequence.samples = std::get<std::vector<float>>(std::move(input));
-    if (sequence.samples.size() != source_.window_length) {
-      throw engine::BackendError("expected " + std::to_string(source_.window_length) +
+    if (sequence.samples.size() != window_length_) {
+      throw engine::BackendError("expected " + std::to_string(window_length_) +
                                  " samples, received " + std::to_string(sequence.samples.size()));
     }
     return sequence;
   }
 
   std::optional<engine::Sequence> prepare_thread() override {
-    set_intra_op_threads(compute_.threads_per_worker);
-    set_up_torchscript_thread();
-    engine::Sequence zeros = prepare(std::vector<float>(source_.window_length));
+    program_.prepare_thread();
+    engine::Sequence zeros = prepare(std::vector<float>(window_length_));
     const engine::Sequence* batch[] = {&zeros};
     try {
       run(batch);
@@ -123,9 +87,7 @@ class TorchScriptBackend final : public engine::Backend {
   }
 
   std::vector<engine::Logits> run(engine::Batch batch) {
-    const RunLimit limit(compute_, tried_file_);
-    try {
-      const c10::InferenceMode inference_mode;
+    return program_.limited([&] {
       std::vector<engine::Logits> results;
       results.reserve(batch.size());
       for (size_t i = 0; i < batch.size(); i += windows_per_run_) {
@@ -137,24 +99,16 @@ class TorchScriptBackend final : public engine::Backend {
         }
       }
       return results;
-    } catch (const engine::BackendError&) {
-      throw;
-    } catch (...) {
-      limit.throw_if_reached();
-      throw engine::BackendError(message_of_current_exception());
-    }
+    });
   }
 
  private:
   void run_together(engine::Batch batch, std::vector<engine::Logits>& results) const {
     const auto windows = static_cast<int64_t>(batch.size());
-    at::Tensor input =
-        at::empty({windows, 1, static_cast<int64_t>(source_.window_length)}, at::kFloat);
+    at::Tensor input = at::empty({windows, 1, static_cast<int64_t>(window_length_)}, at::kFloat);
     auto* data = input.mutable_data_ptr<float>();
     for (const auto* const sequence : batch) data = std::ranges::copy(sequence->samples, data).out;
-    // A copy shares the weights and has attributes of its own: no run sees the state of another.
-    torch::jit::Module module = keeps_state_ ? loaded_.module.copy() : loaded_.module;
-    const at::Tensor output = single_tensor(run_forward(module, {std::move(input)}));
+    const at::Tensor output = single_tensor(program_.run({std::move(input)}));
     if (output.is_complex() || output.numel() % windows != 0) {
       throw engine::BackendError("the model gave " + std::to_string(output.numel()) +
                                  (output.is_complex() ? " complex" : "") + " numbers for " +
@@ -173,10 +127,10 @@ class TorchScriptBackend final : public engine::Backend {
     return std::move(results.front());
   }
 
-  /// Whether windows answer the same in a batch as alone: nothing in a TorchScript file promises it
+  /// Whether windows answer the same in a batch as alone: nothing in the file promises it
   /// (a model may normalize over its batch, or only take batches of one).
   bool try_windows() {
-    const std::vector<engine::Sequence> windows = trial_windows(source_.window_length);
+    const std::vector<engine::Sequence> windows = trial_windows(window_length_);
     std::vector<const engine::Sequence*> batch;
     for (const engine::Sequence& window : windows) {
       batch.push_back(&window);
@@ -200,7 +154,8 @@ class TorchScriptBackend final : public engine::Backend {
     constexpr size_t kWindows = 4;
     try {
       for (size_t i = 0; i < kWindows && trial_.repeatable; ++i) {
-        trial_.repeatable = alike(trial_.outputs[i], run(batch.subspan(i, 1)).front());
+        trial_.repeatable =
+            alike_in_probability(trial_.outputs[i], run(batch.subspan(i, 1)).front());
       }
     } catch (const engine::BackendError&) {
       trial_.repeatable = false;
@@ -212,7 +167,7 @@ class TorchScriptBackend final : public engine::Backend {
     try {
       for (const size_t size : {size_t{2}, size_t{3}, batch.size()}) {
         if (!std::ranges::equal(run(batch.first(size)), std::span(trial_.outputs).first(size),
-                                alike)) {
+                                alike_in_probability)) {
           return false;
         }
       }
@@ -227,7 +182,7 @@ class TorchScriptBackend final : public engine::Backend {
   /// models give every window the same bits in any batch of two and more; of those, a window that
   /// is alone runs beside itself.
   bool answers_exactly_in_pairs_alone() {
-    const std::vector<engine::Sequence> windows = trial_windows(source_.window_length);
+    const std::vector<engine::Sequence> windows = trial_windows(window_length_);
     std::vector<const engine::Sequence*> batch(windows.size());
     std::ranges::transform(windows, batch.begin(), [](const auto& window) { return &window; });
     try {
@@ -245,12 +200,9 @@ class TorchScriptBackend final : public engine::Backend {
     }
   }
 
-  TorchScriptSource source_;
-  ComputeOptions compute_;
-  TorchScriptModule loaded_;
-  bool keeps_state_;
+  ServedProgram program_;
+  size_t window_length_;
   size_t windows_per_run_;
-  std::string tried_file_;  ///< empty once the model has been tried
   engine::Trial trial_;
   bool batching_ = false;
   bool pairs_lone_windows_ = false;
@@ -258,17 +210,10 @@ class TorchScriptBackend final : public engine::Backend {
 
 }  // namespace
 
-std::shared_ptr<engine::Backend> load_torchscript(const TorchScriptSource& source,
-                                                  const ComputeOptions& compute) {
-  set_intra_op_threads(compute.threads_per_worker);
-  try {
-    return std::make_shared<TorchScriptBackend>(source, compute);
-  } catch (const LoadError&) {
-    throw;
-  } catch (...) {
-    throw LoadError(std::filesystem::path(source.path).filename().string() + ": " +
-                    message_of_current_exception());
-  }
+std::shared_ptr<engine::Backend> serve_signals(std::unique_ptr<Program> program,
+                                               const SignalProgramSource& source,
+                                               const ComputeOptions& compute) {
+  return std::make_shared<SignalBackend>(std::move(program), source, compute);
 }
 
 }  // namespace backend

@@ -1,14 +1,14 @@
-#include "encoder/nn/products.h"
+#include "products/products.h"
 
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
 
-#include "encoder/team_in_use.h"
 #include "gemm/bfloat16_linear.h"
 #include "gemm/quantized_linear.h"
+#include "products/team_in_use.h"
 
-namespace backend::nn {
+namespace backend {
 namespace {
 
 gemm::Storage storage_of(const at::Tensor& weight) {
@@ -115,4 +115,4 @@ std::shared_ptr<const Product> make_product(const at::Tensor& weight, const at::
   return std::make_shared<Float32Product>(whole, bias_data);
 }
 
-}  // namespace backend::nn
+}  // namespace backend

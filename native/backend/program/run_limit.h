@@ -1,25 +1,22 @@
-// How long one run of a TorchScript model may take, and how much memory its trial.
+// How long one run of a program may take, and how much memory its trial.
 #pragma once
 
 #include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "backend/backends.h"
-
-namespace torch::jit {
-struct CompilationUnit;
-}
 
 namespace backend {
 
 /// When a run is to end and how far the process may grow by then, and which of them it met.
 struct RunBounds;
 
-/// While it lives, loops of guarded code end when the time is up, in what this thread runs and
-/// forks, and a load that waits for this run can see since when.
+/// While it lives, what looks at it (check_run_limit) ends when the time is up, in what this thread
+/// runs and forks, and a load that waits for this run can see since when.
 class RunLimit {
  public:
   /// `tried`: the name of a file whose model is being tried, which may not make the process grow by
@@ -44,9 +41,11 @@ class RunLimit {
 /// Makes LibTorch ask for the memory of tensors in a way that can be limited. Before a model runs.
 void limit_tensors();
 
-/// Puts a look at the limits into the body of every loop, and before lists and strings grow, of all
-/// functions of a file. To be called before any of them runs. What the interpreter cannot be kept
-/// from is one operator that takes for ever.
-void guard_code(torch::jit::CompilationUnit& functions);
+/// Between two operators of what runs: throws where the time of this thread's run is up, or its
+/// memory. The handler of what a run threw makes of it what RunLimit::throw_if_reached() says.
+void check_run_limit();
+
+/// Of a list or a string that is about to grow: throws in a trial where it is too much.
+void check_length(int64_t length);
 
 }  // namespace backend
