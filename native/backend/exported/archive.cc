@@ -143,10 +143,33 @@ NamedTensors saved_tensors(const Records& records, const std::string& name) {
   }
 }
 
+/// PyTorch 2.6 writes Infinity, -Infinity and NaN as they are; later ones, as JSON asks, in quotes.
+std::string with_quoted_numbers(std::string_view json) {
+  std::string quoted;
+  quoted.reserve(json.size());
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    if (in_string && json[i] == '\\' && i + 1 < json.size())
+      quoted += json[i++];
+    else if (json[i] == '"')
+      in_string = !in_string;
+    else if (!in_string) {
+      for (const std::string_view number : {"-Infinity", "Infinity", "NaN"}) {
+        if (!json.substr(i).starts_with(number)) continue;
+        quoted.append("\"").append(number).append("\"");
+        i += number.size();
+        break;
+      }
+    }
+    if (i < json.size()) quoted += json[i];
+  }
+  return quoted;
+}
+
 ExportedArchive read(const Records& records) {
   if (records.has("serialized_exported_program.json")) {
     return {.file = records.file(),
-            .graph = records.text("serialized_exported_program.json"),
+            .graph = with_quoted_numbers(records.text("serialized_exported_program.json")),
             .weights = saved_tensors(records, "serialized_state_dict.pt"),
             .constants = saved_tensors(records, "serialized_constants.pt")};
   }
@@ -162,7 +185,7 @@ ExportedArchive read(const Records& records) {
   }
   const std::string name = records.model_name();
   ExportedArchive archive{.file = records.file(),
-                          .graph = records.text("models/" + name + ".json"),
+                          .graph = std::string(records.text("models/" + name + ".json")),
                           .weights = {},
                           .constants = {}};
   const std::string weights = "data/weights/";

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "files/mapped_file.h"
 
@@ -17,7 +16,7 @@ using NamedTensors = std::map<std::string, at::Tensor>;
 /// What is in it. The tensors are views of the mapped file, which nobody may write to.
 struct ExportedArchive {
   std::shared_ptr<const MappedFile> file;
-  std::string_view graph;  ///< JSON, part of the file
+  std::string graph;       ///< JSON
   NamedTensors weights;    ///< parameters, and buffers that state_dict() has
   NamedTensors constants;  ///< tensors of the code, and other buffers
 };

@@ -166,9 +166,9 @@ class ExportedProgram final : public Program {
   static void require_size(const UserInput& user, const at::Tensor& tensor,
                            std::map<std::string_view, int64_t>& sizes) {
     const auto refuse = [&](size_t dimension, const std::string& expected) {
-      throw engine::BackendError(user.input.name + ": dimension " + std::to_string(dimension) +
-                                 " is " + std::to_string(tensor.size(static_cast<int64_t>(dimension))) +
-                                 ", expected " + expected);
+      throw engine::BackendError(
+          user.input.name + ": dimension " + std::to_string(dimension) + " is " +
+          std::to_string(tensor.size(static_cast<int64_t>(dimension))) + ", expected " + expected);
     };
     const std::vector<Extent>& extents = *user.input.sizes;
     if (tensor.dim() != static_cast<int64_t>(extents.size()) ||

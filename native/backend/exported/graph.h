@@ -44,7 +44,7 @@ struct Node {
   std::string name;
   std::string target;  ///< "torch.ops.aten.linear.default", "_operator.add"
   std::vector<std::pair<std::string, Argument>> inputs;  ///< by name; higher-order: without
-  std::vector<Argument> outputs;  ///< ValueName, a list of them, or none
+  std::vector<Argument> outputs;                         ///< ValueName, a list of them, or none
 };
 
 struct Graph {

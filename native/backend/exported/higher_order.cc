@@ -30,10 +30,8 @@ bool fits(const Graph& graph, size_t operands) { return graph.inputs.size() == o
 FoundHigherOrder inlined(const Node& node, size_t place) {
   const Graph* const graph = graph_in(node.inputs, place);
   if (graph == nullptr) return refused("has no graph");
-  HigherOrder call{.kind = HigherOrder::Kind::kInline,
-                   .graphs = {graph},
-                   .predicate = {},
-                   .operands = {}};
+  HigherOrder call{
+      .kind = HigherOrder::Kind::kInline, .graphs = {graph}, .predicate = {}, .operands = {}};
   for (size_t i = place + 1; i < node.inputs.size(); ++i) {
     call.operands.push_back(node.inputs[i].second);
   }

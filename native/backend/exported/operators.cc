@@ -4,8 +4,8 @@
 #include <ATen/core/enum_tag.h>
 #include <ATen/core/jit_type.h>
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "program/allowed_operators.h"
@@ -52,8 +52,9 @@ constexpr std::array kOfExportedPrograms{
 
 /// No allow-list may open these: they take a pointer, read or write files, or change what is
 /// shared with other models.
-constexpr std::array kNever{"aten::set_", "aten::set", "aten::from_file", "aten::resize_",
-                            "aten::_resize_output_", "aten::resize_as_", "aten::save"};
+constexpr std::array kNever{
+    "aten::set_",       "aten::set", "aten::from_file", "aten::resize_", "aten::_resize_output_",
+    "aten::resize_as_", "aten::save"};
 
 bool contains(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -139,19 +140,40 @@ bool leaves_memory_as_it_was(const c10::OperatorHandle& op) {
 }
 
 bool may_return_its_input(const c10::OperatorHandle& op) {
-  constexpr std::array kThese{
-      "aten::dropout",         "aten::feature_dropout",    "aten::alpha_dropout",
-      "aten::atleast_1d",      "aten::atleast_2d",         "aten::atleast_3d",
-      "aten::meshgrid",        "aten::broadcast_tensors",  "aten::cartesian_prod",
-      "aten::feature_alpha_dropout", "aten::hsplit",       "aten::pad",
-      "aten::constant_pad_nd", "aten::type_as",            "aten::to",
-      "aten::cpu",             "aten::contiguous",         "aten::reshape",
-      "aten::flatten",         "aten::unflatten",          "aten::real",
-      "aten::conj",
-      "aten::resolve_conj",    "aten::resolve_neg",        "aten::_unsafe_view",
-      "aten::_reshape_alias",  "aten::_reshape_from_tensor", "aten::positive",
-      "aten::sum_to_size",     "aten::sparse_mask",        "aten::pixel_shuffle",
-      "aten::movedim",         "aten::moveaxis",           "aten::ravel"};
+  constexpr std::array kThese{"aten::dropout",
+                              "aten::feature_dropout",
+                              "aten::alpha_dropout",
+                              "aten::atleast_1d",
+                              "aten::atleast_2d",
+                              "aten::atleast_3d",
+                              "aten::meshgrid",
+                              "aten::broadcast_tensors",
+                              "aten::cartesian_prod",
+                              "aten::feature_alpha_dropout",
+                              "aten::hsplit",
+                              "aten::pad",
+                              "aten::constant_pad_nd",
+                              "aten::type_as",
+                              "aten::to",
+                              "aten::cpu",
+                              "aten::contiguous",
+                              "aten::reshape",
+                              "aten::flatten",
+                              "aten::unflatten",
+                              "aten::real",
+                              "aten::conj",
+                              "aten::resolve_conj",
+                              "aten::resolve_neg",
+                              "aten::_unsafe_view",
+                              "aten::_reshape_alias",
+                              "aten::_reshape_from_tensor",
+                              "aten::positive",
+                              "aten::sum_to_size",
+                              "aten::sparse_mask",
+                              "aten::pixel_shuffle",
+                              "aten::movedim",
+                              "aten::moveaxis",
+                              "aten::ravel"};
   return contains(kThese, std::string_view(op.operator_name().name));
 }
 

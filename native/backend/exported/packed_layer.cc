@@ -28,13 +28,15 @@ std::shared_ptr<const PackedLayer> PackedLayers::pack(const at::Tensor& weight,
     return at::isFloatingType(tensor.scalar_type()) && tensor.layout() == at::kStrided;
   };
   // Lower types compute in themselves: with float32 weights alone is it the same arithmetic.
-  if (weight.dim() != 2 || weight.numel() == 0 || weight.scalar_type() != at::kFloat) return nullptr;
+  if (weight.dim() != 2 || weight.numel() == 0 || weight.scalar_type() != at::kFloat)
+    return nullptr;
   if (bias.defined() && (!is_real(bias) || bias.scalar_type() != at::kFloat || bias.dim() != 1 ||
                          bias.size(0) != weight.size(0))) {
     return nullptr;
   }
-  const Key key{weight.const_data_ptr(), weight.size(0),   weight.size(1),
-                weight.stride(0),        weight.stride(1), bias.defined() ? bias.const_data_ptr() : nullptr};
+  const Key key{weight.const_data_ptr(), weight.size(0),
+                weight.size(1),          weight.stride(0),
+                weight.stride(1),        bias.defined() ? bias.const_data_ptr() : nullptr};
   auto& layer = layers_[key];
   if (!layer) {
     layer = std::make_shared<const PackedLayer>(weight, bias.defined() ? bias.contiguous() : bias,

@@ -147,8 +147,12 @@ class Builder {
     if (!found.handle) refuse(node, found.problem);
     const c10::OperatorHandle& op = *found.handle;
     if (is_identity(op, node)) return add_identity(scope, node);
-    Step step{.name = node.name, .call = op, .operands = operands_of(scope, node, op.schema()),
-              .results = {}, .written = {}, .zeroes = leaves_memory_as_it_was(op)};
+    Step step{.name = node.name,
+              .call = op,
+              .operands = operands_of(scope, node, op.schema()),
+              .results = {},
+              .written = {},
+              .zeroes = leaves_memory_as_it_was(op)};
     const auto& arguments = op.schema().arguments();
     for (size_t i = 0; i < arguments.size(); ++i) {
       const auto* alias = arguments[i].alias_info();
@@ -254,8 +258,8 @@ class Builder {
   void add_step(Scope& scope, const Node& node, Step step,
                 const std::vector<c10::Argument>& returns) {
     if (node.outputs.size() != returns.size()) {
-      refuse(node, "names " + std::to_string(node.outputs.size()) + " results, but the operator has " +
-                       std::to_string(returns.size()));
+      refuse(node, "names " + std::to_string(node.outputs.size()) +
+                       " results, but the operator has " + std::to_string(returns.size()));
     }
     for (size_t i = 0; i < returns.size(); ++i) {
       const bool is_list = returns[i].type()->kind() == c10::TypeKind::ListType;
@@ -285,11 +289,12 @@ class Builder {
   }
 
   void add_symbolic(Scope& scope, const Node& node, const SymbolicOperator& symbolic) {
-    Step step{.name = node.name, .call = symbolic.function, .operands = {}, .results = {},
-              .written = {}};
+    Step step{
+        .name = node.name, .call = symbolic.function, .operands = {}, .results = {}, .written = {}};
     for (const auto& [name, argument] : node.inputs) {
       const auto* list = std::get_if<ArgumentList>(&argument);
-      const std::span<const Argument> items = list ? std::span(list->items) : std::span(&argument, 1);
+      const std::span<const Argument> items =
+          list ? std::span(list->items) : std::span(&argument, 1);
       for (const Argument& item : items) {
         step.operands.push_back(operand_of(scope, item, nullptr, node.name));
       }
@@ -308,7 +313,10 @@ class Builder {
     const FoundHigherOrder found = read_higher_order(node);
     if (!found.call) refuse(node, found.problem);
     if (found.call->kind == HigherOrder::Kind::kInline) return add_inline(scope, node, *found.call);
-    Step step{.name = node.name, .call = SymbolicFunction{}, .operands = {}, .results = {},
+    Step step{.name = node.name,
+              .call = SymbolicFunction{},
+              .operands = {},
+              .results = {},
               .written = {}};
     if (found.call->predicate) {
       step.operands.push_back(operand_of(scope, *found.call->predicate, nullptr, node.name));
@@ -328,8 +336,8 @@ class Builder {
     if (found.call->kind == HigherOrder::Kind::kCond) {
       step.call = Cond{.if_true = plans[0], .if_false = plans[1]};
     } else {
-      step.call = WhileLoop{
-          .condition = plans[0], .body = plans[1], .carried = found.call->carried};
+      step.call =
+          WhileLoop{.condition = plans[0], .body = plans[1], .carried = found.call->carried};
     }
     plan_.steps.push_back(std::move(step));
   }
@@ -355,7 +363,8 @@ class Builder {
       }
     }
     add_nodes(inner);
-    if (graph.outputs.size() != node.outputs.size()) refuse(node, "expected as many results as its graph has");
+    if (graph.outputs.size() != node.outputs.size())
+      refuse(node, "expected as many results as its graph has");
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (const auto* name = std::get_if<ValueName>(&node.outputs[i])) {
         bind(scope, name->name, value_of(inner, graph.outputs[i], node));

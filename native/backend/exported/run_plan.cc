@@ -100,7 +100,8 @@ class Run {
     if (!is_right) throw engine::BackendError("a list holds " + value.tagKind());
   }
 
-  /// What the file shares with other runs is mapped for reading alone: a write would end the process.
+  /// What the file shares with other runs is mapped for reading alone: a write would end the
+  /// process.
   void require_own_memory(const Step& step) const {
     for (const size_t index : step.written) {
       const IValue& value = stack_[index];

@@ -57,9 +57,10 @@ UserInput user_input(const std::string& name, const Field& program) {
     const std::string_view expression = size["as_expr"]["expr_str"].text();
     const auto symbol = symbol_in(expression);
     if (!symbol) {
-      throw LoadError("input " + name + ": dimension " + std::to_string(i) + " depends on others (" +
-                      std::string(expression.substr(0, 100)) +
-                      "): export the model with a size of its own for each dimension, or a fixed one");
+      throw LoadError(
+          "input " + name + ": dimension " + std::to_string(i) + " depends on others (" +
+          std::string(expression.substr(0, 100)) +
+          "): export the model with a size of its own for each dimension, or a fixed one");
     }
     extents.push_back(extent_of(constraints, *symbol));
     user.symbols.push_back(*symbol);
@@ -97,7 +98,8 @@ void add_input(const Field& spec, const Field& program, Signature& signature) {
   const Argument argument = read_argument(input["arg"]);
   if (const auto* value = std::get_if<ValueName>(&argument)) {
     if (input["arg"].alternative() != "as_tensor") {
-      throw LoadError("input " + value->name + ": is a number that is given to each run: export the " +
+      throw LoadError("input " + value->name +
+                      ": is a number that is given to each run: export the " +
                       "model with a fixed one");
     }
     signature.user_inputs.push_back(user_input(value->name, program));
