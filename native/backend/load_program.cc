@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/backends.h"
+#include "exported/exported.h"
 #include "program/signal_backend.h"
 #include "program/text_backend.h"
 #include "runtime/runtime.h"
@@ -15,11 +16,8 @@ namespace {
 
 /// By the ending of the file.
 std::unique_ptr<Program> load_program(const std::string& path, const ComputeOptions& compute) {
-  if (std::filesystem::path(path).extension() == ".pt2") {
-    throw LoadError(std::filesystem::path(path).filename().string() +
-                    ": files of torch.export cannot be read yet");
-  }
-  return load_torchscript(path, compute);
+  const bool is_exported = std::filesystem::path(path).extension() == ".pt2";
+  return is_exported ? load_exported(path, compute) : load_torchscript(path, compute);
 }
 
 template <class Serve>

@@ -1,5 +1,6 @@
 """Tiny TorchScript files: models that must be served, and files that must be refused or fail."""
 
+import math
 from typing import Callable
 
 import eeg_families as families
@@ -343,13 +344,14 @@ def spread_logits(model: nn.Module) -> None:
     """So that different windows are put into different classes: logits of mean 0 and deviation 1
     over rhythms in noise."""
     generator = torch.Generator().manual_seed(0)
-    length = window_length(model)
+    shape = getattr(model, "window", (1, window_length(model)))
+    length = math.prod(shape)
     time = torch.arange(length) / 95
     hertz = torch.arange(1, 33).unsqueeze(1)
     rhythms = torch.sin(2 * torch.pi * hertz * time) + torch.randn((32, length), generator=generator)
     with torch.no_grad():
         plain = PlainCnn.forward if isinstance(model, PlainCnn) else type(model).forward
-        windows = rhythms.unsqueeze(1)
+        windows = rhythms.reshape(32, *shape)
         parts = windows.split(1 if isinstance(model, families.StateForOne) else 32)
         logits = torch.cat([plain(model, part) for part in parts])
         scale = 1 / logits.std(0)

@@ -187,6 +187,38 @@ def save_modernbert(directory: Path, size: int, **settings) -> int:
     return tokenizer.get_vocab_size()
 
 
+def save_gpt2(directory: Path, size: int, **settings) -> int:
+    """A byte-level BPE that adds no special token."""
+    return save_byte_level(directory, size, "$A", **settings)
+
+
+def save_llama(directory: Path, size: int, **settings) -> int:
+    """A byte-level BPE, as Llama's since its third: one token before the text."""
+    return save_byte_level(directory, size, "<s> $A", **settings)
+
+
+def save_byte_level(directory: Path, size: int, template: str, **settings) -> int:
+    vocabulary, merges = byte_pair_model(size)
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.add_special_tokens(ROBERTA_TOKENS)
+    return save_with_template(tokenizer, template, directory, **settings)
+
+
+def save_with_template(tokenizer: Tokenizer, template: str, directory: Path, **settings) -> int:
+    """Pairs follow one another, each as a text alone but for what precedes the first."""
+    added = [(token, tokenizer.token_to_id(token)) for token in template.split() if token != "$A"]
+    if added:
+        second = template.partition("$A")[2]
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=template, pair=f"{template} $B:0{second}", special_tokens=added
+        )
+    names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    saved = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **{**names, **settings})
+    saved.save_pretrained(directory)
+    return tokenizer.get_vocab_size()
+
+
 def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

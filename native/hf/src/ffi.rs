@@ -12,6 +12,8 @@ use crate::error::{Error, Result, catch_panic};
 use crate::tensors::{self, Tensor};
 use crate::tokenizer::{self, Family, Side, Tokenizer, Truncation};
 
+mod json;
+
 const OK: i32 = 0;
 const FAILED: i32 = 1;
 const TOO_LONG: i32 = 2;

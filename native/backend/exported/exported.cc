@@ -1,0 +1,214 @@
+#include "exported/exported.h"
+
+#include <ATen/core/Dict.h>
+#include <c10/core/InferenceMode.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "exported/archive.h"
+#include "exported/graph.h"
+#include "exported/plan_builder.h"
+#include "exported/signature.h"
+#include "program/run_limit.h"
+#include "runtime/runtime.h"
+
+namespace backend {
+namespace {
+
+constexpr int64_t kSchemaMajor = 8;
+
+void require_known_version(const Field& program) {
+  const Field version = program["schema_version"];
+  if (const int64_t major = version["major"].integer(); major != kSchemaMajor) {
+    const auto torch = program.find("torch_version");
+    throw LoadError("is of version " + std::to_string(major) + " of torch.export's schema" +
+                    (torch ? ", of PyTorch " + std::string(torch->text().substr(0, 40)) : "") +
+                    ", expected " + std::to_string(kSchemaMajor) +
+                    ": export the model again with PyTorch 2.6 to 2.15");
+  }
+}
+
+/// Everything that is read of a file, and nothing run.
+struct ReadProgram {
+  ExportedArchive archive;
+  Signature signature;
+  Graph graph;
+
+  explicit ReadProgram(const std::string& path) : archive(open_exported_archive(path)) {
+    try {
+      const hf::JsonDocument document(archive.graph);
+      const Field root(document.root());
+      require_known_version(root);
+      signature = read_signature(root);
+      const Field graph_module = root["graph_module"];
+      graph = read_graph(graph_module["graph"]);
+    } catch (const hf::Error& error) {
+      throw LoadError(std::string("its graph is no JSON: ") + error.what());
+    }
+    if (graph.inputs.size() != signature.inputs.size()) {
+      throw LoadError("its graph has " + std::to_string(graph.inputs.size()) +
+                      " inputs, but its signature " + std::to_string(signature.inputs.size()));
+    }
+    for (const UserOutput& output : signature.outputs) {
+      if (output.index >= graph.outputs.size()) throw LoadError("lacks outputs of its signature");
+    }
+    // Others are what buffers become: no run sees what another one left behind.
+    std::vector<Argument> outputs;
+    for (const UserOutput& output : signature.outputs) {
+      outputs.push_back(graph.outputs[output.index]);
+    }
+    graph.outputs = std::move(outputs);
+  }
+
+  const at::Tensor& tensor(const std::string& name) const {
+    for (const NamedTensors* tensors : {&archive.weights, &archive.constants}) {
+      if (const auto found = tensors->find(name); found != tensors->end()) return found->second;
+    }
+    throw LoadError("has no tensor " + name + ", which its signature names");
+  }
+};
+
+class ExportedProgram final : public Program {
+ public:
+  ExportedProgram(ReadProgram read, const ComputeOptions& compute)
+      : user_inputs_(std::move(read.signature.user_inputs)) {
+    for (const UserInput& user : user_inputs_) inputs_.push_back(user.input);
+    for (const UserOutput& output : read.signature.outputs) output_names_.push_back(output.name);
+    const Aliases aliases(read.graph, compute.allowed_operators);
+    PackedLayers layers(compute.dtype);
+    plan_ = build_plan(read.graph, bind_inputs(read, aliases),
+                       {.aliases = aliases,
+                        .added_operators = compute.allowed_operators,
+                        .layers = layers,
+                        .shared = shared_});
+    read.archive.weights.clear();
+    read.archive.constants.clear();
+    shared_.forget_unused();
+    read.archive.file->release_pages();
+  }
+
+  std::string kind() const override { return "exported"; }
+  const std::vector<ProgramInput>& inputs() const override { return inputs_; }
+  void prepare_thread() const override {}
+
+  c10::IValue run(std::vector<c10::IValue> inputs) const override {
+    require_sizes(inputs);
+    std::vector<c10::IValue> all;
+    all.reserve(given_.size());
+    for (const Given& given : given_) {
+      all.push_back(given.own ? c10::IValue(given.own->clone()) : std::move(inputs[given.user]));
+    }
+    std::vector<c10::IValue> outputs = run_plan(plan_, std::move(all), shared_);
+    if (outputs.size() == 1) return std::move(outputs.front());
+    c10::impl::GenericDict named(c10::StringType::get(), c10::AnyType::get());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      named.insert(output_names_[i], std::move(outputs[i]));
+    }
+    return named;
+  }
+
+ private:
+  /// An input of the plan: one of the caller's, or a copy of a tensor that runs write to.
+  struct Given {
+    size_t user = 0;
+    std::optional<at::Tensor> own;
+  };
+
+  std::vector<std::optional<c10::IValue>> bind_inputs(const ReadProgram& read,
+                                                      const Aliases& aliases) {
+    std::vector<std::optional<c10::IValue>> bound;
+    size_t users = 0;
+    for (size_t i = 0; i < read.signature.inputs.size(); ++i) {
+      const GraphInput& input = read.signature.inputs[i];
+      const auto* value = std::get_if<ValueName>(&read.graph.inputs[i]);
+      bound.emplace_back();
+      if (input.kind == GraphInput::Kind::kConstant) {
+        bound.back() = constant_of(input.constant);
+        continue;
+      }
+      if (value == nullptr) throw LoadError("its graph has a constant where a tensor is expected");
+      if (input.kind == GraphInput::Kind::kUser) {
+        given_.push_back({.user = users++, .own = {}});
+        continue;
+      }
+      const at::Tensor& tensor = read.tensor(input.tensor);
+      shared_.add(tensor);
+      if (aliases.is_written(read.graph, value->name)) {
+        given_.push_back({.user = 0, .own = tensor});
+      } else {
+        bound.back() = tensor;
+      }
+    }
+    return bound;
+  }
+
+  static c10::IValue constant_of(const Argument& argument) {
+    if (const auto* integer = std::get_if<int64_t>(&argument)) return *integer;
+    if (const auto* number = std::get_if<double>(&argument)) return *number;
+    if (const auto* boolean = std::get_if<bool>(&argument)) return *boolean;
+    if (const auto* text = std::get_if<std::string>(&argument)) return *text;
+    return {};
+  }
+
+  /// The conditions under which the model was exported: within them alone is the graph the model.
+  void require_sizes(const std::vector<c10::IValue>& inputs) const {
+    if (inputs.size() != user_inputs_.size()) {
+      throw engine::BackendError("the model takes " + std::to_string(user_inputs_.size()) +
+                                 " inputs, received " + std::to_string(inputs.size()));
+    }
+    std::map<std::string_view, int64_t> sizes;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      require_size(user_inputs_[i], inputs[i].toTensor(), sizes);
+    }
+  }
+
+  static void require_size(const UserInput& user, const at::Tensor& tensor,
+                           std::map<std::string_view, int64_t>& sizes) {
+    const auto refuse = [&](size_t dimension, const std::string& expected) {
+      throw engine::BackendError(
+          user.input.name + ": dimension " + std::to_string(dimension) + " is " +
+          std::to_string(tensor.size(static_cast<int64_t>(dimension))) + ", expected " + expected);
+    };
+    const std::vector<Extent>& extents = *user.input.sizes;
+    if (tensor.dim() != static_cast<int64_t>(extents.size()) ||
+        tensor.scalar_type() != *user.input.type) {
+      throw engine::BackendError(user.input.name + ": has another type or number of dimensions");
+    }
+    for (size_t i = 0; i < extents.size(); ++i) {
+      const int64_t size = tensor.size(static_cast<int64_t>(i));
+      if (size < extents[i].least) refuse(i, std::to_string(extents[i].least) + " or more");
+      if (size > extents[i].most) refuse(i, std::to_string(extents[i].most) + " or less");
+      if (user.symbols[i].empty()) continue;
+      const auto [known, is_new] = sizes.try_emplace(user.symbols[i], size);
+      if (known->second != size) refuse(i, std::to_string(known->second) + " as elsewhere");
+    }
+  }
+
+  std::vector<UserInput> user_inputs_;
+  std::vector<ProgramInput> inputs_;
+  std::vector<std::string> output_names_;
+  std::vector<Given> given_;
+  SharedMemory shared_;
+  Plan plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<Program> load_exported(const std::string& path, const ComputeOptions& compute) {
+  const std::string file = std::filesystem::path(path).filename().string();
+  limit_tensors();
+  const RunLimit limit(compute, file);  // what depends on no input is computed now
+  try {
+    const c10::InferenceMode inference_mode;
+    return std::make_unique<ExportedProgram>(ReadProgram(path), compute);
+  } catch (const LoadError& error) {
+    const std::string message = error.what();
+    throw LoadError(message.starts_with(file + ": ") ? message : file + ": " + message);
+  } catch (...) {
+    limit.throw_if_reached();
+    throw LoadError(file + ": " + message_of_current_exception());
+  }
+}
+
+}  // namespace backend

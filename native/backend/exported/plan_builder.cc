@@ -1,0 +1,453 @@
+#include "exported/plan_builder.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "backend/model_config.h"
+#include "exported/linear_nodes.h"
+#include "exported/operators.h"
+#include "program/run_limit.h"
+#include "runtime/runtime.h"
+
+namespace backend {
+namespace {
+
+using c10::IValue;
+
+/// What is computed beforehand stays in memory: not what is many times larger than its inputs.
+constexpr size_t kMostFolded = size_t{16} << 20U;
+
+[[noreturn]] void refuse(const Node& node, const std::string& problem) {
+  throw LoadError(node.target + " (node " + node.name + "): " + problem);
+}
+
+class Builder {
+ public:
+  explicit Builder(const PlanOptions& options) : options_(options) {}
+
+  Plan build(const Graph& graph, const std::vector<std::optional<IValue>>& inputs) {
+    Scope scope{.graph = graph, .values = {}};
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      const auto* name = std::get_if<ValueName>(&graph.inputs[i]);
+      if (name == nullptr) continue;  // a constant of the signature, which no node reads
+      Binding binding;
+      if (inputs[i]) {
+        binding.constant = inputs[i];
+      } else {
+        binding.slot = new_slot();
+        plan_.inputs.push_back(binding.slot);
+      }
+      bind(scope, name->name, std::move(binding));
+    }
+    add_nodes(scope);
+    for (const Argument& output : graph.outputs) {
+      plan_.outputs.push_back(operand_of(scope, output, nullptr, "the output"));
+    }
+    plan_.slots = next_slot_;
+    mark_last_uses();
+    return std::move(plan_);
+  }
+
+ private:
+  struct Scope {
+    const Graph& graph;
+    std::unordered_map<std::string, Binding> values;
+  };
+
+  Slot new_slot() { return next_slot_++; }
+
+  void bind(Scope& scope, const std::string& name, Binding binding) {
+    if (!scope.values.emplace(name, std::move(binding)).second) {
+      throw LoadError("two values have the name " + name);
+    }
+  }
+
+  const Binding& binding_of(const Scope& scope, const std::string& name, const std::string& user) {
+    const auto found = scope.values.find(name);
+    if (found == scope.values.end()) {
+      throw LoadError(user + ": takes the value " + name + ", which nothing before it gives");
+    }
+    return found->second;
+  }
+
+  void add_nodes(Scope& scope) {
+    for (const Node& node : scope.graph.nodes) {
+      if (++nodes_ % 64 == 0) check_run_limit();
+      if (node.target.starts_with("torch.ops.higher_order.")) {
+        add_higher_order(scope, node);
+      } else if (const auto symbolic = symbolic_operator(node.target)) {
+        add_symbolic(scope, node, *symbolic);
+      } else {
+        add_operator(scope, node);
+      }
+    }
+  }
+
+  // ---- Arguments ----
+
+  Operand operand_of(Scope& scope, const Argument& argument, const c10::Argument* expected,
+                     const std::string& user) {
+    Operand operand;
+    operand.expected = expected;
+    if (const auto* value = std::get_if<ValueName>(&argument)) {
+      const Binding& binding = binding_of(scope, value->name, user);
+      if (!binding.constant) {
+        operand.from = Operand::From::kSlot;
+        operand.slot = binding.slot;
+        return operand;
+      }
+      operand.constant = *binding.constant;
+    } else if (const auto* list = std::get_if<ArgumentList>(&argument)) {
+      return operand_of_list(scope, *list, expected, user);
+    } else {
+      operand.constant = constant_of(argument, user);
+    }
+    if (expected != nullptr) operand.constant = fitted(operand.constant, *expected);
+    return operand;
+  }
+
+  Operand operand_of_list(Scope& scope, const ArgumentList& list, const c10::Argument* expected,
+                          const std::string& user) {
+    if (expected == nullptr) throw LoadError(user + ": a list is given where none is expected");
+    Operand operand;
+    operand.from = Operand::From::kList;
+    operand.expected = expected;
+    for (const Argument& item : list.items) {
+      if (std::holds_alternative<ArgumentList>(item)) {
+        throw LoadError(user + ": lists inside lists are not supported");
+      }
+      operand.items.push_back(operand_of(scope, item, nullptr, user));
+    }
+    return operand;
+  }
+
+  static IValue constant_of(const Argument& argument, const std::string& user) {
+    return std::visit(
+        [&](const auto& value) -> IValue {
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::monostate>) {
+            return {};
+          } else if constexpr (std::is_same_v<Value, c10::ScalarType> ||
+                               std::is_same_v<Value, c10::MemoryFormat> ||
+                               std::is_same_v<Value, c10::Layout>) {
+            return static_cast<int64_t>(value);
+          } else if constexpr (std::is_constructible_v<IValue, Value>) {
+            return value;
+          } else {
+            throw LoadError(user + ": a graph is given where none is expected");
+          }
+        },
+        argument);
+  }
+
+  // ---- Operators of tensors ----
+
+  void add_operator(Scope& scope, const Node& node) {
+    FoundOperator found = find_operator(node.target, options_.added_operators);
+    if (!found.handle) refuse(node, found.problem);
+    const c10::OperatorHandle& op = *found.handle;
+    if (is_identity(op, node)) return add_identity(scope, node);
+    Step step{.name = node.name,
+              .call = op,
+              .operands = operands_of(scope, node, op.schema()),
+              .results = {},
+              .written = {},
+              .zeroes = leaves_memory_as_it_was(op)};
+    const auto& arguments = op.schema().arguments();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const auto* alias = arguments[i].alias_info();
+      if (alias != nullptr && alias->isWrite()) step.written.push_back(i);
+    }
+    if (step.written.empty() && can_fold(scope, node, op, step)) return fold(scope, node, step);
+    if (auto packed = packed_call(op, step.operands, options_.layers)) step.call = *packed;
+    add_step(scope, node, std::move(step), op.schema().returns());
+  }
+
+  std::vector<Operand> operands_of(Scope& scope, const Node& node,
+                                   const c10::FunctionSchema& schema) {
+    std::vector<Operand> operands;
+    operands.reserve(schema.arguments().size());
+    size_t used = 0;
+    for (const c10::Argument& expected : schema.arguments()) {
+      const auto input = std::ranges::find(node.inputs, expected.name(),
+                                           [](const auto& given) { return given.first; });
+      if (input != node.inputs.end()) {
+        ++used;
+        operands.push_back(operand_of(scope, input->second, &expected, node.name));
+      } else if (expected.default_value()) {
+        operands.emplace_back().constant = *expected.default_value();
+      } else {
+        refuse(node, "has no argument " + expected.name());
+      }
+    }
+    if (used != node.inputs.size()) {
+      refuse(node, "has arguments that the operator does not take in this LibTorch");
+    }
+    return operands;
+  }
+
+  /// What gives back its input: dropout outside of training, and what autograd alone needs.
+  static bool is_identity(const c10::OperatorHandle& op, const Node& node) {
+    const std::string& name = op.operator_name().name;
+    if (name == "aten::detach_" || name == "aten::detach" || name == "aten::alias" ||
+        name == "aten::lift_fresh") {
+      return true;
+    }
+    const bool is_dropout = name == "aten::dropout" || name == "aten::feature_dropout" ||
+                            name == "aten::alpha_dropout" || name == "aten::dropout_";
+    return is_dropout && std::ranges::any_of(node.inputs, [](const auto& input) {
+             const auto* value = std::get_if<bool>(&input.second);
+             return input.first == "train" && value != nullptr && !*value;
+           });
+  }
+
+  void add_identity(Scope& scope, const Node& node) {
+    const auto* from =
+        node.inputs.empty() ? nullptr : std::get_if<ValueName>(&node.inputs.front().second);
+    const auto* to =
+        node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs.front()) : nullptr;
+    if (from == nullptr || to == nullptr) refuse(node, "expected one tensor, to one");
+    bind(scope, to->name, binding_of(scope, from->name, node.name));
+  }
+
+  static bool is_constant(const Operand& operand) {
+    return operand.from == Operand::From::kConstant ||
+           (operand.from == Operand::From::kList &&
+            std::ranges::all_of(operand.items, is_constant));
+  }
+
+  bool can_fold(const Scope& scope, const Node& node, const c10::OperatorHandle& op,
+                const Step& step) const {
+    if (is_random(op) || step.zeroes || node.outputs.size() != 1) return false;
+    if (op.schema().returns().size() != 1) return false;
+    const auto* output = std::get_if<ValueName>(&node.outputs.front());
+    if (output == nullptr || !std::ranges::all_of(step.operands, is_constant)) return false;
+    return !options_.aliases.is_written(scope.graph, output->name);
+  }
+
+  void fold(Scope& scope, const Node& node, Step& step) {
+    const auto op = std::get<c10::OperatorHandle>(step.call);
+    const auto& output = std::get<ValueName>(node.outputs.front());
+    Plan alone;
+    alone.slots = 1;
+    alone.outputs.emplace_back().from = Operand::From::kSlot;
+    step.results = {Result{.is_list = false, .slots = {Slot{0}}}};
+    alone.steps.push_back(step);
+    IValue value = [&] {
+      try {
+        return run_plan(alone, {}, options_.shared).front();
+      } catch (const c10::Error&) {
+        refuse(node, message_of_current_exception());
+      }
+    }();
+    if (value.isTensor() && is_new_and_large(value.toTensor())) {
+      step.results.clear();
+      return add_step(scope, node, std::move(step), op.schema().returns());
+    }
+    if (value.isTensor()) options_.shared.add(value.toTensor());
+    bind(scope, output.name, {.constant = std::move(value), .slot = 0});
+  }
+
+  bool is_new_and_large(const at::Tensor& tensor) const {
+    if (!tensor.has_storage() || tensor.storage().nbytes() <= kMostFolded) return false;
+    return !options_.shared.contains(tensor);
+  }
+
+  // ---- Results ----
+
+  void add_step(Scope& scope, const Node& node, Step step,
+                const std::vector<c10::Argument>& returns) {
+    if (node.outputs.size() != returns.size()) {
+      refuse(node, "names " + std::to_string(node.outputs.size()) +
+                       " results, but the operator has " + std::to_string(returns.size()));
+    }
+    for (size_t i = 0; i < returns.size(); ++i) {
+      const bool is_list = returns[i].type()->kind() == c10::TypeKind::ListType;
+      const auto* list = std::get_if<ArgumentList>(&node.outputs[i]);
+      if (is_list != (list != nullptr)) refuse(node, "names a list for a tensor, or the reverse");
+      step.results.push_back(list ? result_of(scope, node, list->items)
+                                  : result_of(scope, node, {&node.outputs[i], 1}));
+      step.results.back().is_list = is_list;
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  Result result_of(Scope& scope, const Node& node, std::span<const Argument> outputs) {
+    Result result;
+    for (const Argument& output : outputs) {
+      if (const auto* value = std::get_if<ValueName>(&output)) {
+        const Slot slot = new_slot();
+        bind(scope, value->name, {.constant = {}, .slot = slot});
+        result.slots.emplace_back(slot);
+      } else if (std::holds_alternative<std::monostate>(output)) {
+        result.slots.emplace_back();
+      } else {
+        refuse(node, "gives what is neither a tensor nor a number");
+      }
+    }
+    return result;
+  }
+
+  void add_symbolic(Scope& scope, const Node& node, const SymbolicOperator& symbolic) {
+    Step step{
+        .name = node.name, .call = symbolic.function, .operands = {}, .results = {}, .written = {}};
+    for (const auto& [name, argument] : node.inputs) {
+      const auto* list = std::get_if<ArgumentList>(&argument);
+      const std::span<const Argument> items =
+          list ? std::span(list->items) : std::span(&argument, 1);
+      for (const Argument& item : items) {
+        step.operands.push_back(operand_of(scope, item, nullptr, node.name));
+      }
+    }
+    if (step.operands.size() < symbolic.fewest || step.operands.size() > symbolic.most) {
+      refuse(node, "has " + std::to_string(step.operands.size()) + " arguments");
+    }
+    if (node.outputs.size() != 1) refuse(node, "expected one result");
+    step.results.push_back(result_of(scope, node, node.outputs));
+    plan_.steps.push_back(std::move(step));
+  }
+
+  // ---- Graphs inside ----
+
+  void add_higher_order(Scope& scope, const Node& node) {
+    const FoundHigherOrder found = read_higher_order(node);
+    if (!found.call) refuse(node, found.problem);
+    if (found.call->kind == HigherOrder::Kind::kInline) return add_inline(scope, node, *found.call);
+    Step step{.name = node.name,
+              .call = SymbolicFunction{},
+              .operands = {},
+              .results = {},
+              .written = {}};
+    if (found.call->predicate) {
+      step.operands.push_back(operand_of(scope, *found.call->predicate, nullptr, node.name));
+    }
+    for (const Argument& operand : found.call->operands) {
+      step.operands.push_back(operand_of(scope, operand, nullptr, node.name));
+    }
+    std::vector<std::shared_ptr<const Plan>> plans;
+    for (const Graph* graph : found.call->graphs) {
+      const std::vector<std::optional<IValue>> none(graph->inputs.size());
+      plans.push_back(std::make_shared<const Plan>(build_plan(*graph, none, options_)));
+    }
+    for (const Argument& output : node.outputs) {
+      step.results.push_back(result_of(scope, node, {&output, 1}));
+    }
+    require_outputs(node, *found.call, plans);
+    if (found.call->kind == HigherOrder::Kind::kCond) {
+      step.call = Cond{.if_true = plans[0], .if_false = plans[1]};
+    } else {
+      step.call =
+          WhileLoop{.condition = plans[0], .body = plans[1], .carried = found.call->carried};
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  static void require_outputs(const Node& node, const HigherOrder& call,
+                              const std::vector<std::shared_ptr<const Plan>>& plans) {
+    const bool is_cond = call.kind == HigherOrder::Kind::kCond;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i]->inputs.size() != call.operands.size()) refuse(node, "has a graph of constants");
+      const bool is_condition = !is_cond && i == 0;
+      if (is_condition || plans[i]->outputs.size() == node.outputs.size()) continue;
+      refuse(node, "names " + std::to_string(node.outputs.size()) + " results, but its graph has " +
+                       std::to_string(plans[i]->outputs.size()));
+    }
+  }
+
+  void add_inline(Scope& scope, const Node& node, const HigherOrder& call) {
+    const Graph& graph = *call.graphs.front();
+    Scope inner{.graph = graph, .values = {}};
+    for (size_t i = 0; i < call.operands.size(); ++i) {
+      if (const auto* name = std::get_if<ValueName>(&graph.inputs[i])) {
+        bind(inner, name->name, value_of(scope, call.operands[i], node));
+      }
+    }
+    add_nodes(inner);
+    if (graph.outputs.size() != node.outputs.size())
+      refuse(node, "expected as many results as its graph has");
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (const auto* name = std::get_if<ValueName>(&node.outputs[i])) {
+        bind(scope, name->name, value_of(inner, graph.outputs[i], node));
+      }
+    }
+  }
+
+  Binding value_of(const Scope& scope, const Argument& argument, const Node& node) {
+    if (const auto* value = std::get_if<ValueName>(&argument)) {
+      return binding_of(scope, value->name, node.name);
+    }
+    if (std::holds_alternative<ArgumentList>(argument)) refuse(node, "is given a list");
+    return {.constant = constant_of(argument, node.name), .slot = 0};
+  }
+
+  // ---- Life of values ----
+
+  void mark_last_uses() {
+    std::vector<bool> is_used(next_slot_);
+    mark(plan_.outputs, is_used);
+    for (Step& step : std::views::reverse(plan_.steps)) {
+      for (Result& result : step.results) {
+        for (auto& slot : result.slots) {
+          if (slot && !is_used[*slot]) slot.reset();
+        }
+      }
+      mark(step.operands, is_used);
+    }
+  }
+
+  static void mark(std::vector<Operand>& operands, std::vector<bool>& is_used) {
+    for (Operand& operand : std::views::reverse(operands)) {
+      mark(operand.items, is_used);
+      if (operand.from != Operand::From::kSlot || is_used[operand.slot]) continue;
+      is_used[operand.slot] = true;
+      operand.is_last_use = true;
+    }
+  }
+
+  const PlanOptions& options_;
+  Plan plan_;
+  Slot next_slot_ = 0;
+  size_t nodes_ = 0;
+};
+
+template <typename Visit>
+void for_each_node(const Graph& graph, const Visit& visit) {
+  for (const Node& node : graph.nodes) {
+    visit(node);
+    for (const auto& [name, argument] : node.inputs) {
+      if (const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&argument)) {
+        for_each_node(**inner, visit);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Plan build_plan(const Graph& graph, const std::vector<std::optional<IValue>>& inputs,
+                const PlanOptions& options) {
+  return Builder(options).build(graph, inputs);
+}
+
+std::map<std::string, std::string> refused_operators(const Graph& graph,
+                                                     const std::set<std::string>& added_operators) {
+  std::map<std::string, std::string> refused;
+  for_each_node(graph, [&](const Node& node) {
+    std::string problem;
+    if (node.target.starts_with("torch.ops.higher_order.")) {
+      problem = read_higher_order(node).problem;
+    } else if (!symbolic_operator(node.target)) {
+      problem = find_operator(node.target, added_operators).problem;
+    }
+    if (!problem.empty()) refused.emplace(node.target, problem);
+  });
+  return refused;
+}
+
+std::map<std::string, size_t> count_operators(const Graph& graph) {
+  std::map<std::string, size_t> counts;
+  for_each_node(graph, [&](const Node& node) { ++counts[node.target]; });
+  return counts;
+}
+
+}  // namespace backend

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Exports a model with torch.export, as libtorch-serve takes it.
+
+    pip install torch transformers
+    python scripts/export.py path/to/classifier --output served-model
+    python scripts/export.py my_models.py:build --window 1,256 --output eeg_model.pt2
+    python scripts/export.py my_package.models:build --window 22,1000 --output eeg_model.pt2
+
+The first form takes the directory of a Hugging Face sequence classifier (save_pretrained) and writes a
+directory with model.pt2, config.json and the tokenizer. The others call a function without arguments that
+returns an nn.Module with its weights loaded, and write one file; --window is the shape of one window, without
+the batch.
+
+The number of rows, and of tokens, is left open as far as the model lets it: what cannot be left open is said.
+What was written is read back and compared with the model itself, alone and in a batch, before this ends with 0.
+See docs/export.md.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+Shapes = list[dict[int, object]] | None
+Inputs = tuple[Tensor, ...]
+
+MOST_ROWS = 1024
+# Tokens where neither the tokenizer nor config.json names a limit; --length says another.
+DEFAULT_LENGTH = 512
+# Some models look at the last tokens one by one: they begin to be the same program at some length.
+LEAST_LENGTHS = (1, 2, 3, 4)
+# Relative to the largest number of the answers, of float32 sums in another order.
+TOLERANCE = 1e-4
+
+
+class ExportError(Exception):
+    """What a person can do something about."""
+
+
+class TextClassifier(nn.Module):
+    """input_ids, attention_mask and token_type_ids, int64 [batch, length], to logits [batch, labels]."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
+    ) -> Tensor:
+        types = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
+        return self.model(input_ids=input_ids, attention_mask=attention_mask, **types).logits
+
+
+def load_text_model(directory: Path, length: int | None) -> tuple[TextClassifier, object, int]:
+    """The classifier in float32, its tokenizer, and how many tokens it takes at most."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    model = AutoModelForSequenceClassification.from_pretrained(directory, dtype=torch.float32).eval()
+    config = model.config
+    config.use_cache = False
+    if config.pad_token_id is None:
+        # Decoders answer from the last token that is no padding: without it they take one text at a time.
+        if tokenizer.pad_token_id is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        config.pad_token_id = tokenizer.pad_token_id
+    if config.pad_token_id is None:
+        raise ExportError("config.json: pad_token_id: expected the token that fills short texts")
+    positions = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
+    if "position_ids" in inspect.signature(model.forward).parameters and has_offset(model):
+        positions -= config.pad_token_id + 1
+    limit = min(positions, tokenizer.model_max_length)
+    if limit > 1_000_000:
+        limit = DEFAULT_LENGTH
+    if length is not None:
+        if length > limit and positions <= 1_000_000:
+            raise ExportError(f"--length: the model takes at most {limit} tokens")
+        limit = length
+    tokenizer.model_max_length = limit
+    return TextClassifier(model), tokenizer, limit
+
+
+def has_offset(model: nn.Module) -> bool:
+    """Whether positions count from the padding token's number, as RoBERTa's do."""
+    tables = [part for name, part in model.named_modules() if name.endswith(".position_embeddings")]
+    return any(getattr(table, "padding_idx", None) is not None for table in tables)
+
+
+def text_inputs(model: TextClassifier, tokenizer: object, lengths: list[int]) -> Inputs:
+    """Rows of ordinary tokens, padded on the right."""
+    padding = model.model.config.pad_token_id
+    special = set(tokenizer.all_special_ids) | {padding}
+    words = torch.tensor([token for token in range(len(tokenizer)) if token not in special])
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.full((len(lengths), max(lengths)), padding)
+    mask = torch.zeros_like(ids)
+    for row, length in enumerate(lengths):
+        ids[row, :length] = words[torch.randint(len(words), (length,), generator=generator)]
+        ids[row, length - 1] = tokenizer.eos_token_id or tokenizer.sep_token_id or ids[row, length - 1]
+        mask[row, :length] = 1
+    takes_types = "token_type_ids" in inspect.signature(model.model.forward).parameters
+    if takes_types and "token_type_ids" in tokenizer.model_input_names:
+        return ids, mask, torch.zeros_like(ids)
+    return ids, mask
+
+
+def text_shapes(inputs: Inputs, limit: int, static: bool) -> Iterator[tuple[str, Shapes]]:
+    """From the most open to the least: what it means for the server, and the dimensions."""
+    for rows in () if static else (MOST_ROWS,):
+        for least in LEAST_LENGTHS:
+            open_rows = torch.export.Dim("batch", min=1, max=rows)
+            tokens = torch.export.Dim("length", min=least, max=limit)
+            yield f"any number of texts, of {least} to {limit} tokens", [
+                {0: open_rows, 1: tokens} for _ in inputs
+            ]
+    for least in LEAST_LENGTHS:
+        tokens = torch.export.Dim("length", min=least, max=limit)
+        yield f"one text at a time, of {least} to {limit} tokens", [{1: tokens} for _ in inputs]
+
+
+def window_shapes(static: bool) -> Iterator[tuple[str, Shapes]]:
+    if not static:
+        rows = torch.export.Dim("batch", min=1, max=MOST_ROWS)
+        yield "any number of windows", [{0: rows}]
+    yield "one window at a time", None
+
+
+def export(
+    module: nn.Module, inputs: Inputs, shapes: Iterator[tuple[str, Shapes]]
+) -> tuple[torch.export.ExportedProgram, str]:
+    """The first of `shapes` that torch.export takes, and what it means. Says why those before were not."""
+    reasons = []
+    for meaning, dimensions in shapes:
+        rows = inputs if dimensions and 0 in dimensions[0] else tuple(tensor[:1] for tensor in inputs)
+        arguments = tuple(dimensions) if dimensions else None
+        try:
+            with torch.no_grad():
+                program = torch.export.export(module, rows, dynamic_shapes=arguments)
+        except Exception as error:  # of many classes, from every layer of the tracer
+            reason = " ".join(str(error).split())
+            reasons.append(f"  {meaning}: {reason[:600]}")
+            continue
+        if reasons:
+            print(f"Exported for {meaning}. What was tried before, and why it cannot be:")
+            print("\n".join(reasons))
+        return program, meaning
+    raise ExportError(
+        "torch.export takes this model in no form:\n" + "\n".join(reasons) + "\nThe usual causes: an `if` "
+        "on the values of a tensor (use torch.where or torch.cond), .item(), a loop over rows, a size written "
+        "down as a number. https://docs.pytorch.org/docs/stable/export.html shows how each is rewritten."
+    )
+
+
+def save(program: torch.export.ExportedProgram, path: Path, decompose: bool) -> Callable[..., Tensor]:
+    """Written, and read back: what the file computes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.export.save(program.run_decompositions() if decompose else program, path)
+    return torch.export.load(path).module()
+
+
+def check(written: Callable[..., Tensor], module: nn.Module, batches: list[Inputs]) -> float:
+    """The largest difference to the module itself, relative to its largest answer."""
+    worst = 0.0
+    for inputs in batches:
+        with torch.no_grad():
+            expected, answer = single(module(*inputs)), single(written(*inputs))
+        scale = max(1.0, expected.abs().max().item())
+        worst = max(worst, (expected - answer).abs().max().item() / scale)
+    if not worst <= TOLERANCE:
+        raise ExportError(f"What was exported answers otherwise than the model: {worst:.1e} of the largest logit")
+    return worst
+
+
+def single(output: object) -> Tensor:
+    if isinstance(output, Tensor):
+        return output
+    values = list(output.values()) if isinstance(output, dict) else list(output)
+    if len(values) != 1:
+        raise ExportError(f"The model returns {len(values)} values, expected one tensor of scores")
+    return single(values[0])
+
+
+def warn_of_company(module: nn.Module, inputs: Inputs, lengths: list[int]) -> None:
+    """Models that mix padding into their answers are served, but never padded."""
+    for row, length in enumerate(lengths):
+        alone = tuple(tensor[row : row + 1, :length] for tensor in inputs)
+        with torch.no_grad():
+            difference = (module(*alone) - module(*inputs)[row]).abs().max().item()
+        if difference > TOLERANCE:
+            print("This model answers otherwise in a padded batch than alone: texts of different lengths will "
+                  "not share a run.")
+            return
+
+
+def export_text(arguments: argparse.Namespace) -> str:
+    module, tokenizer, limit = load_text_model(Path(arguments.model), arguments.length)
+    lengths = [min(11, limit), min(7, limit)]
+    inputs = text_inputs(module, tokenizer, lengths)
+    program, meaning = export(module, inputs, text_shapes(inputs, limit, arguments.static))
+    output = Path(arguments.output or "exported-model")
+    written = save(program, output / "model.pt2", arguments.decompose)
+    tokenizer.save_pretrained(output)
+    module.model.config.save_pretrained(output)
+    rows = [[5], [limit // 2 + 1], [limit]]
+    if "any number" in meaning:
+        rows += [lengths, [limit, 5, limit // 2 + 1]]
+    error = check(written, module, [text_inputs(module, tokenizer, row) for row in rows])
+    warn_of_company(module, inputs, lengths)
+    return f"{output}: {meaning}; largest difference to the model {error:.1e}"
+
+
+def export_signal(arguments: argparse.Namespace) -> str:
+    if not arguments.window:
+        raise ExportError("--window: expected the shape of one window, as in --window 1,256")
+    shape = [int(size) for size in arguments.window.split(",")]
+    module = build(arguments.model).eval()
+    generator = torch.Generator().manual_seed(0)
+    windows = torch.randn([5, *shape], generator=generator)
+    program, meaning = export(module, (windows[:2],), window_shapes(arguments.static))
+    output = Path(arguments.output or "eeg_model.pt2")
+    written = save(program, output, arguments.decompose)
+    rows = [windows[:1], windows[1:2]] + ([windows] if "any number" in meaning else [])
+    error = check(written, module, [(row,) for row in rows])
+    return f"{output}: {meaning} of shape {shape}; largest difference to the model {error:.1e}"
+
+
+def build(name: str) -> nn.Module:
+    """What FILE.py:FUNCTION or PACKAGE.MODULE:FUNCTION returns."""
+    place, _, function = name.rpartition(":")
+    if not place:
+        raise ExportError(f"{name}: expected a directory, FILE.py:FUNCTION or MODULE:FUNCTION")
+    if place.endswith(".py"):
+        sys.path.insert(0, str(Path(place).resolve().parent))
+        place = Path(place).stem
+    sys.path.insert(0, ".")
+    module = getattr(importlib.import_module(place), function)()
+    if not isinstance(module, nn.Module):
+        raise ExportError(f"{name} returned a {type(module).__name__}, expected an nn.Module")
+    return module
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", help="a directory, FILE.py:FUNCTION or MODULE:FUNCTION")
+    parser.add_argument("--output", help="directory (text) or file (signal) to write")
+    parser.add_argument("--window", help="shape of one window of a signal model: 1,256")
+    parser.add_argument("--length", type=int, help="tokens of the longest text, if not the model's own limit")
+    parser.add_argument("--static", action="store_true", help="one text or window at a time, from the start")
+    parser.add_argument("--decompose", action="store_true", help="rewrite into the core operators of ATen")
+    arguments = parser.parse_args()
+    try:
+        run = export_text if Path(arguments.model).is_dir() else export_signal
+        print(run(arguments))
+    except ExportError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
