@@ -13,7 +13,9 @@ namespace {
 size_t longest_company(size_t length, Company company) {
   constexpr size_t kFew = 4;
   constexpr size_t kShare = 8;
-  if (company == Company::kEqualLengths) return length;
+  // What no token is left of has no answer of its own: whatever comes of it, no other text shares
+  // it.
+  if (company == Company::kEqualLengths || length == 0) return length;
   if (company == Company::kAnyLengths) return std::numeric_limits<size_t>::max();
   return length + std::max(kFew, length / kShare);
 }
