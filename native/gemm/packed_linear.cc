@@ -63,6 +63,7 @@ void PackedLinear::multiply(const Operands& operands, int64_t first_output, int6
       .rows = operands.rows,
       .row_bytes = inputs_ * static_cast<int64_t>(sizeof(float)),
       .tile_rows = kernel_->tile_rows,
+      .row_step = 1,
       .panel_width = panel_width(),
       .first_output = first_output,
       .outputs = count,

@@ -20,8 +20,9 @@ inline constexpr const char* kIllegal = "it ended in an illegal instruction";
 /// Of a float's last place; rounding adds half of it.
 inline constexpr float kUlp = std::numeric_limits<float>::epsilon();
 
-/// Inputs that fill vectors, pairs and groups, and that do not. Columns between rows must stay.
-inline constexpr int64_t kInputCounts[] = {1, 37, 64};
+/// Inputs that fill vectors, pairs, groups and tiles, and that do not. Columns between rows must
+/// stay.
+inline constexpr int64_t kInputCounts[] = {1, 37, 64, 150};
 inline constexpr int64_t kGap = 5;
 inline constexpr float kUntouched = 777;
 

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "choice.h"
+#include "emulated_tiles.h"
 #include "no_instruction.h"
 #include "supported_kernels.h"
 
@@ -70,6 +72,47 @@ TEST(Trial, EveryKernelOfThisProcessorPasses) {
   for (const auto* kernel : supported_int8_kernels()) EXPECT_EQ(find_problem(*kernel), "");
   for (const auto* kernel : supported_bfloat16_kernels()) EXPECT_EQ(find_problem(*kernel), "");
 }
+
+#if defined(__x86_64__)
+/// The tiles are there from `begin` to `end` alone, whatever the processor has.
+std::optional<EmulatedTiles> emulated;
+
+template <class AnyKernel, const AnyKernel& kKernel>
+AnyKernel with_emulation() {
+  AnyKernel kernel = kKernel;
+  kernel.begin = [](int64_t rows) {
+    emulated.emplace();
+    kKernel.begin(rows);
+  };
+  kernel.end = [] {
+    kKernel.end();
+    emulated.reset();
+  };
+  return kernel;
+}
+
+/// AMX passes where it is, or is emulated; where it is not, it ends in the trap and not in the
+/// process's end.
+template <class AnyKernel, const AnyKernel& kKernel>
+void expect_tried(const std::vector<const AnyKernel*>& testable,
+                  const std::vector<const AnyKernel*>& supported) {
+  if (std::ranges::find(testable, &kKernel) == testable.end()) {
+    GTEST_SKIP() << "needs more instructions than tiles that this processor lacks";
+  }
+  EXPECT_EQ(find_problem(with_emulation<AnyKernel, kKernel>()), "");
+  const bool is_there = std::ranges::find(supported, &kKernel) != supported.end();
+  EXPECT_EQ(find_problem(kKernel), is_there ? "" : kIllegal);
+}
+
+TEST(Trial, TriesTilesInInt8) {
+  expect_tried<Int8Kernel, gemm::kInt8AmxKernel>(testable_int8_kernels(), supported_int8_kernels());
+}
+
+TEST(Trial, TriesTilesInBFloat16) {
+  expect_tried<BFloat16Kernel, gemm::kBFloat16AmxKernel>(testable_bfloat16_kernels(),
+                                                         supported_bfloat16_kernels());
+}
+#endif
 
 /// Of every number of rows and every type of stored weights.
 TEST(Trial, FindsAWrongOrIllegalTile) {

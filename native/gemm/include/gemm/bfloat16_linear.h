@@ -25,8 +25,10 @@ class BFloat16Rows {
 
   int64_t rows() const { return rows_; }
 
-  /// From this row on, each filled up with a zero to an even number of inputs.
+  /// From this row on, each filled up with zeros to the kernel's stride, and the rows themselves to
+  /// its step.
   const uint16_t* values(int64_t row) const { return values_.get() + row * stride_; }
+  int64_t stride() const { return stride_; }
 
  private:
   int64_t rows_;
@@ -51,7 +53,8 @@ class BFloat16Linear {
 
   int64_t panel_width() const;
 
-  /// Whether this processor has instructions for it (AVX512-BF16). Without, it is right, but slow.
+  /// Whether this processor has instructions for it (AMX, AVX512-BF16). Without, it is right, but
+  /// slow.
   static bool is_fast();
 
   /// Why a faster kernel of this processor is not used, a line each; for the log.

@@ -33,8 +33,10 @@ class QuantizedRows {
 
   int64_t rows() const { return static_cast<int64_t>(scales_.size()); }
 
-  /// From this row on: the values, filled up with zeros to the kernel's stride, and the scales.
+  /// From this row on: the values, filled up with zeros to the kernel's stride, and the rows to its
+  /// step; and the scales.
   const uint8_t* values(int64_t row) const { return values_.get() + row * stride_; }
+  int64_t stride() const { return stride_; }
   const RowScale* scales(int64_t row) const { return scales_.data() + row; }
 
  private:
