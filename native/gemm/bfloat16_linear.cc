@@ -33,8 +33,8 @@ BFloat16Rows::BFloat16Rows(const BFloat16Kernel& kernel, const float* x, int64_t
                            int64_t x_stride, int64_t inputs)
     : rows_(rows),
       stride_(row_stride(inputs, kernel.inputs_together, kernel.row_step)),
-      values_(std::make_unique_for_overwrite<uint16_t[]>(
-          static_cast<size_t>(filled_up(rows, kernel.row_step) * stride_))) {
+      values_(
+          make_aligned<uint16_t>(static_cast<size_t>(filled_up(rows, kernel.row_step) * stride_))) {
   for (int64_t i = 0; i < rows; ++i) {
     uint16_t* const values = values_.get() + i * stride_;
     kernel.round(x + i * x_stride, values, inputs);
@@ -60,14 +60,16 @@ BFloat16Linear::BFloat16Linear(const BFloat16Kernel& kernel, const float* weight
   const int64_t width = panel_width();
   const int64_t panel_size = filled_up(inputs, kernel.inputs_together) * width;
   const int64_t panels = ceil_divide(outputs, width);
-  panels_.resize(static_cast<size_t>(panels * panel_size));
+  const auto size = static_cast<size_t>(panels * panel_size);
+  panels_ = make_aligned<uint16_t>(size);
+  std::fill_n(panels_.get(), size, uint16_t{0});
   bias_.resize(static_cast<size_t>(panels * width));
   if (bias != nullptr) std::copy_n(bias, outputs, bias_.begin());
   std::vector<uint16_t> row(static_cast<size_t>(inputs));
   for (int64_t output = 0; output < outputs; ++output) {
     // The portable one: a kernel on trial runs nowhere but there.
     kPortableBFloat16Kernel.round(weight + output * inputs, row.data(), inputs);
-    uint16_t* const panel = panels_.data() + output / width * panel_size;
+    uint16_t* const panel = panels_.get() + output / width * panel_size;
     for (int64_t k = 0; k < inputs; ++k) {
       panel[(k / kPair * width + output % width) * kPair + k % kPair] = row[static_cast<size_t>(k)];
     }
@@ -91,7 +93,7 @@ void BFloat16Linear::multiply(const BFloat16Rows& x, float* y, int64_t y_stride,
                         .y_stride = y_stride,
                         .activation = activation == Activation::kGelu ? best_gelu(width) : nullptr};
   const auto compute = [&](const TilePlace& place) {
-    const uint16_t* const panel = panels_.data() + place.panel * width * inputs;
+    const uint16_t* const panel = panels_.get() + place.panel * width * inputs;
     const Prefetch prefetch =
         next_panel(panel, panel_bytes, place, inputs / kernel_->inputs_together);
     kernel_->tiles[place.rows - 1]({.a = x.values(place.row),

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "tiling.h"
 
 namespace gemm {
 namespace {
-
-constexpr size_t kAlignment = 64;
 
 int64_t bytes_of(Storage storage) { return storage == Storage::kFloat32 ? 4 : 2; }
 
@@ -45,9 +42,7 @@ int64_t PackedLinear::panel_width() const { return kernel_->panel_width; }
 
 void PackedLinear::pack(const void* weight) {
   const size_t bytes = bias_.size() * static_cast<size_t>(inputs_ * bytes_of(storage_));
-  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  panels_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
-  if (!panels_) throw std::bad_alloc();
+  panels_ = make_aligned<std::byte>(bytes);
   if (storage_ == Storage::kFloat32) {
     pack_panels(static_cast<const float*>(weight), reinterpret_cast<float*>(panels_.get()),
                 outputs_, inputs_, panel_width());

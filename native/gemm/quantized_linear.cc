@@ -51,8 +51,8 @@ QuantizedRows::QuantizedRows(const float* x, int64_t rows, int64_t x_stride, int
 QuantizedRows::QuantizedRows(const Int8Kernel& kernel, const float* x, int64_t rows,
                              int64_t x_stride, int64_t inputs)
     : stride_(row_stride(inputs, kernel.inputs_together, kernel.row_step)),
-      values_(std::make_unique_for_overwrite<uint8_t[]>(
-          static_cast<size_t>(filled_up(rows, kernel.row_step) * stride_))),
+      values_(
+          make_aligned<uint8_t>(static_cast<size_t>(filled_up(rows, kernel.row_step) * stride_))),
       scales_(static_cast<size_t>(rows)) {
   for (int64_t i = 0; i < rows; ++i) {
     uint8_t* const values = values_.get() + i * stride_;
@@ -79,7 +79,9 @@ QuantizedLinear::QuantizedLinear(const Int8Kernel& kernel, const float* weight, 
   const int64_t width = panel_width();
   const int64_t panel_bytes = filled_up(inputs, kernel.inputs_together) * width;
   const auto padded = static_cast<size_t>(ceil_divide(outputs, width) * width);
-  panels_.resize(padded * static_cast<size_t>(filled_up(inputs, kernel.inputs_together)));
+  const size_t size = padded * static_cast<size_t>(filled_up(inputs, kernel.inputs_together));
+  panels_ = make_aligned<int8_t>(size);
+  std::fill_n(panels_.get(), size, int8_t{0});
   scales_.resize(padded);
   sums_.resize(padded);
   bias_.resize(padded);
@@ -87,7 +89,7 @@ QuantizedLinear::QuantizedLinear(const Int8Kernel& kernel, const float* weight, 
   for (int64_t output = 0; output < outputs; ++output) {
     const float* row = weight + output * inputs;
     const float scale = scale_of(row, inputs);
-    int8_t* panel = panels_.data() + output / width * panel_bytes;
+    int8_t* panel = panels_.get() + output / width * panel_bytes;
     int32_t sum = 0;
     for (int64_t k = 0; k < inputs; ++k) {
       const auto value = static_cast<int32_t>(std::nearbyint(scale > 0 ? row[k] / scale : 0));
@@ -115,7 +117,7 @@ void QuantizedLinear::multiply(const QuantizedRows& x, float* y, int64_t y_strid
                         .y_stride = y_stride,
                         .activation = activation == Activation::kGelu ? best_gelu(width) : nullptr};
   const auto compute = [&](const TilePlace& place) {
-    const int8_t* const panel = panels_.data() + place.panel * width * inputs;
+    const int8_t* const panel = panels_.get() + place.panel * width * inputs;
     const Prefetch prefetch =
         next_panel(panel, width * inputs, place, inputs / kernel_->inputs_a_step);
     kernel_->tiles[place.rows - 1]({.a = x.values(place.row),

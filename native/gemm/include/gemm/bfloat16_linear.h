@@ -1,12 +1,11 @@
 // Linear layers that multiply in bfloat16.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "gemm/aligned.h"
 #include "gemm/packed_linear.h"
 
 namespace gemm {
@@ -33,7 +32,7 @@ class BFloat16Rows {
  private:
   int64_t rows_;
   int64_t stride_;
-  std::unique_ptr<uint16_t[]> values_;
+  AlignedArray<uint16_t> values_;
 };
 
 /// y = x Wᵀ + b with x and W in bfloat16, sums, bias and y in float32.
@@ -63,9 +62,9 @@ class BFloat16Linear {
  private:
   const BFloat16Kernel* kernel_;
   int64_t inputs_;
-  std::vector<uint16_t> panels_;  ///< [panels, inputs / 2, panel_width, 2], inputs and outputs
-                                  ///< filled up with zeros
-  std::vector<float> bias_;       ///< filled up to whole panels
+  AlignedArray<uint16_t> panels_;  ///< [panels, inputs / 2, panel_width, 2], inputs and outputs
+                                   ///< filled up with zeros
+  std::vector<float> bias_;        ///< filled up to whole panels
 };
 
 }  // namespace gemm

@@ -1,13 +1,11 @@
 // Linear layers whose weights are kept in 8-bit integers.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "gemm/aligned.h"
 #include "gemm/packed_linear.h"
 
 namespace gemm {
@@ -41,7 +39,7 @@ class QuantizedRows {
 
  private:
   int64_t stride_;
-  std::unique_ptr<uint8_t[]> values_;
+  AlignedArray<uint8_t> values_;
   std::vector<RowScale> scales_;
 };
 
@@ -72,8 +70,8 @@ class QuantizedLinear {
  private:
   const Int8Kernel* kernel_;
   int64_t inputs_;
-  std::vector<int8_t> panels_;  ///< [panels, inputs / 4, panel_width, 4], inputs and
-                                ///< outputs filled up with zeros
+  AlignedArray<int8_t> panels_;  ///< [panels, inputs / 4, panel_width, 4], inputs and
+                                 ///< outputs filled up with zeros
   // Of each output, filled up to whole panels:
   std::vector<float> scales_;
   std::vector<int32_t> sums_;  ///< of the weights, for the zero points
