@@ -79,15 +79,42 @@ inline void prefetch_bytes(const char* from, int64_t count) {
   for (int64_t i = 0; i < count; i += kTileRowBytes) __builtin_prefetch(from + i, 0, 2);
 }
 
-/// The sums of up to 32 rows and 32 columns, to memory. Only whole tiles can be.
-template <class Number>
-void store_sums(Number* to, int64_t stride, bool is_tall) {
+/// Every row of a tile of sums begins as the bias: that is a stride of 0.
+template <bool kIsTall>
+void begin_sums(const float* bias) {
+  load_tile<kSums>(bias, 0);
+  load_tile<kSums + 1>(bias + kTileSide, 0);
+  if constexpr (kIsTall) {
+    load_tile<kSums + 2>(bias, 0);
+    load_tile<kSums + 3>(bias + kTileSide, 0);
+  }
+}
+
+/// The sums of 16 or 32 rows and 32 columns, to memory.
+template <bool kIsTall, class Number>
+void store_sums(Number* to, int64_t stride) {
   const int64_t stride_bytes = stride * static_cast<int64_t>(sizeof(Number));
   store_tile<kSums>(to, stride_bytes);
   store_tile<kSums + 1>(to + kTileSide, stride_bytes);
-  if (!is_tall) return;
-  store_tile<kSums + 2>(to + kTileSide * stride, stride_bytes);
-  store_tile<kSums + 3>(to + kTileSide * stride + kTileSide, stride_bytes);
+  if constexpr (kIsTall) {
+    store_tile<kSums + 2>(to + kTileSide * stride, stride_bytes);
+    store_tile<kSums + 3>(to + kTileSide * stride + kTileSide, stride_bytes);
+  }
+}
+
+/// The same of as many rows as are wanted; memory behind them is not touched.
+template <bool kIsTall>
+void store_rows(float* to, int64_t stride, int64_t rows) {
+  constexpr int64_t kMost = kIsTall ? 2 * kTileSide : kTileSide, kColumns = 2 * kTileSide;
+  if (rows == kMost) {
+    store_sums<kIsTall>(to, stride);
+    return;
+  }
+  alignas(kTileRowBytes) float sums[kMost * kColumns];
+  store_sums<kIsTall>(sums, kColumns);
+  for (int64_t row = 0; row < rows; ++row) {
+    __builtin_memcpy(to + row * stride, sums + row * kColumns, kColumns * sizeof(float));
+  }
 }
 
 }  // namespace

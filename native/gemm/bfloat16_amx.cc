@@ -12,17 +12,6 @@ constexpr int64_t kRows = 2 * kTileSide;
 constexpr int64_t kStep = kTileRowBytes / sizeof(uint16_t);
 constexpr int64_t kPanelWidth = 2 * kTileSide;
 
-/// Every row of a tile of sums begins as the bias: that is a stride of 0.
-template <bool kIsTall>
-void begin_sums(const float* bias) {
-  load_tile<kSums>(bias, 0);
-  load_tile<kSums + 1>(bias + kTileSide, 0);
-  if constexpr (kIsTall) {
-    load_tile<kSums + 2>(bias, 0);
-    load_tile<kSums + 3>(bias + kTileSide, 0);
-  }
-}
-
 /// kIsTall: of 17 to 32 rows, else up to 16.
 template <bool kIsTall>
 void compute_tile(const BFloat16Tile& tile) {
@@ -44,16 +33,7 @@ void compute_tile(const BFloat16Tile& tile) {
       multiply_bfloat16<kSums + 3, kLastRows, kRight>();
     }
   }
-  if (tile.rows == (kIsTall ? kRows : kTileSide)) {
-    store_sums(tile.c, tile.c_stride, kIsTall);
-    return;
-  }
-  alignas(kTileRowBytes) float sums[kRows * kPanelWidth];
-  store_sums(sums, kPanelWidth, kIsTall);
-  for (int64_t row = 0; row < tile.rows; ++row) {
-    __builtin_memcpy(tile.c + row * tile.c_stride, sums + row * kPanelWidth,
-                     kPanelWidth * sizeof(float));
-  }
+  store_rows<kIsTall>(tile.c, tile.c_stride, tile.rows);
 }
 
 struct Tiles {

@@ -36,7 +36,7 @@ void compute_sums(const Int8Tile& tile, int32_t* sums) {
       multiply_int8<kSums + 3, kLastRows, kRight>();
     }
   }
-  store_sums(sums, kPanelWidth, kIsTall);
+  store_sums<kIsTall>(sums, kPanelWidth);
 }
 
 template <bool kIsTall>

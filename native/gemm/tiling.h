@@ -16,6 +16,9 @@ constexpr int kWidestPanel = 32;
 /// Rows of x that are taken together stay in the second-level cache while the panels stream by.
 constexpr int64_t kBlockBytes = 262'144;
 
+/// Where more is done to each panel than to read it: of a processor with 2 MiB of that cache.
+constexpr int64_t kLargeBlockBytes = 1'048'576;
+
 inline int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline int64_t filled_up(int64_t count, int64_t step) { return ceil_divide(count, step) * step; }
@@ -40,6 +43,7 @@ struct Product {
   float* y;  ///< [rows, outputs]
   int64_t y_stride;
   ActivationFunction activation;  ///< or null
+  int64_t block_bytes = kBlockBytes;
 };
 
 /// A tile's part of the work, and where its result goes: [rows, panel_width].
@@ -106,7 +110,7 @@ template <class Compute>
 void for_each_tile(const Product& product, const Compute& compute) {
   if (product.outputs == 0) return;
   const int64_t tile_bytes = std::max<int64_t>(1, product.row_bytes * product.tile_rows);
-  const int64_t most_tiles = std::max<int64_t>(1, kBlockBytes / tile_bytes);
+  const int64_t most_tiles = std::max<int64_t>(1, product.block_bytes / tile_bytes);
   const int64_t tiles = ceil_divide(product.rows, product.tile_rows);
   // Blocks of like size, rather than full ones and a small rest.
   const int64_t blocks = std::max<int64_t>(1, ceil_divide(tiles, most_tiles));

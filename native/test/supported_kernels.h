@@ -9,6 +9,7 @@
 #include "gemm/processor.h"
 #include "int8_kernel.h"
 #include "kernel.h"
+#include "split_kernel.h"
 
 template <class AnyKernel>
 std::vector<const AnyKernel*> supported_of(std::initializer_list<const AnyKernel*> kernels) {
@@ -31,6 +32,9 @@ inline std::vector<const gemm::BFloat16Kernel*> supported_bfloat16_kernels() {
   return supported_of(
       {&gemm::kPortableBFloat16Kernel, &gemm::kBFloat16Avx512Kernel, &gemm::kBFloat16AmxKernel});
 }
+inline std::vector<const gemm::SplitKernel*> supported_split_kernels() {
+  return supported_of({&gemm::kPortableSplitKernel, &gemm::kSplitAmxKernel});
+}
 #else
 inline std::vector<const gemm::Kernel*> supported_kernels() { return {&gemm::kPortableKernel}; }
 inline std::vector<const gemm::Int8Kernel*> supported_int8_kernels() {
@@ -38,6 +42,9 @@ inline std::vector<const gemm::Int8Kernel*> supported_int8_kernels() {
 }
 inline std::vector<const gemm::BFloat16Kernel*> supported_bfloat16_kernels() {
   return {&gemm::kPortableBFloat16Kernel};
+}
+inline std::vector<const gemm::SplitKernel*> supported_split_kernels() {
+  return {&gemm::kPortableSplitKernel};
 }
 #endif
 
@@ -63,6 +70,14 @@ inline std::vector<const gemm::BFloat16Kernel*> testable_bfloat16_kernels() {
   return with_emulated(supported_bfloat16_kernels(), gemm::kBFloat16AmxKernel);
 #else
   return supported_bfloat16_kernels();
+#endif
+}
+
+inline std::vector<const gemm::SplitKernel*> testable_split_kernels() {
+#if defined(__x86_64__)
+  return with_emulated(supported_split_kernels(), gemm::kSplitAmxKernel);
+#else
+  return supported_split_kernels();
 #endif
 }
 

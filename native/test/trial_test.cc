@@ -23,6 +23,7 @@ using gemm::choose;
 using gemm::find_problem;
 using gemm::Int8Kernel;
 using gemm::Kernel;
+using gemm::SplitKernel;
 
 constexpr auto kRows = static_cast<size_t>(6);
 constexpr const char* kIllegal = "it ended in an illegal instruction";
@@ -111,6 +112,11 @@ TEST(Trial, TriesTilesInInt8) {
 TEST(Trial, TriesTilesInBFloat16) {
   expect_tried<BFloat16Kernel, gemm::kBFloat16AmxKernel>(testable_bfloat16_kernels(),
                                                          supported_bfloat16_kernels());
+}
+
+TEST(Trial, TriesTilesOfSplitNumbers) {
+  expect_tried<SplitKernel, gemm::kSplitAmxKernel>(testable_split_kernels(),
+                                                   supported_split_kernels());
 }
 #endif
 
@@ -211,6 +217,33 @@ TEST(Trial, FindsAWrongBFloat16Kernel) {
   EXPECT_EQ(find_problem(kernel), "its rounded numbers differ from the portable kernel's");
   kernel.round = [](const float*, uint16_t*, int64_t) { run_no_instruction(); };
   EXPECT_EQ(find_problem(kernel), kIllegal);
+}
+
+TEST(Trial, FindsAWrongSplitKernel) {
+  SplitKernel kernel = gemm::kPortableSplitKernel;
+  EXPECT_EQ(find_problem(kernel), "");
+  kernel.compute = [](const gemm::SplitTile& tile) {
+    gemm::kPortableSplitKernel.compute(tile);
+    if (tile.panel_parts == 2) tile.c[(tile.rows - 1) * tile.c_stride] += 1e-4F;
+  };
+  EXPECT_EQ(find_problem(kernel), kProducts);
+  kernel.compute = [](const gemm::SplitTile&) { run_no_instruction(); };
+  EXPECT_EQ(find_problem(kernel), kIllegal);
+
+  kernel = gemm::kPortableSplitKernel;
+  kernel.split_panel = [](const gemm::StoredPanel& panel) {
+    gemm::kPortableSplitKernel.split_panel(panel);
+    panel.to[0] ^= 0x10;
+  };
+  EXPECT_EQ(find_problem(kernel), kProducts);
+
+  kernel = gemm::kPortableSplitKernel;
+  kernel.split = [](const float* from, int64_t count, gemm::Parts parts, uint16_t* to,
+                    int64_t part_size) {
+    gemm::kPortableSplitKernel.split(from, count, parts, to, part_size);
+    to[part_size + count - 1] ^= 1;
+  };
+  EXPECT_EQ(find_problem(kernel), "its split numbers differ from the portable kernel's");
 }
 
 TEST(Choice, TakesTheFirstThatIsUsableAndPasses) {

@@ -53,11 +53,8 @@ class PackedLinear {
   static const std::vector<std::string>& warnings();
 
  private:
-  void pack(const void* weight);
-
   const Kernel* kernel_;
   Storage storage_;
-  int64_t outputs_;
   int64_t inputs_;
   /// Panels of panel_width outputs, each [inputs, panel_width]; the last one filled up with zeros.
   AlignedArray<std::byte> panels_;
