@@ -11,7 +11,7 @@ import {
   origins,
 } from './setting-values';
 
-export const DTYPES = ['float32', 'bfloat16', 'int8'] as const;
+export const DTYPES = ['float32', 'bfloat16x3', 'bfloat16', 'int8'] as const;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const MILLISECONDS_MAX = 2 ** 31 - 1; // what Node's timers hold
 const BODY_LIMIT_MAX = 256 * 1024 ** 2; // V8's longest string is about 512 MiB
@@ -96,7 +96,7 @@ export const SETTINGS = {
   DTYPE: {
     schema: z.string().pipe(z.enum(DTYPES, { error: expected(`one of ${DTYPES.join(', ')}`) })),
     default: 'float32',
-    help: 'numbers in which a text model multiplies: float32, bfloat16 or int8',
+    help: 'numbers of a text model: float32, bfloat16x3, bfloat16 or int8',
   },
   MAX_BATCH_TOKENS: {
     schema: integer(1, 2 ** 20),

@@ -143,9 +143,10 @@ backend::Dtype dtype_argument(const Napi::Value& value) {
   if (value.IsUndefined()) return backend::Dtype::kFloat32;
   const std::string name = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
   if (name == "float32") return backend::Dtype::kFloat32;
+  if (name == "bfloat16x3") return backend::Dtype::kBFloat16x3;
   if (name == "bfloat16") return backend::Dtype::kBFloat16;
   if (name == "int8") return backend::Dtype::kInt8;
-  fail(value, R"("float32", "bfloat16" or "int8")", "dtype");
+  fail(value, R"("float32", "bfloat16x3", "bfloat16" or "int8")", "dtype");
 }
 
 /// Absent: none.

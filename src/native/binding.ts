@@ -14,7 +14,7 @@ export type EngineErrorCode =
   | 'MODEL_LOAD_FAILED';
 
 /** In which numbers a text model's linear layers multiply. */
-export type Dtype = 'float32' | 'bfloat16' | 'int8';
+export type Dtype = 'float32' | 'bfloat16x3' | 'bfloat16' | 'int8';
 
 /** How the engine may use the machine, and what a model may do. */
 export interface SchedulingOptions {

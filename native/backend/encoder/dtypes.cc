@@ -11,6 +11,7 @@
 #include "gemm/bfloat16_linear.h"
 #include "gemm/packed_linear.h"
 #include "gemm/quantized_linear.h"
+#include "gemm/split_linear.h"
 #include "products/products.h"
 #include "runtime/runtime.h"
 
@@ -60,7 +61,24 @@ std::string missing(const std::vector<std::string>& warnings, const char* instru
 
 }  // namespace
 
+const char* name_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat32:
+      return "float32";
+    case Dtype::kBFloat16x3:
+      return "bfloat16x3";
+    case Dtype::kBFloat16:
+      return "bfloat16";
+    case Dtype::kInt8:
+      return "int8";
+  }
+  return "";
+}
+
 std::string missing_kernel(Dtype dtype) {
+  if (dtype == Dtype::kBFloat16x3 && !gemm::SplitLinear::is_fast()) {
+    return missing(gemm::SplitLinear::warnings(), "AMX-BF16");
+  }
   if (dtype == Dtype::kInt8 && !gemm::QuantizedLinear::is_fast()) {
     return missing(gemm::QuantizedLinear::warnings(), "AVX2");
   }
@@ -75,6 +93,7 @@ std::vector<std::string> kernel_warnings(Dtype dtype) {
   const auto add = [&warnings](const std::vector<std::string>& more) {
     warnings.insert(warnings.end(), more.begin(), more.end());
   };
+  if (dtype == Dtype::kFloat32 || dtype == Dtype::kBFloat16x3) add(gemm::SplitLinear::warnings());
   if (dtype == Dtype::kInt8) add(gemm::QuantizedLinear::warnings());
   if (dtype == Dtype::kBFloat16) add(gemm::BFloat16Linear::warnings());
   return warnings;

@@ -156,8 +156,7 @@ std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source
                                                    const ComputeOptions& compute) {
   const std::string missing = missing_kernel(compute.dtype);
   if (!missing.empty()) {
-    throw LoadError((compute.dtype == Dtype::kInt8 ? "DTYPE: int8: " : "DTYPE: bfloat16: ") +
-                    missing);
+    throw LoadError(std::string("DTYPE: ") + name_of(compute.dtype) + ": " + missing);
   }
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   keep_memory_between_batches();

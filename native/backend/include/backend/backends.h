@@ -42,8 +42,12 @@ struct SignalProgramSource {
 };
 
 /// In which numbers a text model's linear layers multiply. The rest, and the classification head,
-/// is float32 always.
-enum class Dtype { kFloat32, kBFloat16, kInt8 };
+/// is float32 always. bfloat16x3: each float32 as a sum of two bfloat16 numbers, of whose products
+/// three are summed up.
+enum class Dtype { kFloat32, kBFloat16x3, kBFloat16, kInt8 };
+
+/// As users write it.
+const char* name_of(Dtype dtype);
 
 /// Why a number format is of no use on this processor: its instructions are missing, or a short
 /// measurement shows no gain. Empty when it is of use.
