@@ -9,6 +9,7 @@
 #include "exported/archive.h"
 #include "exported/graph.h"
 #include "exported/plan_builder.h"
+#include "exported/scope.h"
 #include "exported/signature.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
@@ -124,7 +125,7 @@ class ExportedProgram final : public Program {
       const auto* value = std::get_if<ValueName>(&read.graph.inputs[i]);
       bound.emplace_back();
       if (input.kind == GraphInput::Kind::kConstant) {
-        bound.back() = constant_of(input.constant);
+        bound.back() = constant_of(input.constant, "an input");
         continue;
       }
       if (value == nullptr) throw LoadError("its graph has a constant where a tensor is expected");
@@ -141,14 +142,6 @@ class ExportedProgram final : public Program {
       }
     }
     return bound;
-  }
-
-  static c10::IValue constant_of(const Argument& argument) {
-    if (const auto* integer = std::get_if<int64_t>(&argument)) return *integer;
-    if (const auto* number = std::get_if<double>(&argument)) return *number;
-    if (const auto* boolean = std::get_if<bool>(&argument)) return *boolean;
-    if (const auto* text = std::get_if<std::string>(&argument)) return *text;
-    return {};
   }
 
   /// The conditions under which the model was exported: within them alone is the graph the model.

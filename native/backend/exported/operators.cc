@@ -177,6 +177,18 @@ bool may_return_its_input(const c10::OperatorHandle& op) {
   return contains(kThese, std::string_view(op.operator_name().name));
 }
 
+bool is_identity(const c10::OperatorHandle& op, const Node& node) {
+  constexpr std::array kAlways{"aten::detach_", "aten::detach", "aten::alias", "aten::lift_fresh"};
+  constexpr std::array kDropout{"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout",
+                                "aten::dropout_"};
+  const std::string_view name = op.operator_name().name;
+  if (contains(kAlways, name)) return true;
+  return contains(kDropout, name) && std::ranges::any_of(node.inputs, [](const auto& input) {
+           const auto* value = std::get_if<bool>(&input.second);
+           return input.first == "train" && value != nullptr && !*value;
+         });
+}
+
 c10::IValue fitted(c10::IValue value, const c10::Argument& expected) {
   return fitted_to(std::move(value), *expected.type(), expected.N().value_or(1));
 }

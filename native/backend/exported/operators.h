@@ -28,6 +28,9 @@ bool leaves_memory_as_it_was(const c10::OperatorHandle& op);
 /// Whether it may give back what it is given, or a part of it, and its schema does not say so.
 bool may_return_its_input(const c10::OperatorHandle& op);
 
+/// Whether the node gives back its input: dropout outside of training, what autograd alone needs.
+bool is_identity(const c10::OperatorHandle& op, const Node& node);
+
 /// A value in the type that an operator expects: numbers become tensors, one number a list of them,
 /// as in Python. What does not fit is left for the operator to refuse.
 c10::IValue fitted(c10::IValue value, const c10::Argument& expected);
