@@ -1,5 +1,9 @@
 #include "exported/operator_list.h"
 
+#include <map>
+#include <utility>
+
+#include "backend/model_config.h"
 #include "exported/higher_order.h"
 #include "exported/operators.h"
 #include "exported/symbolic.h"
@@ -7,13 +11,32 @@
 namespace backend {
 namespace {
 
-template <typename Visit>
-void for_each_node(const Graph& graph, const Visit& visit) {
+struct Use {
+  size_t count = 0;
+  std::string first_node;
+  std::string problem;
+};
+
+std::string problem_of(const Node& node, const std::set<std::string>& added_operators) {
+  if (node.target.starts_with("torch.ops.higher_order.")) return read_higher_order(node).problem;
+  if (symbolic_operator(node.target)) return {};
+  return find_operator(node.target, added_operators).problem;
+}
+
+void count(const Graph& graph, const std::set<std::string>& added_operators,
+           std::map<std::string, Use>& uses) {
   for (const Node& node : graph.nodes) {
-    visit(node);
+    Use& use = uses[node.target];
+    if (use.count == 0) use.first_node = node.name;
+    // One of several may be refused for what it asks for.
+    if (use.problem.empty() && (use.count == 0 || node.target.starts_with("torch.ops.higher"))) {
+      use.problem = problem_of(node, added_operators);
+      if (!use.problem.empty()) use.first_node = node.name;
+    }
+    ++use.count;
     for (const auto& [name, argument] : node.inputs) {
       if (const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&argument)) {
-        for_each_node(**inner, visit);
+        count(**inner, added_operators, uses);
       }
     }
   }
@@ -21,25 +44,35 @@ void for_each_node(const Graph& graph, const Visit& visit) {
 
 }  // namespace
 
-std::map<std::string, std::string> refused_operators(const Graph& graph,
-                                                     const std::set<std::string>& added_operators) {
-  std::map<std::string, std::string> refused;
-  for_each_node(graph, [&](const Node& node) {
-    std::string problem;
-    if (node.target.starts_with("torch.ops.higher_order.")) {
-      problem = read_higher_order(node).problem;
-    } else if (!symbolic_operator(node.target)) {
-      problem = find_operator(node.target, added_operators).problem;
-    }
-    if (!problem.empty()) refused.emplace(node.target, problem);
-  });
-  return refused;
+std::vector<OperatorReport> list_operators(const Graph& graph,
+                                           const std::set<std::string>& added_operators) {
+  std::map<std::string, Use> uses;
+  count(graph, added_operators, uses);
+  std::vector<OperatorReport> operators;
+  for (const auto& [name, use] : uses) {
+    operators.push_back({.name = name, .count = use.count, .problem = use.problem});
+  }
+  return operators;
 }
 
-std::map<std::string, size_t> count_operators(const Graph& graph) {
-  std::map<std::string, size_t> counts;
-  for_each_node(graph, [&](const Node& node) { ++counts[node.target]; });
-  return counts;
+void require_allowed_operators(const Graph& graph, const std::set<std::string>& added_operators) {
+  std::map<std::string, Use> uses;
+  count(graph, added_operators, uses);
+  std::string message;
+  std::string to_allow;
+  for (const auto& [name, use] : uses) {
+    if (use.problem.empty()) continue;
+    message +=
+        (message.empty() ? "" : "; ") + name + " (node " + use.first_node + ") " + use.problem;
+    if (const auto allowed = name_to_allow(name); use.problem == kNotAllowed && !allowed.empty()) {
+      to_allow += (to_allow.empty() ? "" : ",") + allowed;
+    }
+  }
+  if (message.empty()) return;
+  if (!to_allow.empty()) {
+    message += "; if you trust the file, set ALLOWED_OPERATORS=" + to_allow;
+  }
+  throw LoadError(message);
 }
 
 }  // namespace backend

@@ -118,15 +118,21 @@ FoundOperator find_operator(const std::string& target, const std::set<std::strin
   const std::string library = text_before(rest, '.');
   const std::string name = library + "::" + text_before(rest, '.');
   if (library == "higher_order") return {.handle = {}, .problem = "is not supported"};
-  const bool is_allowed_here =
-      is_allowed(name, added) || contains(kOfExportedPrograms, std::string_view(name));
-  if (!is_allowed_here || contains(kNever, std::string_view(name))) {
-    return {.handle = {}, .problem = "is not allowed"};
-  }
+  if (contains(kNever, std::string_view(name)))
+    return {.handle = {}, .problem = "is never allowed"};
   const auto handle =
       c10::Dispatcher::singleton().findSchema({name, rest == "default" ? std::string() : rest});
   if (!handle) return {.handle = {}, .problem = "is not in this LibTorch"};
+  if (!is_allowed(name, added) && !contains(kOfExportedPrograms, std::string_view(name))) {
+    return {.handle = {}, .problem = std::string(kNotAllowed)};
+  }
   return {.handle = handle, .problem = {}};
+}
+
+std::string name_to_allow(const std::string& target) {
+  std::string rest = target.substr(std::min(kOperators.size(), target.size()));
+  const std::string library = text_before(rest, '.');
+  return library + "::" + text_before(rest, '.');
 }
 
 bool is_random(const c10::OperatorHandle& op) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "exported/graph.h"
 
@@ -20,6 +21,10 @@ struct FoundOperator {
 /// "torch.ops.aten.linear.default". `added`: operators that the user allows beside those of the
 /// list (program/allowed_operators.h), as "aten::as_strided".
 FoundOperator find_operator(const std::string& target, const std::set<std::string>& added);
+
+/// The problem of one that ALLOWED_OPERATORS would allow, and its name there.
+inline constexpr std::string_view kNotAllowed = "is not allowed";
+std::string name_to_allow(const std::string& target);
 
 /// Whether its result is not the same each time, or whatever lay in its memory before.
 bool is_random(const c10::OperatorHandle& op);
