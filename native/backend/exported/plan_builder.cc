@@ -142,13 +142,7 @@ class Builder {
     alone.outputs.emplace_back().from = Operand::From::kSlot;
     step.results = {Result{.is_list = false, .slots = {Slot{0}}}};
     alone.steps.push_back(step);
-    IValue value = [&] {
-      try {
-        return run_plan(alone, {}, options_.shared).front();
-      } catch (const c10::Error&) {
-        refuse(node, message_of_current_exception());
-      }
-    }();
+    IValue value = run_plan(alone, {}, options_.shared).front();
     if (value.isTensor() && is_new_and_large(value.toTensor())) {
       step.results.clear();
       return add_step(scope, node, std::move(step), op.schema().returns());
@@ -199,8 +193,7 @@ class Builder {
     }
     const auto* only =
         node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs[0]) : nullptr;
-    if (only != nullptr)
-      step_of_.emplace(scope.binding_of(only->name, node.name).slot, plan_.steps.size());
+    if (only != nullptr) scope.set_step(only->name, plan_.steps.size());
     plan_.steps.push_back(std::move(step));
   }
 
