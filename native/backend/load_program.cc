@@ -26,6 +26,7 @@ template <class Serve>
 std::shared_ptr<engine::Backend> load(const std::string& path, const ComputeOptions& compute,
                                       const Serve& serve) {
   set_intra_op_threads(compute.threads_per_worker);
+  silence_warnings();
   try {
     return serve(load_program(path, compute));
   } catch (const LoadError&) {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "backend/backends.h"
-#include "encoder/dtypes.h"
 #include "encoder/models/sequence_classifier.h"
 #include "hf/tokenizer.h"
+#include "products/dtypes.h"
 #include "products/team_in_use.h"
 #include "products/worker_teams.h"
 #include "runtime/runtime.h"
@@ -146,10 +146,7 @@ class TextEncoderBackend final : public engine::Backend {
 
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
                                                    const ComputeOptions& compute) {
-  const std::string missing = missing_kernel(compute.dtype);
-  if (!missing.empty()) {
-    throw LoadError(std::string("DTYPE: ") + name_of(compute.dtype) + ": " + missing);
-  }
+  require_kernel(compute.dtype);
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   keep_memory_between_batches();
   const c10::InferenceMode inference_mode;

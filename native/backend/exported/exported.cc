@@ -10,6 +10,7 @@
 #include "exported/plan_builder.h"
 #include "exported/read_program.h"
 #include "exported/scope.h"
+#include "products/dtypes.h"
 #include "program/report.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
@@ -20,7 +21,8 @@ namespace {
 class ExportedProgram final : public Program {
  public:
   ExportedProgram(ReadProgram read, const ComputeOptions& compute)
-      : user_inputs_(std::move(read.signature.user_inputs)) {
+      : user_inputs_(std::move(read.signature.user_inputs)),
+        warnings_(kernel_warnings(compute.dtype)) {
     for (const UserInput& user : user_inputs_) inputs_.push_back(user.input);
     for (const UserOutput& output : read.signature.outputs) output_names_.push_back(output.name);
     require_allowed_operators(read.graph, compute.allowed_operators);
@@ -40,6 +42,7 @@ class ExportedProgram final : public Program {
   std::string kind() const override { return "exported"; }
   const std::vector<ProgramInput>& inputs() const override { return inputs_; }
   void prepare_thread() const override {}
+  std::vector<std::string> warnings() const override { return warnings_; }
 
   c10::IValue run(std::vector<c10::IValue> inputs) const override {
     require_sizes(inputs);
@@ -128,6 +131,7 @@ class ExportedProgram final : public Program {
 
   std::vector<UserInput> user_inputs_;
   std::vector<ProgramInput> inputs_;
+  std::vector<std::string> warnings_;
   std::vector<std::string> output_names_;
   std::vector<Given> given_;
   SharedMemory shared_;
@@ -147,6 +151,7 @@ std::string name_of(const std::string& path) {
 
 std::unique_ptr<Program> load_exported(const std::string& path, const ComputeOptions& compute) {
   const std::string file = name_of(path);
+  require_kernel(compute.dtype);
   limit_tensors();
   const RunLimit limit(compute, file);  // what depends on no input is computed now
   try {

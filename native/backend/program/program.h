@@ -47,6 +47,9 @@ class Program {
   /// Once on each thread that runs it.
   virtual void prepare_thread() const = 0;
 
+  /// For the log, a line each: what is slower here than it could be.
+  virtual std::vector<std::string> warnings() const { return {}; }
+
   /// What the model returns. Under c10::InferenceMode and a RunLimit. Throws what its operators
   /// throw.
   virtual c10::IValue run(std::vector<c10::IValue> inputs) const = 0;

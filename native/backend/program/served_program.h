@@ -26,10 +26,12 @@ class ServedProgram {
 
   const std::string& file() const { return file_; }
   std::string kind() const { return program_->kind(); }
+  std::vector<std::string> warnings() const { return program_->warnings(); }
   const std::vector<ProgramInput>& inputs() const { return program_->inputs(); }
 
   void prepare_thread() const {
     set_intra_op_threads(compute_.threads_per_worker);
+    silence_warnings();
     program_->prepare_thread();
   }
 

@@ -142,8 +142,11 @@ class SignalBackend final : public engine::Backend {
   }
 
   std::vector<std::string> warnings() const {
-    if (!input_.windows.is_fixed()) return {};
-    return {fixed_number_warning(program_.file(), input_.windows.most, "window")};
+    std::vector<std::string> warnings = program_.warnings();
+    if (input_.windows.is_fixed()) {
+      warnings.push_back(fixed_number_warning(program_.file(), input_.windows.most, "window"));
+    }
+    return warnings;
   }
 
   engine::Logits run_twice(const engine::Sequence& window) const {

@@ -172,7 +172,7 @@ class TextBackend final : public engine::Backend {
   }
 
   std::vector<std::string> warnings() const {
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings = program_.warnings();
     if (inputs_.texts.is_fixed()) {
       warnings.push_back(fixed_number_warning(program_.file(), inputs_.texts.most, "text"));
     }

@@ -1,6 +1,5 @@
 #include "torchscript/module.h"
 
-#include <c10/util/Exception.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
@@ -30,26 +29,14 @@ bool sets_attributes(const torch::jit::Block& block) {
   return false;
 }
 
-void silence_this_thread() {
-  class Silence final : public c10::WarningHandler {
-    void process(const c10::Warning&) override {}
-  };
-  static Silence silence;
-  c10::WarningUtils::set_warning_handler(&silence);
-}
-
 }  // namespace
 
-void set_up_torchscript_thread() {
-  silence_this_thread();
-  torch::jit::setGraphExecutorOptimize(false);
-}
+void set_up_torchscript_thread() { torch::jit::setGraphExecutorOptimize(false); }
 
 torch::jit::Module read_torchscript_module(const std::string& path) {
   const std::string file = std::filesystem::path(path).filename().string();
   require_harmless_archive(path);
   limit_tensors();
-  silence_this_thread();
   torch::jit::setPrintHandler([](const std::string&) {});
   torch::jit::Module module = [&] {
     try {

@@ -27,9 +27,8 @@ torch::jit::Module read_torchscript_module(const std::string& path);
 /// where its code allows it. Its runs keep within a RunLimit. Throws LoadError naming the file.
 TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute);
 
-/// Before a thread runs a model. A model must not warn of what it is given (print() is silenced by
-/// loading); and a frozen graph gains nothing from the optimizing executor, whose first runs take
-/// long. LibTorch keeps both settings for each thread.
+/// Before a thread runs a model: a frozen graph gains nothing from the optimizing executor, whose
+/// first runs take long. LibTorch keeps the setting for each thread.
 void set_up_torchscript_thread();
 
 /// Whether forward() sets attributes of the module, as a recurrent model does that keeps its hidden

@@ -1,5 +1,5 @@
 // Which number formats this processor multiplies faster than float32.
-#include "encoder/dtypes.h"
+#include "products/dtypes.h"
 
 #include <ATen/ops/randn.h>
 #include <c10/core/InferenceMode.h>
@@ -86,6 +86,13 @@ std::string missing_kernel(Dtype dtype) {
     return missing(gemm::BFloat16Linear::warnings(), "AVX512-BF16");
   }
   return "";
+}
+
+void require_kernel(Dtype dtype) {
+  const std::string missing = missing_kernel(dtype);
+  if (!missing.empty()) {
+    throw LoadError(std::string("DTYPE: ") + name_of(dtype) + ": " + missing);
+  }
 }
 
 std::vector<std::string> kernel_warnings(Dtype dtype) {
