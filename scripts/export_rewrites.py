@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
 
 def classify_from_last_end(model: nn.Module, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
@@ -34,7 +35,9 @@ def rewritten(module: nn.Module) -> Iterator[None]:
         if model_type == "xlnet":
             rewrite_xlnet(stack)
         if model_type == "longformer":
-            rewrite_longformer(stack, module)
+            rewrite_longformer(stack)
+        if model_type == "mobilebert":
+            rewrite_mobilebert(stack)
         yield
 
 
@@ -59,30 +62,55 @@ def rewrite_xlnet(stack: contextlib.ExitStack) -> None:
     stack.enter_context(patch.object(XLNetRelativeAttention, "rel_shift_bnij", staticmethod(rel_shift)))
 
 
-def rewrite_longformer(stack: contextlib.ExitStack, module: nn.Module) -> None:
-    """It divides lengths as tensors, and looks up which tokens see all others: in a classifier the first of
-    each text, and no other."""
-    from transformers.models.longformer.modeling_longformer import LongformerSelfAttention
+def rewrite_longformer(stack: contextlib.ExitStack) -> None:
+    """It fills texts up to whole windows and cuts them into pieces: how many, no formula says for every length.
+    Here the window is a mask over all pairs of tokens, which takes time by the square of the length. In a
+    classifier the first token sees all others and is seen by them, and no other does."""
+    from transformers.models.longformer import modeling_longformer as longformer
 
-    div = torch.div
+    def attend(self, hidden_states: Tensor, is_index_masked: Tensor, **_settings) -> tuple[Tensor]:
+        texts, length = hidden_states.shape[:2]
 
-    def div_of_lengths(left, right, **settings):
-        if settings.get("rounding_mode") == "trunc" and not isinstance(left, Tensor):
-            return left // right
-        return div(left, right, **settings)
+        def heads(projection: nn.Module, states: Tensor) -> Tensor:
+            return projection(states).view(texts, -1, self.num_heads, self.head_dim).transpose(1, 2)
 
-    def first_of_each(is_index_global_attn: Tensor) -> tuple:
-        texts = torch.arange(is_index_global_attn.shape[0])
-        first, none = torch.zeros_like(texts), texts[:0]
-        return 1, (texts, first), (texts, first), (none, none)
+        places = torch.arange(length)
+        is_first = (places == 0).unsqueeze(1)
+        near = (places.unsqueeze(1) - places).abs() <= self.one_sided_attn_window_size
+        real = ~is_index_masked[:, None, None, :]
+        parts = [heads(part, hidden_states) for part in (self.query, self.key, self.value)]
+        local = scaled_dot_product_attention(*parts, attn_mask=(near | (places == 0)) & real)
+        parts = [heads(part, hidden_states) for part in (self.key_global, self.value_global)]
+        query = heads(self.query_global, hidden_states[:, :1])
+        of_first = scaled_dot_product_attention(query, *parts, attn_mask=real)
+        states = torch.where(is_first, of_first, local).transpose(1, 2)
+        return (states.reshape(texts, length, -1),)
 
-    def with_global_attention(_module, arguments, settings):
-        return arguments, {**settings, "is_global_attn": True}
+    def no_padding(self, *, pad_token_id: int, **parts) -> tuple:
+        return 0, *(parts[name] for name in ORDER)
 
-    stack.enter_context(patch.object(torch, "div", div_of_lengths))
-    replaced = patch.object(LongformerSelfAttention, "_get_global_attn_indices", staticmethod(first_of_each))
-    stack.enter_context(replaced)
-    for part in module.modules():
-        if isinstance(part, LongformerSelfAttention):
-            hook = part.register_forward_pre_hook(with_global_attention, with_kwargs=True)
-            stack.callback(hook.remove)
+    ORDER = ("input_ids", "attention_mask", "token_type_ids", "position_ids", "inputs_embeds")
+    stack.enter_context(patch.object(longformer.LongformerSelfAttention, "forward", attend))
+    stack.enter_context(patch.object(longformer.LongformerModel, "_pad_to_window_size", no_padding))
+
+
+def rewrite_mobilebert(stack: contextlib.ExitStack) -> None:
+    """It puts each word's neighbours beside it by cutting one off and filling up: for texts of one or two tokens
+    that is another program."""
+    from transformers.models.mobilebert.modeling_mobilebert import MobileBertEmbeddings
+
+    def embed(self, input_ids: Tensor, token_type_ids: Tensor | None = None, **_settings) -> Tensor:
+        length = input_ids.shape[1]
+        words = self.word_embeddings(input_ids)
+        if self.trigram_input:
+            places = torch.arange(length).unsqueeze(1)
+            after = torch.where(places < length - 1, words.roll(-1, 1), 0.0)
+            before = torch.where(places > 0, words.roll(1, 1), 0.0)
+            words = torch.cat([after, words, before], dim=2)
+        if self.trigram_input or self.embedding_size != self.hidden_size:
+            words = self.embedding_transformation(words)
+        types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
+        words = words + self.position_embeddings(self.position_ids[:, :length])
+        return self.LayerNorm(words + self.token_type_embeddings(types))
+
+    stack.enter_context(patch.object(MobileBertEmbeddings, "forward", embed))
