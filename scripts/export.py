@@ -18,13 +18,13 @@ See docs/export.md.
 
 import argparse
 import importlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
+from export_rewrites import classify_from_last_end, rewritten
 from torch import Tensor, nn
 
 Shapes = list[dict[int, object]] | None
@@ -53,6 +53,8 @@ class TextClassifier(nn.Module):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
     ) -> Tensor:
+        if self.model.config.is_encoder_decoder:
+            return classify_from_last_end(self.model, input_ids, attention_mask)
         types = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
         return self.model(input_ids=input_ids, attention_mask=attention_mask, **types).logits
 
@@ -72,7 +74,9 @@ def load_text_model(directory: Path, length: int | None) -> tuple[TextClassifier
         config.pad_token_id = tokenizer.pad_token_id
     if config.pad_token_id is None:
         raise ExportError("config.json: pad_token_id: expected the token that fills short texts")
-    positions = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    if positions <= 0:  # none, or relative ones
+        positions = tokenizer.model_max_length
     if "position_ids" in inspect.signature(model.forward).parameters and has_offset(model):
         positions -= config.pad_token_id + 1
     limit = min(positions, tokenizer.model_max_length)
@@ -140,7 +144,7 @@ def export(
         rows = inputs if dimensions and 0 in dimensions[0] else tuple(tensor[:1] for tensor in inputs)
         arguments = tuple(dimensions) if dimensions else None
         try:
-            with torch.no_grad():
+            with torch.no_grad(), rewritten(module):
                 program = torch.export.export(module, rows, dynamic_shapes=arguments)
         except Exception as error:  # of many classes, from every layer of the tracer
             reason = " ".join(str(error).split())

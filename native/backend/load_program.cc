@@ -14,10 +14,12 @@
 namespace backend {
 namespace {
 
-/// By the ending of the file.
+bool is_exported(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".pt2";
+}
+
 std::unique_ptr<Program> load_program(const std::string& path, const ComputeOptions& compute) {
-  const bool is_exported = std::filesystem::path(path).extension() == ".pt2";
-  return is_exported ? load_exported(path, compute) : load_torchscript(path, compute);
+  return is_exported(path) ? load_exported(path, compute) : load_torchscript(path, compute);
 }
 
 template <class Serve>
@@ -52,6 +54,12 @@ std::shared_ptr<engine::Backend> load_signal_program(const SignalProgramSource& 
   return load(source.path, as_saved, [&](std::unique_ptr<Program> program) {
     return serve_signals(std::move(program), source, as_saved);
   });
+}
+
+ProgramReport inspect_program(const std::string& path,
+                              const std::set<std::string>& allowed_operators) {
+  return is_exported(path) ? inspect_exported(path, allowed_operators)
+                           : inspect_torchscript(path, allowed_operators);
 }
 
 }  // namespace backend

@@ -109,8 +109,9 @@ __m256i take_part(__m512& value) {
 
 void split(const float* from, int64_t count, Parts parts, uint16_t* to, int64_t part_size) {
   for (int64_t i = 0; i < count; i += kLanes) {
-    const int64_t rest = count - i;
-    const auto lanes = static_cast<__mmask16>(rest < kLanes ? (1U << rest) - 1 : 0xffff);
+    const int64_t missing = i + kLanes - count;
+    const auto lanes =
+        static_cast<__mmask16>(missing > 0 ? 0xffffU >> static_cast<unsigned>(missing) : 0xffffU);
     __m512 value = _mm512_maskz_loadu_ps(lanes, from + i);
     for (int part = 0; part < static_cast<int>(parts); ++part) {
       // Rows are filled up to whole tiles: what lies behind them may be written.
@@ -144,7 +145,7 @@ struct alignas(kTileRowBytes) Words {
 /// In each lane the number of the one row below that of the other.
 constexpr Words interleaving() noexcept {
   Words words{};
-  for (int lane = 0; lane < kLanes; ++lane) {
+  for (int64_t lane = 0; lane < kLanes; ++lane) {
     words.of[2 * lane] = static_cast<uint16_t>(lane);
     words.of[2 * lane + 1] = static_cast<uint16_t>(kLanes + lane);
   }

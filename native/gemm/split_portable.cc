@@ -1,5 +1,6 @@
 // For every other processor, and what the other kernels are held against.
 #include <bit>
+#include <cstring>
 
 #include "compiled_for.h"
 #include "split_kernel.h"
@@ -7,7 +8,10 @@
 namespace gemm {
 namespace {
 
-constexpr int kWidth = 8;
+constexpr int64_t kLanes = 4;
+constexpr int64_t kWidth = 2 * kLanes;
+typedef float Floats __attribute__((vector_size(16)));    // NOLINT(modernize-use-using)
+typedef uint32_t Pairs __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
 constexpr int kTileRows = 4;
 
 /// Nearest, to even where two are as near; what is too large becomes an infinity.
@@ -40,24 +44,50 @@ float widened_float16(uint16_t bits) {
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(size));
 }
 
+template <class Vector>
+Vector load(const void* from) {
+  Vector vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+/// Of each pair the number in the low half of the 32 bits, and the one in the high half.
+Floats low(Pairs pairs) { return (Floats)(pairs << 16); }
+Floats high(Pairs pairs) { return (Floats)(pairs & 0xffff0000U); }
+
+/// The products of a part of a row, from an input on, and a part of two rows of a panel.
+struct Step {
+  Floats even[2], odd[2];
+
+  void add(const uint16_t* a, const uint16_t* panel) {
+    uint32_t pair;
+    std::memcpy(&pair, a, sizeof pair);
+    const Pairs factor{pair, pair, pair, pair};
+    for (int half = 0; half < 2; ++half) {
+      const auto weights = load<Pairs>(panel + half * kLanes * 2);
+      even[half] += low(factor) * low(weights);
+      odd[half] += high(factor) * high(weights);
+    }
+  }
+};
+
+void compute_row(const SplitTile& tile, const PartProducts& all, int64_t row) {
+  Floats sums[2] = {load<Floats>(tile.bias), load<Floats>(tile.bias + kLanes)};
+  const uint16_t* const a = tile.a + row * tile.a_stride;
+  for (int64_t k = 0; k < tile.inputs; k += 2) {
+    Step step{};  // small products first: rounded to the sum only once
+    for (int i = 0; i < all.count; ++i) {
+      step.add(a + all.products[i].x * tile.a_part_size + k,
+               tile.panel + all.products[i].weight * tile.panel_part_size + k * kWidth);
+    }
+    for (int half = 0; half < 2; ++half) sums[half] += step.even[half] + step.odd[half];
+  }
+  std::memcpy(tile.c + row * tile.c_stride, sums, sizeof sums);
+}
+
 void compute(const SplitTile& tile) {
   const PartProducts all = part_products(tile.a_parts, tile.panel_parts);
-  for (int64_t row = 0; row < tile.rows; ++row) {
-    float sums[kWidth];
-    for (int j = 0; j < kWidth; ++j) sums[j] = tile.bias[j];
-    for (int64_t k = 0; k < tile.inputs; ++k) {
-      float product[kWidth] = {};  // small ones first: rounded to the sum only once
-      for (int i = 0; i < all.count; ++i) {
-        const auto [x, weight] = all.products[i];
-        const float factor = widened(tile.a[x * tile.a_part_size + row * tile.a_stride + k]);
-        const uint16_t* const pairs =
-            tile.panel + weight * tile.panel_part_size + k / 2 * 2 * kWidth + k % 2;
-        for (int64_t j = 0; j < kWidth; ++j) product[j] += factor * widened(pairs[2 * j]);
-      }
-      for (int j = 0; j < kWidth; ++j) sums[j] += product[j];
-    }
-    for (int j = 0; j < kWidth; ++j) tile.c[row * tile.c_stride + j] = sums[j];
-  }
+  for (int64_t row = 0; row < tile.rows; ++row) compute_row(tile, all, row);
 }
 
 void split(const float* from, int64_t count, Parts parts, uint16_t* to, int64_t part_size) {

@@ -45,34 +45,40 @@ struct Instruction {
   uint8_t opcode;
   int reg, rm, vvvv;
   bool has_memory;
-  uintptr_t base;     ///< with the displacement
+  int64_t base;       ///< with the displacement
   int64_t index = 0;  ///< times the scale
   const uint8_t* end;
 };
 
-int64_t register_of(const ucontext_t& context, int number) {
+int64_t register_of(const ucontext_t& context, unsigned number) {
   constexpr int kPlaces[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
                              REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                              REG_R12, REG_R13, REG_R14, REG_R15};
   return context.uc_mcontext.gregs[kPlaces[number]];
 }
 
+constexpr unsigned bits_of(unsigned byte, unsigned from, unsigned count) {
+  return byte >> from & ((1U << count) - 1);
+}
+
 /// Base, index and displacement of a memory operand.
 void decode_memory(const ucontext_t& context, const uint8_t* at, Instruction& to) {
-  const int mode = *at >> 6;
-  int base = *at & 7;
-  const bool high_index = (at[-3] & 0x40) == 0, high_base = (at[-3] & 0x20) == 0;
+  const unsigned mode = bits_of(*at, 6, 2);
+  unsigned base = bits_of(*at, 0, 3);
+  const bool high_index = bits_of(at[-3], 6, 1) == 0;
+  const bool high_base = bits_of(at[-3], 5, 1) == 0;
   ++at;
   if (base == 4) {  // a SIB byte
-    const int index = (*at >> 3 & 7) + (high_index ? 8 : 0);
-    if (index != 4) to.index = register_of(context, index) << (*at >> 6);
-    base = *at & 7;
+    const unsigned index = bits_of(*at, 3, 3) + (high_index ? 8 : 0);
+    const int64_t scale = int64_t{1} << bits_of(*at, 6, 2);
+    if (index != 4) to.index = register_of(context, index) * scale;
+    base = bits_of(*at, 0, 3);
     ++at;
   }
   int32_t displacement = 0;
   const bool is_relative = to.rm == 5 && mode == 0;  // to the next instruction
   if (mode == 1) {
-    displacement = static_cast<int8_t>(*at);
+    displacement = *at < 0x80 ? *at : *at - 0x100;
     at += 1;
   } else if (mode == 2 || (mode == 0 && base == 5)) {
     std::memcpy(&displacement, at, sizeof displacement);
@@ -85,31 +91,37 @@ void decode_memory(const ucontext_t& context, const uint8_t* at, Instruction& to
   } else if (mode != 0 || base != 5) {
     from = register_of(context, base + (high_base ? 8 : 0));
   }
-  to.base = static_cast<uintptr_t>(from + displacement);
+  to.base = from + displacement;
 }
 
 bool decode(const ucontext_t& context, const uint8_t* at, Instruction& to) {
   constexpr uint8_t kVex = 0xc4, kMap = 2;
-  if (at[0] != kVex || (at[1] & 0x1f) != kMap || (at[2] & 0x84) != 0) return false;
-  to.prefix = at[2] & 3;
-  to.vvvv = ~(at[2] >> 3) & 15;
+  const bool is_wide = bits_of(at[2], 7, 1) != 0 || bits_of(at[2], 2, 1) != 0;
+  if (at[0] != kVex || bits_of(at[1], 0, 5) != kMap || is_wide) return false;
+  to.prefix = static_cast<uint8_t>(bits_of(at[2], 0, 2));
+  to.vvvv = static_cast<int>(15 - bits_of(at[2], 3, 4));
   to.opcode = at[3];
-  to.reg = at[4] >> 3 & 7;
-  to.rm = at[4] & 7;
-  to.has_memory = at[4] >> 6 != 3;
+  to.reg = static_cast<int>(bits_of(at[4], 3, 3));
+  to.rm = static_cast<int>(bits_of(at[4], 0, 3));
+  to.has_memory = bits_of(at[4], 6, 2) != 3;
   to.end = at + 5;
   if (to.has_memory) decode_memory(context, at + 4, to);
   return true;
 }
 
+/// Where an operand lies in memory, `step` times its index further on.
+uint8_t* place_of(const Instruction& given, int64_t step) {
+  const int64_t address = given.base + step * given.index;
+  return reinterpret_cast<uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 void configure(const Instruction& given) {
-  const auto* from =
-      reinterpret_cast<const uint8_t*>(given.base + static_cast<size_t>(given.index));
+  const uint8_t* const from = place_of(given, 1);
   state = State{};
   state.palette = from[0];
   for (int tile = 0; tile < kTiles; ++tile) {
     uint16_t bytes;
-    std::memcpy(&bytes, from + 16 + 2 * tile, sizeof bytes);
+    std::memcpy(&bytes, from + 16 + sizeof bytes * static_cast<size_t>(tile), sizeof bytes);
     state.row_bytes[tile] = bytes;
     state.rows[tile] = from[48 + tile];
   }
@@ -119,17 +131,14 @@ void configure(const Instruction& given) {
 void load(const Instruction& given) {
   Tile& to = state.tiles[given.reg] = Tile{};
   for (int row = 0; row < state.rows[given.reg]; ++row) {
-    const auto* from =
-        reinterpret_cast<const void*>(given.base + static_cast<size_t>(row * given.index));
-    std::memcpy(to.data[row].data(), from, static_cast<size_t>(state.row_bytes[given.reg]));
+    std::copy_n(place_of(given, row), state.row_bytes[given.reg], to.data[row].begin());
   }
 }
 
 void store(const Instruction& given) {
   const Tile& from = state.tiles[given.reg];
   for (int row = 0; row < state.rows[given.reg]; ++row) {
-    auto* to = reinterpret_cast<void*>(given.base + static_cast<size_t>(row * given.index));
-    std::memcpy(to, from.data[row].data(), static_cast<size_t>(state.row_bytes[given.reg]));
+    std::copy_n(from.data[row].begin(), state.row_bytes[given.reg], place_of(given, row));
   }
 }
 
@@ -218,7 +227,9 @@ void on_illegal_instruction(int, siginfo_t*, void* where) {
   auto& context = *static_cast<ucontext_t*>(where);
   auto& place = context.uc_mcontext.gregs[REG_RIP];
   Instruction given{};
-  if (decode(context, reinterpret_cast<const uint8_t*>(place), given) && carry_out(given)) {
+  const auto* const at =
+      reinterpret_cast<const uint8_t*>(place);  // NOLINT(performance-no-int-to-ptr)
+  if (decode(context, at, given) && carry_out(given)) {
     place = reinterpret_cast<greg_t>(given.end);
     return;
   }

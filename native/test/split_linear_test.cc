@@ -42,7 +42,7 @@ struct Weights {
     if (storage == Storage::kFloat32) return;
     for (float& value : floats) {
       // 11 bits or 8 of it, none of them subnormal.
-      const int dropped = storage == Storage::kFloat16 ? 13 : 16;
+      const unsigned dropped = storage == Storage::kFloat16 ? 13 : 16;
       value = std::copysign(std::clamp(std::abs(value), 0x1p-10F, 8.0F), value);
       const uint32_t bits = std::bit_cast<uint32_t>(value) >> dropped << dropped;
       value = std::bit_cast<float>(bits);

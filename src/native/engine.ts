@@ -8,6 +8,7 @@ import type {
   NativeEngine,
   NativeInput,
   NativeRefusal,
+  ProgramReport,
   SchedulingOptions,
   SignalProgramSource,
   TextInput,
@@ -27,6 +28,8 @@ export type {
   ModelDescription,
   ModelTrial,
   NativeCompletion as Completion,
+  OperatorReport,
+  ProgramReport,
   SchedulingOptions,
   SignalProgramSource,
   TextInput,
@@ -44,6 +47,19 @@ export interface InferOptions {
    * is refused. Default: never.
    */
   readonly timeoutMs?: number;
+}
+
+/**
+ * What a program's file says, none of it run: for people, not for services.
+ *
+ * @throws EngineError with code MODEL_LOAD_FAILED where it cannot be read
+ */
+export function inspectProgram(path: string, allowedOperators: readonly string[]): ProgramReport {
+  try {
+    return loadBinding().inspectProgram(path, allowedOperators);
+  } catch (error) {
+    throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
+  }
 }
 
 /** What may be seen of an engine, whatever its inputs are. */

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import tiny_models
-import tiny_tokenizers as tokenizers
+import tiny_tokenizers as tokens
 import torch
 import transformers
 from common import floats, versions, write_json
@@ -28,8 +28,37 @@ SMALL = {
     "max_position_embeddings": LENGTH,
 }
 SMALL_GPT = {"n_embd": 16, "n_layer": 1, "n_head": 2, "n_positions": LENGTH}
-FLOAT32_ERROR = 2e-6
+GROUPED = {**SMALL, "num_key_value_heads": 1}
+OPT = {**SMALL, "ffn_dim": 24, "word_embed_proj_dim": 16}
+T5 = {"d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 1, "num_heads": 2, "decoder_start_token_id": 1}
+BART = {
+    "d_model": 16,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 24,
+    "decoder_ffn_dim": 24,
+    "max_position_embeddings": LENGTH,
+    "decoder_start_token_id": 2,
+}
+DEBERTA = {
+    **SMALL,
+    "relative_attention": True,
+    "pos_att_type": ["c2p", "p2c"],
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+}
+XLNET = {"d_model": 16, "n_layer": 1, "n_head": 2, "d_inner": 24}
+XLM = {"emb_dim": 16, "n_layers": 1, "n_heads": 2, "max_position_embeddings": LENGTH}
+MOBILE_BERT = {**SMALL, "embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16}
+SQUEEZE_BERT = {**SMALL, "embedding_size": 16, **dict.fromkeys(["q_groups", "k_groups", "v_groups"], 2), "output_groups": 2}
+LONGFORMER = {**SMALL, "max_position_embeddings": LENGTH + 2, "attention_window": [8]}
+NYSTROMFORMER = {**SMALL, "segment_means_seq_len": 40, "num_landmarks": 40}
+# As in text_golden, with room for logits that are spread apart.
+FLOAT32_ERROR = 4e-6
 LABEL_MARGIN = 1e-3
+FEWEST = 5  # texts of each label
 
 
 @dataclass(frozen=True)
@@ -44,15 +73,40 @@ class Spec:
 
 
 SPECS = [
-    Spec("bert", "Bert", tokenizers.save_bert, labels=3),
-    Spec("gpt2", "GPT2", tokenizers.save_gpt2, SMALL_GPT),
-    Spec("llama", "Llama", tokenizers.save_llama, {**SMALL, "num_key_value_heads": 1}, labels=3),
+    Spec("bert", "Bert", tokens.save_bert, labels=3),
+    Spec("bert-decomposed", "Bert", tokens.save_bert, labels=3, decomposed=True),
+    Spec("gpt2", "GPT2", tokens.save_gpt2, SMALL_GPT),
+    Spec("gpt-neox", "GPTNeoX", tokens.save_gpt2),
+    Spec("llama", "Llama", tokens.save_llama, GROUPED, labels=3),
+    Spec("llama-decomposed", "Llama", tokens.save_llama, GROUPED, labels=3, decomposed=True),
+    Spec("qwen2", "Qwen2", tokens.save_gpt2, GROUPED),
+    Spec("mistral", "Mistral", tokens.save_llama, {**GROUPED, "sliding_window": 8}),
+    Spec("gemma", "Gemma", tokens.save_llama, {**GROUPED, "head_dim": 8}),
+    Spec("phi3", "Phi3", tokens.save_llama, GROUPED),
+    Spec("bloom", "Bloom", tokens.save_gpt2, {"hidden_size": 16, "n_layer": 1, "n_head": 2}),
+    Spec("opt", "OPT", tokens.save_llama, OPT),
+    Spec("t5", "T5", tokens.save_t5, T5, labels=3),
+    Spec("bart", "Bart", tokens.save_roberta, BART),
+    Spec("deberta", "Deberta", tokens.save_modernbert, DEBERTA),
+    Spec("xlnet", "XLNet", tokens.save_xlnet, XLNET),
+    Spec("xlm", "XLM", tokens.save_bert, XLM, seed=1),
+    Spec("big-bird", "BigBird", tokens.save_albert, {**SMALL, "attention_type": "original_full"}),
+    Spec("fnet", "FNet", tokens.save_albert),
+    Spec("nystromformer", "Nystromformer", tokens.save_albert, NYSTROMFORMER),
+    Spec("mobilebert", "MobileBert", tokens.save_bert, MOBILE_BERT, seed=1),
+    Spec("squeezebert", "SqueezeBert", tokens.save_bert, SQUEEZE_BERT),
+    Spec("convbert", "ConvBert", tokens.save_bert, {**SMALL, "embedding_size": 16, "conv_kernel_size": 3}),
+    Spec("roformer", "RoFormer", tokens.save_bert, {**SMALL, "embedding_size": 8}, seed=3),
+    Spec("longformer", "Longformer", tokens.save_roberta, LONGFORMER),
 ]
+PREFIX = "exported-"
+BY_DIRECTORY = {PREFIX + spec.name: spec for spec in SPECS}
 
 
 def script():
     """scripts/export.py, which is no part of a package."""
     path = Path(__file__).resolve().parents[2] / "scripts/export.py"
+    sys.path.insert(0, str(path.parent))
     specification = importlib.util.spec_from_file_location("export_script", path)
     module = importlib.util.module_from_spec(specification)
     sys.modules["export_script"] = module
@@ -60,11 +114,16 @@ def script():
     return module
 
 
-def make(spec: Spec, directory: Path) -> None:
-    export = script()
+def load(spec: Spec) -> tuple:
+    """The module itself, its tokenizer and its limit. It is not in the directory, but made again."""
     with tempfile.TemporaryDirectory() as source:
         write_model(spec, Path(source))
-        module, tokenizer, limit = export.load_text_model(Path(source), None)
+        return script().load_text_model(Path(source), None)
+
+
+def make(spec: Spec, directory: Path) -> None:
+    export = script()
+    module, tokenizer, limit = load(spec)
     lengths = [11, 7]
     inputs = export.text_inputs(module, tokenizer, lengths)
     program, meaning = export.export(module, inputs, export.text_shapes(inputs, limit, False))
@@ -80,7 +139,7 @@ def make(spec: Spec, directory: Path) -> None:
 
 
 def write_model(spec: Spec, directory: Path) -> None:
-    size = spec.tokenizer(directory, VOCABULARY_SIZE)
+    size = spec.tokenizer(directory, VOCABULARY_SIZE, model_max_length=LENGTH)
     tokenizer = transformers.AutoTokenizer.from_pretrained(directory)
     names = tiny_models.LABELS[spec.labels]
     config = getattr(transformers, f"{spec.architecture}Config")(
@@ -96,6 +155,7 @@ def write_model(spec: Spec, directory: Path) -> None:
     )
     model = getattr(transformers, f"{spec.architecture}ForSequenceClassification")(config).eval()
     randomize(model, spec.seed)
+    spread_logits(model, tokenizer, spec.labels)
     model.save_pretrained(directory)
 
 
@@ -111,6 +171,22 @@ def randomize(model: torch.nn.Module, seed: int) -> None:
                 parameter.copy_(noise / fan**0.5)
             else:
                 parameter.copy_(0.3 * noise + (1 if "norm" in name.lower() and "bias" not in name else 0))
+
+
+def spread_logits(model: torch.nn.Module, tokenizer, labels: int) -> None:
+    """Where all texts have nearly the same answer: logits of mean 0 and deviation 1."""
+    heads = [part for part in model.modules() if isinstance(part, torch.nn.Linear) and part.out_features == labels]
+    if not heads or heads[-1].bias is None:
+        return
+    cut = {"truncation": True, "max_length": LENGTH, "return_tensors": "pt"}
+    with torch.no_grad():
+        logits = torch.cat([model(**tokenizer(text, **cut)).logits for _, text in TEXTS])
+        counts = torch.bincount(logits.argmax(1), minlength=labels)
+        if counts.min() >= FEWEST:
+            return
+        scale = 1 / logits.std(0)
+        heads[-1].weight.mul_(scale.unsqueeze(1))
+        heads[-1].bias.sub_(logits.mean(0)).mul_(scale)
 
 
 def make_golden(module: torch.nn.Module, tokenizer, limit: int, directory: Path) -> None:

@@ -20,7 +20,10 @@ The first form makes, in test/fixtures/:
     archives/*.bin            checkpoints that must be refused, and small ones of every form
     torchscript-texts/*.pt    TorchScript text models that must be refused
     tokenizers/<name>/        tokenizers without tokenizer.json, with their input_ids by transformers
+    models/exported-<name>/   text models that scripts/export.py exported, with golden answers of the models themselves
+    exported/signals/         signal models as torch.export writes them, with golden.json
     pairs/                    tokens and answers by transformers for two texts at once
+exported/versions/ is made by exported_versions.py, in environments of their own.
 The second form only computes answers of the shipped models, the third those for pairs. A second run with the versions of
 requirements.txt gives the same numbers; the bytes of scripted .pt files may differ (names that
 TorchScript makes up).
@@ -34,6 +37,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 import archives  # noqa: E402
 import eeg_golden  # noqa: E402
+import exported_golden  # noqa: E402
 import hostile_scripts  # noqa: E402
 import pair_golden  # noqa: E402
 import shipped  # noqa: E402
@@ -69,6 +73,7 @@ def main() -> None:
         archives.make(FIXTURES / "archives")
         tokenizer_golden.make(FIXTURES / "tokenizers")
         torchscript_models.make_bad(FIXTURES / "torchscript-texts")
+        exported_golden.make(FIXTURES / "exported/signals")
         pair_golden.make(FIXTURES / "pairs")
 
 

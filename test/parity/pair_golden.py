@@ -1,8 +1,10 @@
 """What transformers makes of two texts: tokens by strategy, side and length, and the models' answers."""
 
+import copy
 from pathlib import Path
 from random import Random
 
+import exported_texts
 import torch
 import torchscript_models
 from common import FIXTURES, floats, versions, write_json
@@ -99,7 +101,10 @@ def answers(directory: Path) -> list[dict]:
     tokenizer = AutoTokenizer.from_pretrained(directory)
     limit = position_limit(directory)
     script = directory / torchscript_models.FILE
-    answer = torchscript_models.answer(script) if script.exists() else answer_of_pipeline(directory, tokenizer, limit)
+    if script.exists():
+        answer = torchscript_models.answer(script)
+    else:
+        answer = answer_of_pipeline(*models(directory), tokenizer, limit)
     rows = []
     for index, (text, pair) in enumerate(PAIRS[:FOR_MODELS]):
         encoded = tokenizer(text, pair, return_tensors="pt", truncation=True, max_length=limit)
@@ -114,8 +119,15 @@ def answers(directory: Path) -> list[dict]:
     return rows
 
 
-def answer_of_pipeline(directory: Path, tokenizer, limit: int):
-    model, exact = load(directory, torch.float32), load(directory, torch.float64)
+def models(directory: Path) -> tuple:
+    """In float32 and in float64."""
+    if directory.name in exported_texts.BY_DIRECTORY:
+        module, _, _ = exported_texts.load(exported_texts.BY_DIRECTORY[directory.name])
+        return module.model, copy.deepcopy(module.model).double()
+    return load(directory, torch.float32), load(directory, torch.float64)
+
+
+def answer_of_pipeline(model, exact, tokenizer, limit: int):
     classify = pipeline("text-classification", model=model, tokenizer=tokenizer, device="cpu")
 
     def answer(encoded: dict, texts: dict) -> dict | None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import exported_texts
 import tiny_models
 import torchscript_models
 import torch
@@ -34,6 +35,9 @@ def make(directory: Path, only: str | None) -> None:
         if only in (None, name):
             torchscript_models.make(name, directory / name)
             make_golden(directory / name, texts)
+    for name, spec in exported_texts.BY_DIRECTORY.items():
+        if only in (None, name):
+            exported_texts.make(spec, directory / name)
 
 
 def make_golden(directory: Path, texts: list[str]) -> None:
@@ -52,11 +56,14 @@ def make_golden(directory: Path, texts: list[str]) -> None:
 def position_limit(directory: Path) -> int:
     """Tokens that fit the model, special ones included: what `truncation=True` needs where the
     tokenizer itself knows no limit."""
+    limit = AutoTokenizer.from_pretrained(directory).model_max_length
+    if (directory / exported_texts.FILE).exists():
+        return limit
     config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     positions = config["max_position_embeddings"]
     if config["model_type"] in tiny_models.POSITIONS_AFTER_PADDING:
         positions -= config["pad_token_id"] + 1
-    return min(positions, AutoTokenizer.from_pretrained(directory).model_max_length)
+    return min(positions, limit)
 
 
 def answers(directory: Path, texts: list[str]) -> list[dict]:

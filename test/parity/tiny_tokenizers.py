@@ -197,6 +197,26 @@ def save_llama(directory: Path, size: int, **settings) -> int:
     return save_byte_level(directory, size, "<s> $A", **settings)
 
 
+def save_t5(directory: Path, size: int, **settings) -> int:
+    return save_unigram(directory, size, "$A </s>", **settings)
+
+
+def save_xlnet(directory: Path, size: int, **settings) -> int:
+    """What the model answers from is at the end, and padding before the text."""
+    extra = {"cls_token": "<cls>", "sep_token": "<sep>", "padding_side": "left"}
+    return save_unigram(directory, size, "$A <sep> <cls>", **{**extra, **settings})
+
+
+def save_unigram(directory: Path, size: int, template: str, **settings) -> int:
+    special = [*ROBERTA_TOKENS[:4], "<cls>", "<sep>"]
+    vocabulary = unigram_vocabulary(size, special)
+    tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=3, byte_fallback=False))
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.add_special_tokens(special)
+    return save_with_template(tokenizer, template, directory, **settings)
+
+
 def save_byte_level(directory: Path, size: int, template: str, **settings) -> int:
     vocabulary, merges = byte_pair_model(size)
     tokenizer = Tokenizer(models.BPE(vocabulary, merges))

@@ -6,69 +6,17 @@
 #include <filesystem>
 #include <utility>
 
-#include "exported/archive.h"
-#include "exported/graph.h"
+#include "exported/operator_list.h"
 #include "exported/plan_builder.h"
-#include "exported/signature.h"
+#include "exported/read_program.h"
+#include "exported/scope.h"
 #include "products/dtypes.h"
+#include "program/report.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
 
 namespace backend {
 namespace {
-
-constexpr int64_t kSchemaMajor = 8;
-
-void require_known_version(const Field& program) {
-  const Field version = program["schema_version"];
-  if (const int64_t major = version["major"].integer(); major != kSchemaMajor) {
-    const auto torch = program.find("torch_version");
-    throw LoadError("is of version " + std::to_string(major) + " of torch.export's schema" +
-                    (torch ? ", of PyTorch " + std::string(torch->text().substr(0, 40)) : "") +
-                    ", expected " + std::to_string(kSchemaMajor) +
-                    ": export the model again with PyTorch 2.6 to 2.15");
-  }
-}
-
-/// Everything that is read of a file, and nothing run.
-struct ReadProgram {
-  ExportedArchive archive;
-  Signature signature;
-  Graph graph;
-
-  explicit ReadProgram(const std::string& path) : archive(open_exported_archive(path)) {
-    try {
-      const hf::JsonDocument document(archive.graph);
-      const Field root(document.root());
-      require_known_version(root);
-      signature = read_signature(root);
-      const Field graph_module = root["graph_module"];
-      graph = read_graph(graph_module["graph"]);
-    } catch (const hf::Error& error) {
-      throw LoadError(std::string("its graph is no JSON: ") + error.what());
-    }
-    if (graph.inputs.size() != signature.inputs.size()) {
-      throw LoadError("its graph has " + std::to_string(graph.inputs.size()) +
-                      " inputs, but its signature " + std::to_string(signature.inputs.size()));
-    }
-    for (const UserOutput& output : signature.outputs) {
-      if (output.index >= graph.outputs.size()) throw LoadError("lacks outputs of its signature");
-    }
-    // Others are what buffers become: no run sees what another one left behind.
-    std::vector<Argument> outputs;
-    for (const UserOutput& output : signature.outputs) {
-      outputs.push_back(graph.outputs[output.index]);
-    }
-    graph.outputs = std::move(outputs);
-  }
-
-  const at::Tensor& tensor(const std::string& name) const {
-    for (const NamedTensors* tensors : {&archive.weights, &archive.constants}) {
-      if (const auto found = tensors->find(name); found != tensors->end()) return found->second;
-    }
-    throw LoadError("has no tensor " + name + ", which its signature names");
-  }
-};
 
 class ExportedProgram final : public Program {
  public:
@@ -77,6 +25,7 @@ class ExportedProgram final : public Program {
         warnings_(kernel_warnings(compute.dtype)) {
     for (const UserInput& user : user_inputs_) inputs_.push_back(user.input);
     for (const UserOutput& output : read.signature.outputs) output_names_.push_back(output.name);
+    require_allowed_operators(read.graph, compute.allowed_operators);
     const Aliases aliases(read.graph, compute.allowed_operators);
     PackedLayers layers(compute.dtype);
     plan_ = build_plan(read.graph, bind_inputs(read, aliases),
@@ -127,7 +76,7 @@ class ExportedProgram final : public Program {
       const auto* value = std::get_if<ValueName>(&read.graph.inputs[i]);
       bound.emplace_back();
       if (input.kind == GraphInput::Kind::kConstant) {
-        bound.back() = constant_of(input.constant);
+        bound.back() = constant_of(input.constant, "an input");
         continue;
       }
       if (value == nullptr) throw LoadError("its graph has a constant where a tensor is expected");
@@ -144,14 +93,6 @@ class ExportedProgram final : public Program {
       }
     }
     return bound;
-  }
-
-  static c10::IValue constant_of(const Argument& argument) {
-    if (const auto* integer = std::get_if<int64_t>(&argument)) return *integer;
-    if (const auto* number = std::get_if<double>(&argument)) return *number;
-    if (const auto* boolean = std::get_if<bool>(&argument)) return *boolean;
-    if (const auto* text = std::get_if<std::string>(&argument)) return *text;
-    return {};
   }
 
   /// The conditions under which the model was exported: within them alone is the graph the model.
@@ -197,22 +138,51 @@ class ExportedProgram final : public Program {
   Plan plan_;
 };
 
+/// An error that names the file once.
+LoadError in_file(const std::string& file, const std::string& message) {
+  return LoadError(message.starts_with(file + ": ") ? message : file + ": " + message);
+}
+
+std::string name_of(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
 }  // namespace
 
 std::unique_ptr<Program> load_exported(const std::string& path, const ComputeOptions& compute) {
-  const std::string file = std::filesystem::path(path).filename().string();
+  const std::string file = name_of(path);
   require_kernel(compute.dtype);
   limit_tensors();
   const RunLimit limit(compute, file);  // what depends on no input is computed now
   try {
     const c10::InferenceMode inference_mode;
-    return std::make_unique<ExportedProgram>(ReadProgram(path), compute);
+    return std::make_unique<ExportedProgram>(read_program(path), compute);
   } catch (const LoadError& error) {
-    const std::string message = error.what();
-    throw LoadError(message.starts_with(file + ": ") ? message : file + ": " + message);
+    throw in_file(file, error.what());
   } catch (...) {
     limit.throw_if_reached();
     throw LoadError(file + ": " + message_of_current_exception());
+  }
+}
+
+ProgramReport inspect_exported(const std::string& path,
+                               const std::set<std::string>& allowed_operators) {
+  try {
+    const ReadProgram read = read_program(path);
+    ProgramReport report{.kind = "exported", .made_by = read.made_by};
+    for (const UserInput& input : read.signature.user_inputs) {
+      report.inputs.push_back(described(input.input));
+    }
+    for (const UserOutput& output : read.signature.outputs) report.outputs.push_back(output.name);
+    WeightCount weights;
+    for (const NamedTensors* tensors : {&read.archive.weights, &read.archive.constants}) {
+      for (const auto& [name, tensor] : *tensors) weights.add(tensor);
+    }
+    weights.write_to(report);
+    report.operators = list_operators(read.graph, allowed_operators);
+    return report;
+  } catch (const LoadError& error) {
+    throw in_file(name_of(path), error.what());
   }
 }
 

@@ -1,12 +1,12 @@
 // Programs that torch.export saved, run by an interpreter of ours.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "backend/backends.h"
+#include "backend/inspect.h"
 #include "program/program.h"
 
 namespace backend {
@@ -15,5 +15,9 @@ namespace backend {
 /// those that are allowed are called, and weights, which are mapped. Throws LoadError naming the
 /// file, and operator and node where one is refused.
 std::unique_ptr<Program> load_exported(const std::string& path, const ComputeOptions& compute);
+
+/// See inspect_program().
+ProgramReport inspect_exported(const std::string& path,
+                               const std::set<std::string>& allowed_operators);
 
 }  // namespace backend

@@ -54,7 +54,10 @@ std::optional<PackedCall> packed_call(const c10::OperatorHandle& op,
     if (weight->dim() != 2) return std::nullopt;
     auto layer = layers.pack(form.transposed ? weight->t() : *weight, bias);
     if (!layer) return std::nullopt;
-    return PackedCall{.layer = std::move(layer), .op = op, .input = form.input};
+    return PackedCall{.layer = std::move(layer),
+                      .op = op,
+                      .input = form.input,
+                      .activation = gemm::Activation::kNone};
   }
   return std::nullopt;
 }

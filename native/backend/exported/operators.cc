@@ -118,15 +118,21 @@ FoundOperator find_operator(const std::string& target, const std::set<std::strin
   const std::string library = text_before(rest, '.');
   const std::string name = library + "::" + text_before(rest, '.');
   if (library == "higher_order") return {.handle = {}, .problem = "is not supported"};
-  const bool is_allowed_here =
-      is_allowed(name, added) || contains(kOfExportedPrograms, std::string_view(name));
-  if (!is_allowed_here || contains(kNever, std::string_view(name))) {
-    return {.handle = {}, .problem = "is not allowed"};
-  }
+  if (contains(kNever, std::string_view(name)))
+    return {.handle = {}, .problem = "is never allowed"};
   const auto handle =
       c10::Dispatcher::singleton().findSchema({name, rest == "default" ? std::string() : rest});
   if (!handle) return {.handle = {}, .problem = "is not in this LibTorch"};
+  if (!is_allowed(name, added) && !contains(kOfExportedPrograms, std::string_view(name))) {
+    return {.handle = {}, .problem = std::string(kNotAllowed)};
+  }
   return {.handle = handle, .problem = {}};
+}
+
+std::string name_to_allow(const std::string& target) {
+  std::string rest = target.substr(std::min(kOperators.size(), target.size()));
+  const std::string library = text_before(rest, '.');
+  return library + "::" + text_before(rest, '.');
 }
 
 bool is_random(const c10::OperatorHandle& op) {
@@ -175,6 +181,18 @@ bool may_return_its_input(const c10::OperatorHandle& op) {
                               "aten::moveaxis",
                               "aten::ravel"};
   return contains(kThese, std::string_view(op.operator_name().name));
+}
+
+bool is_identity(const c10::OperatorHandle& op, const Node& node) {
+  constexpr std::array kAlways{"aten::detach_", "aten::detach", "aten::alias", "aten::lift_fresh"};
+  constexpr std::array kDropout{"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout",
+                                "aten::dropout_"};
+  const std::string_view name = op.operator_name().name;
+  if (contains(kAlways, name)) return true;
+  return contains(kDropout, name) && std::ranges::any_of(node.inputs, [](const auto& input) {
+           const auto* value = std::get_if<bool>(&input.second);
+           return input.first == "train" && value != nullptr && !*value;
+         });
 }
 
 c10::IValue fitted(c10::IValue value, const c10::Argument& expected) {

@@ -1,7 +1,5 @@
 #include "exported/packed_layer.h"
 
-#include "gemm/packed_linear.h"
-
 namespace backend {
 
 PackedLayer::PackedLayer(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
@@ -14,8 +12,8 @@ bool PackedLayer::takes(const at::Tensor& x) const {
          x.layout() == at::kStrided && x.dim() >= 1 && x.size(-1) == inputs_ && inputs_ > 0;
 }
 
-at::Tensor PackedLayer::operator()(const at::Tensor& x) const {
-  at::Tensor y = (*product_)(x.reshape({-1, inputs_}), 0, outputs_, gemm::Activation::kNone);
+at::Tensor PackedLayer::operator()(const at::Tensor& x, gemm::Activation activation) const {
+  at::Tensor y = (*product_)(x.reshape({-1, inputs_}), 0, outputs_, activation);
   if (x.dim() == 2) return y;
   std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
   sizes.back() = outputs_;

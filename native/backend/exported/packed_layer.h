@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "backend/backends.h"
+#include "gemm/packed_linear.h"
 #include "products/products.h"
 
 namespace backend {
@@ -20,7 +21,7 @@ class PackedLayer {
 
   /// Whether x is what the layer takes: float32 [..., in].
   bool takes(const at::Tensor& x) const;
-  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor operator()(const at::Tensor& x, gemm::Activation activation) const;
 
  private:
   std::shared_ptr<const Product> product_;

@@ -47,11 +47,12 @@ struct WhileLoop {
   size_t carried;
 };
 
-/// The operator runs where the layer cannot.
+/// The operator runs where the layer cannot, and what the layer does beside it after that.
 struct PackedCall {
   std::shared_ptr<const PackedLayer> layer;
   c10::OperatorHandle op;
   size_t input;  ///< the operand that is not constant
+  gemm::Activation activation = gemm::Activation::kNone;
 };
 
 struct Step {
@@ -82,6 +83,10 @@ class SharedMemory {
  private:
   std::unordered_map<const c10::StorageImpl*, c10::Storage> storages_;
 };
+
+/// Whose use of a slot is the last one, after which nothing keeps the value; and results that
+/// nobody reads.
+void mark_last_uses(Plan& plan);
 
 /// Throws what operators throw; engine::BackendError where one would write to shared memory.
 std::vector<c10::IValue> run_plan(const Plan& plan, std::vector<c10::IValue> inputs,

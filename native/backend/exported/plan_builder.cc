@@ -1,11 +1,14 @@
 #include "exported/plan_builder.h"
 
 #include <algorithm>
+#include <ranges>
+#include <span>
 #include <unordered_map>
 
-#include "backend/model_config.h"
+#include "exported/fusion.h"
 #include "exported/linear_nodes.h"
 #include "exported/operators.h"
+#include "exported/scope.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
 
@@ -17,16 +20,12 @@ using c10::IValue;
 /// What is computed beforehand stays in memory: not what is many times larger than its inputs.
 constexpr size_t kMostFolded = size_t{16} << 20U;
 
-[[noreturn]] void refuse(const Node& node, const std::string& problem) {
-  throw LoadError(node.target + " (node " + node.name + "): " + problem);
-}
-
 class Builder {
  public:
   explicit Builder(const PlanOptions& options) : options_(options) {}
 
   Plan build(const Graph& graph, const std::vector<std::optional<IValue>>& inputs) {
-    Scope scope{.graph = graph, .values = {}};
+    Scope scope(graph);
     for (size_t i = 0; i < graph.inputs.size(); ++i) {
       const auto* name = std::get_if<ValueName>(&graph.inputs[i]);
       if (name == nullptr) continue;  // a constant of the signature, which no node reads
@@ -37,41 +36,22 @@ class Builder {
         binding.slot = new_slot();
         plan_.inputs.push_back(binding.slot);
       }
-      bind(scope, name->name, std::move(binding));
+      scope.bind(name->name, std::move(binding));
     }
     add_nodes(scope);
     for (const Argument& output : graph.outputs) {
-      plan_.outputs.push_back(operand_of(scope, output, nullptr, "the output"));
+      plan_.outputs.push_back(scope.operand_of(output, nullptr, "the output"));
     }
     plan_.slots = next_slot_;
-    mark_last_uses();
+    mark_last_uses(plan_);
     return std::move(plan_);
   }
 
  private:
-  struct Scope {
-    const Graph& graph;
-    std::unordered_map<std::string, Binding> values;
-  };
-
   Slot new_slot() { return next_slot_++; }
 
-  void bind(Scope& scope, const std::string& name, Binding binding) {
-    if (!scope.values.emplace(name, std::move(binding)).second) {
-      throw LoadError("two values have the name " + name);
-    }
-  }
-
-  const Binding& binding_of(const Scope& scope, const std::string& name, const std::string& user) {
-    const auto found = scope.values.find(name);
-    if (found == scope.values.end()) {
-      throw LoadError(user + ": takes the value " + name + ", which nothing before it gives");
-    }
-    return found->second;
-  }
-
   void add_nodes(Scope& scope) {
-    for (const Node& node : scope.graph.nodes) {
+    for (const Node& node : scope.graph().nodes) {
       if (++nodes_ % 64 == 0) check_run_limit();
       if (node.target.starts_with("torch.ops.higher_order.")) {
         add_higher_order(scope, node);
@@ -81,63 +61,6 @@ class Builder {
         add_operator(scope, node);
       }
     }
-  }
-
-  // ---- Arguments ----
-
-  Operand operand_of(Scope& scope, const Argument& argument, const c10::Argument* expected,
-                     const std::string& user) {
-    Operand operand;
-    operand.expected = expected;
-    if (const auto* value = std::get_if<ValueName>(&argument)) {
-      const Binding& binding = binding_of(scope, value->name, user);
-      if (!binding.constant) {
-        operand.from = Operand::From::kSlot;
-        operand.slot = binding.slot;
-        return operand;
-      }
-      operand.constant = *binding.constant;
-    } else if (const auto* list = std::get_if<ArgumentList>(&argument)) {
-      return operand_of_list(scope, *list, expected, user);
-    } else {
-      operand.constant = constant_of(argument, user);
-    }
-    if (expected != nullptr) operand.constant = fitted(operand.constant, *expected);
-    return operand;
-  }
-
-  Operand operand_of_list(Scope& scope, const ArgumentList& list, const c10::Argument* expected,
-                          const std::string& user) {
-    if (expected == nullptr) throw LoadError(user + ": a list is given where none is expected");
-    Operand operand;
-    operand.from = Operand::From::kList;
-    operand.expected = expected;
-    for (const Argument& item : list.items) {
-      if (std::holds_alternative<ArgumentList>(item)) {
-        throw LoadError(user + ": lists inside lists are not supported");
-      }
-      operand.items.push_back(operand_of(scope, item, nullptr, user));
-    }
-    return operand;
-  }
-
-  static IValue constant_of(const Argument& argument, const std::string& user) {
-    return std::visit(
-        [&](const auto& value) -> IValue {
-          using Value = std::decay_t<decltype(value)>;
-          if constexpr (std::is_same_v<Value, std::monostate>) {
-            return {};
-          } else if constexpr (std::is_same_v<Value, c10::ScalarType> ||
-                               std::is_same_v<Value, c10::MemoryFormat> ||
-                               std::is_same_v<Value, c10::Layout>) {
-            return static_cast<int64_t>(value);
-          } else if constexpr (std::is_constructible_v<IValue, Value>) {
-            return value;
-          } else {
-            throw LoadError(user + ": a graph is given where none is expected");
-          }
-        },
-        argument);
   }
 
   // ---- Operators of tensors ----
@@ -159,6 +82,7 @@ class Builder {
       if (alias != nullptr && alias->isWrite()) step.written.push_back(i);
     }
     if (step.written.empty() && can_fold(scope, node, op, step)) return fold(scope, node, step);
+    if (fuses_with_step_before(scope, node, op, step)) return;
     if (auto packed = packed_call(op, step.operands, options_.layers)) step.call = *packed;
     add_step(scope, node, std::move(step), op.schema().returns());
   }
@@ -173,7 +97,7 @@ class Builder {
                                            [](const auto& given) { return given.first; });
       if (input != node.inputs.end()) {
         ++used;
-        operands.push_back(operand_of(scope, input->second, &expected, node.name));
+        operands.push_back(scope.operand_of(input->second, &expected, node.name));
       } else if (expected.default_value()) {
         operands.emplace_back().constant = *expected.default_value();
       } else {
@@ -186,28 +110,13 @@ class Builder {
     return operands;
   }
 
-  /// What gives back its input: dropout outside of training, and what autograd alone needs.
-  static bool is_identity(const c10::OperatorHandle& op, const Node& node) {
-    const std::string& name = op.operator_name().name;
-    if (name == "aten::detach_" || name == "aten::detach" || name == "aten::alias" ||
-        name == "aten::lift_fresh") {
-      return true;
-    }
-    const bool is_dropout = name == "aten::dropout" || name == "aten::feature_dropout" ||
-                            name == "aten::alpha_dropout" || name == "aten::dropout_";
-    return is_dropout && std::ranges::any_of(node.inputs, [](const auto& input) {
-             const auto* value = std::get_if<bool>(&input.second);
-             return input.first == "train" && value != nullptr && !*value;
-           });
-  }
-
   void add_identity(Scope& scope, const Node& node) {
     const auto* from =
         node.inputs.empty() ? nullptr : std::get_if<ValueName>(&node.inputs.front().second);
     const auto* to =
         node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs.front()) : nullptr;
     if (from == nullptr || to == nullptr) refuse(node, "expected one tensor, to one");
-    bind(scope, to->name, binding_of(scope, from->name, node.name));
+    scope.bind(to->name, scope.binding_of(from->name, node.name));
   }
 
   static bool is_constant(const Operand& operand) {
@@ -222,7 +131,7 @@ class Builder {
     if (op.schema().returns().size() != 1) return false;
     const auto* output = std::get_if<ValueName>(&node.outputs.front());
     if (output == nullptr || !std::ranges::all_of(step.operands, is_constant)) return false;
-    return !options_.aliases.is_written(scope.graph, output->name);
+    return !options_.aliases.is_written(scope.graph(), output->name);
   }
 
   void fold(Scope& scope, const Node& node, Step& step) {
@@ -233,24 +142,37 @@ class Builder {
     alone.outputs.emplace_back().from = Operand::From::kSlot;
     step.results = {Result{.is_list = false, .slots = {Slot{0}}}};
     alone.steps.push_back(step);
-    IValue value = [&] {
-      try {
-        return run_plan(alone, {}, options_.shared).front();
-      } catch (const c10::Error&) {
-        refuse(node, message_of_current_exception());
-      }
-    }();
+    IValue value = run_plan(alone, {}, options_.shared).front();
     if (value.isTensor() && is_new_and_large(value.toTensor())) {
       step.results.clear();
       return add_step(scope, node, std::move(step), op.schema().returns());
     }
     if (value.isTensor()) options_.shared.add(value.toTensor());
-    bind(scope, output.name, {.constant = std::move(value), .slot = 0});
+    scope.bind(output.name, {.constant = std::move(value), .slot = 0});
   }
 
   bool is_new_and_large(const at::Tensor& tensor) const {
     if (!tensor.has_storage() || tensor.storage().nbytes() <= kMostFolded) return false;
     return !options_.shared.contains(tensor);
+  }
+
+  /// What reads a value that nobody else reads may be done where the value is made.
+  bool fuses_with_step_before(Scope& scope, const Node& node, const c10::OperatorHandle& op,
+                              const Step& step) {
+    const auto* from =
+        node.inputs.empty() ? nullptr : std::get_if<ValueName>(&node.inputs.front().second);
+    if (from == nullptr || scope.uses_of(from->name) != 1 || node.outputs.empty()) return false;
+    const auto before = scope.step_of(from->name);
+    const auto* to = std::get_if<ValueName>(&node.outputs.front());
+    if (!before || to == nullptr) return false;
+    for (size_t i = 1; i < node.outputs.size(); ++i) {  // statistics of a normalization
+      const auto* other = std::get_if<ValueName>(&node.outputs[i]);
+      if (other != nullptr && scope.uses_of(other->name) != 0) return false;
+    }
+    if (!fuse(op, step.operands, plan_.steps[*before], options_.shared)) return false;
+    scope.set_step(to->name, *before);
+    scope.bind(to->name, scope.binding_of(from->name, node.name));
+    return true;
   }
 
   // ---- Results ----
@@ -269,6 +191,9 @@ class Builder {
                                   : result_of(scope, node, {&node.outputs[i], 1}));
       step.results.back().is_list = is_list;
     }
+    const auto* only =
+        node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs[0]) : nullptr;
+    if (only != nullptr) scope.set_step(only->name, plan_.steps.size());
     plan_.steps.push_back(std::move(step));
   }
 
@@ -277,7 +202,7 @@ class Builder {
     for (const Argument& output : outputs) {
       if (const auto* value = std::get_if<ValueName>(&output)) {
         const Slot slot = new_slot();
-        bind(scope, value->name, {.constant = {}, .slot = slot});
+        scope.bind(value->name, {.constant = {}, .slot = slot});
         result.slots.emplace_back(slot);
       } else if (std::holds_alternative<std::monostate>(output)) {
         result.slots.emplace_back();
@@ -296,7 +221,7 @@ class Builder {
       const std::span<const Argument> items =
           list ? std::span(list->items) : std::span(&argument, 1);
       for (const Argument& item : items) {
-        step.operands.push_back(operand_of(scope, item, nullptr, node.name));
+        step.operands.push_back(scope.operand_of(item, nullptr, node.name));
       }
     }
     if (step.operands.size() < symbolic.fewest || step.operands.size() > symbolic.most) {
@@ -319,10 +244,10 @@ class Builder {
               .results = {},
               .written = {}};
     if (found.call->predicate) {
-      step.operands.push_back(operand_of(scope, *found.call->predicate, nullptr, node.name));
+      step.operands.push_back(scope.operand_of(*found.call->predicate, nullptr, node.name));
     }
     for (const Argument& operand : found.call->operands) {
-      step.operands.push_back(operand_of(scope, operand, nullptr, node.name));
+      step.operands.push_back(scope.operand_of(operand, nullptr, node.name));
     }
     std::vector<std::shared_ptr<const Plan>> plans;
     for (const Graph* graph : found.call->graphs) {
@@ -356,10 +281,10 @@ class Builder {
 
   void add_inline(Scope& scope, const Node& node, const HigherOrder& call) {
     const Graph& graph = *call.graphs.front();
-    Scope inner{.graph = graph, .values = {}};
+    Scope inner(graph);
     for (size_t i = 0; i < call.operands.size(); ++i) {
       if (const auto* name = std::get_if<ValueName>(&graph.inputs[i])) {
-        bind(inner, name->name, value_of(scope, call.operands[i], node));
+        inner.bind(name->name, value_of(scope, call.operands[i], node));
       }
     }
     add_nodes(inner);
@@ -367,41 +292,17 @@ class Builder {
       refuse(node, "expected as many results as its graph has");
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (const auto* name = std::get_if<ValueName>(&node.outputs[i])) {
-        bind(scope, name->name, value_of(inner, graph.outputs[i], node));
+        scope.bind(name->name, value_of(inner, graph.outputs[i], node));
       }
     }
   }
 
   Binding value_of(const Scope& scope, const Argument& argument, const Node& node) {
     if (const auto* value = std::get_if<ValueName>(&argument)) {
-      return binding_of(scope, value->name, node.name);
+      return scope.binding_of(value->name, node.name);
     }
     if (std::holds_alternative<ArgumentList>(argument)) refuse(node, "is given a list");
     return {.constant = constant_of(argument, node.name), .slot = 0};
-  }
-
-  // ---- Life of values ----
-
-  void mark_last_uses() {
-    std::vector<bool> is_used(next_slot_);
-    mark(plan_.outputs, is_used);
-    for (Step& step : std::views::reverse(plan_.steps)) {
-      for (Result& result : step.results) {
-        for (auto& slot : result.slots) {
-          if (slot && !is_used[*slot]) slot.reset();
-        }
-      }
-      mark(step.operands, is_used);
-    }
-  }
-
-  static void mark(std::vector<Operand>& operands, std::vector<bool>& is_used) {
-    for (Operand& operand : std::views::reverse(operands)) {
-      mark(operand.items, is_used);
-      if (operand.from != Operand::From::kSlot || is_used[operand.slot]) continue;
-      is_used[operand.slot] = true;
-      operand.is_last_use = true;
-    }
   }
 
   const PlanOptions& options_;
@@ -410,44 +311,11 @@ class Builder {
   size_t nodes_ = 0;
 };
 
-template <typename Visit>
-void for_each_node(const Graph& graph, const Visit& visit) {
-  for (const Node& node : graph.nodes) {
-    visit(node);
-    for (const auto& [name, argument] : node.inputs) {
-      if (const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&argument)) {
-        for_each_node(**inner, visit);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 Plan build_plan(const Graph& graph, const std::vector<std::optional<IValue>>& inputs,
                 const PlanOptions& options) {
   return Builder(options).build(graph, inputs);
-}
-
-std::map<std::string, std::string> refused_operators(const Graph& graph,
-                                                     const std::set<std::string>& added_operators) {
-  std::map<std::string, std::string> refused;
-  for_each_node(graph, [&](const Node& node) {
-    std::string problem;
-    if (node.target.starts_with("torch.ops.higher_order.")) {
-      problem = read_higher_order(node).problem;
-    } else if (!symbolic_operator(node.target)) {
-      problem = find_operator(node.target, added_operators).problem;
-    }
-    if (!problem.empty()) refused.emplace(node.target, problem);
-  });
-  return refused;
-}
-
-std::map<std::string, size_t> count_operators(const Graph& graph) {
-  std::map<std::string, size_t> counts;
-  for_each_node(graph, [&](const Node& node) { ++counts[node.target]; });
-  return counts;
 }
 
 }  // namespace backend

@@ -1,7 +1,6 @@
 // Makes a plan of a graph.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,24 +20,11 @@ struct PlanOptions {
   SharedMemory& shared;  ///< what was computed beforehand is added
 };
 
-/// What a value of a graph is while a plan is made.
-struct Binding {
-  std::optional<c10::IValue> constant;
-  Slot slot = 0;  ///< where it is not constant
-};
-
 /// Operators whose inputs are all constant run now, once, where no run writes to their results.
 /// Throws LoadError naming operator and node.
 ///
 /// inputs: of the graph's inputs in order: a constant, or nothing for what is given to each run.
 Plan build_plan(const Graph& graph, const std::vector<std::optional<c10::IValue>>& inputs,
                 const PlanOptions& options);
-
-/// Every operator of a graph, and of those inside it, that a plan could not be made with: operator
-/// and reason.
-std::map<std::string, std::string> refused_operators(const Graph& graph,
-                                                     const std::set<std::string>& added_operators);
-/// How often each is used.
-std::map<std::string, size_t> count_operators(const Graph& graph);
 
 }  // namespace backend

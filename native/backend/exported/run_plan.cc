@@ -1,4 +1,5 @@
 #include <ATen/core/List.h>
+#include <ATen/ops/gelu.h>
 #include <c10/util/Exception.h>
 
 #include <stdexcept>
@@ -127,8 +128,12 @@ class Run {
 
   void make(const PackedCall& call, const Step& step) {
     const IValue& input = stack_[call.input];
-    if (!input.isTensor() || !call.layer->takes(input.toTensor())) return make(call.op, step);
-    at::Tensor result = (*call.layer)(input.toTensor());
+    if (!input.isTensor() || !call.layer->takes(input.toTensor())) {
+      make(call.op, step);
+      if (call.activation == gemm::Activation::kGelu) stack_[0] = at::gelu(stack_[0].toTensor());
+      return;
+    }
+    at::Tensor result = (*call.layer)(input.toTensor(), call.activation);
     stack_.clear();
     stack_.emplace_back(std::move(result));
   }
@@ -186,19 +191,6 @@ class Run {
 };
 
 }  // namespace
-
-void SharedMemory::add(const at::Tensor& tensor) {
-  if (!tensor.has_storage()) return;
-  storages_.emplace(tensor.storage().unsafeGetStorageImpl(), tensor.storage());
-}
-
-bool SharedMemory::contains(const at::Tensor& tensor) const {
-  return tensor.has_storage() && storages_.contains(tensor.storage().unsafeGetStorageImpl());
-}
-
-void SharedMemory::forget_unused() {
-  std::erase_if(storages_, [](const auto& entry) { return entry.second.use_count() == 1; });
-}
 
 std::vector<IValue> run_plan(const Plan& plan, std::vector<IValue> inputs,
                              const SharedMemory& shared) {

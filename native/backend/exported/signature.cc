@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "exported/scalar_types.h"
+#include "program/signature.h"
 
 namespace backend {
 namespace {
@@ -18,23 +19,17 @@ std::optional<std::string> symbol_in(std::string_view expression) {
   return std::string(expression.substr(kBegin.size(), end - kBegin.size()));
 }
 
-/// PyTorch writes a lower bound of 2 for every size that is not fixed, and takes 0 and 1 all the
-/// same (torch/_export/utils.py, _check_symint).
-constexpr int64_t kNoBound = 2;
-
 Extent extent_of(const Field& constraints, const std::string& symbol) {
   Extent extent;
   const auto range = constraints.find(symbol);
   if (!range) return extent;
-  if (const auto least = range->find("min_val"); least && least->integer() > kNoBound) {
-    extent.least = least->integer();
-  }
+  if (const auto least = range->find("min_val")) extent.least = least->integer();
   if (const auto most = range->find("max_val")) {
     // PyTorch 2.6 writes a number beyond 64 bits for none.
     if (most->number() < 9e18) extent.most = most->integer();
   }
   if (extent.least > extent.most) range->refuse("the least size is above the largest");
-  return extent;
+  return as_meant(extent);
 }
 
 UserInput user_input(const std::string& name, const Field& program) {

@@ -1,4 +1,5 @@
-// A model that brings its own operators: what a TorchScript file and an exported one have in common.
+// A model that brings its own operators: what a TorchScript file and an exported one have in
+// common.
 #pragma once
 
 #include <ATen/core/ivalue.h>

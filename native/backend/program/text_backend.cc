@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "hf/tokenizer.h"
+#include "products/team_in_use.h"
+#include "products/worker_teams.h"
 #include "program/alike.h"
 #include "program/served_program.h"
 #include "program/signature.h"
@@ -65,6 +67,7 @@ class TextBackend final : public engine::Backend {
               const ComputeOptions& compute)
       : program_(std::move(program), std::filesystem::path(source.path).filename().string(),
                  compute),
+        teams_(compute.threads_per_worker, compute.threads_alone),
         num_labels_(static_cast<int64_t>(source.num_labels)),
         inputs_(text_inputs_of(program_.inputs(), program_.file())),
         tokenizer_(open_tokenizer(source, inputs_.length.most)),
@@ -95,6 +98,7 @@ class TextBackend final : public engine::Backend {
 
   std::optional<engine::Sequence> prepare_thread() override {
     program_.prepare_thread();
+    teams_.prepare_thread();
     engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence};
     run(batch);
@@ -103,7 +107,8 @@ class TextBackend final : public engine::Backend {
 
   /// Texts of equal length share a call, or of close ones where padding changes no answer; the
   /// groups run one after the other.
-  std::vector<engine::Logits> run(engine::Batch batch, engine::Cores /*cores*/) override {
+  std::vector<engine::Logits> run(engine::Batch batch, engine::Cores cores) override {
+    const TeamInUse team(teams_.team_for(cores));
     return run(batch);
   }
 
@@ -259,6 +264,7 @@ class TextBackend final : public engine::Backend {
   }
 
   ServedProgram program_;
+  WorkerTeams teams_;  ///< for layers of ours; LibTorch's operators have threads of their own
   int64_t num_labels_;
   TextInputs inputs_;
   hf::Tokenizer tokenizer_;

@@ -33,12 +33,10 @@ bool sets_attributes(const torch::jit::Block& block) {
 
 void set_up_torchscript_thread() { torch::jit::setGraphExecutorOptimize(false); }
 
-TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute) {
+torch::jit::Module read_torchscript_module(const std::string& path) {
   const std::string file = std::filesystem::path(path).filename().string();
   require_harmless_archive(path);
   limit_tensors();
-  // Without it, what is loaded is not made ready to be inlined.
-  const torch::jit::GraphOptimizerEnabledGuard optimizer(true);
   torch::jit::setPrintHandler([](const std::string&) {});
   torch::jit::Module module = [&] {
     try {
@@ -50,6 +48,14 @@ TorchScriptModule load_torchscript_module(const std::string& path, const Compute
   }();
   module.eval();
   if (!module.find_method("forward")) throw LoadError(file + ": has no method forward");
+  return module;
+}
+
+TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute) {
+  const std::string file = std::filesystem::path(path).filename().string();
+  // Without it, what is loaded is not made ready to be inlined.
+  const torch::jit::GraphOptimizerEnabledGuard optimizer(true);
+  torch::jit::Module module = read_torchscript_module(path);
   require_allowed_operators(module, file, compute.allowed_operators);
   zero_empty_tensors(*module._ivalue()->compilation_unit());
   guard_code(*module._ivalue()->compilation_unit());

@@ -19,6 +19,10 @@ struct TorchScriptModule {
   torch::jit::Module module;
 };
 
+/// Looked at before any of its code can run, and read, in evaluation mode. Throws LoadError naming
+/// the file.
+torch::jit::Module read_torchscript_module(const std::string& path);
+
 /// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
 /// where its code allows it. Its runs keep within a RunLimit. Throws LoadError naming the file.
 TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute);

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "backend/model_config.h"
+#include "program/report.h"
 #include "torchscript/module.h"
+#include "torchscript/operators.h"
 
 namespace backend {
 namespace {
@@ -53,6 +55,19 @@ std::unique_ptr<Program> load_torchscript(const std::string& path, const Compute
                     "DTYPE must be float32");
   }
   return std::make_unique<TorchScriptProgram>(load_torchscript_module(path, compute));
+}
+
+ProgramReport inspect_torchscript(const std::string& path,
+                                  const std::set<std::string>& allowed_operators) {
+  const torch::jit::Module module = read_torchscript_module(path);
+  ProgramReport report{.kind = "torchscript"};
+  for (const ProgramInput& input : inputs_of(module)) report.inputs.push_back(described(input));
+  WeightCount weights;
+  for (const at::Tensor& tensor : module.parameters()) weights.add(tensor);
+  for (const at::Tensor& tensor : module.buffers()) weights.add(tensor);
+  weights.write_to(report);
+  report.operators = list_operators(module, allowed_operators);
+  return report;
 }
 
 }  // namespace backend

@@ -124,6 +124,14 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_rounded_to_the_nearest() {
+        let Ok(Json::Number(least)) = parse(b"-3.4028234663852886e+38") else {
+            panic!("expected a number");
+        };
+        assert_eq!(least, f64::from(f32::MIN));
+    }
+
+    #[test]
     fn large_integers_become_numbers() {
         assert!(matches!(
             parse(b"9223372036854775807"),
