@@ -23,6 +23,9 @@ fn directories(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn family(directory: &Path) -> Family {
+    if directory.join("model.pt2").exists() {
+        return Family::Unknown;
+    }
     let config = read(&directory.join("config.json"));
     match config["model_type"].as_str() {
         Some("bert" | "distilbert" | "electra" | "ernie") => Family::Bert,

@@ -1,7 +1,7 @@
 use crate::common::{
     VOCAB_TXT, bert, directory, encode, ids, open, open_with_limit, roberta, vocab_json,
 };
-use hf::tokenizer::Family::{Bert, Camembert, Roberta, XlmRoberta};
+use hf::tokenizer::Family::{Bert, Camembert, Roberta, Unknown, XlmRoberta};
 use hf::tokenizer::Tokenizer;
 use serde_json::json;
 
@@ -61,6 +61,13 @@ fn bert_from_tokenizer_json() {
     let class = r#"{"tokenizer_class": "PreTrainedTokenizerFast"}"#;
     let as_it_is = directory(&[("tokenizer.json", &file), ("tokenizer_config.json", class)]);
     assert_eq!(ids(&open(&as_it_is, Bert), "The film GOOD"), [17, 6, 1]);
+    assert_eq!(ids(&open(&known, Unknown), "The film GOOD"), [17, 6, 1]);
+    let class = r#"{"tokenizer_class": "BertTokenizer"}"#;
+    let named = directory(&[("tokenizer.json", &file), ("tokenizer_config.json", class)]);
+    assert_eq!(
+        ids(&open(&named, Unknown), "The film GOOD"),
+        [2, 5, 6, 8, 3]
+    );
 }
 
 #[test]
