@@ -46,7 +46,7 @@ describe.each(Object.entries(KINDS))('of %s', (_kind, cases) => {
       const place = path.join(mkdtempSync(path.join(temporary, 'case-')), 'model');
       mkdirSync(place);
       build(one, place);
-      const model = one.service === 'eeg' ? path.join(place, 'eeg_model.pt') : place;
+      const model = one.service === 'eeg' ? path.join(place, one.file ?? 'eeg_model.pt') : place;
       const { error, code, ms, peak } = await loader.load({ service: one.service, place: model });
       expect([code, error]).toEqual(['MODEL_LOAD_FAILED', expect.stringMatching(one.error)]);
       expect(error).not.toMatch(/\n/);
