@@ -50,7 +50,7 @@ export class Archive {
     this.entries.splice(this.entries.indexOf(entry), 1, ...others);
   }
 
-  /** Of the record that is the graph. */
+  /** What `edit` returns, if anything, takes the content's place. */
   editJson(ending: string, edit: (content: Json) => unknown): void {
     const content: Json = JSON.parse(this.find(ending).content.toString());
     const instead = edit(content);
@@ -58,10 +58,11 @@ export class Archive {
   }
 }
 
-type Change = (archive: Archive) => Buffer | undefined;
-
-/** Where a case begins: a good file under test/fixtures/exported/signals, or a path. */
+/** A file of test/fixtures/exported/signals. */
 export const good = (model: string): Buffer => readFileSync(path.join(SIGNALS, `${model}.pt2`));
+
+/** Whether the load fails, as most do, or the file is as it should be and each request fails. */
+export type FailsAt = 'load' | 'request';
 
 /** A case made of a good file, by its bytes. */
 export function bytesCase(
@@ -69,47 +70,46 @@ export function bytesCase(
   from: Buffer,
   change: (bytes: Buffer) => Buffer,
   error: RegExp,
+  failsAt: FailsAt = 'load',
 ): HostileCase {
   return {
     name,
     service: 'eeg',
     base: null,
     file: MODEL,
+    failsAt,
     make: (folder) => writeFileSync(path.join(folder, MODEL), change(Buffer.from(from))),
-    error: new RegExp(`^eeg_model\\.pt2: ${error.source}`, error.flags),
+    error:
+      failsAt === 'load' ? new RegExp(`^eeg_model\\.pt2: (${error.source})`, error.flags) : error,
   };
 }
 
 export function archiveCase(
   name: string,
   model: string | Buffer,
-  change: Change,
+  change: (archive: Archive) => void,
   error: RegExp,
+  failsAt?: FailsAt,
 ): HostileCase {
   const from = typeof model === 'string' ? good(model) : model;
   const changed = (bytes: Buffer): Buffer => {
     const archive = new Archive(bytes);
-    return change(archive) ?? zip(archive.entries);
+    change(archive);
+    return zip(archive.entries);
   };
-  return bytesCase(name, from, changed, error);
+  return bytesCase(name, from, changed, error, failsAt);
 }
 
-/** A case that changes the graph and what stands beside it. */
+/** A case that changes the graph and what stands beside it, or puts something in its place. */
 export function programCase(
   name: string,
   model: string,
   edit: (program: Json) => unknown,
   error: RegExp,
+  failsAt?: FailsAt,
 ): HostileCase {
-  return archiveCase(
-    name,
-    model,
-    (archive) => {
-      archive.editJson('models/model.json', edit);
-      return undefined;
-    },
-    error,
-  );
+  const change = (archive: Archive): void => archive.editJson('models/model.json', edit);
+  return archiveCase(name, model, change, error, failsAt);
 }
 
 export const graphOf = (program: Json): Json => program.graph_module.graph;

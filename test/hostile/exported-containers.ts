@@ -30,22 +30,17 @@ const ZIPS: readonly HostileCase[] = (
     ['of a half', (all) => all.subarray(0, all.length / 2), /is no zip archive, or is truncated/],
     ['that is a directory alone', (all) => all.subarray(-22), /has a damaged zip directory/],
     ['with a byte behind it', (all) => Buffer.concat([all, Buffer.of(0)]), /is no zip archive/],
-    ['twice', (all) => Buffer.concat([all, all]), /./],
     [
       'that is TorchScript',
       () => readFileSync(path.join(FIXTURES, 'eeg/plain-cnn-scripted.pt')),
-      /is no archive of torch\.export\.save: export the model again/,
+      /plain-cnn-scripted\/code\/\S+: is compressed, as no record of such a file is/,
     ],
   ] satisfies [string, (all: Buffer) => Buffer, RegExp][]
 ).map(([name, change, error]) =>
   bytesCase(`an exported program ${name}`, good(CNN), change, error),
 );
 
-type Records = readonly [
-  name: string,
-  change: (archive: Archive) => Buffer | undefined | void,
-  error: RegExp,
-];
+type Records = readonly [name: string, change: (archive: Archive) => void, error: RegExp];
 
 function without(ending: string) {
   return (archive: Archive): void => archive.replace(archive.find(ending));
@@ -56,7 +51,7 @@ function put(ending: string, content: Buffer | string) {
 }
 
 /** What the directory says of one record. */
-function claim(ending: string, claims: ZipEntry['claims']) {
+function claim(ending: string, claims: NonNullable<ZipEntry['claims']>) {
   return (archive: Archive): void => {
     const entry = archive.find(ending);
     archive.replace(entry, { ...entry, claims });
@@ -94,9 +89,13 @@ const RECORDS: readonly Records[] = [
   [
     'of a graph that is packed',
     claim(GRAPH, { method: 8 }),
-    /\S+models\/model\.json: unpacks to more than the 0 MiB that are allowed/,
+    /\S+models\/model\.json: is compressed, as no record of such a file is/,
   ],
-  ['of a weight that is packed', claim('weight_4', { method: 8 }), /\S+weight_4: unpacks to more/],
+  [
+    'of a weight that is packed',
+    claim('weight_4', { method: 8 }),
+    /\S+weight_4: is compressed, as no record/,
+  ],
   ['of a record twice', also('weight_4', (name) => name), /\S+weight_4: is twice in the zip dir/],
   [
     'of a record of 4 GB',
@@ -344,7 +343,7 @@ const WEIGHT: readonly Weight[] = [
   [
     'that repeats its numbers, of 20 GB',
     meta({ sizes: sizes(50_000, 100_000, 1), strides: sizes(0, 0, 1) }),
-    new RegExp(`${IN}: is larger than what the file holds of it`),
+    /features\.4\.weight: is larger than what the file holds of it/,
   ],
 ];
 
@@ -431,9 +430,7 @@ const VERSIONS: readonly (readonly [string, Json, RegExp])[] = [
 ];
 
 const of = (cases: readonly Records[], model: string | Buffer, kind: string): HostileCase[] =>
-  cases.map(([name, change, error]) =>
-    archiveCase(`${kind} ${name}`, model, (archive) => change(archive) ?? undefined, error),
-  );
+  cases.map(([name, change, error]) => archiveCase(`${kind} ${name}`, model, change, error));
 
 export const EXPORTED_CONTAINERS: readonly HostileCase[] = [
   ...ZIPS,
@@ -443,8 +440,11 @@ export const EXPORTED_CONTAINERS: readonly HostileCase[] = [
     archiveCase(
       `an exported program with a weight ${name}`,
       CNN,
-      (archive) =>
-        archive.editJson(WEIGHTS, ({ config }) => change(config['features.4.weight'])) as undefined,
+      (archive) => {
+        archive.editJson(WEIGHTS, ({ config }) => {
+          change(config['features.4.weight']);
+        });
+      },
       error,
     ),
   ),

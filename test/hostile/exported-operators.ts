@@ -2,7 +2,7 @@
 import type { HostileCase, Json } from './case';
 import { node, nodesOf, programCase, value, values } from './exported-archive';
 
-type Call = readonly [name: string, call: Json, error: RegExp];
+type Call = readonly [name: string, call: Json, error: RegExp, failsAt?: 'request'];
 
 const x = value('x');
 const weight = value('p_features_4_weight');
@@ -28,7 +28,6 @@ const REFUSED: readonly Call[] = [
   refused('aten._reshape_alias.default', { self: x, size: ints(1_000_000), stride: ints(1000) }),
   refused('aten.relu.nothing'),
   refused('aten.nothing.default'),
-  refused('aten'),
   refused('torch.ops.prim.Print.default'),
   refused('torch.ops.quantized.linear.default'),
   refused('torch.ops.my_library.my_operator.default'),
@@ -37,6 +36,7 @@ const REFUSED: readonly Call[] = [
     node('os.system', { command: { as_string: 'true' } }),
     /os\.system \(node hostile\):? is no operator that is known here/,
   ],
+  ['of aten alone', node('aten', {}), /aten \(node hostile\):? is no operator that is known here/],
   [
     'of an operator without a name',
     node('', {}),
@@ -87,11 +87,13 @@ const WRONG: readonly Call[] = [
     'of a tensor for a number',
     node('aten.flatten.using_ints', { self: x, start_dim: x }),
     /hostile/,
+    'request',
   ],
   [
     'of texts for numbers',
     node('aten.view.default', { self: x, size: { as_strings: ['a'] } }),
     /hostile: .*a list holds String/,
+    'request',
   ],
   [
     'of numbers for tensors',
@@ -107,11 +109,13 @@ const WRONG: readonly Call[] = [
     'of a dimension that is not there',
     node('aten.sum.dim_IntList', { self: x, dim: ints(7) }),
     /hostile: Dimension out of range/,
+    'request',
   ],
   [
     'of a dimension of -2^62',
     node('aten.select.int', { self: x, dim: int(-(2 ** 62)), index: int(0) }),
     /hostile: Dimension out of range/,
+    'request',
   ],
   [
     'of an index that is not there',
@@ -121,7 +125,7 @@ const WRONG: readonly Call[] = [
   [
     'of a negative size',
     node('aten.zeros.default', { size: ints(-5) }),
-    /hostile.*negative dimension -5/,
+    /hostile: zeros: Dimension size must be non-negative/,
   ],
   [
     'of sizes that overflow',
@@ -166,6 +170,7 @@ const WRONG: readonly Call[] = [
       stride: ints(0),
     }),
     /hostile.*non-positive stride/,
+    'request',
   ],
   [
     'of a convolution of -3 groups',
@@ -175,11 +180,13 @@ const WRONG: readonly Call[] = [
       groups: int(-3),
     }),
     /hostile.*groups/,
+    'request',
   ],
   [
     'of a view outside of its memory',
     node('aten.as_strided.default', { self: x, size: ints(1000), stride: ints(100_000) }),
     /hostile.*out of bounds for storage/,
+    'request',
   ],
   [
     'of a view outside of a weight',
@@ -194,45 +201,111 @@ const WRONG: readonly Call[] = [
   [
     'of a type that is a number',
     node('aten.zeros.default', { size: ints(3), dtype: int(100) }),
-    /hostile.*dtype.*expected a type of numbers/,
+    /hostile: dtype: expected a type of numbers/,
   ],
   [
     'of a layout that is a number',
     node('aten.zeros.default', { size: ints(3), layout: int(100) }),
-    /hostile.*layout/,
+    /hostile: layout: expected a layout/,
   ],
   [
     'of a memory format that is a number',
     node('aten.clone.default', { self: x, memory_format: int(100) }),
-    /hostile.*memory_format/,
+    /hostile: memory_format: expected a memory format/,
   ],
   [
     'of an embedding outside of its table',
     node('aten.embedding.default', {
       weight: value('p_classifier_weight'),
-      indices: value('b_features_1_num_batches_tracked'),
+      indices: { as_int: 1e12 },
     }),
-    /./,
+    /hostile: index out of range in self/,
+  ],
+  [
+    'of lengths that are not as many as rows',
+    node(
+      'aten._weight_norm_interface.default',
+      {
+        v: value('p_classifier_weight'),
+        g: value('p_features_0_bias'),
+        dim: int(1),
+      },
+      [value('a'), value('b')],
+    ),
+    /hostile: the lengths are not as many as there are rows/,
+    'request',
+  ],
+  [
+    'of fewer statistics than channels',
+    node(
+      'aten._native_batch_norm_legit_no_training.default',
+      {
+        input: weight,
+        weight: { as_none: [] },
+        bias: { as_none: [] },
+        running_mean: value('p_classifier_bias'),
+        running_var: value('p_classifier_bias'),
+        momentum: { as_float: 0.1 },
+        eps: { as_float: 1e-5 },
+      },
+      [value('a'), value('b'), value('c')],
+    ),
+    /hostile: statistics or weights are not as many as there are channels/,
+    'request',
+  ],
+  [
+    'of queries without heads',
+    node(
+      'aten._scaled_dot_product_flash_attention_for_cpu.default',
+      {
+        query: x,
+        key: x,
+        value: x,
+      },
+      [value('a'), value('b')],
+    ),
+    /hostile: queries, keys and values have shapes that do not fit each other/,
+    'request',
+  ],
+  [
+    'of a transform of half of what it needs',
+    node('aten._fft_c2r.default', {
+      self: x,
+      dim: ints(2),
+      normalization: int(0),
+      last_dim_size: int(100_000_000),
+    }),
+    /hostile: the input is not half as long as the result/,
+    'request',
+  ],
+  [
+    'of a layer that looks at no lengths',
+    node('aten.mkldnn_rnn_layer.default', {}),
+    NOT('aten\\.mkldnn_rnn_layer\\.default'),
   ],
   [
     'of a division of sizes by zero',
     node('_operator.floordiv', { 0: int(1), 1: int(0) }),
     /the arithmetic on sizes failed/,
+    'request',
   ],
   [
     'of sizes whose power overflows',
     node('_operator.pow', { 0: int(9), 1: int(1e9) }),
     /the arithmetic on sizes failed: an overflow/,
+    'request',
   ],
   [
     'of sizes shifted by 2^62',
     node('_operator.lshift', { 0: int(1), 1: int(2 ** 62) }),
     /the arithmetic on sizes failed: an overflow/,
+    'request',
   ],
   [
     'of a sum of a tensor',
     node('_operator.add', { 0: x, 1: int(1) }),
     /the arithmetic on sizes failed: expected an integer/,
+    'request',
   ],
   [
     'of arithmetic on one size',
@@ -243,6 +316,7 @@ const WRONG: readonly Call[] = [
     'of a root that is no integer',
     node('math.trunc', { 0: { as_float: 'Infinity' } }),
     /the arithmetic on sizes failed: a number is no integer/,
+    'request',
   ],
   [
     'of a condition that does not hold',
@@ -252,22 +326,55 @@ const WRONG: readonly Call[] = [
       [],
     ),
     /hostile: a.b/,
+    'request',
   ],
 ];
 
 export const EXPORTED_OPERATORS: readonly HostileCase[] = [...REFUSED, ...WRONG].map(
-  ([name, call, error]) =>
+  ([name, call, error, failsAt]) =>
     programCase(
       `an exported program ${name}`,
       'plain-cnn',
       (program) => void nodesOf(program).unshift(call),
       error,
+      failsAt,
     ),
 );
 
-/** Calls that write where the file lies: each run has a copy of its own, and the next answer is the same. */
-export const WRITES: readonly (readonly [name: string, call: Json])[] = [
-  ['into a weight', node('aten.mul_.Scalar', { self: weight, other: int(2) })],
-  ['into its input', node('aten.add_.Scalar', { self: x, other: int(2) })],
-  ['into a part of a weight', node('aten.fill_.Scalar', { self: weight, value: int(1) })],
+const call =
+  (added: Json) =>
+  (program: Json): void =>
+    void nodesOf(program).unshift(added);
+
+/** Changes after which a run writes where the file lies mapped: each has a copy of its own. */
+export const WRITES: readonly (readonly [name: string, edit: (program: Json) => void])[] = [
+  ['a weight', call(node('aten.mul_.Scalar', { self: weight, other: int(2) }))],
+  ['its input', call(node('aten.add_.Scalar', { self: x, other: int(2) }))],
+  [
+    'a view of a weight',
+    (program) =>
+      void nodesOf(program).unshift(
+        node('aten.view.default', { self: weight, size: ints(-1) }),
+        node('aten.fill_.Scalar', { self: value('hostile'), value: int(1) }, [value('filled')]),
+      ),
+  ],
+  [
+    'a list of weights',
+    call(
+      node(
+        'aten.unsafe_split.Tensor_out',
+        { self: weight, split_size: int(12), dim: int(0), out: values('p_features_4_weight') },
+        [],
+      ),
+    ),
+  ],
+  [
+    'statistics, as a normalization in training does',
+    (program) => {
+      for (const { target, inputs } of nodesOf(program)) {
+        if (target !== 'torch.ops.aten.batch_norm.default') continue;
+        inputs.find(({ name }: Json) => name === 'training').arg = { as_bool: true };
+      }
+    },
+  ],
 ];
