@@ -99,31 +99,31 @@ TEST(TextProgramTest, PadsTextsOfCloseLengths) {
   Served served = serve(both(kAny, kAny));
   EXPECT_TRUE(served.backend->description().batching);
   EXPECT_TRUE(served.backend->description().warnings.empty());
-  // With two special tokens: 5, 7, 9 and 12 tokens, of which up to 4 more go together.
-  EXPECT_EQ(served.sizes({10, 3, 7, 5}), (Sizes{{3, 9}, {1, 12}}));
+  // With two special tokens 5, 6, 7 and 12: what is one token apart goes together.
+  EXPECT_EQ(served.sizes({10, 3, 5, 4}), (Sizes{{2, 6}, {1, 7}, {1, 12}}));
   const at::Tensor mask = served.runs->front()[1];
-  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(mask[i].sum().item<int64_t>(), 5 + 2 * i);
-  EXPECT_EQ(served.runs->front()[0][0][8].item<int64_t>(), 0);  // [PAD]
+  for (int64_t i = 0; i < 2; ++i) EXPECT_EQ(mask[i].sum().item<int64_t>(), 5 + i);
+  EXPECT_EQ(served.runs->front()[0][0][5].item<int64_t>(), 0);  // [PAD]
 }
 
 TEST(TextProgramTest, PadsWithTheTokenOfTheConfiguration) {
   Served served = serve(both(kAny, kAny), masked_mean, 7);
-  served.sizes({3, 5});
-  EXPECT_EQ(served.runs->front()[0][0][6].item<int64_t>(), 7);
+  served.sizes({3, 4});
+  EXPECT_EQ(served.runs->front()[0][0][5].item<int64_t>(), 7);
 }
 
 TEST(TextProgramTest, PadsNothingWherePaddingChangesAnswers) {
   Served served = serve(both(kAny, kAny), mean_of_all);
   EXPECT_TRUE(served.backend->description().batching);
-  EXPECT_EQ(served.sizes({3, 5, 3}), (Sizes{{2, 5}, {1, 7}}));
+  EXPECT_EQ(served.sizes({3, 4, 3}), (Sizes{{2, 5}, {1, 6}}));
 }
 
 TEST(TextProgramTest, PadsNothingWithoutAMaskOrASignature) {
   Served unmasked = serve({input("input_ids", {kAny, kAny})}, mean_of_all);
-  EXPECT_EQ(unmasked.sizes({3, 5}), (Sizes{{1, 5}, {1, 7}}));
+  EXPECT_EQ(unmasked.sizes({3, 4}), (Sizes{{1, 5}, {1, 6}}));
   Served silent = serve({{.name = "input_ids", .type = {}, .sizes = {}},
                          {.name = "attention_mask", .type = {}, .sizes = {}}});
-  EXPECT_EQ(silent.sizes({3, 5}), (Sizes{{1, 5}, {1, 7}}));
+  EXPECT_EQ(silent.sizes({3, 4}), (Sizes{{1, 5}, {1, 6}}));
 }
 
 TEST(TextProgramTest, FillsUpToWhatTheFileTakes) {
@@ -162,10 +162,10 @@ TEST(TextProgramTest, KnowsInputsByNameAndByPlace) {
   };
   EXPECT_EQ(
       serve({input("attention_mask", {kAny, kAny}), input("input_ids", {kAny, kAny})}, swapped)
-          .sizes({3, 5}),
-      (Sizes{{2, 7}}));
-  EXPECT_EQ(serve({input("a", {kAny, kAny}), input("b", {kAny, kAny})}).sizes({3, 5}),
-            (Sizes{{2, 7}}));
+          .sizes({3, 4}),
+      (Sizes{{2, 6}}));
+  EXPECT_EQ(serve({input("a", {kAny, kAny}), input("b", {kAny, kAny})}).sizes({3, 4}),
+            (Sizes{{2, 6}}));
 }
 
 TEST(TextProgramTest, RefusesWhatDoesNotFit) {

@@ -8,16 +8,15 @@
 namespace backend {
 namespace {
 
-/// The longest row that a text of this length goes into: what is computed for padding has to cost
-/// less than a run of its own.
+/// The longest row that a text of this length goes into. One token more saves an encoder of 6 × 384
+/// 15 % of its time for texts of 4 to 15 tokens, and nothing for longer ones; what more padding
+/// saves in runs, it costs in rows that are computed for nothing.
 size_t longest_company(size_t length, Company company) {
-  constexpr size_t kFew = 4;
-  constexpr size_t kShare = 8;
   // What no token is left of has no answer of its own: whatever comes of it, no other text shares
   // it.
   if (company == Company::kEqualLengths || length == 0) return length;
   if (company == Company::kAnyLengths) return std::numeric_limits<size_t>::max();
-  return length + std::max(kFew, length / kShare);
+  return length + 1;
 }
 
 /// Calls write(begin of the row, text) for each row.
