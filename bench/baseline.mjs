@@ -1,6 +1,11 @@
-/** The stored ratios against FastAPI: a run is compared with them, or replaces them. */
+/**
+ * The stored ratios against FastAPI: a run is compared with those of machines of its own type, or
+ * replaces them. On another type of machine a ratio says nothing: there the reference gains by other
+ * instructions than we do.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
+import { machineType } from './machine.mjs';
 import { BENCH } from './paths.mjs';
 import { writeJson } from './report.mjs';
 
@@ -9,44 +14,66 @@ const PEER = 'fastapi';
 
 const measuredRatios = (summary) => summary.ratios.filter(({ peer }) => peer === PEER);
 
-/** Store the ratios of the levels that were measured. */
+/** Store the ratios of the levels that were measured, for this type of machine. */
 export function storeBaseline(service, summary, machine) {
-  const baseline = JSON.parse(fs.readFileSync(FILE, 'utf8'));
-  const stored = baseline.services[service];
-  stored.machine = kindOf(machine);
-  for (const { clients, rps } of measuredRatios(summary)) stored.ratios[clients] = rps.median;
-  writeJson(FILE, baseline);
-  console.log(`stored in ${FILE}`);
+  writeJson(FILE, withStored(readBaseline(), { service, summary, machine }));
+  console.log(`stored in ${FILE} for ${machineType(machine)}`);
 }
 
 /** Print how each level compares; true when one has fallen by more than the file allows. */
 export function regressed(service, summary, machine) {
-  const { allowed_fall, services } = JSON.parse(fs.readFileSync(FILE, 'utf8'));
-  const measured = measuredRatios(summary);
-  if (measured.length === 0) console.log(`not compared with ${FILE}: ${PEER} was not measured`);
-  let fallen = false;
-  for (const { clients, rps } of measured) {
-    const stored = services[service].ratios[clients];
-    const said = `${clients} clients: ${rps.median} × ${PEER}`;
-    if (stored === undefined) {
-      console.log(`${said}, none stored`);
-    } else if (rps.median < stored * (1 - allowed_fall)) {
-      fallen = true;
-      console.log(`REGRESSION: ${said}, stored ${stored}: more than ${100 * allowed_fall} % below`);
-    } else if (rps.median > stored * (1 + allowed_fall)) {
-      console.log(`${said}, stored ${stored}: better (--store keeps it)`);
-    } else {
-      console.log(`${said}, stored ${stored}: within noise`);
-    }
-  }
-  const kind = kindOf(machine);
-  if (kind !== services[service].machine) {
-    console.log(`note: stored on ${services[service].machine}; this is ${kind}`);
-  }
+  const { lines, fallen } = compare(readBaseline(), { service, summary, machine });
+  for (const line of lines) console.log(line);
   return fallen;
 }
 
-/** What decides about ratios; two machines of a kind may be compared. */
-function kindOf({ cpu, cores, flags }) {
-  return `${cpu}, ${cores} cores, ${(flags ?? ['no AVX']).join(' ')}`;
+/** A copy of the baseline in which the run's ratios are those of its type of machine. */
+export function withStored(baseline, { service, summary, machine }) {
+  const type = machineType(machine);
+  const stored = baseline.services[service];
+  const measured = measuredRatios(summary).map(({ clients, rps }) => [clients, rps.median]);
+  const before = stored.find((entry) => entry.machine === type);
+  const entry = { machine: type, ratios: { ...before?.ratios, ...Object.fromEntries(measured) } };
+  const others = stored.filter((each) => each !== before);
+  return { ...baseline, services: { ...baseline.services, [service]: [...others, entry] } };
 }
+
+/** What is said of each level, and whether one has fallen by more than the baseline allows. */
+export function compare(baseline, { service, summary, machine }) {
+  const measured = measuredRatios(summary);
+  if (measured.length === 0) {
+    return { lines: [`not compared: ${PEER} was not measured`], fallen: false };
+  }
+  const type = machineType(machine);
+  const stored = baseline.services[service];
+  const own = stored.find((entry) => entry.machine === type);
+  const each = measured.map(({ clients, rps }) =>
+    judge({ clients, ratio: rps.median, stored: own?.ratios[clients] }, baseline.allowed_fall),
+  );
+  const lines = each.map(({ line }) => line);
+  if (own === undefined) {
+    const others = stored.map((entry) => entry.machine).join('; ') || 'none';
+    lines.push(`nothing is stored for ${type} (--store does it); there is for: ${others}`);
+  }
+  return { lines, fallen: each.some(({ fallen }) => fallen) };
+}
+
+/** Of one number of clients. */
+function judge({ clients, ratio, stored }, allowedFall) {
+  const said = `${clients} clients: ${ratio} × ${PEER}`;
+  if (stored === undefined) {
+    return { line: `${said}, none stored for this type of machine`, fallen: false };
+  }
+  if (ratio < stored * (1 - allowedFall)) {
+    const percent = Math.round(100 * allowedFall);
+    const line = `REGRESSION: ${said}, stored ${stored}: more than ${percent} % below`;
+    return { line, fallen: true };
+  }
+  const better = ratio > stored * (1 + allowedFall);
+  return {
+    line: `${said}, stored ${stored}: ${better ? 'better (--store keeps it)' : 'within noise'}`,
+    fallen: false,
+  };
+}
+
+const readBaseline = () => JSON.parse(fs.readFileSync(FILE, 'utf8'));

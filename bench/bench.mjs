@@ -6,7 +6,8 @@
  *                    [--python VENV/bin/python] [--store]
  *
  * README.md says what is measured and how to read it. Exit code: 0; 1 when a ratio against FastAPI
- * has fallen below the stored one, or something failed; 2 when the command line is wrong.
+ * has fallen below what is stored for this type of machine, or something failed; 2 when the command
+ * line is wrong.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -15,9 +16,10 @@ import { regressed, storeBaseline } from './baseline.mjs';
 import { makeBodies } from './bodies.mjs';
 import { usefulFlopsOf } from './flops.mjs';
 import { prepareRequest } from './load.mjs';
+import { describeMachine } from './machine.mjs';
 import { runRound } from './measure.mjs';
 import { BENCH } from './paths.mjs';
-import { describeMachine, print, summarize, writeJson } from './report.mjs';
+import { print, summarize, writeJson } from './report.mjs';
 import { OURS, PEER_NAMES, ROUTES } from './servers.mjs';
 import { SetupError, setUp } from './setup.mjs';
 

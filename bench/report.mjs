@@ -1,6 +1,5 @@
 /** What the rounds say: medians, ratios, the share of the ceiling; as a table and as a file. */
 import fs from 'node:fs';
-import os from 'node:os';
 import { OURS } from './servers.mjs';
 
 /** Decimals of what is written, by measurement. */
@@ -144,18 +143,6 @@ export function print({ servers, ratios, ceiling }) {
       `${clients} clients: ${useful.median} useful GFLOP/s, ${(100 * share.median).toFixed(1)} % of the ceiling`,
     );
   }
-}
-
-export function describeMachine() {
-  return {
-    cpu: os.cpus()[0].model,
-    flags: /flags\s*:(.*)/
-      .exec(fs.readFileSync('/proc/cpuinfo', 'utf8'))?.[1]
-      .match(/\b(avx|amx)\S*/g),
-    cores: os.availableParallelism(),
-    memory_gb: Math.round(os.totalmem() / 2 ** 30),
-    node: process.version,
-  };
 }
 
 /** Indented JSON, with lists of numbers or strings, and measurements, on one line. */

@@ -84,6 +84,8 @@ export type Command =
   | { readonly type: 'version' }
   /** Files without HTTP; it reads its own flags. */
   | { readonly type: 'classify'; readonly args: readonly string[] }
+  /** What a model is, without serving it; it reads its own flags. */
+  | { readonly type: 'inspect'; readonly args: readonly string[] }
   | { readonly type: 'serve'; readonly config: Config };
 
 /** Everything that is wrong with the settings, one line each. */
@@ -108,7 +110,8 @@ export function readCommand(
   place: Place,
   environment: Readonly<NodeJS.ProcessEnv> = process.env,
 ): Command {
-  if (args[0] === 'classify') return { type: 'classify', args: args.slice(1) };
+  const [first] = args;
+  if (first === 'classify' || first === 'inspect') return { type: first, args: args.slice(1) };
   if (args.includes('--help') || args.includes('-h')) return { type: 'help' };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
 
@@ -145,6 +148,7 @@ export function helpText(): string {
   return [
     `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
     '       libtorch-serve classify  files instead of HTTP: libtorch-serve classify --help',
+    '       libtorch-serve inspect   what a model takes and gives: libtorch-serve inspect --help',
     '       libtorch-serve install   fetches LibTorch now, not at the first start',
     '       libtorch-serve build     compiles the native part, where there is no prebuilt one',
     '',

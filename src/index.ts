@@ -36,7 +36,7 @@ export interface EngineOptions {
   /** Expected wait in ms; what would wait longer is refused with WAIT_TOO_LONG. Default: 1000. */
   readonly maxQueueWaitMs?: number;
   /**
-   * Operators that a TorchScript file may use beside those that classifiers need, such as
+   * Operators that a model file may use beside those that classifiers need, such as
    * `aten::as_strided`: for a file that you trust. Default: none.
    */
   readonly allowedOperators?: readonly string[];
@@ -50,7 +50,7 @@ export interface SentimentOptions extends EngineOptions {
 }
 
 export interface EegOptions extends EngineOptions {
-  /** TorchScript file. Default: the shipped model. */
+  /** TorchScript or torch.export file. Default: the shipped model. */
   readonly modelPath?: string;
 }
 

@@ -50,6 +50,7 @@ async function main(): Promise<void> {
     const exitCode = await installWhatIsMissing();
     if (exitCode !== 0) process.exitCode = exitCode;
     else if (command.type === 'classify') await classify(command.args, place);
+    else if (command.type === 'inspect') await inspect(command.args, place);
     else await run(command.config);
   }
 }
@@ -58,6 +59,11 @@ async function main(): Promise<void> {
 async function classify(args: readonly string[], place: Place): Promise<void> {
   const { runClassify } = require('./classify/command') as typeof import('./classify/command');
   process.exitCode = await runClassify(args, place);
+}
+
+async function inspect(args: readonly string[], place: Place): Promise<void> {
+  const { runInspect } = require('./inspect/command') as typeof import('./inspect/command');
+  process.exitCode = await runInspect(args, place);
 }
 
 /** The life of the process: load, listen until told to stop, drain, unload. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import {
@@ -10,7 +11,7 @@ import {
   origins,
 } from './setting-values';
 
-export const DTYPES = ['float32', 'bfloat16', 'int8'] as const;
+export const DTYPES = ['float32', 'bfloat16x3', 'bfloat16', 'int8'] as const;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const MILLISECONDS_MAX = 2 ** 31 - 1; // what Node's timers hold
 const BODY_LIMIT_MAX = 256 * 1024 ** 2; // V8's longest string is about 512 MiB
@@ -72,8 +73,9 @@ export const SETTINGS = {
   },
   EEG_MODEL_PATH: {
     schema: z.string(),
-    default: 'eeg_model.pt',
-    help: 'TorchScript file, relative to the working directory',
+    default: defaultEegModel,
+    shownDefault: './eeg_model.pt, or .pt2',
+    help: 'model file: TorchScript or torch.export',
   },
   WORKERS: {
     schema: integer(1, 1024),
@@ -94,7 +96,7 @@ export const SETTINGS = {
   DTYPE: {
     schema: z.string().pipe(z.enum(DTYPES, { error: expected(`one of ${DTYPES.join(', ')}`) })),
     default: 'float32',
-    help: 'numbers in which a text model multiplies: float32, bfloat16 or int8',
+    help: 'numbers of a text model: float32, bfloat16x3, bfloat16 or int8',
   },
   MAX_BATCH_TOKENS: {
     schema: integer(1, 2 ** 20),
@@ -146,7 +148,7 @@ export const SETTINGS = {
     schema: operators(),
     default: '',
     shownDefault: 'none',
-    help: 'that a TorchScript file may use beside the usual ones: aten::set_,prim::id',
+    help: 'that a model file may use beside the usual ones: aten::set_,prim::id',
   },
   BODY_LIMIT: {
     schema: bytes(BODY_LIMIT_MAX),
@@ -241,6 +243,12 @@ type SettingName = keyof typeof SETTINGS;
 export type SettingValues = {
   readonly [Name in SettingName]: z.output<(typeof SETTINGS)[Name]['schema']>;
 };
+
+/** The exported one only where it is the only one. */
+function defaultEegModel({ workingDirectory }: Place): string {
+  const has = (name: string): boolean => existsSync(path.join(workingDirectory, name));
+  return !has('eeg_model.pt') && has('eeg_model.pt2') ? 'eeg_model.pt2' : 'eeg_model.pt';
+}
 
 /** One single-threaded worker per core serves the most requests (measured; see ARCHITECTURE.md). */
 function defaultWorkers({ coresGranted }: Place, given: Given): string {

@@ -7,6 +7,7 @@
 
 #include "arguments.h"
 #include "backend/backends.h"
+#include "backend/inspect.h"
 #include "engine_object.h"
 #include "shared_models.h"
 
@@ -58,6 +59,57 @@ Napi::Value dtype_problem(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), backend::dtype_problem(dtype_argument(info[0])));
 }
 
+Napi::Array strings(Napi::Env env, const std::vector<std::string>& values) {
+  auto array = Napi::Array::New(env, values.size());
+  for (uint32_t i = 0; i < values.size(); ++i) array[i] = values[i];
+  return array;
+}
+
+Napi::Object report_object(Napi::Env env, const backend::ProgramReport& report) {
+  auto object = Napi::Object::New(env);
+  object["kind"] = report.kind;
+  object["madeBy"] = report.made_by;
+  auto inputs = Napi::Array::New(env, report.inputs.size());
+  for (uint32_t i = 0; i < report.inputs.size(); ++i) {
+    auto input = Napi::Object::New(env);
+    input["name"] = report.inputs[i].name;
+    input["type"] = report.inputs[i].type;
+    input["sizes"] = report.inputs[i].sizes;
+    inputs[i] = input;
+  }
+  object["inputs"] = inputs;
+  object["outputs"] = strings(env, report.outputs);
+  object["weightCount"] = static_cast<double>(report.weight_count);
+  object["weightBytes"] = static_cast<double>(report.weight_bytes);
+  object["weightTypes"] = strings(env, report.weight_types);
+  auto operators = Napi::Array::New(env, report.operators.size());
+  for (uint32_t i = 0; i < report.operators.size(); ++i) {
+    auto one = Napi::Object::New(env);
+    one["name"] = report.operators[i].name;
+    one["count"] = static_cast<double>(report.operators[i].count);
+    one["problem"] = report.operators[i].problem;
+    operators[i] = one;
+  }
+  object["operators"] = operators;
+  return object;
+}
+
+/// inspectProgram(path, allowedOperators): ProgramReport
+Napi::Value inspect_program(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto names = info[1].As<Napi::Array>();
+  std::set<std::string> allowed;
+  for (uint32_t i = 0; i < names.Length(); ++i) {
+    allowed.insert(names.Get(i).As<Napi::String>().Utf8Value());
+  }
+  try {
+    return report_object(env,
+                         backend::inspect_program(info[0].As<Napi::String>().Utf8Value(), allowed));
+  } catch (const backend::LoadError& error) {
+    throw Napi::Error::New(env, error.what());
+  }
+}
+
 /// stopAll(): end every thread of this environment's engines, at once.
 void stop_all(const Napi::CallbackInfo& info) {
   info.Env().GetInstanceData<EnvironmentData>()->end_all();
@@ -77,6 +129,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["duplicateDescriptor"] =
       Napi::Function::New<duplicate_descriptor>(env, "duplicateDescriptor");
   exports["dtypeProblem"] = Napi::Function::New<dtype_problem>(env, "dtypeProblem");
+  exports["inspectProgram"] = Napi::Function::New<inspect_program>(env, "inspectProgram");
   exports["stopAll"] = Napi::Function::New<stop_all>(env, "stopAll");
   return exports;
 }

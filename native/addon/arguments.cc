@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -70,6 +71,28 @@ std::vector<std::string> texts(const Napi::Object& from, const char* name) {
   return result;
 }
 
+/// Absent: none.
+std::vector<int64_t> counts(const Napi::Object& from, const char* name) {
+  const Napi::Value value = from.Get(name);
+  if (value.IsUndefined()) return {};
+  if (!value.IsArray()) fail(value, "an array of numbers", name);
+  const auto array = value.As<Napi::Array>();
+  std::vector<int64_t> result;
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value element = array.Get(i);
+    const std::string place = name + ("[" + std::to_string(i) + "]");
+    const double given = element.IsNumber() ? element.As<Napi::Number>().DoubleValue() : NAN;
+    if (!(given >= 1)) fail(element, "a number of at least 1", place);
+    result.push_back(static_cast<int64_t>(given));
+  }
+  return result;
+}
+
+std::optional<int64_t> optional_id(const Napi::Object& from, const char* name) {
+  if (from.Get(name).IsUndefined()) return std::nullopt;
+  return static_cast<int64_t>(number(from, name, 0));
+}
+
 backend::ModelConfig model_config(const Napi::Object& from) {
   const Napi::Object config = object(from.Get("config"), "config");
   std::map<std::string, backend::ModelConfig::Value, std::less<>> entries;
@@ -99,18 +122,19 @@ Source source_argument(const Napi::Object& from) {
                                     .weight_files = texts(from, "weightFiles"),
                                     .tokenizer_directory = text(from, "tokenizerDirectory")};
   }
-  if (type == "torchscript-text-classification") {
-    return backend::TorchScriptTextSource{.path = text(from, "path"),
-                                          .tokenizer_directory = text(from, "tokenizerDirectory"),
-                                          .num_labels = count(from, "numLabels"),
-                                          .position_limit = count(from, "positionLimit")};
+  if (type == "text-program") {
+    return backend::TextProgramSource{.path = text(from, "path"),
+                                      .tokenizer_directory = text(from, "tokenizerDirectory"),
+                                      .num_labels = count(from, "numLabels"),
+                                      .position_limit = count(from, "positionLimit"),
+                                      .padding_id = optional_id(from, "paddingId")};
   }
-  if (type == "torchscript") {
-    return backend::TorchScriptSource{.path = text(from, "path"),
-                                      .window_length = count(from, "windowLength")};
+  if (type == "signal-program") {
+    return backend::SignalProgramSource{.path = text(from, "path"),
+                                        .window_length = count(from, "windowLength"),
+                                        .input_shape = counts(from, "inputShape")};
   }
-  fail(from.Get("type"),
-       "\"text-classification\", \"torchscript-text-classification\" or \"torchscript\"", "type");
+  fail(from.Get("type"), "\"text-classification\", \"text-program\" or \"signal-program\"", "type");
 }
 
 }  // namespace
@@ -119,9 +143,10 @@ backend::Dtype dtype_argument(const Napi::Value& value) {
   if (value.IsUndefined()) return backend::Dtype::kFloat32;
   const std::string name = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
   if (name == "float32") return backend::Dtype::kFloat32;
+  if (name == "bfloat16x3") return backend::Dtype::kBFloat16x3;
   if (name == "bfloat16") return backend::Dtype::kBFloat16;
   if (name == "int8") return backend::Dtype::kInt8;
-  fail(value, R"("float32", "bfloat16" or "int8")", "dtype");
+  fail(value, R"("float32", "bfloat16x3", "bfloat16" or "int8")", "dtype");
 }
 
 /// Absent: none.

@@ -10,8 +10,8 @@
 
 namespace addon {
 
-using Source = std::variant<backend::TextModelSource, backend::TorchScriptTextSource,
-                            backend::TorchScriptSource>;
+using Source = std::variant<backend::TextModelSource, backend::TextProgramSource,
+                            backend::SignalProgramSource>;
 
 /// What load() was called with; see NativeSource and SchedulingOptions in src/native/binding.ts.
 struct LoadArguments {

@@ -21,18 +21,18 @@ std::shared_ptr<engine::Backend> load_backend(const LoadArguments& arguments) {
   if (const auto* text = std::get_if<backend::TextModelSource>(&arguments.source)) {
     return backend::load_text_encoder(*text, arguments.compute);
   }
-  if (const auto* text = std::get_if<backend::TorchScriptTextSource>(&arguments.source)) {
-    return backend::load_torchscript_text(*text, arguments.compute);
+  if (const auto* text = std::get_if<backend::TextProgramSource>(&arguments.source)) {
+    return backend::load_text_program(*text, arguments.compute);
   }
-  return backend::load_torchscript(std::get<backend::TorchScriptSource>(arguments.source),
-                                   arguments.compute);
+  return backend::load_signal_program(std::get<backend::SignalProgramSource>(arguments.source),
+                                      arguments.compute);
 }
 
 /// The name of the file whose code is run; empty: none is.
-std::string script_of(const Source& source) {
+std::string program_of(const Source& source) {
   std::filesystem::path path;
-  if (const auto* text = std::get_if<backend::TorchScriptTextSource>(&source)) path = text->path;
-  if (const auto* signal = std::get_if<backend::TorchScriptSource>(&source)) path = signal->path;
+  if (const auto* text = std::get_if<backend::TextProgramSource>(&source)) path = text->path;
+  if (const auto* signal = std::get_if<backend::SignalProgramSource>(&source)) path = signal->path;
   return path.filename().string();
 }
 
@@ -80,7 +80,7 @@ Loading::Loaded Loading::run() {
     lock.unlock();
     engine::leave_behind([self = shared_from_this()] { self->thread_.join(); });
     if (!is_stuck) throw backend::LoadError("loading was cancelled");
-    throw backend::LoadError(backend::too_slow(script_of(arguments_.source), limit));
+    throw backend::LoadError(backend::too_slow(program_of(arguments_.source), limit));
   }
   lock.unlock();
   thread_.join();

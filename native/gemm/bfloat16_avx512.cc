@@ -1,4 +1,6 @@
 // AVX512-BF16: two products are added to a sum by one instruction.
+#include "bfloat16_avx512.h"
+
 #include <immintrin.h>
 
 #include "bfloat16_kernel.h"
@@ -46,22 +48,6 @@ void compute_tile(const BFloat16Tile& tile) {
     _mm512_storeu_ps(tile.c + row * tile.c_stride, sums[row][0]);
     _mm512_storeu_ps(tile.c + row * tile.c_stride + kLanes, sums[row][1]);
   }
-}
-
-/// The one lane of `value`, in a vector of its own: so that a row's end is rounded as the rest is.
-uint16_t round_one(float value) {
-  const __m512bh rounded =
-      (__m512bh)_mm512_castsi256_si512((__m256i)_mm512_cvtneps_pbh(_mm512_set1_ps(value)));
-  return static_cast<uint16_t>(_mm512_cvtsi512_si32((__m512i)rounded));
-}
-
-void round(const float* from, uint16_t* to, int64_t count) {
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_loadu_ps(from + i));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), (__m256i)rounded);
-  }
-  for (; i < count; ++i) to[i] = round_one(from[i]);
 }
 
 constexpr BFloat16TileFunction kTiles[] = {compute_tile<1>,  compute_tile<2>,  compute_tile<3>,

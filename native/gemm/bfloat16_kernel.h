@@ -16,11 +16,12 @@ struct BFloat16Tile {
   const uint16_t* a;
   int64_t a_stride;
   const uint16_t* panel;
-  int64_t inputs;     ///< even
+  int64_t inputs;     ///< a multiple of the kernel's inputs_together
   const float* bias;  ///< [panel_width]
   float* c;
   int64_t c_stride;
-  const char* prefetch;  ///< see Tile; with each pair
+  int64_t rows;
+  const char* prefetch;  ///< see Tile; with each inputs_together
   int64_t prefetch_step;
 };
 
@@ -31,14 +32,20 @@ struct BFloat16Kernel {
   Instructions needs;
   int panel_width;
   int tile_rows;
+  int row_step = 1;             ///< tiles that are not full have a multiple, but for the last one
+  int inputs_together = kPair;  ///< rows are filled up to a multiple, with zeros
   const BFloat16TileFunction* tiles;  ///< [tile_rows], for 1, 2, … rows
   /// from[count], rounded to the nearest, to even where two are as near.
   void (*round)(const float* from, uint16_t* to, int64_t count);
+  /// Around the tiles of a product of so many rows, on their thread; or null.
+  void (*begin)(int64_t rows) = nullptr;
+  void (*end)() = nullptr;
 };
 
 extern const BFloat16Kernel kPortableBFloat16Kernel;
 #if defined(__x86_64__)
 extern const BFloat16Kernel kBFloat16Avx512Kernel;
+extern const BFloat16Kernel kBFloat16AmxKernel;
 #endif
 
 /// As best_kernel().

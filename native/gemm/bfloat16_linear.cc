@@ -15,14 +15,12 @@ const Choice<BFloat16Kernel>& chosen() {
   static const Choice<BFloat16Kernel> choice = choose<BFloat16Kernel>(
       {
 #if defined(__x86_64__)
-          &kBFloat16Avx512Kernel
+          &kBFloat16AmxKernel, &kBFloat16Avx512Kernel
 #endif
       },
       kPortableBFloat16Kernel, this_processor().usable);
   return choice;
 }
-
-int64_t filled_up(int64_t inputs) { return ceil_divide(inputs, kPair) * kPair; }
 
 }  // namespace
 
@@ -34,13 +32,16 @@ BFloat16Rows::BFloat16Rows(const float* x, int64_t rows, int64_t x_stride, int64
 BFloat16Rows::BFloat16Rows(const BFloat16Kernel& kernel, const float* x, int64_t rows,
                            int64_t x_stride, int64_t inputs)
     : rows_(rows),
-      stride_(filled_up(inputs)),
-      values_(std::make_unique_for_overwrite<uint16_t[]>(static_cast<size_t>(rows * stride_))) {
+      stride_(row_stride(inputs, kernel.inputs_together, kernel.row_step)),
+      values_(
+          make_aligned<uint16_t>(static_cast<size_t>(filled_up(rows, kernel.row_step) * stride_))) {
   for (int64_t i = 0; i < rows; ++i) {
     uint16_t* const values = values_.get() + i * stride_;
     kernel.round(x + i * x_stride, values, inputs);
     std::fill(values + inputs, values + stride_, uint16_t{0});
   }
+  std::fill(values_.get() + rows * stride_,
+            values_.get() + filled_up(rows, kernel.row_step) * stride_, uint16_t{0});
 }
 
 bool BFloat16Linear::is_fast() { return chosen().kernel != &kPortableBFloat16Kernel; }
@@ -57,16 +58,18 @@ BFloat16Linear::BFloat16Linear(const BFloat16Kernel& kernel, const float* weight
                                int64_t outputs, int64_t inputs)
     : kernel_(&kernel), inputs_(inputs) {
   const int64_t width = panel_width();
-  const int64_t panel_size = filled_up(inputs) * width;
+  const int64_t panel_size = filled_up(inputs, kernel.inputs_together) * width;
   const int64_t panels = ceil_divide(outputs, width);
-  panels_.resize(static_cast<size_t>(panels * panel_size));
+  const auto size = static_cast<size_t>(panels * panel_size);
+  panels_ = make_aligned<uint16_t>(size);
+  std::fill_n(panels_.get(), size, uint16_t{0});
   bias_.resize(static_cast<size_t>(panels * width));
   if (bias != nullptr) std::copy_n(bias, outputs, bias_.begin());
   std::vector<uint16_t> row(static_cast<size_t>(inputs));
   for (int64_t output = 0; output < outputs; ++output) {
     // The portable one: a kernel on trial runs nowhere but there.
     kPortableBFloat16Kernel.round(weight + output * inputs, row.data(), inputs);
-    uint16_t* const panel = panels_.data() + output / width * panel_size;
+    uint16_t* const panel = panels_.get() + output / width * panel_size;
     for (int64_t k = 0; k < inputs; ++k) {
       panel[(k / kPair * width + output % width) * kPair + k % kPair] = row[static_cast<size_t>(k)];
     }
@@ -76,12 +79,13 @@ BFloat16Linear::BFloat16Linear(const BFloat16Kernel& kernel, const float* weight
 void BFloat16Linear::multiply(const BFloat16Rows& x, float* y, int64_t y_stride,
                               Activation activation, int64_t first_output, int64_t count) const {
   const int64_t width = panel_width();
-  const int64_t inputs = filled_up(inputs_);
+  const int64_t inputs = filled_up(inputs_, kernel_->inputs_together);
   constexpr auto kBytes = static_cast<int64_t>(sizeof(uint16_t));
   const int64_t panel_bytes = width * inputs * kBytes;
   const Product product{.rows = x.rows(),
                         .row_bytes = inputs * kBytes,
                         .tile_rows = kernel_->tile_rows,
+                        .row_step = kernel_->row_step,
                         .panel_width = width,
                         .first_output = first_output,
                         .outputs = count,
@@ -89,19 +93,23 @@ void BFloat16Linear::multiply(const BFloat16Rows& x, float* y, int64_t y_stride,
                         .y_stride = y_stride,
                         .activation = activation == Activation::kGelu ? best_gelu(width) : nullptr};
   const auto compute = [&](const TilePlace& place) {
-    const uint16_t* const panel = panels_.data() + place.panel * width * inputs;
-    const Prefetch prefetch = next_panel(panel, panel_bytes, place, inputs / kPair);
+    const uint16_t* const panel = panels_.get() + place.panel * width * inputs;
+    const Prefetch prefetch =
+        next_panel(panel, panel_bytes, place, inputs / kernel_->inputs_together);
     kernel_->tiles[place.rows - 1]({.a = x.values(place.row),
-                                    .a_stride = inputs,
+                                    .a_stride = x.stride(),
                                     .panel = panel,
                                     .inputs = inputs,
                                     .bias = bias_.data() + place.panel * width,
                                     .c = place.c,
                                     .c_stride = place.c_stride,
+                                    .rows = place.rows,
                                     .prefetch = prefetch.from,
                                     .prefetch_step = prefetch.step});
   };
+  if (kernel_->begin != nullptr) kernel_->begin(x.rows());
   for_each_tile(product, compute);
+  if (kernel_->end != nullptr) kernel_->end();
 }
 
 }  // namespace gemm

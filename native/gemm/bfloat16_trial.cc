@@ -36,24 +36,26 @@ std::string try_products(IllegalInstructionTrap& trap, const BFloat16Kernel& ker
   const Floats x = numbers.floats(shape.rows * inputs), x_sizes = sizes_of(x);
   const Floats bias = numbers.floats(shape.outputs), bias_sizes = sizes_of(bias);
   const Floats weights = numbers.floats(shape.outputs * inputs), sizes = sizes_of(weights);
-  const auto all_rows = [&](const Floats& from) {
-    std::vector<BFloat16Rows> rows;  // one more each
-    for (int64_t count = 1; count <= shape.rows; ++count) {
-      rows.emplace_back(kPortableBFloat16Kernel, from.data(), count, inputs, inputs);
-    }
-    return rows;
+  // Laid out for the kernel on trial, which runs nowhere but there.
+  BFloat16Kernel layout = kernel;
+  layout.round = kPortableBFloat16Kernel.round;
+  std::vector<BFloat16Rows> rows;  // one more each
+  for (int64_t count = 1; count <= shape.rows; ++count) {
+    rows.emplace_back(layout, x.data(), count, inputs, inputs);
+  }
+  const auto portable_rows = [&](const Floats& from) {
+    return BFloat16Rows(kPortableBFloat16Kernel, from.data(), shape.rows, inputs, inputs);
   };
   const auto multiply = [&shape](const BFloat16Linear& linear, const BFloat16Rows& rows, float* y) {
     linear.multiply(rows, y, shape.stride, Activation::kNone, 0, shape.outputs);
   };
-  const auto rows = all_rows(x), row_sizes = all_rows(x_sizes);
   Floats wanted = shape.untouched(), magnitudes = shape.untouched();
   multiply(
       BFloat16Linear(kPortableBFloat16Kernel, weights.data(), bias.data(), shape.outputs, inputs),
-      rows.back(), wanted.data());
+      portable_rows(x), wanted.data());
   multiply(BFloat16Linear(kPortableBFloat16Kernel, sizes.data(), bias_sizes.data(), shape.outputs,
                           inputs),
-           row_sizes.back(), magnitudes.data());
+           portable_rows(x_sizes), magnitudes.data());
   const BFloat16Linear tried(kernel, weights.data(), bias.data(), shape.outputs, inputs);
   return try_tiles(
       trap, shape, {wanted, tolerances_of(magnitudes, inputs)},

@@ -12,7 +12,7 @@ namespace gemm {
 constexpr int kGroup = 4;
 
 /// AVX2 adds up the products of four groups in 16 bits, those of a group in two lanes, before it
-/// widens them. Rows are filled up to a multiple.
+/// widens them. Rows are filled up to a multiple, and by some kernels to a larger one.
 constexpr int kGroupsTogether = 4;
 constexpr int kInputsTogether = kGroup * kGroupsTogether;
 constexpr int kLanesOfGroup = 2;
@@ -30,13 +30,14 @@ struct Int8Tile {
   int64_t a_stride;
   const RowScale* row_scales;  ///< [rows]
   const int8_t* panel;
-  int64_t inputs;              ///< a multiple of kInputsTogether
+  int64_t inputs;              ///< a multiple of the kernel's inputs_together
   const float* scales;         ///< [panel_width]
   const int32_t* weight_sums;  ///< [panel_width]
   const float* bias;           ///< [panel_width]
   float* c;
   int64_t c_stride;
-  const char* prefetch;  ///< see Tile; with each group
+  int64_t rows;
+  const char* prefetch;  ///< see Tile; with each step
   int64_t prefetch_step;
 };
 
@@ -47,15 +48,22 @@ struct Int8Kernel {
   Instructions needs;
   int panel_width;
   int tile_rows;
+  int row_step = 1;                       ///< see BFloat16Kernel
+  int inputs_together = kInputsTogether;  ///< the same; a multiple of kInputsTogether
+  int inputs_a_step = kGroup;     ///< with each of which Int8Tile.prefetch_step bytes are asked for
   const Int8TileFunction* tiles;  ///< [tile_rows], for 1, 2, … rows
   /// from[count] to whole numbers. A row with a value that is not finite gets the scale NaN.
   RowScale (*quantize)(const float* from, uint8_t* to, int64_t count);
+  /// See BFloat16Kernel.
+  void (*begin)(int64_t rows) = nullptr;
+  void (*end)() = nullptr;
 };
 
 extern const Int8Kernel kPortableInt8Kernel;
 #if defined(__x86_64__)
 extern const Int8Kernel kInt8Avx2Kernel;
 extern const Int8Kernel kInt8Avx512Kernel;
+extern const Int8Kernel kInt8AmxKernel;
 #endif
 
 /// As best_kernel().

@@ -6,6 +6,32 @@
 namespace gemm {
 namespace {
 
+/// What sums are scaled by, of the outputs of one vector.
+template <class Simd>
+class OutputScales {
+ public:
+  using Integers = typename Simd::Integers;
+
+  OutputScales(const Int8Tile& tile, int half)
+      : first_(half * Simd::kLanes),
+        weight_sums_(Simd::load(tile.weight_sums + first_)),
+        scales_(Simd::load(tile.scales + first_)),
+        bias_(Simd::load(tile.bias + first_)) {}
+
+  /// A row's sums become its result.
+  void store(const Int8Tile& tile, int64_t row, Integers sums) const {
+    const RowScale& scale = tile.row_scales[row];
+    const Integers sum = sums - scale.zero_point * weight_sums_;
+    Simd::store(tile.c + row * tile.c_stride + first_,
+                Simd::to_float(sum) * (scale.scale * scales_) + bias_);
+  }
+
+ private:
+  int first_;
+  Integers weight_sums_;
+  typename Simd::Floats scales_, bias_;
+};
+
 /// Simd: vectors of kLanes 32-bit sums, each of 4 products, and of as many floats. Its Partial
 /// takes the products of kGroupsTogether groups before they come to the sums.
 template <class Simd, int kRows>
@@ -49,16 +75,9 @@ void compute_int8_tile(const Int8Tile& tile) {
   }
 #pragma GCC unroll 2
   for (int half = 0; half < 2; ++half) {
-    const auto weight_sums = Simd::load(tile.weight_sums + half * kLanes);
-    const auto scales = Simd::load(tile.scales + half * kLanes);
-    const auto bias = Simd::load(tile.bias + half * kLanes);
+    const OutputScales<Simd> outputs(tile, half);
 #pragma GCC unroll 16
-    for (int row = 0; row < kRows; ++row) {
-      const RowScale& scale = tile.row_scales[row];
-      const Integers sum = sums[row][half] - scale.zero_point * weight_sums;
-      Simd::store(tile.c + row * tile.c_stride + half * kLanes,
-                  Simd::to_float(sum) * (scale.scale * scales) + bias);
-    }
+    for (int row = 0; row < kRows; ++row) outputs.store(tile, row, sums[row][half]);
   }
 }
 

@@ -38,20 +38,23 @@ std::string try_products(IllegalInstructionTrap& trap, const Int8Kernel& kernel,
   const Floats x = numbers.floats(shape.rows * inputs);
   const Floats bias = numbers.floats(shape.outputs);
   const Floats weights = numbers.floats(shape.outputs * inputs);
+  // Laid out for the kernel on trial, which runs nowhere but there.
+  Int8Kernel layout = kernel;
+  layout.quantize = kPortableInt8Kernel.quantize;
   std::vector<QuantizedRows> rows;  // one more each
   for (int64_t count = 1; count <= shape.rows; ++count) {
-    rows.emplace_back(kPortableInt8Kernel, x.data(), count, inputs, inputs);
+    rows.emplace_back(layout, x.data(), count, inputs, inputs);
   }
-  const auto multiply = [&](const QuantizedLinear& linear, int64_t count, float* y) {
-    linear.multiply(rows[static_cast<size_t>(count - 1)], y, shape.stride, Activation::kNone, 0,
-                    shape.outputs);
+  const auto multiply = [&](const QuantizedLinear& linear, const QuantizedRows& by, float* y) {
+    linear.multiply(by, y, shape.stride, Activation::kNone, 0, shape.outputs);
   };
   Floats wanted = shape.untouched();
   multiply(QuantizedLinear(kPortableInt8Kernel, weights.data(), bias.data(), shape.outputs, inputs),
-           shape.rows, wanted.data());
+           QuantizedRows(kPortableInt8Kernel, x.data(), shape.rows, inputs, inputs), wanted.data());
   const QuantizedLinear tried(kernel, weights.data(), bias.data(), shape.outputs, inputs);
-  return try_tiles(trap, shape, {wanted, Floats(wanted.size())},
-                   [&](int64_t count, float* y) { multiply(tried, count, y); });
+  return try_tiles(trap, shape, {wanted, Floats(wanted.size())}, [&](int64_t count, float* y) {
+    multiply(tried, rows[static_cast<size_t>(count - 1)], y);
+  });
 }
 
 }  // namespace

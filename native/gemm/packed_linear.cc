@@ -1,61 +1,24 @@
 #include "gemm/packed_linear.h"
 
 #include <algorithm>
-#include <cstring>
-#include <new>
 
+#include "panels.h"
 #include "tiling.h"
 
 namespace gemm {
-namespace {
-
-constexpr size_t kAlignment = 64;
-
-int64_t bytes_of(Storage storage) { return storage == Storage::kFloat32 ? 4 : 2; }
-
-template <class Stored>
-void pack_panels(const Stored* weight, Stored* panels, int64_t outputs, int64_t inputs,
-                 int64_t width) {
-  for (int64_t first = 0; first < outputs; first += width) {
-    const int64_t count = std::min(width, outputs - first);
-    const Stored* rows = weight + first * inputs;
-    Stored* panel = panels + first * inputs;
-    for (int64_t k = 0; k < inputs; ++k) {
-      for (int64_t j = 0; j < count; ++j) panel[k * width + j] = rows[j * inputs + k];
-      std::fill(panel + k * width + count, panel + (k + 1) * width, Stored{0});
-    }
-  }
-}
-
-}  // namespace
-
 PackedLinear::PackedLinear(const void* weight, Storage storage, const float* bias, int64_t outputs,
                            int64_t inputs)
     : PackedLinear(best_kernel(), weight, storage, bias, outputs, inputs) {}
 
 PackedLinear::PackedLinear(const Kernel& kernel, const void* weight, Storage storage,
                            const float* bias, int64_t outputs, int64_t inputs)
-    : kernel_(&kernel), storage_(storage), outputs_(outputs), inputs_(inputs) {
+    : kernel_(&kernel), storage_(storage), inputs_(inputs) {
   bias_.resize(static_cast<size_t>(ceil_divide(outputs, panel_width()) * panel_width()));
   if (bias != nullptr) std::copy_n(bias, outputs, bias_.begin());
-  pack(weight);
+  panels_ = pack_panels({weight, storage, outputs, inputs}, panel_width());
 }
 
 int64_t PackedLinear::panel_width() const { return kernel_->panel_width; }
-
-void PackedLinear::pack(const void* weight) {
-  const size_t bytes = bias_.size() * static_cast<size_t>(inputs_ * bytes_of(storage_));
-  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  panels_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
-  if (!panels_) throw std::bad_alloc();
-  if (storage_ == Storage::kFloat32) {
-    pack_panels(static_cast<const float*>(weight), reinterpret_cast<float*>(panels_.get()),
-                outputs_, inputs_, panel_width());
-  } else {
-    pack_panels(static_cast<const uint16_t*>(weight), reinterpret_cast<uint16_t*>(panels_.get()),
-                outputs_, inputs_, panel_width());
-  }
-}
 
 void PackedLinear::multiply(const Operands& operands, int64_t first_output, int64_t count) const {
   const int64_t panel_bytes = panel_width() * inputs_ * bytes_of(storage_);
@@ -63,6 +26,7 @@ void PackedLinear::multiply(const Operands& operands, int64_t first_output, int6
       .rows = operands.rows,
       .row_bytes = inputs_ * static_cast<int64_t>(sizeof(float)),
       .tile_rows = kernel_->tile_rows,
+      .row_step = 1,
       .panel_width = panel_width(),
       .first_output = first_output,
       .outputs = count,

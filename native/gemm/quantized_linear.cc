@@ -16,14 +16,12 @@ const Choice<Int8Kernel>& chosen() {
   static const Choice<Int8Kernel> choice = choose<Int8Kernel>(
       {
 #if defined(__x86_64__)
-          &kInt8Avx512Kernel, &kInt8Avx2Kernel
+          &kInt8AmxKernel, &kInt8Avx512Kernel, &kInt8Avx2Kernel
 #endif
       },
       kPortableInt8Kernel, this_processor().usable);
   return choice;
 }
-
-int64_t filled_up(int64_t inputs) { return ceil_divide(inputs, kInputsTogether) * kInputsTogether; }
 
 /// With which no weight is too large, nor are those together that meet in a lane of 16 bits.
 float scale_of(const float* weights, int64_t inputs) {
@@ -52,14 +50,17 @@ QuantizedRows::QuantizedRows(const float* x, int64_t rows, int64_t x_stride, int
 
 QuantizedRows::QuantizedRows(const Int8Kernel& kernel, const float* x, int64_t rows,
                              int64_t x_stride, int64_t inputs)
-    : stride_(filled_up(inputs)),
-      values_(std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(rows * stride_))),
+    : stride_(row_stride(inputs, kernel.inputs_together, kernel.row_step)),
+      values_(
+          make_aligned<uint8_t>(static_cast<size_t>(filled_up(rows, kernel.row_step) * stride_))),
       scales_(static_cast<size_t>(rows)) {
   for (int64_t i = 0; i < rows; ++i) {
     uint8_t* const values = values_.get() + i * stride_;
     scales_[static_cast<size_t>(i)] = kernel.quantize(x + i * x_stride, values, inputs);
     std::fill(values + inputs, values + stride_, uint8_t{0});
   }
+  std::fill(values_.get() + rows * stride_,
+            values_.get() + filled_up(rows, kernel.row_step) * stride_, uint8_t{0});
 }
 
 bool QuantizedLinear::is_fast() { return chosen().kernel != &kPortableInt8Kernel; }
@@ -76,9 +77,11 @@ QuantizedLinear::QuantizedLinear(const Int8Kernel& kernel, const float* weight, 
                                  int64_t outputs, int64_t inputs)
     : kernel_(&kernel), inputs_(inputs) {
   const int64_t width = panel_width();
-  const int64_t panel_bytes = filled_up(inputs) * width;
+  const int64_t panel_bytes = filled_up(inputs, kernel.inputs_together) * width;
   const auto padded = static_cast<size_t>(ceil_divide(outputs, width) * width);
-  panels_.resize(padded * static_cast<size_t>(filled_up(inputs)));
+  const size_t size = padded * static_cast<size_t>(filled_up(inputs, kernel.inputs_together));
+  panels_ = make_aligned<int8_t>(size);
+  std::fill_n(panels_.get(), size, int8_t{0});
   scales_.resize(padded);
   sums_.resize(padded);
   bias_.resize(padded);
@@ -86,7 +89,7 @@ QuantizedLinear::QuantizedLinear(const Int8Kernel& kernel, const float* weight, 
   for (int64_t output = 0; output < outputs; ++output) {
     const float* row = weight + output * inputs;
     const float scale = scale_of(row, inputs);
-    int8_t* panel = panels_.data() + output / width * panel_bytes;
+    int8_t* panel = panels_.get() + output / width * panel_bytes;
     int32_t sum = 0;
     for (int64_t k = 0; k < inputs; ++k) {
       const auto value = static_cast<int32_t>(std::nearbyint(scale > 0 ? row[k] / scale : 0));
@@ -102,10 +105,11 @@ QuantizedLinear::QuantizedLinear(const Int8Kernel& kernel, const float* weight, 
 void QuantizedLinear::multiply(const QuantizedRows& x, float* y, int64_t y_stride,
                                Activation activation, int64_t first_output, int64_t count) const {
   const int64_t width = panel_width();
-  const int64_t inputs = filled_up(inputs_);
+  const int64_t inputs = filled_up(inputs_, kernel_->inputs_together);
   const Product product{.rows = x.rows(),
                         .row_bytes = inputs,
                         .tile_rows = kernel_->tile_rows,
+                        .row_step = kernel_->row_step,
                         .panel_width = width,
                         .first_output = first_output,
                         .outputs = count,
@@ -113,10 +117,11 @@ void QuantizedLinear::multiply(const QuantizedRows& x, float* y, int64_t y_strid
                         .y_stride = y_stride,
                         .activation = activation == Activation::kGelu ? best_gelu(width) : nullptr};
   const auto compute = [&](const TilePlace& place) {
-    const int8_t* const panel = panels_.data() + place.panel * width * inputs;
-    const Prefetch prefetch = next_panel(panel, width * inputs, place, inputs / kGroup);
+    const int8_t* const panel = panels_.get() + place.panel * width * inputs;
+    const Prefetch prefetch =
+        next_panel(panel, width * inputs, place, inputs / kernel_->inputs_a_step);
     kernel_->tiles[place.rows - 1]({.a = x.values(place.row),
-                                    .a_stride = inputs,
+                                    .a_stride = x.stride(),
                                     .row_scales = x.scales(place.row),
                                     .panel = panel,
                                     .inputs = inputs,
@@ -125,10 +130,13 @@ void QuantizedLinear::multiply(const QuantizedRows& x, float* y, int64_t y_strid
                                     .bias = bias_.data() + place.panel * width,
                                     .c = place.c,
                                     .c_stride = place.c_stride,
+                                    .rows = place.rows,
                                     .prefetch = prefetch.from,
                                     .prefetch_step = prefetch.step});
   };
+  if (kernel_->begin != nullptr) kernel_->begin(x.rows());
   for_each_tile(product, compute);
+  if (kernel_->end != nullptr) kernel_->end();
 }
 
 }  // namespace gemm

@@ -10,24 +10,40 @@
 namespace gemm {
 
 /// Of all kernels.
-constexpr int kMostTileRows = 12;
+constexpr int kMostTileRows = 32;
 constexpr int kWidestPanel = 32;
 
 /// Rows of x that are taken together stay in the second-level cache while the panels stream by.
 constexpr int64_t kBlockBytes = 262'144;
 
+/// Where more is done to each panel than to read it: of a processor with 2 MiB of that cache.
+constexpr int64_t kLargeBlockBytes = 1'048'576;
+
 inline int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+inline int64_t filled_up(int64_t count, int64_t step) { return ceil_divide(count, step) * step; }
+
+/// Of rows of so many inputs, filled up. Those that a step of several rows reads one below the
+/// other are an odd number of cache lines apart: else large powers of 2 would put all of them into
+/// the same few sets of the first-level cache.
+inline int64_t row_stride(int64_t inputs, int64_t inputs_together, int64_t row_step) {
+  const int64_t filled = filled_up(inputs, inputs_together);
+  const bool is_even = filled / inputs_together % 2 == 0;
+  return row_step > 1 && is_even ? filled + inputs_together : filled;
+}
 
 /// y = x Wᵀ for some of the outputs. Panels of the weights are panel_width outputs each.
 struct Product {
   int64_t rows;
   int64_t row_bytes;  ///< of x
   int64_t tile_rows;  ///< most rows of a tile
+  int64_t row_step;   ///< each tile's rows but the last one's are a multiple
   int64_t panel_width;
   int64_t first_output, outputs;
   float* y;  ///< [rows, outputs]
   int64_t y_stride;
   ActivationFunction activation;  ///< or null
+  int64_t block_bytes = kBlockBytes;
 };
 
 /// A tile's part of the work, and where its result goes: [rows, panel_width].
@@ -53,7 +69,8 @@ inline Prefetch next_panel(const void* panel, int64_t panel_bytes, const TilePla
           .step = step};
 }
 
-/// Some rows of one panel, in tiles of like size: a small rest would cost nearly a full tile.
+/// Some rows of one panel, in tiles of like size: a small rest would cost nearly a full tile. Where
+/// rows are computed in steps, it costs a step.
 template <class Compute>
 void for_each_tile_of_panel(const Product& product, int64_t panel, int64_t row, int64_t rows,
                             const Compute& compute) {
@@ -65,7 +82,9 @@ void for_each_tile_of_panel(const Product& product, int64_t panel, int64_t row, 
   float whole[kMostTileRows * kWidestPanel];  // where only some columns are wanted
   const int64_t count = ceil_divide(rows, product.tile_rows);
   for (int64_t index = 0, taken = 0; index < count; ++index) {
-    const int64_t size = ceil_divide(rows - taken, count - index);
+    const int64_t even = ceil_divide(rows - taken, count - index);
+    const int64_t size =
+        std::min(ceil_divide(even, product.row_step) * product.row_step, rows - taken);
     float* const y = product.y + (row + taken) * stride;
     const TilePlace place{.panel = panel,
                           .row = row + taken,
@@ -91,7 +110,7 @@ template <class Compute>
 void for_each_tile(const Product& product, const Compute& compute) {
   if (product.outputs == 0) return;
   const int64_t tile_bytes = std::max<int64_t>(1, product.row_bytes * product.tile_rows);
-  const int64_t most_tiles = std::max<int64_t>(1, kBlockBytes / tile_bytes);
+  const int64_t most_tiles = std::max<int64_t>(1, product.block_bytes / tile_bytes);
   const int64_t tiles = ceil_divide(product.rows, product.tile_rows);
   // Blocks of like size, rather than full ones and a small rest.
   const int64_t blocks = std::max<int64_t>(1, ceil_divide(tiles, most_tiles));

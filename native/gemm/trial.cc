@@ -9,38 +9,6 @@ namespace {
 
 using namespace trial;
 
-/// Weights as they are stored.
-struct StoredWeights {
-  StoredWeights(Storage stored_as, int64_t count, Numbers& numbers) : storage(stored_as) {
-    if (storage == Storage::kFloat32) {
-      floats = numbers.floats(count);
-      return;
-    }
-    constexpr uint32_t kSign = 0x8000;
-    // Finite, float16 also subnormal; bfloat16 from 2⁻¹⁵ to 2.
-    for (int64_t i = 0; i < count; ++i) {
-      const uint32_t bits = numbers.bits();
-      const uint32_t size = storage == Storage::kFloat16 ? bits % 0x4000 : 0x3800 + bits % 0x800;
-      halves.push_back(static_cast<uint16_t>(size | (bits >> 16 & kSign)));
-    }
-  }
-
-  StoredWeights sizes() const {
-    StoredWeights result = *this;
-    result.floats = sizes_of(floats);
-    for (uint16_t& half : result.halves) half &= 0x7fff;
-    return result;
-  }
-
-  const void* data() const {
-    return storage == Storage::kFloat32 ? static_cast<const void*>(floats.data()) : halves.data();
-  }
-
-  Storage storage;
-  Floats floats;
-  std::vector<uint16_t> halves;
-};
-
 std::string try_products(IllegalInstructionTrap& trap, const Kernel& kernel, Storage storage,
                          int64_t inputs) {
   Numbers numbers;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gemm/packed_linear.h"
 #include "illegal_instruction.h"
 
 namespace gemm::trial {
@@ -20,9 +21,13 @@ inline constexpr const char* kIllegal = "it ended in an illegal instruction";
 /// Of a float's last place; rounding adds half of it.
 inline constexpr float kUlp = std::numeric_limits<float>::epsilon();
 
-/// Inputs that fill vectors, pairs and groups, and that do not. Columns between rows must stay.
-inline constexpr int64_t kInputCounts[] = {1, 37, 64};
+/// Inputs that fill vectors, pairs, groups and tiles, and that do not. Columns between rows must
+/// stay.
+inline constexpr int64_t kInputCounts[] = {1, 37, 64, 150};
 inline constexpr int64_t kGap = 5;
+
+/// What a kernel may write behind a row that is filled up: zeros, to whole vectors.
+inline constexpr int64_t kTileFill = 16;
 inline constexpr float kUntouched = 777;
 
 inline std::string differs(const char* what) {
@@ -52,6 +57,40 @@ inline Floats sizes_of(Floats values) {
   for (float& value : values) value = std::abs(value);
   return values;
 }
+
+/// Weights as they are stored.
+struct StoredWeights {
+  StoredWeights(Storage stored_as, int64_t count, Numbers& numbers) : storage(stored_as) {
+    if (storage == Storage::kFloat32) {
+      floats = numbers.floats(count);
+      return;
+    }
+    constexpr uint32_t kSign = 0x8000;
+    // Finite, float16 also subnormal; bfloat16 from 2⁻¹⁵ to 2.
+    for (int64_t i = 0; i < count; ++i) {
+      const uint32_t bits = numbers.bits();
+      const uint32_t size = storage == Storage::kFloat16 ? bits % 0x4000 : 0x3800 + bits % 0x800;
+      halves.push_back(static_cast<uint16_t>(size | (bits >> 16 & kSign)));
+    }
+  }
+
+  StoredWeights sizes() const {
+    StoredWeights result = *this;
+    result.floats = sizes_of(floats);
+    for (uint16_t& half : result.halves) half &= 0x7fff;
+    return result;
+  }
+
+  size_t count() const { return storage == Storage::kFloat32 ? floats.size() : halves.size(); }
+
+  const void* data() const {
+    return storage == Storage::kFloat32 ? static_cast<const void*>(floats.data()) : halves.data();
+  }
+
+  Storage storage;
+  Floats floats;
+  std::vector<uint16_t> halves;
+};
 
 /// Whether each value is as near to what is wanted as its tolerance says; NaN is near to nothing.
 inline bool are_near(const Floats& got, const Floats& wanted, const Floats& tolerances) {

@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "emulated_tiles.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
 
@@ -19,11 +21,13 @@ using gemm::BFloat16Kernel;
 using gemm::BFloat16Linear;
 using gemm::BFloat16Rows;
 
-/// With every kernel that this processor runs.
-class BFloat16LinearTest : public testing::TestWithParam<const BFloat16Kernel*> {};
+/// With every kernel that this processor runs, and AMX.
+class BFloat16LinearTest : public testing::TestWithParam<const BFloat16Kernel*> {
+  EmulatedTiles tiles_;
+};
 
 INSTANTIATE_TEST_SUITE_P(Kernels, BFloat16LinearTest,
-                         testing::ValuesIn(supported_bfloat16_kernels()),
+                         testing::ValuesIn(testable_bfloat16_kernels()),
                          kernel_name<testing::TestParamInfo<const BFloat16Kernel*>>);
 
 /// To the nearest number of 8 bits, to even where two are as near.
@@ -62,7 +66,7 @@ void expect_product(const BFloat16Kernel& kernel, int64_t rows, int64_t outputs,
 }
 
 TEST_P(BFloat16LinearTest, EveryNumberOfRowsAndOutputs) {
-  for (int64_t rows = 0; rows <= 30; ++rows) expect_product(*GetParam(), rows, 64, 24, 0, 64);
+  for (int64_t rows = 0; rows <= 40; ++rows) expect_product(*GetParam(), rows, 64, 24, 0, 64);
   for (const int64_t outputs : {1, 2, 31, 32, 33, 65})
     expect_product(*GetParam(), 4, outputs, 8, 0, outputs);
   for (const int64_t inputs : {1, 2, 3, 15, 17, 384, 1536})
@@ -109,6 +113,31 @@ TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
     } else {
       ASSERT_EQ(got, rounded(values[i])) << values[i];
     }
+  }
+}
+
+/// Each row is added up in the same order, whichever rows and outputs are computed with it.
+TEST_P(BFloat16LinearTest, ARowHasTheSameBitsInAnyCompany) {
+  constexpr int64_t kRows = 50, kInputs = 71, kOutputs = 70;
+  const auto x = random_floats(kRows * kInputs, 8);
+  const auto weight = random_floats(kOutputs * kInputs, 9);
+  const BFloat16Linear linear(*GetParam(), weight.data(), nullptr, kOutputs, kInputs);
+  const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
+    std::vector<float> y(static_cast<size_t>(rows * count));
+    linear.multiply(BFloat16Rows(*GetParam(), x.data() + row * kInputs, rows, kInputs, kInputs),
+                    y.data(), count, Activation::kGelu, first, count);
+    return y;
+  };
+  for (const int64_t row : {0, 1, 15, 16, 17, 31, 49}) {
+    const std::vector<float> alone = multiply(row, 1, 0, kOutputs);
+    for (const int64_t rows : {2, 16, 17, 32, 33, 49}) {
+      if (row + rows > kRows) continue;
+      const std::vector<float> together = multiply(row, rows, 0, kOutputs);
+      ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << row << ", " << rows;
+    }
+    const int64_t share = linear.panel_width();
+    const std::vector<float> part = multiply(row, 1, share, share);
+    ASSERT_TRUE(std::equal(part.begin(), part.end(), alone.begin() + share)) << row;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "bfloat16_kernel.h"
 #include "int8_kernel.h"
 #include "kernel.h"
+#include "split_kernel.h"
 
 namespace {
 
@@ -218,6 +219,9 @@ TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
   needs(gemm::kInt8Avx2Kernel, kAvx2);
   needs(gemm::kInt8Avx512Kernel, kAvx2 | gemm::kAvx512f | gemm::kAvx512vnni);
   needs(gemm::kBFloat16Avx512Kernel, kAvx2 | gemm::kAvx512f | gemm::kAvx512bw | gemm::kAvx512bf16);
+  needs(gemm::kInt8AmxKernel, gemm::kAmxTile | gemm::kAmxInt8 | gemm::kAvx512f);
+  needs(gemm::kSplitAmxKernel, gemm::kAmxTile | gemm::kAmxBf16 | gemm::kAvx512bf16);
+  needs(gemm::kBFloat16AmxKernel, gemm::kAmxTile | gemm::kAmxBf16 | gemm::kAvx512bf16);
   EXPECT_EQ(gemm::kAvx2Kernel.needs & kAvx512, 0U);
 #endif
   EXPECT_EQ(gemm::kPortableKernel.needs, gemm::kPortableInt8Kernel.needs);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "emulated_tiles.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
 
@@ -19,10 +20,12 @@ using gemm::Int8Kernel;
 using gemm::QuantizedLinear;
 using gemm::QuantizedRows;
 
-/// With every kernel that this processor runs.
-class QuantizedLinearTest : public testing::TestWithParam<const Int8Kernel*> {};
+/// With every kernel that this processor runs, and AMX.
+class QuantizedLinearTest : public testing::TestWithParam<const Int8Kernel*> {
+  EmulatedTiles tiles_;
+};
 
-INSTANTIATE_TEST_SUITE_P(Kernels, QuantizedLinearTest, testing::ValuesIn(supported_int8_kernels()),
+INSTANTIATE_TEST_SUITE_P(Kernels, QuantizedLinearTest, testing::ValuesIn(testable_int8_kernels()),
                          kernel_name<testing::TestParamInfo<const Int8Kernel*>>);
 
 /// What `values` become with whole numbers from 0 to 127 around their zero point.
@@ -91,7 +94,7 @@ void expect_product(const Int8Kernel& kernel, int64_t rows, int64_t outputs, int
 }
 
 TEST_P(QuantizedLinearTest, EveryNumberOfRowsAndOutputs) {
-  for (int64_t rows = 0; rows <= 30; ++rows) expect_product(*GetParam(), rows, 64, 24, 0, 64);
+  for (int64_t rows = 0; rows <= 40; ++rows) expect_product(*GetParam(), rows, 64, 24, 0, 64);
   for (const int64_t outputs : {1, 2, 15, 16, 17, 33})
     expect_product(*GetParam(), 4, outputs, 8, 0, outputs);
   for (const int64_t inputs : {1, 2, 3, 5, 7, 384, 1536})
@@ -144,7 +147,7 @@ TEST_P(QuantizedLinearTest, GeluIsApplied) {
 
 /// In every bit.
 TEST_P(QuantizedLinearTest, AnswersAreThoseOfThePortableKernel) {
-  constexpr int64_t kRows = 25, kInputs = 103, kOutputs = 71;
+  constexpr int64_t kRows = 41, kInputs = 203, kOutputs = 71;
   const auto x = random_floats(kRows * kInputs, 8);
   const auto weight = random_floats(kOutputs * kInputs, 9);
   const auto bias = random_floats(kOutputs, 10);

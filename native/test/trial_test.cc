@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "choice.h"
+#include "emulated_tiles.h"
 #include "no_instruction.h"
 #include "supported_kernels.h"
 
@@ -21,6 +23,7 @@ using gemm::choose;
 using gemm::find_problem;
 using gemm::Int8Kernel;
 using gemm::Kernel;
+using gemm::SplitKernel;
 
 constexpr auto kRows = static_cast<size_t>(6);
 constexpr const char* kIllegal = "it ended in an illegal instruction";
@@ -70,6 +73,52 @@ TEST(Trial, EveryKernelOfThisProcessorPasses) {
   for (const auto* kernel : supported_int8_kernels()) EXPECT_EQ(find_problem(*kernel), "");
   for (const auto* kernel : supported_bfloat16_kernels()) EXPECT_EQ(find_problem(*kernel), "");
 }
+
+#if defined(__x86_64__)
+/// The tiles are there from `begin` to `end` alone, whatever the processor has.
+std::optional<EmulatedTiles> emulated;
+
+template <class AnyKernel, const AnyKernel& kKernel>
+AnyKernel with_emulation() {
+  AnyKernel kernel = kKernel;
+  kernel.begin = [](int64_t rows) {
+    emulated.emplace();
+    kKernel.begin(rows);
+  };
+  kernel.end = [] {
+    kKernel.end();
+    emulated.reset();
+  };
+  return kernel;
+}
+
+/// AMX passes where it is, or is emulated; where it is not, it ends in the trap and not in the
+/// process's end.
+template <class AnyKernel, const AnyKernel& kKernel>
+void expect_tried(const std::vector<const AnyKernel*>& testable,
+                  const std::vector<const AnyKernel*>& supported) {
+  if (std::ranges::find(testable, &kKernel) == testable.end()) {
+    GTEST_SKIP() << "needs more instructions than tiles that this processor lacks";
+  }
+  EXPECT_EQ(find_problem(with_emulation<AnyKernel, kKernel>()), "");
+  const bool is_there = std::ranges::find(supported, &kKernel) != supported.end();
+  EXPECT_EQ(find_problem(kKernel), is_there ? "" : kIllegal);
+}
+
+TEST(Trial, TriesTilesInInt8) {
+  expect_tried<Int8Kernel, gemm::kInt8AmxKernel>(testable_int8_kernels(), supported_int8_kernels());
+}
+
+TEST(Trial, TriesTilesInBFloat16) {
+  expect_tried<BFloat16Kernel, gemm::kBFloat16AmxKernel>(testable_bfloat16_kernels(),
+                                                         supported_bfloat16_kernels());
+}
+
+TEST(Trial, TriesTilesOfSplitNumbers) {
+  expect_tried<SplitKernel, gemm::kSplitAmxKernel>(testable_split_kernels(),
+                                                   supported_split_kernels());
+}
+#endif
 
 /// Of every number of rows and every type of stored weights.
 TEST(Trial, FindsAWrongOrIllegalTile) {
@@ -168,6 +217,33 @@ TEST(Trial, FindsAWrongBFloat16Kernel) {
   EXPECT_EQ(find_problem(kernel), "its rounded numbers differ from the portable kernel's");
   kernel.round = [](const float*, uint16_t*, int64_t) { run_no_instruction(); };
   EXPECT_EQ(find_problem(kernel), kIllegal);
+}
+
+TEST(Trial, FindsAWrongSplitKernel) {
+  SplitKernel kernel = gemm::kPortableSplitKernel;
+  EXPECT_EQ(find_problem(kernel), "");
+  kernel.compute = [](const gemm::SplitTile& tile) {
+    gemm::kPortableSplitKernel.compute(tile);
+    if (tile.panel_parts == 2) tile.c[(tile.rows - 1) * tile.c_stride] += 1e-4F;
+  };
+  EXPECT_EQ(find_problem(kernel), kProducts);
+  kernel.compute = [](const gemm::SplitTile&) { run_no_instruction(); };
+  EXPECT_EQ(find_problem(kernel), kIllegal);
+
+  kernel = gemm::kPortableSplitKernel;
+  kernel.split_panel = [](const gemm::StoredPanel& panel) {
+    gemm::kPortableSplitKernel.split_panel(panel);
+    panel.to[0] ^= 0x10;
+  };
+  EXPECT_EQ(find_problem(kernel), kProducts);
+
+  kernel = gemm::kPortableSplitKernel;
+  kernel.split = [](const float* from, int64_t count, gemm::Parts parts, uint16_t* to,
+                    int64_t part_size) {
+    gemm::kPortableSplitKernel.split(from, count, parts, to, part_size);
+    to[part_size + count - 1] ^= 1;
+  };
+  EXPECT_EQ(find_problem(kernel), "its split numbers differ from the portable kernel's");
 }
 
 TEST(Choice, TakesTheFirstThatIsUsableAndPasses) {

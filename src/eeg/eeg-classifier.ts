@@ -29,7 +29,7 @@ export interface SharedEegClassifier {
   readonly settings: ModelSettings;
 }
 
-/** A TorchScript model from one z-normalized window (1 × 1 × window length) to its class. */
+/** A model from one z-normalized window to its class. */
 export class EegClassifier {
   readonly settings: ModelSettings;
   /** For the log: what is allowed but hardly meant. */
@@ -53,9 +53,9 @@ export class EegClassifier {
    */
   static async load(modelPath: string, scheduling: SchedulingOptions): Promise<EegClassifier> {
     const settings = readModelSettings(modelPath);
-    const { windowLength } = settings;
+    const { windowLength, inputShape } = settings;
     const engine = await Engine.load(
-      { type: 'torchscript', path: modelPath, windowLength },
+      { type: 'signal-program', path: modelPath, windowLength, ...(inputShape && { inputShape }) },
       scheduling,
     );
     try {
@@ -63,7 +63,7 @@ export class EegClassifier {
         modelFile: path.basename(modelPath),
         settingsFile: path.basename(settingsPath(modelPath)),
       });
-      return new EegClassifier(engine, settings, warnings);
+      return new EegClassifier(engine, settings, [...engine.description.warnings, ...warnings]);
     } catch (error) {
       await engine.close();
       throw error;

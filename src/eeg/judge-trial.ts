@@ -16,7 +16,7 @@ export function areProbabilities(values: Float32Array): boolean {
  * it is an error. Without one only requests can fail, as the contract has it, and a warning says
  * what they will meet.
  *
- * @param modelFile name of the TorchScript file, for messages
+ * @param modelFile name of the model's file, for messages
  * @param settingsFile name that its settings file has or would have
  * @returns warnings
  * @throws ModelSettingsError naming the key

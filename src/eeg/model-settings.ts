@@ -21,6 +21,8 @@ export interface ModelSettings {
   readonly output: OutputKind | null;
   /** Samples. */
   readonly windowLength: number;
+  /** Of a window as the model takes it; null: the model's file says, else it is [1, windowLength]. */
+  readonly inputShape: readonly number[] | null;
   /** Hz; what the model was trained on. Nothing is resampled. */
   readonly samplingRateHz: number | null;
   readonly channel: string | null;
@@ -38,6 +40,14 @@ function expected(what: string): (issue: { readonly input?: unknown }) => string
 }
 
 const text = z.string({ error: expected('a string') }).regex(/\S/, 'expected a name, found none');
+
+const size = z
+  .int({ error: expected('a whole number') })
+  .positive({ error: expected('a number above 0') });
+
+function product(shape: readonly number[]): number {
+  return shape.reduce((all, each) => all * each, 1);
+}
 
 const keys = {
   name: text.optional(),
@@ -61,6 +71,14 @@ const keys = {
     .min(1, { error: expected(`from 1 to ${LONGEST_WINDOW} samples`) })
     .max(LONGEST_WINDOW, { error: expected(`from 1 to ${LONGEST_WINDOW} samples`) })
     .optional(),
+  input_shape: z
+    .array(size, { error: expected('an array of whole numbers') })
+    .min(1, 'expected at least one number')
+    .refine((shape) => product(shape) <= LONGEST_WINDOW, {
+      error: ({ input }) =>
+        `expected up to ${LONGEST_WINDOW} samples, found ${product(input as number[])}`,
+    })
+    .optional(),
   sampling_rate_hz: z
     .number({ error: expected('a number of Hz') })
     .positive({ error: expected('a number of Hz above 0') })
@@ -68,12 +86,24 @@ const keys = {
   channel: text.optional(),
 };
 
-const schema = z.strictObject(keys, {
-  error: ({ code }) =>
-    code === 'unrecognized_keys'
-      ? `unknown key, expected one of ${Object.keys(keys).join(', ')}`
-      : 'expected an object',
-});
+const schema = z
+  .strictObject(keys, {
+    error: ({ code }) =>
+      code === 'unrecognized_keys'
+        ? `unknown key, expected one of ${Object.keys(keys).join(', ')}`
+        : 'expected an object',
+  })
+  .refine(
+    ({ input_shape, window_length }) =>
+      !input_shape || !window_length || product(input_shape) === window_length,
+    {
+      path: ['input_shape'],
+      error: ({ input }) => {
+        const { input_shape, window_length } = input as { [key: string]: number[] };
+        return `expected numbers with the product window_length, ${window_length}, found ${product(input_shape ?? [])}`;
+      },
+    },
+  );
 
 /** Where the settings of a model are: `eeg_model.pt` has `eeg_model.json` beside it. */
 export function settingsPath(modelPath: string): string {
@@ -96,7 +126,9 @@ export function readModelSettings(modelPath: string): ModelSettings {
     file: content === null ? null : name,
     classes: given.classes ?? CLASSES,
     output: given.output ?? null,
-    windowLength: given.window_length ?? WINDOW_LENGTH,
+    windowLength:
+      given.window_length ?? (given.input_shape ? product(given.input_shape) : WINDOW_LENGTH),
+    inputShape: given.input_shape ?? null,
     samplingRateHz: given.sampling_rate_hz ?? null,
     channel: given.channel ?? null,
     name: given.name ?? null,

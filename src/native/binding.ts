@@ -14,7 +14,7 @@ export type EngineErrorCode =
   | 'MODEL_LOAD_FAILED';
 
 /** In which numbers a text model's linear layers multiply. */
-export type Dtype = 'float32' | 'bfloat16' | 'int8';
+export type Dtype = 'float32' | 'bfloat16x3' | 'bfloat16' | 'int8';
 
 /** How the engine may use the machine, and what a model may do. */
 export interface SchedulingOptions {
@@ -34,7 +34,7 @@ export interface SchedulingOptions {
   readonly inferenceTimeoutMs: number;
   /** An input that is expected to wait longer before it runs is refused, in ms. */
   readonly maxQueueWaitMs: number;
-  /** That a TorchScript file may use beside those that classifiers need: `aten::as_strided`. */
+  /** That a program may use beside those that classifiers need: `aten::as_strided`. */
   readonly allowedOperators?: readonly string[];
 }
 
@@ -51,25 +51,29 @@ export interface TextModelSource {
   readonly tokenizerDirectory: string;
 }
 
-/** A TorchScript file that maps input_ids and attention_mask to logits, behind a tokenizer. */
-export interface TorchScriptTextSource {
-  readonly type: 'torchscript-text-classification';
+/** A TorchScript or torch.export file that maps input_ids and attention_mask to logits, behind a tokenizer. */
+export interface TextProgramSource {
+  readonly type: 'text-program';
   /** Absolute path. */
   readonly path: string;
   readonly numLabels: number;
   /** Tokens, special ones included, that config.json allows. */
   readonly positionLimit: number;
+  /** config.json's pad_token_id; absent: the tokenizer says. */
+  readonly paddingId?: number;
   /** Absolute path. */
   readonly tokenizerDirectory: string;
 }
 
-/** A TorchScript file that maps n × 1 × windowLength float32 to n × the number of classes. */
-export interface TorchScriptSource {
-  readonly type: 'torchscript';
+/** A TorchScript or torch.export file that maps n windows, float32, to n × the number of classes. */
+export interface SignalProgramSource {
+  readonly type: 'signal-program';
   /** Absolute path. */
   readonly path: string;
   /** Samples. */
   readonly windowLength: number;
+  /** Of a window; its product is windowLength. Absent: as the file says, else [1, windowLength]. */
+  readonly inputShape?: readonly number[];
 }
 
 /**
@@ -194,11 +198,42 @@ export interface NativeEngine {
   share(): number;
 }
 
+/** A tensor that a program takes, in words: `float32`, `[1 to 64, 1, 256]`; empty: its file does not say. */
+export interface ValueReport {
+  readonly name: string;
+  readonly type: string;
+  readonly sizes: string;
+}
+
+export interface OperatorReport {
+  readonly name: string;
+  /** How often it stands in the code. */
+  readonly count: number;
+  /** Why a model that uses it is not loaded; empty: it may be used. */
+  readonly problem: string;
+}
+
+/** What a program's file says, none of it run. */
+export interface ProgramReport {
+  readonly kind: string;
+  /** `PyTorch 2.15.0`; empty: the file does not say. */
+  readonly madeBy: string;
+  readonly inputs: readonly ValueReport[];
+  /** Names; empty: the file does not say. */
+  readonly outputs: readonly string[];
+  /** Numbers; what is tied counts once. */
+  readonly weightCount: number;
+  readonly weightBytes: number;
+  readonly weightTypes: readonly string[];
+  /** By name. */
+  readonly operators: readonly OperatorReport[];
+}
+
 export interface NativeBinding {
   readonly versions: { readonly libtorch: string; readonly tokenizers: string };
   /** onCompletions is called on the JS thread, once a batch. Rejects with a plain Error. */
   load(
-    source: TextModelSource | TorchScriptTextSource | TorchScriptSource,
+    source: TextModelSource | TextProgramSource | SignalProgramSource,
     options: SchedulingOptions,
     onCompletions: (completions: readonly NativeCompletion[]) => void,
   ): Promise<NativeEngine>;
@@ -214,6 +249,8 @@ export interface NativeBinding {
    * measurement of some milliseconds shows no gain. Empty: it is of use.
    */
   dtypeProblem(dtype: Dtype): string;
+  /** Of a TorchScript file or one of torch.export. Throws where it cannot be read. */
+  inspectProgram(path: string, allowedOperators: readonly string[]): ProgramReport;
   /**
    * End every thread of this environment's engines and loads at once, answering nothing. One that
    * does not end within a second is left behind, and then the process ends without running what C

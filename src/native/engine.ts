@@ -8,11 +8,12 @@ import type {
   NativeEngine,
   NativeInput,
   NativeRefusal,
+  ProgramReport,
   SchedulingOptions,
+  SignalProgramSource,
   TextInput,
   TextModelSource,
-  TorchScriptSource,
-  TorchScriptTextSource,
+  TextProgramSource,
 } from './binding';
 import type { CancelSignal } from './cancellation';
 import { EngineError, errorOf } from './engine-error';
@@ -27,11 +28,13 @@ export type {
   ModelDescription,
   ModelTrial,
   NativeCompletion as Completion,
+  OperatorReport,
+  ProgramReport,
   SchedulingOptions,
+  SignalProgramSource,
   TextInput,
   TextModelSource,
-  TorchScriptSource,
-  TorchScriptTextSource,
+  TextProgramSource,
 } from './binding';
 export { EngineError } from './engine-error';
 export type { EngineObserver } from './waiting';
@@ -44,6 +47,19 @@ export interface InferOptions {
    * is refused. Default: never.
    */
   readonly timeoutMs?: number;
+}
+
+/**
+ * What a program's file says, none of it run: for people, not for services.
+ *
+ * @throws EngineError with code MODEL_LOAD_FAILED where it cannot be read
+ */
+export function inspectProgram(path: string, allowedOperators: readonly string[]): ProgramReport {
+  try {
+    return loadBinding().inspectProgram(path, allowedOperators);
+  } catch (error) {
+    throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
+  }
 }
 
 /** What may be seen of an engine, whatever its inputs are. */
@@ -92,12 +108,15 @@ export class Engine<Input extends NativeInput> {
    * @throws EngineError MODEL_LOAD_FAILED: the message names the file and the key at fault.
    */
   static load(
-    source: TextModelSource | TorchScriptTextSource,
+    source: TextModelSource | TextProgramSource,
     options: SchedulingOptions,
   ): Promise<Engine<string | TextInput>>;
-  static load(source: TorchScriptSource, options: SchedulingOptions): Promise<Engine<Float32Array>>;
+  static load(
+    source: SignalProgramSource,
+    options: SchedulingOptions,
+  ): Promise<Engine<Float32Array>>;
   static async load(
-    source: TextModelSource | TorchScriptTextSource | TorchScriptSource,
+    source: TextModelSource | TextProgramSource | SignalProgramSource,
     options: SchedulingOptions,
   ): Promise<Engine<string | TextInput> | Engine<Float32Array>> {
     const waiting = new Waiting();

@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
-import path from 'node:path';
 import { z } from 'zod';
-import type { TextModelSource, TorchScriptTextSource } from '../native/engine';
+import type { TextModelSource, TextProgramSource } from '../native/engine';
 import { check, ModelDirectoryError, readJson, requireOwnFiles } from './directory-files';
 import { labelNames } from './labels';
 import { chooseScoreFunction, type ScoreFunction } from './probabilities';
-import { findWeights, TORCHSCRIPT } from './weight-files';
+import { findModel } from './weight-files';
 
 export { ModelDirectoryError } from './directory-files';
 
@@ -63,7 +62,7 @@ const configSchema = z.looseObject({
 
 type ModelConfig = z.output<typeof configSchema>;
 
-/** A TorchScript file needs no architecture; weights do. */
+/** A program needs no architecture; weights do. */
 const architectureSchema = z.looseObject({
   architectures: z
     .array(z.string())
@@ -73,14 +72,14 @@ const architectureSchema = z.looseObject({
     }),
 });
 
-/** What limits the length of a text, read here only for TorchScript models. */
+/** What limits the length of a text, and fills up short ones; read here only for programs. */
 const positionsSchema = z.looseObject({
   max_position_embeddings: z.int().positive().nullish(),
   pad_token_id: z.int().nullish(),
 });
 
 export interface ModelDirectory {
-  readonly source: TextModelSource | TorchScriptTextSource;
+  readonly source: TextModelSource | TextProgramSource;
   /** Names of the model's outputs, in order. */
   readonly labels: readonly string[];
   readonly scoreFunction: ScoreFunction;
@@ -139,14 +138,14 @@ function findSource(
   directory: string,
   config: ModelConfig,
   numLabels: number,
-): TextModelSource | TorchScriptTextSource {
-  const weightFiles = findWeights(directory);
-  if (!weightFiles) {
+): TextModelSource | TextProgramSource {
+  const found = findModel(directory);
+  if ('program' in found) {
     return {
-      type: 'torchscript-text-classification',
-      path: path.join(directory, TORCHSCRIPT),
+      type: 'text-program',
+      path: found.program,
       numLabels,
-      positionLimit: positionLimit(config),
+      ...describePositions(config),
       tokenizerDirectory: directory,
     };
   }
@@ -155,20 +154,26 @@ function findSource(
     type: 'text-classification',
     modelType: config.model_type,
     config: { ...flattened(config), num_labels: numLabels },
-    weightFiles,
+    weightFiles: found.weightFiles,
     tokenizerDirectory: directory,
   };
 }
 
 /**
- * Tokens that a TorchScript model of this configuration has positions for; the tokenizer's own limit
- * may be lower.
+ * Tokens that a program of this configuration has positions for, of which the tokenizer's own limit
+ * may leave fewer, and the id of those that stand for none.
  */
-function positionLimit(config: ModelConfig): number {
+function describePositions(
+  config: ModelConfig,
+): Pick<TextProgramSource, 'positionLimit' | 'paddingId'> {
   const { max_position_embeddings, pad_token_id } = check(CONFIG, positionsSchema, config);
   const positions = max_position_embeddings ?? Number.MAX_SAFE_INTEGER;
-  if (!POSITIONS_AFTER_PADDING.includes(config.model_type)) return positions;
-  return Math.max(1, positions - (pad_token_id ?? 1) - 1);
+  const begin = POSITIONS_AFTER_PADDING.includes(config.model_type) ? (pad_token_id ?? 1) + 1 : 0;
+  return {
+    positionLimit: Math.max(1, positions - begin),
+    // Some write -1 for none.
+    ...(typeof pad_token_id === 'number' && pad_token_id >= 0 && { paddingId: pad_token_id }),
+  };
 }
 
 type Scalar = string | number | boolean | null;

@@ -15,26 +15,28 @@ const SAVED_WEIGHTS = [
   'pytorch_model.bin.index.json',
 ];
 
-/** Looked for last: a TorchScript file, which is a model of any kind with its weights. */
-export const TORCHSCRIPT = 'model.pt';
+/** Looked for last: what torch.export saved, and TorchScript, each a model of any kind with its weights. */
+const PROGRAMS = ['model.pt2', 'model.pt'];
 
 /** Of a file in the folder: no path, nothing that cannot be printed, no longer than a name can be. */
 const FILE_NAME = /^[^/\\\p{Cc}]{1,255}$/u;
 
 const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string()) });
 
-/**
- * Absolute paths of the weight files; null where the model is a TorchScript file.
- *
- * @throws ModelDirectoryError
- */
-export function findWeights(directory: string): readonly string[] | null {
+/** Absolute paths: of weights, or of a program that brings them. */
+export type FoundModel = { readonly weightFiles: readonly string[] } | { readonly program: string };
+
+/** @throws ModelDirectoryError */
+export function findModel(directory: string): FoundModel {
   const has = (name: string): boolean => sizeOf(directory, name) !== null;
   const name = SAVED_WEIGHTS.find(has);
-  if (name?.endsWith('.json')) return inMemory(directory, findShards(directory, name));
-  if (name) return inMemory(directory, [name]);
-  if (has(TORCHSCRIPT)) return null;
-  const [first, ...others] = [...SAVED_WEIGHTS, TORCHSCRIPT];
+  if (name) {
+    const names = name.endsWith('.json') ? findShards(directory, name) : [name];
+    return { weightFiles: inMemory(directory, names) };
+  }
+  const program = PROGRAMS.find(has);
+  if (program) return { program: path.join(directory, program) };
+  const [first, ...others] = [...SAVED_WEIGHTS, ...PROGRAMS];
   throw new ModelDirectoryError(`${first}: not found, nor ${others.join(', nor ')}`);
 }
 

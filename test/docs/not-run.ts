@@ -30,6 +30,8 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
     'needs a cluster of Ray',
   'python examples/ray/demo.py': RAY,
+  'python scripts/export.py path/to/classifier --output /path/to/model': TRANSFORMERS,
+  'python scripts/export.py my_models.py:build --window 1,256 --output eeg_model.pt2': TRANSFORMERS,
   'npm run parity -- /path/to/model': TRANSFORMERS,
   'npm run parity -- /path/to/model --texts mine.txt': TRANSFORMERS,
   'docker build -t libtorch-serve .': DOCKER,

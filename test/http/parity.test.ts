@@ -170,7 +170,7 @@ describe('EEG', () => {
     ['saved-in-training', false],
   ])('%s: whether windows may share a run was found out: %p', async (file, batching) => {
     const engine = await Engine.load(
-      { type: 'torchscript', path: path.join(FIXTURES, 'eeg', `${file}.pt`), windowLength: 256 },
+      { type: 'signal-program', path: path.join(FIXTURES, 'eeg', `${file}.pt`), windowLength: 256 },
       SCHEDULING,
     );
     expect(engine.description).toMatchObject({ batching, numOutputs: 3, maxLength: 256 });

@@ -194,7 +194,7 @@ describe('the sentiment service', () => {
     ],
     [
       'four-arguments',
-      /model\.pt: forward\(\) takes 4 arguments, expected \(input_ids, attention_/,
+      /model\.pt: takes 4 inputs \(.*\), expected input_ids, attention_mask and token_/,
     ],
     ['three-labels', /model\.pt: .*gave 3 numbers for 1 text\(s\), expected 2 for each/],
     ['reads-file', /model\.pt: forward\(\) uses aten::from_file/],

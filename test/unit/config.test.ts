@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { type Command, type Config, ConfigError, helpText, readCommand } from '../../src/config';
 import { type Place, SETTINGS } from '../../src/settings';
@@ -73,6 +74,25 @@ describe('readCommand', () => {
       tracing: null,
       warnings: [],
     });
+  });
+
+  it('takes what torch.export saved where that is the only signal model', () => {
+    const workingDirectory = mkdtempSync(path.join(os.tmpdir(), 'config-'));
+    const eegModel = (environment: NodeJS.ProcessEnv = {}): string => {
+      const result = readCommand(['eeg'], { ...PLACE, workingDirectory }, environment);
+      return path.basename((result as { readonly config: Config }).config.eegModelPath);
+    };
+    try {
+      expect(eegModel()).toBe('eeg_model.pt');
+      writeFileSync(path.join(workingDirectory, 'eeg_model.pt2'), '');
+      expect(eegModel()).toBe('eeg_model.pt2');
+      expect(eegModel({ EEG_MODEL_PATH: 'eeg_model.pt' })).toBe('eeg_model.pt');
+      writeFileSync(path.join(workingDirectory, 'eeg_model.pt'), '');
+      expect(eegModel()).toBe('eeg_model.pt');
+      expect(eegModel({ EEG_MODEL_PATH: 'eeg_model.pt2' })).toBe('eeg_model.pt2');
+    } finally {
+      rmSync(workingDirectory, { recursive: true });
+    }
   });
 
   it('reads every setting from the environment', () => {

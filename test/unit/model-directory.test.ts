@@ -154,19 +154,36 @@ describe('readModelDirectory', () => {
   });
 
   it.each([
-    [{ model_type: 'bert', max_position_embeddings: 512 }, 512],
-    [{ model_type: 'roberta', max_position_embeddings: 514, pad_token_id: 1 }, 512],
-    [{ model_type: 'my-own', architectures: ['MyOwn'] }, Number.MAX_SAFE_INTEGER],
-  ])('takes a TorchScript file last, of any model type: %j', (changes, positionLimit) => {
+    [{ model_type: 'bert', max_position_embeddings: 512 }, { positionLimit: 512 }],
+    [
+      { model_type: 'roberta', max_position_embeddings: 514, pad_token_id: 1 },
+      { positionLimit: 512, paddingId: 1 },
+    ],
+    [
+      { model_type: 'my-own', architectures: ['MyOwn'], pad_token_id: -1 },
+      { positionLimit: Number.MAX_SAFE_INTEGER },
+    ],
+  ])('takes a TorchScript file last, of any model type: %j', (changes, positions) => {
     write('config.json', { ...CONFIG, ...changes });
     write('model.pt', '');
     remove('model.safetensors');
     expect(readModelDirectory(directory).source).toEqual({
-      type: 'torchscript-text-classification',
+      type: 'text-program',
       path: path.join(directory, 'model.pt'),
       numLabels: 2,
-      positionLimit,
+      ...positions,
       tokenizerDirectory: directory,
+    });
+  });
+
+  it('takes what torch.export saved before a TorchScript file', () => {
+    write('model.pt', '');
+    write('model.pt2', '');
+    expect(readModelDirectory(directory).source).toMatchObject({ type: 'text-classification' });
+    remove('model.safetensors');
+    expect(readModelDirectory(directory).source).toMatchObject({
+      type: 'text-program',
+      path: path.join(directory, 'model.pt2'),
     });
   });
 
@@ -210,7 +227,7 @@ describe('readModelDirectory', () => {
     remove('model.safetensors');
     expect(problem()).toBe(
       'model.safetensors: not found, nor model.safetensors.index.json, nor pytorch_model.bin, ' +
-        'nor pytorch_model.bin.index.json, nor model.pt',
+        'nor pytorch_model.bin.index.json, nor model.pt2, nor model.pt',
     );
     remove('config.json');
     expect(problem()).toBe(`config.json: not found in ${directory}`);

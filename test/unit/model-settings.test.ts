@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { CLASSES, WINDOW_LENGTH } from '../../src/eeg/classes';
 import { judgeTrial } from '../../src/eeg/judge-trial';
@@ -42,6 +43,18 @@ describe('parseModelSettings', () => {
     ['{"sampling_rate_hz": 0}', /sampling_rate_hz: expected a number of Hz above 0, found 0$/],
     ['{"sampling_rate_hz": "95"}', /sampling_rate_hz: expected a number of Hz, found "95"$/],
     ['{"sampling_rate_hz": 1e400}', /sampling_rate_hz: expected a number of Hz/],
+    ['{"input_shape": 3}', 'm.json: input_shape: expected an array of whole numbers, found 3'],
+    ['{"input_shape": []}', 'm.json: input_shape: expected at least one number'],
+    ['{"input_shape": [3, 0]}', 'm.json: input_shape[1]: expected a number above 0, found 0'],
+    ['{"input_shape": [2.5]}', 'm.json: input_shape[0]: expected a whole number, found 2.5'],
+    [
+      '{"input_shape": [1000, 1001]}',
+      'm.json: input_shape: expected up to 1000000 samples, found 1001000',
+    ],
+    [
+      '{"input_shape": [3, 32], "window_length": 256}',
+      'm.json: input_shape: expected numbers with the product window_length, 256, found 96',
+    ],
     ['{"channel": 3}', 'm.json: channel: expected a string, found 3'],
     ['{"name": ""}', 'm.json: name: expected a name, found none'],
     ['{"version": 1}', 'm.json: version: expected a string, found 1'],
@@ -50,6 +63,11 @@ describe('parseModelSettings', () => {
     expect(() => parse(content)).toThrow(
       typeof message === 'string' ? expect.objectContaining({ message }) : message,
     );
+  });
+
+  it('takes a shape with the length that it has', () => {
+    const given = { input_shape: [3, 32], window_length: 96 };
+    expect(parse(JSON.stringify(given))).toEqual(given);
   });
 
   it('takes any part of it', () => {
@@ -65,6 +83,7 @@ describe('readModelSettings', () => {
   it.each([
     ['/a/eeg_model.pt', '/a/eeg_model.json'],
     ['/a.b/foo.v2.pt', '/a.b/foo.v2.json'],
+    ['/a/eeg_model.pt2', '/a/eeg_model.json'],
     ['/a/model', '/a/model.json'],
   ])('%s has its settings in %s', (model, settings) => {
     expect(settingsPath(model)).toBe(settings);
@@ -76,11 +95,23 @@ describe('readModelSettings', () => {
       classes: CLASSES,
       output: null,
       windowLength: WINDOW_LENGTH,
+      inputShape: null,
       samplingRateHz: null,
       channel: null,
       name: null,
       version: null,
     });
+  });
+
+  it('has the length of a window from its shape', () => {
+    const directory = mkdtempSync(path.join(os.tmpdir(), 'model-settings-'));
+    try {
+      writeFileSync(path.join(directory, 'm.json'), '{"input_shape": [3, 4, 5]}');
+      const settings = readModelSettings(path.join(directory, 'm.pt2'));
+      expect(settings).toMatchObject({ windowLength: 60, inputShape: [3, 4, 5] });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('of the shipped model says what the contract says', () => {

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <caffe2/serialize/inline_container.h>
 
 #include <cstring>
@@ -12,6 +13,7 @@
 #include "backend/model_config.h"
 #include "files/mapped_file.h"
 #include "files/pickle_reader.h"
+#include "files/zip_directory.h"
 #include "runtime/runtime.h"
 
 namespace backend {
@@ -174,7 +176,61 @@ std::map<std::string, at::Tensor> read(const std::string& path, std::string_view
   throw LoadError("is not a readable PyTorch checkpoint: no file that torch.save wrote");
 }
 
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::map<std::string, at::Tensor> view_zip(std::span<const std::byte> bytes,
+                                           const std::shared_ptr<const void>& owner) {
+  std::map<std::string, std::span<const std::byte>, std::less<>> records;
+  for (const ZipRecord& record : read_zip_directory(bytes, 0)) {
+    // Behind the name of the archive's one folder.
+    records.emplace(record.name.substr(record.name.find('/') + 1),
+                    bytes.subspan(record.end - record.size, record.size));
+  }
+  if (const auto order = records.find("byteorder");
+      order != records.end() && text_of(order->second) != "little") {
+    throw LoadError("was written on a big-endian machine");
+  }
+  const auto pickled = records.find("data.pkl");
+  if (pickled == records.end()) throw LoadError("has no record data.pkl");
+  std::string_view rest = text_of(pickled->second);
+  const Pickle pickle(rest);
+  return named_tensors(pickle.value(), [&](const StorageReference& storage) {
+    const auto record = records.find("data/" + *storage.key);
+    if (storage.length == 0) return empty_storage(storage);
+    if (record == records.end() || record->second.size() != byte_size(storage)) {
+      throw LoadError("is not as long as its storage");
+    }
+    return view_elements(record->second, storage.type, owner);
+  });
+}
+
 }  // namespace
+
+at::Tensor view_elements(std::span<const std::byte> bytes, at::ScalarType type,
+                         const std::shared_ptr<const void>& owner) {
+  const size_t element = c10::elementSize(type);
+  const auto count = static_cast<int64_t>(bytes.size() / element);
+  void* const data = const_cast<std::byte*>(bytes.data());  // nobody writes: see the header
+  if (reinterpret_cast<uintptr_t>(data) % element != 0) {
+    at::Tensor copy = at::empty({count}, at::TensorOptions(type));
+    std::memcpy(copy.mutable_data_ptr(), data, bytes.size());
+    return copy;
+  }
+  return at::from_blob(data, {count}, [owner](void*) {}, at::TensorOptions(type));
+}
+
+std::map<std::string, at::Tensor> view_torch_save(std::span<const std::byte> bytes,
+                                                  const std::shared_ptr<const void>& owner) {
+  try {
+    return view_zip(bytes, owner);
+  } catch (const std::bad_variant_access&) {
+    throw LoadError("is a pickle, but not of a state_dict");
+  } catch (const std::out_of_range&) {
+    throw LoadError("is a pickle, but not of a state_dict");
+  }
+}
 
 std::map<std::string, at::Tensor> read_torch_save(const std::string& path) {
   const MappedFile file(path);

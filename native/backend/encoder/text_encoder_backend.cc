@@ -10,10 +10,11 @@
 #include <utility>
 
 #include "backend/backends.h"
-#include "encoder/dtypes.h"
 #include "encoder/models/sequence_classifier.h"
-#include "encoder/team_in_use.h"
 #include "hf/tokenizer.h"
+#include "products/dtypes.h"
+#include "products/team_in_use.h"
+#include "products/worker_teams.h"
 #include "runtime/runtime.h"
 #include "text/tokenize.h"
 
@@ -55,13 +56,11 @@ TextModel load_text_model(const TextModelSource& source, Dtype dtype) {
   }
 }
 
-/// Of the worker that runs here, for every batch.
-thread_local std::unique_ptr<gemm::Team> own_team;
-
 class TextEncoderBackend final : public engine::Backend {
  public:
   TextEncoderBackend(TextModel loaded, int64_t num_labels, const ComputeOptions& compute)
       : compute_(compute),
+        teams_(compute.threads_per_worker, compute.threads_alone),
         num_labels_(num_labels),
         model_(std::move(loaded.model)),
         tokenizer_(std::move(loaded.tokenizer)) {}
@@ -84,12 +83,7 @@ class TextEncoderBackend final : public engine::Backend {
 
   std::optional<engine::Sequence> prepare_thread() override {
     set_intra_op_threads(1);  // of LibTorch's own operators; the layers have teams
-    own_team = std::make_unique<gemm::Team>(compute_.threads_per_worker - 1);
-    // On a worker, so that the helpers have a worker's priority.
-    std::call_once(shared_team_made_, [this] {
-      if (compute_.threads_alone == compute_.threads_per_worker) return;
-      shared_team_ = std::make_unique<gemm::Team>(compute_.threads_alone - 1);
-    });
+    teams_.prepare_thread();
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
     engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence, &sequence};
@@ -104,8 +98,7 @@ class TextEncoderBackend final : public engine::Backend {
 
   std::vector<engine::Logits> run(engine::Batch batch, engine::Cores cores) override {
     try {
-      const bool shared = cores == engine::Cores::kAll && shared_team_;
-      const TeamInUse team(shared ? shared_team_.get() : own_team.get());
+      const TeamInUse team(teams_.team_for(cores));
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
       const at::Tensor logits = model_->forward(packed).contiguous();
@@ -143,8 +136,7 @@ class TextEncoderBackend final : public engine::Backend {
   }
 
   ComputeOptions compute_;
-  std::once_flag shared_team_made_;
-  std::unique_ptr<gemm::Team> shared_team_;  ///< for the batch that runs alone, if any
+  WorkerTeams teams_;
   int64_t num_labels_;
   std::unique_ptr<models::SequenceClassifier> model_;
   hf::Tokenizer tokenizer_;
@@ -154,11 +146,7 @@ class TextEncoderBackend final : public engine::Backend {
 
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
                                                    const ComputeOptions& compute) {
-  const std::string missing = missing_kernel(compute.dtype);
-  if (!missing.empty()) {
-    throw LoadError((compute.dtype == Dtype::kInt8 ? "DTYPE: int8: " : "DTYPE: bfloat16: ") +
-                    missing);
-  }
+  require_kernel(compute.dtype);
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   keep_memory_between_batches();
   const c10::InferenceMode inference_mode;

@@ -1,4 +1,5 @@
-// A model that brings its own operators: what a TorchScript file and an exported one have in common.
+// A model that brings its own operators: what a TorchScript file and an exported one have in
+// common.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -45,6 +46,9 @@ class Program {
 
   /// Once on each thread that runs it.
   virtual void prepare_thread() const = 0;
+
+  /// For the log, a line each: what is slower here than it could be.
+  virtual std::vector<std::string> warnings() const { return {}; }
 
   /// What the model returns. Under c10::InferenceMode and a RunLimit. Throws what its operators
   /// throw.

@@ -67,6 +67,14 @@ std::string message_of_current_exception() {
 
 void set_intra_op_threads(int threads) { at::set_num_threads(threads); }
 
+void silence_warnings() {
+  class Silence final : public c10::WarningHandler {
+    void process(const c10::Warning&) override {}
+  };
+  static Silence silence;
+  c10::WarningUtils::set_warning_handler(&silence);
+}
+
 void keep_memory_between_batches() {
 #if defined(__GLIBC__)
   constexpr int kBytes = 32 << 20;  // the most that glibc takes

@@ -19,6 +19,10 @@ inline constexpr std::string_view kWarmUpText =
 /// Intra-op threads of the calling thread. The setting belongs to the thread, not to the process.
 void set_intra_op_threads(int threads);
 
+/// On the calling thread LibTorch warns of nothing from now on: a model must not write to the log
+/// of what it is given.
+void silence_warnings();
+
 /// Lets malloc keep what a batch has freed, up to 32 MiB in each thread's heap, for the next batch.
 /// Otherwise it goes back to the system in between, and every page is faulted in anew.
 void keep_memory_between_batches();

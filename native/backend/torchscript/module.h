@@ -1,4 +1,4 @@
-// A TorchScript file made ready to run, and what a model may return.
+// A TorchScript file made ready to run.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "backend/backends.h"
-#include "engine/backend.h"
 
 namespace backend {
 
@@ -20,13 +19,16 @@ struct TorchScriptModule {
   torch::jit::Module module;
 };
 
+/// Looked at before any of its code can run, and read, in evaluation mode. Throws LoadError naming
+/// the file.
+torch::jit::Module read_torchscript_module(const std::string& path);
+
 /// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
 /// where its code allows it. Its runs keep within a RunLimit. Throws LoadError naming the file.
 TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute);
 
-/// Before a thread runs a model. A model must not warn of what it is given (print() is silenced by
-/// loading); and a frozen graph gains nothing from the optimizing executor, whose first runs take
-/// long. LibTorch keeps both settings for each thread.
+/// Before a thread runs a model: a frozen graph gains nothing from the optimizing executor, whose
+/// first runs take long. LibTorch keeps the setting for each thread.
 void set_up_torchscript_thread();
 
 /// Whether forward() sets attributes of the module, as a recurrent model does that keeps its hidden
@@ -38,15 +40,5 @@ bool keeps_state(const torch::jit::Module& module);
 /// torch::jit::Module::forward() would do, but ends the process where a few bytes cannot be had for
 /// it: Method::owner() makes a Module behind noexcept (LibTorch 2.15).
 c10::IValue run_forward(const torch::jit::Module& module, std::vector<c10::IValue> inputs);
-
-/// A model returned something else than one tensor: no input makes it a classifier.
-class OutputError : public engine::BackendError {
- public:
-  using engine::BackendError::BackendError;
-};
-
-/// The one tensor of a model's output: itself, or alone in a tuple, a list or a dict, nested or
-/// not; what is no tensor (None, numbers) does not count. Throws OutputError saying what is there.
-at::Tensor single_tensor(const c10::IValue& output);
 
 }  // namespace backend

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 
 #include "backend/model_config.h"
-#include "torchscript/allowed_operators.h"
+#include "program/allowed_operators.h"
 
 namespace backend {
 namespace {
@@ -96,6 +97,7 @@ class Inspection {
     return extents_[&function] = extent;
   }
 
+  const std::map<std::string, size_t>& counts() const { return counts_; }
   const std::set<std::string>& refused() const { return refused_; }
   const std::set<std::string>& problems() const { return problems_; }
 
@@ -122,6 +124,7 @@ class Inspection {
 
   void inspect(const Node& node, bool in_loop) {
     const std::string name = node.kind().toQualString();
+    ++counts_[name];
     if (!is_allowed(name, added_)) refused_.insert(name);
     if (in_loop && node.kind() == c10::prim::Print && !added_.contains(name)) {
       problems_.insert("prints in a loop");
@@ -158,6 +161,7 @@ class Inspection {
   std::shared_ptr<torch::jit::CompilationUnit> functions_;
   const std::set<std::string>& added_;
   std::unordered_map<Function*, Extent> extents_;
+  std::map<std::string, size_t> counts_;
   std::set<std::string> refused_;
   std::set<std::string> problems_;
   bool calls_interface_ = false;
@@ -215,6 +219,19 @@ void require_allowed_operators(const torch::jit::Module& module, const std::stri
                     ": forward() is too large or too deeply nested when the functions that " +
                     "it calls are written into it");
   }
+}
+
+std::vector<OperatorReport> list_operators(const torch::jit::Module& module,
+                                           const std::set<std::string>& added) {
+  Inspection inspection(module, added);
+  inspection.visit(module.get_method("forward").function());
+  std::vector<OperatorReport> operators;
+  for (const auto& [name, count] : inspection.counts()) {
+    const bool is_refused = inspection.refused().contains(name);
+    operators.push_back(
+        {.name = name, .count = count, .problem = is_refused ? "is not allowed" : ""});
+  }
+  return operators;
 }
 
 void zero_empty_tensors(torch::jit::CompilationUnit& functions) {

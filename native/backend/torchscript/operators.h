@@ -5,6 +5,9 @@
 
 #include <set>
 #include <string>
+#include <vector>
+
+#include "backend/inspect.h"
 
 namespace backend {
 
@@ -13,6 +16,10 @@ namespace backend {
 /// size, prints in a loop, or is too large or too deeply nested when it is inlined.
 void require_allowed_operators(const torch::jit::Module& module, const std::string& file,
                                const std::set<std::string>& added);
+
+/// Of forward() and of what it calls; each function counts once.
+std::vector<OperatorReport> list_operators(const torch::jit::Module& module,
+                                           const std::set<std::string>& added);
 
 /// Makes zeros of every tensor that would begin as whatever lay in its memory before, such as parts
 /// of somebody else's request. To be called before any of the functions runs.

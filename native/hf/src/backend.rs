@@ -27,6 +27,8 @@ const TOKENIZER: &str = "tokenizer.json";
 pub struct Backend {
     pub tokenizer: Tokenizer,
     pub frame: Frame,
+    /// Of the token that its settings name for padding.
+    pub padding_id: Option<u32>,
 }
 
 /// What a tokenizer is built from.
@@ -61,7 +63,12 @@ pub fn build(mut source: Source, class: &Class) -> Result<Backend> {
     } else {
         frame.without_types()
     };
-    Ok(Backend { tokenizer, frame })
+    let padding = source.settings.special_tokens.standard("pad_token");
+    Ok(Backend {
+        padding_id: padding.and_then(|token| tokenizer.token_to_id(token)),
+        tokenizer,
+        frame,
+    })
 }
 
 /// The templates of the classes' own, or of the file.

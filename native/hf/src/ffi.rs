@@ -12,6 +12,8 @@ use crate::error::{Error, Result, catch_panic};
 use crate::tensors::{self, Tensor};
 use crate::tokenizer::{self, Family, Side, Tokenizer, Truncation};
 
+mod json;
+
 const OK: i32 = 0;
 const FAILED: i32 = 1;
 const TOO_LONG: i32 = 2;
@@ -153,6 +155,14 @@ pub unsafe extern "C" fn hf_tokenizer_free(tokenizer: *mut Tokenizer) {
 pub unsafe extern "C" fn hf_tokenizer_max_length(tokenizer: *const Tokenizer) -> usize {
     // SAFETY: the caller's promise.
     unsafe { &*tokenizer }.max_length()
+}
+
+/// # Safety
+/// `tokenizer` came from `hf_tokenizer_open` and was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hf_tokenizer_padding_id(tokenizer: *const Tokenizer) -> i64 {
+    // SAFETY: the caller's promise.
+    unsafe { &*tokenizer }.padding_id().map_or(-1, i64::from)
 }
 
 /// # Safety

@@ -1,5 +1,5 @@
-//! The official Hugging Face crates `tokenizers` and `safetensors`, behind the C ABI of
-//! `include/hf/hf.h`.
+//! The official Hugging Face crates `tokenizers` and `safetensors`, and `serde_json`, behind the C ABI
+//! of `include/hf/hf.h`.
 //!
 //! A tokenizer is built from a model directory as `transformers` 5.23's `AutoTokenizer` builds it:
 //! `settings` reads the configuration files, `class` chooses the tokenizer class, `backend` builds
@@ -15,6 +15,7 @@ mod files;
 #[cfg(any(test, feature = "fuzz"))]
 #[path = "../fuzz/targets/mod.rs"]
 pub mod fuzz;
+mod json;
 mod sentencepiece;
 mod settings;
 pub mod tensors;

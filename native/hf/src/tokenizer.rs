@@ -40,6 +40,7 @@ pub struct Tokenizer {
     pub(crate) inner: tokenizers::Tokenizer,
     frame: Frame,
     max_length: usize,
+    padding_id: Option<u32>,
     kept: Side,
     pub(crate) cutting: Option<Cutting>,
     /// Of all ids, and its token.
@@ -104,6 +105,7 @@ impl Tokenizer {
             inner: built.tokenizer,
             frame: built.frame,
             max_length,
+            padding_id: built.padding_id,
             highest,
             file: vocabulary_file(directory),
             kept: if truncates_left {
@@ -136,6 +138,11 @@ impl Tokenizer {
 
     pub fn max_length(&self) -> usize {
         self.max_length
+    }
+
+    /// `None`: no file names a token for padding, or it has no id.
+    pub fn padding_id(&self) -> Option<u32> {
+        self.padding_id
     }
 
     /// Special tokens added, the texts cut so that all of it fits into `max_length`. An error that

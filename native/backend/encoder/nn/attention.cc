@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "encoder/team_in_use.h"
+#include "products/team_in_use.h"
 #include "gemm/attention.h"
 
 namespace backend::nn {

@@ -4,7 +4,7 @@
 
 #include "checkpoint/weights.h"
 #include "encoder/nn/activation.h"
-#include "encoder/nn/products.h"
+#include "products/products.h"
 
 namespace backend::nn {
 

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,24 +23,31 @@ struct TextModelSource {
   std::string tokenizer_directory;
 };
 
-/// A TorchScript file that maps input_ids and attention_mask, int64 [batch, length], to logits
-/// [batch, num_labels], behind a tokenizer.
-struct TorchScriptTextSource {
+/// A program (TorchScript, or what torch.export saved) that maps input_ids and attention_mask,
+/// int64 [batch, length], to logits [batch, num_labels], behind a tokenizer.
+struct TextProgramSource {
   std::string path;
   std::string tokenizer_directory;
   size_t num_labels = 0;
   size_t position_limit = 0;  ///< tokens, special ones included, that the configuration allows
+  std::optional<int64_t> padding_id;  ///< config.json's; nothing: the tokenizer's own
 };
 
-/// A TorchScript file that maps n × 1 × window_length float32 to n × the number of classes.
-struct TorchScriptSource {
+/// A program that maps n windows, float32 each, to n × the number of classes.
+struct SignalProgramSource {
   std::string path;
   size_t window_length = 0;  ///< samples
+  /// Of a window, whose product is window_length; empty: as the file says, else [1, window_length].
+  std::vector<int64_t> input_shape;
 };
 
 /// In which numbers a text model's linear layers multiply. The rest, and the classification head,
-/// is float32 always.
-enum class Dtype { kFloat32, kBFloat16, kInt8 };
+/// is float32 always. bfloat16x3: each float32 as a sum of two bfloat16 numbers, of whose products
+/// three are summed up.
+enum class Dtype { kFloat32, kBFloat16x3, kBFloat16, kInt8 };
+
+/// As users write it.
+const char* name_of(Dtype dtype);
 
 /// Why a number format is of no use on this processor: its instructions are missing, or a short
 /// measurement shows no gain. Empty when it is of use.
@@ -71,10 +80,10 @@ class LoadProgress {
 struct ComputeOptions {
   Dtype dtype = Dtype::kFloat32;
   int threads_per_worker = 1;  ///< on one batch
-  int threads_alone = 1;  ///< on a batch that runs alone; a TorchScript model has no use for it
+  int threads_alone = 1;       ///< on a batch that runs alone; a program has no use for it
   std::chrono::milliseconds run_limit{60'000};  ///< the longest that a run may take
   std::shared_ptr<LoadProgress> progress;       ///< told of runs
-  std::set<std::string> allowed_operators;      ///< of TorchScript, beside those of the list
+  std::set<std::string> allowed_operators;      ///< of programs, beside those of the list
 };
 
 /// The load error of a model that did not come back from being tried. `file`: its name.
@@ -83,10 +92,10 @@ std::string too_slow(const std::string& file, std::chrono::milliseconds limit);
 /// Each throws LoadError, or what the file made LibTorch throw translated into one.
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
                                                    const ComputeOptions& compute);
-std::shared_ptr<engine::Backend> load_torchscript_text(const TorchScriptTextSource& source,
-                                                       const ComputeOptions& compute);
-std::shared_ptr<engine::Backend> load_torchscript(const TorchScriptSource& source,
-                                                  const ComputeOptions& compute);
+std::shared_ptr<engine::Backend> load_text_program(const TextProgramSource& source,
+                                                   const ComputeOptions& compute);
+std::shared_ptr<engine::Backend> load_signal_program(const SignalProgramSource& source,
+                                                     const ComputeOptions& compute);
 
 /// Keeps the libraries inside LibTorch from instructions that would end the process here. Before
 /// anything else of this file; any thread.

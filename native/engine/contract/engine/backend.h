@@ -21,7 +21,7 @@ struct Trial {
 
 /// What a loaded model says of itself.
 struct Description {
-  std::string backend;     ///< "text-encoder" or "torchscript"
+  std::string backend;     ///< "text-encoder", "torchscript" or "exported"
   size_t max_length = 0;   ///< tokens of a text, special tokens included, or samples of a window
   size_t num_outputs = 0;  ///< logits a request; 0: a signal model of which no trial ran
   bool batching = false;   ///< several requests may share a run; else each runs alone

@@ -1,12 +1,11 @@
 // Linear layers that multiply in bfloat16.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "gemm/aligned.h"
 #include "gemm/packed_linear.h"
 
 namespace gemm {
@@ -25,13 +24,15 @@ class BFloat16Rows {
 
   int64_t rows() const { return rows_; }
 
-  /// From this row on, each filled up with a zero to an even number of inputs.
+  /// From this row on, each filled up with zeros to the kernel's stride, and the rows themselves to
+  /// its step.
   const uint16_t* values(int64_t row) const { return values_.get() + row * stride_; }
+  int64_t stride() const { return stride_; }
 
  private:
   int64_t rows_;
   int64_t stride_;
-  std::unique_ptr<uint16_t[]> values_;
+  AlignedArray<uint16_t> values_;
 };
 
 /// y = x Wᵀ + b with x and W in bfloat16, sums, bias and y in float32.
@@ -51,7 +52,8 @@ class BFloat16Linear {
 
   int64_t panel_width() const;
 
-  /// Whether this processor has instructions for it (AVX512-BF16). Without, it is right, but slow.
+  /// Whether this processor has instructions for it (AMX, AVX512-BF16). Without, it is right, but
+  /// slow.
   static bool is_fast();
 
   /// Why a faster kernel of this processor is not used, a line each; for the log.
@@ -60,9 +62,9 @@ class BFloat16Linear {
  private:
   const BFloat16Kernel* kernel_;
   int64_t inputs_;
-  std::vector<uint16_t> panels_;  ///< [panels, inputs / 2, panel_width, 2], inputs and outputs
-                                  ///< filled up with zeros
-  std::vector<float> bias_;       ///< filled up to whole panels
+  AlignedArray<uint16_t> panels_;  ///< [panels, inputs / 2, panel_width, 2], inputs and outputs
+                                   ///< filled up with zeros
+  std::vector<float> bias_;        ///< filled up to whole panels
 };
 
 }  // namespace gemm

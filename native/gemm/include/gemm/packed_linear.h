@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
+
+#include "gemm/aligned.h"
 
 namespace gemm {
 
@@ -53,18 +53,11 @@ class PackedLinear {
   static const std::vector<std::string>& warnings();
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-
-  void pack(const void* weight);
-
   const Kernel* kernel_;
   Storage storage_;
-  int64_t outputs_;
   int64_t inputs_;
   /// Panels of panel_width outputs, each [inputs, panel_width]; the last one filled up with zeros.
-  std::unique_ptr<std::byte[], Free> panels_;
+  AlignedArray<std::byte> panels_;
   std::vector<float> bias_;  ///< filled up in the same way
 };
 

@@ -1,13 +1,11 @@
 // Linear layers whose weights are kept in 8-bit integers.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "gemm/aligned.h"
 #include "gemm/packed_linear.h"
 
 namespace gemm {
@@ -33,13 +31,15 @@ class QuantizedRows {
 
   int64_t rows() const { return static_cast<int64_t>(scales_.size()); }
 
-  /// From this row on: the values, filled up with zeros to the kernel's stride, and the scales.
+  /// From this row on: the values, filled up with zeros to the kernel's stride, and the rows to its
+  /// step; and the scales.
   const uint8_t* values(int64_t row) const { return values_.get() + row * stride_; }
+  int64_t stride() const { return stride_; }
   const RowScale* scales(int64_t row) const { return scales_.data() + row; }
 
  private:
   int64_t stride_;
-  std::unique_ptr<uint8_t[]> values_;
+  AlignedArray<uint8_t> values_;
   std::vector<RowScale> scales_;
 };
 
@@ -70,8 +70,8 @@ class QuantizedLinear {
  private:
   const Int8Kernel* kernel_;
   int64_t inputs_;
-  std::vector<int8_t> panels_;  ///< [panels, inputs / 4, panel_width, 4], inputs and
-                                ///< outputs filled up with zeros
+  AlignedArray<int8_t> panels_;  ///< [panels, inputs / 4, panel_width, 4], inputs and
+                                 ///< outputs filled up with zeros
   // Of each output, filled up to whole panels:
   std::vector<float> scales_;
   std::vector<int32_t> sums_;  ///< of the weights, for the zero points

@@ -1,6 +1,6 @@
-// The C ABI of native/hf (Rust): tokenizers and safetensors. C++ uses the wrappers tokenizer.h and
-// safetensors.h instead. Strings are UTF-8 with a length; what is returned belongs to the caller
-// until given to the matching *_free. No function lets a Rust panic out.
+// The C ABI of native/hf (Rust): tokenizers, safetensors and JSON. C++ uses the wrappers
+// tokenizer.h, safetensors.h and json.h instead. Strings are UTF-8 with a length; what is returned
+// belongs to the caller until given to the matching *_free. No function lets a Rust panic out.
 #ifndef HF_HF_H_
 #define HF_HF_H_
 
@@ -49,6 +49,8 @@ void hf_tokenizer_free(hf_tokenizer* tokenizer);
 
 // The smaller of position_limit and tokenizer_config.json's model_max_length.
 size_t hf_tokenizer_max_length(const hf_tokenizer* tokenizer);
+// Of the token that its settings name for padding; -1: they name none.
+int64_t hf_tokenizer_padding_id(const hf_tokenizer* tokenizer);
 
 // As in transformers.
 typedef enum hf_truncation {
@@ -106,6 +108,36 @@ size_t hf_tensors_count(const hf_tensors* tensors);
 // In the order of their offsets; valid until hf_tensors_free. index < hf_tensors_count().
 hf_tensor hf_tensors_get(const hf_tensors* tensors, size_t index);
 void hf_tensors_free(hf_tensors* tensors);
+
+// ---- JSON ------------------------------------------------------------------------------------
+
+// A value of a document; the root is one. Those inside are valid as long as the root.
+typedef struct hf_json hf_json;
+
+typedef enum hf_json_kind {
+  HF_JSON_NULL = 0,
+  HF_JSON_BOOL = 1,
+  HF_JSON_INTEGER = 2,  // fits int64_t
+  HF_JSON_NUMBER = 3,
+  HF_JSON_STRING = 4,
+  HF_JSON_ARRAY = 5,
+  HF_JSON_OBJECT = 6
+} hf_json_kind;
+
+// Fails, saying line and column, for what is no JSON, nests deeper than 128, or has a key twice.
+hf_status hf_json_parse(const char* document, size_t length, hf_json** root, char** error);
+void hf_json_free(hf_json* root);
+
+int32_t hf_json_kind_of(const hf_json* value);
+// Of a value of another kind: false, 0, 0.0, "" and 0.
+bool hf_json_bool(const hf_json* value);
+int64_t hf_json_integer(const hf_json* value);
+double hf_json_number(const hf_json* value);  // of an integer too
+const char* hf_json_string(const hf_json* value, size_t* length);  // no NUL at its end
+size_t hf_json_length(const hf_json* value);                       // elements or entries
+// NULL behind the last one. Of an object: entries in the order of the document.
+const hf_json* hf_json_at(const hf_json* value, size_t index);
+const char* hf_json_key(const hf_json* value, size_t index, size_t* length);
 
 #ifdef __cplusplus
 }

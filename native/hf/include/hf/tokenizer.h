@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,6 +108,12 @@ class Tokenizer {
   }
 
   size_t max_length() const { return hf_tokenizer_max_length(handle_.get()); }
+
+  // Of the token that its settings name for padding.
+  std::optional<int64_t> padding_id() const {
+    const int64_t id = hf_tokenizer_padding_id(handle_.get());
+    return id < 0 ? std::nullopt : std::optional(id);
+  }
 
  private:
   struct FreeTokenizer {

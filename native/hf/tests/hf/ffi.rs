@@ -90,6 +90,7 @@ fn encodes_bytes() {
     // SAFETY: opened above, freed once.
     unsafe {
         assert_eq!(hf_tokenizer_max_length(tokenizer), 8);
+        assert_eq!(hf_tokenizer_padding_id(tokenizer), 0);
         assert_eq!(hf_tokenizer_limit(tokenizer, 4, ptr::null_mut()), 0);
         assert_eq!(hf_tokenizer_limit(tokenizer, 9, ptr::null_mut()), 0);
         assert_eq!(ids(&b"good ".repeat(9)), (vec![2, 8, 8, 3], true));

@@ -143,6 +143,20 @@ fn sentence_piece_classes() {
 }
 
 #[test]
+fn padding_id_of_the_token_that_the_settings_name() {
+    assert_eq!(open(&bert(&[]), Bert).padding_id(), Some(0));
+    assert_eq!(open(&roberta(&[]), Roberta).padding_id(), Some(1));
+    for (settings, expected) in [
+        (r#"{"pad_token": "the"}"#, Some(5)),
+        (r#"{"pad_token": "another one"}"#, Some(18)),
+        (r#"{"pad_token": null}"#, None),
+    ] {
+        let directory = bert(&[("tokenizer_config.json", settings)]);
+        assert_eq!(open(&directory, Bert).padding_id(), expected, "{settings}");
+    }
+}
+
+#[test]
 fn truncation_keeps_the_special_tokens() {
     let text = "the film is good . the film is bad !";
     for (limit, settings, expected, cut) in [

@@ -1,0 +1,123 @@
+// How fast matrix products are in each number format, on one thread: GFLOP/s of processor time, the
+// best of the rounds, with what each product needs done to the rows before it; and times float32.
+// The formats take turns. Products of the sizes of a small encoder and of BERT's, weights of as
+// many layers as do not stay in the caches, as in a model.
+//
+//   nice -n 5 node scripts/build-native.mjs gemm
+//   g++ -O2 -std=c++20 -I native/gemm/include -o build/products bench/products.cc \
+//     build/native/native/gemm/libgemm.a -lpthread && build/products
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gemm/bfloat16_linear.h"
+#include "gemm/packed_linear.h"
+#include "gemm/quantized_linear.h"
+
+namespace {
+
+using gemm::Activation;
+
+constexpr int kRounds = 15;
+constexpr int64_t kWeightBytes = 64 << 20;  // of float32
+
+struct Shape {
+  int64_t inputs, outputs;
+};
+constexpr Shape kShapes[] = {{384, 1536}, {1536, 384}, {384, 384}, {768, 3072}, {3072, 768}};
+constexpr int64_t kRowCounts[] = {1, 4, 16, 24, 32, 128, 512};
+
+double cpu_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Multiplies rows of x with the weights of one layer.
+using Multiply = std::function<void(const float* x, int64_t rows, float* y)>;
+
+struct Format {
+  std::string name;
+  std::function<Multiply(const float* weight, Shape shape)> make;
+};
+
+template <class Rows, class Linear>
+Format rounded(const char* name) {
+  return {name, [](const float* weight, Shape shape) -> Multiply {
+            const auto linear =
+                std::make_shared<const Linear>(weight, nullptr, shape.outputs, shape.inputs);
+            return [linear, shape](const float* x, int64_t rows, float* y) {
+              linear->multiply(Rows(x, rows, shape.inputs, shape.inputs), y, shape.outputs,
+                               Activation::kNone, 0, shape.outputs);
+            };
+          }};
+}
+
+Format in_float32() {
+  return {
+      "float32", [](const float* weight, Shape shape) -> Multiply {
+        const auto linear = std::make_shared<const gemm::PackedLinear>(
+            weight, gemm::Storage::kFloat32, nullptr, shape.outputs, shape.inputs);
+        return [linear, shape](const float* x, int64_t rows, float* y) {
+          linear->multiply(
+              {.x = x, .rows = rows, .x_stride = shape.inputs, .y = y, .y_stride = shape.outputs},
+              0, shape.outputs);
+        };
+      }};
+}
+
+void measure(const std::vector<Format>& formats, Shape shape) {
+  const int64_t size = shape.inputs * shape.outputs;
+  const int64_t layers = std::max<int64_t>(2, kWeightBytes / 4 / size);
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> weight(static_cast<size_t>(size));
+  for (float& value : weight) value = normal(random) * 0.05F;
+  std::vector<float> x(static_cast<size_t>(512 * shape.inputs));
+  for (float& value : x) value = normal(random);
+  std::vector<float> y(static_cast<size_t>(512 * shape.outputs));
+  std::vector<std::vector<Multiply>> models(formats.size());
+  for (size_t i = 0; i < formats.size(); ++i) {
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      models[i].push_back(formats[i].make(weight.data(), shape));
+    }
+  }
+  for (const int64_t rows : kRowCounts) {
+    // As many products as take some milliseconds, of as many layers.
+    const int64_t count = std::clamp<int64_t>(1'000'000'000 / (size * rows), 2, layers);
+    std::vector<double> best(formats.size(), 1e9);
+    for (int round = 0; round < kRounds; ++round) {
+      for (size_t i = 0; i < formats.size(); ++i) {
+        const double start = cpu_seconds();
+        for (int64_t layer = 0; layer < count; ++layer) {
+          models[i][static_cast<size_t>(layer)](x.data(), rows, y.data());
+        }
+        best[i] = std::min(best[i], (cpu_seconds() - start) / static_cast<double>(count));
+      }
+    }
+    std::printf("%4lld x %4lld x %4lld:", static_cast<long long>(rows),
+                static_cast<long long>(shape.inputs), static_cast<long long>(shape.outputs));
+    for (size_t i = 0; i < formats.size(); ++i) {
+      const double flops = 2.0 * static_cast<double>(size * rows);
+      std::printf("  %s %5.0f (%.2f)", formats[i].name.c_str(), flops / best[i] / 1e9,
+                  best[0] / best[i]);
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+int main() {
+  const std::vector<Format> formats = {
+      in_float32(), rounded<gemm::BFloat16Rows, gemm::BFloat16Linear>("bfloat16"),
+      rounded<gemm::QuantizedRows, gemm::QuantizedLinear>("int8")};
+  std::printf("rows x inputs x outputs: GFLOP/s (times float32)\n");
+  for (const Shape& shape : kShapes) measure(formats, shape);
+}

@@ -1,0 +1,215 @@
+#include "exported/archive.h"
+
+#include <ATen/ops/as_strided.h>
+
+#include <filesystem>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "backend/model_config.h"
+#include "checkpoint/torch_save_file.h"
+#include "exported/field.h"
+#include "exported/scalar_types.h"
+#include "files/tensor_reference.h"
+#include "files/zip_directory.h"
+
+namespace backend {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr const char* kExportAgain =
+    ": export the model again with torch.export.save of PyTorch 2.6 to 2.15";
+
+/// The largest models have some thousand nodes of 2 or 3 kB, most of it for error messages.
+constexpr size_t kMostJson = 256U << 20U;
+
+class Records {
+ public:
+  explicit Records(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {
+    std::vector<ZipRecord> records = read_zip_directory(file_->bytes(), 0);
+    // PyTorch 2.6 and 2.7 put records beside each other, later ones into a folder of any name.
+    for (const ZipRecord& record : records) {
+      const size_t end = record.name.find('/');
+      if (record.name.substr(end + 1) == "archive_format") folder_ = record.name.substr(0, end + 1);
+    }
+    for (const ZipRecord& record : records) {
+      if (!record.name.starts_with(folder_)) continue;
+      records_.emplace(record.name.substr(folder_.size()),
+                       file_->bytes().subspan(record.end - record.size, record.size));
+    }
+  }
+
+  bool has(const std::string& name) const { return records_.contains(name); }
+
+  Bytes bytes(const std::string& name) const {
+    const auto record = records_.find(name);
+    if (record == records_.end()) throw LoadError("has no record " + name);
+    return record->second;
+  }
+
+  std::string_view text(const std::string& name) const {
+    const Bytes all = bytes(name);
+    if (all.size() > kMostJson) throw LoadError(name + ": is larger than any that is written");
+    return {reinterpret_cast<const char*>(all.data()), all.size()};
+  }
+
+  const std::shared_ptr<const MappedFile>& file() const { return file_; }
+
+  /// `models/NAME.json`, of which there has to be one.
+  std::string model_name() const {
+    std::string found;
+    for (const auto& [name, bytes] : records_) {
+      if (!name.starts_with("models/") || !name.ends_with(".json")) continue;
+      if (!found.empty()) throw LoadError("holds several models: expected one");
+      found = name.substr(7, name.size() - 12);
+    }
+    if (!found.empty()) return found;
+    for (const auto& [name, bytes] : records_) {
+      if (name.starts_with("data/aotinductor/")) {
+        throw LoadError(
+            "holds machine code that AOTInductor made, which is not run: save the exported program "
+            "itself, torch.export.save(torch.export.export(model, …), …)");
+      }
+    }
+    throw LoadError("holds no model");
+  }
+
+ private:
+  std::shared_ptr<const MappedFile> file_;
+  std::string folder_;
+  std::map<std::string, Bytes> records_;
+};
+
+std::vector<int64_t> integers(const Field& list) {
+  std::vector<int64_t> values(list.array_size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = list.at(i)["as_int"].integer();
+  return values;
+}
+
+/// One entry of model_weights_config.json: a record of bytes, and how a tensor lies in it.
+at::Tensor stored_tensor(const Field& entry, const Records& records, const std::string& folder) {
+  if (entry["use_pickle"].boolean()) {
+    entry.refuse("is pickled, as objects of a class of its own are: no code of a file is run");
+  }
+  const Field meta = entry["tensor_meta"];
+  const std::string record = folder + std::string(entry["path_name"].text());
+  const Bytes bytes = records.bytes(record);
+  const std::string key = record;
+  const c10::ScalarType type = scalar_type_of(meta["dtype"]);
+  constexpr int64_t kStrided = 7;
+  if (meta["layout"].integer() != kStrided) meta.refuse("expected a dense tensor");
+  const auto length = static_cast<int64_t>(bytes.size() / c10::elementSize(type));
+  const TensorReference tensor{
+      .storage = {.key = &key, .type = type, .length = length, .offset = 0},
+      .offset = meta["storage_offset"]["as_int"].integer(),
+      .sizes = integers(meta["sizes"]),
+      .strides = integers(meta["strides"])};
+  if (!lies_inside(tensor, length)) {
+    entry.refuse("has a shape that does not fit the " + std::to_string(bytes.size()) +
+                 " bytes of " + record);
+  }
+  return at::as_strided(view_elements(bytes, type, records.file()), tensor.sizes, tensor.strides,
+                        tensor.offset);
+}
+
+/// Since PyTorch 2.9: a record for each storage.
+NamedTensors stored_tensors(const Records& records, const std::string& folder,
+                            const std::string& config) {
+  NamedTensors tensors;
+  if (!records.has(folder + config)) return tensors;
+  try {
+    const hf::JsonDocument document(records.text(folder + config));
+    const Field root(document.root());
+    const Field entries = root["config"];
+    for (size_t i = 0; i < entries.size(); ++i) {
+      tensors.emplace(entries.key(i), stored_tensor(entries.at(i), records, folder));
+    }
+  } catch (const std::runtime_error& error) {  // LoadError, hf::Error
+    throw LoadError(config + ": " + error.what());
+  }
+  return tensors;
+}
+
+/// Before that: a file of torch.save.
+NamedTensors saved_tensors(const Records& records, const std::string& name) {
+  const Bytes bytes = records.bytes(name);
+  if (bytes.empty()) return {};
+  try {
+    return view_torch_save(bytes, records.file());
+  } catch (const LoadError& error) {
+    throw LoadError(name + ": " + error.what());
+  }
+}
+
+/// PyTorch 2.6 writes Infinity, -Infinity and NaN as they are; later ones, as JSON asks, in quotes.
+std::string with_quoted_numbers(std::string_view json) {
+  std::string quoted;
+  quoted.reserve(json.size());
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    if (in_string && json[i] == '\\' && i + 1 < json.size())
+      quoted += json[i++];
+    else if (json[i] == '"')
+      in_string = !in_string;
+    else if (!in_string) {
+      for (const std::string_view number : {"-Infinity", "Infinity", "NaN"}) {
+        if (!json.substr(i).starts_with(number)) continue;
+        quoted.append("\"").append(number).append("\"");
+        i += number.size();
+        break;
+      }
+    }
+    if (i < json.size()) quoted += json[i];
+  }
+  return quoted;
+}
+
+ExportedArchive read(const Records& records) {
+  if (records.has("serialized_exported_program.json")) {
+    return {.file = records.file(),
+            .graph = with_quoted_numbers(records.text("serialized_exported_program.json")),
+            .weights = saved_tensors(records, "serialized_state_dict.pt"),
+            .constants = saved_tensors(records, "serialized_constants.pt")};
+  }
+  if (!records.has("archive_format") || records.text("archive_format") != "pt2") {
+    throw LoadError(std::string("is no archive of torch.export.save") + kExportAgain);
+  }
+  if (const auto version = records.text("archive_version"); version != "0") {
+    throw LoadError("archive_version: expected 0, found " + std::string(version.substr(0, 20)) +
+                    kExportAgain);
+  }
+  if (records.has("byteorder") && records.text("byteorder") != "little") {
+    throw LoadError("was written on a big-endian machine");
+  }
+  const std::string name = records.model_name();
+  ExportedArchive archive{.file = records.file(),
+                          .graph = std::string(records.text("models/" + name + ".json")),
+                          .weights = {},
+                          .constants = {}};
+  const std::string weights = "data/weights/";
+  const std::string constants = "data/constants/";
+  if (records.has(weights + name + ".pt")) {
+    archive.weights = saved_tensors(records, weights + name + ".pt");
+    archive.constants = saved_tensors(records, constants + name + ".pt");
+  } else {
+    archive.weights = stored_tensors(records, weights, name + "_weights_config.json");
+    archive.constants = stored_tensors(records, constants, name + "_constants_config.json");
+  }
+  return archive;
+}
+
+}  // namespace
+
+ExportedArchive open_exported_archive(const std::string& path) {
+  auto file = std::make_shared<const MappedFile>(path);
+  const std::string name = file->name();
+  try {
+    return read(Records(std::move(file)));
+  } catch (const LoadError& error) {
+    throw LoadError(name + ": " + error.what());
+  }
+}
+
+}  // namespace backend

@@ -1,0 +1,189 @@
+#include "exported/exported.h"
+
+#include <ATen/core/Dict.h>
+#include <c10/core/InferenceMode.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "exported/operator_list.h"
+#include "exported/plan_builder.h"
+#include "exported/read_program.h"
+#include "exported/scope.h"
+#include "products/dtypes.h"
+#include "program/report.h"
+#include "program/run_limit.h"
+#include "runtime/runtime.h"
+
+namespace backend {
+namespace {
+
+class ExportedProgram final : public Program {
+ public:
+  ExportedProgram(ReadProgram read, const ComputeOptions& compute)
+      : user_inputs_(std::move(read.signature.user_inputs)),
+        warnings_(kernel_warnings(compute.dtype)) {
+    for (const UserInput& user : user_inputs_) inputs_.push_back(user.input);
+    for (const UserOutput& output : read.signature.outputs) output_names_.push_back(output.name);
+    require_allowed_operators(read.graph, compute.allowed_operators);
+    const Aliases aliases(read.graph, compute.allowed_operators);
+    PackedLayers layers(compute.dtype);
+    plan_ = build_plan(read.graph, bind_inputs(read, aliases),
+                       {.aliases = aliases,
+                        .added_operators = compute.allowed_operators,
+                        .layers = layers,
+                        .shared = shared_});
+    read.archive.weights.clear();
+    read.archive.constants.clear();
+    shared_.forget_unused();
+    read.archive.file->release_pages();
+  }
+
+  std::string kind() const override { return "exported"; }
+  const std::vector<ProgramInput>& inputs() const override { return inputs_; }
+  void prepare_thread() const override {}
+  std::vector<std::string> warnings() const override { return warnings_; }
+
+  c10::IValue run(std::vector<c10::IValue> inputs) const override {
+    require_sizes(inputs);
+    std::vector<c10::IValue> all;
+    all.reserve(given_.size());
+    for (const Given& given : given_) {
+      all.push_back(given.own ? c10::IValue(given.own->clone()) : std::move(inputs[given.user]));
+    }
+    std::vector<c10::IValue> outputs = run_plan(plan_, std::move(all), shared_);
+    if (outputs.size() == 1) return std::move(outputs.front());
+    c10::impl::GenericDict named(c10::StringType::get(), c10::AnyType::get());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      named.insert(output_names_[i], std::move(outputs[i]));
+    }
+    return named;
+  }
+
+ private:
+  /// An input of the plan: one of the caller's, or a copy of a tensor that runs write to.
+  struct Given {
+    size_t user = 0;
+    std::optional<at::Tensor> own;
+  };
+
+  std::vector<std::optional<c10::IValue>> bind_inputs(const ReadProgram& read,
+                                                      const Aliases& aliases) {
+    std::vector<std::optional<c10::IValue>> bound;
+    size_t users = 0;
+    for (size_t i = 0; i < read.signature.inputs.size(); ++i) {
+      const GraphInput& input = read.signature.inputs[i];
+      const auto* value = std::get_if<ValueName>(&read.graph.inputs[i]);
+      bound.emplace_back();
+      if (input.kind == GraphInput::Kind::kConstant) {
+        bound.back() = constant_of(input.constant, "an input");
+        continue;
+      }
+      if (value == nullptr) throw LoadError("its graph has a constant where a tensor is expected");
+      if (input.kind == GraphInput::Kind::kUser) {
+        given_.push_back({.user = users++, .own = {}});
+        continue;
+      }
+      const at::Tensor& tensor = read.tensor(input.tensor);
+      shared_.add(tensor);
+      if (aliases.is_written(read.graph, value->name)) {
+        given_.push_back({.user = 0, .own = tensor});
+      } else {
+        bound.back() = tensor;
+      }
+    }
+    return bound;
+  }
+
+  /// The conditions under which the model was exported: within them alone is the graph the model.
+  void require_sizes(const std::vector<c10::IValue>& inputs) const {
+    if (inputs.size() != user_inputs_.size()) {
+      throw engine::BackendError("the model takes " + std::to_string(user_inputs_.size()) +
+                                 " inputs, received " + std::to_string(inputs.size()));
+    }
+    std::map<std::string_view, int64_t> sizes;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      require_size(user_inputs_[i], inputs[i].toTensor(), sizes);
+    }
+  }
+
+  static void require_size(const UserInput& user, const at::Tensor& tensor,
+                           std::map<std::string_view, int64_t>& sizes) {
+    const auto refuse = [&](size_t dimension, const std::string& expected) {
+      throw engine::BackendError(
+          user.input.name + ": dimension " + std::to_string(dimension) + " is " +
+          std::to_string(tensor.size(static_cast<int64_t>(dimension))) + ", expected " + expected);
+    };
+    const std::vector<Extent>& extents = *user.input.sizes;
+    if (tensor.dim() != static_cast<int64_t>(extents.size()) ||
+        tensor.scalar_type() != *user.input.type) {
+      throw engine::BackendError(user.input.name + ": has another type or number of dimensions");
+    }
+    for (size_t i = 0; i < extents.size(); ++i) {
+      const int64_t size = tensor.size(static_cast<int64_t>(i));
+      if (size < extents[i].least) refuse(i, std::to_string(extents[i].least) + " or more");
+      if (size > extents[i].most) refuse(i, std::to_string(extents[i].most) + " or less");
+      if (user.symbols[i].empty()) continue;
+      const auto [known, is_new] = sizes.try_emplace(user.symbols[i], size);
+      if (known->second != size) refuse(i, std::to_string(known->second) + " as elsewhere");
+    }
+  }
+
+  std::vector<UserInput> user_inputs_;
+  std::vector<ProgramInput> inputs_;
+  std::vector<std::string> warnings_;
+  std::vector<std::string> output_names_;
+  std::vector<Given> given_;
+  SharedMemory shared_;
+  Plan plan_;
+};
+
+/// An error that names the file once.
+LoadError in_file(const std::string& file, const std::string& message) {
+  return LoadError(message.starts_with(file + ": ") ? message : file + ": " + message);
+}
+
+std::string name_of(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+}  // namespace
+
+std::unique_ptr<Program> load_exported(const std::string& path, const ComputeOptions& compute) {
+  const std::string file = name_of(path);
+  require_kernel(compute.dtype);
+  limit_tensors();
+  const RunLimit limit(compute, file);  // what depends on no input is computed now
+  try {
+    const c10::InferenceMode inference_mode;
+    return std::make_unique<ExportedProgram>(read_program(path), compute);
+  } catch (const LoadError& error) {
+    throw in_file(file, error.what());
+  } catch (...) {
+    limit.throw_if_reached();
+    throw LoadError(file + ": " + message_of_current_exception());
+  }
+}
+
+ProgramReport inspect_exported(const std::string& path,
+                               const std::set<std::string>& allowed_operators) {
+  try {
+    const ReadProgram read = read_program(path);
+    ProgramReport report{.kind = "exported", .made_by = read.made_by};
+    for (const UserInput& input : read.signature.user_inputs) {
+      report.inputs.push_back(described(input.input));
+    }
+    for (const UserOutput& output : read.signature.outputs) report.outputs.push_back(output.name);
+    WeightCount weights;
+    for (const NamedTensors* tensors : {&read.archive.weights, &read.archive.constants}) {
+      for (const auto& [name, tensor] : *tensors) weights.add(tensor);
+    }
+    weights.write_to(report);
+    report.operators = list_operators(read.graph, allowed_operators);
+    return report;
+  } catch (const LoadError& error) {
+    throw in_file(name_of(path), error.what());
+  }
+}
+
+}  // namespace backend

@@ -1,0 +1,60 @@
+// Fields of a JSON file, each of the type that it must have.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "backend/model_config.h"
+#include "hf/json.h"
+
+namespace backend {
+
+/// A value and where it is. Lives no longer than the field that it is part of.
+class Field {
+ public:
+  explicit Field(hf::JsonValue root) : value_(root) {}
+
+  /// Of an object. Throws LoadError when it is not there.
+  Field operator[](std::string_view key) const;
+  /// The same; nothing when it is not there, or null.
+  std::optional<Field> find(std::string_view key) const;
+
+  /// Of an object or an array: how many, and one of them.
+  size_t size() const;
+  Field at(size_t index) const { return {value_.at(index), this, {}, index}; }
+  std::string_view key(size_t index) const { return value_.key(index); }
+
+  /// An object of one entry, which says by its key what it is.
+  std::string_view alternative() const;
+  Field of_alternative() const;
+
+  bool is_null() const { return value_.kind() == hf::JsonKind::kNull; }
+  bool is_object() const { return value_.kind() == hf::JsonKind::kObject; }
+
+  /// Each throws LoadError for a value of another type.
+  int64_t integer() const;
+  /// Also "Infinity", "-Infinity" and "NaN", as JSON has none of them.
+  double number() const;
+  bool boolean() const;
+  std::string_view text() const;
+  size_t array_size() const;
+
+  /// Throws LoadError: the place, and what is wrong there.
+  [[noreturn]] void refuse(const std::string& problem) const;
+
+ private:
+  Field(hf::JsonValue value, const Field* parent, std::string_view key, size_t index)
+      : value_(value), parent_(parent), key_(key), index_(index) {}
+
+  void require(hf::JsonKind kind, const char* expected) const;
+  std::string place() const;
+
+  hf::JsonValue value_;
+  const Field* parent_ = nullptr;
+  std::string_view key_;
+  size_t index_ = 0;
+};
+
+}  // namespace backend

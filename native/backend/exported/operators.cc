@@ -1,0 +1,202 @@
+#include "exported/operators.h"
+
+#include <ATen/ScalarOps.h>
+#include <ATen/core/enum_tag.h>
+#include <ATen/core/jit_type.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "program/allowed_operators.h"
+
+namespace backend {
+namespace {
+
+constexpr std::string_view kOperators = "torch.ops.";
+
+/// What exported programs use beside the operators that scripts do: none of them reads or writes
+/// anything but its tensors.
+constexpr std::array kOfExportedPrograms{
+    "aten::_assert_scalar",
+    "aten::_assert_tensor_metadata",
+    "aten::_assert_async",
+    "aten::sym_constrain_range",
+    "aten::sym_constrain_range_for_size",
+    "aten::sym_storage_offset",
+    "aten::sym_is_contiguous",
+    "aten::_local_scalar_dense",
+    "aten::_scaled_dot_product_flash_attention_for_cpu",
+    "aten::_scaled_dot_product_attention_math",
+    "aten::_safe_softmax",
+    "aten::_fft_r2c",
+    "aten::_fft_c2r",
+    "aten::_fft_c2c",
+    "aten::_cdist_forward",
+    "aten::_pdist_forward",
+    "aten::_embedding_bag_forward_only",
+    "aten::_native_batch_norm_legit",
+    "aten::empty_permuted",
+    "aten::new_empty_strided",
+    "aten::_unsafe_index",
+    "aten::_unsafe_masked_index",
+    "aten::as_strided",
+    "aten::squeeze_copy",
+    "aten::slice_copy",
+    "aten::unfold_copy",
+    "aten::mkldnn_rnn_layer",
+    "aten::_thnn_fused_lstm_cell",
+    "aten::_thnn_fused_gru_cell",
+    "aten::glu_jvp",
+};
+
+/// No allow-list may open these: they take a pointer, read or write files, or change what is
+/// shared with other models.
+constexpr std::array kNever{
+    "aten::set_",       "aten::set", "aten::from_file", "aten::resize_", "aten::_resize_output_",
+    "aten::resize_as_", "aten::save"};
+
+bool contains(const auto& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::string text_before(std::string& rest, char separator) {
+  const size_t end = std::min(rest.find(separator), rest.size());
+  std::string text = rest.substr(0, end);
+  rest.erase(0, end + 1);
+  return text;
+}
+
+c10::IValue as_tensor(const c10::IValue& number) {
+  at::Tensor tensor = c10::scalar_to_tensor(number.toScalar());
+  tensor.unsafeGetTensorImpl()->set_wrapped_number(true);  // does not widen what it meets
+  return tensor;
+}
+
+bool is_number(const c10::IValue& value) {
+  return value.isInt() || value.isDouble() || value.isBool() || value.isComplexDouble();
+}
+
+c10::IValue list_of_one(const c10::IValue& value, const c10::Type& element, int32_t count) {
+  const auto size = static_cast<size_t>(std::max(count, 1));
+  if (element.kind() == c10::TypeKind::FloatType) {
+    return std::vector<double>(size, value.toScalar().toDouble());
+  }
+  if (element.kind() == c10::TypeKind::IntType && value.isInt()) {
+    return std::vector<int64_t>(size, value.toInt());
+  }
+  return value;
+}
+
+c10::IValue fitted_to(c10::IValue value, const c10::Type& type, int32_t count) {
+  switch (type.kind()) {
+    case c10::TypeKind::OptionalType:
+      if (value.isNone()) return value;
+      return fitted_to(std::move(value), *type.castRaw<c10::OptionalType>()->getElementType(),
+                       count);
+    case c10::TypeKind::TensorType:
+      return is_number(value) ? as_tensor(value) : std::move(value);
+    case c10::TypeKind::FloatType:
+      return value.isInt() ? c10::IValue(static_cast<double>(value.toInt())) : std::move(value);
+    case c10::TypeKind::IntType:
+      return value.isBool() ? c10::IValue(static_cast<int64_t>(value.toBool())) : std::move(value);
+    case c10::TypeKind::ListType:
+      if (!is_number(value)) return value;
+      return list_of_one(value, *type.castRaw<c10::ListType>()->getElementType(), count);
+    default:
+      return value;
+  }
+}
+
+}  // namespace
+
+FoundOperator find_operator(const std::string& target, const std::set<std::string>& added) {
+  if (!target.starts_with(kOperators)) {
+    return {.handle = {}, .problem = "is no operator that is known here"};
+  }
+  std::string rest = target.substr(kOperators.size());
+  const std::string library = text_before(rest, '.');
+  const std::string name = library + "::" + text_before(rest, '.');
+  if (library == "higher_order") return {.handle = {}, .problem = "is not supported"};
+  if (contains(kNever, std::string_view(name)))
+    return {.handle = {}, .problem = "is never allowed"};
+  const auto handle =
+      c10::Dispatcher::singleton().findSchema({name, rest == "default" ? std::string() : rest});
+  if (!handle) return {.handle = {}, .problem = "is not in this LibTorch"};
+  if (!is_allowed(name, added) && !contains(kOfExportedPrograms, std::string_view(name))) {
+    return {.handle = {}, .problem = std::string(kNotAllowed)};
+  }
+  return {.handle = handle, .problem = {}};
+}
+
+std::string name_to_allow(const std::string& target) {
+  std::string rest = target.substr(std::min(kOperators.size(), target.size()));
+  const std::string library = text_before(rest, '.');
+  return library + "::" + text_before(rest, '.');
+}
+
+bool is_random(const c10::OperatorHandle& op) {
+  return op.hasTag(at::Tag::nondeterministic_seeded);
+}
+
+bool leaves_memory_as_it_was(const c10::OperatorHandle& op) {
+  constexpr std::array kEmpty{"aten::empty", "aten::empty_like", "aten::new_empty",
+                              "aten::empty_permuted", "aten::new_empty_strided"};
+  return contains(kEmpty, std::string_view(op.operator_name().name));
+}
+
+bool may_return_its_input(const c10::OperatorHandle& op) {
+  constexpr std::array kThese{"aten::dropout",
+                              "aten::feature_dropout",
+                              "aten::alpha_dropout",
+                              "aten::atleast_1d",
+                              "aten::atleast_2d",
+                              "aten::atleast_3d",
+                              "aten::meshgrid",
+                              "aten::broadcast_tensors",
+                              "aten::cartesian_prod",
+                              "aten::feature_alpha_dropout",
+                              "aten::hsplit",
+                              "aten::pad",
+                              "aten::constant_pad_nd",
+                              "aten::type_as",
+                              "aten::to",
+                              "aten::cpu",
+                              "aten::contiguous",
+                              "aten::reshape",
+                              "aten::flatten",
+                              "aten::unflatten",
+                              "aten::real",
+                              "aten::conj",
+                              "aten::resolve_conj",
+                              "aten::resolve_neg",
+                              "aten::_unsafe_view",
+                              "aten::_reshape_alias",
+                              "aten::_reshape_from_tensor",
+                              "aten::positive",
+                              "aten::sum_to_size",
+                              "aten::sparse_mask",
+                              "aten::pixel_shuffle",
+                              "aten::movedim",
+                              "aten::moveaxis",
+                              "aten::ravel"};
+  return contains(kThese, std::string_view(op.operator_name().name));
+}
+
+bool is_identity(const c10::OperatorHandle& op, const Node& node) {
+  constexpr std::array kAlways{"aten::detach_", "aten::detach", "aten::alias", "aten::lift_fresh"};
+  constexpr std::array kDropout{"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout",
+                                "aten::dropout_"};
+  const std::string_view name = op.operator_name().name;
+  if (contains(kAlways, name)) return true;
+  return contains(kDropout, name) && std::ranges::any_of(node.inputs, [](const auto& input) {
+           const auto* value = std::get_if<bool>(&input.second);
+           return input.first == "train" && value != nullptr && !*value;
+         });
+}
+
+c10::IValue fitted(c10::IValue value, const c10::Argument& expected) {
+  return fitted_to(std::move(value), *expected.type(), expected.N().value_or(1));
+}
+
+}  // namespace backend

@@ -1,0 +1,43 @@
+// The operators that an exported graph may call.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "exported/graph.h"
+
+namespace backend {
+
+/// Of the ATen library, allowed, and with all arguments that its schema asks for.
+struct FoundOperator {
+  std::optional<c10::OperatorHandle> handle;
+  std::string problem;  ///< why there is none: for people
+};
+
+/// "torch.ops.aten.linear.default". `added`: operators that the user allows beside those of the
+/// list (program/allowed_operators.h), as "aten::as_strided".
+FoundOperator find_operator(const std::string& target, const std::set<std::string>& added);
+
+/// The problem of one that ALLOWED_OPERATORS would allow, and its name there.
+inline constexpr std::string_view kNotAllowed = "is not allowed";
+std::string name_to_allow(const std::string& target);
+
+/// Whether its result is not the same each time, or whatever lay in its memory before.
+bool is_random(const c10::OperatorHandle& op);
+bool leaves_memory_as_it_was(const c10::OperatorHandle& op);
+
+/// Whether it may give back what it is given, or a part of it, and its schema does not say so.
+bool may_return_its_input(const c10::OperatorHandle& op);
+
+/// Whether the node gives back its input: dropout outside of training, what autograd alone needs.
+bool is_identity(const c10::OperatorHandle& op, const Node& node);
+
+/// A value in the type that an operator expects: numbers become tensors, one number a list of them,
+/// as in Python. What does not fit is left for the operator to refuse.
+c10::IValue fitted(c10::IValue value, const c10::Argument& expected);
+
+}  // namespace backend

@@ -1,0 +1,321 @@
+#include "exported/plan_builder.h"
+
+#include <algorithm>
+#include <ranges>
+#include <span>
+#include <unordered_map>
+
+#include "exported/fusion.h"
+#include "exported/linear_nodes.h"
+#include "exported/operators.h"
+#include "exported/scope.h"
+#include "program/run_limit.h"
+#include "runtime/runtime.h"
+
+namespace backend {
+namespace {
+
+using c10::IValue;
+
+/// What is computed beforehand stays in memory: not what is many times larger than its inputs.
+constexpr size_t kMostFolded = size_t{16} << 20U;
+
+class Builder {
+ public:
+  explicit Builder(const PlanOptions& options) : options_(options) {}
+
+  Plan build(const Graph& graph, const std::vector<std::optional<IValue>>& inputs) {
+    Scope scope(graph);
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      const auto* name = std::get_if<ValueName>(&graph.inputs[i]);
+      if (name == nullptr) continue;  // a constant of the signature, which no node reads
+      Binding binding;
+      if (inputs[i]) {
+        binding.constant = inputs[i];
+      } else {
+        binding.slot = new_slot();
+        plan_.inputs.push_back(binding.slot);
+      }
+      scope.bind(name->name, std::move(binding));
+    }
+    add_nodes(scope);
+    for (const Argument& output : graph.outputs) {
+      plan_.outputs.push_back(scope.operand_of(output, nullptr, "the output"));
+    }
+    plan_.slots = next_slot_;
+    mark_last_uses(plan_);
+    return std::move(plan_);
+  }
+
+ private:
+  Slot new_slot() { return next_slot_++; }
+
+  void add_nodes(Scope& scope) {
+    for (const Node& node : scope.graph().nodes) {
+      if (++nodes_ % 64 == 0) check_run_limit();
+      if (node.target.starts_with("torch.ops.higher_order.")) {
+        add_higher_order(scope, node);
+      } else if (const auto symbolic = symbolic_operator(node.target)) {
+        add_symbolic(scope, node, *symbolic);
+      } else {
+        add_operator(scope, node);
+      }
+    }
+  }
+
+  // ---- Operators of tensors ----
+
+  void add_operator(Scope& scope, const Node& node) {
+    FoundOperator found = find_operator(node.target, options_.added_operators);
+    if (!found.handle) refuse(node, found.problem);
+    const c10::OperatorHandle& op = *found.handle;
+    if (is_identity(op, node)) return add_identity(scope, node);
+    Step step{.name = node.name,
+              .call = op,
+              .operands = operands_of(scope, node, op.schema()),
+              .results = {},
+              .written = {},
+              .zeroes = leaves_memory_as_it_was(op)};
+    const auto& arguments = op.schema().arguments();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const auto* alias = arguments[i].alias_info();
+      if (alias != nullptr && alias->isWrite()) step.written.push_back(i);
+    }
+    if (step.written.empty() && can_fold(scope, node, op, step)) return fold(scope, node, step);
+    if (fuses_with_step_before(scope, node, op, step)) return;
+    if (auto packed = packed_call(op, step.operands, options_.layers)) step.call = *packed;
+    add_step(scope, node, std::move(step), op.schema().returns());
+  }
+
+  std::vector<Operand> operands_of(Scope& scope, const Node& node,
+                                   const c10::FunctionSchema& schema) {
+    std::vector<Operand> operands;
+    operands.reserve(schema.arguments().size());
+    size_t used = 0;
+    for (const c10::Argument& expected : schema.arguments()) {
+      const auto input = std::ranges::find(node.inputs, expected.name(),
+                                           [](const auto& given) { return given.first; });
+      if (input != node.inputs.end()) {
+        ++used;
+        operands.push_back(scope.operand_of(input->second, &expected, node.name));
+      } else if (expected.default_value()) {
+        operands.emplace_back().constant = *expected.default_value();
+      } else {
+        refuse(node, "has no argument " + expected.name());
+      }
+    }
+    if (used != node.inputs.size()) {
+      refuse(node, "has arguments that the operator does not take in this LibTorch");
+    }
+    return operands;
+  }
+
+  void add_identity(Scope& scope, const Node& node) {
+    const auto* from =
+        node.inputs.empty() ? nullptr : std::get_if<ValueName>(&node.inputs.front().second);
+    const auto* to =
+        node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs.front()) : nullptr;
+    if (from == nullptr || to == nullptr) refuse(node, "expected one tensor, to one");
+    scope.bind(to->name, scope.binding_of(from->name, node.name));
+  }
+
+  static bool is_constant(const Operand& operand) {
+    return operand.from == Operand::From::kConstant ||
+           (operand.from == Operand::From::kList &&
+            std::ranges::all_of(operand.items, is_constant));
+  }
+
+  bool can_fold(const Scope& scope, const Node& node, const c10::OperatorHandle& op,
+                const Step& step) const {
+    if (is_random(op) || step.zeroes || node.outputs.size() != 1) return false;
+    if (op.schema().returns().size() != 1) return false;
+    const auto* output = std::get_if<ValueName>(&node.outputs.front());
+    if (output == nullptr || !std::ranges::all_of(step.operands, is_constant)) return false;
+    return !options_.aliases.is_written(scope.graph(), output->name);
+  }
+
+  void fold(Scope& scope, const Node& node, Step& step) {
+    const auto op = std::get<c10::OperatorHandle>(step.call);
+    const auto& output = std::get<ValueName>(node.outputs.front());
+    Plan alone;
+    alone.slots = 1;
+    alone.outputs.emplace_back().from = Operand::From::kSlot;
+    step.results = {Result{.is_list = false, .slots = {Slot{0}}}};
+    alone.steps.push_back(step);
+    IValue value = run_plan(alone, {}, options_.shared).front();
+    if (value.isTensor() && is_new_and_large(value.toTensor())) {
+      step.results.clear();
+      return add_step(scope, node, std::move(step), op.schema().returns());
+    }
+    if (value.isTensor()) options_.shared.add(value.toTensor());
+    scope.bind(output.name, {.constant = std::move(value), .slot = 0});
+  }
+
+  bool is_new_and_large(const at::Tensor& tensor) const {
+    if (!tensor.has_storage() || tensor.storage().nbytes() <= kMostFolded) return false;
+    return !options_.shared.contains(tensor);
+  }
+
+  /// What reads a value that nobody else reads may be done where the value is made.
+  bool fuses_with_step_before(Scope& scope, const Node& node, const c10::OperatorHandle& op,
+                              const Step& step) {
+    const auto* from =
+        node.inputs.empty() ? nullptr : std::get_if<ValueName>(&node.inputs.front().second);
+    if (from == nullptr || scope.uses_of(from->name) != 1 || node.outputs.empty()) return false;
+    const auto before = scope.step_of(from->name);
+    const auto* to = std::get_if<ValueName>(&node.outputs.front());
+    if (!before || to == nullptr) return false;
+    for (size_t i = 1; i < node.outputs.size(); ++i) {  // statistics of a normalization
+      const auto* other = std::get_if<ValueName>(&node.outputs[i]);
+      if (other != nullptr && scope.uses_of(other->name) != 0) return false;
+    }
+    if (!fuse(op, step.operands, plan_.steps[*before], options_.shared)) return false;
+    scope.set_step(to->name, *before);
+    scope.bind(to->name, scope.binding_of(from->name, node.name));
+    return true;
+  }
+
+  // ---- Results ----
+
+  void add_step(Scope& scope, const Node& node, Step step,
+                const std::vector<c10::Argument>& returns) {
+    if (node.outputs.size() != returns.size()) {
+      refuse(node, "names " + std::to_string(node.outputs.size()) +
+                       " results, but the operator has " + std::to_string(returns.size()));
+    }
+    for (size_t i = 0; i < returns.size(); ++i) {
+      const bool is_list = returns[i].type()->kind() == c10::TypeKind::ListType;
+      const auto* list = std::get_if<ArgumentList>(&node.outputs[i]);
+      if (is_list != (list != nullptr)) refuse(node, "names a list for a tensor, or the reverse");
+      step.results.push_back(list ? result_of(scope, node, list->items)
+                                  : result_of(scope, node, {&node.outputs[i], 1}));
+      step.results.back().is_list = is_list;
+    }
+    const auto* only =
+        node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs[0]) : nullptr;
+    if (only != nullptr) scope.set_step(only->name, plan_.steps.size());
+    plan_.steps.push_back(std::move(step));
+  }
+
+  Result result_of(Scope& scope, const Node& node, std::span<const Argument> outputs) {
+    Result result;
+    for (const Argument& output : outputs) {
+      if (const auto* value = std::get_if<ValueName>(&output)) {
+        const Slot slot = new_slot();
+        scope.bind(value->name, {.constant = {}, .slot = slot});
+        result.slots.emplace_back(slot);
+      } else if (std::holds_alternative<std::monostate>(output)) {
+        result.slots.emplace_back();
+      } else {
+        refuse(node, "gives what is neither a tensor nor a number");
+      }
+    }
+    return result;
+  }
+
+  void add_symbolic(Scope& scope, const Node& node, const SymbolicOperator& symbolic) {
+    Step step{
+        .name = node.name, .call = symbolic.function, .operands = {}, .results = {}, .written = {}};
+    for (const auto& [name, argument] : node.inputs) {
+      const auto* list = std::get_if<ArgumentList>(&argument);
+      const std::span<const Argument> items =
+          list ? std::span(list->items) : std::span(&argument, 1);
+      for (const Argument& item : items) {
+        step.operands.push_back(scope.operand_of(item, nullptr, node.name));
+      }
+    }
+    if (step.operands.size() < symbolic.fewest || step.operands.size() > symbolic.most) {
+      refuse(node, "has " + std::to_string(step.operands.size()) + " arguments");
+    }
+    if (node.outputs.size() != 1) refuse(node, "expected one result");
+    step.results.push_back(result_of(scope, node, node.outputs));
+    plan_.steps.push_back(std::move(step));
+  }
+
+  // ---- Graphs inside ----
+
+  void add_higher_order(Scope& scope, const Node& node) {
+    const FoundHigherOrder found = read_higher_order(node);
+    if (!found.call) refuse(node, found.problem);
+    if (found.call->kind == HigherOrder::Kind::kInline) return add_inline(scope, node, *found.call);
+    Step step{.name = node.name,
+              .call = SymbolicFunction{},
+              .operands = {},
+              .results = {},
+              .written = {}};
+    if (found.call->predicate) {
+      step.operands.push_back(scope.operand_of(*found.call->predicate, nullptr, node.name));
+    }
+    for (const Argument& operand : found.call->operands) {
+      step.operands.push_back(scope.operand_of(operand, nullptr, node.name));
+    }
+    std::vector<std::shared_ptr<const Plan>> plans;
+    for (const Graph* graph : found.call->graphs) {
+      const std::vector<std::optional<IValue>> none(graph->inputs.size());
+      plans.push_back(std::make_shared<const Plan>(build_plan(*graph, none, options_)));
+    }
+    for (const Argument& output : node.outputs) {
+      step.results.push_back(result_of(scope, node, {&output, 1}));
+    }
+    require_outputs(node, *found.call, plans);
+    if (found.call->kind == HigherOrder::Kind::kCond) {
+      step.call = Cond{.if_true = plans[0], .if_false = plans[1]};
+    } else {
+      step.call =
+          WhileLoop{.condition = plans[0], .body = plans[1], .carried = found.call->carried};
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  static void require_outputs(const Node& node, const HigherOrder& call,
+                              const std::vector<std::shared_ptr<const Plan>>& plans) {
+    const bool is_cond = call.kind == HigherOrder::Kind::kCond;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i]->inputs.size() != call.operands.size()) refuse(node, "has a graph of constants");
+      const bool is_condition = !is_cond && i == 0;
+      if (is_condition || plans[i]->outputs.size() == node.outputs.size()) continue;
+      refuse(node, "names " + std::to_string(node.outputs.size()) + " results, but its graph has " +
+                       std::to_string(plans[i]->outputs.size()));
+    }
+  }
+
+  void add_inline(Scope& scope, const Node& node, const HigherOrder& call) {
+    const Graph& graph = *call.graphs.front();
+    Scope inner(graph);
+    for (size_t i = 0; i < call.operands.size(); ++i) {
+      if (const auto* name = std::get_if<ValueName>(&graph.inputs[i])) {
+        inner.bind(name->name, value_of(scope, call.operands[i], node));
+      }
+    }
+    add_nodes(inner);
+    if (graph.outputs.size() != node.outputs.size())
+      refuse(node, "expected as many results as its graph has");
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (const auto* name = std::get_if<ValueName>(&node.outputs[i])) {
+        scope.bind(name->name, value_of(inner, graph.outputs[i], node));
+      }
+    }
+  }
+
+  Binding value_of(const Scope& scope, const Argument& argument, const Node& node) {
+    if (const auto* value = std::get_if<ValueName>(&argument)) {
+      return scope.binding_of(value->name, node.name);
+    }
+    if (std::holds_alternative<ArgumentList>(argument)) refuse(node, "is given a list");
+    return {.constant = constant_of(argument, node.name), .slot = 0};
+  }
+
+  const PlanOptions& options_;
+  Plan plan_;
+  Slot next_slot_ = 0;
+  size_t nodes_ = 0;
+};
+
+}  // namespace
+
+Plan build_plan(const Graph& graph, const std::vector<std::optional<IValue>>& inputs,
+                const PlanOptions& options) {
+  return Builder(options).build(graph, inputs);
+}
+
+}  // namespace backend

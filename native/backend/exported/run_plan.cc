@@ -1,0 +1,200 @@
+#include <ATen/core/List.h>
+#include <ATen/ops/gelu.h>
+#include <c10/util/Exception.h>
+
+#include <stdexcept>
+
+#include "engine/backend.h"
+#include "exported/operators.h"
+#include "exported/plan.h"
+#include "program/run_limit.h"
+#include "runtime/runtime.h"
+
+namespace backend {
+namespace {
+
+using c10::IValue;
+using Stack = torch::jit::Stack;
+
+class Run {
+ public:
+  Run(const Plan& plan, const SharedMemory& shared)
+      : plan_(plan), shared_(shared), values_(plan.slots) {}
+
+  std::vector<IValue> operator()(std::vector<IValue> inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) values_[plan_.inputs[i]] = std::move(inputs[i]);
+    for (const Step& step : plan_.steps) {
+      check_run_limit();
+      stack_.clear();
+      for (const Operand& operand : step.operands) stack_.push_back(value_of(operand));
+      require_own_memory(step);
+      try {
+        std::visit([&](const auto& call) { make(call, step); }, step.call);
+      } catch (const c10::Error&) {
+        throw std::runtime_error(step.name + ": " + message_of_current_exception());
+      }
+      keep_results(step);
+    }
+    std::vector<IValue> outputs;
+    outputs.reserve(plan_.outputs.size());
+    for (const Operand& output : plan_.outputs) outputs.push_back(value_of(output));
+    return outputs;
+  }
+
+ private:
+  IValue value_of(const Operand& operand) {
+    switch (operand.from) {
+      case Operand::From::kConstant:
+        return operand.constant;
+      case Operand::From::kList:
+        return list_of(operand);
+      case Operand::From::kSlot:
+        break;
+    }
+    IValue& slot = values_[operand.slot];
+    IValue value = operand.is_last_use ? std::move(slot) : slot;
+    if (value.isTensor() || operand.expected == nullptr) return value;
+    return fitted(std::move(value), *operand.expected);
+  }
+
+  /// A list of the type that the operator expects: of tensors, perhaps missing ones, or of numbers.
+  IValue list_of(const Operand& operand) {
+    c10::TypePtr type = operand.expected->type();
+    if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+    const auto list_type = type->cast<c10::ListType>();
+    if (!list_type) throw engine::BackendError("a list is given where none is expected");
+    const c10::TypePtr& element = list_type->getElementType();
+    c10::impl::GenericList list(element);
+    list.reserve(operand.items.size());
+    for (const Operand& item : operand.items) {
+      IValue value = value_of(item);
+      if (element->kind() == c10::TypeKind::FloatType && value.isInt()) {
+        value = static_cast<double>(value.toInt());
+      }
+      require_type(value, *element);
+      list.push_back(std::move(value));
+    }
+    return list;
+  }
+
+  /// LibTorch takes the elements of a list for what the list says.
+  static void require_type(const IValue& value, const c10::Type& type) {
+    const bool is_right = [&] {
+      switch (type.kind()) {
+        case c10::TypeKind::TensorType:
+          return value.isTensor();
+        case c10::TypeKind::OptionalType:
+          return value.isTensor() || value.isNone();
+        case c10::TypeKind::IntType:
+        case c10::TypeKind::SymIntType:
+          return value.isInt();
+        case c10::TypeKind::FloatType:
+          return value.isDouble();
+        case c10::TypeKind::BoolType:
+          return value.isBool();
+        case c10::TypeKind::NumberType:
+          return value.isScalar();
+        default:
+          return false;
+      }
+    }();
+    if (!is_right) throw engine::BackendError("a list holds " + value.tagKind());
+  }
+
+  /// What the file shares with other runs is mapped for reading alone: a write would end the
+  /// process.
+  void require_own_memory(const Step& step) const {
+    for (const size_t index : step.written) {
+      const IValue& value = stack_[index];
+      if (!value.isTensor() || !value.toTensor().defined()) continue;
+      const at::Tensor& tensor = value.toTensor();
+      if (!tensor.has_storage() || shared_.contains(tensor)) {
+        throw engine::BackendError(step.name + ": writes to a weight of the model");
+      }
+    }
+  }
+
+  void make(const c10::OperatorHandle& op, const Step& step) {
+    op.callBoxed(stack_);
+    if (!step.zeroes) return;
+    for (IValue& result : stack_) result.toTensor().zero_();
+  }
+
+  void make(SymbolicFunction function, const Step&) {
+    IValue result = function(stack_);
+    stack_.clear();
+    stack_.push_back(std::move(result));
+  }
+
+  void make(const PackedCall& call, const Step& step) {
+    const IValue& input = stack_[call.input];
+    if (!input.isTensor() || !call.layer->takes(input.toTensor())) {
+      make(call.op, step);
+      if (call.activation == gemm::Activation::kGelu) stack_[0] = at::gelu(stack_[0].toTensor());
+      return;
+    }
+    at::Tensor result = (*call.layer)(input.toTensor(), call.activation);
+    stack_.clear();
+    stack_.emplace_back(std::move(result));
+  }
+
+  void make(const Cond& cond, const Step&) {
+    const bool is_true = truth_of(stack_.front());
+    std::vector<IValue> inputs(std::make_move_iterator(stack_.begin() + 1),
+                               std::make_move_iterator(stack_.end()));
+    stack_ = run_plan(is_true ? *cond.if_true : *cond.if_false, std::move(inputs), shared_);
+  }
+
+  void make(const WhileLoop& loop, const Step&) {
+    const auto carried = static_cast<std::ptrdiff_t>(loop.carried);
+    while (true) {
+      check_run_limit();
+      if (!truth_of(run_plan(*loop.condition, stack_, shared_).front())) break;
+      std::vector<IValue> next = run_plan(*loop.body, stack_, shared_);
+      std::move(next.begin(), next.end(), stack_.begin());
+    }
+    stack_.erase(stack_.begin() + carried, stack_.end());
+  }
+
+  static bool truth_of(const IValue& value) {
+    if (value.isTensor()) return value.toTensor().item().toBool();
+    return value.toScalar().toBool();
+  }
+
+  void keep_results(const Step& step) {
+    if (stack_.size() != step.results.size()) {
+      throw engine::BackendError(step.name + ": gave " + std::to_string(stack_.size()) +
+                                 " results, expected " + std::to_string(step.results.size()));
+    }
+    for (size_t i = 0; i < stack_.size(); ++i) keep(std::move(stack_[i]), step.results[i], step);
+  }
+
+  void keep(IValue value, const Result& result, const Step& step) {
+    if (!result.is_list) {
+      if (!result.slots.empty() && result.slots[0]) values_[*result.slots[0]] = std::move(value);
+      return;
+    }
+    const auto elements = value.toListRef();
+    if (elements.size() != result.slots.size()) {
+      throw engine::BackendError(step.name + ": gave " + std::to_string(elements.size()) +
+                                 " tensors, expected " + std::to_string(result.slots.size()));
+    }
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (result.slots[i]) values_[*result.slots[i]] = elements[i];
+    }
+  }
+
+  const Plan& plan_;
+  const SharedMemory& shared_;
+  std::vector<IValue> values_;
+  Stack stack_;
+};
+
+}  // namespace
+
+std::vector<IValue> run_plan(const Plan& plan, std::vector<IValue> inputs,
+                             const SharedMemory& shared) {
+  return Run(plan, shared)(std::move(inputs));
+}
+
+}  // namespace backend

@@ -1,0 +1,112 @@
+#include "exported/scope.h"
+
+#include <type_traits>
+#include <utility>
+
+#include "backend/model_config.h"
+#include "exported/operators.h"
+
+namespace backend {
+
+using c10::IValue;
+
+Scope::Scope(const Graph& graph) : graph_(graph) {
+  for (const Node& node : graph.nodes) {
+    for (const auto& [name, argument] : node.inputs) count_uses(argument);
+  }
+  for (const Argument& output : graph.outputs) count_uses(output);
+}
+
+void Scope::count_uses(const Argument& argument) {
+  if (const auto* value = std::get_if<ValueName>(&argument)) ++uses_[value->name];
+  if (const auto* list = std::get_if<ArgumentList>(&argument)) {
+    for (const Argument& item : list->items) count_uses(item);
+  }
+}
+
+void Scope::bind(const std::string& name, Binding binding) {
+  if (!values_.emplace(name, std::move(binding)).second) {
+    throw LoadError("two values have the name " + name);
+  }
+}
+
+const Binding& Scope::binding_of(const std::string& name, const std::string& user) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) {
+    throw LoadError(user + ": takes the value " + name + ", which nothing before it gives");
+  }
+  return found->second;
+}
+
+size_t Scope::uses_of(const std::string& name) const {
+  const auto found = uses_.find(name);
+  return found == uses_.end() ? 0 : found->second;
+}
+
+std::optional<size_t> Scope::step_of(const std::string& name) const {
+  const auto found = steps_.find(name);
+  return found == steps_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Operand Scope::operand_of(const Argument& argument, const c10::Argument* expected,
+                          const std::string& user) const {
+  if (const auto* list = std::get_if<ArgumentList>(&argument)) {
+    return operand_of_list(*list, expected, user);
+  }
+  Operand operand;
+  operand.expected = expected;
+  if (const auto* value = std::get_if<ValueName>(&argument)) {
+    const Binding& binding = binding_of(value->name, user);
+    if (!binding.constant) {
+      operand.from = Operand::From::kSlot;
+      operand.slot = binding.slot;
+      return operand;
+    }
+    operand.constant = *binding.constant;
+  } else {
+    operand.constant = constant_of(argument, user);
+  }
+  if (expected != nullptr) operand.constant = fitted(operand.constant, *expected);
+  return operand;
+}
+
+Operand Scope::operand_of_list(const ArgumentList& list, const c10::Argument* expected,
+                               const std::string& user) const {
+  if (expected == nullptr) throw LoadError(user + ": a list is given where none is expected");
+  Operand operand;
+  operand.from = Operand::From::kList;
+  operand.expected = expected;
+  operand.items.reserve(list.items.size());
+  for (const Argument& item : list.items) {
+    if (std::holds_alternative<ArgumentList>(item)) {
+      throw LoadError(user + ": lists inside lists are not supported");
+    }
+    operand.items.push_back(operand_of(item, nullptr, user));
+  }
+  return operand;
+}
+
+IValue constant_of(const Argument& argument, const std::string& user) {
+  return std::visit(
+      [&](const auto& value) -> IValue {
+        using Value = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Value, std::monostate>) {
+          return {};
+        } else if constexpr (std::is_same_v<Value, c10::ScalarType> ||
+                             std::is_same_v<Value, c10::MemoryFormat> ||
+                             std::is_same_v<Value, c10::Layout>) {
+          return static_cast<int64_t>(value);
+        } else if constexpr (std::is_constructible_v<IValue, Value>) {
+          return value;
+        } else {
+          throw LoadError(user + ": a graph is given where none is expected");
+        }
+      },
+      static_cast<const Argument::variant&>(argument));
+}
+
+void refuse(const Node& node, const std::string& problem) {
+  throw LoadError(node.target + " (node " + node.name + "): " + problem);
+}
+
+}  // namespace backend

@@ -1,0 +1,61 @@
+// Names of one graph while its plan is made, and arguments that refer to them.
+#pragma once
+
+#include <ATen/core/function_schema.h>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "exported/graph.h"
+#include "exported/plan.h"
+
+namespace backend {
+
+/// What a value of a graph is: a constant, or what lies in a slot.
+struct Binding {
+  std::optional<c10::IValue> constant;
+  Slot slot = 0;
+};
+
+class Scope {
+ public:
+  explicit Scope(const Graph& graph);
+
+  const Graph& graph() const { return graph_; }
+
+  /// Throws LoadError where there is such a value already.
+  void bind(const std::string& name, Binding binding);
+  /// Throws LoadError naming `user` where nothing gives it.
+  const Binding& binding_of(const std::string& name, const std::string& user) const;
+
+  /// Of a value that is the one result of a step of the plan: which.
+  void set_step(const std::string& name, size_t step) { steps_.emplace(name, step); }
+  std::optional<size_t> step_of(const std::string& name) const;
+
+  /// How many arguments and outputs of the graph are that value.
+  size_t uses_of(const std::string& name) const;
+
+  /// expected: of an operator's schema, or null. Throws LoadError naming `user`.
+  Operand operand_of(const Argument& argument, const c10::Argument* expected,
+                     const std::string& user) const;
+
+ private:
+  Operand operand_of_list(const ArgumentList& list, const c10::Argument* expected,
+                          const std::string& user) const;
+  void count_uses(const Argument& argument);
+
+  const Graph& graph_;
+  std::unordered_map<std::string, Binding> values_;
+  std::unordered_map<std::string, size_t> uses_;
+  std::unordered_map<std::string, size_t> steps_;
+};
+
+/// An argument that names no value and is no list. Throws LoadError naming `user`.
+c10::IValue constant_of(const Argument& argument, const std::string& user);
+
+/// Throws LoadError: operator, node, problem.
+[[noreturn]] void refuse(const Node& node, const std::string& problem);
+
+}  // namespace backend

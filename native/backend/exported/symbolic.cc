@@ -1,0 +1,229 @@
+#include "exported/symbolic.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <unordered_map>
+
+#include "engine/backend.h"
+
+namespace backend {
+namespace {
+
+using c10::IValue;
+using Arguments = std::vector<IValue>;
+
+[[noreturn]] void fail(const std::string& problem) {
+  throw engine::BackendError("the arithmetic on sizes failed: " + problem);
+}
+
+bool is_whole(const IValue& value) { return value.isInt() || value.isBool(); }
+
+int64_t whole(const IValue& value) {
+  if (value.isInt()) return value.toInt();
+  if (value.isBool()) return value.toBool() ? 1 : 0;
+  fail("expected an integer");
+}
+
+double number(const IValue& value) {
+  if (value.isDouble()) return value.toDouble();
+  return static_cast<double>(whole(value));
+}
+
+bool truth(const IValue& value) { return number(value) != 0; }
+
+int64_t to_whole(double value) {
+  constexpr double kLimit = 9.2e18;
+  if (!(std::abs(value) < kLimit)) fail("a number is no integer");
+  return static_cast<int64_t>(value);
+}
+
+/// Integers by a function that says whether it overflows, or both as floats.
+template <auto whole_overflows, auto of_floats>
+IValue arithmetic(const Arguments& arguments) {
+  if (!is_whole(arguments[0]) || !is_whole(arguments[1])) {
+    return of_floats(number(arguments[0]), number(arguments[1]));
+  }
+  int64_t result = 0;
+  if (whole_overflows(whole(arguments[0]), whole(arguments[1]), &result)) fail("an overflow");
+  return result;
+}
+
+bool add_overflows(int64_t a, int64_t b, int64_t* sum) { return __builtin_add_overflow(a, b, sum); }
+bool subtract_overflows(int64_t a, int64_t b, int64_t* difference) {
+  return __builtin_sub_overflow(a, b, difference);
+}
+bool multiply_overflows(int64_t a, int64_t b, int64_t* product) {
+  return __builtin_mul_overflow(a, b, product);
+}
+double plus(double a, double b) { return a + b; }
+double minus(double a, double b) { return a - b; }
+double times(double a, double b) { return a * b; }
+
+/// Python's: towards minus infinity. True where there is no quotient.
+bool floor_divide_fails(int64_t a, int64_t b, int64_t* quotient) {
+  if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())) return true;
+  *quotient = a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+  return false;
+}
+double floor_divided(double a, double b) { return std::floor(a / b); }
+
+bool remainder_fails(int64_t a, int64_t b, int64_t* remainder) {
+  int64_t quotient = 0;
+  if (floor_divide_fails(a, b, &quotient)) return true;
+  *remainder = a - quotient * b;
+  return false;
+}
+double remainder_of(double a, double b) { return a - std::floor(a / b) * b; }
+
+bool power_overflows(int64_t base, int64_t exponent, int64_t* power) {
+  constexpr int64_t kMostExponent = 64;  // of anything but 0, 1 and -1
+  if (exponent < 0) return true;
+  *power = 1;
+  if (base == 1 || base == 0) *power = exponent == 0 ? 1 : base;
+  if (base == -1) *power = exponent % 2 == 0 ? 1 : -1;
+  if (base >= -1 && base <= 1) return false;
+  if (exponent > kMostExponent) return true;
+  for (; exponent > 0; --exponent) {
+    if (__builtin_mul_overflow(*power, base, power)) return true;
+  }
+  return false;
+}
+
+template <auto compare>
+IValue comparison(const Arguments& arguments) {
+  if (is_whole(arguments[0]) && is_whole(arguments[1])) {
+    return compare(static_cast<long double>(whole(arguments[0])),
+                   static_cast<long double>(whole(arguments[1])));
+  }
+  return compare(static_cast<long double>(number(arguments[0])),
+                 static_cast<long double>(number(arguments[1])));
+}
+
+bool equal(long double a, long double b) { return a == b; }
+bool unequal(long double a, long double b) { return a != b; }
+bool less(long double a, long double b) { return a < b; }
+bool less_or_equal(long double a, long double b) { return a <= b; }
+bool greater(long double a, long double b) { return a > b; }
+bool greater_or_equal(long double a, long double b) { return a >= b; }
+
+template <auto rounded>
+IValue rounding(const Arguments& arguments) {
+  return is_whole(arguments[0]) ? IValue(whole(arguments[0]))
+                                : IValue(to_whole(rounded(number(arguments[0]))));
+}
+
+double truncated(double value) { return std::trunc(value); }
+double floored(double value) { return std::floor(value); }
+double raised(double value) { return std::ceil(value); }
+double to_even(double value) { return std::nearbyint(value); }
+
+IValue negative(const Arguments& arguments) {
+  if (!is_whole(arguments[0])) return -number(arguments[0]);
+  int64_t result = 0;
+  if (subtract_overflows(0, whole(arguments[0]), &result)) fail("an overflow");
+  return result;
+}
+
+IValue itself(const Arguments& arguments) { return arguments[0]; }
+IValue to_float(const Arguments& arguments) { return number(arguments[0]); }
+IValue inverted(const Arguments& arguments) { return !truth(arguments[0]); }
+IValue square_root(const Arguments& arguments) { return std::sqrt(number(arguments[0])); }
+
+IValue divided(const Arguments& arguments) {
+  const double divisor = number(arguments[1]);
+  if (divisor == 0) fail("a division by zero");
+  return number(arguments[0]) / divisor;
+}
+
+IValue larger(const Arguments& arguments) {
+  return number(arguments[0]) < number(arguments[1]) ? arguments[1] : arguments[0];
+}
+
+IValue smaller(const Arguments& arguments) {
+  return number(arguments[1]) < number(arguments[0]) ? arguments[1] : arguments[0];
+}
+
+IValue chosen(const Arguments& arguments) {
+  return truth(arguments[0]) ? arguments[1] : arguments[2];
+}
+
+IValue conjunction(const Arguments& arguments) {
+  if (arguments[0].isBool() && arguments[1].isBool()) {
+    return arguments[0].toBool() && arguments[1].toBool();
+  }
+  return whole(arguments[0]) & whole(arguments[1]);
+}
+
+IValue disjunction(const Arguments& arguments) {
+  if (arguments[0].isBool() && arguments[1].isBool()) {
+    return arguments[0].toBool() || arguments[1].toBool();
+  }
+  return whole(arguments[0]) | whole(arguments[1]);
+}
+
+IValue left_shift(const Arguments& arguments) {
+  int64_t factor = 0, result = 0;
+  if (power_overflows(2, whole(arguments[1]), &factor) ||
+      multiply_overflows(whole(arguments[0]), factor, &result)) {
+    fail("an overflow");
+  }
+  return result;
+}
+
+IValue right_shift(const Arguments& arguments) {
+  const int64_t bits = whole(arguments[1]);
+  constexpr int64_t kMostBits = 63;
+  if (bits < 0) fail("a negative shift");
+  return whole(arguments[0]) >> std::min(bits, kMostBits);
+}
+
+IValue sum(const Arguments& arguments) {
+  IValue all = int64_t{0};
+  for (const IValue& argument : arguments) all = arithmetic<add_overflows, plus>({all, argument});
+  return all;
+}
+
+}  // namespace
+
+std::optional<SymbolicOperator> symbolic_operator(std::string_view target) {
+  static const auto* operators = new std::unordered_map<std::string_view, SymbolicOperator>{
+      {"_operator.add", {arithmetic<add_overflows, plus>, 2, 2}},
+      {"_operator.sub", {arithmetic<subtract_overflows, minus>, 2, 2}},
+      {"_operator.mul", {arithmetic<multiply_overflows, times>, 2, 2}},
+      {"_operator.floordiv", {arithmetic<floor_divide_fails, floor_divided>, 2, 2}},
+      {"_operator.mod", {arithmetic<remainder_fails, remainder_of>, 2, 2}},
+      {"_operator.pow",
+       {arithmetic<power_overflows, static_cast<double (*)(double, double)>(std::pow)>, 2, 2}},
+      {"_operator.truediv", {divided, 2, 2}},
+      {"_operator.neg", {negative, 1, 1}},
+      {"_operator.pos", {itself, 1, 1}},
+      {"_operator.eq", {comparison<equal>, 2, 2}},
+      {"_operator.ne", {comparison<unequal>, 2, 2}},
+      {"_operator.lt", {comparison<less>, 2, 2}},
+      {"_operator.le", {comparison<less_or_equal>, 2, 2}},
+      {"_operator.gt", {comparison<greater>, 2, 2}},
+      {"_operator.ge", {comparison<greater_or_equal>, 2, 2}},
+      {"_operator.and_", {conjunction, 2, 2}},
+      {"_operator.or_", {disjunction, 2, 2}},
+      {"_operator.lshift", {left_shift, 2, 2}},
+      {"_operator.rshift", {right_shift, 2, 2}},
+      {"math.trunc", {rounding<truncated>, 1, 1}},
+      {"math.floor", {rounding<floored>, 1, 1}},
+      {"math.ceil", {rounding<raised>, 1, 1}},
+      {"round", {rounding<to_even>, 1, 1}},
+      {"torch.sym_int", {rounding<truncated>, 1, 1}},
+      {"torch.sym_float", {to_float, 1, 1}},
+      {"torch.sym_not", {inverted, 1, 1}},
+      {"torch.sym_ite", {chosen, 3, 3}},
+      {"torch.sym_max", {larger, 2, 2}},
+      {"torch.sym_min", {smaller, 2, 2}},
+      {"torch.sym_sum", {sum, 0, SIZE_MAX}},
+      {"torch.sym_sqrt", {square_root, 1, 1}},
+      {"torch._sym_sqrt", {square_root, 1, 1}},
+  };
+  const auto found = operators->find(target);
+  return found == operators->end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace backend

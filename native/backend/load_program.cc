@@ -1,0 +1,65 @@
+// Models that bring their own operators: what reads a file, and what serves it.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "backend/backends.h"
+#include "exported/exported.h"
+#include "program/signal_backend.h"
+#include "program/text_backend.h"
+#include "runtime/runtime.h"
+#include "torchscript/torchscript.h"
+
+namespace backend {
+namespace {
+
+bool is_exported(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".pt2";
+}
+
+std::unique_ptr<Program> load_program(const std::string& path, const ComputeOptions& compute) {
+  return is_exported(path) ? load_exported(path, compute) : load_torchscript(path, compute);
+}
+
+template <class Serve>
+std::shared_ptr<engine::Backend> load(const std::string& path, const ComputeOptions& compute,
+                                      const Serve& serve) {
+  set_intra_op_threads(compute.threads_per_worker);
+  silence_warnings();
+  try {
+    return serve(load_program(path, compute));
+  } catch (const LoadError&) {
+    throw;
+  } catch (...) {
+    throw LoadError(std::filesystem::path(path).filename().string() + ": " +
+                    message_of_current_exception());
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<engine::Backend> load_text_program(const TextProgramSource& source,
+                                                   const ComputeOptions& compute) {
+  keep_memory_between_batches();
+  return load(source.path, compute, [&](std::unique_ptr<Program> program) {
+    return serve_texts(std::move(program), source, compute);
+  });
+}
+
+std::shared_ptr<engine::Backend> load_signal_program(const SignalProgramSource& source,
+                                                     const ComputeOptions& compute) {
+  ComputeOptions as_saved = compute;
+  as_saved.dtype = Dtype::kFloat32;  // the setting is for text models
+  return load(source.path, as_saved, [&](std::unique_ptr<Program> program) {
+    return serve_signals(std::move(program), source, as_saved);
+  });
+}
+
+ProgramReport inspect_program(const std::string& path,
+                              const std::set<std::string>& allowed_operators) {
+  return is_exported(path) ? inspect_exported(path, allowed_operators)
+                           : inspect_torchscript(path, allowed_operators);
+}
+
+}  // namespace backend

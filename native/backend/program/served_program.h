@@ -1,0 +1,72 @@
+// A program as its backend runs it: tried first, and within limits always.
+#pragma once
+
+#include <c10/core/InferenceMode.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/backends.h"
+#include "program/program.h"
+#include "program/run_limit.h"
+#include "runtime/runtime.h"
+
+namespace backend {
+
+/// Any thread, once the trial is over.
+class ServedProgram {
+ public:
+  /// `file`: its name.
+  ServedProgram(std::unique_ptr<Program> program, std::string file, const ComputeOptions& compute)
+      : program_(std::move(program)), file_(std::move(file)), compute_(compute) {
+    program_->prepare_thread();
+  }
+
+  const std::string& file() const { return file_; }
+  std::string kind() const { return program_->kind(); }
+  std::vector<std::string> warnings() const { return program_->warnings(); }
+  const std::vector<ProgramInput>& inputs() const { return program_->inputs(); }
+
+  void prepare_thread() const {
+    set_intra_op_threads(compute_.threads_per_worker);
+    silence_warnings();
+    program_->prepare_thread();
+  }
+
+  /// Its runs are held to less memory until now.
+  void end_trial() { in_trial_ = false; }
+
+  /// Calls work(), which calls run(), and returns what it returns. Throws engine::BackendError,
+  /// engine::RunTimeout among them; in the trial LoadError too.
+  template <class Work>
+  auto limited(const Work& work) const {
+    const RunLimit limit(compute_, in_trial_ ? file_ : "");
+    try {
+      const c10::InferenceMode inference_mode;
+      return work();
+    } catch (const engine::BackendError&) {
+      throw;
+    } catch (...) {
+      limit.throw_if_reached();
+      throw engine::BackendError(message_of_current_exception());
+    }
+  }
+
+  /// Inside of limited().
+  c10::IValue run(std::vector<c10::IValue> inputs) const {
+    return program_->run(std::move(inputs));
+  }
+
+  /// The load error of a trial that took too long.
+  LoadError too_slow_to_try() const { return LoadError(too_slow(file_, compute_.run_limit)); }
+
+ private:
+  std::unique_ptr<Program> program_;
+  std::string file_;
+  ComputeOptions compute_;
+  bool in_trial_ = true;
+};
+
+}  // namespace backend

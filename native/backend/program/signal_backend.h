@@ -1,0 +1,16 @@
+// A program over windows of a signal.
+#pragma once
+
+#include <memory>
+
+#include "backend/backends.h"
+#include "program/program.h"
+
+namespace backend {
+
+/// Tried first. Throws LoadError, or what the program throws.
+std::shared_ptr<engine::Backend> serve_signals(std::unique_ptr<Program> program,
+                                               const SignalProgramSource& source,
+                                               const ComputeOptions& compute);
+
+}  // namespace backend

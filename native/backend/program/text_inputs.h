@@ -1,0 +1,33 @@
+// The inputs of a text model.
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+
+namespace backend {
+
+enum class TextRole { kInputIds, kAttentionMask, kTokenTypeIds };
+
+/// One of them, [texts, length].
+struct TextInput {
+  TextRole role;
+  c10::ScalarType type;  ///< int64 or int32; of an attention mask any
+};
+
+struct TextInputs {
+  std::vector<TextInput> in_order;
+  Extent texts;             ///< that a run takes
+  Extent length;            ///< tokens of each
+  bool says_sizes = false;  ///< the file says these
+
+  bool has(TextRole role) const;
+};
+
+/// By their names; where those say nothing, by their order. Throws LoadError naming `file`.
+TextInputs text_inputs_of(const std::vector<ProgramInput>& inputs, const std::string& file);
+
+}  // namespace backend

@@ -1,0 +1,74 @@
+#include "program/text_rows.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace backend {
+namespace {
+
+/// The longest row that a text of this length goes into: what is computed for padding has to cost
+/// less than a run of its own.
+size_t longest_company(size_t length, Company company) {
+  constexpr size_t kFew = 4;
+  constexpr size_t kShare = 8;
+  // What no token is left of has no answer of its own: whatever comes of it, no other text shares
+  // it.
+  if (company == Company::kEqualLengths || length == 0) return length;
+  if (company == Company::kAnyLengths) return std::numeric_limits<size_t>::max();
+  return length + std::max(kFew, length / kShare);
+}
+
+/// Calls write(begin of the row, text) for each row.
+template <class Write>
+at::Tensor written(const Rows& rows, engine::Batch batch, const Write& write) {
+  at::Tensor tensor =
+      at::empty({static_cast<int64_t>(rows.count), static_cast<int64_t>(rows.length)}, at::kLong);
+  auto* row = tensor.mutable_data_ptr<int64_t>();
+  for (size_t i = 0; i < rows.count; ++i, row += rows.length) {
+    write(row, *batch[rows.texts[std::min(i, rows.texts.size() - 1)]]);
+  }
+  return tensor;
+}
+
+}  // namespace
+
+std::vector<Rows> rows_of(engine::Batch batch, const RowLimits& limits) {
+  const auto length_of = [&](size_t text) {
+    return std::max(batch[text]->input_ids.size(), limits.least_length);
+  };
+  std::vector<size_t> order(batch.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, length_of);
+  std::vector<Rows> all;
+  size_t longest = 0;
+  for (const size_t text : order) {
+    const size_t length = length_of(text);
+    if (all.empty() || length > longest || all.back().texts.size() >= limits.most_texts) {
+      all.emplace_back();
+      longest = longest_company(length, limits.company);
+    }
+    all.back().texts.push_back(text);
+    all.back().length = length;
+  }
+  for (Rows& rows : all) rows.count = std::max(rows.texts.size(), limits.least_texts);
+  return all;
+}
+
+at::Tensor filled(const Rows& rows, engine::Batch batch,
+                  std::vector<int64_t> engine::Sequence::* of, int64_t padding) {
+  return written(rows, batch, [&](int64_t* row, const engine::Sequence& text) {
+    std::fill(std::ranges::copy(text.*of, row).out, row + rows.length, padding);
+  });
+}
+
+at::Tensor mask_of(const Rows& rows, engine::Batch batch) {
+  return written(rows, batch, [&](int64_t* row, const engine::Sequence& text) {
+    const auto tokens = static_cast<std::ptrdiff_t>(text.input_ids.size());
+    std::fill(row, row + tokens, 1);
+    std::fill(row + tokens, row + rows.length, 0);
+  });
+}
+
+}  // namespace backend

@@ -1,0 +1,43 @@
+// Texts of a batch as the rows of a program's inputs.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "engine/batch.h"
+
+namespace backend {
+
+/// Which texts share a run. Those that are shorter than another one of it are padded.
+enum class Company { kEqualLengths, kCloseLengths, kAnyLengths };
+
+struct RowLimits {
+  Company company = Company::kEqualLengths;
+  size_t most_texts = std::numeric_limits<size_t>::max();  ///< that share a run
+  size_t least_texts = 1;   ///< fewer are filled up with copies of the last one
+  size_t least_length = 0;  ///< shorter ones are padded
+};
+
+/// The texts of one run.
+struct Rows {
+  std::vector<size_t> texts;  ///< their places in the batch
+  size_t length = 0;          ///< tokens of each row
+  size_t count = 0;           ///< rows, copies of the last text among them
+};
+
+/// Every text of a batch once, the short ones first.
+std::vector<Rows> rows_of(engine::Batch batch, const RowLimits& limits);
+
+/// What the rows hold of one thing, int64 [count, length]: `of` names the vector of a text, after
+/// which there is `padding`.
+at::Tensor filled(const Rows& rows, engine::Batch batch,
+                  std::vector<int64_t> engine::Sequence::* of, int64_t padding);
+
+/// 1 where there is a token, 0 where there is padding; int64 [count, length].
+at::Tensor mask_of(const Rows& rows, engine::Batch batch);
+
+}  // namespace backend

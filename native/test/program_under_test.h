@@ -1,0 +1,58 @@
+// Programs whose signature and answers a test chooses, and which note what they were given.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "program/program.h"
+
+namespace test {
+
+inline constexpr backend::Extent kAny{.least = 2};
+
+inline backend::Extent exactly(int64_t size) { return {.least = size, .most = size}; }
+
+/// What the runs of a program were given, in their order.
+using Runs = std::vector<std::vector<at::Tensor>>;
+
+class ProgramUnderTest final : public backend::Program {
+ public:
+  using Forward = std::function<at::Tensor(const std::vector<at::Tensor>&)>;
+
+  ProgramUnderTest(std::vector<backend::ProgramInput> inputs, Forward forward,
+                   std::shared_ptr<Runs> runs)
+      : inputs_(std::move(inputs)), forward_(std::move(forward)), runs_(std::move(runs)) {}
+
+  std::string kind() const override { return "under test"; }
+  const std::vector<backend::ProgramInput>& inputs() const override { return inputs_; }
+  void prepare_thread() const override {}
+  c10::IValue run(std::vector<c10::IValue> inputs) const override {
+    std::vector<at::Tensor> tensors;
+    for (const c10::IValue& input : inputs) tensors.push_back(input.toTensor());
+    runs_->push_back(tensors);
+    return forward_(tensors);
+  }
+
+ private:
+  std::vector<backend::ProgramInput> inputs_;
+  Forward forward_;
+  std::shared_ptr<Runs> runs_;
+};
+
+/// The message of what `call` throws.
+template <class Error, class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace test
