@@ -38,7 +38,7 @@ hf::TokenizerFamily family_of(const std::string& directory) {
   const std::filesystem::path folder(directory);
   if (std::filesystem::exists(folder / "vocab.txt")) return hf::TokenizerFamily::kBert;
   if (std::filesystem::exists(folder / "merges.txt")) return hf::TokenizerFamily::kRoberta;
-  return hf::TokenizerFamily::kTokenizerJson;
+  return hf::TokenizerFamily::kUnknown;
 }
 
 /// `most`: tokens that the program takes.

@@ -20,6 +20,8 @@ pub enum Family {
     DebertaV2,
     /// tokenizer.json as it is, whatever class is named.
     TokenizerJson,
+    /// The same where no class is named.
+    Unknown,
 }
 
 impl Family {
@@ -34,6 +36,7 @@ impl Family {
             5 => Self::Camembert,
             6 => Self::DebertaV2,
             7 => Self::TokenizerJson,
+            8 => Self::Unknown,
             _ => return None,
         })
     }
@@ -113,7 +116,7 @@ fn of_family(family: Family) -> Class {
         Family::XlmRoberta => Class::XlmRoberta,
         Family::Camembert => Class::Camembert,
         Family::DebertaV2 => Class::DebertaV2,
-        Family::TokenizerJson => from_name("TokenizersBackend"),
+        Family::TokenizerJson | Family::Unknown => from_name("TokenizersBackend"),
     }
 }
 

@@ -34,7 +34,8 @@ typedef enum hf_family {
   HF_XLM_ROBERTA = 4,
   HF_CAMEMBERT = 5,
   HF_DEBERTA_V2 = 6,
-  HF_TOKENIZER_JSON = 7  // tokenizer.json as it is
+  HF_TOKENIZER_JSON = 7,  // tokenizer.json as it is, whatever class is named
+  HF_UNKNOWN = 8          // the same where no class is named
 } hf_family;
 
 // position_limit: tokens that the model's position table holds, special tokens included; SIZE_MAX

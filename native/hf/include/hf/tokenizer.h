@@ -55,6 +55,7 @@ enum class TokenizerFamily : int32_t {
   kCamembert = HF_CAMEMBERT,
   kDebertaV2 = HF_DEBERTA_V2,
   kTokenizerJson = HF_TOKENIZER_JSON,
+  kUnknown = HF_UNKNOWN,
 };
 
 // Movable, not copyable. Const members may be called from any number of threads.
