@@ -1,5 +1,6 @@
 #include "exported/preconditions.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -55,15 +56,35 @@ void attention(const Arguments& arguments) {
   require(fit, "queries, keys and values have shapes that do not fit each other");
 }
 
+/// (self, dimensions, normalization, …)
+void transform(const Arguments& arguments) {
+  const at::Tensor* const input = tensor_at(arguments, 0);
+  if (input == nullptr || !arguments[1].isIntList()) return;
+  const auto dimensions = arguments[1].toIntVector();
+  require(!dimensions.empty() && input->numel() > 0, "there is nothing to transform");
+  for (auto one = dimensions.begin(); one != dimensions.end(); ++one) {
+    require(*one >= 0 && *one < input->dim(), "a dimension is out of range");
+    require(std::find(dimensions.begin(), one, *one) == one, "a dimension is there twice");
+  }
+}
+
 /// (self, dimensions, normalization, length of the last one)
 void inverse_transform(const Arguments& arguments) {
+  transform(arguments);
   const at::Tensor* const input = tensor_at(arguments, 0);
   if (input == nullptr || !arguments[1].isIntList() || !arguments[3].isInt()) return;
-  const auto dimensions = arguments[1].toIntVector();
-  require(!dimensions.empty(), "no dimension is given");
   const int64_t length = arguments[3].toInt();
-  require(length >= 1 && input->size(dimensions.back()) == length / 2 + 1,
+  require(length >= 1 && input->size(arguments[1].toIntVector().back()) == length / 2 + 1,
           "the input is not half as long as the result");
+}
+
+/// (self, mask, indices, fill)
+void masked_index(const Arguments& arguments) {
+  const at::Tensor* const input = tensor_at(arguments, 0);
+  const at::Tensor* const mask = tensor_at(arguments, 1);
+  if (input == nullptr || mask == nullptr) return;
+  require(input->numel() > 0, "there is nothing to take");
+  require(mask->scalar_type() == at::kBool, "the mask is not of booleans");
 }
 
 }  // namespace
@@ -76,7 +97,10 @@ Precondition precondition_of(const c10::OperatorHandle& op) {
       {"aten::_native_batch_norm_legit", batch_norm},
       {"aten::_native_batch_norm_legit_no_training", batch_norm},
       {"aten::_scaled_dot_product_flash_attention_for_cpu", attention},
+      {"aten::_fft_c2c", transform},
+      {"aten::_fft_r2c", transform},
       {"aten::_fft_c2r", inverse_transform},
+      {"aten::_unsafe_masked_index", masked_index},
   };
   const auto found = preconditions->find(op.operator_name().name);
   return found == preconditions->end() ? nullptr : found->second;

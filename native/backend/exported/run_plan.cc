@@ -174,10 +174,10 @@ class Run {
       throw engine::BackendError("gave " + std::to_string(stack_.size()) + " results, expected " +
                                  std::to_string(step.results.size()));
     }
-    for (size_t i = 0; i < stack_.size(); ++i) keep(std::move(stack_[i]), step.results[i], step);
+    for (size_t i = 0; i < stack_.size(); ++i) keep(std::move(stack_[i]), step.results[i]);
   }
 
-  void keep(IValue value, const Result& result, const Step& step) {
+  void keep(IValue value, const Result& result) {
     if (!result.is_list) {
       if (!result.slots.empty() && result.slots[0]) values_[*result.slots[0]] = std::move(value);
       return;
