@@ -33,11 +33,12 @@ async function measure(format) {
   const env = { DTYPE: format };
   const server = await start(OURS, { service: SERVICE, request: requests[0], env });
   try {
-    const common = { port: server.port, requests, warmup: WARMUP, seconds };
+    const common = { port: server.port, requests };
+    await load({ ...common, clients, warmup: WARMUP, seconds: 0 });
     const before = usage(server.pid).cpu;
-    const many = await load({ ...common, clients });
+    const many = await load({ ...common, clients, warmup: 0, seconds });
     const cpu = (usage(server.pid).cpu - before) / many.answered;
-    const one = await load({ ...common, clients: 1 });
+    const one = await load({ ...common, clients: 1, warmup: 1, seconds });
     return { rps: many.rps, cpu, one: one.p50_ms, bad: many.bad + one.bad };
   } finally {
     await server.stop();

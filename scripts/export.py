@@ -33,6 +33,7 @@ Inputs = tuple[Tensor, ...]
 MOST_ROWS = 1024
 # Tokens where neither the tokenizer nor config.json names a limit; --length says another.
 DEFAULT_LENGTH = 512
+LONGEST_TRIED = 512
 # Some models look at the last tokens one by one: they begin to be the same program at some length.
 LEAST_LENGTHS = (1, 2, 3, 4)
 # Relative to the largest number of the answers, of float32 sums in another order.
@@ -100,7 +101,8 @@ def text_inputs(model: TextClassifier, tokenizer: object, lengths: list[int]) ->
     """Rows of ordinary tokens, padded on the right."""
     padding = model.model.config.pad_token_id
     special = set(tokenizer.all_special_ids) | {padding}
-    words = torch.tensor([token for token in range(len(tokenizer)) if token not in special])
+    known = min(len(tokenizer), model.model.config.vocab_size)
+    words = torch.tensor([token for token in range(known) if token not in special])
     generator = torch.Generator().manual_seed(0)
     ids = torch.full((len(lengths), max(lengths)), padding)
     mask = torch.zeros_like(ids)
@@ -161,14 +163,20 @@ def export(
     )
 
 
-def save(program: torch.export.ExportedProgram, path: Path, decompose: bool) -> Callable[..., Tensor]:
-    """Written, and read back: what the file computes."""
+def write(
+    program: torch.export.ExportedProgram, path: Path, module: nn.Module, batches: list[Inputs]
+) -> float:
+    """Reads back what it wrote, which stays only if it answers as the module does."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    torch.export.save(program.run_decompositions() if decompose else program, path)
-    return torch.export.load(path).module()
+    torch.export.save(program, path)
+    try:
+        return check(torch.export.load(path).module(), module, batches)
+    except BaseException:
+        path.unlink()
+        raise
 
 
-def check(written: Callable[..., Tensor], module: nn.Module, batches: list[Inputs]) -> float:
+def check(written: Callable[..., object], module: nn.Module, batches: list[Inputs]) -> float:
     """The largest difference to the module itself, relative to its largest answer."""
     worst = 0.0
     for inputs in batches:
@@ -207,31 +215,35 @@ def export_text(arguments: argparse.Namespace) -> str:
     lengths = [min(11, limit), min(7, limit)]
     inputs = text_inputs(module, tokenizer, lengths)
     program, meaning = export(module, inputs, text_shapes(inputs, limit, arguments.static))
+    longest = min(limit, LONGEST_TRIED)
+    rows = [[min(5, limit)], [longest // 2 + 1], [longest]]
+    if "any number" in meaning:
+        rows += [lengths, [longest, min(5, limit), longest // 2 + 1]]
+    batches = [text_inputs(module, tokenizer, row) for row in rows]
     output = Path(arguments.output or "exported-model")
-    written = save(program, output / "model.pt2", arguments.decompose)
+    error = write(finished(program, arguments), output / "model.pt2", module, batches)
     tokenizer.save_pretrained(output)
     module.model.config.save_pretrained(output)
-    rows = [[5], [limit // 2 + 1], [limit]]
-    if "any number" in meaning:
-        rows += [lengths, [limit, 5, limit // 2 + 1]]
-    error = check(written, module, [text_inputs(module, tokenizer, row) for row in rows])
     warn_of_company(module, inputs, lengths)
     return f"{output}: {meaning}; largest difference to the model {error:.1e}"
 
 
 def export_signal(arguments: argparse.Namespace) -> str:
-    if not arguments.window:
-        raise ExportError("--window: expected the shape of one window, as in --window 1,256")
-    shape = [int(size) for size in arguments.window.split(",")]
+    try:
+        shape = [int(size) for size in (arguments.window or "").split(",")]
+    except ValueError:
+        raise ExportError("--window: expected the shape of one window, as in --window 1,256") from None
     module = build(arguments.model).eval()
-    generator = torch.Generator().manual_seed(0)
-    windows = torch.randn([5, *shape], generator=generator)
+    windows = torch.randn([5, *shape], generator=torch.Generator().manual_seed(0))
     program, meaning = export(module, (windows[:2],), window_shapes(arguments.static))
+    batches = [windows[:1], windows[1:2]] + ([windows] if "any number" in meaning else [])
     output = Path(arguments.output or "eeg_model.pt2")
-    written = save(program, output, arguments.decompose)
-    rows = [windows[:1], windows[1:2]] + ([windows] if "any number" in meaning else [])
-    error = check(written, module, [(row,) for row in rows])
+    error = write(finished(program, arguments), output, module, [(batch,) for batch in batches])
     return f"{output}: {meaning} of shape {shape}; largest difference to the model {error:.1e}"
+
+
+def finished(program: torch.export.ExportedProgram, arguments: argparse.Namespace) -> torch.export.ExportedProgram:
+    return program.run_decompositions() if arguments.decompose else program
 
 
 def build(name: str) -> nn.Module:
@@ -243,7 +255,10 @@ def build(name: str) -> nn.Module:
         sys.path.insert(0, str(Path(place).resolve().parent))
         place = Path(place).stem
     sys.path.insert(0, ".")
-    module = getattr(importlib.import_module(place), function)()
+    make = getattr(importlib.import_module(place), function, None)
+    if make is None:
+        raise ExportError(f"{name}: {place} has no {function}")
+    module = make()
     if not isinstance(module, nn.Module):
         raise ExportError(f"{name} returned a {type(module).__name__}, expected an nn.Module")
     return module

@@ -2,8 +2,8 @@
 const LONGEST = 1500;
 
 /** A message that quotes files: in one line, nothing in it that a terminal would obey, and not endless. */
-export function printable(message: string): string {
-  const start = message.length > LONGEST ? `${message.slice(0, LONGEST)}…` : message;
+export function printable(message: string, longest = LONGEST): string {
+  const start = message.length > longest ? `${message.slice(0, longest)}…` : message;
   return start.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (character) => {
     const code = character.charCodeAt(0).toString(16).padStart(4, '0');
     return `\\u${code}`;

@@ -70,7 +70,7 @@ void decode_memory(const ucontext_t& context, const uint8_t* at, Instruction& to
   ++at;
   if (base == 4) {  // a SIB byte
     const unsigned index = bits_of(*at, 3, 3) + (high_index ? 8 : 0);
-    const int64_t scale = int64_t{1} << bits_of(*at, 6, 2);
+    const auto scale = static_cast<int64_t>(uint64_t{1} << bits_of(*at, 6, 2));
     if (index != 4) to.index = register_of(context, index) * scale;
     base = bits_of(*at, 0, 3);
     ++at;

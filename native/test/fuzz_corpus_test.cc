@@ -32,6 +32,7 @@ TEST_P(FuzzCorpusTest, KeptInputsBreakNoPromise) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, FuzzCorpusTest,
                          testing::Values(Kept{"checkpoint", fuzz::checkpoint},
+                                         Kept{"exported", fuzz::exported},
                                          Kept{"model_config", fuzz::model_config},
                                          Kept{"pickle", fuzz::pickle},
                                          Kept{"torch_save", fuzz::torch_save},

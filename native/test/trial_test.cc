@@ -78,15 +78,15 @@ TEST(Trial, EveryKernelOfThisProcessorPasses) {
 /// The tiles are there from `begin` to `end` alone, whatever the processor has.
 std::optional<EmulatedTiles> emulated;
 
-template <class AnyKernel, const AnyKernel& kKernel>
+template <class AnyKernel, const AnyKernel* kKernel>
 AnyKernel with_emulation() {
-  AnyKernel kernel = kKernel;
+  AnyKernel kernel = *kKernel;
   kernel.begin = [](int64_t rows) {
     emulated.emplace();
-    kKernel.begin(rows);
+    kKernel->begin(rows);
   };
   kernel.end = [] {
-    kKernel.end();
+    kKernel->end();
     emulated.reset();
   };
   return kernel;
@@ -94,29 +94,30 @@ AnyKernel with_emulation() {
 
 /// AMX passes where it is, or is emulated; where it is not, it ends in the trap and not in the
 /// process's end.
-template <class AnyKernel, const AnyKernel& kKernel>
+template <class AnyKernel, const AnyKernel* kKernel>
 void expect_tried(const std::vector<const AnyKernel*>& testable,
                   const std::vector<const AnyKernel*>& supported) {
-  if (std::ranges::find(testable, &kKernel) == testable.end()) {
+  if (std::ranges::find(testable, kKernel) == testable.end()) {
     GTEST_SKIP() << "needs more instructions than tiles that this processor lacks";
   }
   EXPECT_EQ(find_problem(with_emulation<AnyKernel, kKernel>()), "");
-  const bool is_there = std::ranges::find(supported, &kKernel) != supported.end();
-  EXPECT_EQ(find_problem(kKernel), is_there ? "" : kIllegal);
+  const bool is_there = std::ranges::find(supported, kKernel) != supported.end();
+  EXPECT_EQ(find_problem(*kKernel), is_there ? "" : kIllegal);
 }
 
 TEST(Trial, TriesTilesInInt8) {
-  expect_tried<Int8Kernel, gemm::kInt8AmxKernel>(testable_int8_kernels(), supported_int8_kernels());
+  expect_tried<Int8Kernel, &gemm::kInt8AmxKernel>(testable_int8_kernels(),
+                                                  supported_int8_kernels());
 }
 
 TEST(Trial, TriesTilesInBFloat16) {
-  expect_tried<BFloat16Kernel, gemm::kBFloat16AmxKernel>(testable_bfloat16_kernels(),
-                                                         supported_bfloat16_kernels());
+  expect_tried<BFloat16Kernel, &gemm::kBFloat16AmxKernel>(testable_bfloat16_kernels(),
+                                                          supported_bfloat16_kernels());
 }
 
 TEST(Trial, TriesTilesOfSplitNumbers) {
-  expect_tried<SplitKernel, gemm::kSplitAmxKernel>(testable_split_kernels(),
-                                                   supported_split_kernels());
+  expect_tried<SplitKernel, &gemm::kSplitAmxKernel>(testable_split_kernels(),
+                                                    supported_split_kernels());
 }
 #endif
 

@@ -15,6 +15,7 @@ export const TARGETS = [
   'checkpoint',
   'model_config',
   'torchscript_archive',
+  'exported',
 ];
 
 /** Debian's clang 14 is what it is tried with; any later one will do. */

@@ -1,4 +1,5 @@
 import type { ModelTrial } from '../native/engine';
+import { printable } from '../printable';
 import { type ModelSettings, ModelSettingsError } from './model-settings';
 
 /** Rounding that a sum of float32 probabilities may have. */
@@ -60,7 +61,7 @@ function findMisfit(
 ): string | null {
   const [first] = trial.outputs;
   if (first === undefined) {
-    return `window_length: ${modelFile} cannot run a window of ${windowLength} samples: ${trial.error}`;
+    return `window_length: ${modelFile} cannot run a window of ${windowLength} samples: ${printable(trial.error)}`;
   }
   if (first.length !== classes.length) {
     return (

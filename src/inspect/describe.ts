@@ -1,9 +1,12 @@
+import { printable } from '../printable';
 import type { ModelReport } from './inspect-model';
 
 const LABEL_WIDTH = 11;
 /** Of the operators that are used most, in text; --json has all. */
 const SHOWN_OPERATORS = 12;
 const SHOWN_LABELS = 10;
+/** Characters: the names of operators and outputs are the file's. */
+const LONGEST_LINE = 10_000;
 
 /** A report in words, a line each. */
 export function describeReport(report: ModelReport): string {
@@ -33,7 +36,7 @@ export function describeReport(report: ModelReport): string {
   for (const warning of report.warnings) rows.push(['warning', warning]);
   rows.push(report.problem ? ['refused', report.problem] : ['loads', 'yes']);
   const lines = rows.map(([label, text]) => `  ${label.padEnd(LABEL_WIDTH)}${text}`);
-  return [report.name, ...lines, ''].join('\n');
+  return `${[report.name, ...lines].map((line) => printable(line, LONGEST_LINE)).join('\n')}\n`;
 }
 
 function describeOutputs({ labels, program, loaded }: ModelReport): string {

@@ -1,6 +1,7 @@
 /** Pages of which no command is run, and why. */
 export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
   'bench/README.md': 'benchmarks take minutes, and set up what they compare with',
+  'docs/export.md': 'needs a Python with torch and transformers',
   'models/eeg/README.md': 'trains for hours, on recordings that are not in the repository',
   'models/sentiment/README.md': 'Python with transformers',
   'models/training/sentiment/README.md':

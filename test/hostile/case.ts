@@ -6,10 +6,14 @@ import { FIXTURES } from '../helpers/service';
 export interface HostileCase {
   readonly name: string;
   readonly service: 'sentiment' | 'eeg';
-  /** Under test/fixtures: what the folder is a copy of. */
-  readonly base: string;
+  /** Under test/fixtures: what the folder is a copy of. null: it is empty. */
+  readonly base: string | null;
+  /** Of a signal model: its file. Default: eeg_model.pt. */
+  readonly file?: string;
   /** Makes it hostile. `folder` holds nothing but a copy of `base`, and lies in a folder of its own. */
   readonly make: (folder: string) => void;
+  /** request: it loads, and each request fails. Default: load. */
+  readonly failsAt?: 'load' | 'request';
   /** The load error: it names the file, and the key where there is one. */
   readonly error: RegExp;
 }
@@ -28,7 +32,7 @@ export function textCases(base: string, damages: readonly Damage[]): readonly Ho
 
 /** Copies the good model, then damages the copy. */
 export function build({ base, make }: HostileCase, folder: string): void {
-  cpSync(path.join(FIXTURES, base), folder, { recursive: true });
+  if (base !== null) cpSync(path.join(FIXTURES, base), folder, { recursive: true });
   make(folder);
 }
 

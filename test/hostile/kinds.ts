@@ -1,6 +1,9 @@
 import type { HostileCase } from './case';
 import { CONFIGS } from './config';
 import { EEG_SETTINGS } from './eeg-settings';
+import { EXPORTED_CONTAINERS } from './exported-containers';
+import { EXPORTED_GRAPHS } from './exported-graphs';
+import { EXPORTED_OPERATORS } from './exported-operators';
 import { PICKLES } from './pickles';
 import { SAFETENSORS } from './safetensors';
 import { SENTENCE_PIECES } from './sentencepiece';
@@ -16,4 +19,7 @@ export const KINDS: Readonly<Record<string, readonly HostileCase[]>> = {
   'SentencePiece models': SENTENCE_PIECES,
   pickles: PICKLES,
   'eeg_model.json': EEG_SETTINGS,
+  'archives of torch.export': EXPORTED_CONTAINERS,
+  'graphs of torch.export': EXPORTED_GRAPHS,
+  'operators of exported programs': EXPORTED_OPERATORS,
 };

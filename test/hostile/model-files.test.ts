@@ -41,14 +41,15 @@ it('has at least 150 of them, each with a name of its own', () => {
 
 describe.each(Object.entries(KINDS))('of %s', (_kind, cases) => {
   it.each(cases.map((one) => [one.name, one] as const))(
-    '%s is a load error',
+    '%s is a named error',
     async (_name, one) => {
       const place = path.join(mkdtempSync(path.join(temporary, 'case-')), 'model');
       mkdirSync(place);
       build(one, place);
-      const model = one.service === 'eeg' ? path.join(place, 'eeg_model.pt') : place;
+      const model = one.service === 'eeg' ? path.join(place, one.file ?? 'eeg_model.pt') : place;
       const { error, code, ms, peak } = await loader.load({ service: one.service, place: model });
-      expect([code, error]).toEqual(['MODEL_LOAD_FAILED', expect.stringMatching(one.error)]);
+      const expected = one.failsAt === 'request' ? 'INFERENCE_FAILED' : 'MODEL_LOAD_FAILED';
+      expect([code, error]).toEqual([expected, expect.stringMatching(one.error)]);
       expect(error).not.toMatch(/\n/);
       expect(ms).toBeLessThan(MOST_MS);
       expect(peak - idle).toBeLessThan(MOST_BYTES);

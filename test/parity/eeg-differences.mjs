@@ -1,7 +1,8 @@
 // The largest difference to torch of a probability, for each EEG fixture, of the built service's own
-// classifier: every golden window alone, then all of them twice at once.
+// classifier: every golden window alone, then all of them twice at once. TorchScript first, then
+// torch.export, then the versions of torch.export.
 //   npm run build && node test/parity/eeg-differences.mjs
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -9,9 +10,20 @@ const require = createRequire(import.meta.url);
 const { EegClassifier } = require('../../dist/eeg/eeg-classifier.js');
 const { softmax } = require('../../dist/numeric/activations.js');
 
-const fixture = (name) => fileURLToPath(new URL(`../fixtures/eeg/${name}`, import.meta.url));
-const { windows } = JSON.parse(readFileSync(fixture('windows.json'), 'utf8'));
-const { models } = JSON.parse(readFileSync(fixture('golden.json'), 'utf8'));
+const fixture = (name) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+const readJson = (name) => JSON.parse(readFileSync(fixture(name), 'utf8'));
+const { windows } = readJson('eeg/windows.json');
+const models = ['eeg', 'exported/signals'].flatMap((folder) =>
+  readJson(`${folder}/golden.json`).models.map((model) => ({
+    ...model,
+    file: `${folder}/${model.file}`,
+  })),
+);
+for (const name of readdirSync(fixture('exported/versions'))) {
+  if (!name.endsWith('.pt2')) continue;
+  const { answers } = readJson(`exported/versions/${name.slice(0, name.indexOf('-'))}.json`);
+  models.push({ file: `exported/versions/${name}`, answers });
+}
 
 const SCHEDULING = {
   workers: 2,
@@ -35,8 +47,8 @@ for (const { file, answers } of models) {
       largest = Math.max(largest, Math.abs(probability - answers[index].probabilities[i]));
     }
   };
-  for (const index of windows.keys()) await check(index);
-  await Promise.all([...windows.keys(), ...windows.keys()].map(check));
+  for (const index of answers.keys()) await check(index);
+  await Promise.all([...answers.keys(), ...answers.keys()].map(check));
   await classifier.close();
   console.log(`${file}: ${largest.toExponential(1)}, batches of up to ${largestBatch}`);
 }

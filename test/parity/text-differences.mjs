@@ -40,7 +40,8 @@ for (const name of readdirSync(fixture('models'))) {
   for (const [row, text] of texts.entries()) await check(text, row);
   await Promise.all(texts.map(check));
   await engine.close();
-  const type = source.type === 'text-classification' ? source.modelType : 'TorchScript';
+  const program = name.startsWith('exported-') ? `torch.export, ${name.slice(9)}` : 'TorchScript';
+  const type = source.type === 'text-classification' ? source.modelType : program;
   worst.set(type, Math.max(worst.get(type) ?? 0, difference));
   console.log(`${name}: ${difference.toExponential(1)}`);
 }

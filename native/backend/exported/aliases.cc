@@ -86,13 +86,15 @@ void Aliases::look_at(const Graph& graph, const Node& node) {
     const auto index = schema.argumentIndexWithName(name);
     const auto* alias =
         index ? schema.arguments()[static_cast<size_t>(*index)].alias_info() : nullptr;
-    if (alias == nullptr && !shares_all) continue;
+    const bool is_written =
+        index && writes_to(*op, node, schema.arguments()[static_cast<size_t>(*index)]);
+    if (alias == nullptr && !shares_all && !is_written) continue;
     std::vector<std::string> values;
     collect(argument, values);
     for (const std::string& value : values) {
       const Class given = class_of(graph, value);
-      if (alias != nullptr && alias->isWrite()) written_[given] = true;
-      if (!shares) continue;
+      if (is_written) written_[given] = true;
+      if (!shares || (alias == nullptr && !shares_all)) continue;
       for (const std::string& result : results) unite(class_of(graph, result), given);
     }
   }

@@ -22,8 +22,38 @@ using Bytes = std::span<const std::byte>;
 constexpr const char* kExportAgain =
     ": export the model again with torch.export.save of PyTorch 2.6 to 2.15";
 
-/// The largest models have some thousand nodes of 2 or 3 kB, most of it for error messages.
+/// The largest models have some thousand nodes of 2 or 3 kB, most of it for error messages: a
+/// hundred values each. A value takes up to a hundred bytes of memory.
 constexpr size_t kMostJson = 256U << 20U;
+constexpr size_t kMostValues = 5'000'000;
+
+/// Many of LibTorch's loops take no more.
+constexpr size_t kMostDimensions = 64;
+
+/// Strides of 0 repeat numbers: to this many bytes, beyond those that there are.
+constexpr size_t kMostRepeated = 16U << 20U;
+
+void require_few_values(std::string_view json) {
+  size_t values = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    if (json[i] == '"') in_string = !in_string;
+    if (json[i] == '\\' && in_string) ++i;
+    if (json[i] == ',' && !in_string) ++values;
+  }
+  if (values > kMostValues) throw LoadError("holds more values of JSON than any that is written");
+}
+
+void require_stored(const std::map<std::string, at::Tensor>& tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    size_t bytes = 0;
+    const bool overflows =
+        __builtin_mul_overflow(static_cast<size_t>(tensor.numel()), tensor.element_size(), &bytes);
+    if (overflows || (bytes > kMostRepeated && bytes > tensor.storage().nbytes())) {
+      throw LoadError(name + ": is larger than what the file holds of it");
+    }
+  }
+}
 
 class Records {
  public:
@@ -83,7 +113,8 @@ class Records {
 };
 
 std::vector<int64_t> integers(const Field& list) {
-  std::vector<int64_t> values(list.array_size());
+  if (list.array_size() > kMostDimensions) list.refuse("expected 64 dimensions or fewer");
+  std::vector<int64_t> values(list.size());
   for (size_t i = 0; i < values.size(); ++i) values[i] = list.at(i)["as_int"].integer();
   return values;
 }
@@ -120,6 +151,7 @@ NamedTensors stored_tensors(const Records& records, const std::string& folder,
   NamedTensors tensors;
   if (!records.has(folder + config)) return tensors;
   try {
+    require_few_values(records.text(folder + config));
     const hf::JsonDocument document(records.text(folder + config));
     const Field root(document.root());
     const Field entries = root["config"];
@@ -206,7 +238,11 @@ ExportedArchive open_exported_archive(const std::string& path) {
   auto file = std::make_shared<const MappedFile>(path);
   const std::string name = file->name();
   try {
-    return read(Records(std::move(file)));
+    ExportedArchive archive = read(Records(std::move(file)));
+    require_few_values(archive.graph);
+    require_stored(archive.weights);
+    require_stored(archive.constants);
+    return archive;
   } catch (const LoadError& error) {
     throw LoadError(name + ": " + error.what());
   }

@@ -4,6 +4,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "exported/operator_list.h"
@@ -153,7 +154,11 @@ std::unique_ptr<Program> load_exported(const std::string& path, const ComputeOpt
   const std::string file = name_of(path);
   require_kernel(compute.dtype);
   limit_tensors();
-  const RunLimit limit(compute, file);  // what depends on no input is computed now
+  // What depends on no input is computed now. Beside it, weights are read and packed.
+  std::error_code no_file;  // a load error to come
+  const auto size = std::filesystem::file_size(path, no_file);
+  constexpr size_t kOfWeights = 3;
+  const RunLimit limit(compute, file, no_file ? 0 : kOfWeights * size);
   try {
     const c10::InferenceMode inference_mode;
     return std::make_unique<ExportedProgram>(read_program(path), compute);

@@ -5,6 +5,29 @@
 namespace backend {
 
 using hf::JsonKind;
+using hf::JsonValue;
+
+namespace {
+
+/// Adds to `place` where `value` lies below `from`. Looked for when something is wrong alone.
+bool find_place(JsonValue from, JsonValue value, std::string& place) {
+  if (from == value) return true;
+  const bool is_object = from.kind() == JsonKind::kObject;
+  const size_t before = place.size();
+  for (size_t i = 0; i < from.length(); ++i) {
+    if (is_object) {
+      if (!place.empty()) place += '.';
+      place += from.key(i);
+    } else {
+      place += "[" + std::to_string(i) + "]";
+    }
+    if (find_place(from.at(i), value, place)) return true;
+    place.resize(before);
+  }
+  return false;
+}
+
+}  // namespace
 
 Field Field::operator[](std::string_view key) const {
   if (const auto field = find(key)) return *field;
@@ -16,7 +39,7 @@ std::optional<Field> Field::find(std::string_view key) const {
   for (size_t i = 0; i < value_.length(); ++i) {
     if (value_.key(i) != key) continue;
     if (value_.at(i).kind() == JsonKind::kNull) return std::nullopt;
-    return Field(value_.at(i), this, value_.key(i), i);
+    return Field(root_, value_.at(i));
   }
   return std::nullopt;
 }
@@ -37,7 +60,15 @@ std::string_view Field::alternative() const {
   return value_.key(0);
 }
 
-Field Field::of_alternative() const { return {value_.at(0), this, alternative(), 0}; }
+Field Field::at(size_t index) const {
+  if (index >= size()) refuse("has no entry " + std::to_string(index));
+  return {root_, value_.at(index)};
+}
+
+Field Field::of_alternative() const {
+  alternative();
+  return {root_, value_.at(0)};
+}
 
 int64_t Field::integer() const {
   require(JsonKind::kInteger, "an integer");
@@ -70,15 +101,9 @@ void Field::require(JsonKind kind, const char* expected) const {
 }
 
 void Field::refuse(const std::string& problem) const {
-  const std::string where = place();
-  throw LoadError(where.empty() ? problem : where + ": " + problem);
-}
-
-std::string Field::place() const {
-  if (parent_ == nullptr) return {};
-  const std::string before = parent_->place();
-  if (key_.data() == nullptr || key_.empty()) return before + "[" + std::to_string(index_) + "]";
-  return before.empty() ? std::string(key_) : before + "." + std::string(key_);
+  std::string place;
+  find_place(root_, value_, place);
+  throw LoadError(place.empty() ? problem : place + ": " + problem);
 }
 
 }  // namespace backend

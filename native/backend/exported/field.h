@@ -11,19 +11,19 @@
 
 namespace backend {
 
-/// A value and where it is. Lives no longer than the field that it is part of.
+/// A value and the document that it is part of, which has to outlive it.
 class Field {
  public:
-  explicit Field(hf::JsonValue root) : value_(root) {}
+  explicit Field(hf::JsonValue root) : root_(root), value_(root) {}
 
   /// Of an object. Throws LoadError when it is not there.
   Field operator[](std::string_view key) const;
   /// The same; nothing when it is not there, or null.
   std::optional<Field> find(std::string_view key) const;
 
-  /// Of an object or an array: how many, and one of them.
+  /// Of an object or an array: how many, and one of them. Throws LoadError where there is none.
   size_t size() const;
-  Field at(size_t index) const { return {value_.at(index), this, {}, index}; }
+  Field at(size_t index) const;
   std::string_view key(size_t index) const { return value_.key(index); }
 
   /// An object of one entry, which says by its key what it is.
@@ -45,16 +45,12 @@ class Field {
   [[noreturn]] void refuse(const std::string& problem) const;
 
  private:
-  Field(hf::JsonValue value, const Field* parent, std::string_view key, size_t index)
-      : value_(value), parent_(parent), key_(key), index_(index) {}
+  Field(hf::JsonValue root, hf::JsonValue value) : root_(root), value_(value) {}
 
   void require(hf::JsonKind kind, const char* expected) const;
-  std::string place() const;
 
+  hf::JsonValue root_;
   hf::JsonValue value_;
-  const Field* parent_ = nullptr;
-  std::string_view key_;
-  size_t index_ = 0;
 };
 
 }  // namespace backend

@@ -83,25 +83,64 @@ const std::unordered_map<std::string_view, ReadArgument>& readers() {
         {"as_memory_format", memory_format_of},
         {"as_layout", layout_of},
         {"as_device", device},
-        {"as_graph",
-         [](const Field& value) {
-           return std::make_shared<const Graph>(read_graph(value["graph"]));
-         }},
     };
   }();
   return *readers;
 }
 
-Node read_node(const Field& field) {
+/// Reads graphs, and counts the nodes of all of them.
+class GraphReader {
+ public:
+  Argument argument(const Field& field) {
+    const std::string_view kind = field.alternative();
+    if (kind == "as_graph") {
+      const Field inner = field.of_alternative();
+      return std::make_shared<const Graph>(graph(inner["graph"]));
+    }
+    const auto reader = readers().find(kind);
+    if (reader == readers().end()) {
+      field.refuse("is of the kind " + std::string(kind) + ", which is not supported");
+    }
+    return reader->second(field.of_alternative());
+  }
+
+  Graph graph(const Field& field) {
+    Graph graph{
+        .inputs = arguments(field["inputs"]), .outputs = arguments(field["outputs"]), .nodes = {}};
+    const Field nodes = field["nodes"];
+    nodes_ += nodes.array_size();
+    if (nodes_ > kMostNodes) {
+      nodes.refuse("holds, with those before it, " + std::to_string(nodes_) +
+                   " nodes, more than the " + std::to_string(kMostNodes) + " that are allowed");
+    }
+    graph.nodes.reserve(nodes.size());
+    for (size_t i = 0; i < nodes.size(); ++i) graph.nodes.push_back(node(nodes.at(i)));
+    return graph;
+  }
+
+ private:
+  Node node(const Field& field);
+
+  std::vector<Argument> arguments(const Field& list) {
+    std::vector<Argument> arguments;
+    arguments.reserve(list.array_size());
+    for (size_t i = 0; i < list.size(); ++i) arguments.push_back(argument(list.at(i)));
+    return arguments;
+  }
+
+  size_t nodes_ = 0;
+};
+
+Node GraphReader::node(const Field& field) {
   Node node{.name = {}, .target = std::string(field["target"].text()), .inputs = {}, .outputs = {}};
   const Field inputs = field["inputs"];
   for (size_t i = 0; i < inputs.array_size(); ++i) {
     const Field input = inputs.at(i);
-    node.inputs.emplace_back(input["name"].text(), read_argument(input["arg"]));
+    node.inputs.emplace_back(input["name"].text(), argument(input["arg"]));
   }
   const Field outputs = field["outputs"];
   for (size_t i = 0; i < outputs.array_size(); ++i) {
-    node.outputs.push_back(read_argument(outputs.at(i)));
+    node.outputs.push_back(argument(outputs.at(i)));
   }
   // Since schema 8.15; before, a node has no name but that of what it gives.
   if (const auto name = field.find("name")) {
@@ -112,36 +151,10 @@ Node read_node(const Field& field) {
   return node;
 }
 
-std::vector<Argument> read_arguments(const Field& list) {
-  std::vector<Argument> arguments;
-  arguments.reserve(list.array_size());
-  for (size_t i = 0; i < list.size(); ++i) arguments.push_back(read_argument(list.at(i)));
-  return arguments;
-}
-
 }  // namespace
 
-Argument read_argument(const Field& argument) {
-  const std::string_view kind = argument.alternative();
-  const auto reader = readers().find(kind);
-  if (reader == readers().end()) {
-    argument.refuse("is of the kind " + std::string(kind) + ", which is not supported");
-  }
-  return reader->second(argument.of_alternative());
-}
+Argument read_argument(const Field& argument) { return GraphReader().argument(argument); }
 
-Graph read_graph(const Field& field) {
-  Graph graph{.inputs = read_arguments(field["inputs"]),
-              .outputs = read_arguments(field["outputs"]),
-              .nodes = {}};
-  const Field nodes = field["nodes"];
-  if (nodes.array_size() > kMostNodes) {
-    nodes.refuse("holds " + std::to_string(nodes.size()) + " nodes, more than the " +
-                 std::to_string(kMostNodes) + " that are allowed");
-  }
-  graph.nodes.reserve(nodes.size());
-  for (size_t i = 0; i < nodes.size(); ++i) graph.nodes.push_back(read_node(nodes.at(i)));
-  return graph;
-}
+Graph read_graph(const Field& graph) { return GraphReader().graph(graph); }
 
 }  // namespace backend

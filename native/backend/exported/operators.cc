@@ -44,17 +44,22 @@ constexpr std::array kOfExportedPrograms{
     "aten::squeeze_copy",
     "aten::slice_copy",
     "aten::unfold_copy",
-    "aten::mkldnn_rnn_layer",
     "aten::_thnn_fused_lstm_cell",
     "aten::_thnn_fused_gru_cell",
     "aten::glu_jvp",
 };
 
-/// No allow-list may open these: they take a pointer, read or write files, or change what is
-/// shared with other models.
-constexpr std::array kNever{
-    "aten::set_",       "aten::set", "aten::from_file", "aten::resize_", "aten::_resize_output_",
-    "aten::resize_as_", "aten::save"};
+/// No allow-list may open these: they take a pointer, read or write files, change what is shared
+/// with other models, or reach beyond their tensors.
+constexpr std::array kNever{"aten::set_",
+                            "aten::set",
+                            "aten::from_file",
+                            "aten::resize_",
+                            "aten::_resize_output_",
+                            "aten::resize_as_",
+                            "aten::save",
+                            "aten::_reshape_alias",
+                            "aten::mkldnn_rnn_layer"};
 
 bool contains(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -171,7 +176,6 @@ bool may_return_its_input(const c10::OperatorHandle& op) {
                               "aten::resolve_conj",
                               "aten::resolve_neg",
                               "aten::_unsafe_view",
-                              "aten::_reshape_alias",
                               "aten::_reshape_from_tensor",
                               "aten::positive",
                               "aten::sum_to_size",
@@ -181,6 +185,20 @@ bool may_return_its_input(const c10::OperatorHandle& op) {
                               "aten::moveaxis",
                               "aten::ravel"};
   return contains(kThese, std::string_view(op.operator_name().name));
+}
+
+bool writes_to(const c10::OperatorHandle& op, const Node& node, const c10::Argument& argument) {
+  if (argument.alias_info() != nullptr && argument.alias_info()->isWrite()) return true;
+  // These say nothing of it in their schemas: in training, statistics follow the batch.
+  constexpr std::array kNormalizations{"aten::batch_norm", "aten::native_batch_norm",
+                                       "aten::instance_norm"};
+  if (!contains(kNormalizations, std::string_view(op.operator_name().name))) return false;
+  if (argument.name() != "running_mean" && argument.name() != "running_var") return false;
+  return !std::ranges::any_of(node.inputs, [](const auto& input) {
+    const auto* value = std::get_if<bool>(&input.second);
+    const bool is_mode = input.first == "training" || input.first == "use_input_stats";
+    return is_mode && value != nullptr && !*value;
+  });
 }
 
 bool is_identity(const c10::OperatorHandle& op, const Node& node) {

@@ -33,6 +33,9 @@ bool leaves_memory_as_it_was(const c10::OperatorHandle& op);
 /// Whether it may give back what it is given, or a part of it, and its schema does not say so.
 bool may_return_its_input(const c10::OperatorHandle& op);
 
+/// Whether the node may write to what it is given as this argument of its operator.
+bool writes_to(const c10::OperatorHandle& op, const Node& node, const c10::Argument& argument);
+
 /// Whether the node gives back its input: dropout outside of training, what autograd alone needs.
 bool is_identity(const c10::OperatorHandle& op, const Node& node);
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "exported/packed_layer.h"
+#include "exported/preconditions.h"
 #include "exported/symbolic.h"
 
 namespace backend {
@@ -62,6 +63,7 @@ struct Step {
   std::vector<Result> results;
   std::vector<size_t> written;  ///< operands whose memory it writes to
   bool zeroes = false;          ///< its result begins as whatever lay in that memory
+  Precondition precondition = nullptr;
 };
 
 struct Plan {

@@ -8,6 +8,7 @@
 #include "exported/fusion.h"
 #include "exported/linear_nodes.h"
 #include "exported/operators.h"
+#include "exported/preconditions.h"
 #include "exported/scope.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
@@ -78,9 +79,9 @@ class Builder {
               .zeroes = leaves_memory_as_it_was(op)};
     const auto& arguments = op.schema().arguments();
     for (size_t i = 0; i < arguments.size(); ++i) {
-      const auto* alias = arguments[i].alias_info();
-      if (alias != nullptr && alias->isWrite()) step.written.push_back(i);
+      if (writes_to(op, node, arguments[i])) step.written.push_back(i);
     }
+    step.precondition = precondition_of(op);
     if (step.written.empty() && can_fold(scope, node, op, step)) return fold(scope, node, step);
     if (fuses_with_step_before(scope, node, op, step)) return;
     if (auto packed = packed_call(op, step.operands, options_.layers)) step.call = *packed;

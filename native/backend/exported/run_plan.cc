@@ -26,14 +26,17 @@ class Run {
     for (const Step& step : plan_.steps) {
       check_run_limit();
       stack_.clear();
-      for (const Operand& operand : step.operands) stack_.push_back(value_of(operand));
-      require_own_memory(step);
       try {
+        for (const Operand& operand : step.operands) stack_.push_back(value_of(operand));
+        require_own_memory(step);
+        if (step.precondition != nullptr) step.precondition(stack_);
         std::visit([&](const auto& call) { make(call, step); }, step.call);
+        keep_results(step);
       } catch (const c10::Error&) {
         throw std::runtime_error(step.name + ": " + message_of_current_exception());
+      } catch (const engine::BackendError& error) {
+        throw engine::BackendError(step.name + ": " + error.what());
       }
-      keep_results(step);
     }
     std::vector<IValue> outputs;
     outputs.reserve(plan_.outputs.size());
@@ -106,11 +109,16 @@ class Run {
   void require_own_memory(const Step& step) const {
     for (const size_t index : step.written) {
       const IValue& value = stack_[index];
-      if (!value.isTensor() || !value.toTensor().defined()) continue;
-      const at::Tensor& tensor = value.toTensor();
-      if (!tensor.has_storage() || shared_.contains(tensor)) {
-        throw engine::BackendError(step.name + ": writes to a weight of the model");
-      }
+      if (value.isTensor()) require_own_memory(value.toTensor());
+      if (!value.isTensorList()) continue;
+      for (const at::Tensor& tensor : value.toTensorVector()) require_own_memory(tensor);
+    }
+  }
+
+  void require_own_memory(const at::Tensor& tensor) const {
+    if (!tensor.defined()) return;
+    if (!tensor.has_storage() || shared_.contains(tensor)) {
+      throw engine::BackendError("writes to a weight of the model");
     }
   }
 
@@ -163,21 +171,21 @@ class Run {
 
   void keep_results(const Step& step) {
     if (stack_.size() != step.results.size()) {
-      throw engine::BackendError(step.name + ": gave " + std::to_string(stack_.size()) +
-                                 " results, expected " + std::to_string(step.results.size()));
+      throw engine::BackendError("gave " + std::to_string(stack_.size()) + " results, expected " +
+                                 std::to_string(step.results.size()));
     }
-    for (size_t i = 0; i < stack_.size(); ++i) keep(std::move(stack_[i]), step.results[i], step);
+    for (size_t i = 0; i < stack_.size(); ++i) keep(std::move(stack_[i]), step.results[i]);
   }
 
-  void keep(IValue value, const Result& result, const Step& step) {
+  void keep(IValue value, const Result& result) {
     if (!result.is_list) {
       if (!result.slots.empty() && result.slots[0]) values_[*result.slots[0]] = std::move(value);
       return;
     }
     const auto elements = value.toListRef();
     if (elements.size() != result.slots.size()) {
-      throw engine::BackendError(step.name + ": gave " + std::to_string(elements.size()) +
-                                 " tensors, expected " + std::to_string(result.slots.size()));
+      throw engine::BackendError("gave " + std::to_string(elements.size()) + " tensors, expected " +
+                                 std::to_string(result.slots.size()));
     }
     for (size_t i = 0; i < elements.size(); ++i) {
       if (result.slots[i]) values_[*result.slots[i]] = elements[i];

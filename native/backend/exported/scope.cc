@@ -1,5 +1,7 @@
 #include "exported/scope.h"
 
+#include <ATen/core/jit_type.h>
+
 #include <type_traits>
 #include <utility>
 
@@ -9,6 +11,29 @@
 namespace backend {
 
 using c10::IValue;
+
+namespace {
+
+/// To LibTorch these are integers, by which it looks into tables without a look at them.
+void require_enumerator(const Argument& argument, const c10::Argument& expected,
+                        const std::string& user) {
+  const c10::TypePtr& declared = expected.real_type();
+  const auto optional = declared->cast<c10::OptionalType>();
+  const c10::TypeKind kind = (optional ? optional->getElementType() : declared)->kind();
+  if (std::holds_alternative<std::monostate>(argument)) return;
+  const auto require = [&](bool is_one, const char* what) {
+    if (!is_one) throw LoadError(user + ": " + expected.name() + ": expected " + what);
+  };
+  if (kind == c10::TypeKind::ScalarTypeType) {
+    require(std::holds_alternative<c10::ScalarType>(argument), "a type of numbers");
+  } else if (kind == c10::TypeKind::LayoutType) {
+    require(std::holds_alternative<c10::Layout>(argument), "a layout");
+  } else if (kind == c10::TypeKind::MemoryFormatType) {
+    require(std::holds_alternative<c10::MemoryFormat>(argument), "a memory format");
+  }
+}
+
+}  // namespace
 
 Scope::Scope(const Graph& graph) : graph_(graph) {
   for (const Node& node : graph.nodes) {
@@ -53,6 +78,7 @@ Operand Scope::operand_of(const Argument& argument, const c10::Argument* expecte
   if (const auto* list = std::get_if<ArgumentList>(&argument)) {
     return operand_of_list(*list, expected, user);
   }
+  if (expected != nullptr) require_enumerator(argument, *expected, user);
   Operand operand;
   operand.expected = expected;
   if (const auto* value = std::get_if<ValueName>(&argument)) {

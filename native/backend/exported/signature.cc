@@ -32,6 +32,9 @@ Extent extent_of(const Field& constraints, const std::string& symbol) {
   return as_meant(extent);
 }
 
+/// Many of LibTorch's loops take no more.
+constexpr size_t kMostDimensions = 64;
+
 UserInput user_input(const std::string& name, const Field& program) {
   const Field values = program["graph_module"]["graph"]["tensor_values"];
   const Field meta = values[name];
@@ -40,6 +43,7 @@ UserInput user_input(const std::string& name, const Field& program) {
   std::vector<Extent>& extents = user.input.sizes.emplace();
   const Field sizes = meta["sizes"];
   const Field constraints = program["range_constraints"];
+  if (sizes.array_size() > kMostDimensions) sizes.refuse("expected 64 dimensions or fewer");
   for (size_t i = 0; i < sizes.array_size(); ++i) {
     const Field size = sizes.at(i);
     if (size.alternative() == "as_int") {
@@ -127,8 +131,14 @@ std::vector<std::string> keys_of(const Field& tree) {
   return keys;
 }
 
+/// What an answer would be named by.
+constexpr size_t kMostName = 1000;
+
 void collect_leaves(const Field& tree, const std::string& name, std::vector<std::string>& leaves) {
   const Field children = tree["children_spec"];
+  if (name.size() > kMostName) {
+    tree.refuse("names an output by more than " + std::to_string(kMostName) + " letters");
+  }
   if (!tree.find("type")) {
     leaves.push_back(name);
     return;
@@ -147,9 +157,14 @@ std::vector<std::string> output_names(const Field& program) {
   const Field call = calls.at(0);
   const auto signature = call.find("signature");
   if (!signature) return names;
-  const hf::JsonDocument document((*signature)["out_spec"].text());
-  const Field root(document.root());
-  collect_leaves(root.at(1), "", names);
+  const Field spec = (*signature)["out_spec"];
+  try {
+    const hf::JsonDocument document(spec.text());
+    const Field root(document.root());
+    collect_leaves(root.at(1), "", names);
+  } catch (const std::runtime_error& error) {  // LoadError, hf::Error
+    spec.refuse(error.what());
+  }
   return names;
 }
 

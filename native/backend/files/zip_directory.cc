@@ -161,6 +161,9 @@ std::vector<ZipRecord> read_zip_directory(std::span<const std::byte> bytes,
     if (method == kStored && entry.size != entry.packed_size) {
       throw LoadError(name + ": its zip record has two sizes");
     }
+    if (method == kDeflated && most_unpacked == 0) {
+      throw LoadError(name + ": is compressed, as no record of such a file is");
+    }
     if (method == kDeflated && (entry.size > most_unpacked - unpacked)) {
       throw LoadError(name + ": unpacks to more than the " + std::to_string(most_unpacked >> 20U) +
                       " MiB that are allowed");

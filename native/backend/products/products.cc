@@ -35,7 +35,7 @@ constexpr int64_t kLine = 64 / sizeof(float);
 /// outputs.
 at::Tensor rows_apart(const at::Tensor& input) {
   constexpr int64_t kFew = 4;
-  const at::Tensor x = contiguous_rows(input);
+  at::Tensor x = contiguous_rows(input);
   const int64_t bytes = x.stride(0) * static_cast<int64_t>(sizeof(float));
   if (bytes % kSetsApart != 0 || x.size(0) <= kFew) return x;
   const at::Tensor apart = at::empty({x.size(0), x.size(1) + kLine}, x.options());

@@ -74,8 +74,7 @@ constexpr std::array kAten{
     "block_diag chunk split split_with_sizes tensor_split hsplit vsplit dsplit unsafe_chunk "
     "unsafe_split unsafe_split_with_sizes unbind select slice narrow diagonal diag diag_embed "
     "diagflat tril triu tril_indices triu_indices meshgrid cartesian_prod combinations atleast_1d "
-    "atleast_2d atleast_3d contiguous clone _unsafe_view _reshape_alias "
-    "view_as_real view_as_complex",
+    "atleast_2d atleast_3d contiguous clone _unsafe_view view_as_real view_as_complex",
     // By index.
     "index index_select index_add index_copy index_fill index_put index_reduce gather scatter "
     "scatter_add scatter_reduce take take_along_dim put masked_select masked_scatter nonzero "

@@ -78,14 +78,15 @@ class LimitedAllocator final : public c10::Allocator {
 
 }  // namespace
 
-RunLimit::RunLimit(const ComputeOptions& compute, std::string tried)
+RunLimit::RunLimit(const ComputeOptions& compute, std::string tried, size_t beside)
     : progress_(compute.progress),
       tried_(std::move(tried)),
       run_limit_(compute.run_limit),
+      most_memory_(kTrialMemory + beside),
       bounds_(std::make_shared<RunBounds>()),
       guard_(kPlace, bounds_) {
   bounds_->end = Clock::now() + compute.run_limit;
-  if (!tried_.empty()) bounds_->most_resident = resident_memory() + kTrialMemory;
+  if (!tried_.empty()) bounds_->most_resident = resident_memory() + most_memory_;
   if (progress_) progress_->began();
 }
 
@@ -97,7 +98,7 @@ void RunLimit::throw_if_reached() const {
   if (bounds_->time_was_up) throw engine::RunTimeout(run_limit_);
   if (!bounds_->memory_was_short) return;
   throw LoadError(tried_ + ": forward() asked for more than " +
-                  std::to_string(kTrialMemory >> 20U) + " MiB of memory when it was tried");
+                  std::to_string(most_memory_ >> 20U) + " MiB of memory when it was tried");
 }
 
 std::string too_slow(const std::string& file, std::chrono::milliseconds limit) {

@@ -4,6 +4,7 @@
 #include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,8 +21,8 @@ struct RunBounds;
 class RunLimit {
  public:
   /// `tried`: the name of a file whose model is being tried, which may not make the process grow by
-  /// more than 1 GiB.
-  explicit RunLimit(const ComputeOptions& compute, std::string tried = {});
+  /// more than 1 GiB and what is allowed beside it: `beside`, in bytes.
+  explicit RunLimit(const ComputeOptions& compute, std::string tried = {}, size_t beside = 0);
   ~RunLimit();
   RunLimit(const RunLimit&) = delete;
   RunLimit& operator=(const RunLimit&) = delete;
@@ -34,6 +35,7 @@ class RunLimit {
   std::shared_ptr<LoadProgress> progress_;
   std::string tried_;
   std::chrono::milliseconds run_limit_;
+  size_t most_memory_;
   std::shared_ptr<RunBounds> bounds_;
   c10::DebugInfoGuard guard_;
 };

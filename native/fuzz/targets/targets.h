@@ -19,6 +19,8 @@ void checkpoint(std::string_view input);
 void model_config(std::string_view input);
 /// A TorchScript file, of which the archive is looked at before it is loaded.
 void torchscript_archive(std::string_view input);
+/// A file of torch.export.save, of which a plan is made.
+void exported(std::string_view input);
 
 /// The path of a file with this content, the same one each time. `name`: its name.
 std::string written(std::string_view content, const std::string& name);

@@ -20,7 +20,7 @@ pub enum Family {
     DebertaV2,
     /// tokenizer.json as it is, whatever class is named.
     TokenizerJson,
-    /// tokenizer.json as it is, where no class is named.
+    /// The same where no class is named.
     Unknown,
 }
 

@@ -2,6 +2,7 @@
 // of it on standard output. Whoever started it sees by its end which of them ended the process.
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const readline = require('node:readline');
+const { isDeepStrictEqual } = require('node:util');
 const { EegEngine, SentimentEngine } = require('../../../dist/index.js');
 
 const windowOf = (length) => Array.from({ length }, (_, i) => Math.sin(i / 5) * 20);
@@ -21,7 +22,9 @@ async function answerOf(service, place, dtype) {
       : await SentimentEngine.load({ ...options, modelDirectory: place, dtype });
   try {
     const input = service === 'eeg' ? windowOf(engine.windowLength) : 'A quiet, funny film.';
-    return await engine.classify(input);
+    const answer = await engine.classify(input);
+    const again = await engine.classify(input);
+    return { ...answer, repeats: isDeepStrictEqual(again, answer) };
   } finally {
     await engine.close();
   }

@@ -35,7 +35,7 @@ typedef enum hf_family {
   HF_CAMEMBERT = 5,
   HF_DEBERTA_V2 = 6,
   HF_TOKENIZER_JSON = 7,  // tokenizer.json as it is, whatever class is named
-  HF_UNKNOWN = 8          // tokenizer.json as it is, where none is named
+  HF_UNKNOWN = 8          // the same where no class is named
 } hf_family;
 
 // position_limit: tokens that the model's position table holds, special tokens included; SIZE_MAX

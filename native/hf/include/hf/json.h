@@ -30,6 +30,9 @@ class JsonValue {
 
   JsonKind kind() const { return static_cast<JsonKind>(hf_json_kind_of(value_)); }
 
+  // Whether it is the same place of the same document.
+  bool operator==(const JsonValue& other) const = default;
+
   // Each of its own kind; of others false, 0, 0.0, "" and 0.
   bool boolean() const { return hf_json_bool(value_); }
   int64_t integer() const { return hf_json_integer(value_); }

@@ -1,0 +1,71 @@
+// The products of linear layers in every number format, whether this processor is fast at it or
+// not.
+#include "encoder/nn/products.h"
+
+#include <ATen/ops/linear.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/sub.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace {
+
+using backend::Dtype;
+using backend::nn::make_product;
+
+/// The largest error of a product relative to the largest result.
+double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
+  constexpr int64_t kOutputs = 70, kFirst = 32, kCount = 35;
+  const at::Tensor weight = at::randn({kOutputs, x.size(1)}).to(stored);
+  const at::Tensor bias = at::randn({kOutputs});
+  const at::Tensor all =
+      at::linear(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble));
+  const at::Tensor wanted = all.narrow(1, kFirst, kCount);
+  const auto product = make_product(weight, bias, dtype);
+  const at::Tensor got = (*product)(x, kFirst, kCount, gemm::Activation::kNone);
+  const at::Tensor error = at::sub(got.to(at::kDouble), wanted).abs().max();
+  return error.item<double>() / wanted.abs().max().item<double>();
+}
+
+/// Rows end to end and with gaps, a few and many, so far apart that they are moved and not.
+TEST(Products, AreAsExactAsTheirFormat) {
+  const c10::InferenceMode inference_mode;
+  const std::pair<Dtype, double> limits[] = {{Dtype::kFloat32, 2e-6},
+                                             {Dtype::kBFloat16x3, 3e-5},
+                                             {Dtype::kBFloat16, 1e-2},
+                                             {Dtype::kInt8, 5e-2}};
+  for (const auto& [dtype, limit] : limits) {
+    for (const at::ScalarType stored : {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble}) {
+      for (const int64_t inputs : {48, 1024}) {
+        for (const int64_t rows : {1, 4, 5, 40}) {
+          const at::Tensor wide = at::randn({rows, 2 * inputs});
+          for (const at::Tensor& x : {at::randn({rows, inputs}), wide.narrow(1, 0, inputs)}) {
+            EXPECT_LT(worst_error(dtype, stored, x), limit)
+                << backend::name_of(dtype) << ", " << rows << " x " << inputs;
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Also of rows that are moved apart: whether they are depends on how many there are.
+TEST(Products, ARowHasTheSameBitsInAnyCompany) {
+  const c10::InferenceMode inference_mode;
+  constexpr int64_t kInputs = 1024, kOutputs = 40;
+  const at::Tensor x = at::randn({20, kInputs});
+  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16x3, Dtype::kBFloat16, Dtype::kInt8}) {
+    const auto product = make_product(at::randn({kOutputs, kInputs}), {}, dtype);
+    const auto multiply = [&](int64_t rows) {
+      return (*product)(x.narrow(0, 0, rows), 0, kOutputs, gemm::Activation::kNone);
+    };
+    const at::Tensor together = multiply(20);
+    for (const int64_t rows : {1, 3, 4, 5, 16, 17}) {
+      EXPECT_TRUE(multiply(rows).equal(together.narrow(0, 0, rows))) << backend::name_of(dtype);
+    }
+  }
+}
+
+}  // namespace
