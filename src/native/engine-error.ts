@@ -1,3 +1,4 @@
+import { printable } from '../printable';
 import type { EngineErrorCode } from './binding';
 import { ExpectedError } from './expected-error';
 
@@ -32,6 +33,6 @@ const MESSAGES = {
 export function errorOf(code: EngineErrorCode, message = ''): EngineError {
   return new EngineError(
     code,
-    code in MESSAGES ? MESSAGES[code as keyof typeof MESSAGES] : message,
+    code in MESSAGES ? MESSAGES[code as keyof typeof MESSAGES] : printable(message),
   );
 }

@@ -12,6 +12,8 @@ export interface HostileCase {
   readonly file?: string;
   /** Makes it hostile. `folder` holds nothing but a copy of `base`, and lies in a folder of its own. */
   readonly make: (folder: string) => void;
+  /** Longer than others may take, where it ends at the limit of a run. */
+  readonly mostMs?: number;
   /** request: it loads, and each request fails. Default: load. */
   readonly failsAt?: 'load' | 'request';
   /** The load error: it names the file, and the key where there is one. */

@@ -10,6 +10,7 @@ type Case = readonly [
 ];
 
 const MEGABYTES = 1 << 20;
+const ENDLESS = 'of a loop without end';
 const CNN = 'plain-cnn';
 const relu = (from: string, to: string): Json =>
   node('aten.relu.default', { self: value(from) }, [value(to)]);
@@ -131,13 +132,13 @@ const VALUES: readonly Case[] = [
     /holds, with those before it, 1000000 nodes, more than the 100000/,
   ],
   [
-    'of 1,000,000 nodes in graphs of 90,000',
+    'of 180,000 nodes in three graphs',
     (program) => {
       const inner = (i: number): Json =>
         graph(
           [],
           [],
-          Array.from({ length: 90_000 }, (_, k) => ({
+          Array.from({ length: 60_000 }, (_, k) => ({
             target: 't',
             inputs: [],
             outputs: [],
@@ -145,7 +146,7 @@ const VALUES: readonly Case[] = [
           })),
         );
       inFront(
-        ...Array.from({ length: 12 }, (_, i) =>
+        ...Array.from({ length: 3 }, (_, i) =>
           node(
             'higher_order.wrap_with_set_grad_enabled',
             { 0: { as_bool: false }, 1: inner(i) },
@@ -250,7 +251,7 @@ const SHAPES_OF_JSON: readonly Case[] = [
     (program) => {
       graphOf(program).outputs = [];
     },
-    /lacks outputs of its signature/,
+    /its graph lacks outputs that its signature names/,
   ],
   [
     'of an output that nobody gives',
@@ -311,11 +312,7 @@ const SIGNATURES: readonly Case[] = [
     extent(64, 5),
     /range_constraints\.s77: the least size is above the largest/,
   ],
-  [
-    'of a range below 0',
-    extent(-9, -5),
-    /range_constraints\.s77: the least size is above the largest/,
-  ],
+  ['of a range below 0', extent(-9, -5), /x: takes 0 windows/],
   [
     'of a range that is a text',
     extent('a', 'b'),
@@ -342,7 +339,6 @@ const SIGNATURES: readonly Case[] = [
     'of a size of 2^53',
     sizeOfInput(2, { as_int: 2 ** 53 }),
     /takes windows of \[.*9007199254740992/,
-    'request',
   ],
   [
     'of a size that is a text',
@@ -436,7 +432,6 @@ const SIGNATURES: readonly Case[] = [
       specs(program).input_specs[0] = { user_input: { arg: value('p_features_0_weight') } };
     },
     /takes 2 inputs \(p_features_0_weight, x\), expected one, the windows/,
-    'request',
   ],
   [
     'of windows of integers',
@@ -444,7 +439,6 @@ const SIGNATURES: readonly Case[] = [
       graphOf(program).tensor_values.x.dtype = 5;
     },
     /x: takes Long, expected a floating-point type/,
-    'request',
   ],
   ['of names of outputs that are no JSON', tree('[1, {'), /out_spec: EOF while parsing an object/],
   [
@@ -557,7 +551,7 @@ const HIGHER_ORDER: readonly Case[] = [
     /takes the value x, which nothing before it gives/,
   ],
   [
-    'of a loop without end',
+    ENDLESS,
     inFront(loop(graph(SMALL, [{ as_bool: true }], []), identity, values('x'), values())),
     /forward\(\) did not end within 20000 ms when it was tried/,
   ],
@@ -615,6 +609,7 @@ export const EXPORTED_GRAPHS: readonly HostileCase[] = [
   ...SHAPES_OF_JSON,
   ...SIGNATURES,
   ...HIGHER_ORDER,
-].map(([name, edit, error, failsAt]) =>
-  programCase(`an exported program ${name}`, CNN, edit, error, failsAt),
-);
+].map(([name, edit, error, failsAt]) => ({
+  ...programCase(`an exported program ${name}`, CNN, edit, error, failsAt),
+  ...(name === ENDLESS ? { mostMs: 60_000 } : {}),
+}));
