@@ -325,7 +325,7 @@ const WRONG: readonly Call[] = [
       { self: { as_bool: false }, assert_msg: { as_string: 'a\nb' } },
       [],
     ),
-    /hostile: a.b/,
+    /hostile: a\\u000ab/,
     'request',
   ],
 ];
