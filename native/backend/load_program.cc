@@ -58,6 +58,7 @@ std::shared_ptr<engine::Backend> load_signal_program(const SignalProgramSource& 
 
 ProgramReport inspect_program(const std::string& path,
                               const std::set<std::string>& allowed_operators) {
+  silence_warnings();
   return is_exported(path) ? inspect_exported(path, allowed_operators)
                            : inspect_torchscript(path, allowed_operators);
 }

@@ -40,7 +40,7 @@ export function judgeTrial(
   if (!trial.repeatable) {
     warnings.push(
       `${modelFile}: answers the same window differently each time; was it saved in training ` +
-        'mode? Call model.eval() before torch.jit.script or torch.jit.trace',
+        'mode? Call model.eval() before it is traced, scripted or exported',
     );
   }
   if (settings.output === null && sumToOne(trial.outputs)) {

@@ -25,7 +25,10 @@ class ExportedProgram final : public Program {
       : user_inputs_(std::move(read.signature.user_inputs)),
         warnings_(kernel_warnings(compute.dtype)) {
     for (const UserInput& user : user_inputs_) inputs_.push_back(user.input);
-    for (const UserOutput& output : read.signature.outputs) output_names_.push_back(output.name);
+    for (const UserOutput& output : read.signature.outputs) {
+      output_names_.push_back(output.name);
+      are_named_ = are_named_ || output.name.find_first_not_of(".0123456789") != std::string::npos;
+    }
     require_allowed_operators(read.graph, compute.allowed_operators);
     const Aliases aliases(read.graph, compute.allowed_operators);
     PackedLayers layers(compute.dtype);
@@ -54,11 +57,7 @@ class ExportedProgram final : public Program {
     }
     std::vector<c10::IValue> outputs = run_plan(plan_, std::move(all), shared_);
     if (outputs.size() == 1) return std::move(outputs.front());
-    c10::impl::GenericDict named(c10::StringType::get(), c10::AnyType::get());
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      named.insert(output_names_[i], std::move(outputs[i]));
-    }
-    return named;
+    return are_named_ ? named(std::move(outputs)) : c10::ivalue::Tuple::create(std::move(outputs));
   }
 
  private:
@@ -67,6 +66,14 @@ class ExportedProgram final : public Program {
     size_t user = 0;
     std::optional<at::Tensor> own;
   };
+
+  c10::IValue named(std::vector<c10::IValue> outputs) const {
+    c10::impl::GenericDict dict(c10::StringType::get(), c10::AnyType::get());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      dict.insert(output_names_[i], std::move(outputs[i]));
+    }
+    return dict;
+  }
 
   std::vector<std::optional<c10::IValue>> bind_inputs(const ReadProgram& read,
                                                       const Aliases& aliases) {
@@ -134,6 +141,7 @@ class ExportedProgram final : public Program {
   std::vector<ProgramInput> inputs_;
   std::vector<std::string> warnings_;
   std::vector<std::string> output_names_;
+  bool are_named_ = false;  ///< by keys, not by their places in a tuple
   std::vector<Given> given_;
   SharedMemory shared_;
   Plan plan_;

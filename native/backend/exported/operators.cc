@@ -19,6 +19,7 @@ constexpr std::string_view kOperators = "torch.ops.";
 /// anything but its tensors.
 constexpr std::array kOfExportedPrograms{
     "aten::_assert_scalar",
+    "aten::_has_compatible_shallow_copy_type",
     "aten::_assert_tensor_metadata",
     "aten::_assert_async",
     "aten::sym_constrain_range",
@@ -46,7 +47,6 @@ constexpr std::array kOfExportedPrograms{
     "aten::unfold_copy",
     "aten::_thnn_fused_lstm_cell",
     "aten::_thnn_fused_gru_cell",
-    "aten::glu_jvp",
 };
 
 /// No allow-list may open these: they take a pointer, read or write files, change what is shared

@@ -1,10 +1,11 @@
+#include "exported/exported.h"
+
 #include <chrono>
 #include <cstring>
 
 #include "backend/backends.h"
 #include "backend/model_config.h"
 #include "engine/backend.h"
-#include "exported/exported.h"
 #include "targets.h"
 
 namespace fuzz {

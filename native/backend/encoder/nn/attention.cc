@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "products/team_in_use.h"
 #include "gemm/attention.h"
+#include "products/team_in_use.h"
 
 namespace backend::nn {
 namespace {

@@ -133,7 +133,7 @@ int32_t hf_json_kind_of(const hf_json* value);
 // Of a value of another kind: false, 0, 0.0, "" and 0.
 bool hf_json_bool(const hf_json* value);
 int64_t hf_json_integer(const hf_json* value);
-double hf_json_number(const hf_json* value);  // of an integer too
+double hf_json_number(const hf_json* value);                       // of an integer too
 const char* hf_json_string(const hf_json* value, size_t* length);  // no NUL at its end
 size_t hf_json_length(const hf_json* value);                       // elements or entries
 // NULL behind the last one. Of an object: entries in the order of the document.

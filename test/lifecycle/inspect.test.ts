@@ -1,0 +1,93 @@
+/** `libtorch-serve inspect`: what a model takes and gives, and why it would be refused. */
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import type { ModelReport } from '../../src/inspect/inspect-model';
+
+const ROOT = path.resolve(__dirname, '../..');
+const FIXTURES = path.join(ROOT, 'test/fixtures');
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function inspect(...args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [path.join(ROOT, 'dist/main.js'), 'inspect', ...args],
+      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+async function report(place: string): Promise<ModelReport> {
+  const { stdout } = await inspect(path.join(FIXTURES, place), '--json');
+  return JSON.parse(stdout);
+}
+
+describe('inspect', () => {
+  test('tells of an exported signal model', async () => {
+    const { code, stdout } = await inspect(path.join(FIXTURES, 'exported/signals/plain-cnn.pt2'));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/kind +exported, saved by PyTorch 2\.15\.0/);
+    expect(stdout).toMatch(/takes +x: float32 \[1 to 64, 1, 256\]/);
+    expect(stdout).toMatch(/operators +aten\.batch_norm\.default × 2/);
+    expect(stdout).toMatch(/batches +requests share a run/);
+    expect(stdout).toMatch(/loads +yes/);
+  });
+
+  test('tells why a model cannot be served', async () => {
+    const file = path.join(FIXTURES, 'exported/signals/two-inputs.pt2');
+    const { code, stdout } = await inspect(file);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/takes +x: .*\n +takes +y: /);
+    expect(stdout).toMatch(/refused +two-inputs\.pt2: takes 2 inputs \(x, y\)/);
+  });
+
+  test('names operators that are refused', async () => {
+    const { program, problem } = await report('eeg/reads-file.pt');
+    const refused = program?.operators.filter((operator) => operator.problem);
+    expect(refused).toEqual([{ name: 'aten::from_file', count: 1, problem: 'is not allowed' }]);
+    expect(problem).toMatch('aten::from_file is not allowed');
+  });
+
+  test.each([
+    ['models/exported-gpt2', 'exported', ['input_ids', 'attention_mask']],
+    ['models/torchscript-traced-bert', 'torchscript', ['input_ids', 'attention_mask']],
+  ])('tells of the text model in %s', async (place, kind, inputs) => {
+    const { service, program, loaded, problem } = await report(place);
+    expect({ service, kind: program?.kind, problem }).toEqual({
+      service: 'sentiment',
+      kind,
+      problem: null,
+    });
+    expect(program?.inputs.slice(0, 2).map(({ name }) => name)).toEqual(inputs);
+    expect(program?.weightCount).toBeGreaterThan(1000);
+    expect(loaded?.batching).toBe(true);
+  });
+
+  test('tells of weights that our own code runs', async () => {
+    const { kind, files, program, loaded } = await report('models/bert-single-label');
+    expect({ kind, program }).toEqual({ kind: 'bert', program: null });
+    expect(files[0]?.name).toMatch(/safetensors|bin/);
+    expect(loaded?.numOutputs).toBe(3);
+  });
+
+  test('a file is what its folder is', async () => {
+    const { service } = await report('models/exported-gpt2/model.pt2');
+    expect(service).toBe('sentiment');
+  });
+
+  test.each([
+    [['no-such-model.pt2'], 1],
+    [[], 2],
+    [['x.pt2', '--no-such-setting', '1'], 2],
+  ])('%j ends with %i and says why', async (args, expected) => {
+    const { code, stderr } = await inspect(...args);
+    expect(code).toBe(expected);
+    expect(stderr).toMatch(/^libtorch-serve inspect: \S/);
+    expect(stderr).not.toMatch(/\n +at /);
+  });
+});
