@@ -1,6 +1,6 @@
 // The products of linear layers in every number format, whether this processor is fast at it or
 // not.
-#include "encoder/nn/products.h"
+#include "products/products.h"
 
 #include <ATen/ops/linear.h>
 #include <ATen/ops/randn.h>
@@ -13,7 +13,7 @@
 namespace {
 
 using backend::Dtype;
-using backend::nn::make_product;
+using backend::make_product;
 
 /// The largest error of a product relative to the largest result.
 double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {

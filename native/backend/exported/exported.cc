@@ -25,6 +25,7 @@ class ExportedProgram final : public Program {
       : user_inputs_(std::move(read.signature.user_inputs)),
         warnings_(kernel_warnings(compute.dtype)) {
     for (const UserInput& user : user_inputs_) inputs_.push_back(user.input);
+    keep_guards(std::move(read.guards));
     for (const UserOutput& output : read.signature.outputs) {
       output_names_.push_back(output.name);
       are_named_ = are_named_ || output.name.find_first_not_of(".0123456789") != std::string::npos;
@@ -75,6 +76,17 @@ class ExportedProgram final : public Program {
     return dict;
   }
 
+  void keep_guards(std::vector<Guard> guards) {
+    for (Guard& guard : guards) {
+      if (guard.is_known()) {
+        guards_.push_back(std::move(guard));
+      } else {
+        warnings_.push_back("a condition under which the model was exported is not checked: " +
+                            guard.text());
+      }
+    }
+  }
+
   std::vector<std::optional<c10::IValue>> bind_inputs(const ReadProgram& read,
                                                       const Aliases& aliases) {
     std::vector<std::optional<c10::IValue>> bound;
@@ -113,6 +125,10 @@ class ExportedProgram final : public Program {
     for (size_t i = 0; i < inputs.size(); ++i) {
       require_size(user_inputs_[i], inputs[i].toTensor(), sizes);
     }
+    for (const Guard& guard : guards_) {
+      if (guard.holds(inputs)) continue;
+      throw engine::BackendError("the model was exported for sizes where " + guard.text());
+    }
   }
 
   static void require_size(const UserInput& user, const at::Tensor& tensor,
@@ -139,6 +155,7 @@ class ExportedProgram final : public Program {
 
   std::vector<UserInput> user_inputs_;
   std::vector<ProgramInput> inputs_;
+  std::vector<Guard> guards_;
   std::vector<std::string> warnings_;
   std::vector<std::string> output_names_;
   bool are_named_ = false;  ///< by keys, not by their places in a tuple

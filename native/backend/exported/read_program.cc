@@ -27,6 +27,19 @@ void require_known_version(const Field& program, const std::string& made_by) {
                   ": export the model again with PyTorch 2.6 to 2.15");
 }
 
+/// Since PyTorch 2.9.
+std::vector<Guard> read_guards(const Field& program, const Signature& signature) {
+  constexpr size_t kMostGuards = 1'000;  // models have two or three for each input
+  std::vector<Guard> guards;
+  const auto list = program.find("guards_code");
+  if (!list) return guards;
+  std::vector<std::string> inputs;
+  for (const UserInput& user : signature.user_inputs) inputs.push_back(user.input.name);
+  if (list->array_size() > kMostGuards) list->refuse("holds more conditions than any model has");
+  for (size_t i = 0; i < list->size(); ++i) guards.emplace_back(list->at(i).text(), inputs);
+  return guards;
+}
+
 /// Others than the caller's are what buffers become: no run sees what another one left behind.
 void keep_outputs_of_caller(ReadProgram& read) {
   std::vector<Argument> outputs;
@@ -49,14 +62,18 @@ const at::Tensor& ReadProgram::tensor(const std::string& name) const {
 }
 
 ReadProgram read_program(const std::string& path) {
-  ReadProgram read{
-      .archive = open_exported_archive(path), .signature = {}, .graph = {}, .made_by = {}};
+  ReadProgram read{.archive = open_exported_archive(path),
+                   .signature = {},
+                   .graph = {},
+                   .guards = {},
+                   .made_by = {}};
   try {
     const hf::JsonDocument document(read.archive.graph);
     const Field root(document.root());
     read.made_by = torch_version_of(root);
     require_known_version(root, read.made_by);
     read.signature = read_signature(root);
+    read.guards = read_guards(root, read.signature);
     const Field graph_module = root["graph_module"];
     read.graph = read_graph(graph_module["graph"]);
   } catch (const hf::Error& error) {

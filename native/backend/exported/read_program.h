@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "exported/archive.h"
 #include "exported/graph.h"
+#include "exported/guards.h"
 #include "exported/signature.h"
 
 namespace backend {
@@ -12,7 +14,8 @@ namespace backend {
 struct ReadProgram {
   ExportedArchive archive;
   Signature signature;
-  Graph graph;          ///< its outputs are those that the caller gets, in the signature's order
+  Graph graph;  ///< its outputs are those that the caller gets, in the signature's order
+  std::vector<Guard> guards;
   std::string made_by;  ///< "PyTorch 2.15.0"; empty: the file does not say
 
   /// Of weights, buffers and constants. Throws LoadError when it is not there.

@@ -1,0 +1,93 @@
+// Parts of native/backend/exported that no file reaches alone.
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "engine/backend.h"
+#include "exported/guards.h"
+#include "exported/symbolic.h"
+
+namespace backend {
+namespace {
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+
+c10::IValue compute(const char* name, const std::vector<c10::IValue>& arguments) {
+  return symbolic_operator(name)->function(arguments);
+}
+
+TEST(Symbolic, DividesAsPythonDoes) {
+  const int64_t cases[][4] = {{7, 2, 3, 1}, {-7, 2, -4, 1}, {7, -2, -4, -1}, {-7, -2, 3, -1}};
+  for (const auto& [a, b, quotient, remainder] : cases) {
+    EXPECT_EQ(compute("_operator.floordiv", {a, b}).toInt(), quotient) << a << " // " << b;
+    EXPECT_EQ(compute("_operator.mod", {a, b}).toInt(), remainder) << a << " % " << b;
+  }
+  EXPECT_DOUBLE_EQ(compute("_operator.mod", {-7.5, int64_t{2}}).toDouble(), 0.5);
+}
+
+TEST(Symbolic, HasNoResultWherePythonsIntegersWouldGrow) {
+  EXPECT_THROW(compute("_operator.add", {kMost, int64_t{1}}), engine::BackendError);
+  EXPECT_THROW(compute("_operator.mul", {kMost, int64_t{2}}), engine::BackendError);
+  EXPECT_THROW(compute("_operator.neg", {kLeast}), engine::BackendError);
+  EXPECT_THROW(compute("_operator.floordiv", {kLeast, int64_t{-1}}), engine::BackendError);
+  EXPECT_THROW(compute("_operator.mod", {int64_t{1}, int64_t{0}}), engine::BackendError);
+  EXPECT_THROW(compute("_operator.pow", {int64_t{2}, int64_t{64}}), engine::BackendError);
+  EXPECT_THROW(compute("_operator.lshift", {int64_t{1}, int64_t{63}}), engine::BackendError);
+  EXPECT_THROW(compute("math.trunc", {1e300}), engine::BackendError);
+}
+
+TEST(Symbolic, ComparesAndChooses) {
+  EXPECT_TRUE(compute("_operator.lt", {kMost - 1, kMost}).toBool());
+  EXPECT_EQ(compute("torch.sym_max", {int64_t{3}, int64_t{5}}).toInt(), 5);
+  EXPECT_EQ(compute("torch.sym_ite", {false, int64_t{1}, int64_t{2}}).toInt(), 2);
+  EXPECT_EQ(compute("torch.sym_sum", {int64_t{1}, int64_t{2}, int64_t{3}}).toInt(), 6);
+  EXPECT_EQ(symbolic_operator("_operator.matmul"), std::nullopt);
+}
+
+class Guards : public testing::Test {
+ protected:
+  const std::vector<std::string> names_{"x", "mask"};
+  const std::vector<c10::IValue> inputs_{at::zeros({6, 40}), at::zeros({6, 1})};
+};
+
+TEST_F(Guards, HoldWhereTheSizesAreSo) {
+  for (const char* text : {"L['x'].size()[0] == L['mask'].size()[0]",
+                           "(2*L['x'].size()[0]) == (2*L['mask'].size()[0])",
+                           "L['mask'].size()[1] == 1 or L['x'].size()[1] == 7",
+                           "((L['x'].size()[0]*L['x'].size()[1]) % L['mask'].size()[0]) == 0",
+                           "not L['x'].size()[1] < 40 and L['x'].size()[1] // 7 + 1 >= 6",
+                           "-1 + L['x'].size()[0] > 4"}) {
+    const Guard guard(text, names_);
+    ASSERT_TRUE(guard.is_known()) << text;
+    EXPECT_TRUE(guard.holds(inputs_)) << text;
+  }
+}
+
+TEST_F(Guards, DoNotHoldElsewhere) {
+  for (const char* text : {"L['x'].size()[1] == L['mask'].size()[1]", "L['x'].size()[0] % 4 == 0",
+                           "L['x'].size()[5] == 1", "1 // (L['x'].size()[0] - 6) == 0"}) {
+    const Guard guard(text, names_);
+    ASSERT_TRUE(guard.is_known()) << text;
+    EXPECT_FALSE(guard.holds(inputs_)) << text;
+  }
+}
+
+TEST_F(Guards, AreNotKnownWhereTheySayMore) {
+  for (const std::string& text :
+       {std::string("L['y'].size()[0] == 1"), std::string("L['x'].stride()[0] == 1"),
+        std::string("L['x'].size()[0] ** 2 == 4"), std::string("2 < L['x'].size()[0] < 8"),
+        std::string("__import__('os')"), std::string(""), std::string("L['x"),
+        std::string("L['x'].size()[0] =="), std::string("1.5 < 2"), std::string(5'000, '('),
+        "1" + std::string(1'900, '('), std::string(1'900, '-') + "1"}) {
+    EXPECT_FALSE(Guard(text, names_).is_known()) << text.substr(0, 50);
+  }
+}
+
+}  // namespace
+}  // namespace backend
