@@ -33,6 +33,7 @@ class ProgramUnderTest final : public backend::Program {
   void prepare_thread() const override {}
   c10::IValue run(std::vector<c10::IValue> inputs) const override {
     std::vector<at::Tensor> tensors;
+    tensors.reserve(inputs.size());
     for (const c10::IValue& input : inputs) tensors.push_back(input.toTensor());
     runs_->push_back(tensors);
     return forward_(tensors);

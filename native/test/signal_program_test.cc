@@ -34,10 +34,12 @@ struct Served {
   /// The sizes of what the model was given for so many windows.
   std::vector<at::IntArrayRef::value_type> first_sizes(size_t windows) {
     std::vector<engine::Sequence> sequences;
+    sequences.reserve(windows);
     for (size_t i = 0; i < windows; ++i) {
       sequences.push_back(backend->prepare(std::vector<float>(12, static_cast<float>(i))));
     }
     std::vector<const engine::Sequence*> batch;
+    batch.reserve(windows);
     for (const auto& sequence : sequences) batch.push_back(&sequence);
     runs->clear();
     const auto answers = backend->run(batch, engine::Cores::kOwn);

@@ -45,8 +45,10 @@ struct Served {
       texts.push_back(backend->prepare(engine::Text{.text = text}));
     }
     std::vector<const engine::Sequence*> batch;
+    batch.reserve(texts.size());
     for (const auto& text : texts) batch.push_back(&text);
     std::vector<engine::Logits> alone;
+    alone.reserve(batch.size());
     for (const auto* text : batch) {
       alone.push_back(backend->run({&text, 1}, engine::Cores::kOwn).front());
     }

@@ -127,13 +127,12 @@ at::Tensor stored_tensor(const Field& entry, const Records& records, const std::
   const Field meta = entry["tensor_meta"];
   const std::string record = folder + std::string(entry["path_name"].text());
   const Bytes bytes = records.bytes(record);
-  const std::string key = record;
   const c10::ScalarType type = scalar_type_of(meta["dtype"]);
   constexpr int64_t kStrided = 7;
   if (meta["layout"].integer() != kStrided) meta.refuse("expected a dense tensor");
   const auto length = static_cast<int64_t>(bytes.size() / c10::elementSize(type));
   const TensorReference tensor{
-      .storage = {.key = &key, .type = type, .length = length, .offset = 0},
+      .storage = {.key = &record, .type = type, .length = length, .offset = 0},
       .offset = meta["storage_offset"]["as_int"].integer(),
       .sizes = integers(meta["sizes"]),
       .strides = integers(meta["strides"])};
@@ -181,11 +180,11 @@ std::string with_quoted_numbers(std::string_view json) {
   quoted.reserve(json.size());
   bool in_string = false;
   for (size_t i = 0; i < json.size(); ++i) {
-    if (in_string && json[i] == '\\' && i + 1 < json.size())
+    if (in_string && json[i] == '\\' && i + 1 < json.size()) {
       quoted += json[i++];
-    else if (json[i] == '"')
+    } else if (json[i] == '"') {
       in_string = !in_string;
-    else if (!in_string) {
+    } else if (!in_string) {
       for (const std::string_view number : {"-Infinity", "Infinity", "NaN"}) {
         if (!json.substr(i).starts_with(number)) continue;
         quoted.append("\"").append(number).append("\"");

@@ -138,6 +138,7 @@ class ExportedProgram final : public Program {
           user.input.name + ": dimension " + std::to_string(dimension) + " is " +
           std::to_string(tensor.size(static_cast<int64_t>(dimension))) + ", expected " + expected);
     };
+    if (!user.input.sizes || !user.input.type) return;  // never: a signature says both
     const std::vector<Extent>& extents = *user.input.sizes;
     if (tensor.dim() != static_cast<int64_t>(extents.size()) ||
         tensor.scalar_type() != *user.input.type) {

@@ -49,6 +49,7 @@ std::vector<OperatorReport> list_operators(const Graph& graph,
   std::map<std::string, Use> uses;
   count(graph, added_operators, uses);
   std::vector<OperatorReport> operators;
+  operators.reserve(uses.size());
   for (const auto& [name, use] : uses) {
     operators.push_back({.name = name, .count = use.count, .problem = use.problem});
   }

@@ -14,7 +14,7 @@ namespace backend {
 namespace {
 
 using c10::IValue;
-using Stack = torch::jit::Stack;
+using torch::jit::Stack;
 
 class Run {
  public:
@@ -179,7 +179,9 @@ class Run {
 
   void keep(IValue value, const Result& result) {
     if (!result.is_list) {
-      if (!result.slots.empty() && result.slots[0]) values_[*result.slots[0]] = std::move(value);
+      if (result.slots.empty()) return;
+      const auto& slot = result.slots.front();
+      if (slot) values_[*slot] = std::move(value);
       return;
     }
     const auto elements = value.toListRef();
@@ -188,7 +190,8 @@ class Run {
                                  std::to_string(result.slots.size()));
     }
     for (size_t i = 0; i < elements.size(); ++i) {
-      if (result.slots[i]) values_[*result.slots[i]] = elements[i];
+      const auto& slot = result.slots[i];
+      if (slot) values_[*slot] = elements[i];
     }
   }
 

@@ -148,18 +148,20 @@ IValue chosen(const Arguments& arguments) {
   return truth(arguments[0]) ? arguments[1] : arguments[2];
 }
 
-IValue conjunction(const Arguments& arguments) {
-  if (arguments[0].isBool() && arguments[1].isBool()) {
-    return arguments[0].toBool() && arguments[1].toBool();
+void require_booleans(const Arguments& arguments) {
+  for (const IValue& argument : arguments) {
+    if (!argument.isBool()) fail("expected a condition");
   }
-  return whole(arguments[0]) & whole(arguments[1]);
+}
+
+IValue conjunction(const Arguments& arguments) {
+  require_booleans(arguments);
+  return arguments[0].toBool() && arguments[1].toBool();
 }
 
 IValue disjunction(const Arguments& arguments) {
-  if (arguments[0].isBool() && arguments[1].isBool()) {
-    return arguments[0].toBool() || arguments[1].toBool();
-  }
-  return whole(arguments[0]) | whole(arguments[1]);
+  require_booleans(arguments);
+  return arguments[0].toBool() || arguments[1].toBool();
 }
 
 IValue left_shift(const Arguments& arguments) {
@@ -173,9 +175,11 @@ IValue left_shift(const Arguments& arguments) {
 
 IValue right_shift(const Arguments& arguments) {
   const int64_t bits = whole(arguments[1]);
-  constexpr int64_t kMostBits = 63;
   if (bits < 0) fail("a negative shift");
-  return whole(arguments[0]) >> std::min(bits, kMostBits);
+  int64_t divisor = 0, result = 0;
+  if (power_overflows(2, bits, &divisor)) return int64_t{whole(arguments[0]) < 0 ? -1 : 0};
+  if (floor_divide_fails(whole(arguments[0]), divisor, &result)) fail("an overflow");
+  return result;
 }
 
 IValue sum(const Arguments& arguments) {

@@ -131,6 +131,7 @@ class TextBackend final : public engine::Backend {
   /// float32 [rows, num_labels], contiguous.
   at::Tensor forward(const Rows& rows, engine::Batch batch) const {
     std::vector<c10::IValue> arguments;
+    arguments.reserve(inputs_.in_order.size());
     for (const TextInput& input : inputs_.in_order) {
       arguments.emplace_back(values_of(input.role, rows, batch).to(input.type));
     }
