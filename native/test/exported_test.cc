@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 c10::IValue compute(const char* name, const std::vector<c10::IValue>& arguments) {
-  return symbolic_operator(name)->function(arguments);
+  const auto known = symbolic_operator(name);
+  if (!known) throw std::invalid_argument(name);
+  return known->function(arguments);
 }
 
 TEST(Symbolic, DividesAsPythonDoes) {

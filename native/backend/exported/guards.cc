@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "engine/backend.h"
@@ -25,6 +26,7 @@ struct Guard::Expression {
     if (number) return *number;
     if (function == nullptr) return inputs.at(input).toTensor().size(dimension);
     std::vector<c10::IValue> values;
+    values.reserve(operands.size());
     for (const auto& operand : operands) values.push_back(operand->value(inputs));
     return function(values);
   }
@@ -43,24 +45,23 @@ struct Infix {
   const char* function;
 };
 
-/// From the loosest to the tightest; longer ones first where one begins with another.
-const std::array<std::vector<Infix>, 5> kLevels{{
-    {{"or", "_operator.or_"}},
-    {{"and", "_operator.and_"}},
-    {{"==", "_operator.eq"},
-     {"!=", "_operator.ne"},
-     {"<=", "_operator.le"},
-     {">=", "_operator.ge"},
-     {"<", "_operator.lt"},
-     {">", "_operator.gt"}},
-    {{"+", "_operator.add"}, {"-", "_operator.sub"}},
-    {{"//", "_operator.floordiv"}, {"*", "_operator.mul"}, {"%", "_operator.mod"}},
-}};
+constexpr std::array kOr{Infix{"or", "_operator.or_"}};
+constexpr std::array kAnd{Infix{"and", "_operator.and_"}};
+/// Longer ones first where one begins with another.
+constexpr std::array kCompare{Infix{"==", "_operator.eq"}, Infix{"!=", "_operator.ne"},
+                              Infix{"<=", "_operator.le"}, Infix{">=", "_operator.ge"},
+                              Infix{"<", "_operator.lt"},  Infix{">", "_operator.gt"}};
+constexpr std::array kAdd{Infix{"+", "_operator.add"}, Infix{"-", "_operator.sub"}};
+constexpr std::array kMultiply{Infix{"//", "_operator.floordiv"}, Infix{"*", "_operator.mul"},
+                               Infix{"%", "_operator.mod"}};
+
+/// From the loosest to the tightest.
+constexpr std::array<std::span<const Infix>, 5> kLevels{kOr, kAnd, kCompare, kAdd, kMultiply};
 constexpr size_t kComparisons = 2;
 
 Parsed call(const char* name, std::vector<Parsed> operands) {
   auto expression = std::make_unique<Expression>();
-  expression->function = symbolic_operator(name)->function;
+  if (const auto known = symbolic_operator(name)) expression->function = known->function;
   expression->operands = std::move(operands);
   return expression;
 }
@@ -154,7 +155,7 @@ class Parser {
     const auto input = std::ranges::find(inputs_, name);
     if (input == inputs_.end() || !take("'].size()[")) return nullptr;
     const Parsed dimension = number();
-    if (!dimension || !take("]")) return nullptr;
+    if (!dimension || !dimension->number || !take("]")) return nullptr;
     auto expression = std::make_unique<Expression>();
     expression->input = static_cast<size_t>(input - inputs_.begin());
     expression->dimension = *dimension->number;

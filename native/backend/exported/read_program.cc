@@ -34,6 +34,7 @@ std::vector<Guard> read_guards(const Field& program, const Signature& signature)
   const auto list = program.find("guards_code");
   if (!list) return guards;
   std::vector<std::string> inputs;
+  inputs.reserve(signature.user_inputs.size());
   for (const UserInput& user : signature.user_inputs) inputs.push_back(user.input.name);
   if (list->array_size() > kMostGuards) list->refuse("holds more conditions than any model has");
   for (size_t i = 0; i < list->size(); ++i) guards.emplace_back(list->at(i).text(), inputs);
