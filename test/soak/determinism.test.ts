@@ -102,8 +102,8 @@ describe('an answer is the same to the last bit, alone and in any company', () =
   });
 
   const folder = path.join(FIXTURES, 'models');
-  // A TorchScript file multiplies as it pleases.
-  const encoders = readdirSync(folder).filter((name) => !name.startsWith('torchscript'));
+  // Programs call LibTorch's operators, which sum in other orders for other numbers of rows.
+  const encoders = readdirSync(folder).filter((name) => !/^(torchscript|exported)-/.test(name));
 
   it.each(encoders)('of the text encoder %s', async (name) => {
     const modelDirectory = path.join(folder, name);
