@@ -8,17 +8,11 @@
 namespace backend {
 namespace {
 
-/// Names of values in an argument, of lists too.
-void collect(const Argument& argument, std::vector<std::string>& names) {
-  if (const auto* value = std::get_if<ValueName>(&argument)) names.push_back(value->name);
-  if (const auto* list = std::get_if<ArgumentList>(&argument)) {
-    for (const Argument& item : list->items) collect(item, names);
-  }
-}
-
 std::vector<std::string> names_in(const std::vector<Argument>& arguments) {
   std::vector<std::string> names;
-  for (const Argument& argument : arguments) collect(argument, names);
+  for (const Argument& argument : arguments) {
+    for_each_value(argument, [&](const std::string& name) { names.push_back(name); });
+  }
   return names;
 }
 
@@ -76,27 +70,23 @@ void Aliases::look_at(const Graph& graph, const Node& node) {
   const auto op = find_operator(node.target, added_operators_).handle;
   if (!op) return;  // arithmetic, or a load error to come
   const auto& schema = op->schema();
-  const bool shares = may_return_its_input(*op) ||
-                      std::ranges::any_of(schema.returns(), [](const c10::Argument& result) {
-                        return result.alias_info() != nullptr;
-                      });
   const bool shares_all = may_return_its_input(*op);
+  const bool shares_some = std::ranges::any_of(
+      schema.returns(), [](const auto& result) { return result.alias_info() != nullptr; });
   const std::vector<std::string> results = names_in(node.outputs);
   for (const auto& [name, argument] : node.inputs) {
     const auto index = schema.argumentIndexWithName(name);
-    const auto* alias =
-        index ? schema.arguments()[static_cast<size_t>(*index)].alias_info() : nullptr;
-    const bool is_written =
-        index && writes_to(*op, node, schema.arguments()[static_cast<size_t>(*index)]);
-    if (alias == nullptr && !shares_all && !is_written) continue;
-    std::vector<std::string> values;
-    collect(argument, values);
-    for (const std::string& value : values) {
+    const auto* declared = index ? &schema.arguments()[static_cast<size_t>(*index)] : nullptr;
+    const bool is_written = declared != nullptr && writes_to(*op, node, *declared);
+    const bool is_shared =
+        shares_all || (shares_some && declared != nullptr && declared->alias_info() != nullptr);
+    if (!is_shared && !is_written) continue;
+    for_each_value(argument, [&](const std::string& value) {
       const Class given = class_of(graph, value);
       if (is_written) written_[given] = true;
-      if (!shares || (alias == nullptr && !shares_all)) continue;
+      if (!is_shared) return;
       for (const std::string& result : results) unite(class_of(graph, result), given);
-    }
+    });
   }
 }
 

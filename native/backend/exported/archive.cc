@@ -27,9 +27,6 @@ constexpr const char* kExportAgain =
 constexpr size_t kMostJson = 256U << 20U;
 constexpr size_t kMostValues = 5'000'000;
 
-/// Many of LibTorch's loops take no more.
-constexpr size_t kMostDimensions = 64;
-
 /// Strides of 0 repeat numbers: to this many bytes, beyond those that there are.
 constexpr size_t kMostRepeated = 16U << 20U;
 
@@ -113,8 +110,7 @@ class Records {
 };
 
 std::vector<int64_t> integers(const Field& list) {
-  if (list.array_size() > kMostDimensions) list.refuse("expected 64 dimensions or fewer");
-  std::vector<int64_t> values(list.size());
+  std::vector<int64_t> values(rank_of(list));
   for (size_t i = 0; i < values.size(); ++i) values[i] = list.at(i)["as_int"].integer();
   return values;
 }

@@ -22,9 +22,11 @@ namespace {
 class ExportedProgram final : public Program {
  public:
   ExportedProgram(ReadProgram read, const ComputeOptions& compute)
-      : user_inputs_(std::move(read.signature.user_inputs)),
-        warnings_(kernel_warnings(compute.dtype)) {
-    for (const UserInput& user : user_inputs_) inputs_.push_back(user.input);
+      : warnings_(kernel_warnings(compute.dtype)) {
+    for (UserInput& user : read.signature.user_inputs) {
+      inputs_.push_back(std::move(user.input));
+      symbols_.push_back(std::move(user.symbols));
+    }
     keep_guards(std::move(read.guards));
     for (const UserOutput& output : read.signature.outputs) {
       output_names_.push_back(output.name);
@@ -117,13 +119,13 @@ class ExportedProgram final : public Program {
 
   /// The conditions under which the model was exported: within them alone is the graph the model.
   void require_sizes(const std::vector<c10::IValue>& inputs) const {
-    if (inputs.size() != user_inputs_.size()) {
-      throw engine::BackendError("the model takes " + std::to_string(user_inputs_.size()) +
+    if (inputs.size() != inputs_.size()) {
+      throw engine::BackendError("the model takes " + std::to_string(inputs_.size()) +
                                  " inputs, received " + std::to_string(inputs.size()));
     }
     std::map<std::string_view, int64_t> sizes;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      require_size(user_inputs_[i], inputs[i].toTensor(), sizes);
+      require_size(i, inputs[i].toTensor(), sizes);
     }
     for (const Guard& guard : guards_) {
       if (guard.holds(inputs)) continue;
@@ -131,31 +133,33 @@ class ExportedProgram final : public Program {
     }
   }
 
-  static void require_size(const UserInput& user, const at::Tensor& tensor,
-                           std::map<std::string_view, int64_t>& sizes) {
+  void require_size(size_t input, const at::Tensor& tensor,
+                    std::map<std::string_view, int64_t>& sizes) const {
+    const ProgramInput& taken = inputs_[input];
+    const std::vector<std::string>& symbols = symbols_[input];
     const auto refuse = [&](size_t dimension, const std::string& expected) {
-      throw engine::BackendError(
-          user.input.name + ": dimension " + std::to_string(dimension) + " is " +
-          std::to_string(tensor.size(static_cast<int64_t>(dimension))) + ", expected " + expected);
+      throw engine::BackendError(taken.name + ": dimension " + std::to_string(dimension) + " is " +
+                                 std::to_string(tensor.size(static_cast<int64_t>(dimension))) +
+                                 ", expected " + expected);
     };
-    if (!user.input.sizes || !user.input.type) return;  // never: a signature says both
-    const std::vector<Extent>& extents = *user.input.sizes;
+    if (!taken.sizes || !taken.type) return;  // never: a signature says both
+    const std::vector<Extent>& extents = *taken.sizes;
     if (tensor.dim() != static_cast<int64_t>(extents.size()) ||
-        tensor.scalar_type() != *user.input.type) {
-      throw engine::BackendError(user.input.name + ": has another type or number of dimensions");
+        tensor.scalar_type() != *taken.type) {
+      throw engine::BackendError(taken.name + ": has another type or number of dimensions");
     }
     for (size_t i = 0; i < extents.size(); ++i) {
       const int64_t size = tensor.size(static_cast<int64_t>(i));
       if (size < extents[i].least) refuse(i, std::to_string(extents[i].least) + " or more");
       if (size > extents[i].most) refuse(i, std::to_string(extents[i].most) + " or less");
-      if (user.symbols[i].empty()) continue;
-      const auto [known, is_new] = sizes.try_emplace(user.symbols[i], size);
+      if (symbols[i].empty()) continue;
+      const auto [known, is_new] = sizes.try_emplace(symbols[i], size);
       if (known->second != size) refuse(i, std::to_string(known->second) + " as elsewhere");
     }
   }
 
-  std::vector<UserInput> user_inputs_;
   std::vector<ProgramInput> inputs_;
+  std::vector<std::vector<std::string>> symbols_;  ///< of each input, see UserInput
   std::vector<Guard> guards_;
   std::vector<std::string> warnings_;
   std::vector<std::string> output_names_;

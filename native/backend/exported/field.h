@@ -30,9 +30,6 @@ class Field {
   std::string_view alternative() const;
   Field of_alternative() const;
 
-  bool is_null() const { return value_.kind() == hf::JsonKind::kNull; }
-  bool is_object() const { return value_.kind() == hf::JsonKind::kObject; }
-
   /// Each throws LoadError for a value of another type.
   int64_t integer() const;
   /// Also "Infinity", "-Infinity" and "NaN", as JSON has none of them.

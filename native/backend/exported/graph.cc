@@ -32,9 +32,9 @@ Argument optional_tensor(const Field& value) {
   return named(value.of_alternative());
 }
 
-ReadArgument list_of(ArgumentList::Of of, ReadArgument read_item) {
-  return [of, read_item = std::move(read_item)](const Field& value) {
-    ArgumentList list{.of = of, .items = {}};
+ReadArgument list_of(ReadArgument read_item) {
+  return [read_item = std::move(read_item)](const Field& value) {
+    ArgumentList list;
     list.items.reserve(value.array_size());
     for (size_t i = 0; i < value.size(); ++i) list.items.push_back(read_item(value.at(i)));
     return Argument(std::move(list));
@@ -46,7 +46,6 @@ Argument device(const Field&) { return c10::Device(c10::kCPU); }
 
 /// The alternatives of Argument. Source: torch/_export/serde/schema.py, 8.20.
 const std::unordered_map<std::string_view, ReadArgument>& readers() {
-  using Of = ArgumentList::Of;
   static const auto* readers = [] {
     const ReadArgument integer = [](const Field& value) { return value.integer(); };
     const ReadArgument number = [](const Field& value) { return value.number(); };
@@ -55,30 +54,30 @@ const std::unordered_map<std::string_view, ReadArgument>& readers() {
     return new std::unordered_map<std::string_view, ReadArgument>{
         {"as_none", [](const Field&) { return std::monostate{}; }},
         {"as_tensor", named},
-        {"as_tensors", list_of(Of::kTensors, named)},
+        {"as_tensors", list_of(named)},
         {"as_optional_tensor", optional_tensor},
-        {"as_optional_tensors", list_of(Of::kOptionalTensors, optional_tensor)},
-        {"as_nested_tensors", list_of(Of::kLists, list_of(Of::kTensors, named))},
+        {"as_optional_tensors", list_of(optional_tensor)},
+        {"as_nested_tensors", list_of(list_of(named))},
         {"as_int", integer},
-        {"as_ints", list_of(Of::kIntegers, integer)},
-        {"as_int_lists", list_of(Of::kLists, list_of(Of::kIntegers, integer))},
+        {"as_ints", list_of(integer)},
+        {"as_int_lists", list_of(list_of(integer))},
         {"as_float", number},
-        {"as_floats", list_of(Of::kNumbers, number)},
-        {"as_float_lists", list_of(Of::kLists, list_of(Of::kNumbers, number))},
+        {"as_floats", list_of(number)},
+        {"as_float_lists", list_of(list_of(number))},
         {"as_bool", boolean},
-        {"as_bools", list_of(Of::kBooleans, boolean)},
+        {"as_bools", list_of(boolean)},
         {"as_string", text},
-        {"as_strings", list_of(Of::kStrings, text)},
+        {"as_strings", list_of(text)},
         {"as_complex",
          [](const Field& value) {
            return c10::complex<double>(value["real"].number(), value["imag"].number());
          }},
         {"as_sym_int", symbolic},
-        {"as_sym_ints", list_of(Of::kIntegers, symbolic)},
+        {"as_sym_ints", list_of(symbolic)},
         {"as_sym_float", symbolic},
-        {"as_sym_floats", list_of(Of::kNumbers, symbolic)},
+        {"as_sym_floats", list_of(symbolic)},
         {"as_sym_bool", symbolic},
-        {"as_sym_bools", list_of(Of::kBooleans, symbolic)},
+        {"as_sym_bools", list_of(symbolic)},
         {"as_scalar_type", scalar_type_of},
         {"as_memory_format", memory_format_of},
         {"as_layout", layout_of},

@@ -26,9 +26,8 @@ struct ValueName {
   std::string name;
 };
 
+/// Of what, the operator that is given it knows.
 struct ArgumentList {
-  enum class Of { kTensors, kOptionalTensors, kIntegers, kNumbers, kBooleans, kStrings, kLists };
-  Of of;
   std::vector<Argument> items;
 };
 
@@ -52,6 +51,15 @@ struct Graph {
   std::vector<Argument> outputs;
   std::vector<Node> nodes;
 };
+
+/// Calls visit(name) for each value in an argument, those of lists too.
+template <class Visit>
+void for_each_value(const Argument& argument, const Visit& visit) {
+  if (const auto* value = std::get_if<ValueName>(&argument)) visit(value->name);
+  if (const auto* list = std::get_if<ArgumentList>(&argument)) {
+    for (const Argument& item : list->items) for_each_value(item, visit);
+  }
+}
 
 /// Nothing of it is looked up yet. Throws LoadError that says where.
 Graph read_graph(const Field& graph);

@@ -72,6 +72,20 @@ std::string text_before(std::string& rest, char separator) {
   return text;
 }
 
+/// "torch.ops.aten.linear.default" in its parts.
+struct Target {
+  std::string library;
+  std::string name;  ///< "aten::linear"
+  std::string overload;
+
+  explicit Target(const std::string& target) {
+    std::string rest = target.substr(std::min(kOperators.size(), target.size()));
+    library = text_before(rest, '.');
+    name = library + "::" + text_before(rest, '.');
+    overload = rest == "default" ? "" : rest;
+  }
+};
+
 c10::IValue as_tensor(const c10::IValue& number) {
   at::Tensor tensor = c10::scalar_to_tensor(number.toScalar());
   tensor.unsafeGetTensorImpl()->set_wrapped_number(true);  // does not widen what it meets
@@ -119,14 +133,11 @@ FoundOperator find_operator(const std::string& target, const std::set<std::strin
   if (!target.starts_with(kOperators)) {
     return {.handle = {}, .problem = "is no operator that is known here"};
   }
-  std::string rest = target.substr(kOperators.size());
-  const std::string library = text_before(rest, '.');
-  const std::string name = library + "::" + text_before(rest, '.');
+  const auto& [library, name, overload] = Target(target);
   if (library == "higher_order") return {.handle = {}, .problem = "is not supported"};
   if (contains(kNever, std::string_view(name)))
     return {.handle = {}, .problem = "is never allowed"};
-  const auto handle =
-      c10::Dispatcher::singleton().findSchema({name, rest == "default" ? std::string() : rest});
+  const auto handle = c10::Dispatcher::singleton().findSchema({name, overload});
   if (!handle) return {.handle = {}, .problem = "is not in this LibTorch"};
   if (!is_allowed(name, added) && !contains(kOfExportedPrograms, std::string_view(name))) {
     return {.handle = {}, .problem = std::string(kNotAllowed)};
@@ -134,11 +145,7 @@ FoundOperator find_operator(const std::string& target, const std::set<std::strin
   return {.handle = handle, .problem = {}};
 }
 
-std::string name_to_allow(const std::string& target) {
-  std::string rest = target.substr(std::min(kOperators.size(), target.size()));
-  const std::string library = text_before(rest, '.');
-  return library + "::" + text_before(rest, '.');
-}
+std::string name_to_allow(const std::string& target) { return Target(target).name; }
 
 bool is_random(const c10::OperatorHandle& op) {
   return op.hasTag(at::Tag::nondeterministic_seeded);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ranges>
 #include <span>
-#include <unordered_map>
 
 #include "exported/fusion.h"
 #include "exported/linear_nodes.h"
@@ -11,7 +10,6 @@
 #include "exported/preconditions.h"
 #include "exported/scope.h"
 #include "program/run_limit.h"
-#include "runtime/runtime.h"
 
 namespace backend {
 namespace {

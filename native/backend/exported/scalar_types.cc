@@ -18,6 +18,12 @@ Type at_place(const std::array<Type, count>& types, const Field& number, const c
 
 }  // namespace
 
+size_t rank_of(const Field& sizes) {
+  constexpr size_t kMost = 64;
+  if (sizes.array_size() > kMost) sizes.refuse("expected 64 dimensions or fewer");
+  return sizes.size();
+}
+
 c10::ScalarType scalar_type_of(const Field& number) {
   using enum c10::ScalarType;
   return at_place(std::array{Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf,

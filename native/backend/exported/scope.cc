@@ -36,17 +36,11 @@ void require_enumerator(const Argument& argument, const c10::Argument& expected,
 }  // namespace
 
 Scope::Scope(const Graph& graph) : graph_(graph) {
+  const auto count = [this](const std::string& name) { ++uses_[name]; };
   for (const Node& node : graph.nodes) {
-    for (const auto& [name, argument] : node.inputs) count_uses(argument);
+    for (const auto& [name, argument] : node.inputs) for_each_value(argument, count);
   }
-  for (const Argument& output : graph.outputs) count_uses(output);
-}
-
-void Scope::count_uses(const Argument& argument) {
-  if (const auto* value = std::get_if<ValueName>(&argument)) ++uses_[value->name];
-  if (const auto* list = std::get_if<ArgumentList>(&argument)) {
-    for (const Argument& item : list->items) count_uses(item);
-  }
+  for (const Argument& output : graph.outputs) for_each_value(output, count);
 }
 
 void Scope::bind(const std::string& name, Binding binding) {

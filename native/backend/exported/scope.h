@@ -44,7 +44,6 @@ class Scope {
  private:
   Operand operand_of_list(const ArgumentList& list, const c10::Argument* expected,
                           const std::string& user) const;
-  void count_uses(const Argument& argument);
 
   const Graph& graph_;
   std::unordered_map<std::string, Binding> values_;

@@ -1,6 +1,5 @@
 #include "exported/signature.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "exported/scalar_types.h"
@@ -32,9 +31,6 @@ Extent extent_of(const Field& constraints, const std::string& symbol) {
   return as_meant(extent);
 }
 
-/// Many of LibTorch's loops take no more.
-constexpr size_t kMostDimensions = 64;
-
 UserInput user_input(const std::string& name, const Field& program) {
   const Field values = program["graph_module"]["graph"]["tensor_values"];
   const Field meta = values[name];
@@ -43,8 +39,8 @@ UserInput user_input(const std::string& name, const Field& program) {
   std::vector<Extent>& extents = user.input.sizes.emplace();
   const Field sizes = meta["sizes"];
   const Field constraints = program["range_constraints"];
-  if (sizes.array_size() > kMostDimensions) sizes.refuse("expected 64 dimensions or fewer");
-  for (size_t i = 0; i < sizes.array_size(); ++i) {
+  const size_t rank = rank_of(sizes);
+  for (size_t i = 0; i < rank; ++i) {
     const Field size = sizes.at(i);
     if (size.alternative() == "as_int") {
       const int64_t fixed = size.of_alternative().integer();
@@ -67,13 +63,6 @@ UserInput user_input(const std::string& name, const Field& program) {
   return user;
 }
 
-/// What is left out of a call: None, a number, a string.
-Argument constant_input(const Field& value) {
-  const std::string_view kind = value.alternative();
-  if (kind == "as_none") return std::monostate{};
-  return read_argument(value);
-}
-
 void add_input(const Field& spec, const Field& program, Signature& signature) {
   const std::string_view kind = spec.alternative();
   const Field input = spec.of_alternative();
@@ -88,7 +77,7 @@ void add_input(const Field& spec, const Field& program, Signature& signature) {
   if (kind == "constant_input") {
     signature.inputs.push_back({.kind = GraphInput::Kind::kConstant,
                                 .tensor = {},
-                                .constant = constant_input(input["value"])});
+                                .constant = read_argument(input["value"])});
     return;
   }
   if (kind != "user_input") {
