@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace gemm {
 namespace {
@@ -75,9 +76,48 @@ void multiply_int8() {
   asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kTo), "i"(kA), "i"(kB) : "memory");
 }
 
+/// The number of a tile, for functions that choose an instruction by it.
+template <int kTile>
+using TileNumber = std::integral_constant<int, kTile>;
+
 inline void prefetch_bytes(const char* from, int64_t count) {
   for (int64_t i = 0; i < count; i += kTileRowBytes) __builtin_prefetch(from + i, 0, 2);
 }
+
+/// sums += a × panel, for the inputs of a tile of a product: BFloat16Tile, Int8Tile. multiply(sum,
+/// rows, columns) is called with the numbers of three tiles. kIsTall: of 17 to 32 rows, else up to
+/// 16.
+template <bool kIsTall, class Tile, class Multiply>
+void add_products(const Tile& tile, const Multiply& multiply) {
+  constexpr auto kNumberBytes = static_cast<int64_t>(sizeof(*tile.a));
+  const int64_t stride = tile.a_stride * kNumberBytes;
+  const auto* panel = reinterpret_cast<const char*>(tile.panel);
+  const char* prefetch = tile.prefetch;
+  for (int64_t k = 0; k < tile.inputs; k += kTileRowBytes / kNumberBytes, panel += kStepBytes) {
+    prefetch_bytes(prefetch, tile.prefetch_step);
+    prefetch += tile.prefetch_step;
+    load_tile<kLeft>(panel, kPanelRowBytes);
+    load_tile<kFirstRows>(tile.a + k, stride);
+    multiply(TileNumber<kSums>(), TileNumber<kFirstRows>(), TileNumber<kLeft>());
+    load_tile<kRight>(panel + kTileRowBytes, kPanelRowBytes);
+    multiply(TileNumber<kSums + 1>(), TileNumber<kFirstRows>(), TileNumber<kRight>());
+    if constexpr (kIsTall) {
+      load_tile<kLastRows>(tile.a + kTileSide * tile.a_stride + k, stride);
+      multiply(TileNumber<kSums + 2>(), TileNumber<kLastRows>(), TileNumber<kLeft>());
+      multiply(TileNumber<kSums + 3>(), TileNumber<kLastRows>(), TileNumber<kRight>());
+    }
+  }
+}
+
+/// What computes tiles of 1 to 32 rows: one function of up to 16, and one of more.
+template <class Function>
+struct FunctionsByRows {
+  Function of_rows[2 * kTileSide];
+
+  constexpr FunctionsByRows(Function low, Function tall) noexcept : of_rows{} {
+    for (int64_t i = 0; i < 2 * kTileSide; ++i) of_rows[i] = i < kTileSide ? low : tall;
+  }
+};
 
 /// Every row of a tile of sums begins as the bias: that is a stride of 0.
 template <bool kIsTall>

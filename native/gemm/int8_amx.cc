@@ -14,28 +14,14 @@ constexpr int64_t kPanelWidth = 2 * kTileSide;
 /// kIsTall: of 17 to 32 rows, else up to 16. Exact: what int8_tiles.h has in another order.
 template <bool kIsTall>
 void compute_sums(const Int8Tile& tile, int32_t* sums) {
-  const auto* panel = reinterpret_cast<const char*>(tile.panel);
-  const char* prefetch = tile.prefetch;
   zero_tile<kSums>();
   zero_tile<kSums + 1>();
   if constexpr (kIsTall) {
     zero_tile<kSums + 2>();
     zero_tile<kSums + 3>();
   }
-  for (int64_t k = 0; k < tile.inputs; k += kStep, panel += kStepBytes) {
-    prefetch_bytes(prefetch, tile.prefetch_step);
-    prefetch += tile.prefetch_step;
-    load_tile<kLeft>(panel, kPanelRowBytes);
-    load_tile<kFirstRows>(tile.a + k, tile.a_stride);
-    multiply_int8<kSums, kFirstRows, kLeft>();
-    load_tile<kRight>(panel + kTileRowBytes, kPanelRowBytes);
-    multiply_int8<kSums + 1, kFirstRows, kRight>();
-    if constexpr (kIsTall) {
-      load_tile<kLastRows>(tile.a + kTileSide * tile.a_stride + k, tile.a_stride);
-      multiply_int8<kSums + 2, kLastRows, kLeft>();
-      multiply_int8<kSums + 3, kLastRows, kRight>();
-    }
-  }
+  add_products<kIsTall>(
+      tile, [](auto sum, auto rows, auto columns) { multiply_int8<sum, rows, columns>(); });
   store_sums<kIsTall>(sums, kPanelWidth);
 }
 
@@ -51,19 +37,7 @@ void compute_tile(const Int8Tile& tile) {
   }
 }
 
-struct Tiles {
-  Int8TileFunction of_rows[kRows];
-};
-
-constexpr Tiles make_tiles() noexcept {
-  Tiles tiles{};
-  for (int64_t i = 0; i < kRows; ++i) {
-    tiles.of_rows[i] = i < kTileSide ? compute_tile<false> : compute_tile<true>;
-  }
-  return tiles;
-}
-
-constexpr Tiles kTiles = make_tiles();
+constexpr FunctionsByRows<Int8TileFunction> kTiles{compute_tile<false>, compute_tile<true>};
 
 }  // namespace
 

@@ -134,9 +134,7 @@ void QuantizedLinear::multiply(const QuantizedRows& x, float* y, int64_t y_strid
                                     .prefetch = prefetch.from,
                                     .prefetch_step = prefetch.step});
   };
-  if (kernel_->begin != nullptr) kernel_->begin(x.rows());
-  for_each_tile(product, compute);
-  if (kernel_->end != nullptr) kernel_->end();
+  for_each_tile(*kernel_, product, compute);
 }
 
 }  // namespace gemm

@@ -125,4 +125,12 @@ void for_each_tile(const Product& product, const Compute& compute) {
   }
 }
 
+/// The same between what a kernel needs before and after its tiles on this thread.
+template <class Kernel, class Compute>
+void for_each_tile(const Kernel& kernel, const Product& product, const Compute& compute) {
+  if (kernel.begin != nullptr) kernel.begin(product.rows);
+  for_each_tile(product, compute);
+  if (kernel.end != nullptr) kernel.end();
+}
+
 }  // namespace gemm
