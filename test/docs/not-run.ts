@@ -33,6 +33,9 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'python examples/ray/demo.py': RAY,
   'python scripts/export.py path/to/classifier --output /path/to/model': TRANSFORMERS,
   'python scripts/export.py my_models.py:build --window 1,256 --output eeg_model.pt2': TRANSFORMERS,
+  'python scripts/export.py models/sentiment --output /tmp/exported': TRANSFORMERS,
+  'node bench/programs.mjs texts models/sentiment /tmp/exported --rounds 5':
+    'measures what export.py wrote, which is not run',
   'npm run parity -- /path/to/model': TRANSFORMERS,
   'npm run parity -- /path/to/model --texts mine.txt': TRANSFORMERS,
   'docker build -t libtorch-serve .': DOCKER,

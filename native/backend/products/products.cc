@@ -86,6 +86,27 @@ class Float32Product final : public Product {
   gemm::PackedLinear packed_;
 };
 
+/// What a product is asked for.
+struct Wanted {
+  int64_t first;  ///< output
+  int64_t count;
+  gemm::Activation activation;
+};
+
+/// rows: x as the layer multiplies it, made once for all parts of the outputs.
+template <class Linear, class Rows>
+at::Tensor multiplied(const Linear& linear, const Rows& rows, const at::Tensor& x,
+                      const Wanted& wanted) {
+  at::Tensor y = at::empty({x.size(0), wanted.count}, x.options());
+  auto* const to = y.mutable_data_ptr<float>();
+  share_outputs(wanted.count, x.numel() * wanted.count, linear.panel_width(),
+                [&](int64_t start, int64_t outputs) {
+                  linear.multiply(rows, to + start, wanted.count, wanted.activation,
+                                  wanted.first + start, outputs);
+                });
+  return y;
+}
+
 /// Both factors in a smaller number format. Rows of x are rounded once, for all parts of the
 /// outputs.
 template <class Rows, class RoundedLinear>
@@ -98,14 +119,8 @@ class RoundedProduct final : public Product {
   at::Tensor operator()(const at::Tensor& input, int64_t first, int64_t count,
                         gemm::Activation activation) const override {
     const at::Tensor x = contiguous_rows(input);
-    at::Tensor y = at::empty({x.size(0), count}, x.options());
     const Rows rows(x.const_data_ptr<float>(), x.size(0), x.stride(0), x.size(1));
-    auto* const to = y.mutable_data_ptr<float>();
-    share_outputs(count, x.numel() * count, linear_.panel_width(),
-                  [&](int64_t start, int64_t outputs) {
-                    linear_.multiply(rows, to + start, count, activation, first + start, outputs);
-                  });
-    return y;
+    return multiplied(linear_, rows, x, {first, count, activation});
   }
 
  private:
@@ -123,15 +138,9 @@ class SplitProduct final : public Product {
   at::Tensor operator()(const at::Tensor& input, int64_t first, int64_t count,
                         gemm::Activation activation) const override {
     const at::Tensor x = contiguous_rows(input);
-    at::Tensor y = at::empty({x.size(0), count}, x.options());
     const gemm::SplitRows rows(x.const_data_ptr<float>(), x.size(0), x.stride(0), x.size(1),
                                parts_);
-    auto* const to = y.mutable_data_ptr<float>();
-    share_outputs(count, x.numel() * count, linear_.panel_width(),
-                  [&](int64_t start, int64_t outputs) {
-                    linear_.multiply(rows, to + start, count, activation, first + start, outputs);
-                  });
-    return y;
+    return multiplied(linear_, rows, x, {first, count, activation});
   }
 
  private:
