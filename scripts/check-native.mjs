@@ -53,10 +53,19 @@ function installTools() {
   fs.writeFileSync(stamp, wanted);
 }
 
+/** Leaves one command for each file: clang-tidy reads a file once for each target that it is part of. */
+function onceEach(database) {
+  const commands = JSON.parse(fs.readFileSync(database, 'utf8'));
+  // The last of a file wins, so the first target of a file is named last.
+  const byFile = new Map(commands.toReversed().map((command) => [command.file, command]));
+  fs.writeFileSync(database, JSON.stringify([...byFile.values()], null, 1));
+}
+
 /** clang-tidy over every source, as many at once as there are cores. */
 async function lintCpp() {
   // A build of its own: clang cannot read the compiler's precompiled header.
   await configureNative(FOLDER, { CMAKE_DISABLE_PRECOMPILE_HEADERS: 'ON', FUZZ: 'ON' });
+  onceEach(path.join(FOLDER, 'compile_commands.json'));
   const sources = cppFiles().filter((name) => name.endsWith('.cc'));
   const tidy = path.join(TOOLS, 'clang_tidy/data/bin/clang-tidy');
   run(
