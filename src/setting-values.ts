@@ -32,7 +32,7 @@ export function operators() {
   const error = expected('operators such as aten::as_strided, with commas between them');
   return z
     .string()
-    .regex(/^(?:\w+::\w+(?: *, *\w+::\w+)*)?$/, { error })
+    .regex(/^(?:\w+::\w+(?:\.\w+)?(?: *, *\w+::\w+(?:\.\w+)?)*)?$/, { error })
     .transform((text) => (text === '' ? [] : text.split(/ *, */)));
 }
 

@@ -254,6 +254,36 @@ const WRONG: readonly Call[] = [
     'request',
   ],
   [
+    'of an LSTM with weights of another one',
+    node(
+      'aten.lstm.input',
+      {
+        input: weight,
+        hx: values('p_features_4_weight', 'p_features_4_weight'),
+        params: values('p_classifier_bias', 'p_classifier_bias'),
+        has_biases: { as_bool: false },
+        num_layers: int(1 << 30),
+        dropout: { as_float: 0 },
+        train: { as_bool: false },
+        bidirectional: { as_bool: false },
+        batch_first: { as_bool: false },
+      },
+      [value('a'), value('b'), value('c')],
+    ),
+    /hostile: the states are not as many as there are layers/,
+    'request',
+  ],
+  [
+    'of a result that is written into a weight',
+    node('aten.add.out', { self: x, other: x, out: weight }),
+    /torch\.ops\.aten\.add\.out \(node hostile\) is never allowed/,
+  ],
+  [
+    'of a layout that is not dense',
+    node('aten.zeros.default', { size: ints(3), layout: { as_layout: 6 } }),
+    /hostile: layout: expected a dense layout|as_layout: expected a dense layout/,
+  ],
+  [
     'of queries without heads',
     node(
       'aten._scaled_dot_product_flash_attention_for_cpu.default',

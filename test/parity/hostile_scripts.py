@@ -157,6 +157,82 @@ class GrowsText(Plain):
         return x.mean((1, 2)).unsqueeze(1) * self.weight + float(len(text))
 
 
+class Divides(Plain):
+    """The processor traps it: an error in Python."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mean((1, 2)).unsqueeze(1) * self.weight + float(x.size(2) % (x.size(1) - 1))
+
+
+class DividesTooFar(Plain):
+    def forward(self, x: Tensor) -> Tensor:
+        least = -(1 << 62) * (x.size(1) + 1)
+        return x.mean((1, 2)).unsqueeze(1) * self.weight + float(least // -x.size(1))
+
+
+class DividesTensors(Plain):
+    def forward(self, x: Tensor) -> Tensor:
+        least = torch.tensor([-(1 << 62) * (x.size(1) + 1)])
+        quotient = torch.div(least, torch.tensor([-x.size(1)]), rounding_mode="trunc")
+        return x.mean((1, 2)).unsqueeze(1) * self.weight + quotient
+
+
+class ReadsBeyondWeights(Plain):
+    """The LSTM of oneDNN takes weights to be as long as the states say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.small = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        state = torch.zeros(1, x.size(0), 3)
+        weights = [self.small, self.small, self.small, self.small]
+        states = [state, state]
+        output = torch.lstm(x.transpose(1, 2), states, weights, True, 1, 0.0, False, False, True)
+        return output[0].mean(1) * self.weight
+
+
+class ReadsBeyondWhenFrozen(Plain):
+    """Depends on no input: it runs when the file is loaded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.v = nn.Parameter(torch.ones(1, 1).expand(1 << 20, 3), requires_grad=False)
+        self.g = nn.Parameter(torch.ones(1, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mean((1, 2)).unsqueeze(1) * torch._weight_norm(self.v, self.g, 0)[0]
+
+
+class OpaqueTensor(Plain):
+    def forward(self, x: Tensor) -> Tensor:
+        zeros = torch.zeros([3], layout=torch._mkldnn)
+        return x.mean((1, 2)).unsqueeze(1) * self.weight + zeros
+
+
+class WritesIntoWeights(Plain):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.add(x.mean((1, 2)).unsqueeze(1), 1, out=self.weight)
+
+
+class LookedAt(Plain):
+    """Uses what is looked at before it runs as it is meant to be used: served."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(1, 2, num_layers=2, bidirectional=True, batch_first=True)
+        self.projected = nn.LSTM(4, 3, proj_size=2, bias=False, batch_first=True)
+        self.g = nn.Parameter(torch.ones(3, 1))
+        self.v = nn.Parameter(torch.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25]]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        states, _ = self.lstm(x.transpose(1, 2))
+        states, _ = self.projected(states)
+        logits = states.mean(1) @ torch._weight_norm(self.v, self.g, 0).t()
+        halves = torch.div(torch.tensor([x.size(2)]), 2, rounding_mode="trunc")
+        return logits + float(x.size(2) % 256 + x.size(2) // 300) + 0 * halves
+
+
 SCRIPTED: list[type[nn.Module]] = [
     AsStrided,
     SetsMemory,
@@ -173,6 +249,14 @@ SCRIPTED: list[type[nn.Module]] = [
     DoublesList,
     GrowsList,
     GrowsText,
+    Divides,
+    DividesTooFar,
+    DividesTensors,
+    ReadsBeyondWeights,
+    ReadsBeyondWhenFrozen,
+    OpaqueTensor,
+    WritesIntoWeights,
+    LookedAt,
 ]
 
 Records = dict[str, bytes]

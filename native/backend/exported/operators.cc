@@ -142,6 +142,9 @@ FoundOperator find_operator(const std::string& target, const std::set<std::strin
   if (!is_allowed(name, added) && !contains(kOfExportedPrograms, std::string_view(name))) {
     return {.handle = {}, .problem = std::string(kNotAllowed)};
   }
+  if (std::ranges::any_of(handle->schema().arguments(), &c10::Argument::is_out)) {
+    return {.handle = {}, .problem = "is never allowed"};  // torch.export writes none
+  }
   return {.handle = handle, .problem = {}};
 }
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "exported/packed_layer.h"
-#include "exported/preconditions.h"
+#include "program/preconditions.h"
 #include "exported/symbolic.h"
 
 namespace backend {

@@ -7,8 +7,8 @@
 #include "exported/fusion.h"
 #include "exported/linear_nodes.h"
 #include "exported/operators.h"
-#include "exported/preconditions.h"
 #include "exported/scope.h"
+#include "program/preconditions.h"
 #include "program/run_limit.h"
 
 namespace backend {
@@ -79,7 +79,7 @@ class Builder {
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (writes_to(op, node, arguments[i])) step.written.push_back(i);
     }
-    step.precondition = precondition_of(op);
+    step.precondition = precondition_of(op.operator_name().name);
     if (step.written.empty() && can_fold(scope, node, op, step)) return fold(scope, node, step);
     if (fuses_with_step_before(scope, node, op, step)) return;
     if (auto packed = packed_call(op, step.operands, options_.layers)) step.call = *packed;

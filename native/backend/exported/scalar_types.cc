@@ -39,8 +39,12 @@ c10::MemoryFormat memory_format_of(const Field& number) {
 
 c10::Layout layout_of(const Field& number) {
   using enum c10::Layout;
-  return at_place(std::array{Sparse, SparseCsr, SparseCsc, SparseBsr, SparseBsc, Mkldnn, Strided},
-                  number, "layout");
+  const c10::Layout layout =
+      at_place(std::array{Sparse, SparseCsr, SparseCsc, SparseBsr, SparseBsc, Mkldnn, Strided},
+               number, "layout");
+  // Operators of LibTorch end the process for others.
+  if (layout != Strided) number.refuse("expected a dense layout");
+  return layout;
 }
 
 }  // namespace backend

@@ -36,8 +36,7 @@ constexpr std::array kAten{
     "_pad_enum upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_linear1d "
     "upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d _upsample_nearest_exact1d "
     "_upsample_nearest_exact2d _upsample_nearest_exact3d _upsample_bilinear2d_aa "
-    "_upsample_bicubic2d_aa __interpolate __upsample __upsample_nearest __upsample_bilinear "
-    "_upsample_lanczos2d_aa",
+    "_upsample_bicubic2d_aa _upsample_lanczos2d_aa",
     // Activations.
     "relu relu6 leaky_relu prelu _prelu_kernel rrelu elu selu celu gelu silu mish glu sigmoid tanh "
     "hardtanh hardsigmoid hardswish hardshrink softshrink softplus threshold log_sigmoid "
@@ -53,7 +52,7 @@ constexpr std::array kAten{
     "special_xlogy special_i0 special_i0e special_i1 special_ndtr special_round special_digamma "
     "special_gammaln special_entr add sub subtract rsub mul multiply div divide true_divide "
     "floor_divide remainder fmod addcmul addcdiv lerp hypot xlogy copysign ldexp frexp modf gcd "
-    "lcm heaviside nextafter logaddexp logaddexp2 maximum minimum fmax fmin clamp clip clamp_min "
+    "heaviside nextafter logaddexp logaddexp2 maximum minimum fmax fmin clamp clip clamp_min "
     "clamp_max nan_to_num where masked_fill isnan isinf isfinite isposinf isneginf isreal isclose "
     "allclose isin eq ne lt le gt ge not_equal less less_equal greater greater_equal equal "
     "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not "

@@ -79,6 +79,30 @@ double elements_asked_for(const Node& node) {
   return most;
 }
 
+/// With the overload where results are written into tensors of the caller, whatever their sizes: no
+/// classifier needs that, and each of these would have to be looked at for itself.
+std::string name_of(const Node& node) {
+  const std::string name = node.kind().toQualString();
+  const auto* schema = node.maybeSchema();
+  const bool writes =
+      schema != nullptr && std::ranges::any_of(schema->arguments(), &c10::Argument::is_out);
+  return writes ? name + "." + schema->overload_name() : name;
+}
+
+/// Operators of LibTorch end the process for tensors of other layouts.
+bool makes_dense_tensors(const Node& node) {
+  const auto* schema = node.maybeSchema();
+  if (schema == nullptr) return true;
+  for (size_t i = 0; i < std::min(node.inputs().size(), schema->arguments().size()); ++i) {
+    if (schema->arguments()[i].name() != "layout") continue;
+    const auto layout = torch::jit::toIValue(node.input(i));
+    const bool is_same_as_of_tensor = node.input(i)->node()->kind() == c10::prim::layout;
+    if (!layout && !is_same_as_of_tensor) return false;
+    if (layout && layout->isInt() && layout->toLayout() != c10::kStrided) return false;
+  }
+  return true;
+}
+
 /// Goes through forward() and what can be reached from it, each function once.
 class Inspection {
  public:
@@ -123,7 +147,7 @@ class Inspection {
   }
 
   void inspect(const Node& node, bool in_loop) {
-    const std::string name = node.kind().toQualString();
+    const std::string name = name_of(node);
     ++counts_[name];
     if (!is_allowed(name, added_)) refused_.insert(name);
     if (in_loop && node.kind() == c10::prim::Print && !added_.contains(name)) {
@@ -134,6 +158,8 @@ class Inspection {
       const std::string made = type && type->name() ? type->name()->qualifiedName() : "an object";
       if (made.starts_with("__torch__.torch.classes")) problems_.insert("makes " + made);
     }
+    if (!makes_dense_tensors(node))
+      problems_.insert("makes a tensor that is not dense (" + name + ")");
     if (const double elements = elements_asked_for(node); elements > kMostElements) {
       problems_.insert("asks for a tensor of " +
                        std::to_string(static_cast<uint64_t>(std::min(elements, 1e19))) +

@@ -1,29 +1,33 @@
-#include "exported/preconditions.h"
+#include "program/preconditions.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/eq.h>
 
 #include <algorithm>
-#include <string_view>
+#include <limits>
 #include <unordered_map>
 
 #include "engine/backend.h"
+#include "program/recurrent_preconditions.h"
 
 namespace backend {
 namespace {
 
-using Arguments = torch::jit::Stack;
+using Arguments = std::span<const c10::IValue>;
 
 void require(bool holds, const char* problem) {
   if (!holds) throw engine::BackendError(problem);
 }
 
 /// Null for None, and for what is no tensor: the operator refuses it.
-const at::Tensor* tensor_at(const Arguments& arguments, size_t index) {
+const at::Tensor* tensor_at(Arguments arguments, size_t index) {
   if (index >= arguments.size() || !arguments[index].isTensor()) return nullptr;
   const at::Tensor& tensor = arguments[index].toTensor();
   return tensor.defined() ? &tensor : nullptr;
 }
 
 /// (v, g, dim)
-void weight_norm(const Arguments& arguments) {
+void weight_norm(Arguments arguments) {
   const at::Tensor* const v = tensor_at(arguments, 0);
   const at::Tensor* const g = tensor_at(arguments, 1);
   if (v == nullptr || g == nullptr || !arguments[2].isInt()) return;
@@ -33,7 +37,7 @@ void weight_norm(const Arguments& arguments) {
 }
 
 /// (input, weight, bias, running_mean, running_var, …), or without the two last ones
-void batch_norm(const Arguments& arguments) {
+void batch_norm(Arguments arguments) {
   const at::Tensor* const input = tensor_at(arguments, 0);
   if (input == nullptr) return;
   require(input->dim() >= 2, "the input has no channels");
@@ -45,7 +49,7 @@ void batch_norm(const Arguments& arguments) {
 }
 
 /// (query, key, value, …): [batch, heads, length, width]; heads of keys may be shared.
-void attention(const Arguments& arguments) {
+void attention(Arguments arguments) {
   const at::Tensor* const query = tensor_at(arguments, 0);
   const at::Tensor* const key = tensor_at(arguments, 1);
   const at::Tensor* const value = tensor_at(arguments, 2);
@@ -57,7 +61,7 @@ void attention(const Arguments& arguments) {
 }
 
 /// (self, dimensions, normalization, …)
-void transform(const Arguments& arguments) {
+void transform(Arguments arguments) {
   const at::Tensor* const input = tensor_at(arguments, 0);
   if (input == nullptr || !arguments[1].isIntList()) return;
   const auto dimensions = arguments[1].toIntVector();
@@ -69,7 +73,7 @@ void transform(const Arguments& arguments) {
 }
 
 /// (self, dimensions, normalization, length of the last one)
-void inverse_transform(const Arguments& arguments) {
+void inverse_transform(Arguments arguments) {
   transform(arguments);
   const at::Tensor* const input = tensor_at(arguments, 0);
   if (input == nullptr || !arguments[1].isIntList() || !arguments[3].isInt()) return;
@@ -79,7 +83,7 @@ void inverse_transform(const Arguments& arguments) {
 }
 
 /// (self, mask, indices, fill)
-void masked_index(const Arguments& arguments) {
+void masked_index(Arguments arguments) {
   const at::Tensor* const input = tensor_at(arguments, 0);
   const at::Tensor* const mask = tensor_at(arguments, 1);
   if (input == nullptr || mask == nullptr) return;
@@ -87,9 +91,49 @@ void masked_index(const Arguments& arguments) {
   require(mask->scalar_type() == at::kBool, "the mask is not of booleans");
 }
 
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+
+/// (a, b, …), of numbers: the processor traps a division by zero, and one whose result is too
+/// large.
+void integer_division(Arguments arguments) {
+  if (arguments.size() < 2 || !arguments[0].isInt() || !arguments[1].isInt()) return;
+  require(arguments[1].toInt() != 0, "division by zero");
+  require(arguments[0].toInt() != kLeast || arguments[1].toInt() != -1, "the quotient overflows");
+}
+
+/// (a, b), of numbers.
+void common_divisor(Arguments arguments) {
+  for (const c10::IValue& argument : arguments) {
+    require(!argument.isInt() || argument.toInt() != kLeast, "the divisor overflows");
+  }
+}
+
+bool holds(const c10::IValue& value, int64_t number) {
+  if (value.isInt()) return value.toInt() == number;
+  return value.isTensor() && at::eq(value.toTensor(), number).any().item<bool>();
+}
+
+/// (self, other, *, rounding_mode): tensors of integers divide by zero with an error, but overflow
+/// as numbers do.
+void truncated_division(Arguments arguments) {
+  if (arguments.size() < 3 || !arguments[2].isString()) return;
+  const at::Tensor* const self = tensor_at(arguments, 0);
+  if (self == nullptr || !c10::isIntegralType(self->scalar_type(), false)) return;
+  require(!holds(arguments[1], -1) || !holds(arguments[0], kLeast), "the quotient overflows");
+}
+
+/// (type, type), as numbers.
+void promoted_types(Arguments arguments) {
+  for (const c10::IValue& type : arguments) {
+    require(type.isInt() && type.toInt() >= 0 &&
+                type.toInt() < static_cast<int64_t>(c10::ScalarType::NumOptions),
+            "there is no such type");
+  }
+}
+
 }  // namespace
 
-Precondition precondition_of(const c10::OperatorHandle& op) {
+Precondition precondition_of(std::string_view name) {
   static const auto* preconditions = new std::unordered_map<std::string_view, Precondition>{
       {"aten::_weight_norm", weight_norm},
       {"aten::_weight_norm_interface", weight_norm},
@@ -101,8 +145,18 @@ Precondition precondition_of(const c10::OperatorHandle& op) {
       {"aten::_fft_r2c", transform},
       {"aten::_fft_c2r", inverse_transform},
       {"aten::_unsafe_masked_index", masked_index},
+      {"aten::lstm", fitting_lstm},
+      {"aten::__round_to_zero_floordiv", integer_division},
+      {"aten::floordiv", integer_division},
+      {"aten::remainder", integer_division},
+      {"aten::gcd", common_divisor},
+      {"aten::div", truncated_division},
+      {"aten::div_", truncated_division},
+      {"aten::divide", truncated_division},
+      {"aten::divide_", truncated_division},
+      {"aten::promote_types", promoted_types},
   };
-  const auto found = preconditions->find(op.operator_name().name);
+  const auto found = preconditions->find(name);
   return found == preconditions->end() ? nullptr : found->second;
 }
 
