@@ -16,6 +16,7 @@
 #include "exported/packed_layer.h"
 #include "program/preconditions.h"
 #include "exported/symbolic.h"
+#include "products/packed_convolution.h"
 
 namespace backend {
 
@@ -56,9 +57,15 @@ struct PackedCall {
   gemm::Activation activation = gemm::Activation::kNone;
 };
 
+struct ConvolutionCall {
+  std::shared_ptr<const PackedConvolution> convolution;
+  bool rectified;  ///< relu() follows
+};
+
 struct Step {
   std::string name;  ///< of the node, for errors
-  std::variant<c10::OperatorHandle, SymbolicFunction, PackedCall, Cond, WhileLoop> call;
+  std::variant<c10::OperatorHandle, SymbolicFunction, PackedCall, ConvolutionCall, Cond, WhileLoop>
+      call;
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::vector<size_t> written;  ///< operands whose memory it writes to

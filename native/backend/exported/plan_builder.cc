@@ -4,6 +4,7 @@
 #include <ranges>
 #include <span>
 
+#include "exported/convolution_nodes.h"
 #include "exported/fusion.h"
 #include "exported/linear_nodes.h"
 #include "exported/operators.h"
@@ -42,6 +43,7 @@ class Builder {
       plan_.outputs.push_back(scope.operand_of(output, nullptr, "the output"));
     }
     plan_.slots = next_slot_;
+    pack_convolutions(plan_);
     mark_last_uses(plan_);
     return std::move(plan_);
   }

@@ -146,6 +146,12 @@ class Run {
     stack_.emplace_back(std::move(result));
   }
 
+  void make(const ConvolutionCall& call, const Step&) {
+    at::Tensor result = (*call.convolution)(stack_.front().toTensor(), call.rectified);
+    stack_.clear();
+    stack_.emplace_back(std::move(result));
+  }
+
   void make(const Cond& cond, const Step&) {
     const bool is_true = truth_of(stack_.front());
     std::vector<IValue> inputs(std::make_move_iterator(stack_.begin() + 1),

@@ -4,6 +4,7 @@
 #include <ATen/ops/eq.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 
@@ -131,6 +132,28 @@ void promoted_types(Arguments arguments) {
   }
 }
 
+/// (self, output_size, align_corners, scale of the height, scale of the width): where scales are
+/// given, they and the sizes are believed, each for itself.
+void smoothed_resize(Arguments arguments) {
+  const at::Tensor* const self = tensor_at(arguments, 0);
+  if (self == nullptr || self->dim() != 4 || !arguments[1].isIntList()) return;
+  const auto sizes = arguments[1].toIntVector();
+  for (size_t i = 0; i < 2 && i < sizes.size() && 3 + i < arguments.size(); ++i) {
+    if (!arguments[3 + i].isDouble()) continue;
+    const double size = static_cast<double>(self->size(static_cast<int64_t>(2 + i))) *
+                        arguments[3 + i].toDouble();
+    require(std::floor(size) == static_cast<double>(sizes[i]), "the scales are not of these sizes");
+  }
+}
+
+/// (A, B, …)
+void least_squares(Arguments arguments) {
+  for (size_t i = 0; i < 2; ++i) {
+    const at::Tensor* const factor = tensor_at(arguments, i);
+    require(factor == nullptr || factor->numel() > 0, "there is nothing to solve");
+  }
+}
+
 }  // namespace
 
 Precondition precondition_of(std::string_view name) {
@@ -155,6 +178,10 @@ Precondition precondition_of(std::string_view name) {
       {"aten::divide", truncated_division},
       {"aten::divide_", truncated_division},
       {"aten::promote_types", promoted_types},
+      {"aten::_upsample_bilinear2d_aa", smoothed_resize},
+      {"aten::_upsample_bicubic2d_aa", smoothed_resize},
+      {"aten::_upsample_lanczos2d_aa", smoothed_resize},
+      {"aten::linalg_lstsq", least_squares},
   };
   const auto found = preconditions->find(name);
   return found == preconditions->end() ? nullptr : found->second;

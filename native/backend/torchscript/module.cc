@@ -16,6 +16,7 @@
 #include "torchscript/checked_operators.h"
 #include "torchscript/code_guard.h"
 #include "torchscript/operators.h"
+#include "torchscript/packed_nodes.h"
 
 namespace backend {
 namespace {
@@ -67,7 +68,9 @@ TorchScriptModule load_torchscript_module(const std::string& path, const Compute
   auto functions = module._ivalue()->compilation_unit();
   const RunLimit limit(compute, file);  // freezing runs what depends on no input
   try {
-    return {.functions = std::move(functions), .module = torch::jit::freeze(module)};
+    torch::jit::Module frozen = torch::jit::freeze(module);
+    pack_convolutions(*frozen.get_method("forward").graph());
+    return {.functions = std::move(functions), .module = std::move(frozen)};
   } catch (...) {
     return {.functions = {},
             .module = std::move(

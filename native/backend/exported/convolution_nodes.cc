@@ -1,0 +1,85 @@
+#include "exported/convolution_nodes.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace backend {
+namespace {
+
+std::string_view operator_of(const Step& step) {
+  const auto* op = std::get_if<c10::OperatorHandle>(&step.call);
+  return op == nullptr ? std::string_view() : std::string_view(op->operator_name().name);
+}
+
+/// Those of conv1d behind its input; nothing where one is not constant, or it is no convolution.
+std::vector<c10::IValue> arguments_of(const Step& step) {
+  // (input, weight, bias, stride, padding, dilation, groups), or
+  // (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+  const bool is_general = operator_of(step) == "aten::convolution";
+  if (!is_general && operator_of(step) != "aten::conv1d") return {};
+  if (step.operands[0].from != Operand::From::kSlot) return {};
+  const auto is_constant = [](const Operand& operand) {
+    return operand.from == Operand::From::kConstant;
+  };
+  if (!std::all_of(step.operands.begin() + 1, step.operands.end(), is_constant)) return {};
+  std::vector<c10::IValue> arguments;
+  for (size_t i = 1; i < step.operands.size(); ++i) {
+    arguments.push_back(step.operands[i].constant);
+  }
+  if (!is_general) return arguments;
+  constexpr size_t kTransposed = 5, kOutputPadding = 6;
+  if (!arguments[kTransposed].isBool() || arguments[kTransposed].toBool()) return {};
+  arguments.erase(arguments.begin() + kTransposed, arguments.begin() + kOutputPadding + 1);
+  return arguments;
+}
+
+void count_uses(const Operand& operand, std::vector<size_t>& uses) {
+  if (operand.from == Operand::From::kSlot) ++uses[operand.slot];
+  for (const Operand& item : operand.items) count_uses(item, uses);
+}
+
+std::vector<size_t> uses_of_slots(const Plan& plan) {
+  std::vector<size_t> uses(plan.slots);
+  for (const Step& step : plan.steps) {
+    for (const Operand& operand : step.operands) count_uses(operand, uses);
+  }
+  for (const Operand& output : plan.outputs) count_uses(output, uses);
+  return uses;
+}
+
+/// The relu() of what is in the slot; null: there is none.
+Step* relu_of(Plan& plan, Slot slot) {
+  const auto found = std::ranges::find_if(plan.steps, [&](const Step& step) {
+    const std::string_view name = operator_of(step);
+    return (name == "aten::relu" || name == "aten::relu_") &&
+           step.operands[0].from == Operand::From::kSlot && step.operands[0].slot == slot;
+  });
+  return found == plan.steps.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void pack_convolutions(Plan& plan) {
+  const std::vector<size_t> uses = uses_of_slots(plan);
+  for (Step& step : plan.steps) {
+    const auto arguments = arguments_of(step);
+    auto convolution = arguments.empty() ? nullptr : packed_conv1d(arguments);
+    if (!convolution) continue;
+    const auto slot = step.results.front().slots.front();
+    if (!slot) continue;  // nobody reads it
+    Step* const relu = uses[*slot] == 1 ? relu_of(plan, *slot) : nullptr;
+    step.call =
+        ConvolutionCall{.convolution = std::move(convolution), .rectified = relu != nullptr};
+    step.operands.resize(1);
+    if (relu == nullptr) continue;
+    step.results = std::move(relu->results);
+    relu->results.clear();
+  }
+  // What a convolution does beside its own work has nowhere to put a result.
+  std::erase_if(plan.steps, [](const Step& step) {
+    return step.results.empty() && operator_of(step).starts_with("aten::relu");
+  });
+}
+
+}  // namespace backend

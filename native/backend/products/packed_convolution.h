@@ -1,0 +1,49 @@
+// Convolutions over one dimension, on packed products.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <memory>
+#include <span>
+
+#include "products/products.h"
+
+namespace backend {
+
+/// Where the filters are laid on the input: every `stride` samples, with so many zeros before and
+/// behind it.
+struct FilterPlaces {
+  int64_t stride = 1;
+  int64_t zeros_before = 0;
+  int64_t zeros_behind = 0;
+};
+
+/// y = W ∗ x + b in float32, filters neither dilated nor in groups. LibTorch goes another way for
+/// one window than for several, and its last bits differ: here a window's never depend on company.
+/// Any number of threads.
+class PackedConvolution {
+ public:
+  /// weight: float32 [filters, channels, samples]. bias: float32 [filters], or undefined.
+  PackedConvolution(at::Tensor weight, at::Tensor bias, FilterPlaces places);
+
+  /// x: [windows, channels, length] → [windows, filters, places]; negative numbers become zeros
+  /// where it is `rectified`. What is no such tensor of float32 is left to LibTorch, and throws what
+  /// that throws.
+  at::Tensor operator()(const at::Tensor& x, bool rectified) const;
+
+ private:
+  bool takes(const at::Tensor& x) const;
+  at::Tensor convolved(const at::Tensor& x, bool rectified) const;
+
+  at::Tensor weight_;
+  at::Tensor bias_;
+  FilterPlaces places_;
+  std::shared_ptr<const Product> product_;
+};
+
+/// Of the arguments of aten::conv1d behind its input: (weight, bias, stride, padding, dilation,
+/// groups). Null where LibTorch has to do it.
+std::shared_ptr<const PackedConvolution> packed_conv1d(std::span<const c10::IValue> arguments);
+
+}  // namespace backend

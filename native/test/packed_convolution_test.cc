@@ -1,0 +1,111 @@
+// Convolutions on packed products: as LibTorch's, and the same bits in any company.
+#include "products/packed_convolution.h"
+
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/conv1d.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/relu.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace {
+
+using backend::FilterPlaces;
+using backend::PackedConvolution;
+
+/// Of sums of up to 480 products of normally distributed numbers.
+constexpr double kClose = 1e-4;
+
+struct Filters {
+  at::Tensor weight;
+  at::Tensor bias;
+};
+
+Filters filters_of(int64_t filters, int64_t channels, int64_t samples) {
+  return {.weight = at::randn({filters, channels, samples}), .bias = at::randn({filters})};
+}
+
+at::Tensor by_libtorch(const at::Tensor& x, const Filters& filters, const FilterPlaces& places) {
+  const at::Tensor filled = at::constant_pad_nd(x, {places.zeros_before, places.zeros_behind});
+  return at::conv1d(filled.to(at::kDouble), filters.weight.to(at::kDouble),
+                    filters.bias.defined() ? filters.bias.to(at::kDouble) : filters.bias,
+                    places.stride)
+      .to(at::kFloat);
+}
+
+TEST(PackedConvolutionTest, IsThatOfLibTorch) {
+  const c10::InferenceMode inference_mode;
+  const FilterPlaces all_places[] = {
+      {}, {.stride = 2, .zeros_before = 7, .zeros_behind = 7}, {.stride = 5},
+      {.stride = 3, .zeros_before = 1, .zeros_behind = 0}};
+  for (const FilterPlaces& places : all_places) {
+    for (const int64_t channels : {1, 3, 32}) {
+      for (const int64_t samples : {1, 4, 15}) {
+        for (const int64_t windows : {0, 1, 3}) {
+          for (const int64_t length : {15, 40, 257}) {
+            Filters filters = filters_of(channels == 3 ? 1 : 20, channels, samples);
+            if (samples == 4) filters.bias = at::Tensor();
+            const PackedConvolution packed(filters.weight, filters.bias, places);
+            const at::Tensor x = at::randn({windows, length, channels}).transpose(1, 2);
+            const at::Tensor wanted = by_libtorch(x, filters, places);
+            EXPECT_TRUE(packed(x, false).allclose(wanted, 0, kClose));
+            EXPECT_TRUE(packed(x, true).allclose(at::relu(wanted), 0, kClose));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(PackedConvolutionTest, AWindowHasTheSameBitsInAnyCompany) {
+  const c10::InferenceMode inference_mode;
+  const Filters filters = filters_of(16, 3, 7);
+  const PackedConvolution packed(filters.weight, filters.bias,
+                                 {.stride = 2, .zeros_before = 3, .zeros_behind = 3});
+  const at::Tensor x = at::randn({9, 3, 101});
+  const at::Tensor together = packed(x, true);
+  for (int64_t window = 0; window < x.size(0); ++window) {
+    const at::Tensor alone = packed(x.narrow(0, window, 1), true);
+    EXPECT_TRUE(alone.equal(together.narrow(0, window, 1)));
+  }
+}
+
+TEST(PackedConvolutionTest, LeavesToLibTorchWhatItDoesNotTake) {
+  const c10::InferenceMode inference_mode;
+  const Filters filters = filters_of(2, 3, 5);
+  const PackedConvolution packed(filters.weight, filters.bias, {.zeros_before = 1});
+  EXPECT_EQ(packed(at::randn({1, 3, 4}), false).sizes(), (at::IntArrayRef{1, 2, 1}));
+  const at::Tensor alone = at::randn({3, 9});
+  const at::Tensor wanted = by_libtorch(alone.unsqueeze(0), filters, {.zeros_before = 1});
+  EXPECT_TRUE(packed(alone, false).allclose(wanted[0], 1e-5, 1e-5));
+  EXPECT_TRUE(packed(alone, true).allclose(at::relu(wanted[0]), 1e-5, 1e-5));
+  EXPECT_THROW(packed(at::randn({1, 3, 3}), false), c10::Error);
+  EXPECT_THROW(packed(at::randn({1, 2, 9}), false), c10::Error);
+  EXPECT_THROW(packed(at::randn({1, 3, 9}).to(at::kDouble), false), c10::Error);
+}
+
+/// The arguments of conv1d behind its input.
+std::shared_ptr<const PackedConvolution> packed_of(const c10::IValue& stride,
+                                                   const c10::IValue& padding,
+                                                   int64_t dilation = 1, int64_t groups = 1) {
+  const Filters filters = filters_of(4, 2, 4);
+  const c10::IValue arguments[] = {filters.weight, filters.bias, stride, padding,
+                                   std::vector<int64_t>{dilation}, groups};
+  return backend::packed_conv1d(arguments);
+}
+
+TEST(PackedConvolutionTest, IsMadeOfTheArgumentsOfConv1d) {
+  const c10::InferenceMode inference_mode;
+  const std::vector<int64_t> one{1}, two{2};
+  const at::Tensor x = at::randn({1, 2, 8});
+  EXPECT_EQ((*packed_of(two, two))(x, false).size(2), 5);
+  EXPECT_EQ((*packed_of(one, "valid"))(x, false).size(2), 5);
+  EXPECT_EQ((*packed_of(one, "same"))(x, false).size(2), 8);
+  EXPECT_EQ(packed_of(two, "same"), nullptr);
+  EXPECT_EQ(packed_of(one, one, 2), nullptr);
+  EXPECT_EQ(packed_of(one, one, 1, 2), nullptr);
+}
+
+}  // namespace
