@@ -37,9 +37,10 @@ at::Tensor by_libtorch(const at::Tensor& x, const Filters& filters, const Filter
 
 TEST(PackedConvolutionTest, IsThatOfLibTorch) {
   const c10::InferenceMode inference_mode;
-  const FilterPlaces all_places[] = {
-      {}, {.stride = 2, .zeros_before = 7, .zeros_behind = 7}, {.stride = 5},
-      {.stride = 3, .zeros_before = 1, .zeros_behind = 0}};
+  const FilterPlaces all_places[] = {{},
+                                     {.stride = 2, .zeros_before = 7, .zeros_behind = 7},
+                                     {.stride = 5},
+                                     {.stride = 3, .zeros_before = 1, .zeros_behind = 0}};
   for (const FilterPlaces& places : all_places) {
     for (const int64_t channels : {1, 3, 32}) {
       for (const int64_t samples : {1, 4, 15}) {
@@ -88,11 +89,11 @@ TEST(PackedConvolutionTest, LeavesToLibTorchWhatItDoesNotTake) {
 
 /// The arguments of conv1d behind its input.
 std::shared_ptr<const PackedConvolution> packed_of(const c10::IValue& stride,
-                                                   const c10::IValue& padding,
-                                                   int64_t dilation = 1, int64_t groups = 1) {
+                                                   const c10::IValue& padding, int64_t dilation = 1,
+                                                   int64_t groups = 1) {
   const Filters filters = filters_of(4, 2, 4);
-  const c10::IValue arguments[] = {filters.weight, filters.bias, stride, padding,
-                                   std::vector<int64_t>{dilation}, groups};
+  const c10::IValue arguments[] = {
+      filters.weight, filters.bias, stride, padding, std::vector<int64_t>{dilation}, groups};
   return backend::packed_conv1d(arguments);
 }
 

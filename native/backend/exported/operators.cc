@@ -1,6 +1,7 @@
 #include "exported/operators.h"
 
 #include <ATen/ScalarOps.h>
+#include <ATen/core/List.h>
 #include <ATen/core/enum_tag.h>
 #include <ATen/core/jit_type.h>
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <string_view>
 
+#include "engine/backend.h"
 #include "program/allowed_operators.h"
 
 namespace backend {
@@ -225,6 +227,52 @@ bool is_identity(const c10::OperatorHandle& op, const Node& node) {
 
 c10::IValue fitted(c10::IValue value, const c10::Argument& expected) {
   return fitted_to(std::move(value), *expected.type(), expected.N().value_or(1));
+}
+
+namespace {
+
+/// LibTorch takes the elements of a list for what the list says.
+void require_type(const c10::IValue& value, const c10::Type& type) {
+  const bool is_right = [&] {
+    switch (type.kind()) {
+      case c10::TypeKind::TensorType:
+        return value.isTensor();
+      case c10::TypeKind::OptionalType:
+        return value.isTensor() || value.isNone();
+      case c10::TypeKind::IntType:
+      case c10::TypeKind::SymIntType:
+        return value.isInt();
+      case c10::TypeKind::FloatType:
+        return value.isDouble();
+      case c10::TypeKind::BoolType:
+        return value.isBool();
+      case c10::TypeKind::NumberType:
+        return value.isScalar();
+      default:
+        return false;
+    }
+  }();
+  if (!is_right) throw engine::BackendError("a list holds " + value.tagKind());
+}
+
+}  // namespace
+
+c10::IValue list_of(std::vector<c10::IValue> values, const c10::Argument& expected) {
+  c10::TypePtr type = expected.type();
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  const auto list_type = type->cast<c10::ListType>();
+  if (!list_type) throw engine::BackendError("a list is given where none is expected");
+  const c10::TypePtr& element = list_type->getElementType();
+  c10::impl::GenericList list(element);
+  list.reserve(values.size());
+  for (c10::IValue& value : values) {
+    if (element->kind() == c10::TypeKind::FloatType && value.isInt()) {
+      value = static_cast<double>(value.toInt());
+    }
+    require_type(value, *element);
+    list.push_back(std::move(value));
+  }
+  return list;
 }
 
 }  // namespace backend

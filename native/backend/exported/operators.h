@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "exported/graph.h"
 
@@ -42,5 +43,9 @@ bool is_identity(const c10::OperatorHandle& op, const Node& node);
 /// A value in the type that an operator expects: numbers become tensors, one number a list of them,
 /// as in Python. What does not fit is left for the operator to refuse.
 c10::IValue fitted(c10::IValue value, const c10::Argument& expected);
+
+/// A list of the type that an operator expects: of tensors, perhaps missing ones, or of numbers.
+/// Throws engine::BackendError for others.
+c10::IValue list_of(std::vector<c10::IValue> values, const c10::Argument& expected);
 
 }  // namespace backend

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "exported/packed_layer.h"
-#include "program/preconditions.h"
 #include "exported/symbolic.h"
 #include "products/packed_convolution.h"
+#include "program/preconditions.h"
 
 namespace backend {
 

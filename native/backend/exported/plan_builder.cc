@@ -7,6 +7,7 @@
 #include "exported/convolution_nodes.h"
 #include "exported/fusion.h"
 #include "exported/linear_nodes.h"
+#include "exported/operands.h"
 #include "exported/operators.h"
 #include "exported/scope.h"
 #include "program/preconditions.h"
@@ -88,29 +89,6 @@ class Builder {
     add_step(scope, node, std::move(step), op.schema().returns());
   }
 
-  std::vector<Operand> operands_of(Scope& scope, const Node& node,
-                                   const c10::FunctionSchema& schema) {
-    std::vector<Operand> operands;
-    operands.reserve(schema.arguments().size());
-    size_t used = 0;
-    for (const c10::Argument& expected : schema.arguments()) {
-      const auto input = std::ranges::find(node.inputs, expected.name(),
-                                           [](const auto& given) { return given.first; });
-      if (input != node.inputs.end()) {
-        ++used;
-        operands.push_back(scope.operand_of(input->second, &expected, node.name));
-      } else if (expected.default_value()) {
-        operands.emplace_back().constant = *expected.default_value();
-      } else {
-        refuse(node, "has no argument " + expected.name());
-      }
-    }
-    if (used != node.inputs.size()) {
-      refuse(node, "has arguments that the operator does not take in this LibTorch");
-    }
-    return operands;
-  }
-
   void add_identity(Scope& scope, const Node& node) {
     const auto* from =
         node.inputs.empty() ? nullptr : std::get_if<ValueName>(&node.inputs.front().second);
@@ -118,12 +96,6 @@ class Builder {
         node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs.front()) : nullptr;
     if (from == nullptr || to == nullptr) refuse(node, "expected one tensor, to one");
     scope.bind(to->name, scope.binding_of(from->name, node.name));
-  }
-
-  static bool is_constant(const Operand& operand) {
-    return operand.from == Operand::From::kConstant ||
-           (operand.from == Operand::From::kList &&
-            std::ranges::all_of(operand.items, is_constant));
   }
 
   bool can_fold(const Scope& scope, const Node& node, const c10::OperatorHandle& op,

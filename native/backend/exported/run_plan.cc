@@ -60,48 +60,11 @@ class Run {
     return fitted(std::move(value), *operand.expected);
   }
 
-  /// A list of the type that the operator expects: of tensors, perhaps missing ones, or of numbers.
   IValue list_of(const Operand& operand) {
-    c10::TypePtr type = operand.expected->type();
-    if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
-    const auto list_type = type->cast<c10::ListType>();
-    if (!list_type) throw engine::BackendError("a list is given where none is expected");
-    const c10::TypePtr& element = list_type->getElementType();
-    c10::impl::GenericList list(element);
-    list.reserve(operand.items.size());
-    for (const Operand& item : operand.items) {
-      IValue value = value_of(item);
-      if (element->kind() == c10::TypeKind::FloatType && value.isInt()) {
-        value = static_cast<double>(value.toInt());
-      }
-      require_type(value, *element);
-      list.push_back(std::move(value));
-    }
-    return list;
-  }
-
-  /// LibTorch takes the elements of a list for what the list says.
-  static void require_type(const IValue& value, const c10::Type& type) {
-    const bool is_right = [&] {
-      switch (type.kind()) {
-        case c10::TypeKind::TensorType:
-          return value.isTensor();
-        case c10::TypeKind::OptionalType:
-          return value.isTensor() || value.isNone();
-        case c10::TypeKind::IntType:
-        case c10::TypeKind::SymIntType:
-          return value.isInt();
-        case c10::TypeKind::FloatType:
-          return value.isDouble();
-        case c10::TypeKind::BoolType:
-          return value.isBool();
-        case c10::TypeKind::NumberType:
-          return value.isScalar();
-        default:
-          return false;
-      }
-    }();
-    if (!is_right) throw engine::BackendError("a list holds " + value.tagKind());
+    std::vector<IValue> values;
+    values.reserve(operand.items.size());
+    for (const Operand& item : operand.items) values.push_back(value_of(item));
+    return backend::list_of(std::move(values), *operand.expected);
   }
 
   /// What the file shares with other runs is mapped for reading alone: a write would end the

@@ -42,7 +42,7 @@ int64_t rounded_up(int64_t number, int64_t step) { return (number + step - 1) / 
 
 }  // namespace
 
-PackedConvolution::PackedConvolution(at::Tensor weight, at::Tensor bias, FilterPlaces places)
+PackedConvolution::PackedConvolution(at::Tensor weight, const at::Tensor& bias, FilterPlaces places)
     : weight_(std::move(weight)),
       bias_(bias.defined() ? bias.contiguous() : bias),
       places_(places),
@@ -149,8 +149,8 @@ std::shared_ptr<const PackedConvolution> packed_conv1d(std::span<const c10::IVal
                         bias.toTensor().size(0) == weight.size(0);
   const auto places = places_of(arguments[2], arguments[3], weight.size(2));
   if (!(has_bias || bias.isNone()) || !places) return nullptr;
-  const bool is_plain = only_number(arguments[4]) == 1 && arguments[5].isInt() &&
-                        arguments[5].toInt() == 1;
+  const bool is_plain =
+      only_number(arguments[4]) == 1 && arguments[5].isInt() && arguments[5].toInt() == 1;
   if (!is_plain) return nullptr;
   return std::make_shared<const PackedConvolution>(
       weight, has_bias ? bias.toTensor() : at::Tensor(), *places);

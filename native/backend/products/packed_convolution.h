@@ -25,11 +25,11 @@ struct FilterPlaces {
 class PackedConvolution {
  public:
   /// weight: float32 [filters, channels, samples]. bias: float32 [filters], or undefined.
-  PackedConvolution(at::Tensor weight, at::Tensor bias, FilterPlaces places);
+  PackedConvolution(at::Tensor weight, const at::Tensor& bias, FilterPlaces places);
 
   /// x: [windows, channels, length] → [windows, filters, places]; negative numbers become zeros
-  /// where it is `rectified`. What is no such tensor of float32 is left to LibTorch, and throws what
-  /// that throws.
+  /// where it is `rectified`. What is no such tensor of float32 is left to LibTorch, and throws
+  /// what that throws.
   at::Tensor operator()(const at::Tensor& x, bool rectified) const;
 
  private:

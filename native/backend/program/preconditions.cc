@@ -140,8 +140,8 @@ void smoothed_resize(Arguments arguments) {
   const auto sizes = arguments[1].toIntVector();
   for (size_t i = 0; i < 2 && i < sizes.size() && 3 + i < arguments.size(); ++i) {
     if (!arguments[3 + i].isDouble()) continue;
-    const double size = static_cast<double>(self->size(static_cast<int64_t>(2 + i))) *
-                        arguments[3 + i].toDouble();
+    const double size =
+        static_cast<double>(self->size(static_cast<int64_t>(2 + i))) * arguments[3 + i].toDouble();
     require(std::floor(size) == static_cast<double>(sizes[i]), "the scales are not of these sizes");
   }
 }

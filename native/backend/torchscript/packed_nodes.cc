@@ -43,8 +43,8 @@ std::shared_ptr<const PackedConvolution> packed(const Node& node) {
 }
 
 torch::jit::Operation operation_of(const Node* node) {
-  const auto made = c10::static_intrusive_pointer_cast<PackedNode>(
-      node->ival(c10::attr::value).toCapsule());
+  const auto made =
+      c10::static_intrusive_pointer_cast<PackedNode>(node->ival(c10::attr::value).toCapsule());
   return [made](Stack& stack) {
     const at::Tensor x = torch::jit::pop(stack).toTensor();
     stack.emplace_back((*made->convolution)(x, made->rectified));
