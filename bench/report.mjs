@@ -145,10 +145,16 @@ export function print({ servers, ratios, ceiling }) {
   }
 }
 
-/** Indented JSON, with lists of numbers or strings, and measurements, on one line. */
+/** What is put on one line, at most: as the formatter of the project has it. */
+const LONGEST_LIST = 80;
+
+/** Indented JSON, with short lists of numbers or strings, and measurements, on one line. */
 export function writeJson(file, value) {
   const text = JSON.stringify(value, null, 2)
-    .replace(/\[\s+([^[\]{}]*?)\s+\]/g, (_, items) => `[${items.replace(/\n\s+/g, ' ')}]`)
+    .replace(/\[\s+([^[\]{}]*?)\s+\]/g, (list, items) => {
+      const line = `[${items.replace(/\n\s+/g, ' ')}]`;
+      return line.length > LONGEST_LIST ? list : line;
+    })
     .replace(/\{\s+("median": \S+)\s+("rounds": \[.*\])\s+\}/g, '{ $1 $2 }');
   fs.writeFileSync(file, `${text}\n`);
 }

@@ -92,6 +92,26 @@ void masked_index(Arguments arguments) {
   require(mask->scalar_type() == at::kBool, "the mask is not of booleans");
 }
 
+/// (weight, indices, offsets, …): each bag from its offset to the next one's.
+void bags(Arguments arguments) {
+  const at::Tensor* const weight = tensor_at(arguments, 0);
+  const at::Tensor* const indices = tensor_at(arguments, 1);
+  const at::Tensor* const offsets = tensor_at(arguments, 2);
+  if (weight == nullptr || indices == nullptr || offsets == nullptr) return;
+  const bool integers = c10::isIntegralType(indices->scalar_type(), false) &&
+                        c10::isIntegralType(offsets->scalar_type(), false);
+  require(weight->dim() == 2 && integers, "expected a table, and indices of integers");
+  if (indices->numel() > 0) {
+    require(indices->min().item<int64_t>() >= 0 && indices->max().item<int64_t>() < weight->size(0),
+            "an index is outside of the table");
+  }
+  const at::Tensor starts = offsets->to(at::kLong).contiguous();
+  const std::span bounds(starts.const_data_ptr<int64_t>(), static_cast<size_t>(starts.numel()));
+  require(!bounds.empty() && bounds.front() == 0 && bounds.back() <= indices->numel() &&
+              std::ranges::is_sorted(bounds),
+          "the offsets do not ascend from 0 within the indices");
+}
+
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 /// (a, b, …), of numbers: the processor traps a division by zero, and one whose result is too
@@ -168,6 +188,8 @@ Precondition precondition_of(std::string_view name) {
       {"aten::_fft_r2c", transform},
       {"aten::_fft_c2r", inverse_transform},
       {"aten::_unsafe_masked_index", masked_index},
+      {"aten::embedding_bag", bags},
+      {"aten::_embedding_bag_forward_only", bags},
       {"aten::lstm", fitting_lstm},
       {"aten::__round_to_zero_floordiv", integer_division},
       {"aten::floordiv", integer_division},
