@@ -8,6 +8,7 @@
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -16,7 +17,7 @@ using backend::FilterPlaces;
 using backend::PackedConvolution;
 
 /// Of sums of up to 480 products of normally distributed numbers.
-constexpr double kClose = 1e-4;
+constexpr double kClose = 5e-4;
 
 struct Filters {
   at::Tensor weight;
@@ -29,9 +30,9 @@ Filters filters_of(int64_t filters, int64_t channels, int64_t samples) {
 
 at::Tensor by_libtorch(const at::Tensor& x, const Filters& filters, const FilterPlaces& places) {
   const at::Tensor filled = at::constant_pad_nd(x, {places.zeros_before, places.zeros_behind});
-  return at::conv1d(filled.to(at::kDouble), filters.weight.to(at::kDouble),
-                    filters.bias.defined() ? filters.bias.to(at::kDouble) : filters.bias,
-                    places.stride)
+  const auto doubled = [](const at::Tensor& t) { return t.defined() ? t.to(at::kDouble) : t; };
+  return at::conv1d(doubled(filled), doubled(filters.weight), doubled(filters.bias), places.stride,
+                    at::IntArrayRef{0}, places.dilation)
       .to(at::kFloat);
 }
 
@@ -40,7 +41,9 @@ TEST(PackedConvolutionTest, IsThatOfLibTorch) {
   const FilterPlaces all_places[] = {{},
                                      {.stride = 2, .zeros_before = 7, .zeros_behind = 7},
                                      {.stride = 5},
-                                     {.stride = 3, .zeros_before = 1, .zeros_behind = 0}};
+                                     {.stride = 3, .zeros_before = 1},
+                                     {.dilation = 2, .zeros_before = 28},
+                                     {.dilation = 3, .zeros_before = 14, .zeros_behind = 15}};
   for (const FilterPlaces& places : all_places) {
     for (const int64_t channels : {1, 3, 32}) {
       for (const int64_t samples : {1, 4, 15}) {
@@ -87,26 +90,45 @@ TEST(PackedConvolutionTest, LeavesToLibTorchWhatItDoesNotTake) {
   EXPECT_THROW(packed(at::randn({1, 3, 9}).to(at::kDouble), false), c10::Error);
 }
 
-/// The arguments of conv1d behind its input.
-std::shared_ptr<const PackedConvolution> packed_of(const c10::IValue& stride,
-                                                   const c10::IValue& padding, int64_t dilation = 1,
-                                                   int64_t groups = 1) {
-  const Filters filters = filters_of(4, 2, 4);
-  const c10::IValue arguments[] = {
-      filters.weight, filters.bias, stride, padding, std::vector<int64_t>{dilation}, groups};
-  return backend::packed_conv1d(arguments);
+using Numbers = std::vector<int64_t>;
+
+struct Call {
+  const char* name = "aten::conv1d";
+  at::Tensor weight = at::randn({16, 2, 4});
+  Numbers stride{1};
+  c10::IValue padding = Numbers{1};
+  Numbers dilation{1};
+  int64_t groups = 1;
+};
+
+std::shared_ptr<const PackedConvolution> packed_of(const Call& call) {
+  std::vector<c10::IValue> arguments{{},          call.weight,  at::randn({16}),
+                                     call.stride, call.padding, call.dilation};
+  const std::string_view name = call.name;
+  if (name.ends_with("convolution")) {
+    arguments.emplace_back(false);
+    arguments.emplace_back(Numbers{0});
+  }
+  arguments.emplace_back(call.groups);
+  for (size_t i = 0; name == "aten::_convolution" && i < 4; ++i) arguments.emplace_back(true);
+  return backend::packed_convolution(name, arguments);
 }
 
-TEST(PackedConvolutionTest, IsMadeOfTheArgumentsOfConv1d) {
+TEST(PackedConvolutionTest, IsMadeOfTheArgumentsOfAten) {
   const c10::InferenceMode inference_mode;
-  const std::vector<int64_t> one{1}, two{2};
   const at::Tensor x = at::randn({1, 2, 8});
-  EXPECT_EQ((*packed_of(two, two))(x, false).size(2), 5);
-  EXPECT_EQ((*packed_of(one, "valid"))(x, false).size(2), 5);
-  EXPECT_EQ((*packed_of(one, "same"))(x, false).size(2), 8);
-  EXPECT_EQ(packed_of(two, "same"), nullptr);
-  EXPECT_EQ(packed_of(one, one, 2), nullptr);
-  EXPECT_EQ(packed_of(one, one, 1, 2), nullptr);
+  const auto places = [&](const Call& call) { return (*packed_of(call))(x, false).size(-1); };
+  EXPECT_EQ(places({.stride = {2}, .padding = Numbers{2}}), 5);
+  EXPECT_EQ(places({.name = "aten::convolution", .stride = {2}}), 4);
+  EXPECT_EQ(places({.name = "aten::_convolution", .dilation = {2}}), 4);
+  EXPECT_EQ(places({.padding = "valid"}), 5);
+  EXPECT_EQ(places({.padding = "same"}), 8);
+  EXPECT_EQ(places({.padding = "same", .dilation = {2}}), 8);
+  EXPECT_EQ(packed_of({.stride = {2}, .padding = "same"}), nullptr);
+  EXPECT_EQ(packed_of({.stride = {2}, .dilation = {2}}), nullptr);
+  EXPECT_EQ(packed_of({.groups = 2}), nullptr);
+  EXPECT_EQ(packed_of({.name = "aten::relu"}), nullptr);
+  EXPECT_EQ(packed_of({.name = "aten::convolution", .weight = at::randn({16, 2, 4, 4})}), nullptr);
 }
 
 }  // namespace

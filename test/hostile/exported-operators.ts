@@ -278,6 +278,15 @@ const WRONG: readonly Call[] = [
     /torch\.ops\.aten\.add\.out \(node hostile\) is never allowed/,
   ],
   [
+    'of pieces that are written into weights',
+    node(
+      'aten.unsafe_split.Tensor_out',
+      { self: weight, split_size: int(12), dim: int(0), out: values('p_features_4_weight') },
+      [],
+    ),
+    /torch\.ops\.aten\.unsafe_split\.Tensor_out \(node hostile\) is never allowed/,
+  ],
+  [
     'of a layout that is not dense',
     node('aten.zeros.default', { size: ints(3), layout: { as_layout: 6 } }),
     /hostile: layout: expected a dense layout|as_layout: expected a dense layout/,
@@ -386,16 +395,6 @@ export const WRITES: readonly (readonly [name: string, edit: (program: Json) => 
         node('aten.view.default', { self: weight, size: ints(-1) }),
         node('aten.fill_.Scalar', { self: value('hostile'), value: int(1) }, [value('filled')]),
       ),
-  ],
-  [
-    'a list of weights',
-    call(
-      node(
-        'aten.unsafe_split.Tensor_out',
-        { self: weight, split_size: int(12), dim: int(0), out: values('p_features_4_weight') },
-        [],
-      ),
-    ),
   ],
   [
     'statistics, as a normalization in training does',

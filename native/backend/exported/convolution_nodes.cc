@@ -12,26 +12,17 @@ std::string_view operator_of(const Step& step) {
   return op == nullptr ? std::string_view() : std::string_view(op->operator_name().name);
 }
 
-/// Those of conv1d behind its input; nothing where one is not constant, or it is no convolution.
-std::vector<c10::IValue> arguments_of(const Step& step) {
-  // (input, weight, bias, stride, padding, dilation, groups), or
-  // (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-  const bool is_general = operator_of(step) == "aten::convolution";
-  if (!is_general && operator_of(step) != "aten::conv1d") return {};
-  if (step.operands[0].from != Operand::From::kSlot) return {};
-  const auto is_constant = [](const Operand& operand) {
-    return operand.from == Operand::From::kConstant;
-  };
-  if (!std::all_of(step.operands.begin() + 1, step.operands.end(), is_constant)) return {};
-  std::vector<c10::IValue> arguments;
+/// Null where an argument is not constant, or LibTorch has to do it.
+std::shared_ptr<const PackedConvolution> packed(const Step& step) {
+  const std::string_view name = operator_of(step);
+  if (name.empty() || step.operands.empty()) return nullptr;
+  if (step.operands[0].from != Operand::From::kSlot) return nullptr;
+  std::vector<c10::IValue> arguments(1);  // the input
   for (size_t i = 1; i < step.operands.size(); ++i) {
+    if (step.operands[i].from != Operand::From::kConstant) return nullptr;
     arguments.push_back(step.operands[i].constant);
   }
-  if (!is_general) return arguments;
-  constexpr size_t kTransposed = 5, kOutputPadding = 6;
-  if (!arguments[kTransposed].isBool() || arguments[kTransposed].toBool()) return {};
-  arguments.erase(arguments.begin() + kTransposed, arguments.begin() + kOutputPadding + 1);
-  return arguments;
+  return packed_convolution(name, arguments);
 }
 
 void count_uses(const Operand& operand, std::vector<size_t>& uses) {
@@ -63,8 +54,7 @@ Step* relu_of(Plan& plan, Slot slot) {
 void pack_convolutions(Plan& plan) {
   const std::vector<size_t> uses = uses_of_slots(plan);
   for (Step& step : plan.steps) {
-    const auto arguments = arguments_of(step);
-    auto convolution = arguments.empty() ? nullptr : packed_conv1d(arguments);
+    auto convolution = packed(step);
     if (!convolution) continue;
     const auto slot = step.results.front().slots.front();
     if (!slot) continue;  // nobody reads it

@@ -7,38 +7,86 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace backend {
 namespace {
 
-/// to[column][row] = from[row][column], or zero where it is rectified and negative.
-struct Transposition {
+/// Numbers from one row, and from one column, to the next.
+struct Steps {
+  int64_t row;
+  int64_t column;
+};
+
+struct Copy {
   const float* from;
-  int64_t from_stride;
+  Steps from_steps;
   float* to;
-  int64_t to_stride;
+  Steps to_steps;
   int64_t rows;
   int64_t columns;
 };
 
+/// Negative numbers become zeros where it is rectified.
 template <bool kRectified>
-void transpose(const Transposition& t) {
+void copy(const Copy& c) {
   constexpr int64_t kBlock = 16;  // floats of a cache line
-  for (int64_t first_row = 0; first_row < t.rows; first_row += kBlock) {
-    const int64_t last_row = std::min(first_row + kBlock, t.rows);
-    for (int64_t column = 0; column < t.columns; ++column) {
-      float* const to = t.to + column * t.to_stride;
-      for (int64_t row = first_row; row < last_row; ++row) {
-        const float value = t.from[row * t.from_stride + column];
-        to[row] = kRectified ? std::max(value, 0.0F) : value;
+  for (int64_t first = 0; first < c.rows; first += kBlock) {
+    const int64_t last = std::min(first + kBlock, c.rows);
+    for (int64_t column = 0; column < c.columns; ++column) {
+      const float* const from = c.from + column * c.from_steps.column;
+      float* const to = c.to + column * c.to_steps.column;
+      for (int64_t row = first; row < last; ++row) {
+        const float value = from[row * c.from_steps.row];
+        to[row * c.to_steps.row] = kRectified ? std::max(value, 0.0F) : value;
       }
     }
   }
 }
 
-int64_t rounded_up(int64_t number, int64_t step) { return (number + step - 1) / step * step; }
+int64_t divided_up(int64_t number, int64_t by) { return (number + by - 1) / by; }
+
+/// The sizes of one call. A line: a window, or of a dilated convolution every n-th sample of it,
+/// which it takes for samples side by side.
+struct Extents {
+  int64_t windows, channels, length;  // of the input
+  int64_t filters, samples;           // of the weight
+  int64_t places;                     // of the result
+  int64_t line;                       // samples from line to line, whole strides
+
+  Extents(const at::Tensor& x, const at::Tensor& weight, const FilterPlaces& at)
+      : windows(x.size(0)),
+        channels(x.size(1)),
+        length(x.size(2)),
+        filters(weight.size(0)),
+        samples(weight.size(2)) {
+    const int64_t filled = at.zeros_before + length + at.zeros_behind;
+    places = (filled - at.dilation * (samples - 1) - 1) / at.stride + 1;
+    line = divided_up(divided_up(filled, at.dilation), at.stride) * at.stride;
+  }
+};
+
+/// [lines × line, channels], and room for a filter behind them.
+at::Tensor lines_of(const at::Tensor& x, const Extents& e, const FilterPlaces& at) {
+  at::Tensor lines =
+      at::zeros({e.windows * at.dilation * e.line + e.samples, e.channels}, x.options());
+  const auto* from = x.const_data_ptr<float>();
+  auto* to = lines.mutable_data_ptr<float>();
+  for (int64_t window = 0; window < e.windows; ++window, from += e.channels * e.length) {
+    for (int64_t phase = 0; phase < at.dilation; ++phase, to += e.line * e.channels) {
+      // Sample i of the window is number (zeros_before + i) of the filled one.
+      const int64_t first = ((phase - at.zeros_before) % at.dilation + at.dilation) % at.dilation;
+      if (first >= e.length) continue;
+      copy<false>({.from = from + first,
+                   .from_steps = {.row = e.length, .column = at.dilation},
+                   .to = to + (at.zeros_before + first) / at.dilation * e.channels,
+                   .to_steps = {.row = 1, .column = e.channels},
+                   .rows = e.channels,
+                   .columns = divided_up(e.length - first, at.dilation)});
+    }
+  }
+  return lines;
+}
 
 }  // namespace
 
@@ -51,109 +99,49 @@ PackedConvolution::PackedConvolution(at::Tensor weight, const at::Tensor& bias, 
 
 bool PackedConvolution::takes(const at::Tensor& x) const {
   return x.scalar_type() == at::kFloat && x.device().is_cpu() && x.layout() == at::kStrided &&
-         x.dim() == 3 && x.size(1) == weight_.size(1) && x.size(2) > 0 &&
-         places_.zeros_before + x.size(2) + places_.zeros_behind >= weight_.size(2);
+         x.dim() == 3 && x.size(1) == weight_.size(1) && x.numel() > 0 &&
+         places_.zeros_before + x.size(2) + places_.zeros_behind >
+             places_.dilation * (weight_.size(2) - 1);
 }
 
 at::Tensor PackedConvolution::operator()(const at::Tensor& x, bool rectified) const {
-  if (takes(x)) return convolved(x, rectified);
+  if (takes(x)) return convolved(x.contiguous(), rectified);
   const at::Tensor filled = at::constant_pad_nd(x, {places_.zeros_before, places_.zeros_behind});
-  const at::Tensor y = at::conv1d(filled, weight_, bias_, places_.stride);
+  const at::Tensor y =
+      at::conv1d(filled, weight_, bias_, places_.stride, at::IntArrayRef{0}, places_.dilation);
   return rectified ? at::relu(y) : y;
 }
 
 at::Tensor PackedConvolution::convolved(const at::Tensor& x, bool rectified) const {
-  const at::Tensor input = x.contiguous();
-  const int64_t filters = weight_.size(0);
-  const int64_t samples = weight_.size(2);
-  const int64_t windows = input.size(0);
-  const int64_t channels = input.size(1);
-  const int64_t length = input.size(2);
-  const int64_t filled = places_.zeros_before + length + places_.zeros_behind;
-  const int64_t places = (filled - samples) / places_.stride + 1;
-
-  // Channels beside each other, windows one behind the other: what lies under a filter is one piece
-  // of memory, and a row of the product. Rows that reach into the next window are left out below.
-  const int64_t apart = rounded_up(filled, places_.stride);
-  const at::Tensor line = at::zeros({windows * apart + samples, channels}, input.options());
-  const auto* from = input.const_data_ptr<float>();
-  auto* to = line.mutable_data_ptr<float>() + places_.zeros_before * channels;
-  for (int64_t window = 0; window < windows; ++window) {
-    transpose<false>({.from = from,
-                      .from_stride = length,
-                      .to = to,
-                      .to_stride = channels,
-                      .rows = channels,
-                      .columns = length});
-    from += channels * length;
-    to += apart * channels;
-  }
-  const int64_t rows = windows * apart / places_.stride;
+  const Extents e(x, weight_, places_);
+  // Channels beside each other, lines one behind the other: what lies under a filter is one piece
+  // of memory, and a row of the product. Rows that reach into the next line are left out below.
+  const at::Tensor lines = lines_of(x, e, places_);
+  const int64_t rows = e.line / places_.stride;
   const at::Tensor under_filters =
-      line.as_strided({rows, samples * channels}, {places_.stride * channels, 1});
-  const at::Tensor product = (*product_)(under_filters, 0, filters, gemm::Activation::kNone);
+      lines.as_strided({e.windows * places_.dilation * rows, e.samples * e.channels},
+                       {places_.stride * e.channels, 1});
+  const at::Tensor product = (*product_)(under_filters, 0, e.filters, gemm::Activation::kNone);
 
-  at::Tensor result = at::empty({windows, filters, places}, input.options());
-  Transposition back{.from = product.const_data_ptr<float>(),
-                     .from_stride = filters,
-                     .to = result.mutable_data_ptr<float>(),
-                     .to_stride = places,
-                     .rows = places,
-                     .columns = filters};
-  for (int64_t window = 0; window < windows; ++window) {
-    if (rectified) {
-      transpose<true>(back);
-    } else {
-      transpose<false>(back);
+  at::Tensor result = at::empty({e.windows, e.filters, e.places}, x.options());
+  const auto* from = product.const_data_ptr<float>();
+  auto* to = result.mutable_data_ptr<float>();
+  for (int64_t window = 0; window < e.windows; ++window, to += e.filters * e.places) {
+    for (int64_t phase = 0; phase < places_.dilation; ++phase, from += rows * e.filters) {
+      const Copy back{.from = from,
+                      .from_steps = {.row = e.filters, .column = 1},
+                      .to = to + phase,
+                      .to_steps = {.row = places_.dilation, .column = e.places},
+                      .rows = divided_up(e.places - phase, places_.dilation),
+                      .columns = e.filters};
+      if (rectified) {
+        copy<true>(back);
+      } else {
+        copy<false>(back);
+      }
     }
-    back.from += apart / places_.stride * filters;
-    back.to += filters * places;
   }
   return result;
-}
-
-namespace {
-
-bool is_float_tensor(const c10::IValue& value) {
-  return value.isTensor() && value.toTensor().scalar_type() == at::kFloat &&
-         value.toTensor().layout() == at::kStrided && value.toTensor().numel() > 0;
-}
-
-std::optional<int64_t> only_number(const c10::IValue& list) {
-  if (!list.isIntList() || list.toIntVector().size() != 1) return std::nullopt;
-  return list.toIntVector().front();
-}
-
-/// padding: [zeros on both sides], "same" or "valid".
-std::optional<FilterPlaces> places_of(const c10::IValue& stride, const c10::IValue& padding,
-                                      int64_t samples) {
-  const auto step = only_number(stride);
-  if (!step || *step < 1) return std::nullopt;
-  if (padding.isString() && padding.toStringRef() == "valid") return FilterPlaces{.stride = *step};
-  if (padding.isString() && padding.toStringRef() == "same" && *step == 1) {
-    const int64_t before = (samples - 1) / 2;
-    return FilterPlaces{.zeros_before = before, .zeros_behind = samples - 1 - before};
-  }
-  const auto zeros = only_number(padding);
-  if (!zeros || *zeros < 0) return std::nullopt;
-  return FilterPlaces{.stride = *step, .zeros_before = *zeros, .zeros_behind = *zeros};
-}
-
-}  // namespace
-
-std::shared_ptr<const PackedConvolution> packed_conv1d(std::span<const c10::IValue> arguments) {
-  const c10::IValue& bias = arguments[1];
-  if (!is_float_tensor(arguments[0]) || arguments[0].toTensor().dim() != 3) return nullptr;
-  const at::Tensor& weight = arguments[0].toTensor();
-  const bool has_bias = is_float_tensor(bias) && bias.toTensor().dim() == 1 &&
-                        bias.toTensor().size(0) == weight.size(0);
-  const auto places = places_of(arguments[2], arguments[3], weight.size(2));
-  if (!(has_bias || bias.isNone()) || !places) return nullptr;
-  const bool is_plain =
-      only_number(arguments[4]) == 1 && arguments[5].isInt() && arguments[5].toInt() == 1;
-  if (!is_plain) return nullptr;
-  return std::make_shared<const PackedConvolution>(
-      weight, has_bias ? bias.toTensor() : at::Tensor(), *places);
 }
 
 }  // namespace backend

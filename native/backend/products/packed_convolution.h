@@ -6,22 +6,23 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "products/products.h"
 
 namespace backend {
 
-/// Where the filters are laid on the input: every `stride` samples, with so many zeros before and
-/// behind it.
+/// Where the filters are laid on the input.
 struct FilterPlaces {
-  int64_t stride = 1;
+  int64_t stride = 1;    ///< samples from place to place; 1 where dilation is not
+  int64_t dilation = 1;  ///< samples from one number of a filter to the next
   int64_t zeros_before = 0;
   int64_t zeros_behind = 0;
 };
 
-/// y = W ∗ x + b in float32, filters neither dilated nor in groups. LibTorch goes another way for
-/// one window than for several, and its last bits differ: here a window's never depend on company.
-/// Any number of threads.
+/// y = W ∗ x + b in float32, filters over one dimension and not in groups. LibTorch goes another
+/// way for one window than for several, and its last bits differ: here a window's never depend on
+/// company. Any number of threads.
 class PackedConvolution {
  public:
   /// weight: float32 [filters, channels, samples]. bias: float32 [filters], or undefined.
@@ -42,8 +43,9 @@ class PackedConvolution {
   std::shared_ptr<const Product> product_;
 };
 
-/// Of the arguments of aten::conv1d behind its input: (weight, bias, stride, padding, dilation,
-/// groups). Null where LibTorch has to do it.
-std::shared_ptr<const PackedConvolution> packed_conv1d(std::span<const c10::IValue> arguments);
+/// `name`: of an operator of ATen. `arguments`: its own, but for the input, which is left empty.
+/// Null where it is no convolution, or LibTorch has to do it.
+std::shared_ptr<const PackedConvolution> packed_convolution(std::string_view name,
+                                                            std::span<const c10::IValue> arguments);
 
 }  // namespace backend

@@ -18,8 +18,7 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Stack;
 
-constexpr const char* kPacked = "libtorch_serve::packed_conv1d";
-constexpr size_t kArguments = 7;  // of conv1d
+constexpr const char* kPacked = "libtorch_serve::packed_convolution";
 
 /// What a node does to its one input, kept as its attribute.
 struct PackedNode final : torch::CustomClassHolder {
@@ -32,14 +31,14 @@ struct PackedNode final : torch::CustomClassHolder {
 
 /// Null where an argument is not constant, or LibTorch has to do it.
 std::shared_ptr<const PackedConvolution> packed(const Node& node) {
-  if (node.kind() != c10::aten::conv1d || node.inputs().size() != kArguments) return nullptr;
-  Stack arguments;
-  for (size_t i = 1; i < kArguments; ++i) {
-    auto constant = torch::jit::toIValue(node.input(i));
+  if (!node.kind().is_aten() || node.inputs().empty()) return nullptr;
+  Stack arguments(1);  // the input
+  for (const auto* input : node.inputs().slice(1)) {
+    auto constant = torch::jit::toIValue(input);
     if (!constant) return nullptr;
     arguments.push_back(*std::move(constant));
   }
-  return packed_conv1d(arguments);
+  return packed_convolution(node.kind().toQualString(), arguments);
 }
 
 torch::jit::Operation operation_of(const Node* node) {
