@@ -5,8 +5,9 @@
 
 namespace backend {
 
-/// Puts packed convolutions (products/packed_convolution.h), and with each the relu() that alone
-/// reads it, in the place of those over one dimension whose filters are constant.
-void pack_convolutions(Plan& plan);
+/// Makes a packed convolution (products/packed_convolution.h) of a step, with relu() behind it
+/// where it is `rectified`. False: it is no convolution over one dimension with constant filters,
+/// and stays as it is.
+bool pack_convolution(Step& step, bool rectified);
 
 }  // namespace backend

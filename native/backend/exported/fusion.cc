@@ -9,6 +9,8 @@
 #include <array>
 #include <string_view>
 
+#include "exported/convolution_nodes.h"
+
 namespace backend {
 namespace {
 
@@ -95,6 +97,7 @@ bool fuse(const c10::OperatorHandle& next, const std::vector<Operand>& operands,
           SharedMemory& shared) {
   const std::string_view name = next.operator_name().name;
   if (name == "aten::gelu") return fuse_gelu(operands, before);
+  if (name == "aten::relu" || name == "aten::relu_") return pack_convolution(before, true);
   const auto normalization = normalization_of(name, operands);
   return normalization && fuse_normalization(*normalization, before, shared);
 }

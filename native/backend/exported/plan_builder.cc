@@ -44,7 +44,7 @@ class Builder {
       plan_.outputs.push_back(scope.operand_of(output, nullptr, "the output"));
     }
     plan_.slots = next_slot_;
-    pack_convolutions(plan_);
+    for (Step& step : plan_.steps) pack_convolution(step, false);
     mark_last_uses(plan_);
     return std::move(plan_);
   }
