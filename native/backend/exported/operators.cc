@@ -129,6 +129,30 @@ c10::IValue fitted_to(c10::IValue value, const c10::Type& type, int32_t count) {
   }
 }
 
+/// LibTorch takes the elements of a list for what the list says.
+void require_type(const c10::IValue& value, const c10::Type& type) {
+  const bool is_right = [&] {
+    switch (type.kind()) {
+      case c10::TypeKind::TensorType:
+        return value.isTensor();
+      case c10::TypeKind::OptionalType:
+        return value.isTensor() || value.isNone();
+      case c10::TypeKind::IntType:
+      case c10::TypeKind::SymIntType:
+        return value.isInt();
+      case c10::TypeKind::FloatType:
+        return value.isDouble();
+      case c10::TypeKind::BoolType:
+        return value.isBool();
+      case c10::TypeKind::NumberType:
+        return value.isScalar();
+      default:
+        return false;
+    }
+  }();
+  if (!is_right) throw engine::BackendError("a list holds " + value.tagKind());
+}
+
 }  // namespace
 
 FoundOperator find_operator(const std::string& target, const std::set<std::string>& added) {
@@ -228,34 +252,6 @@ bool is_identity(const c10::OperatorHandle& op, const Node& node) {
 c10::IValue fitted(c10::IValue value, const c10::Argument& expected) {
   return fitted_to(std::move(value), *expected.type(), expected.N().value_or(1));
 }
-
-namespace {
-
-/// LibTorch takes the elements of a list for what the list says.
-void require_type(const c10::IValue& value, const c10::Type& type) {
-  const bool is_right = [&] {
-    switch (type.kind()) {
-      case c10::TypeKind::TensorType:
-        return value.isTensor();
-      case c10::TypeKind::OptionalType:
-        return value.isTensor() || value.isNone();
-      case c10::TypeKind::IntType:
-      case c10::TypeKind::SymIntType:
-        return value.isInt();
-      case c10::TypeKind::FloatType:
-        return value.isDouble();
-      case c10::TypeKind::BoolType:
-        return value.isBool();
-      case c10::TypeKind::NumberType:
-        return value.isScalar();
-      default:
-        return false;
-    }
-  }();
-  if (!is_right) throw engine::BackendError("a list holds " + value.tagKind());
-}
-
-}  // namespace
 
 c10::IValue list_of(std::vector<c10::IValue> values, const c10::Argument& expected) {
   c10::TypePtr type = expected.type();
