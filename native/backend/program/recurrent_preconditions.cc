@@ -3,7 +3,6 @@
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 
-#include <string>
 #include <vector>
 
 #include "engine/backend.h"
@@ -65,17 +64,19 @@ void fitting_lstm(std::span<const c10::IValue> arguments) {
   const Lstm lstm = lstm_of(arguments);
   require(lstm.input.dim() >= 2, "the input has no features");
   require_states(lstm);
-  const size_t each = shapes_of(lstm, 0).size();
-  require(lstm.parameters.size() == each * static_cast<size_t>(lstm.layers * lstm.directions),
-          "the weights are not as many as the layers need");
-  for (size_t i = 0; i < lstm.parameters.size(); ++i) {
-    const auto layer = static_cast<int64_t>(i / each) / lstm.directions;
-    const auto shape = shapes_of(lstm, layer)[i % each];
-    require(lstm.parameters[i].sizes() == at::IntArrayRef(shape),
-            "the weights do not fit the states or the input");
-    require(lstm.parameters[i].scalar_type() == lstm.input.scalar_type(),
-            "the weights are not of the input's type");
+  size_t next = 0;
+  for (int64_t layer = 0; layer < lstm.layers; ++layer) {
+    const auto shapes = shapes_of(lstm, layer);
+    for (size_t i = 0; i < shapes.size() * static_cast<size_t>(lstm.directions); ++i, ++next) {
+      require(next < lstm.parameters.size(), "the weights are not as many as the layers need");
+      const at::Tensor& weight = lstm.parameters[next];
+      require(weight.sizes() == at::IntArrayRef(shapes[i % shapes.size()]),
+              "the weights do not fit the states or the input");
+      require(weight.scalar_type() == lstm.input.scalar_type(),
+              "the weights are not of the input's type");
+    }
   }
+  require(next == lstm.parameters.size(), "the weights are not as many as the layers need");
 }
 
 }  // namespace backend
