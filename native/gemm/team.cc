@@ -1,5 +1,7 @@
 #include "gemm/team.h"
 
+#include <algorithm>
+
 #if defined(__linux__)
 #include <pthread.h>
 #endif
@@ -10,17 +12,19 @@
 namespace gemm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// A helper stays awake for this long: the next layer's work comes within it. Waking one takes as
 /// long as a layer.
 constexpr auto kAwake = std::chrono::microseconds(100);
 
-/// A helper that keeps the caller waiting for this long had its core taken away …
+/// A helper that keeps the caller waiting for this long had its core taken away.
 constexpr auto kLate = std::chrono::microseconds(300);
 
-/// … and is not asked again for this long.
+/// Helpers that cost more than they gain are not asked for this long.
 constexpr auto kAlone = std::chrono::milliseconds(100);
+
+/// Of what helpers have gained, so much counts: a hypervisor takes a core for a millisecond or two
+/// now and then, which does not matter beside it; a process that wants the core takes more.
+constexpr auto kMostGain = std::chrono::milliseconds(10);
 
 void pause() {
 #if defined(__x86_64__)
@@ -61,7 +65,8 @@ void Team::end() {
 }
 
 void Team::run_parts(uint32_t count, Work work) {
-  if (count < 2 || helpers_.empty() || Clock::now() < alone_until_) {
+  const auto start = Clock::now();
+  if (count < 2 || helpers_.empty() || start < alone_until_) {
     for (uint32_t i = 0; i < count; ++i) work.function(work.context, i);
     return;
   }
@@ -73,7 +78,9 @@ void Team::run_parts(uint32_t count, Work work) {
   open_.notify_all();
   while (take_part()) {
   }
+  const auto worked = Clock::now();
   await_parts(count);
+  weigh(worked - start, Clock::now() - worked);
 }
 
 /// False: none is left.
@@ -100,8 +107,17 @@ void Team::await_parts(uint32_t count) {
     if (Clock::now() - start > kAwake) std::this_thread::yield();
     pause();
   }
-  const auto end = Clock::now();
-  if (end - start > kLate) alone_until_ = end + kAlone;
+}
+
+/// Without help the caller would have worked for up to twice as long. Half of that counts, for both
+/// may have waited for memory, or the helper has not come.
+void Team::weigh(Clock::duration worked, Clock::duration waited) {
+  gain_ = std::min<Clock::duration>(gain_ + worked / 2, kMostGain);
+  if (waited < kLate) return;
+  gain_ -= waited;
+  if (gain_ >= Clock::duration::zero()) return;
+  gain_ = Clock::duration::zero();
+  alone_until_ = Clock::now() + kAlone;
 }
 
 void Team::help() {

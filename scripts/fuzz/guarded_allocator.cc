@@ -15,7 +15,7 @@ constexpr size_t kMost = size_t{256} << 20;
 class GuardedAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(size_t size) override {
-    constexpr c10::Device cpu(c10::kCPU);
+    const c10::Device cpu(c10::kCPU);
     if (size == 0) return {nullptr, nullptr, unmap, cpu};
     if (size > kMost) throw std::runtime_error("too large");
     constexpr size_t kAlignment = 64;  // as PyTorch's own: its vectors rely on it

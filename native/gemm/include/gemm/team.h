@@ -37,6 +37,7 @@ class Team {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   using Function = void (*)(const void* context, uint32_t index) noexcept;
   struct Work {
     Function function;
@@ -46,6 +47,7 @@ class Team {
   void run_parts(uint32_t count, Work work);
   bool take_part();
   void await_parts(uint32_t count);
+  void weigh(Clock::duration worked, Clock::duration waited);
   void help();
   void end();
 
@@ -56,7 +58,9 @@ class Team {
   std::atomic<Function> function_{nullptr};
   std::atomic<const void*> context_{nullptr};
   std::atomic<bool> ending_{false};
-  std::chrono::steady_clock::time_point alone_until_;  ///< the caller's
+  // The caller's:
+  Clock::duration gain_{};  ///< by help, of late
+  Clock::time_point alone_until_;
   std::vector<std::thread> helpers_;
 };
 
