@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "gemm/bfloat16_linear.h"
 #include "gemm/quantized_linear.h"
@@ -42,18 +43,36 @@ at::Tensor rows_apart(const at::Tensor& input) {
   return apart.narrow(1, 0, x.size(1)).copy_(x);
 }
 
+/// Where the parts begin that threads take one by one, the last first. Each is half of a thread's
+/// share of what is left: a thread reads panels one behind the other, for it asks for the next one
+/// ahead of time, and yet none waits long for the last part.
+std::vector<int64_t> starts_of_parts(int64_t panels, int64_t fewest, int64_t threads) {
+  std::vector<int64_t> starts;
+  for (int64_t left = panels; left > 0; left = starts.back()) {
+    const int64_t count = std::max(left / (2 * threads), fewest);
+    starts.push_back(std::max<int64_t>(0, left - count));
+  }
+  std::ranges::reverse(starts);
+  return starts;
+}
+
 /// Calls multiply(first, count) for all outputs; in parts of whole panels where a team helps.
 template <class Multiply>
 void share_outputs(int64_t outputs, int64_t work, int64_t panel_width, const Multiply& multiply) {
-  if (TeamInUse::current() == nullptr || work < 2 * kShareOfWork) {
+  const gemm::Team* const team = TeamInUse::current();
+  if (team == nullptr || work < 2 * kShareOfWork) {
     multiply(0, outputs);
     return;
   }
-  const int64_t panels = std::max<int64_t>(1, kShareOfWork * outputs / work / panel_width);
-  const int64_t share = panels * panel_width;
-  share_parts((outputs + share - 1) / share, [&](int64_t part) {
-    const int64_t first = part * share;
-    multiply(first, std::min(share, outputs - first));
+  const int64_t panels = (outputs + panel_width - 1) / panel_width;
+  const int64_t fewest = std::max<int64_t>(1, kShareOfWork * panels / work);
+  const std::vector<int64_t> starts = starts_of_parts(panels, fewest, team->threads());
+  const auto count = static_cast<int64_t>(starts.size());
+  share_parts(count, [&](int64_t part) {
+    const int64_t first = starts[static_cast<size_t>(part)] * panel_width;
+    const int64_t end =
+        part + 1 < count ? starts[static_cast<size_t>(part) + 1] * panel_width : outputs;
+    multiply(first, end - first);
   });
 }
 

@@ -25,6 +25,9 @@ class Team {
 
   bool has_helpers() const { return !helpers_.empty(); }
 
+  /// The helpers and the caller.
+  int64_t threads() const { return static_cast<int64_t>(helpers_.size()) + 1; }
+
   /// Calls part(0) … part(count - 1), each once, on any thread, and returns when all have returned.
   /// One caller at a time. part must not throw.
   template <class Part>
