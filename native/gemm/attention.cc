@@ -36,35 +36,6 @@ struct Scratch : Layout {
   float* scores;
 };
 
-void pack_keys(const AttentionHead& head, const Scratch& to) {
-  float* panel = to.keys;
-  for (int64_t token = 0; token < head.tokens; token += to.width) {
-    const int64_t count = std::min(to.width, head.tokens - token);
-    const float* const keys = head.key + token * head.key_value_stride;
-    for (int64_t i = 0; i < head.head_size; ++i, panel += to.width) {
-      for (int64_t j = 0; j < count; ++j) {
-        panel[j] = keys[j * head.key_value_stride + i] * head.scale;
-      }
-      std::fill(panel + count, panel + to.width, 0.0F);
-    }
-  }
-}
-
-void pack_values(const AttentionHead& head, const Scratch& to) {
-  constexpr int64_t kFew = 4;  // every width is a multiple; copied without a call
-  float* row = to.values;
-  for (int64_t first = 0; first < head.head_size; first += to.width) {
-    const int64_t count = std::min(to.width, head.head_size - first);
-    const float* values = head.value + first;
-    for (int64_t token = 0; token < head.tokens; ++token, row += to.width) {
-      int64_t i = 0;
-      for (; i + kFew <= count; i += kFew) std::copy_n(values + i, kFew, row + i);
-      for (; i < to.width; ++i) row[i] = i < count ? values[i] : 0;
-      values += head.key_value_stride;
-    }
-  }
-}
-
 /// Some queries, and the tokens that one of them or another sees.
 struct QueryTile {
   int64_t first, rows;
@@ -148,8 +119,8 @@ void attend(const Kernel& kernel, const AttentionHead& whole, float* memory) {
   AttentionHead head = whole;
   head.reach = std::min(head.reach, head.tokens);
   const Scratch scratch(Layout(kernel, head.tokens, head.head_size), memory);
-  pack_keys(head, scratch);
-  pack_values(head, scratch);
+  kernel.pack_keys(head, scratch.keys);
+  kernel.pack_values(head, scratch.values);
   int64_t tiles = ceil_divide(head.queries, kernel.tile_rows);
   for (int64_t first = 0, rows = 0; first < head.queries; first += rows, --tiles) {
     rows = ceil_divide(head.queries - first, tiles);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "int8_kernel.h"
+#include "lanes.h"
 
 namespace gemm {
 namespace {
@@ -95,12 +96,8 @@ RowScale quantize_row(const float* from, uint8_t* to, int64_t count) {
     high = Simd::max(values, high);
     poison += values * 0.0F;  // NaN when one of them is not finite
   }
-  float lowest = 0, highest = 0, not_finite = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    lowest = low[lane] < lowest ? low[lane] : lowest;
-    highest = high[lane] > highest ? high[lane] : highest;
-    not_finite += poison[lane];
-  }
+  float lowest = lowest_of<kLanes>(low), highest = highest_of<kLanes>(high);
+  float not_finite = sum_of<kLanes>(poison);
   for (int64_t k = i; k < count; ++k) {
     lowest = from[k] < lowest ? from[k] : lowest;
     highest = from[k] > highest ? from[k] : highest;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gemm/attention.h"
 #include "gemm/instructions.h"
 #include "gemm/layer_norm.h"
 #include "gemm/packed_linear.h"
@@ -45,6 +46,10 @@ struct Kernel {
   const TileFunction* bfloat16_tiles;
   ActivationFunction gelu;
   ExponentialsFunction exponentials;
+  /// A head's keys, times its scale, to [panels of tokens, head_size, panel_width], and its values
+  /// to [panels of the head, tokens, panel_width]; filled up with zeros.
+  void (*pack_keys)(const AttentionHead& head, float* panels);
+  void (*pack_values)(const AttentionHead& head, float* panels);
   void (*normalize)(const LayerNormRows& rows);
 
   const TileFunction* tiles(Storage storage) const {

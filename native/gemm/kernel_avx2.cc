@@ -14,6 +14,7 @@ struct Simd {
   static Vector load(const float* from) { return _mm256_loadu_ps(from); }
   static Vector broadcast(const float* from) { return _mm256_broadcast_ss(from); }
   static void store(float* to, Vector vector) { _mm256_storeu_ps(to, vector); }
+  static Vector gelu(Vector x) { return gelu_by_quotient(x); }
 };
 
 struct Float32 {

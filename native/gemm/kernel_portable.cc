@@ -18,6 +18,7 @@ struct Simd {
   static Vector load(const float* from) { return *reinterpret_cast<const Stored*>(from); }
   static Vector broadcast(const float* from) { return Vector{*from, *from, *from, *from}; }
   static void store(float* to, Vector vector) { *reinterpret_cast<Stored*>(to) = vector; }
+  static Vector gelu(Vector x) { return gelu_by_quotient(x); }
 };
 
 struct Float32 {

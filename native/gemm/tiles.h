@@ -3,14 +3,16 @@
 // inline code is used: the linker would be free to keep the copy that not every processor can run.
 #pragma once
 
+#include "attention_panels.h"
 #include "kernel.h"
+#include "lanes.h"
 
 namespace gemm {
 namespace {
 
-/// Simd: the vector type `Vector` of kLanes floats; load, store, broadcast. Weight: its stored
-/// type, and load of kLanes of them. Two vectors side by side make a panel; kRows × 2 accumulators
-/// stay in registers while the panel streams by.
+/// Simd: the vector type `Vector` of kLanes floats; load, store, broadcast, gelu. Weight: its
+/// stored type, and load of kLanes of them. Two vectors side by side make a panel; kRows × 2
+/// accumulators stay in registers while the panel streams by.
 template <class Simd, class Weight, int kRows>
 void compute_tile(const Tile& tile) {
   using Vector = typename Simd::Vector;
@@ -71,23 +73,6 @@ typename Simd::Vector exp_of_negative(typename Simd::Vector x) {
   return (Vector)((Integers)power + ((Integers)rounded << kFractionBits)) + nan_or_zero;
 }
 
-/// Sum of all lanes, or the highest.
-template <class Simd>
-float sum_of(typename Simd::Vector values) {
-  float sum = 0;
-  for (int lane = 0; lane < Simd::kLanes; ++lane) sum += values[lane];
-  return sum;
-}
-
-template <class Simd>
-float highest_of(typename Simd::Vector values) {
-  float highest = values[0];
-  for (int lane = 1; lane < Simd::kLanes; ++lane) {
-    highest = values[lane] > highest ? values[lane] : highest;
-  }
-  return highest;
-}
-
 /// See ExponentialsFunction.
 template <class Simd>
 void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums) {
@@ -98,14 +83,14 @@ void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t c
       const Vector values = Simd::load(scores + i);
       highest = values > highest ? values : highest;
     }
-    const float most = highest_of<Simd>(highest);
+    const float most = highest_of<Simd::kLanes>(highest);
     Vector sum{};
     for (int64_t i = 0; i < count; i += Simd::kLanes) {
       const Vector power = exp_of_negative<Simd>(most - Simd::load(scores + i));
       Simd::store(scores + i, power);
       sum += power;
     }
-    sums[row] = sum_of<Simd>(sum);
+    sums[row] = sum_of<Simd::kLanes>(sum);
   }
 }
 
@@ -130,16 +115,20 @@ Vector error_function(Vector x) {
 }
 
 /// x Φ(x)
+template <class Vector>
+Vector gelu_by_quotient(Vector x) {
+  constexpr float kSqrtHalf = 0.707106781F;
+  const Vector half = 0.5F * x;
+  return half + half * error_function(x * kSqrtHalf);
+}
+
+/// See ActivationFunction.
 template <class Simd>
 void compute_gelu(float* values, int64_t rows, int64_t columns, int64_t stride) {
-  using Vector = typename Simd::Vector;
-  constexpr float kSqrtHalf = 0.707106781F;
   for (int64_t row = 0; row < rows; ++row) {
     float* const end = values + row * stride + columns;
     for (float* at = values + row * stride; at < end; at += Simd::kLanes) {
-      const Vector x = Simd::load(at);
-      const Vector half = 0.5F * x;
-      Simd::store(at, half + half * error_function(x * kSqrtHalf));
+      Simd::store(at, Simd::gelu(Simd::load(at)));
     }
   }
 }
@@ -163,7 +152,7 @@ void normalize_rows(const LayerNormRows& rows) {
       Simd::store(y + i, value);
       sums += value;
     }
-    float sum = sum_of<Simd>(sums);
+    float sum = sum_of<Simd::kLanes>(sums);
     for (int64_t i = whole; i < rows.size; ++i) {
       y[i] = x[i] + (residual != nullptr ? residual[i] : 0);
       sum += y[i];
@@ -174,7 +163,7 @@ void normalize_rows(const LayerNormRows& rows) {
       const Vector distance = Simd::load(y + i) - mean;
       squares += distance * distance;
     }
-    float square = sum_of<Simd>(squares);
+    float square = sum_of<Simd::kLanes>(squares);
     for (int64_t i = whole; i < rows.size; ++i) square += (y[i] - mean) * (y[i] - mean);
     const float factor = 1 / __builtin_sqrtf(square / size + rows.epsilon);
     for (int64_t i = 0; i < whole; i += kLanes) {
@@ -221,6 +210,8 @@ constexpr Kernel make_kernel(const char* name, Instructions needs) noexcept {
           .bfloat16_tiles = TilesUpTo<Simd, BFloat16, kRows>::kTiles,
           .gelu = compute_gelu<Simd>,
           .exponentials = compute_exponentials<Simd>,
+          .pack_keys = pack_keys<Simd>,
+          .pack_values = pack_values<Simd>,
           .normalize = normalize_rows<Simd>};
 }
 

@@ -84,6 +84,42 @@ std::string try_exponentials(IllegalInstructionTrap& trap, const Kernel& kernel)
              : differs("its exponentials");
 }
 
+/// Of a head whose tokens fill no panel, and whose size fills no vector.
+std::string try_attention_panels(IllegalInstructionTrap& trap, const Kernel& kernel) {
+  constexpr int64_t kTokens = kWidestPanel + 3, kHeadSize = kWidestPanel + 5;
+  constexpr int64_t kStride = kHeadSize + kGap;
+  const int64_t width = kernel.panel_width;
+  Numbers numbers;
+  const Floats key = numbers.floats(kTokens * kStride), value = numbers.floats(kTokens * kStride);
+  AttentionHead head{};
+  head.key = key.data();
+  head.value = value.data();
+  head.tokens = kTokens;
+  head.key_value_stride = kStride;
+  head.head_size = kHeadSize;
+  head.scale = 0.5F;  // no result is rounded
+  Floats keys(static_cast<size_t>(filled_up(kTokens, width) * kHeadSize)), wanted_keys = keys;
+  Floats values(static_cast<size_t>(filled_up(kHeadSize, width) * kTokens)), wanted_values = values;
+  for (int64_t token = 0; token < kTokens; ++token) {
+    for (int64_t i = 0; i < kHeadSize; ++i) {
+      const auto from = static_cast<size_t>(token * kStride + i);
+      const int64_t of_keys = (token / width * kHeadSize + i) * width + token % width;
+      const int64_t of_values = (i / width * kTokens + token) * width + i % width;
+      wanted_keys[static_cast<size_t>(of_keys)] = key[from] * head.scale;
+      wanted_values[static_cast<size_t>(of_values)] = value[from];
+    }
+  }
+  float *const to_keys = keys.data(), *const to_values = values.data();
+  if (!trap.run([&kernel, &head, to_keys, to_values]() noexcept {
+        kernel.pack_keys(head, to_keys);
+        kernel.pack_values(head, to_values);
+      })) {
+    return kIllegal;
+  }
+  return keys == wanted_keys && values == wanted_values ? kNothing
+                                                        : "its panels of keys and values are wrong";
+}
+
 /// With and without what may be left out, of rows that fill no vector.
 std::string try_normalize(IllegalInstructionTrap& trap, const Kernel& kernel) {
   constexpr int64_t kRows = 3, kSize = 37;
@@ -125,7 +161,7 @@ std::string find_problem(const Kernel& kernel) {
       if (!problem.empty()) return problem;
     }
   }
-  for (const auto attempt : {try_gelu, try_exponentials, try_normalize}) {
+  for (const auto attempt : {try_gelu, try_exponentials, try_attention_panels, try_normalize}) {
     const std::string problem = attempt(trap, kernel);
     if (!problem.empty()) return problem;
   }

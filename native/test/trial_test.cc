@@ -157,6 +157,16 @@ TEST(Trial, FindsWhatElseAKernelDoesWrong) {
   EXPECT_EQ(find_problem(kernel), kIllegal);
 
   kernel = gemm::kPortableKernel;
+  kernel.pack_keys = [](const gemm::AttentionHead& head, float* panels) {
+    gemm::kPortableKernel.pack_keys(head, panels);
+    panels[1] = panels[0];
+  };
+  EXPECT_EQ(find_problem(kernel), "its panels of keys and values are wrong");
+  kernel = gemm::kPortableKernel;
+  kernel.pack_values = [](const gemm::AttentionHead&, float*) { run_no_instruction(); };
+  EXPECT_EQ(find_problem(kernel), kIllegal);
+
+  kernel = gemm::kPortableKernel;
   kernel.normalize = [](const gemm::LayerNormRows& rows) {
     gemm::kPortableKernel.normalize(rows);
     if (rows.bias != nullptr && rows.residual == nullptr) rows.y[rows.size - 1] += 1e-3F;
