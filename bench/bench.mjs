@@ -3,7 +3,7 @@
  *
  *   npm run bench -- [--service sentiment|eeg] [--peers fastapi,fastapi-tuned,node-ort]
  *                    [--clients 1,8,64] [--seconds 8] [--warmup 2] [--rounds 3]
- *                    [--python VENV/bin/python] [--store]
+ *                    [--python VENV/bin/python] [--store | --model DIRECTORY]
  *
  * README.md says what is measured and how to read it. Exit code: 0; 1 when a ratio against FastAPI
  * has fallen below what is stored for this type of machine, or something failed; 2 when the command
@@ -38,6 +38,7 @@ function readArguments() {
     rounds: text('3'),
     python: { type: 'string' },
     store: { type: 'boolean', default: false },
+    model: { type: 'string' },
   };
   let values;
   try {
@@ -45,6 +46,7 @@ function readArguments() {
   } catch (error) {
     throw new UsageError(error.message);
   }
+  if (values.model !== undefined) applyModel(values);
   return {
     services: namesOf('service', values.service, Object.keys(ROUTES)),
     peers: namesOf('peers', values.peers, PEER_NAMES.sentiment),
@@ -54,7 +56,20 @@ function readArguments() {
     rounds: numberOf('rounds', values.rounds),
     python: values.python,
     store: values.store,
+    model: values.model,
   };
+}
+
+/** Another model than the shipped one: of texts, not exported to ONNX, and no ratios are stored. */
+function applyModel(values) {
+  if (values.store) throw new UsageError('--store: the stored ratios are those of shipped models');
+  if (!fs.existsSync(path.join(values.model, 'config.json'))) {
+    throw new UsageError(`--model: ${values.model} has no config.json`);
+  }
+  values.model = path.resolve(values.model);
+  values.service = 'sentiment';
+  const peers = values.peers.split(',').filter((name) => name !== 'node-ort');
+  values.peers = peers.join(',') || 'fastapi';
 }
 
 function namesOf(option, list, known) {
@@ -76,14 +91,15 @@ function numberOf(option, text) {
 
 /** Measure one service; true when it has regressed. */
 async function bench(service, options, python) {
-  const { clients, seconds, warmup, rounds: count } = options;
+  const { clients, seconds, warmup, rounds: count, model } = options;
   const bodies = makeBodies(service, BODIES);
   const plan = {
     service,
     servers: [OURS, ...PEER_NAMES[service].filter((name) => options.peers.includes(name))],
     requests: bodies.map((body) => prepareRequest(ROUTES[service], body)),
-    work: service === 'sentiment' ? usefulFlopsOf(bodies, python) : null,
+    work: service === 'sentiment' && !model ? usefulFlopsOf(bodies, python) : null,
     python,
+    model,
     clients,
     seconds,
     warmup,
@@ -95,6 +111,7 @@ async function bench(service, options, python) {
   }
   const summary = summarize(rounds);
   print(summary);
+  if (model) return false;
   const [machine, date] = [describeMachine(), new Date().toISOString()];
   const file = path.join(BENCH, `results/${service}.json`);
   fs.mkdirSync(path.dirname(file), { recursive: true });
