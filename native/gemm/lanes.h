@@ -2,15 +2,25 @@
 // compiled for different instructions: see tiles.h.
 #pragma once
 
-#include <cstddef>
 #include <utility>
 
 namespace gemm {
 namespace {
 
-template <int kDistance, class Vector, size_t... kLane>
-Vector exchanged(Vector values, std::index_sequence<kLane...>) {
-  return __builtin_shufflevector(values, values, static_cast<int>(kLane ^ kDistance)...);
+/// Of the lanes of a and then of b, those with these numbers.
+template <int... kLane, class Vector>
+Vector shuffled(Vector a, Vector b) {
+#if __has_builtin(__builtin_shufflevector)
+  return __builtin_shufflevector(a, b, kLane...);
+#else  // GCC 11
+  typedef int Lanes __attribute__((vector_size(sizeof(Vector))));  // NOLINT(modernize-use-using)
+  return __builtin_shuffle(a, b, Lanes{kLane...});
+#endif
+}
+
+template <int kDistance, class Vector, int... kLane>
+Vector exchanged(Vector values, std::integer_sequence<int, kLane...>) {
+  return shuffled<(kLane ^ kDistance)...>(values, values);
 }
 
 /// All lanes joined into one: pairs, pairs of pairs, and so on.
@@ -19,7 +29,7 @@ float joined(Vector values, const Join& join) {
   if constexpr (kDistance == 0) {
     return values[0];
   } else {
-    const Vector others = exchanged<kDistance>(values, std::make_index_sequence<kLanes>{});
+    const Vector others = exchanged<kDistance>(values, std::make_integer_sequence<int, kLanes>{});
     return joined<kLanes, kDistance / 2>(join(values, others), join);
   }
 }
@@ -40,13 +50,12 @@ float lowest_of(Vector values) {
 }
 
 /// Of squares of kDistance lanes, those on the left side of a and b, and those on the right.
-template <int kDistance, class Vector, size_t... kLane>
-void exchange_squares(Vector& a, Vector& b, std::index_sequence<kLane...>) {
-  constexpr size_t kLanes = sizeof...(kLane);
-  const Vector left = __builtin_shufflevector(
-      a, b, static_cast<int>((kLane & kDistance) != 0 ? kLanes + kLane - kDistance : kLane)...);
-  b = __builtin_shufflevector(
-      a, b, static_cast<int>((kLane & kDistance) != 0 ? kLanes + kLane : kLane + kDistance)...);
+template <int kDistance, class Vector, int... kLane>
+void exchange_squares(Vector& a, Vector& b, std::integer_sequence<int, kLane...>) {
+  constexpr int kLanes = sizeof...(kLane);
+  const Vector left =
+      shuffled<((kLane & kDistance) != 0 ? kLanes + kLane - kDistance : kLane)...>(a, b);
+  b = shuffled<((kLane & kDistance) != 0 ? kLanes + kLane : kLane + kDistance)...>(a, b);
   a = left;
 }
 
@@ -57,7 +66,8 @@ void transpose(Vector (&rows)[kLanes]) {
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i) {
       if ((i & kDistance) != 0) continue;
-      exchange_squares<kDistance>(rows[i], rows[i + kDistance], std::make_index_sequence<kLanes>{});
+      exchange_squares<kDistance>(rows[i], rows[i + kDistance],
+                                  std::make_integer_sequence<int, kLanes>{});
     }
     transpose<kLanes, 2 * kDistance>(rows);
   }

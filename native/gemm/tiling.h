@@ -14,7 +14,8 @@ constexpr int kMostTileRows = 32;
 constexpr int kWidestPanel = 32;
 
 /// Rows of x that are taken together stay in the second-level cache while the panels stream by. An
-/// ordinary text is one block even of 3,072 inputs: else large weights come from memory twice for it.
+/// ordinary text is one block even of 3,072 inputs: else large weights come from memory twice for
+/// it.
 constexpr int64_t kBlockBytes = 524'288;
 
 /// Where more is done to each panel than to read it: of a processor with 2 MiB of that cache.
