@@ -204,7 +204,9 @@ ProgramReport inspect_exported(const std::string& path,
                                const std::set<std::string>& allowed_operators) {
   try {
     const ReadProgram read = read_program(path);
-    ProgramReport report{.kind = "exported", .made_by = read.made_by};
+    ProgramReport report;
+    report.kind = "exported";
+    report.made_by = read.made_by;
     for (const UserInput& input : read.signature.user_inputs) {
       report.inputs.push_back(described(input.input));
     }

@@ -13,7 +13,8 @@ namespace fuzz {
 void exported(std::string_view input) {
   const std::string path = written(input, "model.pt2");
   // What depends on no input is run, too: as a load does it, and within its bounds.
-  const backend::ComputeOptions compute{.run_limit = std::chrono::milliseconds(2000)};
+  backend::ComputeOptions compute;
+  compute.run_limit = std::chrono::milliseconds(2000);
   try {
     backend::load_exported(path, compute);
   } catch (const backend::LoadError& error) {
