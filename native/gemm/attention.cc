@@ -1,140 +1,171 @@
 #include "gemm/attention.h"
 
 #include <algorithm>
-#include <limits>
 
-#include "kernel.h"
-#include "tiling.h"
+#include "attention_flow.h"
+#include "attention_kernels.h"
+#include "gemm/bfloat16_linear.h"
 
 namespace gemm {
 namespace {
 
 constexpr float kNoBias[kWidestPanel] = {};
 
+/// Below, laying out keys and values in other numbers takes longer than the products.
+constexpr int64_t kFewQueries = 4;
+
 /// How one call uses its memory. Keys and values lie as panels, like the weights of a linear layer.
 struct Layout {
   Layout(const Kernel& kernel, int64_t tokens, int64_t head_size)
-      : width(kernel.panel_width),
-        score_stride(ceil_divide(tokens, width) * width),
+      : score_stride(filled_up(tokens, kernel.panel_width)),
         keys_size(score_stride * head_size),
-        values_size(ceil_divide(head_size, width) * width * tokens),
+        values_size(filled_up(head_size, kernel.panel_width) * tokens),
         scores_size(score_stride * kernel.tile_rows) {}
 
-  int64_t width;
+  int64_t size() const { return keys_size + values_size + scores_size; }
+
   int64_t score_stride;
   int64_t keys_size;    ///< [panels of tokens, head_size, width]
   int64_t values_size;  ///< [panels of the head, tokens, width]
   int64_t scores_size;  ///< [rows of a tile, score_stride]
 };
 
-struct Scratch : Layout {
-  Scratch(const Layout& layout, float* memory)
-      : Layout(layout), keys(memory), values(keys + keys_size), scores(values + values_size) {}
-
-  float* keys;
-  float* values;
-  float* scores;
-};
-
-/// Some queries, and the tokens that one of them or another sees.
-struct QueryTile {
-  int64_t first, rows;
-  int64_t start;  ///< of a panel
-  int64_t end;    ///< of the tokens
-};
-
-/// A tile whose panel is in the cache already.
-Tile make_tile(const float* a, int64_t a_stride, const float* panel, int64_t inputs, float* c,
-               int64_t c_stride) {
-  return {.a = a,
-          .a_stride = a_stride,
-          .panel = panel,
-          .inputs = inputs,
-          .bias = kNoBias,
-          .c = c,
-          .c_stride = c_stride,
-          .prefetch = reinterpret_cast<const char*>(panel),
-          .prefetch_step = 0};
-}
-
-/// Of the tokens from tile.start to the end of a panel; those that a query does not see get −∞.
-void compute_scores(const Kernel& kernel, const AttentionHead& head, const QueryTile& tile,
-                    const Scratch& scratch) {
-  for (int64_t token = tile.start; token < tile.end; token += scratch.width) {
-    kernel.float32_tiles[tile.rows - 1](
-        make_tile(head.query + tile.first * head.query_stride, head.query_stride,
-                  scratch.keys + token * head.head_size, head.head_size,
-                  scratch.scores + (token - tile.start), scratch.score_stride));
+/// See attend_by().
+class Float32Products {
+ public:
+  Float32Products(const Kernel& kernel, const AttentionHead& head, const Layout& layout,
+                  float* memory)
+      : kernel_(&kernel),
+        head_(&head),
+        keys_(memory),
+        values_(memory + layout.keys_size),
+        weights_{} {
+    kernel.pack_keys(head, keys_);
+    kernel.pack_values(head, values_);
   }
-  constexpr float kUnseen = -std::numeric_limits<float>::infinity();
-  const int64_t count = tile.end - tile.start;
-  const int64_t filled = ceil_divide(count, scratch.width) * scratch.width;
-  for (int64_t i = 0; i < tile.rows; ++i) {
-    const int64_t query = tile.first + i;
-    float* const scores = scratch.scores + i * scratch.score_stride;
-    if (head.bias != nullptr) {
-      const float* const bias = head.bias + query * head.bias_stride + tile.start;
-      for (int64_t j = 0; j < count; ++j) scores[j] += bias[j];
-    }
-    const int64_t first = std::max<int64_t>(query - head.reach - tile.start, 0);
-    const int64_t end = std::min(query + head.reach + 1 - tile.start, count);
-    std::fill(scores, scores + first, kUnseen);
-    std::fill(scores + end, scores + filled, kUnseen);
-  }
-}
 
-/// The values, weighted by the scores.
-void compute_results(const Kernel& kernel, const AttentionHead& head, const QueryTile& tile,
-                     const Scratch& scratch, const float* sums) {
-  const int64_t width = scratch.width;
-  for (int64_t first = 0; first < head.head_size; first += width) {
-    float results[kMostTileRows * kWidestPanel];
-    kernel.float32_tiles[tile.rows - 1](
-        make_tile(scratch.scores, scratch.score_stride,
-                  scratch.values + first * head.tokens + tile.start * width, tile.end - tile.start,
-                  results, width));
-    const int64_t count = std::min(width, head.head_size - first);
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      const float factor = 1 / sums[i];
-      float* const to = head.result + (tile.first + i) * head.result_stride + first;
-      for (int64_t j = 0; j < count; ++j) to[j] = results[i * width + j] * factor;
+  int64_t width() const { return kernel_->panel_width; }
+  int64_t tile_rows() const { return kernel_->tile_rows; }
+  static int64_t row_step() { return 1; }
+
+  void compute_scores(const QueryTile& tile, const Scores& scores) const {
+    const float* const queries = head_->query + tile.first * head_->query_stride;
+    for (int64_t token = tile.start; token < tile.end; token += width()) {
+      multiply(tile.rows, {.values = queries, .stride = head_->query_stride},
+               {.values = keys_ + token * head_->head_size, .inputs = head_->head_size},
+               {.values = scores.values + (token - tile.start), .stride = scores.stride});
     }
   }
+
+  void take_weights(const QueryTile&, const Scores& scores) { weights_ = scores; }
+
+  void compute_results(const QueryTile& tile, int64_t panel, float* to) const {
+    const float* const values = values_ + (panel * head_->tokens + tile.start) * width();
+    multiply(tile.rows, {.values = weights_.values, .stride = weights_.stride},
+             {.values = values, .inputs = tile.end - tile.start},
+             {.values = to, .stride = width()});
+  }
+
+ private:
+  struct Rows {
+    const float* values;
+    int64_t stride;
+  };
+  struct Panel {
+    const float* values;
+    int64_t inputs;
+  };
+
+  /// The panel is in the cache already.
+  void multiply(int64_t rows, const Rows& a, const Panel& panel, const Scores& to) const {
+    kernel_->float32_tiles[rows - 1]({.a = a.values,
+                                      .a_stride = a.stride,
+                                      .panel = panel.values,
+                                      .inputs = panel.inputs,
+                                      .bias = kNoBias,
+                                      .c = to.values,
+                                      .c_stride = to.stride,
+                                      .prefetch = reinterpret_cast<const char*>(panel.values),
+                                      .prefetch_step = 0});
+  }
+
+  const Kernel* kernel_;
+  const AttentionHead* head_;
+  float* keys_;
+  float* values_;
+  Scores weights_;
+};
+
+/// Panels of keys and values are laid out by the one and read by the other.
+bool fit_together(int64_t panel_width) { return best_kernel().panel_width == panel_width; }
+
+BFloat16Attention bfloat16_attention() {
+  const BFloat16Kernel& best = best_bfloat16_kernel();
+  return fit_together(best.panel_width)
+             ? BFloat16Attention(best_kernel(), {&best})
+             : BFloat16Attention(kPortableKernel, {&kPortableBFloat16Kernel});
+}
+
+SplitAttention split_attention(Parts parts) {
+  const SplitKernel& best = best_split_kernel();
+  return fit_together(best.panel_width)
+             ? SplitAttention(best_kernel(), {&best, parts})
+             : SplitAttention(kPortableKernel, {&kPortableSplitKernel, parts});
+}
+
+/// Calls `call` with what attends in a format.
+template <class Call>
+auto with_attention(AttentionFormat format, const Call& call) {
+  switch (format) {
+    case AttentionFormat::kBFloat16x6:
+      return call(split_attention(Parts::kThree));
+    case AttentionFormat::kBFloat16x3:
+      return call(split_attention(Parts::kTwo));
+    case AttentionFormat::kBFloat16:
+      return call(bfloat16_attention());
+    case AttentionFormat::kFloat32:
+      break;
+  }
+  return call(Float32Attention(best_kernel()));
 }
 
 }  // namespace
 
-int64_t attention_scratch(int64_t tokens, int64_t head_size) {
-  return attention_scratch(best_kernel(), tokens, head_size);
-}
-
-void attend(const AttentionHead& head, float* scratch) { attend(best_kernel(), head, scratch); }
-
-int64_t attention_scratch(const Kernel& kernel, int64_t tokens, int64_t head_size) {
-  const Layout layout(kernel, tokens, head_size);
-  return layout.keys_size + layout.values_size + layout.scores_size;
-}
-
-void attend(const Kernel& kernel, const AttentionHead& whole, float* memory) {
-  AttentionHead head = whole;
-  head.reach = std::min(head.reach, head.tokens);
-  const Scratch scratch(Layout(kernel, head.tokens, head.head_size), memory);
-  kernel.pack_keys(head, scratch.keys);
-  kernel.pack_values(head, scratch.values);
-  int64_t tiles = ceil_divide(head.queries, kernel.tile_rows);
-  for (int64_t first = 0, rows = 0; first < head.queries; first += rows, --tiles) {
-    rows = ceil_divide(head.queries - first, tiles);
-    const int64_t start = std::max<int64_t>(0, first - head.reach) / scratch.width * scratch.width;
-    const QueryTile tile{.first = first,
-                         .rows = rows,
-                         .start = start,
-                         .end = std::min(first + rows + head.reach, head.tokens)};
-    compute_scores(kernel, head, tile, scratch);
-    float sums[kMostTileRows];
-    const int64_t filled = ceil_divide(tile.end - tile.start, scratch.width) * scratch.width;
-    kernel.exponentials(scratch.scores, tile.rows, scratch.score_stride, filled, sums);
-    compute_results(kernel, head, tile, scratch, sums);
+bool is_fast(AttentionFormat format) {
+  switch (format) {
+    case AttentionFormat::kBFloat16x6:
+    case AttentionFormat::kBFloat16x3:
+      return SplitLinear::is_fast() && fit_together(best_split_kernel().panel_width);
+    case AttentionFormat::kBFloat16:
+      return BFloat16Linear::is_fast() && fit_together(best_bfloat16_kernel().panel_width);
+    case AttentionFormat::kFloat32:
+      break;
   }
+  return true;
+}
+
+int64_t attention_scratch(AttentionFormat format, int64_t tokens, int64_t head_size) {
+  const int64_t float32 = Float32Attention(best_kernel()).scratch(tokens, head_size);
+  const int64_t rounded = with_attention(
+      format, [&](const auto& attention) { return attention.scratch(tokens, head_size); });
+  return filled_up(std::max(float32, rounded), kLineFloats);
+}
+
+void attend(AttentionFormat format, const AttentionHead& head, float* scratch) {
+  const AttentionFormat used = head.queries < kFewQueries ? AttentionFormat::kFloat32 : format;
+  with_attention(used, [&](const auto& attention) { attention.attend(head, scratch); });
+}
+
+int64_t Float32Attention::scratch(int64_t tokens, int64_t head_size) const {
+  return Layout(*kernel_, tokens, head_size).size();
+}
+
+void Float32Attention::attend(const AttentionHead& head, float* scratch) const {
+  const Layout layout(*kernel_, head.tokens, head.head_size);
+  Float32Products products(*kernel_, head, layout, scratch);
+  attend_by(
+      *kernel_, head, products,
+      {.values = scratch + layout.keys_size + layout.values_size, .stride = layout.score_stride});
 }
 
 }  // namespace gemm

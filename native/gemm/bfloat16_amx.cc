@@ -32,6 +32,7 @@ constinit const BFloat16Kernel kBFloat16AmxKernel{.name = "bfloat16 amx",
                                                   .inputs_together = kStep,
                                                   .tiles = kTiles.of_rows,
                                                   .round = round,
+                                                  .round_panel = round_panel,
                                                   .begin = begin_tiles,
                                                   .end = end_tiles};
 

@@ -62,6 +62,7 @@ constinit const BFloat16Kernel kBFloat16Avx512Kernel{.name = "bfloat16 avx512-bf
                                                      .panel_width = 32,
                                                      .tile_rows = 12,
                                                      .tiles = kTiles,
-                                                     .round = round};
+                                                     .round = round,
+                                                     .round_panel = round_panel};
 
 }  // namespace gemm

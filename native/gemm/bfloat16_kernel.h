@@ -37,6 +37,9 @@ struct BFloat16Kernel {
   const BFloat16TileFunction* tiles;  ///< [tile_rows], for 1, 2, … rows
   /// from[count], rounded to the nearest, to even where two are as near.
   void (*round)(const float* from, uint16_t* to, int64_t count);
+  /// A panel of float32, [inputs, panel_width], rounded the same way and laid out as BFloat16Tile's
+  /// [filled / 2, panel_width, 2], with zeros behind the inputs.
+  void (*round_panel)(const float* from, int64_t inputs, int64_t filled, uint16_t* to);
   /// Around the tiles of a product of so many rows, on their thread; or null.
   void (*begin)(int64_t rows) = nullptr;
   void (*end)() = nullptr;

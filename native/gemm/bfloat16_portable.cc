@@ -63,6 +63,16 @@ void round(const float* from, uint16_t* to, int64_t count) {
   }
 }
 
+void round_panel(const float* from, int64_t inputs, int64_t filled, uint16_t* to) {
+  constexpr int64_t kWidth = 2 * kLanes;
+  for (int64_t k = 0; k < filled; ++k, from += kWidth) {
+    uint16_t row[kWidth] = {};
+    if (k < inputs) round(from, row, kWidth);
+    uint16_t* const pairs = to + k / kPair * kWidth * kPair + k % kPair;
+    for (int64_t j = 0; j < kWidth; ++j) pairs[j * kPair] = row[j];
+  }
+}
+
 constexpr BFloat16TileFunction kTiles[] = {compute_tile<1>, compute_tile<2>, compute_tile<3>,
                                            compute_tile<4>};
 
@@ -73,6 +83,7 @@ constinit const BFloat16Kernel kPortableBFloat16Kernel{.name = "bfloat16 portabl
                                                        .panel_width = 2 * kLanes,
                                                        .tile_rows = 4,
                                                        .tiles = kTiles,
-                                                       .round = round};
+                                                       .round = round,
+                                                       .round_panel = round_panel};
 
 }  // namespace gemm

@@ -1,6 +1,7 @@
 #include <bit>
 
 #include "gemm/bfloat16_linear.h"
+#include "tiling.h"
 #include "trial.h"
 #include "trial_numbers.h"
 
@@ -27,6 +28,30 @@ std::string try_round(IllegalInstructionTrap& trap, const BFloat16Kernel& kernel
   uint16_t stored = 0;
   if (!trap.run([&]() noexcept { kernel.round(&none, &stored, 1); })) return kIllegal;
   return (stored & 0x7fff) > 0x7f80 ? kNothing : differs("its rounded numbers");
+}
+
+/// Exactly; of rows that fill no pair, between others that are filled up.
+std::string try_round_panel(IllegalInstructionTrap& trap, const BFloat16Kernel& kernel) {
+  const int64_t width = kernel.panel_width, together = kernel.inputs_together;
+  for (const int64_t inputs : {together - 1, together, 2 * together + 1}) {
+    const int64_t filled = filled_up(inputs, together);
+    const Floats panel = Numbers().floats(inputs * width);
+    std::vector<uint16_t> got(static_cast<size_t>(filled * width + kGap)), wanted = got;
+    std::vector<uint16_t> row(static_cast<size_t>(width));
+    for (int64_t k = 0; k < inputs; ++k) {
+      kPortableBFloat16Kernel.round(panel.data() + k * width, row.data(), width);
+      for (int64_t j = 0; j < width; ++j) {
+        const int64_t place = (k / kPair * width + j) * kPair + k % kPair;
+        wanted[static_cast<size_t>(place)] = row[static_cast<size_t>(j)];
+      }
+    }
+    uint16_t* const to = got.data();
+    if (!trap.run([&]() noexcept { kernel.round_panel(panel.data(), inputs, filled, to); })) {
+      return kIllegal;
+    }
+    if (got != wanted) return differs("its rounded panels");
+  }
+  return kNothing;
 }
 
 std::string try_products(IllegalInstructionTrap& trap, const BFloat16Kernel& kernel,
@@ -67,6 +92,7 @@ std::string try_products(IllegalInstructionTrap& trap, const BFloat16Kernel& ker
 std::string find_problem(const BFloat16Kernel& kernel) {
   IllegalInstructionTrap trap;
   std::string problem = try_round(trap, kernel);
+  if (problem.empty()) problem = try_round_panel(trap, kernel);
   for (const int64_t inputs : kInputCounts) {
     if (problem.empty()) problem = try_products(trap, kernel, inputs);
   }

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "amx.h"
+#include "bfloat16_avx512.h"
 #include "compiled_for.h"
 #include "split_kernel.h"
 
@@ -137,26 +138,9 @@ __m512 load(const BFloat16* from) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(stored), kHalf));
 }
 
-/// Which of 32 words go where.
-struct alignas(kTileRowBytes) Words {
-  uint16_t of[2 * kLanes];
-};
-
-/// In each lane the number of the one row below that of the other.
-constexpr Words interleaving() noexcept {
-  Words words{};
-  for (int64_t lane = 0; lane < kLanes; ++lane) {
-    words.of[2 * lane] = static_cast<uint16_t>(lane);
-    words.of[2 * lane + 1] = static_cast<uint16_t>(kLanes + lane);
-  }
-  return words;
-}
-
 /// Two rows of a panel, 16 columns of each: `first` and `second` become what the part lacks.
 __m512i take_pairs(__m512& first, __m512& second) {
-  static constexpr Words kInterleaving = interleaving();
-  const auto both = (__m512i)_mm512_cvtne2ps_pbh(second, first);
-  const __m512i pairs = _mm512_permutexvar_epi16(_mm512_load_si512(kInterleaving.of), both);
+  const __m512i pairs = rounded_pairs(first, second);
   const __m512i high = _mm512_set1_epi32(static_cast<int>(0xffff0000U));
   first = _mm512_sub_ps(first, _mm512_castsi512_ps(_mm512_slli_epi32(pairs, kHalf)));
   second = _mm512_sub_ps(second, _mm512_castsi512_ps(_mm512_and_si512(pairs, high)));

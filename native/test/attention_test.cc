@@ -1,15 +1,22 @@
-// Attention with every kernel that this processor runs, against sums in double precision.
+// Attention in every format and with every kernel that this processor runs, against sums in double
+// precision of the same numbers.
 #include "gemm/attention.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "attention_kernels.h"
+#include "emulated_tiles.h"
+#include "gemm/aligned.h"
 #include "supported_kernels.h"
 
 namespace {
@@ -23,6 +30,74 @@ struct Shape {
   int64_t queries, tokens, head_size;
   int64_t reach = kUnlimited;
   bool biased = false;
+};
+
+/// To the nearest bfloat16 number, to even where two are as near.
+float rounded(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000U);
+}
+
+float as_it_is(float value) { return value; }
+
+/// A format with certain kernels.
+struct Way {
+  std::string name;
+  std::function<int64_t(int64_t tokens, int64_t head_size)> scratch;
+  std::function<void(const AttentionHead&, float*)> attend;
+  float (*number)(float) = as_it_is;  ///< as it is multiplied
+  double tolerance = 5e-6;
+  double weight_tolerance = 0;  ///< of a weight, where one is rounded the other way
+};
+
+template <class Attention>
+Way make_way(const std::string& name, const Attention& attention) {
+  return {
+      .name = name,
+      .scratch = [attention](auto... sizes) { return attention.scratch(sizes...); },
+      .attend = [attention](const auto& head, float* scratch) { attention.attend(head, scratch); }};
+}
+
+const gemm::Kernel* kernel_beside(int64_t panel_width) {
+  for (const gemm::Kernel* kernel : supported_kernels()) {
+    if (kernel->panel_width == panel_width) return kernel;
+  }
+  return nullptr;
+}
+
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  for (const auto* kernel : supported_kernels()) {
+    ways.push_back(make_way(kernel->name, gemm::Float32Attention(*kernel)));
+  }
+  for (const auto* products : testable_bfloat16_kernels()) {
+    const gemm::Kernel* const kernel = kernel_beside(products->panel_width);
+    if (kernel == nullptr) continue;
+    Way way = make_way(products->name, gemm::BFloat16Attention(*kernel, {products}));
+    way.number = rounded;
+    way.weight_tolerance = 0x1p-7;
+    ways.push_back(way);
+  }
+  for (const auto* products : testable_split_kernels()) {
+    const gemm::Kernel* const kernel = kernel_beside(products->panel_width);
+    if (kernel == nullptr) continue;
+    for (const gemm::Parts parts : {gemm::Parts::kTwo, gemm::Parts::kThree}) {
+      const bool is_exact = parts == gemm::Parts::kThree;
+      Way way = make_way(products->name + std::string(is_exact ? ", 3 parts" : ", 2 parts"),
+                         gemm::SplitAttention(*kernel, {products, parts}));
+      if (!is_exact) way.tolerance = 5e-5;
+      ways.push_back(way);
+    }
+  }
+  return ways;
+}
+
+class AttentionTest : public testing::Test {
+ protected:
+  const std::vector<Way> ways_ = all_ways();
+
+ private:
+  EmulatedTiles tiles_;
 };
 
 /// Inputs of one head between other columns, as they lie in a tensor of all heads.
@@ -56,13 +131,15 @@ class Example {
             .result_stride = shape_.head_size + 2};
   }
 
-  std::vector<float> run(const gemm::Kernel& kernel) const {
+  std::vector<float> run(const Way& way) const {
     std::vector<float> result(static_cast<size_t>(shape_.queries * (shape_.head_size + 2)),
                               kUntouched);
-    std::vector<float> scratch(
-        static_cast<size_t>(gemm::attention_scratch(kernel, shape_.tokens, shape_.head_size)),
-        std::nanf(""));
-    gemm::attend(kernel, head(result.data()), scratch.data());
+    const auto size = static_cast<size_t>(way.scratch(shape_.tokens, shape_.head_size));
+    const auto scratch = gemm::make_aligned<float>(size + 1);
+    std::fill_n(scratch.get(), size, std::nanf(""));
+    scratch[size] = kUntouched;
+    way.attend(head(result.data()), scratch.get());
+    EXPECT_EQ(scratch[size], kUntouched) << way.name;
     return result;
   }
 
@@ -73,111 +150,125 @@ class Example {
   int64_t stride_;
 };
 
-/// The result for one query.
-std::vector<double> expected(const AttentionHead& head, int64_t query) {
-  std::vector<double> weights(static_cast<size_t>(head.tokens));
-  double sum = 0;
+struct Expected {
+  std::vector<double> result;
+  double tolerance;
+};
+
+/// The result for one query, of numbers as they are multiplied.
+Expected expected(const AttentionHead& head, int64_t query, const Way& way) {
+  std::vector<double> scores(static_cast<size_t>(head.tokens));
+  double highest = -std::numeric_limits<double>::infinity();
   for (int64_t token = 0; token < head.tokens; ++token) {
+    double& score = scores[static_cast<size_t>(token)];
+    score = -std::numeric_limits<double>::infinity();
     if (std::abs(query - token) > head.reach) continue;
-    double score = 0;
+    score = 0;
     for (int64_t i = 0; i < head.head_size; ++i) {
-      score += static_cast<double>(head.query[query * head.query_stride + i]) *
-               head.key[token * head.key_value_stride + i];
+      const double key = way.number(head.key[token * head.key_value_stride + i] * head.scale);
+      score += way.number(head.query[query * head.query_stride + i]) * key;
     }
-    score *= head.scale;
     if (head.bias != nullptr) score += head.bias[query * head.bias_stride + token];
-    sum += weights[static_cast<size_t>(token)] = std::exp(score);
+    highest = std::max(highest, score);
   }
-  std::vector<double> result(static_cast<size_t>(head.head_size));
+  Expected wanted{.result = std::vector<double>(static_cast<size_t>(head.head_size)),
+                  .tolerance = way.tolerance};
+  double sum = 0, largest = 0;
   for (int64_t token = 0; token < head.tokens; ++token) {
+    const double weight = std::exp(scores[static_cast<size_t>(token)] - highest);
+    sum += weight;
     for (int64_t i = 0; i < head.head_size; ++i) {
-      result[static_cast<size_t>(i)] +=
-          weights[static_cast<size_t>(token)] / sum * head.value[token * head.key_value_stride + i];
+      const double product = double{way.number(static_cast<float>(weight))} *
+                             way.number(head.value[token * head.key_value_stride + i]);
+      wanted.result[static_cast<size_t>(i)] += product;
+      largest = std::max(largest, std::abs(product));
     }
   }
-  return result;
+  for (double& value : wanted.result) value /= sum;
+  wanted.tolerance += way.weight_tolerance * largest / sum;
+  return wanted;
 }
 
-void expect_attention(const Shape& shape) {
+void expect_attention(const std::vector<Way>& ways, const Shape& shape) {
   const Example example(shape);
-  for (const gemm::Kernel* kernel : supported_kernels()) {
-    SCOPED_TRACE(kernel->name);
-    std::vector<float> result = example.run(*kernel);
+  for (const Way& way : ways) {
+    SCOPED_TRACE(way.name);
+    std::vector<float> result = example.run(way);
     const AttentionHead head = example.head(result.data());
     for (int64_t query = 0; query < shape.queries; ++query) {
-      const auto wanted = expected(head, query);
+      const auto [wanted, tolerance] = expected(head, query, way);
       const float* const row = result.data() + query * head.result_stride;
       for (int64_t i = 0; i < shape.head_size; ++i) {
-        ASSERT_NEAR(row[i], wanted[static_cast<size_t>(i)], 5e-6) << query << ", " << i;
+        ASSERT_NEAR(row[i], wanted[static_cast<size_t>(i)], tolerance) << query << ", " << i;
       }
       ASSERT_EQ(row[shape.head_size], kUntouched);
     }
   }
 }
 
-TEST(AttentionTest, EveryNumberOfTokens) {
+TEST_F(AttentionTest, EveryNumberOfTokens) {
   for (int64_t tokens = 1; tokens <= 70; ++tokens) {
-    expect_attention({.queries = tokens, .tokens = tokens, .head_size = 32});
+    expect_attention(ways_, {.queries = tokens, .tokens = tokens, .head_size = 32});
   }
-  expect_attention({.queries = 512, .tokens = 512, .head_size = 64});
+  expect_attention(ways_, {.queries = 512, .tokens = 512, .head_size = 64});
 }
 
-TEST(AttentionTest, EverySizeOfHead) {
+TEST_F(AttentionTest, EverySizeOfHead) {
   for (int64_t size = 1; size <= 70; ++size) {
-    expect_attention({.queries = 9, .tokens = 9, .head_size = size});
+    expect_attention(ways_, {.queries = 9, .tokens = 9, .head_size = size});
   }
 }
 
-TEST(AttentionTest, FirstTokenAlone) {
+TEST_F(AttentionTest, FirstTokenAlone) {
   for (const int64_t tokens : {1, 2, 16, 17, 100}) {
-    expect_attention({.queries = 1, .tokens = tokens, .head_size = 32});
-    expect_attention({.queries = 1, .tokens = tokens, .head_size = 32, .reach = 3});
+    expect_attention(ways_, {.queries = 1, .tokens = tokens, .head_size = 32});
+    expect_attention(ways_, {.queries = 1, .tokens = tokens, .head_size = 32, .reach = 3});
   }
 }
 
-TEST(AttentionTest, NearTokensOnly) {
+TEST_F(AttentionTest, NearTokensOnly) {
   for (const int64_t reach : {0, 1, 7, 16, 64, 99, 100, 101}) {
-    expect_attention({.queries = 100, .tokens = 100, .head_size = 24, .reach = reach});
+    expect_attention(ways_, {.queries = 100, .tokens = 100, .head_size = 24, .reach = reach});
     expect_attention(
-        {.queries = 100, .tokens = 100, .head_size = 24, .reach = reach, .biased = true});
+        ways_, {.queries = 100, .tokens = 100, .head_size = 24, .reach = reach, .biased = true});
   }
 }
 
-TEST(AttentionTest, AddedToTheScores) {
+TEST_F(AttentionTest, AddedToTheScores) {
   for (const int64_t tokens : {1, 15, 16, 33}) {
-    expect_attention({.queries = tokens, .tokens = tokens, .head_size = 32, .biased = true});
+    expect_attention(ways_, {.queries = tokens, .tokens = tokens, .head_size = 32, .biased = true});
   }
 }
 
 /// Scores far apart: the highest takes all, nothing overflows.
-TEST(AttentionTest, LargeScores) {
+TEST_F(AttentionTest, LargeScores) {
   Example example({.queries = 20, .tokens = 20, .head_size = 16, .biased = true});
   for (float& value : example.bias) value *= 1e4F;
-  for (const gemm::Kernel* kernel : supported_kernels()) {
-    std::vector<float> result = example.run(*kernel);
+  for (const Way& way : ways_) {
+    std::vector<float> result = example.run(way);
     const AttentionHead head = example.head(result.data());
     for (int64_t query = 0; query < head.queries; ++query) {
       const float* const bias = example.bias.data() + query * head.bias_stride;
       const int64_t highest = std::max_element(bias, bias + head.tokens) - bias;
       for (int64_t i = 0; i < head.head_size; ++i) {
         ASSERT_NEAR(result[static_cast<size_t>(query * head.result_stride + i)],
-                    head.value[highest * head.key_value_stride + i], 1e-6);
+                    way.number(head.value[highest * head.key_value_stride + i]), way.tolerance);
       }
     }
   }
 }
 
 /// What is no number is not hidden, and stays in the queries that see it.
-TEST(AttentionTest, NotANumber) {
+TEST_F(AttentionTest, NotANumber) {
   for (const float poison : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
     Example example({.queries = 12, .tokens = 12, .head_size = 16, .biased = true});
     const AttentionHead head = example.head(nullptr);
     example.bias[static_cast<size_t>(5 * head.bias_stride + 7)] = poison;
-    for (const gemm::Kernel* kernel : supported_kernels()) {
-      const std::vector<float> result = example.run(*kernel);
+    for (const Way& way : ways_) {
+      const std::vector<float> result = example.run(way);
       for (int64_t query = 0; query < head.queries; ++query) {
         const float first = result[static_cast<size_t>(query * head.result_stride)];
-        EXPECT_EQ(std::isnan(first), query == 5) << kernel->name << ", " << query;
+        EXPECT_EQ(std::isnan(first), query == 5) << way.name << ", " << query;
       }
     }
   }

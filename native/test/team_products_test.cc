@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gemm/aligned.h"
 #include "gemm/attention.h"
 #include "gemm/packed_linear.h"
 #include "gemm/quantized_linear.h"
@@ -70,16 +71,26 @@ TEST(TeamProducts, SoIsAProductInIntegers) {
   }
 }
 
-TEST(TeamProducts, HeadsOfAttentionAreTheSameWhoeverComputesThem) {
+class TeamAttention : public testing::TestWithParam<gemm::AttentionFormat> {};
+
+INSTANTIATE_TEST_SUITE_P(Formats, TeamAttention,
+                         testing::Values(gemm::AttentionFormat::kFloat32,
+                                         gemm::AttentionFormat::kBFloat16x6,
+                                         gemm::AttentionFormat::kBFloat16x3,
+                                         gemm::AttentionFormat::kBFloat16));
+
+TEST_P(TeamAttention, HeadsAreTheSameWhoeverComputesThem) {
+  const gemm::AttentionFormat format = GetParam();
   constexpr int64_t kTokens = 23;
   constexpr int64_t kHeads = 6;
   constexpr int64_t kHeadSize = 16;
   constexpr int64_t kHidden = kHeads * kHeadSize;
   const std::vector<float> states = random_floats(kTokens * 3 * kHidden, 3);
-  const int64_t scratch = gemm::attention_scratch(kTokens, kHeadSize);
+  const int64_t scratch = gemm::attention_scratch(format, kTokens, kHeadSize);
   const auto attend = [&](uint32_t head, float* result, float* memory) {
     const float* const first = states.data() + head * kHeadSize;
-    gemm::attend({.query = first,
+    gemm::attend(format,
+                 {.query = first,
                   .queries = kTokens,
                   .query_stride = 3 * kHidden,
                   .key = first + kHidden,
@@ -95,14 +106,14 @@ TEST(TeamProducts, HeadsOfAttentionAreTheSameWhoeverComputesThem) {
                   .result_stride = kHidden},
                  memory);
   };
-  std::vector<float> memory(static_cast<size_t>(scratch * kHeads));
+  const auto memory = gemm::make_aligned<float>(static_cast<size_t>(scratch * kHeads));
   std::vector<float> alone(kTokens * kHidden);
-  for (uint32_t head = 0; head < kHeads; ++head) attend(head, alone.data(), memory.data());
+  for (uint32_t head = 0; head < kHeads; ++head) attend(head, alone.data(), memory.get());
   Team team(kHelpers);
   for (int round = 0; round < kRounds; ++round) {
     std::vector<float> together(alone.size());
     team.run(kHeads, [&](uint32_t head) noexcept {
-      attend(head, together.data(), memory.data() + head * scratch);
+      attend(head, together.data(), memory.get() + head * scratch);
     });
     ASSERT_EQ(together, alone);
   }

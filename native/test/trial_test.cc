@@ -228,6 +228,15 @@ TEST(Trial, FindsAWrongBFloat16Kernel) {
   EXPECT_EQ(find_problem(kernel), "its rounded numbers differ from the portable kernel's");
   kernel.round = [](const float*, uint16_t*, int64_t) { run_no_instruction(); };
   EXPECT_EQ(find_problem(kernel), kIllegal);
+
+  kernel = gemm::kPortableBFloat16Kernel;
+  kernel.round_panel = [](const float* from, int64_t inputs, int64_t filled, uint16_t* to) {
+    gemm::kPortableBFloat16Kernel.round_panel(from, inputs, filled, to);
+    if (filled > inputs) to[filled * gemm::kPortableBFloat16Kernel.panel_width - 1] = 1;
+  };
+  EXPECT_EQ(find_problem(kernel), "its rounded panels differ from the portable kernel's");
+  kernel.round_panel = [](const float*, int64_t, int64_t, uint16_t*) { run_no_instruction(); };
+  EXPECT_EQ(find_problem(kernel), kIllegal);
 }
 
 TEST(Trial, FindsAWrongSplitKernel) {

@@ -12,6 +12,7 @@
 #include "backend/backends.h"
 #include "encoder/models/sequence_classifier.h"
 #include "hf/tokenizer.h"
+#include "products/attention_choice.h"
 #include "products/dtypes.h"
 #include "products/team_in_use.h"
 #include "products/worker_teams.h"
@@ -26,6 +27,7 @@ std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& so
   const models::Architecture& architecture = models::architecture_of(source.model_type);
   const Weights weights(checkpoint, architecture.base_prefix, dtype);
   auto model = architecture.make(source.config, weights);
+  attention_format(dtype);  // measured before there are threads that run
   weights.require_all_used();
   checkpoint->release_pages();
   return model;

@@ -60,7 +60,8 @@ std::unique_ptr<Program> load_torchscript(const std::string& path, const Compute
 ProgramReport inspect_torchscript(const std::string& path,
                                   const std::set<std::string>& allowed_operators) {
   const torch::jit::Module module = read_torchscript_module(path);
-  ProgramReport report{.kind = "torchscript"};
+  ProgramReport report;
+  report.kind = "torchscript";
   for (const ProgramInput& input : inputs_of(module)) report.inputs.push_back(described(input));
   WeightCount weights;
   for (const at::Tensor& tensor : module.parameters()) weights.add(tensor);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gemm/attention.h"
+#include "products/attention_choice.h"
 #include "products/team_in_use.h"
 
 namespace backend::nn {
@@ -86,15 +87,18 @@ at::Tensor kept_tokens(const at::Tensor& hidden, const PackedBatch& batch, Outpu
 Projections Projections::of(const at::Tensor& hidden, const at::Tensor& kept, const Linear& layer,
                             Outputs outputs) {
   const int64_t size = hidden.size(1);
+  const gemm::AttentionFormat format = attention_format(layer.dtype());
   if (outputs == Outputs::kFirstTokens) {
     return {.query = layer.outputs(0, size)(kept),
             .key_value = layer.outputs(size, 2 * size)(hidden),
-            .outputs = outputs};
+            .outputs = outputs,
+            .format = format};
   }
   const at::Tensor all = layer(hidden);
   return {.query = all.narrow(1, 0, size),
           .key_value = all.narrow(1, size, 2 * size),
-          .outputs = outputs};
+          .outputs = outputs,
+          .format = format};
 }
 
 at::Tensor by_head(const at::Tensor& states, int64_t first_row, int64_t sequences, int64_t rows,
@@ -135,13 +139,14 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
   const int64_t parts = std::clamp<int64_t>(work / kShareOfWork, 1, most_parts);
   // The last sequence is the longest.
   const auto& longest = sequences.back().first_head;
-  const at::Tensor scratch =
-      at::empty({parts, gemm::attention_scratch(longest.tokens, longest.head_size)});
+  const at::Tensor scratch = at::empty(
+      {parts, gemm::attention_scratch(projections.format, longest.tokens, longest.head_size)});
   auto* const memory = scratch.mutable_data_ptr<float>();
   share_parts(parts, [&](int64_t part) {
     for (int64_t unit = part * units / parts; unit < (part + 1) * units / parts; ++unit) {
       const Sequence& sequence = sequences[static_cast<size_t>(unit / num_heads)];
-      gemm::attend(sequence.head(unit % num_heads), memory + part * scratch.stride(0));
+      gemm::attend(projections.format, sequence.head(unit % num_heads),
+                   memory + part * scratch.stride(0));
     }
   });
   return result;

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "encoder/nn/linear.h"
+#include "gemm/attention.h"
 #include "text/packed_batch.h"
 
 namespace backend::nn {
@@ -21,7 +22,8 @@ at::Tensor kept_tokens(const at::Tensor& hidden, const PackedBatch& batch, Outpu
 
 /// What a layer attends with.
 struct Projections {
-  /// Of `hidden`, by one linear layer that gives query, key and value side by side.
+  /// Of `hidden`, by one linear layer that gives query, key and value side by side. Attention
+  /// multiplies as the layer does.
   static Projections of(const at::Tensor& hidden, const at::Tensor& kept, const Linear& layer,
                         Outputs outputs);
 
@@ -29,6 +31,7 @@ struct Projections {
   at::Tensor
       key_value;  ///< [tokens, 2 × hidden]; with all tokens, columns of one tensor with query
   Outputs outputs;
+  gemm::AttentionFormat format;
 };
 
 /// Rows of one length group → [sequences, heads, rows a sequence, head_size], a strided view.

@@ -10,7 +10,7 @@ Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features
              weights.dtype()) {}
 
 Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
-    : product_(make_product(weight, bias, dtype)), count_(weight.size(0)) {}
+    : product_(make_product(weight, bias, dtype)), dtype_(dtype), count_(weight.size(0)) {}
 
 Linear Linear::side_by_side(std::initializer_list<Weights> layers, int64_t in_features,
                             int64_t out_features) {

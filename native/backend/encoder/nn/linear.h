@@ -25,6 +25,9 @@ class Linear {
   /// The layer that gives only these of the outputs. It shares the weights.
   Linear outputs(int64_t first, int64_t count) const;
 
+  /// In which numbers it multiplies.
+  Dtype dtype() const { return dtype_; }
+
   /// [rows, in] → [rows, out]
   at::Tensor operator()(const at::Tensor& input) const;
 
@@ -35,6 +38,7 @@ class Linear {
   Linear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype);
 
   std::shared_ptr<const Product> product_;
+  Dtype dtype_;
   int64_t first_ = 0;
   int64_t count_;
 };

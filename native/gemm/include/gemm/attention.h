@@ -5,10 +5,17 @@
 
 namespace gemm {
 
-struct Kernel;
+/// In which numbers both products of a head are multiplied. Their sums are float32 in each, and so
+/// is what lies between them.
+enum class AttentionFormat : uint8_t {
+  kFloat32,
+  kBFloat16x6,  ///< float32 as three bfloat16 numbers, as exact as it: Parts::kThree
+  kBFloat16x3,  ///< as two of them: Parts::kTwo
+  kBFloat16
+};
 
-/// One head of one sequence: result = softmax(scale × query keyᵀ + bias) value, in float32. Query i
-/// is that of token i.
+/// One head of one sequence: result = softmax(scale × query keyᵀ + bias) value. Query i is that of
+/// token i.
 struct AttentionHead {
   const float* query;  ///< [queries, head_size], query_stride floats from row to row
   int64_t queries;     ///< at most `tokens`
@@ -26,13 +33,16 @@ struct AttentionHead {
   int64_t result_stride;
 };
 
-/// How many floats of memory attend() needs to work.
-int64_t attention_scratch(int64_t tokens, int64_t head_size);
+/// Whether this processor has instructions for it that are made for products of such numbers.
+/// Without, it is right, but slow.
+bool is_fast(AttentionFormat format);
 
-void attend(const AttentionHead& head, float* scratch);
+/// How many floats of memory attend() needs to work, which begin with a cache line: a multiple of
+/// what one has.
+int64_t attention_scratch(AttentionFormat format, int64_t tokens, int64_t head_size);
 
-/// The same with a kernel of the caller's choice, for tests.
-int64_t attention_scratch(const Kernel& kernel, int64_t tokens, int64_t head_size);
-void attend(const Kernel& kernel, const AttentionHead& head, float* scratch);
+/// With the best kernels of this processor. A head of few queries is multiplied in float32 in every
+/// format: what is rounded is used too seldom to be worth it.
+void attend(AttentionFormat format, const AttentionHead& head, float* scratch);
 
 }  // namespace gemm

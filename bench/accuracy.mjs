@@ -1,0 +1,86 @@
+/**
+ * What the number formats cost in accuracy: answers right, the label that float32 gives, and how far its
+ * probability is off, for each DTYPE, of labelled texts.
+ *
+ *   node bench/accuracy.mjs dev.tsv [more.tsv …] [--model models/sentiment] [--formats float32,bfloat16,int8]
+ *
+ * Each file: a text, a tab and the index of its label on a line, as in the TSV files of GLUE; a first
+ * line without an index is a heading. Needs a built service (npm run build). A format is measured
+ * whether or not it is faster than float32 here.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { parseArgs } from 'node:util';
+import { describeMachine, machineType } from './machine.mjs';
+
+const require = createRequire(import.meta.url);
+const { TextClassifier } = require('../dist/sentiment/text-classifier.js');
+
+const SCHEDULING = {
+  workers: 2,
+  threadsPerWorker: 1,
+  maxBatchTokens: 512,
+  maxBatchRequests: 16,
+  maxQueueDelayMs: 0,
+  maxQueueRequests: 100_000,
+  maxQueueWaitMs: 3_600_000,
+  inferenceTimeoutMs: 3_600_000,
+};
+
+const { values: options, positionals: files } = parseArgs({
+  allowPositionals: true,
+  options: {
+    model: { type: 'string', default: 'models/sentiment' },
+    formats: { type: 'string', default: 'float32,bfloat16,int8' },
+  },
+});
+if (files.length === 0) {
+  console.error('usage: node bench/accuracy.mjs dev.tsv [more.tsv …] [--model …] [--formats …]');
+  process.exit(2);
+}
+
+const examples = files.flatMap((file) =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .filter(([text, label]) => text && /^\d+$/.test(label ?? ''))
+    .map(([text, label]) => ({ text: text.trim(), label: Number(label) })),
+);
+
+/** Of each example. */
+async function classify(dtype) {
+  const classifier = await TextClassifier.load(options.model, { ...SCHEDULING, dtype });
+  try {
+    return await Promise.all(
+      examples.map(async ({ text }) => {
+        const { label, scores } = await classifier.classify(text, {});
+        return { label: classifier.labels.indexOf(label), scores };
+      }),
+    );
+  } finally {
+    await classifier.close();
+  }
+}
+
+function compare(dtype, answers, reference) {
+  const share = (count) => `${count} (${((100 * count) / examples.length).toFixed(2)} %)`;
+  const right = answers.filter(({ label }, i) => label === examples[i].label).length;
+  const same = answers.filter(({ label }, i) => label === reference[i].label).length;
+  const differences = answers.flatMap(({ scores }, i) =>
+    [...scores].map((score, j) => Math.abs(score - reference[i].scores[j])),
+  );
+  return {
+    DTYPE: dtype,
+    right: share(right),
+    'label of float32': share(same),
+    'furthest score': differences.reduce((most, one) => Math.max(most, one), 0).toExponential(1),
+  };
+}
+
+const reference = await classify('float32');
+console.log(`${machineType(describeMachine())}; ${examples.length} texts`);
+const rows = [];
+for (const dtype of options.formats.split(',')) {
+  rows.push(compare(dtype, dtype === 'float32' ? reference : await classify(dtype), reference));
+}
+console.table(rows);
