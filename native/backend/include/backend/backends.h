@@ -41,8 +41,8 @@ struct SignalProgramSource {
   std::vector<int64_t> input_shape;
 };
 
-/// In which numbers a text model's linear layers multiply. The rest, and the classification head,
-/// is float32 always. bfloat16x3: each float32 as a sum of two bfloat16 numbers, of whose products
+/// In which numbers a text model's linear layers multiply, and its attention where that is faster.
+/// The rest, and the classification head, is float32 always. bfloat16x3: each float32 as a sum of two bfloat16 numbers, of whose products
 /// three are summed up.
 enum class Dtype { kFloat32, kBFloat16x3, kBFloat16, kInt8 };
 

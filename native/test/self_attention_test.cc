@@ -1,0 +1,142 @@
+// Attention of packed sequences in every number format, whether this processor is fast at it or
+// not.
+#include "encoder/nn/attention.h"
+
+#include <ATen/Context.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/softmax.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <vector>
+
+#include "gemm/team.h"
+#include "products/attention_choice.h"
+#include "products/team_in_use.h"
+
+namespace {
+
+using backend::Dtype;
+using backend::nn::Outputs;
+using backend::nn::PackedBatch;
+using backend::nn::Projections;
+using gemm::AttentionFormat;
+
+constexpr int64_t kHeads = 3;
+constexpr int64_t kHeadSize = 20;
+constexpr int64_t kHidden = kHeads * kHeadSize;
+
+/// Texts of these lengths, in this order.
+struct Texts {
+  Texts(std::initializer_list<size_t> lengths) {
+    for (const size_t length : lengths) {
+      engine::Sequence text;
+      text.input_ids.resize(length);
+      text.token_type_ids.resize(length);
+      texts.push_back(text);
+    }
+    for (const engine::Sequence& text : texts) pointers.push_back(&text);
+  }
+
+  PackedBatch batch() const { return PackedBatch(pointers); }
+
+  std::vector<engine::Sequence> texts;
+  std::vector<const engine::Sequence*> pointers;
+};
+
+struct Format {
+  const char* name;
+  AttentionFormat format;
+  double limit;  ///< of an error
+};
+
+constexpr Format kFormats[] = {{"float32", AttentionFormat::kFloat32, 2e-6},
+                               {"bfloat16x6", AttentionFormat::kBFloat16x6, 2e-6},
+                               {"bfloat16x3", AttentionFormat::kBFloat16x3, 3e-5},
+                               {"bfloat16", AttentionFormat::kBFloat16, 3e-2}};
+
+/// [tokens, 3 × hidden] → what attends. Of first tokens: those of `batch`.
+Projections projections(const at::Tensor& states, const PackedBatch& batch, Outputs outputs,
+                        AttentionFormat format) {
+  return {.query = backend::nn::kept_tokens(states.narrow(1, 0, kHidden), batch, outputs),
+          .key_value = states.narrow(1, kHidden, 2 * kHidden),
+          .outputs = outputs,
+          .format = format};
+}
+
+/// Sequence by sequence, in double precision.
+at::Tensor expected(const at::Tensor& states, const PackedBatch& batch) {
+  at::Tensor all = at::randn({states.size(0), kHidden}, at::kDouble);
+  for (size_t i = 0; i + 1 < batch.cu_seqlens.size(); ++i) {
+    const int64_t first = batch.cu_seqlens[i], count = batch.cu_seqlens[i + 1] - first;
+    const at::Tensor text = states.narrow(0, first, count).to(at::kDouble);
+    const auto heads = [&](int64_t part) {
+      return text.narrow(1, part * kHidden, kHidden).view({count, kHeads, -1}).transpose(0, 1);
+    };
+    const at::Tensor scores =
+        at::matmul(heads(0), heads(1).transpose(1, 2)) / std::sqrt(double{kHeadSize});
+    const at::Tensor result = at::matmul(at::softmax(scores, -1), heads(2));
+    all.narrow(0, first, count).copy_(result.transpose(0, 1).reshape({count, kHidden}));
+  }
+  return all;
+}
+
+TEST(SelfAttention, IsAsExactAsItsFormat) {
+  const c10::InferenceMode inference_mode;
+  at::manual_seed(1);
+  const Texts texts{40, 5, 1, 5, 33};
+  const PackedBatch batch = texts.batch();
+  const at::Tensor states = at::randn({batch.tokens(), 3 * kHidden});
+  const at::Tensor all = expected(states, batch);
+  for (const Outputs outputs : {Outputs::kAllTokens, Outputs::kFirstTokens}) {
+    const at::Tensor wanted = backend::nn::kept_tokens(all, batch, outputs);
+    for (const auto& [name, format, limit] : kFormats) {
+      const at::Tensor got =
+          self_attention(projections(states, batch, outputs, format), batch, kHeads);
+      const at::Tensor error = (got.to(at::kDouble) - wanted).abs().max();
+      EXPECT_LT(error.item<double>(), limit) << name;
+    }
+  }
+}
+
+TEST(SelfAttention, OfATextHasTheSameBitsInAnyCompany) {
+  const c10::InferenceMode inference_mode;
+  at::manual_seed(2);
+  const Texts alone{90}, together{90, 7, 200, 64};
+  const PackedBatch one = alone.batch(), many = together.batch();
+  const at::Tensor others = at::randn({many.tokens(), 3 * kHidden});
+  // The batch's order is its own.
+  size_t place = 0;
+  while (many.order[place] != 0) ++place;
+  const int64_t first = many.cu_seqlens[place];
+  gemm::Team team(1);
+  for (const auto& [name, format, limit] : kFormats) {
+    const auto attend = [&, format = format](const at::Tensor& states, const PackedBatch& batch) {
+      return self_attention(projections(states, batch, Outputs::kAllTokens, format), batch, kHeads);
+    };
+    const at::Tensor wanted = attend(others.narrow(0, first, 90).contiguous(), one);
+    EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name;
+    const backend::TeamInUse in_use(&team);
+    EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name << ", by a team";
+  }
+}
+
+/// What is chosen by time cannot be told beforehand, but for what there is to choose from.
+TEST(AttentionFormat, IsThatOfTheLayersOrFloat32) {
+  const auto expect_one = [](Dtype dtype, AttentionFormat own) {
+    const AttentionFormat chosen = backend::attention_format(dtype);
+    EXPECT_TRUE(chosen == AttentionFormat::kFloat32 || (chosen == own && is_fast(own)))
+        << backend::name_of(dtype);
+    EXPECT_EQ(backend::attention_format(dtype), chosen);
+  };
+  expect_one(Dtype::kFloat32, AttentionFormat::kBFloat16x6);
+  expect_one(Dtype::kBFloat16x3, AttentionFormat::kBFloat16x3);
+  expect_one(Dtype::kBFloat16, AttentionFormat::kBFloat16);
+  EXPECT_EQ(backend::attention_format(Dtype::kInt8), AttentionFormat::kFloat32);
+}
+
+}  // namespace
