@@ -1,7 +1,5 @@
 // Attention of packed sequences in every number format, whether this processor is fast at it or
 // not.
-#include "encoder/nn/attention.h"
-
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/matmul.h>
@@ -14,6 +12,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "encoder/nn/attention.h"
 #include "gemm/team.h"
 #include "products/attention_choice.h"
 #include "products/team_in_use.h"

@@ -42,8 +42,8 @@ struct SignalProgramSource {
 };
 
 /// In which numbers a text model's linear layers multiply, and its attention where that is faster.
-/// The rest, and the classification head, is float32 always. bfloat16x3: each float32 as a sum of two bfloat16 numbers, of whose products
-/// three are summed up.
+/// The rest, and the classification head, is float32 always. bfloat16x3: each float32 as a sum of
+/// two bfloat16 numbers, of whose products three are summed up.
 enum class Dtype { kFloat32, kBFloat16x3, kBFloat16, kInt8 };
 
 /// As users write it.
