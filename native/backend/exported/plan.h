@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-#include "exported/packed_layer.h"
 #include "exported/symbolic.h"
 #include "products/packed_convolution.h"
+#include "products/packed_layer.h"
 #include "program/preconditions.h"
 
 namespace backend {

@@ -69,7 +69,7 @@ TorchScriptModule load_torchscript_module(const std::string& path, const Compute
   const RunLimit limit(compute, file);  // freezing runs what depends on no input
   try {
     torch::jit::Module frozen = torch::jit::freeze(module);
-    pack_convolutions(*frozen.get_method("forward").graph());
+    pack_constant_layers(*frozen.get_method("forward").graph());
     return {.functions = std::move(functions), .module = std::move(frozen)};
   } catch (...) {
     return {.functions = {},

@@ -5,11 +5,14 @@
 #include <torch/csrc/jit/runtime/custom_operator.h>
 #include <torch/custom_class.h>
 
-#include <memory>
-#include <string>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
 #include <utility>
 
 #include "products/packed_convolution.h"
+#include "products/packed_layer.h"
 
 namespace backend {
 namespace {
@@ -18,35 +21,24 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Stack;
 
-constexpr const char* kPacked = "libtorch_serve::packed_convolution";
+constexpr const char* kPacked = "libtorch_serve::packed";
+
+/// y of x, with constants of its own.
+using Layer = std::function<at::Tensor(const at::Tensor& x)>;
 
 /// What a node does to its one input, kept as its attribute.
 struct PackedNode final : torch::CustomClassHolder {
-  PackedNode(std::shared_ptr<const PackedConvolution> of, bool with_relu)
-      : convolution(std::move(of)), rectified(with_relu) {}
+  explicit PackedNode(Layer of) : layer(std::move(of)) {}
 
-  std::shared_ptr<const PackedConvolution> convolution;
-  bool rectified;
+  Layer layer;
 };
-
-/// Null where an argument is not constant, or LibTorch has to do it.
-std::shared_ptr<const PackedConvolution> packed(const Node& node) {
-  if (!node.kind().is_aten() || node.inputs().empty()) return nullptr;
-  Stack arguments(1);  // the input
-  for (const auto* input : node.inputs().slice(1)) {
-    auto constant = torch::jit::toIValue(input);
-    if (!constant) return nullptr;
-    arguments.push_back(*std::move(constant));
-  }
-  return packed_convolution(node.kind().toQualString(), arguments);
-}
 
 torch::jit::Operation operation_of(const Node* node) {
   const auto made =
       c10::static_intrusive_pointer_cast<PackedNode>(node->ival(c10::attr::value).toCapsule());
   return [made](Stack& stack) {
     const at::Tensor x = torch::jit::pop(stack).toTensor();
-    stack.emplace_back((*made->convolution)(x, made->rectified));
+    stack.emplace_back(made->layer(x));
   };
 }
 
@@ -59,6 +51,19 @@ void register_packed() {
   });
 }
 
+/// What an operator is given beside its input, in whose place there is nothing; null where any of
+/// it is not constant.
+std::optional<Stack> constants_of(const Node& node, size_t input) {
+  Stack arguments(node.inputs().size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (i == input) continue;
+    auto constant = torch::jit::toIValue(node.input(i));
+    if (!constant) return std::nullopt;
+    arguments[i] = *std::move(constant);
+  }
+  return arguments;
+}
+
 /// The relu() that alone reads what the node makes; null: there is none.
 Node* relu_behind(const Node& node) {
   const auto& uses = node.output()->uses();
@@ -68,12 +73,12 @@ Node* relu_behind(const Node& node) {
   return is_relu && user->owningBlock() == node.owningBlock() ? user : nullptr;
 }
 
-void replace(Node& node, std::shared_ptr<const PackedConvolution> convolution) {
+/// What is made of the input takes the place of what the node made, and of `relu`, if there is one.
+void replace(Node& node, size_t input, Layer layer, Node* relu) {
   torch::jit::Graph& graph = *node.owningGraph();
-  Node* const relu = relu_behind(node);
-  Node* const made = graph.create(c10::Symbol::fromQualString(kPacked), {node.input(0)}, 1);
-  made->ival_(c10::attr::value, c10::IValue::make_capsule(c10::make_intrusive<PackedNode>(
-                                    std::move(convolution), relu != nullptr)));
+  Node* const made = graph.create(c10::Symbol::fromQualString(kPacked), {node.input(input)}, 1);
+  made->ival_(c10::attr::value,
+              c10::IValue::make_capsule(c10::make_intrusive<PackedNode>(std::move(layer))));
   made->copyMetadata(&node);
   made->insertBefore(&node);
   made->output()->copyMetadata(node.output());
@@ -83,21 +88,60 @@ void replace(Node& node, std::shared_ptr<const PackedConvolution> convolution) {
   relu->destroy();
 }
 
-void pack_block(Block& block) {
+bool replace_convolution(Node& node) {
+  const auto constants = constants_of(node, 0);
+  if (!constants) return false;
+  auto convolution = packed_convolution(node.kind().toQualString(), *constants);
+  if (!convolution) return false;
+  Node* const relu = relu_behind(node);
+  const bool is_rectified = relu != nullptr;
+  replace(
+      node, 0,
+      [convolution, is_rectified](const at::Tensor& x) { return (*convolution)(x, is_rectified); },
+      relu);
+  return true;
+}
+
+/// LibTorch would refuse it in other words.
+void require_taken(const PackedLayer& layer, const at::Tensor& x) {
+  if (layer.takes(x)) return;
+  std::ostringstream message;
+  message << "a linear layer takes float32 [..., " << layer.inputs() << "], received "
+          << x.scalar_type() << ' ' << x.sizes();
+  throw std::invalid_argument(message.str());
+}
+
+bool replace_linear(Node& node, PackedLayers& layers) {
+  const std::optional<size_t> input = linear_input(node.kind().toQualString());
+  if (!input) return false;
+  const auto constants = constants_of(node, *input);
+  if (!constants) return false;
+  auto layer = layers.pack(node.kind().toQualString(), *constants);
+  if (!layer) return false;
+  replace(
+      node, *input,
+      [layer](const at::Tensor& x) {
+        require_taken(*layer, x);
+        return (*layer)(x, gemm::Activation::kNone);
+      },
+      nullptr);
+  return true;
+}
+
+void pack_block(Block& block, PackedLayers& layers) {
   for (auto it = block.nodes().begin(); it != block.nodes().end(); ++it) {
-    for (Block* inner : it->blocks()) pack_block(*inner);
-    auto convolution = packed(**it);
-    if (!convolution) continue;
-    replace(**it, std::move(convolution));
-    it.destroyCurrent();
+    for (Block* inner : it->blocks()) pack_block(*inner, layers);
+    if (!it->kind().is_aten() || it->inputs().empty()) continue;
+    if (replace_convolution(**it) || replace_linear(**it, layers)) it.destroyCurrent();
   }
 }
 
 }  // namespace
 
-void pack_convolutions(torch::jit::Graph& graph) {
+void pack_constant_layers(torch::jit::Graph& graph) {
   register_packed();
-  pack_block(*graph.block());
+  PackedLayers layers(Dtype::kFloat32);
+  pack_block(*graph.block(), layers);
   torch::jit::EliminateDeadCode(graph.block());  // the constants
 }
 

@@ -1,0 +1,107 @@
+// Linear layers of programs, as the operators of ATen that they are made of.
+#include "products/packed_layer.h"
+
+#include <ATen/Context.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/_neg_view.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/randn.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace {
+
+using backend::Dtype;
+using backend::linear_input;
+using backend::PackedLayers;
+
+constexpr int64_t kInputs = 50, kOutputs = 35;
+constexpr auto kNoActivation = gemm::Activation::kNone;
+constexpr c10::nullopt_t kInput = c10::nullopt;  // is left empty
+
+/// Packed alone.
+std::shared_ptr<const backend::PackedLayer> packed(const char* name,
+                                                   const std::vector<c10::IValue>& arguments) {
+  return PackedLayers(Dtype::kFloat32).pack(name, arguments);
+}
+
+void expect_near(const at::Tensor& got, const at::Tensor& wanted) {
+  ASSERT_EQ(got.sizes(), wanted.sizes());
+  const at::Tensor error = (got - wanted).abs().max();
+  EXPECT_LT(error.item<double>(), 2e-5);
+}
+
+TEST(PackedLayerTest, IsThatOfLibTorch) {
+  const c10::InferenceMode inference_mode;
+  at::manual_seed(1);
+  const at::Tensor weight = at::randn({kOutputs, kInputs}), transposed = weight.t();
+  const at::Tensor bias = at::randn({kOutputs});
+  const auto linear = packed("aten::linear", {kInput, weight, bias});
+  const auto bare = packed("aten::linear", {kInput, weight, {}});
+  const auto addmm = packed("aten::addmm", {bias, kInput, transposed, 1, 1.0});
+  const auto mm = packed("aten::mm", {kInput, transposed});
+  const auto matmul = packed("aten::matmul", {kInput, transposed});
+  for (const std::vector<int64_t>& sizes :
+       {std::vector<int64_t>{kInputs}, {1, kInputs}, {7, kInputs}, {2, 3, kInputs}}) {
+    const at::Tensor x = at::randn(sizes);
+    ASSERT_TRUE(linear->takes(x));
+    expect_near((*linear)(x, kNoActivation), at::linear(x, weight, bias));
+    expect_near((*bare)(x, kNoActivation), at::linear(x, weight));
+    expect_near((*matmul)(x, kNoActivation), at::matmul(x, transposed));
+    if (x.dim() != 2) continue;
+    expect_near((*addmm)(x, kNoActivation), at::addmm(bias, x, transposed));
+    expect_near((*mm)(x, kNoActivation), at::matmul(x, transposed));
+  }
+  EXPECT_FALSE(linear->takes(at::randn({2, kInputs + 1})));
+  EXPECT_FALSE(linear->takes(at::randn({2, kInputs}, at::kDouble)));
+}
+
+/// The number of rows chooses LibTorch's way to add up a row, and on some processors its last bits.
+TEST(PackedLayerTest, ARowHasTheSameBitsInAnyCompany) {
+  const c10::InferenceMode inference_mode;
+  at::manual_seed(2);
+  const auto layer = packed("aten::linear", {kInput, at::randn({3, 64}), at::randn({3})});
+  const at::Tensor x = at::randn({48, 64}), all = (*layer)(x, kNoActivation);
+  for (const int64_t rows : {1, 2, 3, 16, 47}) {
+    const at::Tensor some = (*layer)(x.narrow(0, 48 - rows, rows), kNoActivation);
+    EXPECT_TRUE(some.equal(all.narrow(0, 48 - rows, rows))) << rows;
+  }
+}
+
+TEST(PackedLayerTest, LeavesToLibTorchWhatItDoesNotTake) {
+  const c10::InferenceMode inference_mode;
+  const at::Tensor weight = at::randn({kOutputs, kInputs}), transposed = weight.t();
+  const at::Tensor bias = at::randn({kOutputs});
+  EXPECT_EQ(linear_input("aten::linear"), 0U);
+  EXPECT_EQ(linear_input("aten::addmm"), 1U);
+  EXPECT_FALSE(linear_input("aten::conv1d"));
+  EXPECT_FALSE(packed("aten::conv1d", {kInput, weight, bias}));
+  EXPECT_FALSE(packed("aten::linear", {kInput, weight}));
+  EXPECT_FALSE(packed("aten::linear", {kInput, 1.0, bias}));
+  EXPECT_FALSE(packed("aten::linear", {kInput, weight, 1.0}));
+  EXPECT_FALSE(packed("aten::linear", {kInput, weight.to(at::kDouble), {}}));
+  EXPECT_FALSE(packed("aten::linear", {kInput, weight, bias.to(at::kDouble)}));
+  EXPECT_FALSE(packed("aten::linear", {kInput, weight, at::randn({kOutputs + 1})}));
+  EXPECT_FALSE(packed("aten::linear", {kInput, weight, at::randn({1, kOutputs})}));
+  EXPECT_FALSE(packed("aten::linear", {kInput, weight.narrow(0, 0, 0), {}}));
+  EXPECT_FALSE(packed("aten::linear", {kInput, at::_neg_view(weight), {}}));
+  EXPECT_FALSE(packed("aten::matmul", {kInput, at::randn({2, kInputs, kOutputs})}));
+  EXPECT_FALSE(packed("aten::addmm", {bias, kInput, transposed, 2, 1}));
+  EXPECT_FALSE(packed("aten::addmm", {bias, kInput, transposed, 1, 0.5}));
+}
+
+/// However many operators multiply by it.
+TEST(PackedLayerTest, PacksAWeightOnce) {
+  const c10::InferenceMode inference_mode;
+  const at::Tensor weight = at::randn({kOutputs, kInputs});
+  PackedLayers layers(Dtype::kFloat32);
+  const auto first = layers.pack("aten::linear", std::vector<c10::IValue>{kInput, weight, {}});
+  EXPECT_EQ(layers.pack("aten::matmul", std::vector<c10::IValue>{kInput, weight.t()}), first);
+  EXPECT_NE(layers.pack("aten::matmul", std::vector<c10::IValue>{kInput, weight}), first);
+}
+
+}  // namespace
