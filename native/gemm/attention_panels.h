@@ -13,7 +13,7 @@ namespace {
 template <class Simd>
 void pack_keys_of_tokens(const AttentionHead& head, const float* keys, int64_t count, float* to) {
   constexpr int kLanes = Simd::kLanes;
-  constexpr int64_t kWidth = 2 * kLanes;
+  constexpr int64_t kWidth = int64_t{2} * kLanes;
   int64_t i = 0;
   for (; i + kLanes <= head.head_size; i += kLanes) {
     typename Simd::Vector rows[kLanes];

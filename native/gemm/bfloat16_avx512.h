@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gemm {
@@ -23,7 +24,7 @@ struct alignas(64) Words {
 /// In each pair the number of the one half below that of the other.
 constexpr Words interleaving() noexcept {
   Words words{};
-  for (int lane = 0; lane < 16; ++lane) {
+  for (size_t lane = 0; lane < 16; ++lane) {
     words.of[2 * lane] = static_cast<uint16_t>(lane);
     words.of[2 * lane + 1] = static_cast<uint16_t>(16 + lane);
   }

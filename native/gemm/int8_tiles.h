@@ -11,7 +11,7 @@ namespace {
 template <class Simd>
 class OutputScales {
  public:
-  using Integers = typename Simd::Integers;
+  using Integers = Simd::Integers;
 
   OutputScales(const Int8Tile& tile, int half)
       : first_(half * Simd::kLanes),
@@ -30,16 +30,16 @@ class OutputScales {
  private:
   int first_;
   Integers weight_sums_;
-  typename Simd::Floats scales_, bias_;
+  Simd::Floats scales_, bias_;
 };
 
 /// Simd: vectors of kLanes 32-bit sums, each of 4 products, and of as many floats. Its Partial
 /// takes the products of kGroupsTogether groups before they come to the sums.
 template <class Simd, int kRows>
 void compute_int8_tile(const Int8Tile& tile) {
-  using Integers = typename Simd::Integers;
+  using Integers = Simd::Integers;
   constexpr int kLanes = Simd::kLanes;
-  constexpr int kVectorBytes = kLanes * kGroup;
+  constexpr int64_t kVectorBytes = int64_t{kLanes} * kGroup;
   const int8_t* weights = tile.panel;
   const char* prefetch = tile.prefetch;
   Integers sums[kRows][2];
@@ -53,7 +53,7 @@ void compute_int8_tile(const Int8Tile& tile) {
       partial[row][1] = Simd::begin(sums[row][1]);
     }
 #pragma GCC unroll 8
-    for (int group = 0; group < kGroupsTogether; ++group) {
+    for (int64_t group = 0; group < kGroupsTogether; ++group) {
       __builtin_prefetch(prefetch, 0, 2);
       prefetch += tile.prefetch_step;
       const Integers left = Simd::load(weights);
@@ -85,7 +85,7 @@ void compute_int8_tile(const Int8Tile& tile) {
 /// See Int8Kernel.
 template <class Simd>
 RowScale quantize_row(const float* from, uint8_t* to, int64_t count) {
-  using Floats = typename Simd::Floats;
+  using Floats = Simd::Floats;
   constexpr int kLanes = Simd::kLanes;
   // Of 0 and the values.
   Floats low{}, high{}, poison{};
@@ -106,6 +106,7 @@ RowScale quantize_row(const float* from, uint8_t* to, int64_t count) {
   const float scale = (highest - lowest) / kMostValue + not_finite;
   const float inverse = scale > 0 ? 1 / scale : 0;
   // Rounded by adding a half and cutting off the rest: nothing here is negative.
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings)
   const int32_t zero_point = scale > 0 ? static_cast<int32_t>(-lowest * inverse + 0.5F) : 0;
   const float offset = static_cast<float>(zero_point) + 0.5F;
   for (i = 0; i + kLanes <= count; i += kLanes) {

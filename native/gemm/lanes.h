@@ -4,6 +4,8 @@
 
 #include <utility>
 
+// Lanes have numbers from 0 on: their bits are those of unsigned ones.
+// NOLINTBEGIN(bugprone-signed-bitwise)
 namespace gemm {
 namespace {
 
@@ -75,3 +77,4 @@ void transpose(Vector (&rows)[kLanes]) {
 
 }  // namespace
 }  // namespace gemm
+// NOLINTEND(bugprone-signed-bitwise)

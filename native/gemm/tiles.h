@@ -15,9 +15,9 @@ namespace {
 /// accumulators stay in registers while the panel streams by.
 template <class Simd, class Weight, int kRows>
 void compute_tile(const Tile& tile) {
-  using Vector = typename Simd::Vector;
+  using Vector = Simd::Vector;
   constexpr int kLanes = Simd::kLanes;
-  const auto* weights = static_cast<const typename Weight::Stored*>(tile.panel);
+  const auto* weights = static_cast<const Weight::Stored*>(tile.panel);
   const float* a = tile.a;
   const char* prefetch = tile.prefetch;
   const int64_t stride = tile.a_stride;
@@ -50,9 +50,9 @@ void compute_tile(const Tile& tile) {
 
 /// e to the power of −x, x ≥ 0, within 2 units in the last place.
 template <class Simd>
-typename Simd::Vector exp_of_negative(typename Simd::Vector x) {
-  using Vector = typename Simd::Vector;
-  using Integers = typename Simd::Integers;
+Simd::Vector exp_of_negative(typename Simd::Vector x) {
+  using Vector = Simd::Vector;
+  using Integers = Simd::Integers;
   constexpr float kMost = 87;  // beyond, the result would be subnormal
   constexpr float kLog2E = 1.44269504F;
   constexpr float kRounder = 0x1.8p23F;  // an added float is rounded to an integer by it
@@ -76,7 +76,7 @@ typename Simd::Vector exp_of_negative(typename Simd::Vector x) {
 /// See ExponentialsFunction.
 template <class Simd>
 void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums) {
-  using Vector = typename Simd::Vector;
+  using Vector = Simd::Vector;
   for (int64_t row = 0; row < rows; ++row, scores += stride) {
     Vector highest = Simd::load(scores);
     for (int64_t i = Simd::kLanes; i < count; i += Simd::kLanes) {
@@ -136,7 +136,7 @@ void compute_gelu(float* values, int64_t rows, int64_t columns, int64_t stride) 
 /// See LayerNormRows.
 template <class Simd>
 void normalize_rows(const LayerNormRows& rows) {
-  using Vector = typename Simd::Vector;
+  using Vector = Simd::Vector;
   constexpr int kLanes = Simd::kLanes;
   const auto size = static_cast<float>(rows.size);
   const int64_t whole = rows.size / kLanes * kLanes;
