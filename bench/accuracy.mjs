@@ -16,15 +16,11 @@ import { describeMachine, machineType } from './machine.mjs';
 const require = createRequire(import.meta.url);
 const { TextClassifier } = require('../dist/sentiment/text-classifier.js');
 
+/** All texts wait at once. */
 const SCHEDULING = {
-  workers: 2,
-  threadsPerWorker: 1,
-  maxBatchTokens: 512,
-  maxBatchRequests: 16,
-  maxQueueDelayMs: 0,
+  ...require('../test/helpers/scheduling.json'),
   maxQueueRequests: 100_000,
   maxQueueWaitMs: 3_600_000,
-  inferenceTimeoutMs: 3_600_000,
 };
 
 const { values: options, positionals: files } = parseArgs({
@@ -51,12 +47,12 @@ const examples = files.flatMap((file) =>
 async function classify(dtype) {
   const classifier = await TextClassifier.load(options.model, { ...SCHEDULING, dtype });
   try {
-    return await Promise.all(
-      examples.map(async ({ text }) => {
-        const { label, scores } = await classifier.classify(text, {});
-        return { label: classifier.labels.indexOf(label), scores };
-      }),
-    );
+    const texts = examples.map(({ text }) => text);
+    const answers = await classifier.classifyAll(texts, {});
+    return answers.map(({ label, scores }) => ({
+      label: classifier.labels.indexOf(label),
+      scores,
+    }));
   } finally {
     await classifier.close();
   }

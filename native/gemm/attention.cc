@@ -9,8 +9,6 @@
 namespace gemm {
 namespace {
 
-constexpr float kNoBias[kWidestPanel] = {};
-
 /// Below, laying out keys and values in other numbers takes longer than the products.
 constexpr int64_t kFewQueries = 4;
 

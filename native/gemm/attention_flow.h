@@ -14,6 +14,9 @@ namespace gemm {
 /// Of a cache line.
 constexpr int64_t kLineFloats = 64 / sizeof(float);
 
+/// Of a product's tile.
+constexpr float kNoBias[kWidestPanel] = {};
+
 /// Some queries, and the tokens that one of them or another sees.
 struct QueryTile {
   int64_t first, rows;

@@ -7,8 +7,6 @@
 namespace gemm {
 namespace {
 
-constexpr float kNoBias[kWidestPanel] = {};
-
 /// One interface to the kernels of both. Rows and panels: see SplitKernel, SplitTile.
 int parts_of(const BFloat16Numbers&) { return 1; }
 int parts_of(const SplitNumbers& numbers) { return static_cast<int>(numbers.parts); }

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -17,6 +16,7 @@
 #include "attention_kernels.h"
 #include "emulated_tiles.h"
 #include "gemm/aligned.h"
+#include "nearest_bfloat16.h"
 #include "supported_kernels.h"
 
 namespace {
@@ -31,12 +31,6 @@ struct Shape {
   int64_t reach = kUnlimited;
   bool biased = false;
 };
-
-/// To the nearest bfloat16 number, to even where two are as near.
-float rounded(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000U);
-}
 
 float as_it_is(float value) { return value; }
 
@@ -74,7 +68,7 @@ std::vector<Way> all_ways() {
     const gemm::Kernel* const kernel = kernel_beside(products->panel_width);
     if (kernel == nullptr) continue;
     Way way = make_way(products->name, gemm::BFloat16Attention(*kernel, {products}));
-    way.number = rounded;
+    way.number = nearest_bfloat16;
     way.weight_tolerance = 0x1p-7;
     ways.push_back(way);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulated_tiles.h"
+#include "nearest_bfloat16.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
 
@@ -29,13 +30,6 @@ class BFloat16LinearTest : public testing::TestWithParam<const BFloat16Kernel*> 
 INSTANTIATE_TEST_SUITE_P(Kernels, BFloat16LinearTest,
                          testing::ValuesIn(testable_bfloat16_kernels()),
                          kernel_name<testing::TestParamInfo<const BFloat16Kernel*>>);
-
-/// To the nearest number of 8 bits, to even where two are as near.
-double rounded(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  const uint32_t up = 0x7fff + (bits >> 16 & 1);
-  return std::bit_cast<float>((bits + up) & 0xffff0000U);
-}
 
 void expect_product(const BFloat16Kernel& kernel, int64_t rows, int64_t outputs, int64_t inputs,
                     int64_t first, int64_t count) {
@@ -57,8 +51,8 @@ void expect_product(const BFloat16Kernel& kernel, int64_t rows, int64_t outputs,
       }
       double sum = bias[static_cast<size_t>(first + j)];
       for (int64_t k = 0; k < inputs; ++k) {
-        sum += rounded(x[static_cast<size_t>(row * x_stride + k)]) *
-               rounded(weight[static_cast<size_t>((first + j) * inputs + k)]);
+        sum += double{nearest_bfloat16(x[static_cast<size_t>(row * x_stride + k)])} *
+               nearest_bfloat16(weight[static_cast<size_t>((first + j) * inputs + k)]);
       }
       ASSERT_NEAR(got, sum, 2e-6 * static_cast<double>(inputs) + 1e-6) << row << ", " << j;
     }
@@ -111,7 +105,7 @@ TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
     if (std::isnan(values[i])) {
       ASSERT_TRUE(std::isnan(got));
     } else {
-      ASSERT_EQ(got, rounded(values[i])) << values[i];
+      ASSERT_EQ(got, nearest_bfloat16(values[i])) << values[i];
     }
   }
 }

@@ -1,13 +1,5 @@
 import type { SchedulingOptions } from '../../src/native/engine';
+import scheduling from './scheduling.json';
 
-/** Of engines that a test loads itself. */
-export const SCHEDULING: SchedulingOptions = {
-  workers: 2,
-  threadsPerWorker: 1,
-  maxBatchTokens: 512,
-  maxBatchRequests: 16,
-  maxQueueDelayMs: 0,
-  maxQueueRequests: 4096,
-  inferenceTimeoutMs: 60_000,
-  maxQueueWaitMs: 600_000,
-};
+/** Of engines that a test loads itself; scripts read the file. */
+export const SCHEDULING: SchedulingOptions = scheduling;

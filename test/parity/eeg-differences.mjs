@@ -25,16 +25,7 @@ for (const name of readdirSync(fixture('exported/versions'))) {
   models.push({ file: `exported/versions/${name}`, answers });
 }
 
-const SCHEDULING = {
-  workers: 2,
-  threadsPerWorker: 1,
-  maxBatchTokens: 512,
-  maxBatchRequests: 16,
-  maxQueueDelayMs: 0,
-  maxQueueRequests: 4096,
-  inferenceTimeoutMs: 60_000,
-  maxQueueWaitMs: 600_000,
-};
+const SCHEDULING = require('../helpers/scheduling.json');
 
 for (const { file, answers } of models) {
   const classifier = await EegClassifier.load(fixture(file), SCHEDULING);

@@ -13,16 +13,7 @@ const fixture = (name) => fileURLToPath(new URL(`../fixtures/${name}`, import.me
 const readJson = (name) => JSON.parse(readFileSync(fixture(name), 'utf8'));
 const { texts } = readJson('texts.json');
 
-const SCHEDULING = {
-  workers: 2,
-  threadsPerWorker: 1,
-  maxBatchTokens: 512,
-  maxBatchRequests: 16,
-  maxQueueDelayMs: 0,
-  maxQueueRequests: 4096,
-  inferenceTimeoutMs: 60_000,
-  maxQueueWaitMs: 600_000,
-};
+const SCHEDULING = require('../helpers/scheduling.json');
 
 const worst = new Map();
 for (const name of readdirSync(fixture('models'))) {

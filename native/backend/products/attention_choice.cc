@@ -1,10 +1,10 @@
 #include "products/attention_choice.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "gemm/aligned.h"
+#include "products/measured_gain.h"
 
 namespace backend {
 namespace {
@@ -13,7 +13,7 @@ using gemm::AttentionFormat;
 
 constexpr int64_t kHeadSize = 64;
 constexpr int64_t kRowSize = 3 * kHeadSize;
-constexpr int kRounds = 4;
+constexpr int kRounds = 3;
 
 /// The tokens of a text, and of a long one.
 constexpr int64_t kTokenCounts[] = {32, 256};
@@ -23,15 +23,15 @@ constexpr double kLeastGain = 1.1;
 /// Of numbers that fill everything; their values do not matter.
 class Head {
  public:
-  explicit Head(int64_t tokens)
+  /// To attend in this format, and in float32.
+  Head(AttentionFormat format, int64_t tokens)
       : tokens_(tokens),
+        scratch_(gemm::make_aligned<float>(
+            static_cast<size_t>(gemm::attention_scratch(format, tokens, kHeadSize)))),
         states_(static_cast<size_t>(tokens * kRowSize), 0.75F),
         result_(static_cast<size_t>(tokens * kHeadSize)) {}
 
-  /// The best of some rounds.
-  double seconds(AttentionFormat format) {
-    const int64_t size = gemm::attention_scratch(format, tokens_, kHeadSize);
-    const auto scratch = gemm::make_aligned<float>(static_cast<size_t>(size));
+  void attend(AttentionFormat format) {
     const gemm::AttentionHead head{.query = states_.data(),
                                    .queries = tokens_,
                                    .query_stride = kRowSize,
@@ -46,25 +46,21 @@ class Head {
                                    .bias_stride = 0,
                                    .result = result_.data(),
                                    .result_stride = kHeadSize};
-    std::chrono::duration<double> best = std::chrono::hours(1);
-    for (int round = 0; round < kRounds; ++round) {
-      const auto start = std::chrono::steady_clock::now();
-      gemm::attend(format, head, scratch.get());
-      best =
-          std::min<std::chrono::duration<double>>(best, std::chrono::steady_clock::now() - start);
-    }
-    return best.count();
+    gemm::attend(format, head, scratch_.get());
   }
 
  private:
   int64_t tokens_;
+  gemm::AlignedArray<float> scratch_;
   std::vector<float> states_, result_;
 };
 
 bool is_faster(AttentionFormat format) {
   return is_fast(format) && std::ranges::all_of(kTokenCounts, [format](int64_t tokens) {
-           Head head(tokens);
-           return head.seconds(AttentionFormat::kFloat32) >= kLeastGain * head.seconds(format);
+           Head head(format, tokens);
+           return measured_gain(
+                      kRounds, [&] { head.attend(AttentionFormat::kFloat32); },
+                      [&] { head.attend(format); }) >= kLeastGain;
          });
 }
 

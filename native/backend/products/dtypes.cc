@@ -4,14 +4,13 @@
 #include <ATen/ops/randn.h>
 #include <c10/core/InferenceMode.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "gemm/bfloat16_linear.h"
 #include "gemm/packed_linear.h"
 #include "gemm/quantized_linear.h"
 #include "gemm/split_linear.h"
+#include "products/measured_gain.h"
 #include "products/products.h"
 #include "runtime/runtime.h"
 
@@ -27,28 +26,18 @@ constexpr int kRounds = 9;
 /// Below, accuracy would be given away for nothing.
 constexpr double kLeastGain = 1.15;
 
-double seconds(const Product& product, const at::Tensor& x) {
-  const auto start = std::chrono::steady_clock::now();
-  product(x, 0, kOutputs, gemm::Activation::kNone);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  return taken.count();
-}
-
-/// How many times faster than float32, the best times of alternating rounds.
-double measured_gain(Dtype dtype) {
+/// How many times faster than float32.
+double gain_of(Dtype dtype) {
   set_intra_op_threads(1);
   const c10::InferenceMode inference_mode;
   const at::Tensor x = at::randn({kRows, kInputs});
   const at::Tensor weight = at::randn({kOutputs, kInputs}).to(at::kHalf);
   const auto reference = make_product(weight, {}, Dtype::kFloat32);
   const auto candidate = make_product(weight, {}, dtype);
-  double slow = seconds(*reference, x);
-  double fast = seconds(*candidate, x);
-  for (int round = 0; round < kRounds; ++round) {
-    slow = std::min(slow, seconds(*reference, x));
-    fast = std::min(fast, seconds(*candidate, x));
-  }
-  return slow / fast;
+  const auto multiply = [&x](const Product& product) {
+    product(x, 0, kOutputs, gemm::Activation::kNone);
+  };
+  return measured_gain(kRounds, [&] { multiply(*reference); }, [&] { multiply(*candidate); });
 }
 
 /// What failed its trial, or was not there to be tried.
@@ -110,7 +99,7 @@ std::string dtype_problem(Dtype dtype) {
   if (dtype == Dtype::kFloat32) return "";
   std::string none = missing_kernel(dtype);
   if (!none.empty()) return none;
-  const double gain = measured_gain(dtype);
+  const double gain = gain_of(dtype);
   if (gain >= kLeastGain) return "";
   char text[64];
   std::snprintf(text, sizeof text, "measured now, it runs at %.2f × the speed of float32", gain);

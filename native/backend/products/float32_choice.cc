@@ -1,11 +1,11 @@
 #include "products/float32_choice.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "gemm/packed_linear.h"
 #include "gemm/split_linear.h"
+#include "products/measured_gain.h"
 
 namespace backend {
 namespace {
@@ -46,16 +46,13 @@ void multiply(const gemm::SplitLinear& linear, Operands& operands, int64_t rows)
   linear.multiply(x, operands.y.data(), kOutputs, gemm::Activation::kNone, 0, kOutputs);
 }
 
+/// As often for all rows, and for one, as a model does.
 template <class Linear>
-double seconds(const Linear& linear, Operands& operands) {
-  const auto start = std::chrono::steady_clock::now();
+void multiply_as_models_do(const Linear& linear, Operands& operands) {
   for (int i = 0; i < kProductsOfAll; ++i) multiply(linear, operands, operands.rows);
   multiply(linear, operands, 1);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  return taken.count();
 }
 
-/// The best times of alternating rounds.
 bool is_faster_split() {
   if (!gemm::SplitLinear::is_fast()) return false;
   const std::vector<float> weight(static_cast<size_t>(kOutputs * kInputs), 0.01F);
@@ -64,12 +61,10 @@ bool is_faster_split() {
   const gemm::SplitLinear split(weight.data(), gemm::Storage::kFloat32, nullptr, kOutputs, kInputs);
   return std::ranges::all_of(kRowCounts, [&](int64_t rows) {
     Operands operands(rows);
-    double slow = seconds(whole, operands), fast = seconds(split, operands);
-    for (int round = 0; round < kRounds; ++round) {
-      slow = std::min(slow, seconds(whole, operands));
-      fast = std::min(fast, seconds(split, operands));
-    }
-    return slow >= kLeastGain * fast;
+    const double gain = measured_gain(
+        kRounds, [&] { multiply_as_models_do(whole, operands); },
+        [&] { multiply_as_models_do(split, operands); });
+    return gain >= kLeastGain;
   });
 }
 

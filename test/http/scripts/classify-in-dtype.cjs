@@ -9,13 +9,7 @@ const { dtypeProblem } = require(path.join(ROOT, 'dist', 'native', 'engine.js'))
 const { TextClassifier } = require(path.join(ROOT, 'dist', 'sentiment', 'text-classifier.js'));
 
 const SCHEDULING = {
-  workers: 2,
-  threadsPerWorker: 1,
-  maxBatchTokens: 512,
-  maxBatchRequests: 16,
-  maxQueueDelayMs: 0,
-  maxQueueRequests: 4096,
-  maxQueueWaitMs: 600_000,
+  ...require('../../helpers/scheduling.json'),
   inferenceTimeoutMs: 600_000,
 };
 

@@ -1,0 +1,12 @@
+// What rounding to bfloat16 should give, for tests.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+/// To the nearest number of 8 bits, to even where two are as near.
+inline float nearest_bfloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t up = 0x7fff + (bits >> 16 & 1);
+  return std::bit_cast<float>((bits + up) & 0xffff0000U);
+}
