@@ -26,5 +26,5 @@ module.exports = {
   // The suites in test/http and test/lifecycle start real services; two of them at a time leave
   // each enough of a small machine to answer in time.
   maxWorkers: 2,
-  testTimeout: 60_000,
+  testTimeout: 120_000,
 };
