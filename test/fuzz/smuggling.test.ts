@@ -1,6 +1,7 @@
 import http from 'node:http';
 import { type Address, post } from '../helpers/http';
-import { PROXIES, stopProxies } from '../helpers/proxies';
+import { needs } from '../helpers/needs';
+import { startNginx, stopProxies } from '../helpers/proxies';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { budgeted, report, SEED } from './budget';
 import { Draw } from './draw';
@@ -15,11 +16,6 @@ const UNTIL_CLOSED = { afterAnswer: 10_000, before: 10_000 };
 const MUTATED = budgeted({ ci: 150, standard: 5000, long: 200_000 });
 const ABREAST = 32;
 const INNOCENTS = 4;
-
-const nginx = PROXIES.find(({ name }) => name === 'nginx');
-if (!nginx?.isInstalled) {
-  console.warn('SKIPPED: nothing is sent through nginx, which is missing (Debian: nginx-light).');
-}
 
 afterAll(async () => {
   stopProxies();
@@ -157,13 +153,13 @@ describe('a request hidden in another', () => {
   });
 });
 
-(nginx?.isInstalled ? describe : describe.skip)('a request hidden in another, behind nginx', () => {
+needs('nginx').describe('a request hidden in another, behind nginx', () => {
   let service: Service;
   let proxy: Address;
 
   beforeAll(async () => {
     service = await startService('sentiment', { env: textModel('bert-single-label') });
-    if (nginx) proxy = await nginx.start([service.port, service.port]);
+    proxy = await startNginx([service.port, service.port]);
   });
 
   it('is run only if nginx has answered it, and nobody else gets its answer', async () => {

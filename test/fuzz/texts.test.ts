@@ -61,7 +61,7 @@ async function ask(service: Service, text: string): Promise<Answer> {
   return answer;
 }
 
-(process.platform === 'linux' ? describe : describe.skip).each(FAMILIES)('%s', (family, env) => {
+describe.each(FAMILIES)('%s', (family, env) => {
   let service: Service;
   /** Of the large texts. */
   let slowest = { kind: '', ms: 0 };

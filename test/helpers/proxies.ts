@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { makeCertificate, type TestCertificate } from './certificates';
 import { Folder } from './files';
+import type { ToolName } from './needs';
 import { freePort } from './ports';
 import { ROOT } from './service';
 
@@ -19,9 +20,7 @@ export interface Proxy {
 /** How a proxy runs the file of deploy/ that users copy. */
 export interface ProxyKind {
   readonly name: string;
-  /** Debian's package. */
-  readonly package: string;
-  readonly isInstalled: boolean;
+  readonly tool: ToolName;
   /** Of the replicas; as the file asks for. */
   readonly settings: Readonly<Record<string, string>>;
   readonly start: (replicas: Replicas) => Promise<Proxy>;
@@ -41,15 +40,13 @@ export interface NginxOptions {
 export const PROXIES: readonly ProxyKind[] = [
   {
     name: 'nginx',
-    package: 'nginx-light',
-    isInstalled: spawnSync('nginx', ['-v']).status === 0,
+    tool: 'nginx',
     settings: {},
     start: startNginx,
   },
   {
     name: 'HAProxy',
-    package: 'haproxy',
-    isInstalled: spawnSync('haproxy', ['-v']).status === 0,
+    tool: 'haproxy',
     settings: { SHUTDOWN_DELAY_MS: '2000' },
     start: startHaproxy,
   },

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { DEPLOY, readDeployed } from '../helpers/deployed';
 import { post } from '../helpers/http';
 import { type Scrape, scrape } from '../helpers/metrics';
+import { needs } from '../helpers/needs';
 import { freePort } from '../helpers/ports';
 import {
   EEG_MODEL,
@@ -20,16 +21,7 @@ const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
 /** Metrics that only text models have. */
 const OF_TEXTS = /tokenization|truncated/;
 
-const isInstalled = ['promtool', 'prometheus'].every(
-  (tool) => spawnSync(tool, ['--version']).status === 0,
-);
-if (!isInstalled) {
-  console.warn(
-    'SKIPPED: what deploy/ holds is not checked, for promtool and prometheus are missing ' +
-      "(Debian: the package 'prometheus').",
-  );
-}
-const itWithPrometheus = isInstalled ? it : it.skip;
+const { it: itWithPrometheus, describe: describeWithPrometheus } = needs('prometheus');
 
 interface Panel {
   readonly id: number;
@@ -159,14 +151,13 @@ function adapterQueries(): readonly string[] {
   );
 }
 
-describe('a Prometheus that scrapes both', () => {
+describeWithPrometheus('a Prometheus that scrapes both', () => {
   let folder: string;
   let origin: string;
   let server: ReturnType<typeof spawn> | undefined;
 
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'libtorch-serve-prometheus-'));
-    if (!isInstalled) return;
     origin = `http://127.0.0.1:${await freePort()}`;
     const config = readFileSync(path.join(DEPLOY, 'prometheus', 'prometheus.yml'), 'utf8')
       .replaceAll('15s', '200ms')
@@ -219,7 +210,7 @@ describe('a Prometheus that scrapes both', () => {
     }
   }
 
-  itWithPrometheus('finds both up, its rules in order, and data for every panel', async () => {
+  it('finds both up, its rules in order, and data for every panel', async () => {
     await until(async () => (await count('up == 1')) === 2);
     await askAll();
     await until(

@@ -3,11 +3,11 @@ import tls from 'node:tls';
 import { makeCertificate } from '../helpers/certificates';
 import { type Address, type Answer, post, request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
+import { needs } from '../helpers/needs';
 import { freePort } from '../helpers/ports';
 import {
   type Proxy as NginxInFront,
   type NginxOptions,
-  PROXIES,
   startNginx,
   stopProxies,
 } from '../helpers/proxies';
@@ -17,11 +17,6 @@ const CERTIFICATE = makeCertificate();
 const OVER_TLS = { ca: CERTIFICATE.cert };
 const MODEL = textModel('bert-single-label');
 const BODY = { text: 'A quiet, funny film.' };
-
-const nginx = PROXIES.find(({ name }) => name === 'nginx');
-if (!nginx?.isInstalled) {
-  console.warn('SKIPPED: deploy/nginx is not tried: it is not installed (Debian: nginx-light)');
-}
 
 let replicas: [Service, Service];
 
@@ -61,7 +56,7 @@ function protocolOf(proxy: Address, options: tls.ConnectionOptions): Promise<str
   });
 }
 
-(nginx?.isInstalled ? describe : describe.skip)('deploy/nginx, in front of two replicas', () => {
+needs('nginx').describe('deploy/nginx, in front of two replicas', () => {
   let proxy: NginxInFront;
 
   beforeAll(async () => {

@@ -4,20 +4,15 @@ import path from 'node:path';
 import { DEPLOY, SHUTDOWN_S, unknownSettings } from '../helpers/deployed';
 import { Folder } from '../helpers/files';
 import { post, request } from '../helpers/http';
+import { needs } from '../helpers/needs';
 import { killAll, MAIN, NodeProcess, ROOT, startService } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
 
 const UNIT = path.join(DEPLOY, 'systemd', 'libtorch-serve@.service');
 const text = readFileSync(UNIT, 'utf8');
 
-function canRun(program: string): boolean {
-  const isThere = spawnSync(program, ['--version']).status === 0;
-  if (!isThere) console.warn(`SKIPPED: parts of deploy/systemd are not tried, without ${program}`);
-  return isThere;
-}
-
-const itWithSystemd = canRun('systemd-analyze') ? it : it.skip;
-const itWithBoth = canRun('strace') && canRun('systemd-analyze') ? it : it.skip;
+const { it: itWithSystemd } = needs('systemd');
+const { it: itWithBoth } = needs('strace', 'systemd');
 
 const folder = new Folder();
 

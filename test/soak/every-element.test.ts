@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { SentimentClient } from '../../src/client';
+import { needs } from '../helpers/needs';
 import { freePort } from '../helpers/ports';
 import { PROXIES, type ProxyKind, stopProxies } from '../helpers/proxies';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
@@ -33,12 +34,7 @@ async function startReplica(port: number, settings: ProxyKind['settings']): Prom
 }
 
 describe.each(PROXIES)('behind $name', (kind) => {
-  if (!kind.isInstalled) {
-    process.stderr.write(
-      `SKIPPED: killed replicas behind ${kind.name}: it is not installed (Debian: ${kind.package})\n`,
-    );
-  }
-  const itWithProxy = kind.isInstalled ? it : it.skip;
+  const { it: itWithProxy } = needs(kind.tool);
 
   itWithProxy('analyzeAll answers every element, once, whatever replica is killed', async () => {
     const ports = [await freePort(), await freePort()] as const;

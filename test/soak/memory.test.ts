@@ -27,8 +27,6 @@ const SAMPLES = budgeted({ ci: 4, standard: 40, long: 100 });
 const CONNECTIONS = 16;
 const DISTINCT = 2000;
 
-const onLinux = process.platform === 'linux' ? describe : describe.skip;
-
 afterAll(killAll);
 
 /** A service, and the sockets that it has without a client. */
@@ -72,7 +70,7 @@ async function ask(
   return figuresOf(pid);
 }
 
-onLinux('a soak of mixed requests', () => {
+describe('a soak of mixed requests', () => {
   it.each([
     { name: 'sentiment', count: budgeted({ ci: 200, standard: 100_000, long: 1_000_000 }) },
     { name: 'eeg', count: budgeted({ ci: 600, standard: 100_000, long: 1_000_000 }) },
@@ -105,7 +103,7 @@ onLinux('a soak of mixed requests', () => {
   });
 });
 
-onLinux('an engine that is loaded, used and closed again and again', () => {
+describe('an engine that is loaded, used and closed again and again', () => {
   const COUNT = budgeted({ ci: 5, standard: 200, long: 1000 });
   /** The first rounds open what stays open: files, libraries, malloc's arenas. */
   const FIRST = 3;

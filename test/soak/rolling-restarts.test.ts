@@ -1,6 +1,7 @@
 import http from 'node:http';
 import { type Answer, post } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
+import { needs } from '../helpers/needs';
 import { freePort } from '../helpers/ports';
 import { PROXIES, type ProxyKind, stopProxies } from '../helpers/proxies';
 import { killAll, Service, startService, textModel } from '../helpers/service';
@@ -82,12 +83,7 @@ async function untilAsked(replica: Service): Promise<void> {
 }
 
 describe.each(PROXIES)('behind $name', (kind) => {
-  if (!kind.isInstalled) {
-    process.stderr.write(
-      `SKIPPED: rolling restarts behind ${kind.name}: it is not installed (Debian: ${kind.package})\n`,
-    );
-  }
-  const itWithProxy = kind.isInstalled ? it : it.skip;
+  const { it: itWithProxy } = needs(kind.tool);
 
   itWithProxy('rolling restarts of two replicas lose no request', async () => {
     const ports = [await freePort(), await freePort()] as const;

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import path from 'node:path';
+import { filesOfRepository, readPage } from '../docs/markdown';
+import { needs } from '../helpers/needs';
 import { killAll, ROOT, startService } from '../helpers/service';
 import { Checkout, type Ended, type Ports } from './checkout';
-import { filesOfRepository, readPage } from './markdown';
 import { COMMANDS_NOT_RUN, PAGES_NOT_RUN } from './not-run';
 import { type Step, stepsOf } from './steps';
 
@@ -12,8 +12,7 @@ const TOLERANCE = 0.001;
 const DECIMAL = /\d+\.\d+/g;
 
 /** Programs that readers have, and that a machine which runs the tests may lack. */
-const PROGRAMS = ['curl', 'openssl'];
-const missing = PROGRAMS.filter((name) => spawnSync(name, ['--version']).error !== undefined);
+const PROGRAMS = ['curl', 'openssl'] as const;
 
 const pages = filesOfRepository()
   .filter((file) => file.endsWith('.md'))
@@ -28,9 +27,9 @@ const pagesToRun = pages
   .map(({ file, steps }) => ({ file, steps: steps.filter(isRun) }))
   .filter(({ steps }) => steps.length > 0);
 
-function lacks(steps: readonly Step[]): readonly string[] {
+function programsOf(steps: readonly Step[]): readonly (typeof PROGRAMS)[number][] {
   const all = steps.map((step) => (step.kind === 'module' ? '' : step.command)).join('\n');
-  return missing.filter((name) => new RegExp(`\\b${name}\\b`).test(all));
+  return PROGRAMS.filter((name) => new RegExp(`\\b${name}\\b`).test(all));
 }
 
 /** The text, with decimals alike and `…` for anything. */
@@ -101,13 +100,8 @@ it('what is not run is there, and has a reason', () => {
 });
 
 for (const { file, steps } of pagesToRun) {
-  const lacking = lacks(steps);
   const title = `${file}: ${steps.length} commands do what it says`;
-  if (lacking.length > 0) {
-    it.skip(`${title} (needs ${lacking.join(', ')})`, () => {});
-    continue;
-  }
-  it(
+  needs(...programsOf(steps)).it(
     title,
     async () => {
       const checkout = new Checkout(ports);
