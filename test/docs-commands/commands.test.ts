@@ -1,3 +1,4 @@
+import net from 'node:net';
 import path from 'node:path';
 import { filesOfRepository, readPage } from '../docs/markdown';
 import { needs } from '../helpers/needs';
@@ -58,10 +59,34 @@ async function take(checkout: Checkout, step: Step): Promise<void> {
   if (step.kind === 'compared') expectOutput(ended.stdout.trimEnd(), step.output);
 }
 
+/** What pages say that services listen on, or that others do. */
+const USUAL_PORTS = /(?:\blocalhost:|PORT=)(\d{4,5})\b/g;
+
+/**
+ * Takes the ports that the pages name, where nobody has them, and ends every connection to them: so each
+ * command is seen to work where they are taken, and to ask none of them.
+ */
+async function takeUsualPorts(): Promise<readonly net.Server[]> {
+  const named = filesOfRepository()
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) => [...readPage(file).text.matchAll(USUAL_PORTS)])
+    .map(([, port]) => Number(port));
+  const servers = [...new Set([8000, 8001, 8002, ...named])].map(
+    (port) =>
+      new Promise<net.Server>((resolve) => {
+        const server = net.createServer((socket) => socket.destroy());
+        server.on('error', () => resolve(server)).listen(port, () => resolve(server));
+      }),
+  );
+  return Promise.all(servers);
+}
+
 let ports: Ports;
+let taken: readonly net.Server[] = [];
 const checkouts: Checkout[] = [];
 
 beforeAll(async () => {
+  taken = await takeUsualPorts();
   const [sentiment, eeg] = await Promise.all([
     startService('sentiment'),
     startService('eeg', { cwd: path.join(ROOT, 'models', 'eeg') }),
@@ -73,6 +98,7 @@ afterAll(async () => {
   // Those of tests that ran out of time.
   await Promise.all(checkouts.map((checkout) => checkout.end()));
   await killAll();
+  for (const server of taken) server.close();
 });
 
 it('compares as it says', () => {
