@@ -1,0 +1,71 @@
+import path from 'node:path';
+import { read } from './facts';
+import { filesOfRepository, readPage } from './markdown';
+
+const SOURCE = /\.(?:ts|mjs|cjs|js|cc|h|rs|py|sh|yml|yaml|cfg|css|toml|service)$/;
+/** Made by a build, inside of a TorchScript file, or in the place of what the reader has. */
+const NOT_HERE = /^(?:build|dist|node_modules|code)\/|…|path\/to|[A-Z]{4}|[=<>*$@]|^my_/;
+/** A setting, a variable, a code, a metric or an option. */
+const NAME =
+  /(?<![\w-])(?:[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|libtorch_serve_\w+|--[a-z][a-z-]+)(?![\w*…])/g;
+/** Of other programs, which read them themselves. */
+const FOREIGN = [
+  ...['HTTPS_PROXY', 'OTEL_TRACES_SAMPLER_ARG', 'PIP_CERT', 'PIP_EXTRA_INDEX_URL'],
+  ...['--auto-truncate', '--cpu-prof'],
+];
+
+const files = filesOfRepository();
+const folders = new Set(files.flatMap(foldersOf));
+const pages = files.filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md').map(readPage);
+const { scripts } = JSON.parse(read('package.json'));
+const code = files
+  .filter((file) => SOURCE.test(file) || /^deploy.*json$/.test(file))
+  .filter((file) => !/^test\/(?:docs|fixtures)\//.test(file))
+  .map(read)
+  .join('\n');
+
+function foldersOf(file: string): readonly string[] {
+  const names = file.split('/').slice(0, -1);
+  return names.map((_, i) => names.slice(0, i + 1).join('/'));
+}
+
+function isPath(word: string): boolean {
+  if (NOT_HERE.test(word)) return false;
+  return SOURCE.test(word) || (word.includes('/') && folders.has(word.split('/')[0] ?? ''));
+}
+
+/** From the root or from the page, whole or, as Jest takes it, without its ending; or the end of a path. */
+function exists(word: string, page: string): boolean {
+  const plain = word.replace(/\/$/, '');
+  const near = path.posix.join(path.posix.dirname(page), plain);
+  if (folders.has(plain) || folders.has(near)) return true;
+  const names = [near, ...['', '.test.ts', '.cc', '.h'].map((ending) => plain + ending)];
+  return files.some((file) => names.some((name) => file === name || file.endsWith(`/${name}`)));
+}
+
+/** Metrics are made with their prefix, options from names of settings or by parseArgs. */
+function isInCode(name: string): boolean {
+  const bare = name.replace(/^libtorch_serve_|^--/, '');
+  const setting = new RegExp(`\\b${bare.toUpperCase().replaceAll('-', '_')}: \\{`);
+  const option = new RegExp(`(?<![\\w-])'?${bare}'?: \\{`);
+  if (!name.startsWith('--')) return code.includes(bare);
+  return code.includes(name) || setting.test(code) || option.test(code);
+}
+
+describe.each(pages)('$file', ({ file, spans, blocks }) => {
+  it('names files that there are', () => {
+    const words = spans.flatMap((span) => span.split(/[\s,()'":]+/)).filter(isPath);
+    expect(words.filter((word) => !exists(word, file))).toEqual([]);
+  });
+
+  it('names settings, variables, codes, metrics and options that there are', () => {
+    const names = spans.flatMap((span) => span.match(NAME) ?? []);
+    expect(names.filter((name) => !FOREIGN.includes(name) && !isInCode(name))).toEqual([]);
+  });
+
+  it('names scripts of package.json that there are', () => {
+    const texts = [...spans, ...blocks.map(({ text }) => text)].join('\n');
+    const names = [...texts.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+    expect(names.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
