@@ -30,8 +30,10 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'npm run check': 'is run beside the tests',
   'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz':
     'npm run test:install packs and installs them',
-  'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz && npx libtorch-serve sentiment':
-    'npm run test:install packs and installs them',
+  [[
+    'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz \\',
+    '    && npx libtorch-serve sentiment',
+  ].join('\n')]: 'npm run test:install packs and installs them',
   'pip install --require-hashes -r examples/ray/requirements.txt': RAY,
   'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
     'needs a cluster of Ray',

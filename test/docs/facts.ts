@@ -60,7 +60,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['libtorch-serve-linux-x64-{}.tgz', manifest.version],
   ['OpenAPI {} of', inFile('src/http/openapi/document.ts', /openapi: '(\d+\.\d+)/)],
   ['sentiment on port {}', PORT],
-  ['EEG on port {}', PORT + 1],
+  ['EEG (a demonstration) on port {}', PORT + 1],
   ['both services, ports {} and', PORT],
   ['one service on port {}', PORT],
   ['headers | {} KiB', http.maxHeaderSize / 1024],
