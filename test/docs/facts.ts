@@ -42,7 +42,6 @@ const PORT = Number(SETTINGS.PORT.default);
 const TORCHSCRIPT = 'native/backend/torchscript';
 const COMPRESSED = 'src/http/protocols/open-inference/rest/answer.ts#LEAST_TO_COMPRESS';
 const CHUNK_ROWS = constant('src/classify/chunks.ts#ROWS_OF_CHUNK');
-const TENSORS_HEADER = constant('native/hf/src/tensors.rs#MOST_HEADER_BYTES') / MIB;
 
 /**
  * Words of the documents, in which `{}` stands for a number or a version, and what it is in the code. Each
@@ -61,20 +60,12 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['OpenAPI {} of', inFile('src/http/openapi/document.ts', /openapi: '(\d+\.\d+)/)],
   ['sentiment on port {}', PORT],
   ['EEG (a demonstration) on port {}', PORT + 1],
-  ['both services, ports {} and', PORT],
-  ['one service on port {}', PORT],
   ['headers | {} KiB', http.maxHeaderSize / 1024],
   ['KiB, {} of them', constant('src/http/middleware/track-request.ts#MOST_HEADERS')],
-  [
-    'levels of arrays and objects in it | {}',
-    constant('src/http/middleware/json-depth.ts#MOST_LEVELS'),
-  ],
+  ['objects in it | {}', constant('src/http/middleware/json-depth.ts#MOST_LEVELS')],
   ['for request line and headers | {} s', constant('src/http/server.ts#HEADERS_TIMEOUT_MS') / 1000],
   ['time for a whole request | {} s', constant('src/http/server.ts#REQUEST_TIMEOUT_MS') / 1000],
-  [
-    'time for taking an answer | {} s',
-    constant('src/http/unsent-answers.ts#ANSWER_TIMEOUT_MS') / 1000,
-  ],
+  ['taking an answer | {} s', constant('src/http/unsent-answers.ts#ANSWER_TIMEOUT_MS') / 1000],
   ['worked on at once | {}', constant('src/http/middleware/bound-bodies.ts#MAX_PIPELINED')],
   ['what was pipelined (up to {})', constant('src/http/in-flight.ts#GRACE')],
   ['each of which may have {} calls under way', constant('src/grpc/server.ts#MOST_STREAMS')],
@@ -100,8 +91,10 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['offset index, {} rows', constant('src/classify/inputs/parquet.ts#ROWS_BY_INDEX')],
   ['that of up to {} chunks', constant('src/classify/run.ts#MOST_CHUNKS')],
   ['elsewhere a line every {} s', constant('src/classify/progress.ts#LINE_EVERY_MS') / 1000],
-  ['Headers end at {} MiB', TENSORS_HEADER],
-  ['depth and values; headers {} MiB', TENSORS_HEADER],
+  [
+    'depth and values; headers {} MiB',
+    constant('native/hf/src/tensors.rs#MOST_HEADER_BYTES') / MIB,
+  ],
   ['unpacks to at most {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMostUnpacked`) / MIB],
   ['its code to {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMostCode`) / MIB],
   ['{} blocks deep', constant(`${TORCHSCRIPT}/operators.cc#kMostNesting`)],

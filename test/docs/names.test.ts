@@ -9,10 +9,7 @@ const NOT_HERE = /^(?:build|dist|node_modules|code)\/|…|path\/to|[A-Z]{4}|[=<>
 const NAME =
   /(?<![\w-])(?:[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|libtorch_serve_\w+|--[a-z][a-z-]+)(?![\w*…])/g;
 /** Of other programs, which read them themselves. */
-const FOREIGN = [
-  ...['HTTPS_PROXY', 'OTEL_TRACES_SAMPLER_ARG', 'PIP_CERT', 'PIP_EXTRA_INDEX_URL'],
-  ...['--auto-truncate', '--cpu-prof'],
-];
+const FOREIGN = /^(?:HTTPS_PROXY|OTEL_TRACES_SAMPLER_ARG|PIP_\w+|--auto-truncate|--cpu-prof)$/;
 
 const files = filesOfRepository();
 const folders = new Set(files.flatMap(foldersOf));
@@ -36,7 +33,7 @@ function isPath(word: string): boolean {
 
 /** From the root or from the page, whole or, as Jest takes it, without its ending; or the end of a path. */
 function exists(word: string, page: string): boolean {
-  const plain = word.replace(/\/$/, '');
+  const plain = path.posix.normalize(word).replace(/\/$/, '');
   const near = path.posix.join(path.posix.dirname(page), plain);
   if (folders.has(plain) || folders.has(near)) return true;
   const names = [near, ...['', '.test.ts', '.cc', '.h'].map((ending) => plain + ending)];
@@ -54,13 +51,23 @@ function isInCode(name: string): boolean {
 
 describe.each(pages)('$file', ({ file, spans, blocks }) => {
   it('names files that there are', () => {
-    const words = spans.flatMap((span) => span.split(/[\s,()'":]+/)).filter(isPath);
-    expect(words.filter((word) => !exists(word, file))).toEqual([]);
+    const words = (text: string): readonly string[] => text.split(/[\s,()'":;\\]+/).filter(isPath);
+    const typed = blocks.flatMap(({ text }) => words(text)).filter((word) => word.includes('/'));
+    const named = [...spans.flatMap(words), ...typed];
+    expect(named.filter((word) => !exists(word, file))).toEqual([]);
   });
 
   it('names settings, variables, codes, metrics and options that there are', () => {
     const names = spans.flatMap((span) => span.match(NAME) ?? []);
-    expect(names.filter((name) => !FOREIGN.includes(name) && !isInCode(name))).toEqual([]);
+    expect(names.filter((name) => !FOREIGN.test(name) && !isInCode(name))).toEqual([]);
+  });
+
+  it('names suites of GoogleTest that there are', () => {
+    const filters = spans.flatMap(
+      (span) => /gtest_filter='(.*)'/.exec(span)?.[1]?.split(':') ?? [],
+    );
+    const missing = filters.filter((filter) => !code.includes(`(${filter.replace(/[.*]+$/, '')}`));
+    expect(missing).toEqual([]);
   });
 
   it('names scripts of package.json that there are', () => {
