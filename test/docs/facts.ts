@@ -4,6 +4,12 @@ import path from 'node:path';
 import vm from 'node:vm';
 import { SETTINGS } from '../../src/settings';
 import { ROOT } from '../helpers/service';
+import { filesOfRepository, readPage } from './markdown';
+
+/** Those of what holds now; CHANGELOG.md says what held once. */
+export const pages = filesOfRepository()
+  .filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md')
+  .map(readPage);
 
 export function read(file: string): string {
   return readFileSync(path.join(ROOT, file), 'utf8');
@@ -38,7 +44,6 @@ function wheelsMegabytes(platform: string): number {
 }
 
 const MIB = 1024 ** 2;
-const PORT = Number(SETTINGS.PORT.default);
 const TORCHSCRIPT = 'native/backend/torchscript';
 const COMPRESSED = 'src/http/protocols/open-inference/rest/answer.ts#LEAST_TO_COMPRESS';
 const CHUNK_ROWS = constant('src/classify/chunks.ts#ROWS_OF_CHUNK');
@@ -58,8 +63,8 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['libtorch-serve-{}.tgz', manifest.version],
   ['libtorch-serve-linux-x64-{}.tgz', manifest.version],
   ['OpenAPI {} of', inFile('src/http/openapi/document.ts', /openapi: '(\d+\.\d+)/)],
-  ['sentiment on port {}', PORT],
-  ['EEG (a demonstration) on port {}', PORT + 1],
+  ['sentiment on port {}', SETTINGS.PORT.default],
+  ['EEG (a demonstration) on port {}', Number(SETTINGS.PORT.default) + 1],
   ['headers | {} KiB', http.maxHeaderSize / 1024],
   ['KiB, {} of them', constant('src/http/middleware/track-request.ts#MOST_HEADERS')],
   ['objects in it | {}', constant('src/http/middleware/json-depth.ts#MOST_LEVELS')],

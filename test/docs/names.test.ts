@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { read } from './facts';
-import { filesOfRepository, readPage } from './markdown';
+import { pages, read } from './facts';
+import { filesOfRepository } from './markdown';
 
 const SOURCE = /\.(?:ts|mjs|cjs|js|cc|h|rs|py|sh|yml|yaml|cfg|css|toml|service)$/;
 /** Made by a build, inside of a TorchScript file, or in the place of what the reader has. */
@@ -12,19 +12,15 @@ const NAME =
 const FOREIGN = /^(?:HTTPS_PROXY|OTEL_TRACES_SAMPLER_ARG|PIP_\w+|--auto-truncate|--cpu-prof)$/;
 
 const files = filesOfRepository();
-const folders = new Set(files.flatMap(foldersOf));
-const pages = files.filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md').map(readPage);
+const folders = new Set(
+  files.flatMap((file) => [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index))),
+);
 const { scripts } = JSON.parse(read('package.json'));
 const code = files
   .filter((file) => SOURCE.test(file) || /^deploy.*json$/.test(file))
   .filter((file) => !/^test\/(?:docs|fixtures)\//.test(file))
   .map(read)
   .join('\n');
-
-function foldersOf(file: string): readonly string[] {
-  const names = file.split('/').slice(0, -1);
-  return names.map((_, i) => names.slice(0, i + 1).join('/'));
-}
 
 function isPath(word: string): boolean {
   if (NOT_HERE.test(word)) return false;
@@ -40,13 +36,12 @@ function exists(word: string, page: string): boolean {
   return files.some((file) => names.some((name) => file === name || file.endsWith(`/${name}`)));
 }
 
-/** Metrics are made with their prefix, options from names of settings or by parseArgs. */
+/** Of options also as parseArgs has them, and as names of settings. */
 function isInCode(name: string): boolean {
-  const bare = name.replace(/^libtorch_serve_|^--/, '');
-  const setting = new RegExp(`\\b${bare.toUpperCase().replaceAll('-', '_')}: \\{`);
-  const option = new RegExp(`(?<![\\w-])'?${bare}'?: \\{`);
-  if (!name.startsWith('--')) return code.includes(bare);
-  return code.includes(name) || setting.test(code) || option.test(code);
+  if (code.includes(name) || !name.startsWith('--')) return code.includes(name);
+  const option = name.slice(2);
+  const setting = option.toUpperCase().replaceAll('-', '_');
+  return new RegExp(`(?<![\\w-])'?(?:${option}|${setting})'?: \\{`).test(code);
 }
 
 describe.each(pages)('$file', ({ file, spans, blocks }) => {
