@@ -7,7 +7,7 @@ import path from 'node:path';
 import { type Config, ConfigError, helpText, readCommand } from './config';
 import { coresGranted } from './cores';
 import { descriptorsGranted } from './descriptors';
-import { Credentials } from './http/access/credentials';
+import { CredentialFiles } from './http/access/credential-files';
 import { CredentialError } from './http/access/files';
 import { buildNative, installLibtorch, installWhatIsMissing } from './install';
 import { createLog, type Log } from './log';
@@ -81,12 +81,13 @@ async function run(config: Config): Promise<void> {
     return fail(problem, EXIT_USAGE);
   }
 
-  const credentials = await readCredentials(config, log);
-  if (!credentials) return log.end();
+  const credentialFiles = await readCredentials(config, log);
+  if (!credentialFiles) return log.end();
+  const { credentials } = credentialFiles;
 
   const version = packageVersion();
-  const loops = new EventLoops(config, version);
-  credentials.onSignal = () => loops.reload();
+  const loops = new EventLoops(config, version, credentialFiles.values);
+  credentialFiles.onRenewal = (renewal) => loops.renew(renewal);
   const { gather } = loops;
   const loading = loadService({ config, version, gather }, log);
   // Beside the loading, which has threads of its own.
@@ -131,9 +132,9 @@ async function run(config: Config): Promise<void> {
 }
 
 /** Undefined when they cannot be read, and then the process is to end. */
-async function readCredentials({ access }: Config, log: Log): Promise<Credentials | undefined> {
+async function readCredentials({ access }: Config, log: Log): Promise<CredentialFiles | undefined> {
   try {
-    return await Credentials.read(access, log.logger);
+    return await CredentialFiles.read(access, log.logger);
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error;
     fail(error.message, EXIT_USAGE);

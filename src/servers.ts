@@ -52,6 +52,7 @@ export class Servers {
       },
       requestsInFlight: () => inFlight.size + (this.#grpc?.size ?? 0),
       connections: () => connections.size + grpcConnections.size,
+      credentials,
       gather: parts.gather,
     });
     const { ended } = metrics.connections;

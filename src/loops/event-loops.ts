@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config';
+import type { CredentialValues, Renewal } from '../http/access/credentials';
 import { duplicateDescriptor } from '../native/engine';
 import type { SharedModel } from '../service';
 import type { LoopData, Order, Report } from './orders';
@@ -16,9 +17,9 @@ export class EventLoops {
   readonly #peers: Peers | null;
 
   /** The threads start at once, beside whatever else goes on; they serve when they are told to. */
-  constructor(config: Config, version: string) {
+  constructor(config: Config, version: string, credentials: CredentialValues) {
     const loops = Array.from({ length: config.eventLoops - 1 }, (_, index) => index + 1);
-    this.#threads = loops.map((loop) => new LoopThread({ loop, config, version }));
+    this.#threads = loops.map((loop) => new LoopThread({ loop, config, version, credentials }));
     this.#peers = loops.length > 0 ? new Peers(0) : null;
     this.gather = this.#peers?.gather ?? alone;
   }
@@ -40,9 +41,9 @@ export class EventLoops {
     this.#peers?.join(others);
   }
 
-  /** Keys and certificate are read again. */
-  reload(): void {
-    for (const thread of this.#threads) thread.tell({ type: 'reload' });
+  /** Resolves when all of them have what was read again. */
+  async renew(renewal: Renewal): Promise<void> {
+    await this.#all((thread) => thread.order({ type: 'renew', renewal }));
   }
 
   /** See `Servers.leave`. */
@@ -73,6 +74,8 @@ export class EventLoops {
 class LoopThread {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
+  /** Who waits for reports, in the order of their orders. */
+  readonly #waiting = new Map<Report, (() => void)[]>();
 
   constructor(data: LoopData) {
     this.#worker = new Worker(path.join(__dirname, 'thread.js'), { workerData: data });
@@ -80,6 +83,7 @@ class LoopThread {
     this.#worker.on('error', (error) => {
       throw error;
     });
+    this.#worker.on('message', (report: Report) => this.#waiting.get(report)?.shift()?.());
     this.#ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
   }
 
@@ -90,12 +94,8 @@ class LoopThread {
   /** Resolves when it is done, or the thread has ended. */
   order(order: Order & { readonly type: Report }): Promise<void> {
     const done = new Promise<void>((resolve) => {
-      const listen = (report: Report): void => {
-        if (report !== order.type) return;
-        this.#worker.off('message', listen);
-        resolve();
-      };
-      this.#worker.on('message', listen);
+      const waiting = this.#waiting.get(order.type) ?? [];
+      this.#waiting.set(order.type, [...waiting, resolve]);
     });
     this.tell(order);
     return Promise.race([done, this.#ended]);

@@ -1,3 +1,4 @@
+import type { Credentials } from '../http/access/credentials';
 import type { Gather } from '../loops/peers';
 import type { EngineMonitor } from '../native/engine';
 import { ConnectionMetrics } from './connection-metrics';
@@ -13,6 +14,7 @@ export interface MetricsOptions {
   readonly model: { readonly engine: EngineMonitor; readonly served: ServedModel } | null;
   readonly requestsInFlight: () => number;
   readonly connections: () => number;
+  readonly credentials: Credentials;
   readonly gather: Gather;
 }
 
@@ -46,6 +48,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ),
     ...requests.families(),
     ...connections.families(options.connections),
+    ...options.credentials.families(),
     ...(model ? new EngineMetrics(model.engine, model.served).families() : []),
     ...loopFamilies(),
     ...processFamilies(),
