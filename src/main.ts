@@ -88,7 +88,7 @@ async function run(config: Config): Promise<void> {
   const version = packageVersion();
   const loops = new EventLoops(config, version, credentialFiles.values);
   credentialFiles.onRenewal = (renewal) => loops.renew(renewal);
-  const { gather } = loops;
+  const { gather, connectionLimit } = loops;
   const loading = loadService({ config, version, gather }, log);
   // Beside the loading, which has threads of its own.
   const reading = readPages(config.service, log.logger);
@@ -101,7 +101,10 @@ async function run(config: Config): Promise<void> {
   if (loaded && !shutdown.isRequested) {
     const [service, pages] = loaded;
     const describeProblem = watchModel(config, { service, shutdown, log });
-    const parts = { service, pages, describeProblem, tracer, describeApi, credentials, gather };
+    const parts = {
+      ...{ service, pages, describeProblem, tracer, describeApi, credentials },
+      ...{ gather, connectionLimit },
+    };
     const servers = new Servers(config, parts, log);
     const address = await listen(servers);
     if (address) {

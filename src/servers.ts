@@ -4,6 +4,7 @@ import type { Config } from './config';
 import type { GrpcServer } from './grpc/server';
 import type { Certificate } from './http/access/certificate';
 import type { Credentials } from './http/access/credentials';
+import { ConnectionLimit } from './http/connection-limit';
 import { Connections } from './http/connections';
 import { InFlight } from './http/in-flight';
 import type { describeApi } from './http/openapi/document';
@@ -27,6 +28,8 @@ export interface Parts {
   readonly describeApi: typeof describeApi;
   readonly credentials: Credentials;
   readonly gather: Gather;
+  /** Of the HTTP port, for all event loops. */
+  readonly connectionLimit: ConnectionLimit;
 }
 
 /** A port that cannot be had; the message says which setting names it. */
@@ -56,8 +59,9 @@ export class Servers {
       gather: parts.gather,
     });
     const { ended } = metrics.connections;
-    const connections = new Connections(shareOf(config, config.maxConnections), ended);
-    const grpcConnections = new Connections(config.maxConnections, ended);
+    const connections = new Connections(parts.connectionLimit, ended);
+    const grpcLimit = new ConnectionLimit(config.maxConnections);
+    const grpcConnections = new Connections(grpcLimit, ended);
     const inFlight = new InFlight(connections, config.maxConnectionRequests);
     const app = createApp({
       ...describeApp(config, parts),

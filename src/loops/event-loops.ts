@@ -2,6 +2,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config';
 import type { CredentialValues, Renewal } from '../http/access/credentials';
+import { ConnectionLimit } from '../http/connection-limit';
 import { duplicateDescriptor } from '../native/engine';
 import type { SharedModel } from '../service';
 import type { LoopData, Order, Report } from './orders';
@@ -13,14 +14,20 @@ import { alone, type Gather, Peers } from './peers';
  */
 export class EventLoops {
   readonly gather: Gather;
+  /** Of all of them. */
+  readonly connectionLimit: ConnectionLimit;
   readonly #threads: readonly LoopThread[];
   readonly #peers: Peers | null;
 
   /** The threads start at once, beside whatever else goes on; they serve when they are told to. */
   constructor(config: Config, version: string, credentials: CredentialValues) {
     const loops = Array.from({ length: config.eventLoops - 1 }, (_, index) => index + 1);
-    this.#threads = loops.map((loop) => new LoopThread({ loop, config, version, credentials }));
+    const memory = ConnectionLimit.memory(config.eventLoops);
+    const data = { config, version, credentials, connections: memory };
+    this.#threads = loops.map((loop) => new LoopThread({ loop, ...data }));
     this.#peers = loops.length > 0 ? new Peers(0) : null;
+    const shared = this.#peers && { memory, loop: 0, peers: this.#peers };
+    this.connectionLimit = new ConnectionLimit(config.maxConnections, shared);
     this.gather = this.#peers?.gather ?? alone;
   }
 

@@ -12,6 +12,8 @@ export interface LoopData {
   readonly version: string;
   /** As they were read at start. */
   readonly credentials: CredentialValues;
+  /** See `SharedLimit`. */
+  readonly connections: SharedArrayBuffer;
 }
 
 export type Order =

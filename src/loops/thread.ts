@@ -1,6 +1,7 @@
 /** An event loop beside that of the main thread: what runs on its thread (`EventLoops` starts it). */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Credentials } from '../http/access/credentials';
+import { ConnectionLimit } from '../http/connection-limit';
 import { describeApi } from '../http/openapi/document';
 import { createLog } from '../log';
 import { readPages } from '../read-pages';
@@ -37,6 +38,9 @@ async function serve({ model, descriptor }: Order & { readonly type: 'serve' }):
     {
       ...{ service: attached, pages, describeProblem, tracer, describeApi, credentials },
       gather: peers.gather,
+      connectionLimit: new ConnectionLimit(config.maxConnections, {
+        ...{ memory: data.connections, loop, peers },
+      }),
     },
     log,
   );

@@ -59,8 +59,19 @@ export function createMetrics(options: MetricsOptions): Metrics {
     requests,
     connections,
     contentType: CONTENT_TYPE,
-    expose: async () => expose(addUp(families, await gatherSamples())),
+    expose: async () => {
+      const { values, silent } = await gatherSamples();
+      return expose([...addUp(families, values), silentLoops(silent)]);
+    },
   };
+}
+
+function silentLoops(count: number): Family {
+  return gauge(
+    'libtorch_serve_event_loops_silent',
+    'Event loops that did not answer this scrape in time: what they count is here as they last told it.',
+    () => count,
+  );
 }
 
 type Samples = ReturnType<Family['read']>;
