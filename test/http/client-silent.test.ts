@@ -153,7 +153,9 @@ describe('an element that takes too long', () => {
   it('has its error where the service says that the model ran for too long, be it the first', async () => {
     const slow = await startEeg('endless-on-large-input', { INFERENCE_TIMEOUT_MS: '1000' });
     const said: string[] = [];
-    for await (const one of new EegClient(slow.origin).predictAll([SLOW, SLOW, CALM], { retries: 0 })) {
+    for await (const one of new EegClient(slow.origin).predictAll([SLOW, SLOW, CALM], {
+      retries: 0,
+    })) {
       said.push(one.ok ? one.result.diagnosis : one.error.message);
     }
     const overrun = '504: The model ran longer than 1000 ms.';
