@@ -2,7 +2,6 @@
 // First: it works beside the imports that follow.
 import './native/open-early';
 
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Config, ConfigError, helpText, readCommand } from './config';
 import { coresGranted } from './cores';
@@ -13,6 +12,7 @@ import { buildNative, installLibtorch, installWhatIsMissing } from './install';
 import { createLog, type Log } from './log';
 import { EventLoops } from './loops/event-loops';
 import { dtypeProblem, stopEngines } from './native/engine';
+import { packageVersion } from './package-version';
 import { readPages } from './read-pages';
 import { ListenError, Servers } from './servers';
 import { loadService, type Service } from './service';
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   };
   const command = readCommand(process.argv.slice(2), place);
   if (command.type === 'help') process.stdout.write(helpText());
-  else if (command.type === 'version') process.stdout.write(`${packageVersion()}\n`);
+  else if (command.type === 'version') process.stdout.write(`${packageVersion(PACKAGE_ROOT)}\n`);
   else if (command.type === 'build') process.exitCode = await buildNative();
   else if (command.type === 'install') process.exitCode = await installLibtorch();
   else {
@@ -85,7 +85,7 @@ async function run(config: Config): Promise<void> {
   if (!credentialFiles) return log.end();
   const { credentials } = credentialFiles;
 
-  const version = packageVersion();
+  const version = packageVersion(PACKAGE_ROOT);
   const loops = new EventLoops(config, version, credentialFiles.values);
   credentialFiles.onRenewal = (renewal) => loops.renew(renewal);
   const { gather, connectionLimit } = loops;
@@ -198,13 +198,6 @@ async function listen(servers: Servers): Promise<Awaited<ReturnType<Servers['lis
     fail(error.message, EXIT_FAILURE);
     return null;
   }
-}
-
-function packageVersion(): string {
-  const manifest: unknown = JSON.parse(
-    readFileSync(path.join(PACKAGE_ROOT, 'package.json'), 'utf8'),
-  );
-  return (manifest as { readonly version: string }).version;
 }
 
 /** One readable line on standard error, and an exit code for when the event loop ends. */

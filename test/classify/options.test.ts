@@ -58,7 +58,11 @@ describe('readOptions', () => {
     ['a flag without its value', ['a.csv', '-o'], /--output <value>' argument missing/],
     ['a flag in the place of a value', ['a.csv', '-o', '--resume'], /'-o' argument is ambiguous/],
     ['a flag twice', ['a.csv', '-o', 'x.csv', '-o', 'y.csv'], /twice/],
-    ['a value too many', ['a.csv', '-o', 'x.csv', '--resume=yes'], /--resume' does not take an arg/],
+    [
+      'a value too many',
+      ['a.csv', '-o', 'x.csv', '--resume=yes'],
+      /--resume' does not take an arg/,
+    ],
     ['a flag that is none', ['a.csv', '-o', 'x.csv', '--resme'], /Unknown option '--resme'/],
     ['what every object has', ['a.csv', '-o', 'x.csv', '--toString'], /option '--toString'/],
     ['its value, too', ['a.csv', '-o', 'x.csv', '--constructor=1'], /option '--constructor'/],

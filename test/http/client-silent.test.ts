@@ -30,7 +30,11 @@ class Gate {
   readonly #sockets = new Set<Socket>();
   readonly #server = net.createServer((socket) => this.#accept(socket));
 
-  constructor(readonly target: Service | null) {}
+  readonly #target: Service | null;
+
+  constructor(target: Service | null) {
+    this.#target = target;
+  }
 
   async open(): Promise<SentimentClient> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
@@ -49,12 +53,12 @@ class Gate {
       one.on('error', () => one.destroy()); // whoever waits in vain resets its connection
     };
     keep(socket);
-    if (this.isSilent || !this.target) {
+    if (this.isSilent || !this.#target) {
       this.swallowed++;
       socket.resume();
       return;
     }
-    const { hostname, port } = new URL(this.target.origin);
+    const { hostname, port } = new URL(this.#target.origin);
     const other = net.connect(Number(port), hostname);
     keep(other);
     const pass = (from: Socket, to: Socket): void => {
