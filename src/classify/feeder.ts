@@ -43,19 +43,11 @@ export class Feeder {
   readonly #timer: NodeJS.Timeout;
   /** Once the run cannot go on: the rest may never end. */
   #failure: Error | null = null;
-  readonly #failed: Promise<never>;
-  #fail: (error: Error) => void = () => {};
+  /** Of chunks that have not ended. */
+  readonly #rejections = new Set<(error: Error) => void>();
 
   constructor(parts: FeederParts) {
     this.#parts = parts;
-    this.#failed = new Promise((_resolve, reject) => {
-      this.#fail = (error) => {
-        this.#failure ??= error;
-        reject(this.#failure);
-        this.#changed();
-      };
-    });
-    this.#failed.catch(() => {}); // who waits for rows is told
     this.#timer = setInterval(() => this.#look(), PERIOD_MS);
   }
 
@@ -72,7 +64,13 @@ export class Feeder {
       if (this.#failure) throw this.#failure;
       running.push(this.#take(item, length));
     }
-    const ended = Promise.race([this.#failed, Promise.all(running).then(() => {})]);
+    const ended = new Promise<void>((resolve, reject) => {
+      this.#rejections.add(reject);
+      void Promise.all(running).then(() => {
+        this.#rejections.delete(reject);
+        resolve();
+      });
+    });
     ended.catch(() => {}); // whoever waits for it is told
     return { ended };
   }
@@ -163,6 +161,12 @@ export class Feeder {
         `the model has not come back from a batch for ${seconds} s: --resume goes on without what it hangs on`,
       ),
     );
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const reject of this.#rejections) reject(this.#failure);
+    this.#changed();
   }
 
   #change(): Promise<void> {

@@ -24,7 +24,7 @@ describe('a journal that takes only a part of a line', () => {
   function limited(kilobytes: number, args: readonly string[]) {
     const script = `ulimit -f ${kilobytes} && exec "$0" "$@"`;
     const node = [process.execPath, MAIN, 'classify', ...args];
-    const { status, stderr } = spawnSync('bash', ['-c', script, ...node], {
+    const { status, stderr } = spawnSync('bash', ['--norc', '-c', script, ...node], {
       cwd: folder.path,
       encoding: 'utf8',
       env: { PATH: process.env.PATH, SENTIMENT_MODEL_DIR: TINY },
