@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { type Outcome, ResponseError, SentimentClient, type TextElement } from '../../src/client';
 import { startHolding } from '../helpers/holding';
 import { request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { scrape, untilScraped } from '../helpers/metrics';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 
 type TextOutcome = Outcome<TextElement, { readonly input_text: string }>;
@@ -214,8 +214,11 @@ describe('leaving early', () => {
   afterEach(() => holding.kill('SIGKILL'));
 
   async function untilTaken(): Promise<void> {
-    const taken = async () => (await scrape(holding)).value('libtorch_serve_queue_inputs') ?? 0;
-    while ((await taken()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await untilScraped(
+      'an input in the queue',
+      holding,
+      (seen) => (seen.value('libtorch_serve_queue_inputs') ?? 0) > 0,
+    );
   }
 
   it('drops what is under way and closes the source', async () => {
