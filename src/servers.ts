@@ -6,6 +6,7 @@ import type { Certificate } from './http/access/certificate';
 import type { Credentials } from './http/access/credentials';
 import { ConnectionLimit } from './http/connection-limit';
 import { Connections } from './http/connections';
+import { patienceOf } from './http/draining';
 import { InFlight } from './http/in-flight';
 import type { describeApi } from './http/openapi/document';
 import type { ServiceInfo } from './http/routes/info';
@@ -122,7 +123,9 @@ export class Servers {
 
   /** See `HttpServer.close`. */
   async close(): Promise<void> {
-    await Promise.all([this.#http.close(), this.#grpc?.close()]);
+    const { shutdownTimeoutMs, shutdownDelayMs } = this.#config;
+    const patienceMs = patienceOf(shutdownTimeoutMs - shutdownDelayMs);
+    await Promise.all([this.#http.close(patienceMs), this.#grpc?.close(patienceMs)]);
   }
 
   #renew(certificate: Certificate): void {

@@ -1,4 +1,9 @@
-import { Metadata, type ServerInterceptingCallInterface, status } from '@grpc/grpc-js';
+import {
+  Metadata,
+  type ServerInterceptingCallInterface,
+  type ServerMethodDefinition,
+  status,
+} from '@grpc/grpc-js';
 import type { ServiceError } from '../errors';
 import { requestIdOf } from '../http/middleware/track-request';
 import { type Reported, refusalOf } from '../http/report';
@@ -6,6 +11,11 @@ import { roundMs, timingsOf } from '../http/timings';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { httpStatusOf, type StatusAnswer, statusOf } from './status';
+
+/** grpc-js (whose version is exact in package.json) has no public name for where data comes in. */
+interface InnermostCall extends ServerInterceptingCallInterface {
+  handleDataFrame: (data: Buffer) => void;
+}
 
 /** What is known of one call, as `RequestContext` has it of an HTTP request. */
 export class TrackedCall {
@@ -16,12 +26,18 @@ export class TrackedCall {
   /** Where it was refused unread; null: it was not. */
   route: string | null = null;
   error: Error | null = null;
-  /** Its message has come whole, or never will. */
-  isReceived = false;
   isOver = false;
+  /** Looks after each other in which nothing of its request came; counted while the service drains. */
+  stillLooks = 0;
+  /** Called with the bytes of its stream before grpc-js reads them; what it says false to is not read. */
+  take: (data: Buffer) => boolean = () => true;
   /** From `startedAt`, in ms: the nearest of the client's and the service's. */
   timeoutMs: number;
   readonly path: string;
+  /** It takes any number of messages, not one. */
+  readonly takesMany: boolean;
+  /** It goes on until its client ends it: it takes or answers any number of messages. */
+  readonly isStream: boolean;
   /** `address:port` of the client. */
   readonly peer: string;
   readonly cancellation = new Cancellation();
@@ -31,12 +47,19 @@ export class TrackedCall {
   #code: status | null = null;
   #isOwnStatus = false;
 
-  constructor(path: string, call: ServerInterceptingCallInterface, longestMs: number) {
+  constructor(
+    { path, requestStream, responseStream }: ServerMethodDefinition<unknown, unknown>,
+    call: ServerInterceptingCallInterface,
+    longestMs: number,
+  ) {
     this.path = path;
+    this.takesMany = requestStream;
+    this.isStream = requestStream || responseStream;
     this.peer = call.getPeer();
     this.#call = call;
     this.timeoutMs = Math.min(longestMs, Number(call.getDeadline()) - Date.now());
     this.#overhear(call);
+    this.#overhearData(call as InnermostCall);
   }
 
   /** Called when its metadata is there. */
@@ -107,6 +130,14 @@ export class TrackedCall {
       const code = isUnreadable ? status.INVALID_ARGUMENT : sent.code;
       this.#code ??= code ?? status.UNKNOWN;
       send({ ...sent, code, metadata: this.#withTrailers(sent.metadata) });
+    };
+  }
+
+  /** Not even interceptors are told what comes before a message is whole and decompressed. */
+  #overhearData(call: InnermostCall): void {
+    const read = call.handleDataFrame.bind(call);
+    call.handleDataFrame = (data) => {
+      if (!this.isOver && this.take(data)) read(data);
     };
   }
 

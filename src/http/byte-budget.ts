@@ -30,6 +30,10 @@ export class ByteBudget<Key> {
     return this.#held;
   }
 
+  has(key: Key): boolean {
+    return this.#holders.has(key);
+  }
+
   begin(key: Key, bytes: number, cut: Holder['cut']): void {
     this.#holders.set(key, { bytes, since: performance.now(), cut });
     this.#held += bytes;
