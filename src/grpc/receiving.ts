@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { ServiceError } from '../errors';
-import { ByteBudget } from '../http/byte-budget';
+import { ByteBudget, PIECE_BYTES } from '../http/byte-budget';
 import type { Connections } from '../http/connections';
 import { LOOK_MS, STILL_LOOKS } from '../http/draining';
 import type { ConnectionEnd } from '../metrics/connection-metrics';
@@ -13,6 +13,8 @@ const CLIENT_TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 1000;
 /** Messages that say they are no larger always have room, as bodies over HTTP have. */
 const SMALL_BYTES = 16 * 1024;
+/** Pieces in which a request may come before what Node keeps of each is counted. */
+const FREE_PIECES = 64;
 /** How many bytes one byte of deflate may become. */
 const MOST_INFLATED = 1032;
 /** Calls of one connection that go on until their client ends them: watches of health, reflection. */
@@ -88,16 +90,16 @@ export class Receiving {
     if (call.isStream) connection.streams++;
     const heads = new MessageHeads();
     let messages = 0;
+    let pieces = 0;
     call.take = (data) => {
       call.stillLooks = 0;
+      let refusal = ++pieces > FREE_PIECES ? this.#hold(call, PIECE_BYTES, this.#plain) : null;
       for (const head of heads.read(data)) {
         messages++;
-        const refusal = this.#refusalOfMessage(call, head, messages);
-        if (!refusal) continue;
-        call.refuse(refusal, refusal);
-        return false;
+        refusal ??= this.#refusalOfMessage(call, head, messages);
       }
-      return true;
+      if (refusal) call.refuse(refusal, refusal);
+      return refusal === null;
     };
     this.#tellWhoseMove(connection);
   }
@@ -115,6 +117,7 @@ export class Receiving {
   /** All of its request has come. */
   whole(call: TrackedCall): void {
     const connection = this.#byCall.get(call);
+    call.isWhole = true;
     if (!connection?.receiving.delete(call)) return;
     this.#plain.end(call);
     this.#compressed.end(call);
@@ -170,14 +173,18 @@ export class Receiving {
       return new ServiceError('BODY_INVALID', 'message: another one follows');
     }
     if (!isCompressed && bytes <= SMALL_BYTES) return null;
-    const budget = isCompressed ? this.#compressed : this.#plain;
-    const held = isCompressed ? Math.min(bodyLimit, bytes * MOST_INFLATED) : bytes;
-    if (!budget.hasRoomFor(held, call)) {
+    if (!isCompressed) return this.#hold(call, bytes, this.#plain);
+    return this.#hold(call, Math.min(bodyLimit, bytes * MOST_INFLATED), this.#compressed);
+  }
+
+  /** Counts so many more bytes of a call; returns why it is refused where they have no room, or null. */
+  #hold(call: TrackedCall, bytes: number, budget: ByteBudget<TrackedCall>): ServiceError | null {
+    if (!budget.hasRoomFor(bytes, call)) {
       return new ServiceError('BODY_MEMORY_FULL', 'Too many messages are on their way.');
     }
     const connection = this.#byCall.get(call) as Connection;
-    if (budget.has(call)) budget.add(call, held);
-    else budget.begin(call, held, () => this.#cut(connection, 'body_stuck'));
+    if (budget.has(call)) budget.add(call, bytes);
+    else budget.begin(call, bytes, () => this.#cut(connection, 'body_stuck'));
     return null;
   }
 

@@ -1,3 +1,4 @@
+import type { ServerHttp2Stream } from 'node:http2';
 import {
   Metadata,
   type ServerInterceptingCallInterface,
@@ -12,8 +13,12 @@ import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { httpStatusOf, type StatusAnswer, statusOf } from './status';
 
-/** grpc-js (whose version is exact in package.json) has no public name for where data comes in. */
+/** How long the stream of a call that ended before its request was whole stays open, in ms. */
+const LINGER_MS = 1000;
+
+/** What grpc-js (whose version is exact in package.json) has no public names for. */
 interface InnermostCall extends ServerInterceptingCallInterface {
+  readonly stream: ServerHttp2Stream;
   handleDataFrame: (data: Buffer) => void;
 }
 
@@ -26,6 +31,8 @@ export class TrackedCall {
   /** Where it was refused unread; null: it was not. */
   route: string | null = null;
   error: Error | null = null;
+  /** All of its request has come. */
+  isWhole = false;
   isOver = false;
   /** Looks after each other in which nothing of its request came; counted while the service drains. */
   stillLooks = 0;
@@ -41,7 +48,7 @@ export class TrackedCall {
   /** `address:port` of the client. */
   readonly peer: string;
   readonly cancellation = new Cancellation();
-  readonly #call: ServerInterceptingCallInterface;
+  readonly #call: InnermostCall;
   #metadata: Metadata | null = null;
   /** As it was sent; null: none was. */
   #code: status | null = null;
@@ -56,10 +63,10 @@ export class TrackedCall {
     this.takesMany = requestStream;
     this.isStream = requestStream || responseStream;
     this.peer = call.getPeer();
-    this.#call = call;
+    this.#call = call as InnermostCall;
     this.timeoutMs = Math.min(longestMs, Number(call.getDeadline()) - Date.now());
-    this.#overhear(call);
-    this.#overhearData(call as InnermostCall);
+    this.#overhear();
+    this.#overhearData();
   }
 
   /** Called when its metadata is there. */
@@ -101,6 +108,7 @@ export class TrackedCall {
   end(): Reported {
     this.isOver = true;
     this.cancellation.abort(); // what it has begun and nobody waits for any more
+    if (!this.isWhole) this.#closeStream();
     const code = this.#code ?? status.CANCELLED;
     const header = (name: string): string | undefined => this.#metadata?.get(name)[0]?.toString();
     return {
@@ -123,7 +131,8 @@ export class TrackedCall {
    * Statuses that grpc-js sends by itself (a deadline that has passed, a message that is too large or
    * none) go past all interceptors: only the innermost call has them all.
    */
-  #overhear(call: ServerInterceptingCallInterface): void {
+  #overhear(): void {
+    const call = this.#call;
     const send = call.sendStatus.bind(call);
     call.sendStatus = (sent) => {
       const isUnreadable = !this.#isOwnStatus && sent.code === status.INTERNAL;
@@ -133,8 +142,15 @@ export class TrackedCall {
     };
   }
 
+  /** Else it would be open, and take memory, until its client ends it. Not at once: that overtakes the status. */
+  #closeStream(): void {
+    const { stream } = this.#call;
+    setTimeout(() => stream.close(), LINGER_MS).unref();
+  }
+
   /** Not even interceptors are told what comes before a message is whole and decompressed. */
-  #overhearData(call: InnermostCall): void {
+  #overhearData(): void {
+    const call = this.#call;
     const read = call.handleDataFrame.bind(call);
     call.handleDataFrame = (data) => {
       if (!this.isOver && this.take(data)) read(data);

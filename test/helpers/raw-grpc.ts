@@ -31,7 +31,8 @@ export class RawSession {
   }
 
   /** Resolves when the service has read what was sent before. */
-  read(): Promise<void> {
+  async read(): Promise<void> {
+    if (this.session.connecting) await new Promise((done) => this.session.once('connect', done));
     return new Promise((resolve, reject) => {
       this.session.ping((error) => (error ? reject(error) : resolve()));
     });

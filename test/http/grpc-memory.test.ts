@@ -142,3 +142,12 @@ it('cuts off who does not take answers, when there are too many', async () => {
   }
   expect(await cut(service)).toMatchObject({ answer_stuck: 1 });
 });
+
+it('counts what is kept of each piece of a message, beside its bytes', async () => {
+  const service = await start({ BODY_LIMIT: '64kb', BODY_MEMORY: '64kb' });
+  const call = connect(service).call(LIVE, frame(Buffer.alloc(8000)).subarray(0, 5));
+  for (let i = 0; i < 4000 && !call.isOver; i++) {
+    await new Promise((resolve) => call.stream.write(Buffer.alloc(1), resolve));
+  }
+  expect(await call.status).toBe(FULL);
+});

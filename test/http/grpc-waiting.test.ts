@@ -108,7 +108,7 @@ describe('at MAX_CONNECTIONS', () => {
   });
 
   it('one more is refused where an answer is due on all of them', async () => {
-    const service = await startHolding(600_000, { GRPC_PORT: '0', MAX_CONNECTIONS: '4' });
+    const service = await startHolding(60_000, { GRPC_PORT: '0', MAX_CONNECTIONS: '4' });
     const waiting = Array.from({ length: 4 }, () => connect(service));
     for (const session of waiting) {
       await watch(session); // beside it
@@ -191,4 +191,16 @@ it('bounds calls that wait for their clients, and cuts off who has most of them'
   expect(cut(await scrape(service))).toMatchObject({ body_stuck: 1 });
   await few.read();
   expect(await ask(service)).toBe('OK');
+});
+
+it('closes the streams of calls that it has refused, though their clients do not end them', async () => {
+  const service = await start({ API_KEY: 'a-key-of-some-length' });
+  const session = connect(service);
+  const call = session.call(INFER);
+  const closed = new Promise((resolve) => call.stream.once('close', resolve));
+  expect(await call.status).toBe(
+    '16 An API key is needed, in metadata: "authorization: Bearer KEY".',
+  );
+  await closed;
+  expect(session.isClosed).toBe(false);
 });

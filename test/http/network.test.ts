@@ -144,6 +144,14 @@ describe('bodies on their way', () => {
     for (const client of clients) client.leave();
   });
 
+  it('count with what is kept of each piece, beside its bytes', async () => {
+    const service = await start(ENV);
+    const [client] = await stuck(service, 1, analyzeHead('chunked'));
+    client?.write('1\r\n \r\n'.repeat(1000)); // a kilobyte, of which over 300 are held
+    await client?.receives(/HTTP\/1\.1 503 [\s\S]*Too many bodies are on their way\./);
+    await client?.closed;
+  });
+
   it('count as large as they may be where they are compressed', async () => {
     const service = await start(ENV);
     const gzip = 'Content-Encoding: gzip\r\n';

@@ -46,7 +46,7 @@ async function stalled(service: Service, head: string, bytes = ''): Promise<RawC
 }
 
 /** Sends the rest bit by bit, until it is told to stop. */
-function keepMoving(write: () => void): () => void {
+function keepMoving(write: () => unknown): () => void {
   const timer = setInterval(write, 20);
   return () => clearInterval(timer);
 }
@@ -93,7 +93,7 @@ it('gives up calls of gRPC that stand still, whatever else their connections do'
   const watch = session.call(WATCH, frame(Buffer.alloc(0)));
   watch.stream.end();
   await watch.answered;
-  const stop = keepMoving(() => session.session.ping(() => {}));
+  const stop = keepMoving(() => session.session.destroyed || session.session.ping(() => {}));
   await stopping(service);
   for (const { status } of calls) expect(await status).toBe('14 The service is shutting down.');
   expect(await service.exit).toEqual(STOPPED);
@@ -104,8 +104,10 @@ it('waits for bodies that move', async () => {
   const service = await start({ SHUTDOWN_TIMEOUT_MS: '60000' });
   const bytes = Buffer.concat([Buffer.from(BODY), Buffer.alloc(100, ' ')]);
   const client = await stalled(service, analyzeHead(bytes.length));
-  const message = frame(messageOf('good'.repeat(30)));
-  const call = connect(service).call(INFER);
+  const message = frame(messageOf('good'));
+  const session = connect(service);
+  const call = session.call(INFER);
+  await session.read();
   await stopping(service);
   for (let sent = 0; sent < bytes.length; sent += 4) {
     client.write(bytes.toString('latin1', sent, sent + 4));
