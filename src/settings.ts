@@ -119,8 +119,8 @@ export const SETTINGS = {
       .pipe(z.enum(['', ...INSTRUCTIONS], { error: expected(`one of ${INSTRUCTIONS.join(', ')}`) }))
       .transform((limit) => limit || null),
     default: '',
-    shownDefault: 'all that the processor has',
-    help: `most that may be used: ${INSTRUCTIONS.slice(0, -1).join(', ')} or amx`,
+    shownDefault: 'all there are',
+    help: `limit: ${INSTRUCTIONS.join(', ')}`,
   },
   MAX_BATCH_TOKENS: {
     schema: integer(1, 2 ** 20),
