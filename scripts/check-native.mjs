@@ -1,10 +1,12 @@
 /**
  * Format check and lint of C++ and Rust.
  *
- *   npm run check:native [-- deep]
+ *   npm run check:native               clang-tidy reads what changed since the base, and what includes it
+ *   npm run check:native -- all        every file
+ *   npm run check:native -- all deep   the static analyzer follows calls into large functions, too
  *
- * Of clang-tidy's time half is its static analyzer's, which follows paths through a function and into
- * what it calls. Into all of that only `deep`; otherwise into small functions.
+ * The base is CHECK_BASE, a commit; by default where this branch left origin's main, and on main
+ * itself the commit before.
  *
  * clang-format and clang-tidy differ from version to version, so the pinned ones are fetched with
  * pip into build/check; rustfmt and clippy come with the Rust toolchain.
@@ -22,6 +24,7 @@ const TOOLS = path.join(FOLDER, 'tools');
 const REQUIREMENTS = path.join(ROOT, 'scripts/check-native.txt');
 const FUZZERS = ['--manifest-path', path.join(ROOT, 'native/hf/fuzz/Cargo.toml')];
 const SHALLOW = ['-Xclang', '-analyzer-config', '-Xclang', 'mode=shallow'];
+const WANTED = new Set(process.argv.slice(2));
 const CRATE = ['--manifest-path', path.join(ROOT, 'native/hf/Cargo.toml')];
 
 function run(what, command, args, options = {}) {
@@ -67,14 +70,60 @@ function onceEach(database) {
   fs.writeFileSync(database, JSON.stringify([...byFile.values()], null, 1));
 }
 
-/** clang-tidy over every source, as many at once as there are cores. */
+function git(...args) {
+  const { status, stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : '';
+}
+
+/** The commit since which files are read; empty where there is none: then all are. */
+function baseCommit() {
+  const { CHECK_BASE } = process.env;
+  if (CHECK_BASE) return git('rev-parse', '--verify', `${CHECK_BASE}^{commit}`);
+  const common = git('merge-base', 'HEAD', 'origin/main');
+  if (common && common !== git('rev-parse', 'HEAD')) return common;
+  return git('rev-parse', '--verify', '--quiet', 'HEAD^');
+}
+
+/** The sources that changed since the base, or that include a header that did. */
+function changedSources(files) {
+  const base = baseCommit();
+  if (!base) return files.filter(isSource);
+  const names = git('diff', '--name-only', base, '--', 'native', 'CMakeLists.txt', '.clang-tidy');
+  const untracked = git('ls-files', '--others', '--exclude-standard', '--', 'native');
+  const changed = new Set(`${names}\n${untracked}`.split('\n').filter(Boolean));
+  if (changed.has('.clang-tidy')) return files.filter(isSource);
+  // Headers change what includes them, through headers as well.
+  const includes = new Map(files.map((file) => [file, includedBy(file)]));
+  const affected = new Set(files.filter((file) => changed.has(file)));
+  for (let size = -1; size !== affected.size; ) {
+    size = affected.size;
+    const headers = [...affected].filter((file) => file.endsWith('.h'));
+    for (const [file, names] of includes) {
+      if (headers.some((header) => names.some((name) => header.endsWith(`/${name}`))))
+        affected.add(file);
+    }
+  }
+  return [...affected].filter(isSource).sort();
+}
+
+const isSource = (file) => file.endsWith('.cc');
+
+/** What a file includes, as it names it. */
+function includedBy(file) {
+  const text = fs.readFileSync(path.join(ROOT, file), 'utf8');
+  return [...text.matchAll(/^#include "([^"]+)"/gm)].map(([, name]) => name);
+}
+
+/** clang-tidy over sources, as many at once as there are cores. */
 async function lintCpp() {
+  const files = cppFiles();
+  const sources = WANTED.has('all') ? files.filter(isSource) : changedSources(files);
+  if (sources.length === 0) return console.log('check: clang-tidy: nothing changed since the base');
   // A build of its own: clang cannot read the compiler's precompiled header.
   await configureNative(FOLDER, { CMAKE_DISABLE_PRECOMPILE_HEADERS: 'ON', FUZZ: 'ON' });
   onceEach(path.join(FOLDER, 'compile_commands.json'));
-  const sources = cppFiles().filter((name) => name.endsWith('.cc'));
   const cores = String(os.availableParallelism());
-  const depth = process.argv[2] === 'deep' ? [] : SHALLOW;
+  const depth = WANTED.has('deep') ? [] : SHALLOW;
   const analysis = depth.map((argument) => `--extra-arg=${argument}`);
   const tidy = path.join(TOOLS, 'clang_tidy/data/bin/clang-tidy');
   run(

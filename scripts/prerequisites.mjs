@@ -1,7 +1,10 @@
 /** What a build needs on the machine, checked before it begins. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
-const NODE_MINIMUM = [20, 3];
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+/** Major and minor version. */
+const NODE_MINIMUM = engines.node.match(/\d+/g).map(Number);
 
 /** One line for each missing tool: what it is for and how to get it. Empty when all is there. */
 export function missingPrerequisites() {
@@ -11,20 +14,16 @@ export function missingPrerequisites() {
     missing.push(`Node.js ${NODE_MINIMUM.join('.')} or newer (this is ${process.versions.node})`);
   }
   if (!compilesCxx20()) {
-    missing.push(
-      `a C++20 compiler (tried ${compiler()}; CXX names another): ` +
-        'apt-get install g++, or on macOS xcode-select --install',
-    );
+    missing.push(`a C++20 compiler (tried ${compiler()}; CXX names another): apt-get install g++`);
   }
-  if (!runs('cmake'))
-    missing.push('CMake 3.25 or newer: apt-get install cmake, or brew install cmake');
+  if (!runs('cmake')) missing.push('CMake 3.25 or newer: apt-get install cmake');
   if (!runs('cargo'))
     missing.push('Rust with cargo (for the tokenizer): see rust-lang.org, "Install"');
   return missing;
 }
 
 function compiler() {
-  return process.env.CXX || (process.platform === 'darwin' ? 'clang++' : 'c++');
+  return process.env.CXX || 'c++';
 }
 
 function compilesCxx20() {

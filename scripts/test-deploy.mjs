@@ -160,6 +160,8 @@ const PARTS = {
     const cwd = path.join(ROOT, 'test/deploy/workflow');
     const read = (input) => run('go', ['tool', 'actionlint', '-no-color', '-'], { input, cwd });
     await check('actionlint reads the workflow of releases', () => read(text).trim());
+    const tests = readFileSync(path.join(ROOT, '.github/workflows/test.yml'), 'utf8');
+    await check('actionlint reads the workflow of tests', () => read(tests).trim());
     await check('actionlint refuses an unknown key', () =>
       refused(() => read(text.replace('runs-on:', 'run-on:')), /"run-on"/),
     );
@@ -170,13 +172,15 @@ const PARTS = {
       if (missing.length > 0) throw new Error(`none for ${missing.join(', ')}`);
       return platforms.join(', ');
     });
-    await check('the workflow builds with the versions of the Dockerfile', () => {
+    await check('both build with the versions of the Dockerfile', () => {
       const dockerfile = readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8');
       const named = /_IMAGE=(node|rust):([\d.]+)-/g;
       const versions = [...dockerfile.matchAll(named)].map(([, name, version]) => [name, version]);
       for (const [name, version] of versions) {
         const line = name === 'node' ? `node-version: ${version}\n` : `rust:${version}-`;
-        if (!text.includes(line)) throw new Error(`it has no "${line.trim()}"`);
+        for (const workflow of [text, tests]) {
+          if (!workflow.includes(line)) throw new Error(`one has no "${line.trim()}"`);
+        }
       }
       return versions.map((pair) => pair.join(' ')).join(', ');
     });

@@ -1,17 +1,36 @@
-// Runs every test suite of the built project, and prints as its last line the sum of them all:
-// `N passed, N failed`. A suite that cannot run counts as one failure.
+/**
+ * Runs the test suites of the built project. The last lines name what was skipped, each with the command that
+ * installs what it needs, and the sum of all suites: `N passed, N failed`.
+ *
+ *   npm test                  is this checkout sound? Minutes on two cores
+ *   npm test -- instructions  and everything that compares numbers, once for each limit of the processor
+ *   npm run test:all          all of that, soaks, generated requests, the supply chain, commands of documents
+ *
+ * A suite that cannot run counts as one failure. With CI=true a test that is skipped is one, too.
+ */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { limitsOfThisMachine } from './instructions.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const JEST_RESULTS = path.join(ROOT, 'build', 'jest-results.json');
+/** A line of JSON for each file of tests and what it lacks: test/helpers/needs.ts. */
+const SKIPPED_TESTS = path.join(ROOT, 'build', 'skipped-tests.jsonl');
+/** Folders of test/ that only `npm run test:all` runs. */
+const LONG = ['docs-commands', 'supply-chain', 'fuzz', 'soak'];
+/** Suites of C++ that compute. */
+const NUMERIC = ['gemm_test', 'backend_test'];
 
 /** Runs a command, shows its output as it comes, and resolves with its exit code and output. */
-function run(command, args, cwd = ROOT) {
+function run(command, args, { cwd = ROOT, env = {} } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
     for (const [stream, target] of [
       [child.stdout, process.stdout],
@@ -30,61 +49,116 @@ function run(command, args, cwd = ROOT) {
   });
 }
 
-/** Sums the counts of all matches; `pattern` has the groups `passed` and `failed`. */
+/** Sums the counts of all matches; `pattern` has the groups `passed` and `failed`, and may have `skipped`. */
 function sum(output, pattern) {
-  const total = { passed: 0, failed: 0 };
+  const total = { passed: 0, failed: 0, skipped: 0 };
   for (const { groups } of output.matchAll(pattern)) {
-    total.passed += Number(groups.passed);
-    total.failed += Number(groups.failed);
+    for (const name of Object.keys(total)) total[name] += Number(groups[name] ?? 0);
   }
   return total;
 }
 
-async function native() {
-  const { code, output } = await run(process.execPath, ['scripts/test-native.mjs']);
-  return { code, ...sum(output, /^(?<passed>\d+) passed, (?<failed>\d+) failed$/gm) };
+/** @param suites names of C++ suites; all of them by default */
+async function native(suites = [], env = {}) {
+  const args = ['scripts/test-native.mjs', ...suites];
+  const { code, output } = await run(process.execPath, args, { env: { SKIPPED_TESTS, ...env } });
+  const counts = /^(?<passed>\d+) passed, (?<failed>\d+) failed(?:, (?<skipped>\d+) skipped)?$/gm;
+  return { code, ...sum(output, counts) };
 }
 
 async function rust() {
   // The folder of the build, so that what it has compiled is not compiled again.
   const target = path.join(ROOT, 'build', 'native', 'rust');
   const args = ['test', '--release', '--locked', '--no-fail-fast', '--target-dir', target];
-  const { code, output } = await run('cargo', args, path.join(ROOT, 'native', 'hf'));
-  return {
-    code,
-    ...sum(output, /^test result: .* (?<passed>\d+) passed; (?<failed>\d+) failed;/gm),
-  };
+  const { code, output } = await run('cargo', args, { cwd: path.join(ROOT, 'native', 'hf') });
+  const counts =
+    /^test result: .* (?<passed>\d+) passed; (?<failed>\d+) failed; (?<skipped>\d+) ignored;/gm;
+  return { code, ...sum(output, counts) };
 }
 
-async function jest() {
-  mkdirSync(path.dirname(JEST_RESULTS), { recursive: true });
+/** @param args of Jest: which files */
+async function jest(args, env = {}) {
   rmSync(JEST_RESULTS, { force: true });
-  const args = ['node_modules/jest/bin/jest.js', '--json', `--outputFile=${JEST_RESULTS}`];
-  const { code } = await run(process.execPath, args);
+  const options = ['node_modules/jest/bin/jest.js', '--json', `--outputFile=${JEST_RESULTS}`];
+  const { code } = await run(process.execPath, [...options, ...args], {
+    env: { SKIPPED_TESTS, ...env },
+  });
   const results = JSON.parse(readFileSync(JEST_RESULTS, 'utf8'));
   return {
     code,
     passed: results.numPassedTests,
     failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+    skipped: results.numPendingTests,
   };
 }
 
-const total = { passed: 0, failed: 0 };
-for (const [name, suite] of Object.entries({ native, rust, jest })) {
+const QUICK = {
+  native,
+  rust,
+  jest: () => jest(['--testPathIgnorePatterns', ...LONG.map((folder) => `/test/${folder}/`)]),
+};
+
+/** What compares numbers, under each limit below the one that the other suites have: the machine's own. */
+function underLimits() {
+  const limits = limitsOfThisMachine().slice(0, -1);
+  return Object.fromEntries(
+    limits.flatMap((limit) => {
+      const env = { INSTRUCTIONS: limit };
+      return [
+        [`native, INSTRUCTIONS=${limit}`, () => native(NUMERIC, env)],
+        [`jest, INSTRUCTIONS=${limit}`, () => jest(['--roots=test/golden'], env)],
+      ];
+    }),
+  );
+}
+
+/** Runs it; a runner that failed, or found nothing to run, without naming a failed test, is a failure. */
+async function count(name, suite) {
   console.log(`\n== ${name} ==`);
-  let result = { code: 1, passed: 0, failed: 0 };
+  let result = { code: 1, passed: 0, failed: 0, skipped: 0 };
   try {
     result = await suite();
   } catch (error) {
     console.error(`${name}: ${error.message}`);
   }
-  // A runner that failed, or found nothing to run, without naming a failed test.
-  const couldNotRun = result.failed === 0 && (result.code !== 0 || result.passed === 0);
-  total.passed += result.passed;
-  total.failed += result.failed + (couldNotRun ? 1 : 0);
-  console.log(
-    `== ${name}: ${result.passed} passed, ${result.failed} failed${couldNotRun ? ', could not run' : ''}`,
-  );
+  const { code, passed, failed, skipped } = result;
+  const couldNotRun = failed === 0 && (code !== 0 || passed + skipped === 0);
+  const end = couldNotRun ? ', could not run' : '';
+  console.log(`== ${name}: ${passed} passed, ${failed} failed, ${skipped} skipped${end}`);
+  return { passed, failed: failed + (couldNotRun ? 1 : 0), skipped };
+}
+
+/** What was skipped, for what is missing, and how it is had. */
+function printSkipped() {
+  const lines = readFileSync(SKIPPED_TESTS, 'utf8').split('\n').filter(Boolean);
+  const files = new Map();
+  for (const { file, what, remedy } of lines.map((line) => JSON.parse(line))) {
+    const key = `${what}: ${remedy}`;
+    files.set(key, new Set(files.get(key)).add(file));
+  }
+  for (const [key, names] of files)
+    console.log(`skipped without ${key} (${[...names].join(', ')})`);
+}
+
+const given = new Set(process.argv.slice(2));
+const all = given.has('all');
+const suites = {
+  ...QUICK,
+  ...(all && { long: () => jest(['--roots', ...LONG.map((folder) => `test/${folder}`)]) }),
+  ...((all || given.has('instructions')) && underLimits()),
+};
+mkdirSync(path.dirname(SKIPPED_TESTS), { recursive: true });
+writeFileSync(SKIPPED_TESTS, '');
+const total = { passed: 0, failed: 0, skipped: 0 };
+for (const [name, suite] of Object.entries(suites)) {
+  const result = await count(name, suite);
+  for (const key of Object.keys(total)) total[key] += result[key];
+}
+console.log('');
+printSkipped();
+if (process.env.CI === 'true' && total.skipped > 0) {
+  console.log(`CI=true: ${total.skipped} skipped tests count as failed`);
+  total.failed += total.skipped;
 }
 process.exitCode = total.failed > 0 ? 1 : 0;
-console.log(`\n${total.passed} passed, ${total.failed} failed`);
+console.log(`${total.passed} passed, ${total.failed} failed`);

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { ConfigError, readCommand } from '../config';
 import { ModelSettingsError } from '../eeg/model-settings';
 import { EngineError } from '../native/engine';
+import { packageVersion } from '../package-version';
 import { describeProcessorProblem } from '../processor-problem';
 import { ModelDirectoryError } from '../sentiment/model-directory';
 import type { Place } from '../settings';
@@ -53,7 +54,8 @@ async function run({ options, settings }: CommandLine, place: Place): Promise<nu
   config.warnings.forEach(say);
   const progress = new ProgressDisplay();
   try {
-    const summary = await classifyFiles(config, options, { progress, warn: say });
+    const version = packageVersion(place.packageRoot);
+    const summary = await classifyFiles(config, options, { progress, warn: say }, version);
     progress.stop();
     process.stderr.write(describeSummary(summary));
     await forgetRun(options);

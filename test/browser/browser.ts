@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { source as axeSource } from 'axe-core';
 import {
   type Browser,
@@ -7,31 +6,23 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core';
+import { CHROMIUM, needs } from '../helpers/needs';
 import { killAll, type Service } from '../helpers/service';
-
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-/** The browser to test with: CHROMIUM, or where distributions put it. */
-const executable = process.env.CHROMIUM || PLACES.find((place) => existsSync(place));
+import { setTestLimit } from '../helpers/until';
 
 /** No test fails because a machine is slow. */
 const PATIENCE_MS = 60_000;
 
-/** `describe`, or where no browser is installed a skipped one that says so. */
+/** `describe`, with time for pages; skipped where no browser is installed. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  if (executable !== undefined) {
-    jest.setTimeout(4 * PATIENCE_MS);
-    describe(name, tests);
-    return;
-  }
-  const reason = 'SKIPPED: no Chromium is installed (apt-get install chromium, or set CHROMIUM)';
-  process.stderr.write(`${name}: ${reason}\n`);
-  describe.skip(`${name} (${reason})`, tests);
+  setTestLimit(4 * PATIENCE_MS);
+  needs('chromium').describe(name, tests);
 }
 
 export function launch(): Promise<Browser> {
   // Tests run in containers: as root, where Chromium's sandbox does not, and with a small /dev/shm.
   const args = ['--no-sandbox', '--disable-dev-shm-usage'];
-  return chromium.launch({ executablePath: executable as string, args });
+  return chromium.launch({ executablePath: CHROMIUM as string, args });
 }
 
 export const LOOKS = [

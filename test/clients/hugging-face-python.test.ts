@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { near } from '../helpers/documented';
 import { post } from '../helpers/http';
-import { hasPython, INSTALL_MS, installPython, runFile } from '../helpers/python';
+import { needs } from '../helpers/needs';
+import { INSTALL_MS, installPython, runFile } from '../helpers/python';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 
 const FOLDER = path.join(__dirname, 'python');
@@ -10,13 +11,9 @@ const NAME = 'bert-single-label';
 const TEXT = 'A quiet, funny film.';
 const SCRIPT_MS = 240_000;
 
-if (!hasPython) {
-  console.warn('SKIPPED: huggingface_hub needs Python 3 with pip (Debian: python3 python3-pip)');
-}
-
 afterAll(killAll);
 
-(hasPython ? describe : describe.skip)('huggingface_hub', () => {
+needs('python').describe('huggingface_hub', () => {
   let packages: string;
   let service: Service;
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { hasPython, INSTALL_MS, installPython, runFile } from '../helpers/python';
+import { needs } from '../helpers/needs';
+import { INSTALL_MS, installPython, runFile } from '../helpers/python';
 import { killAll, type Service, startService } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
 
@@ -40,13 +41,9 @@ const CHECKS = {
   ],
 } as const;
 
-if (!hasPython) {
-  console.warn('SKIPPED: tritonclient needs Python 3 with pip (Debian: python3 python3-pip)');
-}
-
 afterAll(killAll);
 
-(hasPython ? describe : describe.skip).each(SERVICE_CASES)(
+needs('python').describe.each(SERVICE_CASES)(
   'tritonclient and the $name service',
   ({ name, options }) => {
     let packages: string;

@@ -28,6 +28,8 @@ export interface Page {
   /** Of links and of images. */
   readonly links: readonly string[];
   readonly blocks: readonly Block[];
+  /** What stands between backticks in the text. */
+  readonly spans: readonly string[];
 }
 
 /** All that git has or would take, from the root of the repository. */
@@ -42,6 +44,7 @@ export function readPage(file: string): Page {
   const headings: Heading[] = [];
   const links: string[] = [];
   const blocks: Block[] = [];
+  const spans: string[] = [];
   marked.walkTokens(marked.lexer(text.replace(FRONT_MATTER, '')), (token) => {
     if (token.type === 'heading') {
       headings.push({ depth: token.depth, text: plainText(token.tokens ?? []) });
@@ -49,9 +52,11 @@ export function readPage(file: string): Page {
       links.push(token.href);
     } else if (token.type === 'code') {
       blocks.push({ language: (token as Tokens.Code).lang ?? '', text: token.text });
+    } else if (token.type === 'codespan') {
+      spans.push(token.text);
     }
   });
-  return { file, text, headings, anchors: anchorsOf(headings), links, blocks };
+  return { file, text, headings, anchors: anchorsOf(headings), links, blocks, spans };
 }
 
 function plainText(tokens: readonly Token[]): string {

@@ -1,11 +1,13 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { makeCertificate, type TestCertificate } from './certificates';
 import { Folder } from './files';
+import type { ToolName } from './needs';
 import { freePort } from './ports';
-import { ROOT } from './service';
+import { ROOT, type Service, startService, textModel } from './service';
+import { until } from './until';
 
 export interface Proxy {
   readonly port: number;
@@ -19,9 +21,7 @@ export interface Proxy {
 /** How a proxy runs the file of deploy/ that users copy. */
 export interface ProxyKind {
   readonly name: string;
-  /** Debian's package. */
-  readonly package: string;
-  readonly isInstalled: boolean;
+  readonly tool: ToolName;
   /** Of the replicas; as the file asks for. */
   readonly settings: Readonly<Record<string, string>>;
   readonly start: (replicas: Replicas) => Promise<Proxy>;
@@ -29,6 +29,15 @@ export interface ProxyKind {
 
 /** The ports of two. */
 export type Replicas = readonly [number, number];
+
+/** A service to stand behind a proxy. `port`: 0 for any. */
+export function startReplica(
+  port: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  const env = { ...textModel('bert-single-label'), WORKERS: '1', PORT: String(port), ...settings };
+  return startService('sentiment', { env });
+}
 
 /** What a test may want of nginx that users have in other ways. */
 export interface NginxOptions {
@@ -41,15 +50,13 @@ export interface NginxOptions {
 export const PROXIES: readonly ProxyKind[] = [
   {
     name: 'nginx',
-    package: 'nginx-light',
-    isInstalled: spawnSync('nginx', ['-v']).status === 0,
+    tool: 'nginx',
     settings: {},
     start: startNginx,
   },
   {
     name: 'HAProxy',
-    package: 'haproxy',
-    isInstalled: spawnSync('haproxy', ['-v']).status === 0,
+    tool: 'haproxy',
     settings: { SHUTDOWN_DELAY_MS: '2000' },
     start: startHaproxy,
   },
@@ -129,7 +136,10 @@ async function startProxy(
       resolve();
     });
   });
-  while (!(await isOpen(port))) if (hasEnded) throw new Error(`${command} ended: ${log}`);
+  await until(`${command} to listen on port ${port}`, () => {
+    if (hasEnded) throw new Error(`${command} ended: ${log}`);
+    return isOpen(port);
+  });
   const stop = async () => {
     child.kill('SIGTERM');
     await ended;
@@ -150,6 +160,6 @@ function isOpen(port: number): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.on('error', () => setTimeout(() => resolve(false), 20));
+    socket.on('error', () => resolve(false));
   });
 }

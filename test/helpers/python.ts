@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -8,9 +8,6 @@ import { ROOT } from './service';
 export const INSTALL_MS = 180_000;
 
 export const runFile = promisify(execFile);
-
-/** Python 3 with pip, which some tests need (Debian: python3 python3-pip). */
-export const hasPython = spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
 
 /** Installs pinned packages into build/, once, and returns the folder, for PYTHONPATH. */
 export async function installPython(name: string, requirements: string): Promise<string> {

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { has, needs } from '../helpers/needs';
 import { ROOT } from '../helpers/service';
 import { build } from './case';
 import { KINDS } from './kinds';
 import { Loader } from './loader';
-import { canTrace, deedsOf } from './trace';
+import { deedsOf } from './trace';
 
 const MOST_MS = 10_000;
 const MOST_BYTES = 1e9;
@@ -23,7 +24,7 @@ let idle: number;
 
 beforeAll(async () => {
   temporary = mkdtempSync(path.join(os.tmpdir(), 'hostile-'));
-  loader = new Loader(canTrace ? path.join(temporary, 'trace') : null);
+  loader = new Loader(has('strace') ? path.join(temporary, 'trace') : null);
   for (let i = 0; i < GOOD_FIRST; i++) idle = (await loader.load(GOOD)).peak;
 });
 afterAll(async () => {
@@ -64,8 +65,7 @@ it('none of them ended the process, and a good model is loaded by the same one',
   expect(existsSync(path.join(ROOT, 'malicious-pickle-ran'))).toBe(false);
 });
 
-// Without strace (apt-get install strace) it is skipped.
-(canTrace ? it : it.skip)(
+needs('strace').it(
   'none of them had a file read outside of its folder, or one written',
   async () => {
     await loader.end();

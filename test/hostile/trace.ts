@@ -1,8 +1,6 @@
 // What a process did with files while it loaded models, as strace saw it.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-
-const STRACE = '/usr/bin/strace';
 
 /** Names that `scripts/load.cjs` asks for around each load; there are no such files. */
 const BEGIN = '/a-load-begins';
@@ -17,13 +15,10 @@ const LOOKS = new Set(
 const OPENS = new Set(['open', 'openat', 'openat2']);
 const WRITES = /O_(WRONLY|RDWR|CREAT|TRUNC|APPEND|TMPFILE)/;
 
-/** Without it, what a process does with files is not seen. */
-export const canTrace = existsSync(STRACE);
-
 /** The command that runs `command` and writes what it does with files into `file`. */
 export function traced(file: string, command: readonly string[]): readonly string[] {
   const options = ['-f', '--seccomp-bpf', '-qq', '-y', '-e', 'trace=%file', '-e', 'signal=none'];
-  return [STRACE, ...options, '-o', file, ...command];
+  return ['strace', ...options, '-o', file, ...command];
 }
 
 export interface Deeds {

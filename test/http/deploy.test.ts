@@ -5,6 +5,7 @@ import path from 'node:path';
 import { DEPLOY, readDeployed } from '../helpers/deployed';
 import { post } from '../helpers/http';
 import { type Scrape, scrape } from '../helpers/metrics';
+import { needs } from '../helpers/needs';
 import { freePort } from '../helpers/ports';
 import {
   EEG_MODEL,
@@ -15,21 +16,13 @@ import {
   textModel,
 } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
+import { until } from '../helpers/until';
 
 const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
 /** Metrics that only text models have. */
 const OF_TEXTS = /tokenization|truncated/;
 
-const isInstalled = ['promtool', 'prometheus'].every(
-  (tool) => spawnSync(tool, ['--version']).status === 0,
-);
-if (!isInstalled) {
-  console.warn(
-    'SKIPPED: what deploy/ holds is not checked, for promtool and prometheus are missing ' +
-      "(Debian: the package 'prometheus').",
-  );
-}
-const itWithPrometheus = isInstalled ? it : it.skip;
+const { it: itWithPrometheus, describe: describeWithPrometheus } = needs('prometheus');
 
 interface Panel {
   readonly id: number;
@@ -159,14 +152,13 @@ function adapterQueries(): readonly string[] {
   );
 }
 
-describe('a Prometheus that scrapes both', () => {
+describeWithPrometheus('a Prometheus that scrapes both', () => {
   let folder: string;
   let origin: string;
   let server: ReturnType<typeof spawn> | undefined;
 
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'libtorch-serve-prometheus-'));
-    if (!isInstalled) return;
     origin = `http://127.0.0.1:${await freePort()}`;
     const config = readFileSync(path.join(DEPLOY, 'prometheus', 'prometheus.yml'), 'utf8')
       .replaceAll('15s', '200ms')
@@ -212,21 +204,18 @@ describe('a Prometheus that scrapes both', () => {
     return result.length;
   }
 
-  /** Asks until `isSo`; the test's timeout is the limit. */
-  async function until(isSo: () => Promise<boolean>): Promise<void> {
-    while (!(await isSo().catch(() => false))) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+  /** Until both services have what `expr` selects. */
+  async function untilBoth(expr: string): Promise<void> {
+    const isSo = async () => (await count(expr)) === 2;
+    await until(`two results of ${expr}`, () => isSo().catch(() => false), { everyMs: 100 });
   }
 
-  itWithPrometheus('finds both up, its rules in order, and data for every panel', async () => {
-    await until(async () => (await count('up == 1')) === 2);
+  it('finds both up, its rules in order, and data for every panel', async () => {
+    await untilBoth('up == 1');
     await askAll();
-    await until(
-      async () => (await count('libtorch_serve_inputs_total{outcome="answered"} > 2')) === 2,
-    );
+    await untilBoth('libtorch_serve_inputs_total{outcome="answered"} > 2');
     // A rate needs two scrapes with the series in it.
-    await until(async () => (await count('rate(libtorch_serve_inputs_total[1m]) > 0')) === 2);
+    await untilBoth('rate(libtorch_serve_inputs_total[1m]) > 0');
     const empty: string[] = [];
     for (const { title, expr } of queries) {
       if ((await count(expr)) === 0) empty.push(`${title}: ${expr}`);

@@ -123,16 +123,20 @@ describe.each(['float32', 'bfloat16x3', 'bfloat16', 'int8'])('DTYPE=%s', (dtype)
 });
 
 // On Intel without AMX only where it is asked for, so here it is.
-(LIMITS.includes('avx512-bf16') ? it : it.skip)(
-  'PRODUCTS=bfloat16 is taken, and told',
-  async () => {
-    const env = { DTYPE: 'bfloat16', PRODUCTS: 'bfloat16', INSTRUCTIONS: 'avx512-bf16' };
-    const service = await startService('sentiment', { env });
-    expect(await productsOf(service)).toEqual({
-      linear: 'bfloat16 avx512-bf16',
-      attention: 'bfloat16 avx512-bf16',
-      instructions: 'avx512-bf16',
-    });
-    await service.stop();
-  },
-);
+it('PRODUCTS=bfloat16 is taken and told where there are instructions for it', async () => {
+  const limit = LIMITS.includes('avx512-bf16') ? 'avx512-bf16' : 'portable';
+  const env = { DTYPE: 'bfloat16', PRODUCTS: 'bfloat16', INSTRUCTIONS: limit };
+  if (limit === 'portable') {
+    const [exit, stderr] = await refusalOf(env);
+    expect(exit).toEqual({ code: 2, signal: null });
+    expect(stderr).toMatch(/^libtorch-serve: DTYPE: bfloat16 is of no use here: .+AVX512-BF16/);
+    return;
+  }
+  const service = await startService('sentiment', { env });
+  expect(await productsOf(service)).toEqual({
+    linear: 'bfloat16 avx512-bf16',
+    attention: 'bfloat16 avx512-bf16',
+    instructions: limit,
+  });
+  await service.stop();
+});

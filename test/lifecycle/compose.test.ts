@@ -4,6 +4,7 @@ import path from 'node:path';
 import { SETTINGS } from '../../src/settings';
 import { DEPLOY, readDeployed, SHUTDOWN_S, unknownSettings } from '../helpers/deployed';
 import { post } from '../helpers/http';
+import { needs } from '../helpers/needs';
 import { killAll, startService } from '../helpers/service';
 import { SIGNAL } from '../helpers/services';
 
@@ -113,9 +114,8 @@ it('has a Prometheus that asks both, and a Grafana that asks it', () => {
   expect(here(grafana, provided[0] ?? '')).toBe(path.join(DEPLOY, 'grafana/libtorch-serve.json'));
 });
 
-const help = spawnSync('prometheus', ['--help-long'], { encoding: 'utf8' });
-
-(help.status === 0 ? it : it.skip)('gives Prometheus flags that it knows', () => {
+needs('prometheus').it('gives Prometheus flags that it knows', () => {
+  const help = spawnSync('prometheus', ['--help-long'], { encoding: 'utf8' });
   const flags = (prometheus.command ?? []).map((flag) => flag.replace(/=.*/, ''));
   expect(flags.length).toBeGreaterThan(1);
   expect(flags.filter((flag) => !`${help.stdout}${help.stderr}`.includes(`${flag}=`))).toEqual([]);

@@ -1,6 +1,7 @@
 /** What a service makes of a share of the machine; bench/cores.mjs measures it. */
 import { availableParallelism } from 'node:os';
-import { post } from '../helpers/http';
+import { analyze } from '../helpers/http';
+import { skipWhere } from '../helpers/needs';
 import { killAll, MAIN, startService, textModel } from '../helpers/service';
 
 interface ControlGroup {
@@ -37,32 +38,32 @@ async function expectWorkers(words: readonly string[], workers: number): Promise
     nodeArgs: args.slice(0, -1),
   });
   const listening = await service.waitForLog(({ msg }) => msg === 'listening');
-  const { status } = await post(service, '/analyze', { text: 'good' });
+  const { status } = await analyze(service, 'good');
   await service.stop(); // also where what follows fails: a control group that is in use stays
   expect(status).toBe(200);
   expect(listening.scheduling).toMatchObject({ workers });
 }
 
-const problem = groupProblem();
-if (problem) console.warn(`SKIPPED: control groups need Linux and root (${problem})`);
+skipWhere(groupProblem(), 'control groups, which root may make').describe(
+  'under a CPU quota',
+  () => {
+    it.each([
+      { quota: 0.5, workers: 1 },
+      { quota: 1, workers: 1 },
+      { quota: 1.5, workers: Math.min(2, CORES) },
+      { quota: 2, workers: Math.min(2, CORES) },
+    ])('of $quota: $workers workers', async ({ quota, workers }) => {
+      const group = makeControlGroup(NAME, quota);
+      try {
+        await expectWorkers(group.through, workers);
+      } finally {
+        group.remove();
+      }
+    });
+  },
+);
 
-(problem ? describe.skip : describe)('under a CPU quota', () => {
-  it.each([
-    { quota: 0.5, workers: 1 },
-    { quota: 1, workers: 1 },
-    { quota: 1.5, workers: Math.min(2, CORES) },
-    { quota: 2, workers: Math.min(2, CORES) },
-  ])('of $quota: $workers workers', async ({ quota, workers }) => {
-    const group = makeControlGroup(NAME, quota);
-    try {
-      await expectWorkers(group.through, workers);
-    } finally {
-      group.remove();
-    }
-  });
-});
-
-(process.platform === 'linux' ? describe : describe.skip)('under an affinity mask', () => {
+describe('under an affinity mask', () => {
   it.each([1, Math.min(2, CORES)])('of %d cores', async (cores) => {
     await expectWorkers(['taskset', '-c', `0-${cores - 1}`], cores);
   });

@@ -4,20 +4,16 @@ import path from 'node:path';
 import { DEPLOY, SHUTDOWN_S, unknownSettings } from '../helpers/deployed';
 import { Folder } from '../helpers/files';
 import { post, request } from '../helpers/http';
+import { needs } from '../helpers/needs';
 import { killAll, MAIN, NodeProcess, ROOT, startService } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
+import { until } from '../helpers/until';
 
 const UNIT = path.join(DEPLOY, 'systemd', 'libtorch-serve@.service');
 const text = readFileSync(UNIT, 'utf8');
 
-function canRun(program: string): boolean {
-  const isThere = spawnSync(program, ['--version']).status === 0;
-  if (!isThere) console.warn(`SKIPPED: parts of deploy/systemd are not tried, without ${program}`);
-  return isThere;
-}
-
-const itWithSystemd = canRun('systemd-analyze') ? it : it.skip;
-const itWithBoth = canRun('strace') && canRun('systemd-analyze') ? it : it.skip;
+const { it: itWithSystemd } = needs('systemd');
+const { it: itWithBoth } = needs('strace', 'systemd');
 
 const folder = new Folder();
 
@@ -69,11 +65,10 @@ async function traceOf(which: (typeof SERVICE_CASES)[number]): Promise<string> {
   expect((await request(service, { path: '/metrics' })).status).toBe(200);
   expect((await service.stop()).code).toBe(0);
   const ended = new RegExp(`^${service.child.pid} +\\+\\+\\+ exited with 0`, 'm');
-  for (;;) {
+  return until('the end of the trace', () => {
     const trace = readFileSync(file, 'utf8');
-    if (ended.test(trace)) return trace;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return ended.test(trace) && trace;
+  });
 }
 
 itWithSystemd('systemd takes the unit as it is', () => {

@@ -33,9 +33,7 @@ const isOutOfMemory = ({ status, text }: Answer): boolean =>
   status === 500 && /^\{"detail":"(out of memory|could not create [a-z ]+)"\}$/.test(text);
 
 /** What the preloaded library does is done on Linux alone. */
-const onLinux = process.platform === 'linux' ? describe : describe.skip;
-
-onLinux.each(SERVICE_CASES)('$name: a request', (service) => {
+describe.each(SERVICE_CASES)('$name: a request', (service) => {
   const threads: readonly FaultyThread[] =
     service.name === 'sentiment'
       ? ['inference', 'tokenization', 'event loop']
@@ -89,7 +87,7 @@ async function expectCounted(service: Service, requests: number, failed: number)
   expect(outcomes.answered).toBe(requests - failed);
 }
 
-onLinux.each(SERVICE_CASES)('$name: a thread that cannot be created', (service) => {
+describe.each(SERVICE_CASES)('$name: a thread that cannot be created', (service) => {
   it('at the start leaves a service that serves, with its model or without', async () => {
     const seen: Record<string, number> = {};
     for (let place = 1, created = 1; place <= created; place += THREAD_STEP) {

@@ -1,6 +1,5 @@
 import http from 'node:http';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { postRaw } from '../helpers/http';
 import {
   countSockets,
@@ -10,6 +9,8 @@ import {
   medianSlope,
 } from '../helpers/process-figures';
 import { killAll, NodeProcess, ROOT, type Service, startService } from '../helpers/service';
+import { abreast } from '../helpers/times';
+import { until } from '../helpers/until';
 import { budgeted, report } from './budget';
 import { makeRequests } from './requests';
 
@@ -26,8 +27,6 @@ const NOISE_MB = budgeted({ ci: 300, standard: 30, long: 30 });
 const SAMPLES = budgeted({ ci: 4, standard: 40, long: 100 });
 const CONNECTIONS = 16;
 const DISTINCT = 2000;
-
-const onLinux = process.platform === 'linux' ? describe : describe.skip;
 
 afterAll(killAll);
 
@@ -48,31 +47,23 @@ async function ask(
   count: number,
 ): Promise<Figures> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < count) {
-      const index = next++;
-      const {
-        path: route,
-        body,
-        status,
-      } = requests[index % requests.length] as (typeof requests)[0];
-      if (index % 50 === 49) {
-        const signal = AbortSignal.timeout(1 + (index % 5));
-        await postRaw(service, route, body, { agent, signal }).catch(() => undefined);
-      } else {
-        const answer = await postRaw(service, route, body, { agent });
-        if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);
-      }
+  await abreast(count, CONNECTIONS, async (index) => {
+    const asked = requests[index % requests.length] as (typeof requests)[0];
+    const { path: route, body, status } = asked;
+    if (index % 50 === 49) {
+      const signal = AbortSignal.timeout(1 + (index % 5));
+      await postRaw(service, route, body, { agent, signal }).catch(() => undefined);
+    } else {
+      const answer = await postRaw(service, route, body, { agent });
+      if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);
     }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, lane));
+  });
   agent.destroy();
-  while (countSockets(pid) > idleSockets) await sleep(10);
+  await until('the end of all connections', () => countSockets(pid) <= idleSockets);
   return figuresOf(pid);
 }
 
-onLinux('a soak of mixed requests', () => {
+describe('a soak of mixed requests', () => {
   it.each([
     { name: 'sentiment', count: budgeted({ ci: 200, standard: 100_000, long: 1_000_000 }) },
     { name: 'eeg', count: budgeted({ ci: 600, standard: 100_000, long: 1_000_000 }) },
@@ -105,7 +96,7 @@ onLinux('a soak of mixed requests', () => {
   });
 });
 
-onLinux('an engine that is loaded, used and closed again and again', () => {
+describe('an engine that is loaded, used and closed again and again', () => {
   const COUNT = budgeted({ ci: 5, standard: 200, long: 1000 });
   /** The first rounds open what stays open: files, libraries, malloc's arenas. */
   const FIRST = 3;

@@ -1,21 +1,14 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { PROXIES } from '../helpers/proxies';
-import { hasPython, INSTALL_MS, installPython } from '../helpers/python';
+import { needs } from '../helpers/needs';
+import { INSTALL_MS, installPython } from '../helpers/python';
 import { FIXTURES, ROOT } from '../helpers/service';
-import { BUDGET, budgeted, report } from './budget';
+import { budgeted, report } from './budget';
 
 const FOLDER = path.join(ROOT, 'examples', 'ray');
-const ROWS = budgeted({ ci: 0, standard: 20_000, long: 1_000_000 });
+const ROWS = budgeted({ ci: 2_000, standard: 20_000, long: 1_000_000 });
 /** A cluster of three nodes alone takes 10 s on two quiet cores. */
 const RUN_MS = budgeted({ ci: 600_000, standard: 1_800_000, long: 36_000_000 });
-
-const hasNginx = PROXIES.some(({ name, isInstalled }) => name === 'nginx' && isInstalled);
-/** Ray alone is 200 MB to install, and a cluster of it takes a minute: `npm run test:soak -- ray`. */
-const isAskedFor = BUDGET !== 'ci';
-if (isAskedFor && (!hasPython || !hasNginx)) {
-  console.warn('SKIPPED: Ray needs Python 3 with pip, and nginx (Debian: python3-pip nginx-light)');
-}
 
 interface Ended {
   readonly code: number | null;
@@ -50,7 +43,7 @@ afterAll(() => {
   for (const child of running) child.kill('SIGTERM');
 });
 
-(isAskedFor && hasPython && hasNginx ? describe : describe.skip)('examples/ray', () => {
+needs('python', 'nginx').describe('examples/ray', () => {
   let packages: string;
 
   beforeAll(async () => {

@@ -16,7 +16,6 @@ import { BUDGET, budgeted } from './budget';
 import {
   ended,
   endOf,
-  isHealthy,
   keepBusy,
   killedBy,
   PHASES,
@@ -24,6 +23,7 @@ import {
   type Run,
   repeat,
   type ServiceName,
+  untilHealthy,
 } from './endings';
 import { Family } from './family';
 
@@ -34,8 +34,6 @@ const START = path.join(ROOT, 'scripts', 'start.mjs');
 
 const COUNT = budgeted({ ci: 1, standard: 100, long: 1000 });
 const PHASES_TRIED: readonly Phase[] = BUDGET === 'ci' ? ['start', 'inference'] : PHASES;
-
-const onLinux = process.platform === 'linux' ? it : it.skip;
 
 afterAll(Family.killAll);
 afterAll(killAll);
@@ -104,7 +102,7 @@ describe('a program with an engine ends in order, whatever it is doing', () => {
   });
 
   // It writes to a pipe that nobody reads any more, and has nothing that handles the error.
-  onLinux('killed parent', async () => {
+  it('killed parent', async () => {
     await inEveryPhase(
       'program, killed parent',
       () => [ended(1)],
@@ -143,7 +141,7 @@ describe('a service ends in order, whatever it is doing', () => {
   /** Brings the phase about, but for what begins the shutdown. */
   async function enter(phase: Phase, service: Address, name: ServiceName): Promise<void> {
     if (phase === 'start') return;
-    while (!(await isHealthy(service))) await sleep(5);
+    await untilHealthy(service);
     if (phase !== 'idle') await keepBusy(service, name);
   }
 
@@ -211,7 +209,7 @@ describe('a service ends in order, whatever it is doing', () => {
     );
   });
 
-  onLinux('killed parent: it goes on, and stops when told to', async () => {
+  it('killed parent: it goes on, and stops when told to', async () => {
     await inEveryPhase(
       'service, killed parent',
       () => [ended(0)],
@@ -225,7 +223,7 @@ describe('a service ends in order, whatever it is doing', () => {
         await sleep(run.delay(phaseMs[phase]));
         await family.killParent();
         if (phase !== 'shutdown') {
-          while (!(await isHealthy({ port }))) await sleep(5);
+          await untilHealthy({ port });
           await sleep(run.delay(phaseMs.idle));
           process.kill(pid, 'SIGTERM');
         }
@@ -235,7 +233,7 @@ describe('a service ends in order, whatever it is doing', () => {
     );
   });
 
-  onLinux('killed scripts/start.mjs: both services stop', async () => {
+  it('killed scripts/start.mjs: both services stop', async () => {
     await inEveryPhase(
       'services, killed scripts/start.mjs',
       () => [ended(0)],

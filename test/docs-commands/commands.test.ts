@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import net from 'node:net';
 import path from 'node:path';
+import { filesOfRepository, readPage } from '../docs/markdown';
+import { needs } from '../helpers/needs';
 import { killAll, ROOT, startService } from '../helpers/service';
 import { Checkout, type Ended, type Ports } from './checkout';
-import { filesOfRepository, readPage } from './markdown';
 import { COMMANDS_NOT_RUN, PAGES_NOT_RUN } from './not-run';
 import { type Step, stepsOf } from './steps';
 
@@ -12,8 +13,7 @@ const TOLERANCE = 0.001;
 const DECIMAL = /\d+\.\d+/g;
 
 /** Programs that readers have, and that a machine which runs the tests may lack. */
-const PROGRAMS = ['curl', 'openssl'];
-const missing = PROGRAMS.filter((name) => spawnSync(name, ['--version']).error !== undefined);
+const PROGRAMS = ['curl', 'openssl'] as const;
 
 const pages = filesOfRepository()
   .filter((file) => file.endsWith('.md'))
@@ -28,9 +28,9 @@ const pagesToRun = pages
   .map(({ file, steps }) => ({ file, steps: steps.filter(isRun) }))
   .filter(({ steps }) => steps.length > 0);
 
-function lacks(steps: readonly Step[]): readonly string[] {
+function programsOf(steps: readonly Step[]): readonly (typeof PROGRAMS)[number][] {
   const all = steps.map((step) => (step.kind === 'module' ? '' : step.command)).join('\n');
-  return missing.filter((name) => new RegExp(`\\b${name}\\b`).test(all));
+  return PROGRAMS.filter((name) => new RegExp(`\\b${name}\\b`).test(all));
 }
 
 /** The text, with decimals alike and `…` for anything. */
@@ -59,10 +59,34 @@ async function take(checkout: Checkout, step: Step): Promise<void> {
   if (step.kind === 'compared') expectOutput(ended.stdout.trimEnd(), step.output);
 }
 
+/** What pages say that services listen on, or that others do. */
+const USUAL_PORTS = /(?:\blocalhost:|PORT=)(\d{4,5})\b/g;
+
+/**
+ * Takes the ports that the pages name, where nobody has them, and ends every connection to them: so each
+ * command is seen to work where they are taken, and to ask none of them.
+ */
+async function takeUsualPorts(): Promise<readonly net.Server[]> {
+  const named = filesOfRepository()
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) => [...readPage(file).text.matchAll(USUAL_PORTS)])
+    .map(([, port]) => Number(port));
+  const servers = [...new Set([8000, 8001, 8002, ...named])].map(
+    (port) =>
+      new Promise<net.Server>((resolve) => {
+        const server = net.createServer((socket) => socket.destroy());
+        server.on('error', () => resolve(server)).listen(port, () => resolve(server));
+      }),
+  );
+  return Promise.all(servers);
+}
+
 let ports: Ports;
+let taken: readonly net.Server[] = [];
 const checkouts: Checkout[] = [];
 
 beforeAll(async () => {
+  taken = await takeUsualPorts();
   const [sentiment, eeg] = await Promise.all([
     startService('sentiment'),
     startService('eeg', { cwd: path.join(ROOT, 'models', 'eeg') }),
@@ -74,6 +98,7 @@ afterAll(async () => {
   // Those of tests that ran out of time.
   await Promise.all(checkouts.map((checkout) => checkout.end()));
   await killAll();
+  for (const server of taken) server.close();
 });
 
 it('compares as it says', () => {
@@ -101,13 +126,8 @@ it('what is not run is there, and has a reason', () => {
 });
 
 for (const { file, steps } of pagesToRun) {
-  const lacking = lacks(steps);
   const title = `${file}: ${steps.length} commands do what it says`;
-  if (lacking.length > 0) {
-    it.skip(`${title} (needs ${lacking.join(', ')})`, () => {});
-    continue;
-  }
-  it(
+  needs(...programsOf(steps)).it(
     title,
     async () => {
       const checkout = new Checkout(ports);

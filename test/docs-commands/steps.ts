@@ -1,4 +1,4 @@
-import type { Block, Page } from './markdown';
+import type { Block, Page } from '../docs/markdown';
 
 /** What is done with a command, or a program, of a page. */
 export type Step =

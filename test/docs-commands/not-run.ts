@@ -20,13 +20,20 @@ const FUZZES = 'compiles fuzzers with clang; what they have kept runs in the C++
 
 /** Commands that are not run, as they stand in a page (without the comment behind them), and why. */
 export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
+  'git clone ADDRESS libtorch-serve && cd libtorch-serve': 'the checkout is there',
   'npm ci': REPLACES,
+  'npm ci && npm start': `${REPLACES}; docs/install.md has both, and npm start is run there`,
+  'npm ci && npm test': REPLACES,
   'npm run build': REPLACES,
   'npm run format': REPLACES,
   'npm test': 'is what runs this',
   'npm run check': 'is run beside the tests',
   'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz':
     'npm run test:install packs and installs them',
+  [[
+    'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz \\',
+    '    && npx libtorch-serve sentiment',
+  ].join('\n')]: 'npm run test:install packs and installs them',
   'pip install --require-hashes -r examples/ray/requirements.txt': RAY,
   'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
     'needs a cluster of Ray',
@@ -41,6 +48,7 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'npm run parity -- /path/to/model': TRANSFORMERS,
   'npm run parity -- /path/to/model --texts mine.txt': TRANSFORMERS,
   'docker build -t libtorch-serve .': DOCKER,
+  'docker build -t libtorch-serve . && docker run -p 8000:8000 libtorch-serve': DOCKER,
   'docker run -p 8000:8000 libtorch-serve': DOCKER,
   'docker run -p 8000:8000 libtorch-serve eeg': DOCKER,
   'docker run -p 8000:8000 -v /path/to/model:/model:ro -e SENTIMENT_MODEL_DIR=/model libtorch-serve':

@@ -20,6 +20,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** Which port a page gives to what it starts. */
+const PORT_SETTING = /(?<=\b(?:GRPC_)?PORT=)\d+/g;
+
 /** A folder that looks like the checkout, in which the commands of one page are run. */
 export class Checkout {
   readonly #folder = mkdtempSync(path.join(os.tmpdir(), 'libtorch-serve-docs-'));
@@ -47,12 +50,12 @@ export class Checkout {
 
   /** Runs a command to its end, or, where it starts services, until they listen. */
   async run(command: string): Promise<Ended> {
-    const here = this.#here(command);
     if (!STARTS.test(command)) {
-      return this.#execute('bash', ['-euo', 'pipefail', '-c', here]);
+      return this.#execute('bash', ['-euo', 'pipefail', '-c', this.#here(command)]);
     }
     await this.#stop();
     const port = await freePorts();
+    const here = await onFreePorts(this.#here(command));
     this.#started = new StartedServices(here, { cwd: this.#folder, env: environment(port) });
     const listening = await this.#started.listening(/npm start(?:\s|$)/.test(command) ? 2 : 1);
     const unloaded = listening.filter(({ modelLoaded }) => modelLoaded !== true);
@@ -134,6 +137,15 @@ async function freePorts(): Promise<number> {
     const port = await freePort();
     if ((await freePort()) === port + 1) return port;
   }
+}
+
+/** The command with a free port in the place of each that it sets: a page says 8001, and somebody has it. */
+async function onFreePorts(command: string): Promise<string> {
+  const ports = new Map<string, number>();
+  for (const [port] of command.matchAll(PORT_SETTING)) {
+    if (!ports.has(port)) ports.set(port, await freePorts());
+  }
+  return command.replaceAll(PORT_SETTING, (port) => String(ports.get(port)));
 }
 
 /** A command that starts services, with all the processes that it takes. */

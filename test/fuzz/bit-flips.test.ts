@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { FIXTURES } from '../helpers/service';
-import { Loader } from './loader';
+import { Loader } from '../hostile/loader';
 
 /** How many bits of each part are turned over, evenly spread. */
 const PLACES: readonly (readonly [model: string, file: string, inFront: number, behind: number])[] =

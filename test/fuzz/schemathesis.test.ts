@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { hasPython, INSTALL_MS, installPython, runFile } from '../helpers/python';
+import { needs } from '../helpers/needs';
+import { INSTALL_MS, installPython, runFile } from '../helpers/python';
 import { killAll, ROOT, startService } from '../helpers/service';
 
 const FOLDER = path.join(ROOT, 'test', 'schemathesis');
@@ -16,11 +17,7 @@ const CASES = [
   },
 ] as const;
 
-if (!hasPython) {
-  console.warn('SKIPPED: Schemathesis needs Python 3 with pip (Debian: python3 python3-pip)');
-}
-
-(hasPython ? describe : describe.skip)('Schemathesis', () => {
+needs('python').describe('Schemathesis', () => {
   let packages: string;
 
   beforeAll(async () => {

@@ -1,0 +1,125 @@
+import { STATUS } from '../../src/errors';
+import { SETTINGS } from '../../src/settings';
+import { architectures, FACTS, pages, read } from './facts';
+import { filesOfRepository } from './markdown';
+
+/** Cells of the rows of a page's tables. */
+function rows(file: string): readonly (readonly string[])[] {
+  const lines = read(file)
+    .split('\n')
+    .filter((line) => line.startsWith('| '));
+  return lines.map((line) => line.replaceAll(/^\| | \|$/g, '').split(/ ?\| /));
+}
+
+function metricsIn(...files: readonly string[]): readonly string[] {
+  return [
+    ...new Set(
+      files
+        .map(read)
+        .join('\n')
+        .match(/\blibtorch_serve_\w+/g),
+    ),
+  ];
+}
+
+/** The words with any white space between them, and a number in its place. */
+function pattern(said: string): RegExp {
+  const escaped = said.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(' ', '\\s+');
+  return new RegExp(`(?<![\\d.,])${escaped.replace('{}', '(\\d(?:[\\d.,]*\\d)?)')}`, 'g');
+}
+
+it.each(FACTS)('%s: %s', (said, is) => {
+  const numbers = pages.flatMap(({ file, text }) =>
+    [...text.matchAll(pattern(said))].map(([, n = '']) => `${file}: ${n.replaceAll(',', '')}`),
+  );
+  expect(numbers).toEqual(numbers.map((number) => number.replace(/: .*/, `: ${is}`)));
+  expect(numbers).not.toEqual([]);
+});
+
+it('what the repository may have more of next week is counted nowhere', () => {
+  const counted =
+    /\b\d[\d,]* (?:settings|routes|metrics|alerts|tests|suites|pages|packages|crates)\b/g;
+  const counts = pages.flatMap(({ file, text }) => [file, ...(text.match(counted) ?? [])]);
+  expect(counts).toEqual(pages.map(({ file }) => file));
+});
+
+const FIXED = Object.entries(SETTINGS).filter(
+  ([, setting]) => typeof setting.default === 'string' && !('shownDefault' in setting),
+);
+/** Sent by services; 408 by Node itself. */
+const STATUSES = Object.values(STATUS).filter((status) => status !== STATUS.CANCELLED);
+const METRICS = filesOfRepository().filter((file) =>
+  /^src\/(?!native\/|pages\/).*\.ts$/.test(file),
+);
+const GRPC = [...read('src/grpc/status.ts').matchAll(/\[status\.(\w+)\]: (\d{3})/g)];
+
+const TABLES: [title: string, said: readonly string[], is: readonly string[]][] = [
+  [
+    'docs/models.md: model types that our own code runs',
+    rows('docs/models.md')
+      .filter(([names = '', , difference = '']) => /\de-\d/.test(difference) && !/any/.test(names))
+      .flatMap(([names = '']) => names.match(/(?<=`)[\w-]+(?=`)/g) ?? []),
+    architectures(),
+  ],
+  [
+    'docs/settings.md: defaults',
+    rows('docs/settings.md')
+      .filter(([name]) => FIXED.some(([known]) => name === `\`${known}\``))
+      .map(([name, value]) => `${name} ${value}`),
+    FIXED.map(([name, setting]) => `\`${name}\` \`${setting.default}\``),
+  ],
+  ['docs/watching.md: metrics', metricsIn('docs/watching.md'), metricsIn(...METRICS)],
+  [
+    'docs/api.md: statuses of errors',
+    rows('docs/api.md').flatMap(([status = '']) =>
+      /^\d{3}/.test(status) ? status.split(', ') : [],
+    ),
+    [...new Set([...STATUSES, 408])].map(String),
+  ],
+  [
+    'docs/protocols.md: statuses of gRPC, and theirs in the log',
+    rows('docs/protocols.md')
+      .filter(([, logged = '']) => /^\d{3}$/.test(logged))
+      .map(([status, logged]) => `${status} ${logged}`),
+    ['INTERNAL 500', ...GRPC.map(([, name, logged]) => `${name} ${logged}`).slice(1)],
+  ],
+];
+
+it.each(TABLES)('%s are those of the code', (_, said, is) => {
+  expect([...said].sort()).toEqual([...is].sort());
+});
+
+/** A time, a rate or a size that somebody has measured. */
+const MEASURED = /\d ×|\d ms\b|\d\/s\b|\d MB\b/;
+
+it.each(['sentiment', 'eeg'])('docs/performance.md has bench/results/%s.json', (service) => {
+  const [ours, fastapi] = JSON.parse(read(`bench/results/${service}.json`)).servers;
+  const said = rows('docs/performance.md')
+    .filter(([name = '']) => name.startsWith(`${service},`))
+    .map((cells) => [1, 2, 3, 5, 6].map((cell) => Number.parseFloat(cells[cell] ?? '')));
+  for (const [i, level] of ours.levels.entries()) {
+    const peer = fastapi.levels[i];
+    const expected = [level.rps, peer.rps, level.p50_ms, peer.p50_ms].map(({ median }) => median);
+    expect(said).toContainEqual([level.clients, ...expected]);
+  }
+});
+
+it('README and the comparison have ratios that were measured', () => {
+  const ratio = /\d+\.\d(?=(?: to \d+\.\d)? (?:×|times))/g;
+  const ratiosOf = (...files: readonly string[]): readonly string[] =>
+    files.flatMap((file) => read(file).match(ratio) ?? []);
+  const measured = ratiosOf('docs/performance.md', 'bench/README.md');
+  const said = ratiosOf('README.md', 'docs/comparison.md');
+  expect(said.length).toBeGreaterThan(1);
+  expect(said.filter((each) => !measured.includes(each))).toEqual([]);
+});
+
+it.each([
+  ['docs/performance.md', /^## /m, /npm run bench|(?:node|python)\s+bench\/|bench\/products/],
+  ['README.md', /\n\n/, /docs\/\w+\.md/],
+])('%s: what was measured stands beside the command, or a link to it', (file, between, command) => {
+  const parts = read(file)
+    .replaceAll(/^```console.*?^```/gms, '')
+    .split(between);
+  expect(parts.filter((part) => MEASURED.test(part) && !command.test(part))).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import vm from 'node:vm';
+import { SETTINGS } from '../../src/settings';
+import { ROOT } from '../helpers/service';
+import { filesOfRepository, readPage } from './markdown';
+
+/** Those of what holds now; CHANGELOG.md says what held once. */
+export const pages = filesOfRepository()
+  .filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md')
+  .map(readPage);
+
+export function read(file: string): string {
+  return readFileSync(path.join(ROOT, file), 'utf8');
+}
+
+/** What the pattern's group is in the file. */
+function inFile(file: string, pattern: RegExp): string {
+  const found = pattern.exec(read(file))?.[1];
+  if (found === undefined) throw new Error(`${file} has nothing like ${pattern}`);
+  return found;
+}
+
+/** Of TypeScript, C++ or Rust, as `const NAME = 64 * 1024 ** 2;`, by `FILE#NAME`. */
+function constant(place: string): number {
+  const [file = '', name] = place.split('#');
+  const written = inFile(file, new RegExp(`\\b${name}(?:: \\w+)? = ([^;]+);`));
+  return vm.runInNewContext(written.replaceAll(/'|(?<=\d)UL*\b/g, '')) as number;
+}
+
+/** Model types of text classifiers that native code runs. */
+export function architectures(): readonly string[] {
+  const table = read('native/backend/encoder/models/registry.cc');
+  return [...table.matchAll(/\{"([\w-]+)", \{make_/g)].map(([, name]) => name as string);
+}
+
+const manifest = JSON.parse(read('package.json'));
+const libtorch = JSON.parse(read('scripts/libtorch/libtorch.json'));
+
+function wheelsMegabytes(platform: string): number {
+  const wheels: readonly { size: number }[] = libtorch.platforms[platform].wheels;
+  return Math.round(wheels.reduce((sum, { size }) => sum + size, 0) / 1e6);
+}
+
+const MIB = 1024 ** 2;
+const TORCHSCRIPT = 'native/backend/torchscript';
+const COMPRESSED = 'src/http/protocols/open-inference/rest/answer.ts#LEAST_TO_COMPRESS';
+const CHUNK_ROWS = constant('src/classify/chunks.ts#ROWS_OF_CHUNK');
+
+/**
+ * Words of the documents, in which `{}` stands for a number or a version, and what it is in the code. Each
+ * is said at least once, and wherever it is said, the number is this one.
+ */
+export const FACTS: readonly (readonly [said: string, is: number | string])[] = [
+  ['{} architectures', architectures().length],
+  ['Node.js ≥ {}', manifest.engines.node.replace('>=', '')],
+  ['CMake ≥ {}', inFile('CMakeLists.txt', /cmake_minimum_required\(VERSION ([\d.]+)\)/)],
+  ['Rust ≥ {}', inFile('native/hf/Cargo.toml', /rust-version = "([\d.]+)"/)],
+  ['unpacked LibTorch {}', libtorch.version],
+  ['LibTorch, {} MB in three files', wheelsMegabytes('linux-x64')],
+  ['LibTorch for arm64 is {} MB', wheelsMegabytes('linux-arm64')],
+  ['libtorch-serve-{}.tgz', manifest.version],
+  ['libtorch-serve-linux-x64-{}.tgz', manifest.version],
+  ['OpenAPI {} of', inFile('src/http/openapi/document.ts', /openapi: '(\d+\.\d+)/)],
+  ['sentiment on port {}', SETTINGS.PORT.default],
+  ['EEG (a demonstration) on port {}', Number(SETTINGS.PORT.default) + 1],
+  ['headers | {} KiB', http.maxHeaderSize / 1024],
+  ['KiB, {} of them', constant('src/http/middleware/track-request.ts#MOST_HEADERS')],
+  ['objects in it | {}', constant('src/http/middleware/json-depth.ts#MOST_LEVELS')],
+  ['for request line and headers | {} s', constant('src/http/server.ts#HEADERS_TIMEOUT_MS') / 1000],
+  ['time for a whole request | {} s', constant('src/http/server.ts#REQUEST_TIMEOUT_MS') / 1000],
+  ['taking an answer | {} s', constant('src/http/unsent-answers.ts#ANSWER_TIMEOUT_MS') / 1000],
+  ['worked on at once | {}', constant('src/http/middleware/bound-bodies.ts#MAX_PIPELINED')],
+  ['what was pipelined (up to {})', constant('src/http/in-flight.ts#GRACE')],
+  ['each of which may have {} calls under way', constant('src/grpc/server.ts#MOST_STREAMS')],
+  ['answers of {} bytes and more', constant(COMPRESSED)],
+  ['within {} ms of the first', constant('src/shutdown.ts#SAME_SIGNAL_MS')],
+  ['| {} | the command line or a setting is wrong', constant('src/main.ts#EXIT_USAGE')],
+  ['| {} | the model did not come back', constant('src/main.ts#EXIT_STUCK')],
+  ['| {} | done, but some rows have no', constant('src/classify/command.ts#EXIT_REJECTED')],
+  ['samples, 1 to {};', constant('src/eeg/model-settings.ts#LONGEST_WINDOW')],
+  ['up to {} bytes a sample', constant('src/service.ts#LONGEST_NUMBER_BYTES')],
+  ['lets wait for such a model ({} s)', Number(SETTINGS.MAX_QUEUE_WAIT_MS.default) / 1000],
+  ['`retryForMs` | {},', constant('src/client/flow.ts#RETRIES')],
+  ['`retryForMs` | 20, {}', constant('src/client/retry.ts#RETRY_FOR_MS')],
+  ['are sent after {} ms', constant('src/client/flow.ts#LINGER_MS')],
+  ['`concurrency` | {}', inFile('src/client/all-options.ts', /concurrency = (\d+)/)],
+  ['`batchSize` | {}', inFile('src/client/all-options.ts', /batchSize = (\d+)/)],
+  ['a cell has up to {} MiB', constant('src/classify/inputs/jsonl.ts#LONGEST_LINE_BYTES') / MIB],
+  ['up to {} MiB as EDF', constant('src/classify/inputs/recordings.ts#LARGEST_BYTES') / MIB],
+  ['and {} MiB as text', constant('src/recordings/read-recording.ts#LARGEST_TEXT_BYTES') / MIB],
+  ['chunk of up to {} rows', CHUNK_ROWS],
+  ['those of the first {} rows', CHUNK_ROWS],
+  ['row group of {}', constant('src/classify/outputs/parquet.ts#ROWS_OF_GROUP')],
+  ['offset index, {} rows', constant('src/classify/inputs/parquet.ts#ROWS_BY_INDEX')],
+  ['that of up to {} chunks', constant('src/classify/run.ts#MOST_CHUNKS')],
+  ['elsewhere a line every {} s', constant('src/classify/progress.ts#LINE_EVERY_MS') / 1000],
+  [
+    'depth and values; headers {} MiB',
+    constant('native/hf/src/tensors.rs#MOST_HEADER_BYTES') / MIB,
+  ],
+  ['unpacks to at most {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMostUnpacked`) / MIB],
+  ['its code to {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMostCode`) / MIB],
+  ['{} blocks deep', constant(`${TORCHSCRIPT}/operators.cc#kMostNesting`)],
+  ['its JSON | {} MiB', constant('native/backend/exported/archive.cc#kMostJson') / MIB],
+  ['{} million values', constant('native/backend/exported/archive.cc#kMostValues') / 1e6],
+  ['{} nodes in all graphs', constant('native/backend/exported/graph.cc#kMostNodes')],
+];
