@@ -18,7 +18,7 @@ import {
   textModel,
 } from '../helpers/service';
 
-const CLASSIFY = path.join(__dirname, 'scripts', 'classify-in-dtype.cjs');
+const CLASSIFY = path.join(ROOT, 'test', 'golden', 'scripts', 'classify-in-dtype.cjs');
 const SHIPPED = path.join(ROOT, 'models', 'sentiment');
 const LIMITS = execFileSync(process.execPath, ['scripts/instructions.mjs'], {
   cwd: ROOT,

@@ -29,7 +29,12 @@ describe('a service that is told to stop', () => {
     const service = await startService('sentiment', { env: MODEL });
     service.kill(signal);
     expect(await service.exit).toEqual({ code: 0, signal: null });
-    expect(service.logs.map(({ msg }) => msg)).toEqual(['listening', 'stopping', 'stopped']);
+    expect(service.logs.map(({ msg }) => msg)).toEqual([
+      'model loaded',
+      'listening',
+      'stopping',
+      'stopped',
+    ]);
     expect(service.stderr).toBe('');
   });
 
