@@ -13,7 +13,7 @@ const CLIENT_TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 1000;
 /** Messages that say they are no larger always have room, as bodies over HTTP have. */
 const SMALL_BYTES = 16 * 1024;
-/** Pieces in which a request may come before what Node keeps of each is counted. */
+/** Pieces in which a request may come, and messages that it may have, before what Node keeps of each is counted. */
 const FREE_PIECES = 64;
 /** How many bytes one byte of deflate may become. */
 const MOST_INFLATED = 1032;
@@ -93,8 +93,12 @@ export class Receiving {
     let pieces = 0;
     call.take = (data) => {
       call.stillLooks = 0;
-      let refusal = ++pieces > FREE_PIECES ? this.#hold(call, PIECE_BYTES, this.#plain) : null;
-      for (const head of heads.read(data)) {
+      const begun = heads.read(data);
+      const free = Math.max(FREE_PIECES, pieces);
+      pieces += Math.max(1, begun.length); // a stream may have thousands of messages in one
+      const kept = Math.max(0, pieces - free) * PIECE_BYTES;
+      let refusal = kept > 0 ? this.#hold(call, kept, this.#plain) : null;
+      for (const head of begun) {
         messages++;
         refusal ??= this.#refusalOfMessage(call, head, messages);
       }
