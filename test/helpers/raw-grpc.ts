@@ -72,7 +72,7 @@ export class RawCall {
   }
 }
 
-export function headersOf(more: http2.OutgoingHttpHeaders = {}): http2.OutgoingHttpHeaders {
+function headersOf(more: http2.OutgoingHttpHeaders = {}): http2.OutgoingHttpHeaders {
   return {
     ':method': 'POST',
     ':path': INFER,
