@@ -22,7 +22,7 @@ const MOST_STREAMS = 16;
 
 interface Connection {
   readonly socket: Socket;
-  /** Calls whose requests have not come whole, from the first to the last. */
+  /** Calls whose requests have not come whole, and streams of messages, from the first to the last. */
   readonly receiving: Set<TrackedCall>;
   /** Calls with one answer whose requests have come whole, and which are not answered. */
   readonly owed: Set<TrackedCall>;
@@ -120,6 +120,7 @@ export class Receiving {
 
   /** All of its request has come. */
   whole(call: TrackedCall): void {
+    if (call.takesMany) return; // what was made of its messages may wait for its client until it ends
     const connection = this.#byCall.get(call);
     call.isWhole = true;
     if (!connection?.receiving.delete(call)) return;
@@ -133,8 +134,9 @@ export class Receiving {
   answered(call: TrackedCall, bytes: number): void {
     const connection = this.#byCall.get(call);
     if (!connection || call.isStream || call.isOver) return;
-    this.#answers.hasRoomFor(bytes); // those who do not take theirs go
-    this.#answers.begin(call, bytes, () => this.#cut(connection, 'answer_stuck'));
+    const held = SMALL_BYTES + bytes; // the call itself costs memory, however small its answer
+    this.#answers.hasRoomFor(held); // those who do not take theirs go
+    this.#answers.begin(call, held, () => this.#cut(connection, 'answer_stuck'));
     connection.owed.delete(call);
     connection.answered.set(call, performance.now());
     this.#tellWhoseMove(connection);

@@ -1,7 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { GrpcClient, textRequest } from '../helpers/grpc';
 import { scrape } from '../helpers/metrics';
-import { frame, INFER, LIVE, messageOf, RawSession } from '../helpers/raw-grpc';
+import {
+  frame,
+  INFER,
+  LIST_SERVICES,
+  LIVE,
+  messageOf,
+  RawSession,
+  REFLECTION,
+} from '../helpers/raw-grpc';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { until, within } from '../helpers/until';
 
@@ -155,13 +163,11 @@ it('counts what is kept of each piece of a message, beside its bytes', async () 
 
 it('counts what is kept of each message of a stream, beside its bytes', async () => {
   const service = await start({ BODY_LIMIT: '64kb', BODY_MEMORY: '64kb' });
-  const question = frame(Buffer.from([0x3a, 1, 0x2a])); // list_services
-  const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
-  const few = connect(service).call(path, Buffer.concat(Array(60).fill(question)));
+  const few = connect(service).call(REFLECTION, Buffer.concat(Array(60).fill(LIST_SERVICES)));
   few.stream.end();
   expect(await few.status).toBe('0 OK');
   // Its answers, which it does not take, are held as long as it goes on.
-  const many = connect(service, { initialWindowSize: 0 }).call(path);
-  many.stream.write(Buffer.concat(Array(10_000).fill(question)));
+  const many = connect(service, { initialWindowSize: 0 }).call(REFLECTION);
+  many.stream.write(Buffer.concat(Array(10_000).fill(LIST_SERVICES)));
   expect(await within(() => 'the end of a stream of 10,000 messages', many.status)).toBe(FULL);
 });

@@ -1,7 +1,17 @@
 import { GrpcClient, textRequest } from '../helpers/grpc';
 import { startHolding } from '../helpers/holding';
 import { type Scrape, scrape, untilQueued } from '../helpers/metrics';
-import { frame, INFER, messageOf, type RawCall, RawSession, WATCH } from '../helpers/raw-grpc';
+import {
+  frame,
+  INFER,
+  LIST_SERVICES,
+  LIVE,
+  messageOf,
+  type RawCall,
+  RawSession,
+  REFLECTION,
+  WATCH,
+} from '../helpers/raw-grpc';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { until, within } from '../helpers/until';
 
@@ -170,6 +180,33 @@ it('cuts off who has not taken an answer for a minute', async () => {
   await call.answered;
   service.kill('SIGUSR2');
   await within(() => 'the end of who takes no answer', session.closed);
+  expect(cut(await scrape(service))).toMatchObject({ answer_stuck: 1 });
+});
+
+it('ends streams of messages after a minute, also those that wait for answers to be taken', async () => {
+  const service = await start({}, LONG_AGO);
+  const session = connect(service, { initialWindowSize: 0 });
+  const call = session.call(REFLECTION, LIST_SERVICES);
+  call.stream.end();
+  await call.answered;
+  service.kill('SIGUSR2');
+  expect(await within(() => 'the end of the stream', call.status)).toBe('cut');
+  expect(session.isClosed).toBe(false);
+});
+
+it('bounds calls whose answers are not taken, however small these are', async () => {
+  // Four of 16 KB fit into the memory.
+  const service = await start({ BODY_LIMIT: '64kb', BODY_MEMORY: '64kb' });
+  const slow = connect(service, { initialWindowSize: 0 });
+  for (let i = 0; i < 5; i++) {
+    const call = slow.call(LIVE, NOTHING);
+    call.stream.end();
+    await call.answered;
+  }
+  const what = 'the end of who takes no answers, long before their minute is over';
+  await until(what, async () => (await ask(service)) === 'OK' && slow.isClosed, {
+    limitMs: 40_000,
+  });
   expect(cut(await scrape(service))).toMatchObject({ answer_stuck: 1 });
 });
 
