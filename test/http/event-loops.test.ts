@@ -88,7 +88,7 @@ interface Statistics {
 
 describe('several event loops', () => {
   it('answer all that they have accepted when the service is to end', async () => {
-    const service = await startHolding(2000, { ...env, MAX_BATCH_REQUESTS: '4096', WORKERS: '1' });
+    const service = await startHolding(5000, { ...env, MAX_BATCH_REQUESTS: '4096', WORKERS: '1' });
     const asked = Array.from({ length: 60 }, () => post(service, '/analyze', { text: 'good' }));
     await untilQueued(service, asked.length);
     service.kill('SIGTERM');
