@@ -13,7 +13,7 @@ const CLIENT_TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 1000;
 /** Messages that say they are no larger always have room, as bodies over HTTP have. */
 const SMALL_BYTES = 16 * 1024;
-/** Pieces in which a request may come before what Node keeps of each is counted. */
+/** Pieces in which a request may come, and messages that it may have, before what Node keeps of each is counted. */
 const FREE_PIECES = 64;
 /** How many bytes one byte of deflate may become. */
 const MOST_INFLATED = 1032;
@@ -22,7 +22,7 @@ const MOST_STREAMS = 16;
 
 interface Connection {
   readonly socket: Socket;
-  /** Calls whose requests have not come whole, from the first to the last. */
+  /** Calls whose requests have not come whole, and streams of messages, from the first to the last. */
   readonly receiving: Set<TrackedCall>;
   /** Calls with one answer whose requests have come whole, and which are not answered. */
   readonly owed: Set<TrackedCall>;
@@ -93,8 +93,12 @@ export class Receiving {
     let pieces = 0;
     call.take = (data) => {
       call.stillLooks = 0;
-      let refusal = ++pieces > FREE_PIECES ? this.#hold(call, PIECE_BYTES, this.#plain) : null;
-      for (const head of heads.read(data)) {
+      const begun = heads.read(data);
+      const free = Math.max(FREE_PIECES, pieces);
+      pieces += Math.max(1, begun.length); // a stream may have thousands of messages in one
+      const kept = Math.max(0, pieces - free) * PIECE_BYTES;
+      let refusal = kept > 0 ? this.#hold(call, kept, this.#plain) : null;
+      for (const head of begun) {
         messages++;
         refusal ??= this.#refusalOfMessage(call, head, messages);
       }
@@ -116,6 +120,7 @@ export class Receiving {
 
   /** All of its request has come. */
   whole(call: TrackedCall): void {
+    if (call.takesMany) return; // what was made of its messages may wait for its client until it ends
     const connection = this.#byCall.get(call);
     call.isWhole = true;
     if (!connection?.receiving.delete(call)) return;
@@ -129,8 +134,9 @@ export class Receiving {
   answered(call: TrackedCall, bytes: number): void {
     const connection = this.#byCall.get(call);
     if (!connection || call.isStream || call.isOver) return;
-    this.#answers.hasRoomFor(bytes); // those who do not take theirs go
-    this.#answers.begin(call, bytes, () => this.#cut(connection, 'answer_stuck'));
+    const held = SMALL_BYTES + bytes; // the call itself costs memory, however small its answer
+    this.#answers.hasRoomFor(held); // those who do not take theirs go
+    this.#answers.begin(call, held, () => this.#cut(connection, 'answer_stuck'));
     connection.owed.delete(call);
     connection.answered.set(call, performance.now());
     this.#tellWhoseMove(connection);

@@ -1,4 +1,4 @@
-import type { ServerHttp2Stream } from 'node:http2';
+import { constants, type ServerHttp2Stream } from 'node:http2';
 import {
   Metadata,
   type ServerInterceptingCallInterface,
@@ -31,7 +31,7 @@ export class TrackedCall {
   /** Where it was refused unread; null: it was not. */
   route: string | null = null;
   error: Error | null = null;
-  /** All of its request has come. */
+  /** All of its request has come; of one that takes many messages this is not said. */
   isWhole = false;
   isOver = false;
   /** Looks after each other in which nothing of its request came; counted while the service drains. */
@@ -145,7 +145,11 @@ export class TrackedCall {
   /** Else it would be open, and take memory, until its client ends it. Not at once: that overtakes the status. */
   #closeStream(): void {
     const { stream } = this.#call;
-    setTimeout(() => stream.close(), LINGER_MS).unref();
+    setTimeout(() => {
+      // Without an error code Node would wait until answers that nobody takes have been sent.
+      const { NGHTTP2_NO_ERROR, NGHTTP2_CANCEL } = constants;
+      stream.close(stream.writableFinished ? NGHTTP2_NO_ERROR : NGHTTP2_CANCEL);
+    }, LINGER_MS).unref();
   }
 
   /** Not even interceptors are told what comes before a message is whole and decompressed. */

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '../helpers/ports';
 import { type LogLine, ROOT } from '../helpers/service';
+import { until, within } from '../helpers/until';
 
 /** How a command starts services, which go on until they are told to stop. */
 const STARTS =
@@ -133,10 +134,10 @@ function environment(port?: number): NodeJS.ProcessEnv {
 
 /** The first of two in a row, which `npm start` takes. */
 async function freePorts(): Promise<number> {
-  for (;;) {
+  return await until('two free ports in a row', async () => {
     const port = await freePort();
-    if ((await freePort()) === port + 1) return port;
-  }
+    return (await freePort()) === port + 1 && port;
+  });
 }
 
 /** The command with a free port in the place of each that it sets: a page says 8001, and somebody has it. */
@@ -155,7 +156,6 @@ class StartedServices {
   readonly #closed: Promise<void>;
   #output = '';
   #isClosed = false;
-  #wake: () => void = () => {};
 
   constructor(command: string, options: { cwd: string; env: NodeJS.ProcessEnv }) {
     this.#command = command;
@@ -164,35 +164,31 @@ class StartedServices {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.#output += text;
-        this.#wake();
       });
     }
     this.#closed = new Promise((resolve) => {
       this.#child.on('close', () => {
         this.#isClosed = true;
-        this.#wake();
         resolve();
       });
     });
   }
 
   /** The log lines of that many services that listen. */
-  async listening(count: number): Promise<readonly LogLine[]> {
-    for (;;) {
+  listening(count: number): Promise<readonly LogLine[]> {
+    return until(`${count} services to listen: ${this.#command}`, () => {
       const lines = this.#linesOf('listening');
       if (lines.length === count) return lines;
       if (this.#isClosed) throw new Error(`${this.#command}: ended: ${this.#output}`);
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+      return null;
+    });
   }
 
   /** Tells all to stop as Ctrl-C does, and waits until the last one has ended. */
   async stop(): Promise<void> {
     const { pid } = this.#child;
     if (pid !== undefined && !this.#isClosed) process.kill(-pid, 'SIGINT');
-    await this.#closed;
+    await within(() => `the end of ${this.#command}: ${this.#output}`, this.#closed);
     const [began, ended] = [this.#linesOf('listening'), this.#linesOf('stopped')];
     if (began.length !== ended.length) {
       throw new Error(`${this.#command}: did not stop in order: ${this.#output}`);

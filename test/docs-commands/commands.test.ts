@@ -3,11 +3,13 @@ import path from 'node:path';
 import { filesOfRepository, readPage } from '../docs/markdown';
 import { needs } from '../helpers/needs';
 import { killAll, ROOT, startService } from '../helpers/service';
+import { setTestLimit } from '../helpers/until';
 import { Checkout, type Ended, type Ports } from './checkout';
 import { COMMANDS_NOT_RUN, PAGES_NOT_RUN } from './not-run';
 import { type Step, stepsOf } from './steps';
 
-const PAGE_MS = 300_000;
+/** Of a page. */
+setTestLimit(300_000);
 /** What the processor may do to a probability (src/http/openapi/examples.ts). */
 const TOLERANCE = 0.001;
 const DECIMAL = /\d+\.\d+/g;
@@ -92,7 +94,7 @@ beforeAll(async () => {
     startService('eeg', { cwd: path.join(ROOT, 'models', 'eeg') }),
   ]);
   ports = { sentiment: sentiment.port, eeg: eeg.port };
-}, PAGE_MS);
+});
 
 afterAll(async () => {
   // Those of tests that ran out of time.
@@ -127,22 +129,18 @@ it('what is not run is there, and has a reason', () => {
 
 for (const { file, steps } of pagesToRun) {
   const title = `${file}: ${steps.length} commands do what it says`;
-  needs(...programsOf(steps)).it(
-    title,
-    async () => {
-      const checkout = new Checkout(ports);
-      checkouts.push(checkout);
-      try {
-        for (const step of steps) {
-          await take(checkout, step).catch((error: Error) => {
-            const what = step.kind === 'module' ? step.code : step.command;
-            throw new Error(`${what}\n\n${error.message}`);
-          });
-        }
-      } finally {
-        await checkout.end();
+  needs(...programsOf(steps)).it(title, async () => {
+    const checkout = new Checkout(ports);
+    checkouts.push(checkout);
+    try {
+      for (const step of steps) {
+        await take(checkout, step).catch((error: Error) => {
+          const what = step.kind === 'module' ? step.code : step.command;
+          throw new Error(`${what}\n\n${error.message}`);
+        });
       }
-    },
-    PAGE_MS,
-  );
+    } finally {
+      await checkout.end();
+    }
+  });
 }

@@ -8,7 +8,7 @@ import { until } from './until';
 const BLOCK = path.join(__dirname, '..', 'http', 'scripts', 'block-loops.cjs');
 
 /** The event loop that wrote each line of a route; 0: that of the main thread. */
-export function loopsOf(logs: readonly LogLine[], route: string): readonly number[] {
+function loopsOf(logs: readonly LogLine[], route: string): readonly number[] {
   return logs
     .filter((line) => line.msg === 'request' && line.route === route)
     .map(({ eventLoop }) => Number(eventLoop ?? 0));

@@ -4,6 +4,7 @@ import type { Service } from './service';
 export const INFER = '/inference.GRPCInferenceService/ModelInfer';
 export const LIVE = '/inference.GRPCInferenceService/ServerLive';
 export const WATCH = '/grpc.health.v1.Health/Watch';
+export const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
 
 /** A connection to the gRPC port, without a gRPC client that would do what is expected of it. */
 export class RawSession {
@@ -72,7 +73,7 @@ export class RawCall {
   }
 }
 
-export function headersOf(more: http2.OutgoingHttpHeaders = {}): http2.OutgoingHttpHeaders {
+function headersOf(more: http2.OutgoingHttpHeaders = {}): http2.OutgoingHttpHeaders {
   return {
     ':method': 'POST',
     ':path': INFER,
@@ -112,6 +113,9 @@ export function messageOf(...texts: readonly string[]): Buffer {
   const input = [field(1, 'TEXT'), field(2, 'BYTES'), field(3, shape), field(5, contents)];
   return Buffer.concat([field(1, 'sentiment'), field(5, Buffer.concat(input))]);
 }
+
+/** A question to the reflection service, of which a stream may have any number. */
+export const LIST_SERVICES = frame(Buffer.from([0x3a, 1, 0x2a]));
 
 function varint(value: number): readonly number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];

@@ -4,10 +4,12 @@ import { askAll } from '../helpers/event-loops';
 import { Folder } from '../helpers/files';
 import { startHolding } from '../helpers/holding';
 import { post, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { scrape, untilQueued } from '../helpers/metrics';
 import { EEG_MODEL, killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError, SERVICE_CASES, SIGNAL } from '../helpers/services';
 import { CALM, ENDLESS, startEeg } from '../helpers/stuck';
+import { times } from '../helpers/times';
+import { until } from '../helpers/until';
 
 const LOOPS = 3;
 const env = { EVENT_LOOPS: String(LOOPS) };
@@ -86,12 +88,9 @@ interface Statistics {
 
 describe('several event loops', () => {
   it('answer all that they have accepted when the service is to end', async () => {
-    const service = await startHolding(2000, { ...env, MAX_BATCH_REQUESTS: '4096', WORKERS: '1' });
+    const service = await startHolding(5000, { ...env, MAX_BATCH_REQUESTS: '4096', WORKERS: '1' });
     const asked = Array.from({ length: 60 }, () => post(service, '/analyze', { text: 'good' }));
-    let waiting = 0;
-    while (waiting < asked.length) {
-      waiting = (await scrape(service)).value('libtorch_serve_queue_inputs') ?? 0;
-    }
+    await untilQueued(service, asked.length);
     service.kill('SIGTERM');
     const answers = await Promise.all(asked);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -102,11 +101,13 @@ describe('several event loops', () => {
     const service = await startService('sentiment', {
       env: { ...MODEL, ...env, SHUTDOWN_DELAY_MS: '24000' },
     });
-    service.kill('SIGTERM');
-    await service.waitForLog(({ msg }) => msg === 'stopping');
-    const ready = () => request(service, { path: '/ready' });
+    await service.beginStop();
     // One may hear of it a moment later than another.
-    for (let refusals = 0; refusals < 40; ) refusals += (await ready()).status === 503 ? 1 : 0;
+    const ready = () => request(service, { path: '/ready' });
+    await until('each event loop to want to be left', async () => {
+      const answers = await times(40, ready);
+      return answers.every(({ status }) => status === 503);
+    });
     expect((await post(service, '/analyze', { text: 'good' })).status).toBe(200);
     await service.insist('SIGTERM');
   });

@@ -1,8 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import { GrpcClient, textRequest } from '../helpers/grpc';
 import { scrape } from '../helpers/metrics';
-import { frame, INFER, LIVE, messageOf, RawSession } from '../helpers/raw-grpc';
+import {
+  frame,
+  INFER,
+  LIST_SERVICES,
+  LIVE,
+  messageOf,
+  RawSession,
+  REFLECTION,
+} from '../helpers/raw-grpc';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { until, within } from '../helpers/until';
 
 const MEBIBYTE = 1024 ** 2;
 const FULL = '14 Too many messages are on their way.';
@@ -73,14 +82,14 @@ it('refuses messages without room, until one that is stuck makes it', async () =
     Buffer.concat([Buffer.from([0x7a, 0x80, 0x80, 0x20]), Buffer.alloc(0x80000)]),
   );
   let refusals = 0;
-  for (;;) {
+  await until('room for a large message', async () => {
     const status = await whole(session, LIVE, large);
-    if (status === '0 OK') break;
+    if (status === '0 OK') return true;
     expect(status).toBe(FULL);
     refusals++;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await slow.closed;
+    return false;
+  });
+  await within(() => 'the end of the connection that made room', slow.closed);
   expect(await cut(service)).toMatchObject({ body_stuck: 1 });
   const refused = (await scrape(service)).value('libtorch_serve_http_requests_refused_total', {
     reason: 'body_memory_full',
@@ -136,10 +145,10 @@ it('cuts off who does not take answers, when there are too many', async () => {
     await call.answered;
   }
   const session = connect(service);
-  while (!slow.isClosed) {
+  await until('the end of the connection that takes no answers', async () => {
     expect(await whole(session, INFER, message)).toBe('0 OK');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return slow.isClosed;
+  });
   expect(await cut(service)).toMatchObject({ answer_stuck: 1 });
 });
 
@@ -150,4 +159,15 @@ it('counts what is kept of each piece of a message, beside its bytes', async () 
     await new Promise((resolve) => call.stream.write(Buffer.alloc(1), resolve));
   }
   expect(await call.status).toBe(FULL);
+});
+
+it('counts what is kept of each message of a stream, beside its bytes', async () => {
+  const service = await start({ BODY_LIMIT: '64kb', BODY_MEMORY: '64kb' });
+  const few = connect(service).call(REFLECTION, Buffer.concat(Array(60).fill(LIST_SERVICES)));
+  few.stream.end();
+  expect(await few.status).toBe('0 OK');
+  // Its answers, which it does not take, are held as long as it goes on.
+  const many = connect(service, { initialWindowSize: 0 }).call(REFLECTION);
+  many.stream.write(Buffer.concat(Array(10_000).fill(LIST_SERVICES)));
+  expect(await within(() => 'the end of a stream of 10,000 messages', many.status)).toBe(FULL);
 });

@@ -1,8 +1,19 @@
 import { GrpcClient, textRequest } from '../helpers/grpc';
 import { startHolding } from '../helpers/holding';
-import { type Scrape, scrape } from '../helpers/metrics';
-import { frame, INFER, messageOf, type RawCall, RawSession, WATCH } from '../helpers/raw-grpc';
+import { type Scrape, scrape, untilQueued } from '../helpers/metrics';
+import {
+  frame,
+  INFER,
+  LIST_SERVICES,
+  LIVE,
+  messageOf,
+  type RawCall,
+  RawSession,
+  REFLECTION,
+  WATCH,
+} from '../helpers/raw-grpc';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { until, within } from '../helpers/until';
 
 const MODEL = textModel('bert-single-label');
 const NOTHING = frame(Buffer.alloc(0));
@@ -32,14 +43,6 @@ async function ask(service: Service): Promise<string> {
   const client = new GrpcClient(service);
   clients.push(client);
   return (await client.call('ModelInfer', textRequest('good')).answer).status;
-}
-
-async function until(service: Service, isSo: (seen: Scrape) => boolean): Promise<Scrape> {
-  for (;;) {
-    const seen = await scrape(service);
-    if (isSo(seen)) return seen;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 function cut(seen: Scrape): Readonly<Record<string, number>> {
@@ -99,7 +102,7 @@ describe('at MAX_CONNECTIONS', () => {
     const waiting: RawSession[] = [];
     for (let i = 0; i < 8; i++) waiting.push(await wait(service));
     expect(await ask(service)).toBe('OK');
-    await waiting[0]?.closed;
+    await until('the first to make room', () => waiting[0]?.isClosed);
     expect(waiting.map(({ isClosed }) => isClosed)).toEqual([true, ...Array(7).fill(false)]);
     for (let i = 0; i < 10; i++) expect(await ask(service)).toBe('OK');
     const ends = cut(await scrape(service));
@@ -114,7 +117,7 @@ describe('at MAX_CONNECTIONS', () => {
       await watch(session); // beside it
       session.call(INFER, frame(messageOf('good'))).stream.end();
     }
-    await until(service, (seen) => seen.value('libtorch_serve_queue_inputs') === 4);
+    await untilQueued(service, 4);
     expect(await ask(service)).toBe('UNAVAILABLE');
     expect(waiting.map(({ isClosed }) => isClosed)).toEqual(Array(4).fill(false));
     expect(cut(await scrape(service))).toMatchObject({ made_room: 0, refused: expect.any(Number) });
@@ -133,10 +136,10 @@ describe('watches', () => {
     expect(calls.some(({ isOver }) => isOver)).toBe(false);
     // There is room again when one has ended.
     calls[0]?.stream.close();
-    for (;;) {
+    await until('room for one more watch', async () => {
       const next = await watch(session);
-      if (!(await Promise.race([next.status, false]))) break;
-    }
+      return (await Promise.race([next.status, null])) === null;
+    });
     await watch(connect(service)); // and on any other connection
   });
 
@@ -176,7 +179,34 @@ it('cuts off who has not taken an answer for a minute', async () => {
   call.stream.end();
   await call.answered;
   service.kill('SIGUSR2');
-  await session.closed;
+  await within(() => 'the end of who takes no answer', session.closed);
+  expect(cut(await scrape(service))).toMatchObject({ answer_stuck: 1 });
+});
+
+it('ends streams of messages after a minute, also those that wait for answers to be taken', async () => {
+  const service = await start({}, LONG_AGO);
+  const session = connect(service, { initialWindowSize: 0 });
+  const call = session.call(REFLECTION, LIST_SERVICES);
+  call.stream.end();
+  await call.answered;
+  service.kill('SIGUSR2');
+  expect(await within(() => 'the end of the stream', call.status)).toBe('cut');
+  expect(session.isClosed).toBe(false);
+});
+
+it('bounds calls whose answers are not taken, however small these are', async () => {
+  // Four of 16 KB fit into the memory.
+  const service = await start({ BODY_LIMIT: '64kb', BODY_MEMORY: '64kb' });
+  const slow = connect(service, { initialWindowSize: 0 });
+  for (let i = 0; i < 5; i++) {
+    const call = slow.call(LIVE, NOTHING);
+    call.stream.end();
+    await call.answered;
+  }
+  const what = 'the end of who takes no answers, long before their minute is over';
+  await until(what, async () => (await ask(service)) === 'OK' && slow.isClosed, {
+    limitMs: 40_000,
+  });
   expect(cut(await scrape(service))).toMatchObject({ answer_stuck: 1 });
 });
 
@@ -187,7 +217,7 @@ it('bounds calls that wait for their clients, and cuts off who has most of them'
   for (let i = 0; i < 3; i++) few.call(INFER);
   await few.read();
   for (let i = 0; i < 100; i++) many.call(INFER);
-  await many.closed;
+  await within(() => 'the end of who has most calls', many.closed);
   expect(cut(await scrape(service))).toMatchObject({ body_stuck: 1 });
   await few.read();
   expect(await ask(service)).toBe('OK');
@@ -201,6 +231,6 @@ it('closes the streams of calls that it has refused, though their clients do not
   expect(await call.status).toBe(
     '16 An API key is needed, in metadata: "authorization: Bearer KEY".',
   );
-  await closed;
+  await within(() => 'the end of the refused stream', closed);
   expect(session.isClosed).toBe(false);
 });

@@ -5,9 +5,10 @@ import { Folder } from '../helpers/files';
 import { GrpcClient, textRequest } from '../helpers/grpc';
 import { startHolding } from '../helpers/holding';
 import { request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { type Scrape, scrape, untilQueued, untilScraped } from '../helpers/metrics';
 import { frame, INFER, messageOf, raw } from '../helpers/raw-grpc';
 import { killAll, NodeProcess, type Service, startService, textModel } from '../helpers/service';
+import { until, within } from '../helpers/until';
 
 const MODEL = textModel('bert-single-label');
 const MEBIBYTE = 1024 ** 2;
@@ -30,14 +31,6 @@ function connect(service: Service, ca?: string): GrpcClient {
   const client = new GrpcClient(service, ca);
   clients.push(client);
   return client;
-}
-
-async function queued(service: Service, count: number): Promise<void> {
-  for (;;) {
-    const { samples } = await scrape(service);
-    const found = samples.find(({ name }) => name === 'libtorch_serve_queue_inputs');
-    if (found?.value === count) return;
-  }
 }
 
 async function counted(service: Service, name: string, labels = {}): Promise<number> {
@@ -194,25 +187,26 @@ it('takes the nearest of all deadlines, and does not run what is past it', async
   });
   const theirs = await ask({}, { deadline: Date.now() + 300 });
   expect(theirs.status).toBe('DEADLINE_EXCEEDED');
-  await queued(service, 0);
+  await untilQueued(service, 0);
 });
 
 it('leaves the queue with a client that cancels, or goes', async () => {
   const service = await startHolding(60_000, { GRPC_PORT: '0' });
-  const cancelled = () => counted(service, 'libtorch_serve_inputs_total', { outcome: 'cancelled' });
+  const cancelled = (seen: Scrape) =>
+    seen.byLabel('libtorch_serve_inputs_total', 'outcome').cancelled;
   const client = connect(service);
   const { answer, cancel } = client.call('ModelInfer', textRequest('a', 'b'));
-  await queued(service, 2);
+  await untilQueued(service, 2);
   cancel();
   expect((await answer).status).toBe('CANCELLED');
-  await queued(service, 0);
-  while ((await cancelled()) !== 2);
+  await untilQueued(service, 0);
+  await untilScraped('2 cancelled inputs', service, (seen) => cancelled(seen) === 2);
   const session = http2.connect(`http://127.0.0.1:${service.grpcPort}`);
   session.on('error', () => {});
   void raw(session, frame(messageOf('c')));
-  await queued(service, 1);
+  await untilQueued(service, 1);
   session.destroy();
-  await queued(service, 0);
+  await untilQueued(service, 0);
   expect((await scrape(service)).requests[`${INFER} 499`]).toBe(2);
 });
 
@@ -220,7 +214,7 @@ it('refuses what the queue cannot take, before it is read, and says when to come
   const service = await startHolding(60_000, { GRPC_PORT: '0', MAX_QUEUE_REQUESTS: '2' });
   const client = connect(service);
   const held = client.call('ModelInfer', textRequest('a', 'b'));
-  await queued(service, 2);
+  await untilQueued(service, 2);
   expect(await client.call('ModelInfer', textRequest('c')).answer).toMatchObject({
     status: 'UNAVAILABLE',
     details: 'The queue is full.',
@@ -264,7 +258,7 @@ it('is not serving from the signal on, still answers, and then refuses and ends'
   const statuses = watch[Symbol.asyncIterator]();
   expect((await statuses.next()).value).toEqual({ status: 'SERVING' });
   const first = client.call('ModelInfer', textRequest('a'));
-  await queued(service, 1);
+  await untilQueued(service, 1);
   service.kill('SIGTERM');
   expect((await statuses.next()).value).toEqual({ status: 'NOT_SERVING' });
   expect((await client.call('ServerReady').answer).message).toEqual({ ready: false });
@@ -272,9 +266,10 @@ it('is not serving from the signal on, still answers, and then refuses and ends'
   expect((await client.call('ModelInfer', textRequest('b')).answer).status).toBe('OK');
   expect((await first.answer).status).toBe('OK');
   const last: string[] = [];
-  while (last.at(-1) !== 'UNAVAILABLE') {
+  await until('a call that is refused', async () => {
     last.push((await client.call('ModelMetadata', { name: 'sentiment' }).answer).status);
-  }
+    return last.at(-1) === 'UNAVAILABLE';
+  });
   expect(new Set(last)).toEqual(new Set(['OK', 'UNAVAILABLE']));
   await expect(statuses.next()).rejects.toThrow();
   expect(await service.exit).toEqual({ code: 0, signal: null });
@@ -284,9 +279,8 @@ it('answers what it has accepted before it ends', async () => {
   const service = await startHolding(3000, { GRPC_PORT: '0' });
   const client = connect(service);
   const held = [textRequest('a'), textRequest('b')].map((one) => client.call('ModelInfer', one));
-  await queued(service, 2);
-  service.kill('SIGTERM');
-  await service.waitForLog(({ msg }) => msg === 'stopping');
+  await untilQueued(service, 2);
+  await service.beginStop();
   for (const { answer } of held) expect((await answer).status).toBe('OK');
   expect(await service.exit).toEqual({ code: 0, signal: null });
 });
@@ -303,7 +297,7 @@ it('makes room for a connection by closing the one that has waited for longest',
   }
   const client = connect(service);
   expect((await client.call('ModelInfer', textRequest('good')).answer).status).toBe('OK');
-  while (closed.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until('a silent connection to be closed', () => closed.length > 0);
   const ends = await counted(service, 'libtorch_serve_http_connections_cut_total', {
     reason: 'made_room',
   });
@@ -318,7 +312,8 @@ it('does not mind what is no gRPC', async () => {
   });
   socket.on('error', () => {});
   socket.resume();
-  await new Promise((resolve) => socket.once('close', resolve));
+  const gone = new Promise((resolve) => socket.once('close', resolve));
+  await within(() => 'the end of the connection', gone);
   const session = http2.connect(`http://127.0.0.1:${service.grpcPort}`);
   const stream = session.request({ ':method': 'POST', ':path': INFER });
   const status = await new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { post } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { untilQueued } from '../helpers/metrics';
 import { analyzeHead, RawClient } from '../helpers/raw-clients';
 import { frame, INFER, messageOf, RawSession, WATCH } from '../helpers/raw-grpc';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
@@ -29,11 +29,6 @@ function connect(...given: ConstructorParameters<typeof RawSession>): RawSession
   const session = new RawSession(...given);
   sessions.push(session);
   return session;
-}
-
-async function stopping(service: Service): Promise<void> {
-  service.kill('SIGTERM');
-  await service.waitForLog(({ msg }) => msg === 'stopping');
 }
 
 /** A request that stands still: the service has its head and, soon, these bytes of its body. */
@@ -64,7 +59,7 @@ it.each([
     await stalled(service, analyzeHead('chunked'), `5\r\n${BODY.slice(0, 5)}\r\n`),
     await stalled(service, analyzeHead(compressed.length, 'Content-Encoding: gzip\r\n')),
   ];
-  await stopping(service);
+  await service.beginStop();
   for (const client of clients) await client.receives(REFUSED);
   expect(await service.exit).toEqual(STOPPED);
   const refused = service.logs.filter(({ msg, status }) => msg === 'request' && status === 503);
@@ -76,8 +71,8 @@ it('gives up a body that stands still behind an answer, which is sent before', a
   const client = await new RawClient(service).connected();
   const head = `POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY.length}\r\n\r\n`;
   client.write(`${head}${BODY}${head}{`);
-  while ((await scrape(service)).value('libtorch_serve_queue_inputs') !== 1);
-  await stopping(service);
+  await untilQueued(service, 1);
+  await service.beginStop();
   await client.receives(REFUSED);
   expect(client.received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503']);
   expect(await service.exit).toEqual(STOPPED);
@@ -94,7 +89,7 @@ it('gives up calls of gRPC that stand still, whatever else their connections do'
   watch.stream.end();
   await watch.answered;
   const stop = keepMoving(() => session.session.destroyed || session.session.ping(() => {}));
-  await stopping(service);
+  await service.beginStop();
   for (const { status } of calls) expect(await status).toBe('14 The service is shutting down.');
   expect(await service.exit).toEqual(STOPPED);
   stop();
@@ -108,7 +103,7 @@ it('waits for bodies that move', async () => {
   const session = connect(service);
   const call = session.call(INFER);
   await session.read();
-  await stopping(service);
+  await service.beginStop();
   for (let sent = 0; sent < bytes.length; sent += 4) {
     client.write(bytes.toString('latin1', sent, sent + 4));
     if (sent < message.length) call.stream.write(message.subarray(sent, sent + 4));
@@ -137,11 +132,12 @@ it('ends with 0 though clients never stop to send, or to not take their answers'
   untaken.stream.end();
   await untaken.answered;
   expect((await post(service, '/analyze', { text: 'good' })).status).toBe(200);
+  await untilQueued(service, 0);
   const stop = keepMoving(() => {
     slow.write('1\r\n \r\n');
     if (!call.isOver) call.stream.write(Buffer.alloc(1));
   });
-  await stopping(service);
+  await service.beginStop();
   await slow.receives(REFUSED);
   expect(await call.status).toBe('14 The service is shutting down.');
   expect(await service.exit).toEqual(STOPPED);

@@ -15,7 +15,7 @@ export type Renewal =
   | { readonly keys: readonly KeyDigest[] }
   | { readonly certificate: Certificate };
 
-export type RenewalOutcome = 'renewed' | 'failed';
+type RenewalOutcome = 'renewed' | 'failed';
 
 /** Keys and certificate, as one event loop has them. */
 export class Credentials {
