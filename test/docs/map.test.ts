@@ -25,6 +25,12 @@ function write(folder: string, file: string, text: string): void {
   writeFileSync(path.join(folder, file), text);
 }
 
+/** The first folder inside of another one. */
+function firstFolder(files: readonly string[], parent: string): string {
+  const inside = files.find((file) => new RegExp(`^${parent}/[^/]+/`).test(file));
+  return inside?.match(new RegExp(`^${parent}/[^/]+`))?.[0] ?? `${parent}/none`;
+}
+
 /** What the check says of a repository, with its exit code. */
 function check(folder: string): readonly [code: number | null, said: string] {
   const { status, stderr } = spawnSync('node', [CHECK, folder], { encoding: 'utf8' });
@@ -43,28 +49,26 @@ it('is run by npm run check', () => {
 
 it('takes this checkout, and misses a folder that is added to it or removed', () => {
   const files = filesOfRepository().filter((file) => file !== 'ARCHITECTURE.md');
-  expect(check(checkout(files))).toEqual([0, '']);
-  for (const added of ['new/a', 'src/new/a.ts', 'native/backend/new/a.cc', 'test/new/a.ts']) {
-    const folder = path.posix.dirname(added);
-    expect(check(checkout([...files, added]))).toEqual([
+  const folder = checkout(files);
+  expect(check(folder)).toEqual([0, '']);
+  for (const added of ['new', 'src/new', 'native/backend/new', 'test/new']) {
+    write(folder, `${added}/a.txt`, '');
+    expect(check(folder)).toEqual([
       1,
-      `ARCHITECTURE.md: ${folder}/ exists; give it a line in the layout\n`,
+      `ARCHITECTURE.md: ${added}/ exists; give it a line in the layout\n`,
     ]);
+    rmSync(path.join(folder, added), { recursive: true });
   }
   for (const parent of ['src', 'native/backend', 'test']) {
-    const inside = files.find(
-      (file) =>
-        file.split('/').length > parent.split('/').length + 1 && file.startsWith(`${parent}/`),
-    );
-    const folder = inside
-      ?.split('/')
-      .slice(0, parent.split('/').length + 1)
-      .join('/');
-    const left = files.filter((file) => !file.startsWith(`${folder}/`));
-    expect(check(checkout(left))).toEqual([
+    const removed = firstFolder(files, parent);
+    rmSync(path.join(folder, removed), { recursive: true });
+    expect(check(folder)).toEqual([
       1,
-      `ARCHITECTURE.md: ${folder}/ does not exist; take its line out of the layout\n`,
+      `ARCHITECTURE.md: ${removed}/ does not exist; take its line out of the layout\n`,
     ]);
+    for (const file of files.filter((each) => each.startsWith(`${removed}/`))) {
+      write(folder, file, '');
+    }
   }
 });
 
