@@ -55,6 +55,18 @@ function stop(signal) {
   }
 }
 
+/** How often this process looks whether npm, which started it, has gone. */
+const LOOK_INTERVAL_MS = 500;
+
+// npm passes SIGINT and SIGTERM on, but nothing can be passed on by a process that is killed (SIGKILL, want
+// of memory). Only where npm started this: a shell may go and leave what it has started in the background.
+const { ppid } = process;
+if (process.env.npm_lifecycle_event !== undefined) {
+  setInterval(() => {
+    if (process.ppid !== ppid && stoppedAt === null) stop('SIGTERM');
+  }, LOOK_INTERVAL_MS).unref();
+}
+
 // SIGHUP, from a terminal that closes, no longer reaches the services by itself.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {

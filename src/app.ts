@@ -1,12 +1,18 @@
-import express, { type Express } from 'express';
+import express, { type Express, type Response } from 'express';
 import type { Logger } from 'pino';
+import { ServiceError } from './errors';
 import { openGate } from './http/access/gate';
 import type { ApiKeys } from './http/access/keys';
 import { isPublicPath } from './http/access/public-paths';
 import type { Connections } from './http/connections';
 import { type AdmissionLimits, type Listener, openFrontDoor } from './http/front-door';
 import type { InFlight } from './http/in-flight';
-import { answerErrors, type ErrorLimits, notFound } from './http/middleware/answer-errors';
+import {
+  answerError,
+  answerErrors,
+  type ErrorLimits,
+  notFound,
+} from './http/middleware/answer-errors';
 import { type BodyBounds, boundBodies } from './http/middleware/bound-bodies';
 import { readBytes, readJson } from './http/middleware/read-body';
 import { checkHeaders, trackRequest } from './http/middleware/track-request';
@@ -65,6 +71,8 @@ export interface AccessOptions {
 export interface App {
   readonly app: Express;
   readonly listener: Listener;
+  /** See `StalledRequests`. */
+  readonly giveUp: (response: Response) => void;
   readonly turns: Turns;
   readonly refusals: RefusalLog;
   readonly readiness: Readiness;
@@ -129,6 +137,10 @@ export function createApp(options: AppOptions): App {
     refusals,
     readiness,
     watchers,
+    giveUp: (response) => {
+      const error = new ServiceError('DRAINING', 'The service is shutting down.');
+      answerError(error, response, limits);
+    },
     listener: openFrontDoor({
       app,
       endpoints,

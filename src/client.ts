@@ -20,7 +20,7 @@ import type {
 
 export type { AllOptions, AllSource } from './client/all-options';
 export type { Outcome } from './client/ask-list';
-export { ResponseError } from './client/errors';
+export { NoAnswerError, ResponseError } from './client/errors';
 export type { RetryOptions } from './client/retry';
 export type {
   AnalyzeAnswer,

@@ -178,7 +178,7 @@ function readFlags(
     const value = inline ?? args[i + 1];
     const takesNext = inline === undefined && value !== undefined && !value.startsWith('--');
     if (takesNext) i++;
-    if (!(name in SETTINGS)) problems.push(`--${written}: unknown setting; see --help`);
+    if (!Object.hasOwn(SETTINGS, name)) problems.push(`--${written}: unknown setting; see --help`);
     else if (inline === undefined && !takesNext) problems.push(`${flagOf(name)}: needs a value`);
     else given.set(name, (value as string).trim());
   }

@@ -2,17 +2,17 @@
 // First: it works beside the imports that follow.
 import './native/open-early';
 
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Config, ConfigError, helpText, readCommand } from './config';
 import { coresGranted } from './cores';
 import { descriptorsGranted } from './descriptors';
-import { Credentials } from './http/access/credentials';
+import { CredentialFiles } from './http/access/credential-files';
 import { CredentialError } from './http/access/files';
 import { buildNative, installLibtorch, installWhatIsMissing } from './install';
 import { createLog, type Log } from './log';
 import { EventLoops } from './loops/event-loops';
 import { dtypeProblem, stopEngines } from './native/engine';
+import { packageVersion } from './package-version';
 import { readPages } from './read-pages';
 import { ListenError, Servers } from './servers';
 import { loadService, type Service } from './service';
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   };
   const command = readCommand(process.argv.slice(2), place);
   if (command.type === 'help') process.stdout.write(helpText());
-  else if (command.type === 'version') process.stdout.write(`${packageVersion()}\n`);
+  else if (command.type === 'version') process.stdout.write(`${packageVersion(PACKAGE_ROOT)}\n`);
   else if (command.type === 'build') process.exitCode = await buildNative();
   else if (command.type === 'install') process.exitCode = await installLibtorch();
   else {
@@ -81,13 +81,14 @@ async function run(config: Config): Promise<void> {
     return fail(problem, EXIT_USAGE);
   }
 
-  const credentials = await readCredentials(config, log);
-  if (!credentials) return log.end();
+  const credentialFiles = await readCredentials(config, log);
+  if (!credentialFiles) return log.end();
+  const { credentials } = credentialFiles;
 
-  const version = packageVersion();
-  const loops = new EventLoops(config, version);
-  credentials.onSignal = () => loops.reload();
-  const { gather } = loops;
+  const version = packageVersion(PACKAGE_ROOT);
+  const loops = new EventLoops(config, version, credentialFiles.values);
+  credentialFiles.onRenewal = (renewal) => loops.renew(renewal);
+  const { gather, connectionLimit } = loops;
   const loading = loadService({ config, version, gather }, log);
   // Beside the loading, which has threads of its own.
   const reading = readPages(config.service, log.logger);
@@ -100,7 +101,10 @@ async function run(config: Config): Promise<void> {
   if (loaded && !shutdown.isRequested) {
     const [service, pages] = loaded;
     const describeProblem = watchModel(config, { service, shutdown, log });
-    const parts = { service, pages, describeProblem, tracer, describeApi, credentials, gather };
+    const parts = {
+      ...{ service, pages, describeProblem, tracer, describeApi, credentials },
+      ...{ gather, connectionLimit },
+    };
     const servers = new Servers(config, parts, log);
     const address = await listen(servers);
     if (address) {
@@ -131,9 +135,9 @@ async function run(config: Config): Promise<void> {
 }
 
 /** Undefined when they cannot be read, and then the process is to end. */
-async function readCredentials({ access }: Config, log: Log): Promise<Credentials | undefined> {
+async function readCredentials({ access }: Config, log: Log): Promise<CredentialFiles | undefined> {
   try {
-    return await Credentials.read(access, log.logger);
+    return await CredentialFiles.read(access, log.logger);
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error;
     fail(error.message, EXIT_USAGE);
@@ -194,13 +198,6 @@ async function listen(servers: Servers): Promise<Awaited<ReturnType<Servers['lis
     fail(error.message, EXIT_FAILURE);
     return null;
   }
-}
-
-function packageVersion(): string {
-  const manifest: unknown = JSON.parse(
-    readFileSync(path.join(PACKAGE_ROOT, 'package.json'), 'utf8'),
-  );
-  return (manifest as { readonly version: string }).version;
 }
 
 /** One readable line on standard error, and an exit code for when the event loop ends. */

@@ -4,7 +4,9 @@ import type { Config } from './config';
 import type { GrpcServer } from './grpc/server';
 import type { Certificate } from './http/access/certificate';
 import type { Credentials } from './http/access/credentials';
+import { ConnectionLimit } from './http/connection-limit';
 import { Connections } from './http/connections';
+import { patienceOf } from './http/draining';
 import { InFlight } from './http/in-flight';
 import type { describeApi } from './http/openapi/document';
 import type { ServiceInfo } from './http/routes/info';
@@ -27,6 +29,8 @@ export interface Parts {
   readonly describeApi: typeof describeApi;
   readonly credentials: Credentials;
   readonly gather: Gather;
+  /** Of the HTTP port, for all event loops. */
+  readonly connectionLimit: ConnectionLimit;
 }
 
 /** A port that cannot be had; the message says which setting names it. */
@@ -52,11 +56,13 @@ export class Servers {
       },
       requestsInFlight: () => inFlight.size + (this.#grpc?.size ?? 0),
       connections: () => connections.size + grpcConnections.size,
+      credentials,
       gather: parts.gather,
     });
     const { ended } = metrics.connections;
-    const connections = new Connections(shareOf(config, config.maxConnections), ended);
-    const grpcConnections = new Connections(config.maxConnections, ended);
+    const connections = new Connections(parts.connectionLimit, ended);
+    const grpcLimit = new ConnectionLimit(config.maxConnections);
+    const grpcConnections = new Connections(grpcLimit, ended);
     const inFlight = new InFlight(connections, config.maxConnectionRequests);
     const app = createApp({
       ...describeApp(config, parts),
@@ -117,7 +123,9 @@ export class Servers {
 
   /** See `HttpServer.close`. */
   async close(): Promise<void> {
-    await Promise.all([this.#http.close(), this.#grpc?.close()]);
+    const { shutdownTimeoutMs, shutdownDelayMs } = this.#config;
+    const patienceMs = patienceOf(shutdownTimeoutMs - shutdownDelayMs);
+    await Promise.all([this.#http.close(patienceMs), this.#grpc?.close(patienceMs)]);
   }
 
   #renew(certificate: Certificate): void {

@@ -45,17 +45,29 @@ std::string text(const Napi::Object& from, const char* name) {
   return value.As<Napi::String>().Utf8Value();
 }
 
-double number(const Napi::Object& from, const char* name, double minimum) {
-  const Napi::Value value = from.Get(name);
+/// What JavaScript's numbers hold without gaps: no sum or product with a small one overflows.
+constexpr double kMostCount = 9'007'199'254'740'991;
+/// Threads, and those of a worker: their product is an int.
+constexpr double kMostThreads = 10'000;
+/// Thirty years: in nanoseconds, and added to the time that it is now, it still fits into 64 bits.
+constexpr double kMostMilliseconds = 1e12;
+
+struct Range {
+  double least, most;
+};
+
+/// An infinity is beyond every range, and NaN too.
+double number(const Napi::Value& value, const Range& range, const std::string& name) {
   const double given = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
-  if (!(given >= minimum)) {
-    fail(value, "a number of at least " + std::to_string(static_cast<int>(minimum)), name);
+  if (!(given >= range.least && given <= range.most)) {
+    const auto shown = [](double bound) { return std::to_string(static_cast<int64_t>(bound)); };
+    fail(value, "a number from " + shown(range.least) + " to " + shown(range.most), name);
   }
   return given;
 }
 
-size_t count(const Napi::Object& from, const char* name) {
-  return static_cast<size_t>(number(from, name, 1));
+size_t count(const Napi::Object& from, const char* name, double most = kMostCount) {
+  return static_cast<size_t>(number(from.Get(name), {.least = 1, .most = most}, name));
 }
 
 std::vector<std::string> texts(const Napi::Object& from, const char* name) {
@@ -81,16 +93,16 @@ std::vector<int64_t> counts(const Napi::Object& from, const char* name) {
   for (uint32_t i = 0; i < array.Length(); ++i) {
     const Napi::Value element = array.Get(i);
     const std::string place = name + ("[" + std::to_string(i) + "]");
-    const double given = element.IsNumber() ? element.As<Napi::Number>().DoubleValue() : NAN;
-    if (!(given >= 1)) fail(element, "a number of at least 1", place);
-    result.push_back(static_cast<int64_t>(given));
+    result.push_back(
+        static_cast<int64_t>(number(element, {.least = 1, .most = kMostCount}, place)));
   }
   return result;
 }
 
 std::optional<int64_t> optional_id(const Napi::Object& from, const char* name) {
-  if (from.Get(name).IsUndefined()) return std::nullopt;
-  return static_cast<int64_t>(number(from, name, 0));
+  const Napi::Value value = from.Get(name);
+  if (value.IsUndefined()) return std::nullopt;
+  return static_cast<int64_t>(number(value, {.least = 0, .most = kMostCount}, name));
 }
 
 backend::ModelConfig model_config(const Napi::Object& from) {
@@ -159,13 +171,13 @@ std::set<std::string> allowed_operators(const Napi::Object& options) {
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
   const Napi::Object given = object(options, "options");
   using Milliseconds = std::chrono::duration<double, std::milli>;
-  const auto milliseconds = [&](const char* name, double minimum) {
+  const auto milliseconds = [&](const char* name, double least) {
     return std::chrono::duration_cast<engine::Clock::duration>(
-        Milliseconds(number(given, name, minimum)));
+        Milliseconds(number(given.Get(name), {.least = least, .most = kMostMilliseconds}, name)));
   };
-  const size_t workers = count(given, "workers");
-  const size_t threads = count(given, "threadsPerWorker");
-  const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs"));
+  const size_t workers = count(given, "workers", kMostThreads);
+  const size_t threads = count(given, "threadsPerWorker", kMostThreads);
+  const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs", kMostMilliseconds));
   return {
       .source = source_argument(object(source, "source")),
       .compute = {.dtype = dtype_argument(given.Get("dtype")),

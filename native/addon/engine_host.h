@@ -68,6 +68,8 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   /// Refuse new work, finish what was accepted, free the model, then call back on the JS thread.
   /// Attached: finish what was accepted from here, leave the engine. JS thread, once.
   void close(CloseHandler on_closed);
+  /// Neither close() nor stop() was called. JS thread.
+  bool is_open() const { return connected_ && !on_closed_; }
 
   /// Drop what waits, end every thread or leave it behind, disconnect from JavaScript. JS thread;
   /// may be repeated.

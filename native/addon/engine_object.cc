@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <new>
+#include <utility>
 
 #include "completions.h"
 
@@ -55,6 +56,15 @@ void EnvironmentData::end_all() {
   hosts_.clear();
 }
 
+/// The host may be held by nobody else any more: it lives until its threads have ended.
+void EnvironmentData::close(const std::shared_ptr<EngineHost>& host,
+                            EngineHost::CloseHandler on_closed) {
+  host->close([this, weak = std::weak_ptr(host), on_closed = std::move(on_closed)](Napi::Env env) {
+    hosts_.erase(weak.lock());
+    on_closed(env);
+  });
+}
+
 Napi::Function EngineObject::define(Napi::Env env) {
   return DefineClass(env, "NativeEngine",
                      {
@@ -86,7 +96,7 @@ EngineObject::EngineObject(const Napi::CallbackInfo& info)
 }
 
 EngineObject::~EngineObject() {
-  if (host_) environment_->end(host_);
+  if (host_ && host_->is_open()) environment_->close(host_, [](Napi::Env) {});
 }
 
 Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
@@ -141,7 +151,7 @@ void EngineObject::drop(const Napi::CallbackInfo& /*info*/) { host_->drop(); }
 
 Napi::Value EngineObject::close(const Napi::CallbackInfo& info) {
   const auto deferred = Napi::Promise::Deferred::New(info.Env());
-  host_->close([deferred](Napi::Env env) { deferred.Resolve(env.Undefined()); });
+  environment_->close(host_, [deferred](Napi::Env env) { deferred.Resolve(env.Undefined()); });
   return deferred.Promise();
 }
 

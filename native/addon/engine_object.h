@@ -19,6 +19,8 @@ class EnvironmentData {
   /// stop() and forget. JS thread.
   void end(const std::shared_ptr<EngineHost>& host);
   void end_all();
+  /// close() and, once it is closed, forget. JS thread.
+  void close(const std::shared_ptr<EngineHost>& host, EngineHost::CloseHandler on_closed);
 
  private:
   std::set<std::shared_ptr<EngineHost>> hosts_;
@@ -31,6 +33,8 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   static Napi::Object create(Napi::Env env, const std::shared_ptr<EngineHost>& host);
 
   explicit EngineObject(const Napi::CallbackInfo& info);  ///< not for JavaScript: use load()
+  /// Collected as garbage: an engine that nobody has closed is closed now, as close() does it. What
+  /// was accepted is answered, and nothing is waited for here.
   ~EngineObject() override;
 
  private:

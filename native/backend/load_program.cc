@@ -31,6 +31,8 @@ std::shared_ptr<engine::Backend> load(const std::string& path, const ComputeOpti
     return serve(load_program(path, compute));
   } catch (const LoadError&) {
     throw;
+  } catch (const engine::RunTimeout&) {
+    throw LoadError(too_slow(std::filesystem::path(path).filename().string(), compute.run_limit));
   } catch (...) {
     throw LoadError(std::filesystem::path(path).filename().string() + ": " +
                     message_of_current_exception());

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -14,6 +14,15 @@ namespace engine {
 namespace {
 
 std::atomic<size_t> left_behind{0};
+
+/// Holds what it is given for ever, if it is not told otherwise: that takes no memory.
+union Kept {
+  explicit Kept(std::function<void()> given) : function(std::move(given)) {}
+  ~Kept() {}  // NOLINT(modernize-use-equals-default): a union's would be deleted
+  void let_go() { function.~function(); }
+
+  std::function<void()> function;
+};
 
 #if defined(__GLIBC__)
 void leave_at_once(int status, void* /*unused*/) {
@@ -31,17 +40,20 @@ void leave_behind(std::function<void()> wait_for_end) {
   // What was registered last is called first: before all that is there to be destroyed now.
   on_exit(leave_at_once, nullptr);
 #endif
-  auto* owned = new std::function<void()>(std::move(wait_for_end));
+  Kept kept(std::move(wait_for_end));
   try {
+    auto* const owned = new std::function<void()>(kept.function);
     std::thread([owned] {
       set_up_engine_thread("left behind", Priority::kEqual);
       (*owned)();
       delete owned;  // with what it holds, before exit() may take its usual way again
       --left_behind;
     }).detach();
-  } catch (const std::system_error&) {
-    // No thread can be had, so nobody waits: it stays where it is.
+  } catch (const std::exception&) {
+    // No thread can be had, or no memory for one, so nobody waits: it stays where it is.
+    return;
   }
+  kept.let_go();
 }
 
 }  // namespace engine

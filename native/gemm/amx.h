@@ -31,8 +31,9 @@ struct alignas(64) TileConfiguration {
 /// How the tiles are used here: the sums of 32 rows and 32 columns, and the factors of one step.
 enum TileUse : uint8_t { kSums = 0, kFirstRows = 4, kLastRows = 5, kLeft = 6, kRight = 7 };
 
-/// Makes the tiles usable on this thread, until end_tiles(). Of fewer than 16 rows no others are
-/// read, multiplied or written.
+/// Makes the tiles usable on this thread, until end_tiles(), for products of `rows` rows, at least
+/// 1: the processor raises an exception for a tile of bytes without rows. Of fewer than 16 rows no
+/// others are read, multiplied or written.
 inline void begin_tiles(int64_t rows) {
   TileConfiguration configuration{};
   configuration.palette = 1;

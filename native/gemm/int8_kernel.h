@@ -23,6 +23,10 @@ constexpr int kMostValue = 127;
 constexpr int kMostWeight = 127;
 constexpr int kMostInLane = INT16_MAX / kMostValue;
 
+/// Of values and of weights: the smallest float32 with all of its bits. What is below has no finite
+/// inverse, or rounds so much that a quotient would not fit into 8 bits.
+constexpr float kLeastScale = 0x1p-126F;
+
 /// One tile: c[rows, panel_width] = x[rows, inputs] × panel[inputs, panel_width] + bias, where
 /// panel stands for [inputs / 4, panel_width, 4].
 struct Int8Tile {

@@ -103,8 +103,10 @@ RowScale quantize_row(const float* from, uint8_t* to, int64_t count) {
     highest = from[k] > highest ? from[k] : highest;
     not_finite += from[k] * 0.0F;
   }
-  const float scale = (highest - lowest) / kMostValue + not_finite;
-  const float inverse = scale > 0 ? 1 / scale : 0;
+  // Of a range so small that its inverse were infinite, or 0, fewer than 128 steps are used.
+  const float step = (highest - lowest) / kMostValue;
+  const float scale = (step > kLeastScale ? step : kLeastScale) + not_finite;
+  const float inverse = scale > 0 ? 1 / scale : 0;  // 0 of NaN
   // Rounded by adding a half and cutting off the rest: nothing here is negative.
   // NOLINTNEXTLINE(bugprone-incorrect-roundings)
   const int32_t zero_point = scale > 0 ? static_cast<int32_t>(-lowest * inverse + 0.5F) : 0;

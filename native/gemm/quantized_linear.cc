@@ -23,22 +23,25 @@ const Choice<Int8Kernel>& chosen() {
   return choice;
 }
 
-/// With which no weight is too large, nor are those together that meet in a lane of 16 bits.
+/// With which no weight is too large, nor are those together that meet in a lane of 16 bits. NaN
+/// where a weight is not finite.
 float scale_of(const float* weights, int64_t inputs) {
-  float most = 0;
+  float most = kLeastScale * kMostWeight;
   float most_in_lane = 0;
+  float not_finite = 0;
   for (int64_t first = 0; first < inputs; first += kInputsTogether) {
     float lanes[kLanesOfGroup] = {};
     for (int64_t k = first; k < std::min(first + kInputsTogether, inputs); ++k) {
       const float size = std::abs(weights[k]);
       most = std::max(most, size);
+      not_finite += size * 0;
       lanes[k % kGroup * kLanesOfGroup / kGroup] += size;
     }
     most_in_lane = std::max({most_in_lane, lanes[0], lanes[1]});
   }
   // Rounding adds a half at most to each.
   constexpr int kRounding = kInputsTogether / kLanesOfGroup / 2;
-  return std::max(most / kMostWeight, most_in_lane / (kMostInLane - kRounding));
+  return std::max(most / kMostWeight, most_in_lane / (kMostInLane - kRounding)) + not_finite;
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ void for_each_tile_of_panel(const Product& product, int64_t panel, int64_t row, 
 /// Calls compute(TilePlace) for each tile: blocks of rows outside, panels between, tiles inside.
 template <class Compute>
 void for_each_tile(const Product& product, const Compute& compute) {
-  if (product.outputs == 0) return;
+  if (product.rows == 0 || product.outputs == 0) return;
   const int64_t tile_bytes = std::max<int64_t>(1, product.row_bytes * product.tile_rows);
   const int64_t most_tiles = std::max<int64_t>(1, product.block_bytes / tile_bytes);
   const int64_t tiles = ceil_divide(product.rows, product.tile_rows);
@@ -127,9 +127,11 @@ void for_each_tile(const Product& product, const Compute& compute) {
   }
 }
 
-/// The same between what a kernel needs before and after its tiles on this thread.
+/// The same between what a kernel needs before and after its tiles on this thread: nothing where
+/// there are no tiles. (AMX refuses to be made ready for tiles of no rows: the process would end.)
 template <class Kernel, class Compute>
 void for_each_tile(const Kernel& kernel, const Product& product, const Compute& compute) {
+  if (product.rows == 0 || product.outputs == 0) return;
   if (kernel.begin != nullptr) kernel.begin(product.rows);
   for_each_tile(product, compute);
   if (kernel.end != nullptr) kernel.end();

@@ -92,6 +92,31 @@ TEST_F(CheckpointTest, ReadsEveryStoredTypeAsFloat32) {
   weights.require_all_used();
 }
 
+/// The header may have any length, and what follows it lies in the file one behind the other.
+TEST_F(CheckpointTest, TensorsLieAtMultiplesOfTheirSize) {
+  const std::string header = R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
+                             R"("b":{"dtype":"F32","shape":[2],"data_offsets":[3,11]},)"
+                             R"("c":{"dtype":"F64","shape":[1,1],"data_offsets":[11,19]},)"
+                             R"("d":{"dtype":"F64","shape":[0,2],"data_offsets":[19,19]}})";
+  const std::string data("\1\2\3\0\0\x80\x3f\0\0\0\xc0\0\0\0\0\0\0\xf8\x3f", 19);
+  for (size_t spaces = 0; spaces < 8; ++spaces) {
+    const std::string path = write("model.safetensors", header + std::string(spaces, ' '), data);
+    const Checkpoint checkpoint = Checkpoint::open({path});
+    for (const auto& [name, entry] : checkpoint.entries()) {
+      const auto address = reinterpret_cast<uintptr_t>(entry.tensor.const_data_ptr());
+      if (entry.tensor.numel() > 0) {
+        EXPECT_EQ(address % entry.tensor.element_size(), 0U) << name << " after " << spaces;
+      }
+    }
+    const at::Tensor& b = checkpoint.entries().at("b").tensor;
+    EXPECT_EQ(b.const_data_ptr<float>()[0], 1.0F);
+    EXPECT_EQ(b.const_data_ptr<float>()[1], -2.0F);
+    EXPECT_EQ(checkpoint.entries().at("c").tensor.sizes(), (at::IntArrayRef{1, 1}));
+    EXPECT_EQ(checkpoint.entries().at("c").tensor.const_data_ptr<double>()[0], 1.5);
+    EXPECT_EQ(checkpoint.entries().at("d").tensor.sizes(), (at::IntArrayRef{0, 2}));
+  }
+}
+
 TEST_F(CheckpointTest, OutlivesItsTensors) {
   at::Tensor stored;
   {

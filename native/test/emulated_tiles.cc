@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 
@@ -115,16 +116,39 @@ uint8_t* place_of(const Instruction& given, int64_t step) {
   return reinterpret_cast<uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-void configure(const Instruction& given) {
-  const uint8_t* const from = place_of(given, 1);
-  state = State{};
-  state.palette = from[0];
+/// LDTILECFG's operand. False: the processor would refuse it. Refused, too, is the row at which an
+/// instruction goes on that was interrupted: processors write it, programs do not.
+/// Source: Intel, Software Developer's Manual, LDTILECFG.
+bool read_configuration(const uint8_t* from, State& to) {
+  constexpr int kBytesAt = 16, kRowsAt = 48, kEnd = 64;
+  const auto is_zero = [&](int first, int end) {
+    return std::all_of(from + first, from + end, [](uint8_t byte) { return byte == 0; });
+  };
+  to.palette = from[0];
+  if (to.palette == 0) return true;  // all else is ignored
+  if (to.palette != 1 || !is_zero(1, kBytesAt)) return false;
+  if (!is_zero(kBytesAt + 2 * kTiles, kRowsAt) || !is_zero(kRowsAt + kTiles, kEnd)) return false;
   for (int tile = 0; tile < kTiles; ++tile) {
     uint16_t bytes;
-    std::memcpy(&bytes, from + 16 + sizeof bytes * static_cast<size_t>(tile), sizeof bytes);
-    state.row_bytes[tile] = bytes;
-    state.rows[tile] = from[48 + tile];
+    std::memcpy(&bytes, from + kBytesAt + sizeof bytes * static_cast<size_t>(tile), sizeof bytes);
+    to.row_bytes[tile] = bytes;
+    to.rows[tile] = from[kRowsAt + tile];
+    if (bytes > kRowBytes || to.rows[tile] > kRows) return false;
+    if ((bytes == 0) != (to.rows[tile] == 0)) return false;
   }
+  return true;
+}
+
+/// What a processor does with a configuration that it refuses (#GP).
+void raise_protection_fault() {
+  signal(SIGSEGV, SIG_DFL);
+  raise(SIGSEGV);
+}
+
+void configure(const Instruction& given) {
+  State next;
+  if (!read_configuration(place_of(given, 1), next)) return raise_protection_fault();
+  state = next.palette == 0 ? State{} : next;
 }
 
 /// TILELOADD, TILESTORED: the index is what lies between rows.
@@ -185,16 +209,24 @@ void multiply_int8(Tile& sums, const Tile& a, const Tile& b, const Instruction& 
   }
 }
 
-/// As the processor would refuse: tiles that are used without a configuration, or that do not fit.
+/// One of the eight that the configuration gives a size. (Palette 0 gives none.)
+bool is_usable(int tile) { return tile < kTiles && state.rows[tile] > 0; }
+
+/// The factors of a product: else it is an illegal instruction, as that of a tile that is not
+/// usable. Source: Intel, Software Developer's Manual, Intel AMX Instruction Exception Classes.
 bool fits(const Instruction& given) {
-  return state.palette == 1 && given.vvvv < kTiles && given.reg != given.rm &&
-         given.reg != given.vvvv && given.rm != given.vvvv &&
-         state.rows[given.reg] == state.rows[given.rm] &&
-         state.row_bytes[given.rm] == 4 * state.rows[given.vvvv] &&
-         state.row_bytes[given.reg] == state.row_bytes[given.vvvv];
+  const int sums = given.reg, a = given.rm, b = given.vvvv;
+  if (!is_usable(sums) || !is_usable(a) || !is_usable(b)) return false;
+  const auto is_of_whole_numbers = [](int tile) { return state.row_bytes[tile] % 4 == 0; };
+  return sums != a && sums != b && a != b && state.rows[sums] == state.rows[a] &&
+         state.row_bytes[a] == 4 * state.rows[b] && state.row_bytes[sums] == state.row_bytes[b] &&
+         is_of_whole_numbers(sums) && is_of_whole_numbers(a) && is_of_whole_numbers(b);
 }
 
 enum Prefix : uint8_t { kNoPrefix, k66, kF3, kF2 };
+
+/// What ModRM's last bits say where a SIB byte follows: an index is there.
+constexpr int kSib = 4;
 
 bool carry_out(const Instruction& given) {
   constexpr uint8_t kConfigure = 0x49, kMove = 0x4b, kBFloat16 = 0x5c, kInt8 = 0x5e;
@@ -206,15 +238,17 @@ bool carry_out(const Instruction& given) {
     }
     return true;
   }
-  if (state.palette != 1) return false;
+  if (!is_usable(given.reg)) return false;
   Tile& to = state.tiles[given.reg];
-  if (given.opcode == kConfigure && given.prefix == kF2) {
+  if (given.opcode == kConfigure && given.prefix == kF2 && !given.has_memory) {
     to = Tile{};  // TILEZERO
     return true;
   }
-  if (given.opcode == kMove && given.prefix == kF2) return load(given), true;
-  if (given.opcode == kMove && given.prefix == kF3) return store(given), true;
-  if (!fits(given)) return false;
+  if (given.opcode == kMove && given.has_memory && given.rm == kSib && given.vvvv == 0) {
+    if (given.prefix == kF2) return load(given), true;
+    return given.prefix == kF3 && (store(given), true);
+  }
+  if (given.has_memory || !fits(given)) return false;
   const Tile &a = state.tiles[given.rm], &b = state.tiles[given.vvvv];
   if (given.opcode == kBFloat16 && given.prefix == kF3) {
     return multiply_bfloat16(to, a, b, given), true;

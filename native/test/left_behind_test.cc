@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 #include <future>
+#include <memory>
 #include <thread>
+#include <utility>
+
+#include "injected_faults.h"
 
 namespace engine::test {
 namespace {
@@ -41,6 +46,31 @@ TEST(LeftBehindDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
         std::exit(7);
       },
       testing::ExitedWithCode(99), "");
+}
+
+/// Each allocation fails in turn, and the thread. What is held would be destroyed under a thread
+/// that still uses it.
+TEST(LeftBehindDeathTest, WhatNobodyCanWaitForStays) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        constexpr size_t kMostAllocations = 20;
+        for (size_t place = 0; place <= kMostAllocations; ++place) {
+          if (place == 0 && !faults::kThreadsCanFail) continue;
+          std::promise<void> never;
+          auto held = std::make_shared<std::shared_future<void>>(never.get_future().share());
+          const std::weak_ptr<std::shared_future<void>> watched = held;
+          std::function<void()> wait([held = std::move(held)] { held->wait(); });
+          faults::fail_thread(place == 0 ? 1 : 0);
+          faults::fail_allocation(place);
+          leave_behind(std::move(wait));
+          faults::fail_allocation(0);
+          faults::fail_thread(0);
+          if (watched.expired()) std::_Exit(1);
+        }
+        std::_Exit(7);
+      },
+      testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

@@ -72,6 +72,22 @@ TEST(PackedLayerTest, ARowHasTheSameBitsInAnyCompany) {
   }
 }
 
+/// As of x[mask] where nothing is wanted.
+TEST(PackedLayerTest, NoRowsBecomeNoRows) {
+  const c10::InferenceMode inference_mode;
+  const at::Tensor weight = at::randn({kOutputs, kInputs});
+  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16x3, Dtype::kBFloat16, Dtype::kInt8}) {
+    PackedLayers layers(dtype);
+    const auto layer = layers.pack("aten::linear", std::vector<c10::IValue>{kInput, weight, {}});
+    for (const auto activation : {gemm::Activation::kNone, gemm::Activation::kGelu}) {
+      EXPECT_EQ((*layer)(at::randn({0, kInputs}), activation).sizes(),
+                (at::IntArrayRef{0, kOutputs}));
+      EXPECT_EQ((*layer)(at::randn({2, 0, kInputs}), activation).sizes(),
+                (at::IntArrayRef{2, 0, kOutputs}));
+    }
+  }
+}
+
 TEST(PackedLayerTest, LeavesToLibTorchWhatItDoesNotTake) {
   const c10::InferenceMode inference_mode;
   const at::Tensor weight = at::randn({kOutputs, kInputs}), transposed = weight.t();

@@ -193,6 +193,66 @@ TEST_P(QuantizedLinearTest, WhatIsNoNumberStaysNone) {
   }
 }
 
+/// Down to the smallest number that there is: 0 and the largest value are met, whatever the scale.
+TEST_P(QuantizedLinearTest, RowsOfATinyRangeAreRoundedToWhatFloatsHold) {
+  constexpr float kLeast = 0x1p-126F, kSmallest = 0x1p-149F;
+  std::vector<float> weight(40, 0);
+  weight[3] = weight[39] = 0x1p60F;
+  const QuantizedLinear linear(*GetParam(), weight.data(), nullptr, 1, 40);
+  for (const float size : {kSmallest, 100 * kSmallest, 0x1p-130F, kLeast, 100 * kLeast,
+                           127 * kLeast, 128 * kLeast, 0x1p-100F}) {
+    for (const float sign : {1.0F, -1.0F}) {
+      SCOPED_TRACE(sign * size);
+      std::vector<float> x(40, 0);
+      x[3] = x[39] = sign * size;
+      const QuantizedRows rows(*GetParam(), x.data(), 1, 40, 40);
+      const float scale = rows.scales(0)->scale;
+      EXPECT_GE(scale, kLeast);
+      EXPECT_LE(scale, std::max(kLeast, 1.01F * size / 127));
+      EXPECT_GE(rows.scales(0)->zero_point, 0);
+      EXPECT_LE(rows.scales(0)->zero_point, 127);
+      float y = 0;
+      linear.multiply(rows, &y, 1, Activation::kNone, 0, 1);
+      // Each value is off by half a step at most, and by nothing where the steps are its own.
+      EXPECT_NEAR(y / 0x1p60F, sign * 2 * size, 2 * scale);
+    }
+  }
+}
+
+/// Weights, too: each is at most 127 steps, or its 8 bits would hold another number.
+TEST_P(QuantizedLinearTest, TinyWeightsAreRoundedToWhatFloatsHold) {
+  const std::vector<float> x(16, 127);  // each 127 steps of 1
+  const QuantizedRows rows(*GetParam(), x.data(), 1, 16, 16);
+  for (const float size : {0x1p-149F, 190 * 0x1p-149F, 0x1p-130F, 0x1p-126F, 0x1p-120F}) {
+    for (const float sign : {1.0F, -1.0F}) {
+      SCOPED_TRACE(sign * size);
+      std::vector<float> weight(16, 0);
+      weight[5] = sign * size;
+      const QuantizedLinear linear(*GetParam(), weight.data(), nullptr, 1, 16);
+      float y = 0;
+      linear.multiply(rows, &y, 1, Activation::kNone, 0, 1);
+      EXPECT_LE(std::abs(y / 127 - sign * size), std::min(size, 0x1p-127F));
+    }
+  }
+}
+
+/// Of one output: the others are what they are.
+TEST_P(QuantizedLinearTest, AWeightThatIsNoNumberMakesItsOutputNone) {
+  const std::vector<float> x(20, 1);
+  const QuantizedRows rows(*GetParam(), x.data(), 1, 20, 20);
+  for (const float odd :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    std::vector<float> weight(40, 1);
+    weight[7] = odd;
+    const QuantizedLinear linear(*GetParam(), weight.data(), nullptr, 2, 20);
+    float y[2];
+    linear.multiply(rows, y, 2, Activation::kNone, 0, 2);
+    EXPECT_FALSE(std::isfinite(y[0]));
+    EXPECT_NEAR(y[1], 20, 0.2);  // 8 bits
+  }
+}
+
 TEST_P(QuantizedLinearTest, ZerosStayZero) {
   const std::vector<float> zeros(64);
   const float bias[] = {0.5F, -2};

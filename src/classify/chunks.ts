@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { RunError } from './errors';
 import type { Input } from './inputs/expand';
 import { openInput, type Reading } from './inputs/open';
+import type { Overrun } from './journal';
 import { isBad, type Row } from './rows';
 import type { Answer, Task } from './task';
 
@@ -25,6 +26,8 @@ export interface Item {
   answer: Answer | null;
   /** Why there is no answer; null: there is no reason yet. */
   problem: string | null;
+  /** The model ran for too long on a batch that it was in, in a process that was ended. */
+  readonly hasOverrun: boolean;
 }
 
 /** Rows that run together, in the order of their lengths, and are written together, in their own. */
@@ -47,6 +50,8 @@ export interface Source {
   readonly inputs: readonly Input[];
   readonly reading: Reading;
   readonly task: Task;
+  /** Of processes that were ended. */
+  readonly overruns: readonly Overrun[];
 }
 
 /** @throws RunError: an input cannot be read, or has changed */
@@ -74,6 +79,7 @@ interface ReadItem {
 
 async function* readItems(source: Source, from: Position): AsyncGenerator<ReadItem> {
   const { inputs, reading, task } = source;
+  const overruns = byRow(source.overruns);
   const bytes = inputs.reduce((sum, { size }) => sum + size, 0);
   let bytesBefore = 0;
   for (const [file, input] of inputs.entries()) {
@@ -84,15 +90,14 @@ async function* readItems(source: Source, from: Position): AsyncGenerator<ReadIt
         const read = reader.fractionRead();
         return read === null ? null : (bytesBefore + read * input.size) / Math.max(1, bytes);
       };
-      let rows = 0;
+      let rows = skipped;
       try {
-        for await (const batch of reader.rows()) {
+        for await (const batch of reader.rows(skipped)) {
           for (const read of batch) {
             rows++;
-            if (rows <= skipped) continue;
             const item = isBad(read)
               ? { ...empty(file, read.line), problem: read.problem }
-              : toItem(read, file, task);
+              : withOverruns(toItem(read, file, task), overruns);
             const rowSize = isBad(read) ? 0 : read.size;
             yield { item, rowSize, position: { input: file, rows }, fraction };
           }
@@ -107,13 +112,30 @@ async function* readItems(source: Source, from: Position): AsyncGenerator<ReadIt
 }
 
 function empty(file: number, line: number | null): Item {
-  return { file, line, row: null, input: null, answer: null, problem: null };
+  return { file, line, row: null, input: null, answer: null, problem: null, hasOverrun: false };
 }
 
 function toItem(row: Row, file: number, task: Task): Item {
   const taken = task.take(row);
   const item = { ...empty(file, row.line), row };
   return 'problem' in taken ? { ...item, problem: taken.problem } : { ...item, input: taken.input };
+}
+
+type Place = Pick<Overrun, 'file' | 'line'>;
+
+const keyOf = ({ file, line }: Place): string => `${file}:${line}`;
+
+function byRow(overruns: readonly Overrun[]): ReadonlyMap<string, readonly Overrun[]> {
+  const rows = new Map<string, Overrun[]>();
+  for (const one of overruns) rows.set(keyOf(one), [...(rows.get(keyOf(one)) ?? []), one]);
+  return rows;
+}
+
+/** The second time it was alone, so it has its reason. */
+function withOverruns(item: Item, overruns: ReadonlyMap<string, readonly Overrun[]>): Item {
+  const [first, second] = overruns.get(keyOf(item)) ?? [];
+  if (!first) return item;
+  return { ...item, hasOverrun: true, problem: second?.reason ?? item.problem };
 }
 
 function requireSame({ path, name, size, modified }: Input): void {

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { ConfigError, readCommand } from '../config';
 import { ModelSettingsError } from '../eeg/model-settings';
 import { dtypeProblem, EngineError } from '../native/engine';
+import { packageVersion } from '../package-version';
 import { ModelDirectoryError } from '../sentiment/model-directory';
 import type { Place } from '../settings';
 import { RunError, StuckError, UsageError } from './errors';
@@ -54,7 +55,8 @@ async function run({ options, settings }: CommandLine, place: Place): Promise<nu
   config.warnings.forEach(say);
   const progress = new ProgressDisplay();
   try {
-    const summary = await classifyFiles(config, options, { progress, warn: say });
+    const version = packageVersion(place.packageRoot);
+    const summary = await classifyFiles(config, options, { progress, warn: say }, version);
     progress.stop();
     process.stderr.write(describeSummary(summary));
     await forgetRun(options);

@@ -1,34 +1,52 @@
-import { readdirSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config';
 import { settingsPath } from '../eeg/model-settings';
+import { readModelDirectory } from '../sentiment/model-directory';
 import { UsageError } from './errors';
+import { PIPE } from './formats';
 import type { Input } from './inputs/expand';
 import type { Header } from './journal';
 import type { Layout } from './layout';
 import type { Options } from './options';
 
-/** What the bytes of the output depend on. */
-export function identityOf(
-  config: Config,
-  options: Options,
-  inputs: readonly Input[],
-): Omit<Header, 'columns'> {
+/** What a run has in common with one that goes on with it. */
+export type Identity = Omit<Header, 'columns'>;
+
+const BLOCK_BYTES = 1024 * 1024;
+
+export interface Identified {
+  readonly config: Config;
+  readonly options: Options;
+  readonly inputs: readonly Input[];
+  /** Of this package. */
+  readonly version: string;
+}
+
+/**
+ * What the bytes of the output depend on. Files of the model are read as a whole, for their hashes.
+ *
+ * @throws ModelDirectoryError
+ */
+export async function identityOf({ config, options, inputs, version }: Identified) {
   const { inputs: _written, resume, overwrite, summary, ...rest } = options;
   const { dtype } = config.scheduling;
   return {
-    version: 1,
+    version,
     options: { ...rest, ...(options.service === 'sentiment' && { dtype }) },
-    model: describeModel(config),
+    // What goes into a pipe cannot be continued.
+    model: options.output === PIPE ? [] : await hashesOf(filesOf(config)),
     inputs: inputs.map(({ path: place, size, modified }) => ({
-      path: place ?? '-',
+      path: place ?? PIPE,
       size,
       modified,
     })),
-  };
+  } satisfies Identity;
 }
 
-export function headerOf(identity: Omit<Header, 'columns'>, layout: Layout): Header {
+export function headerOf(identity: Identity, layout: Layout): Header {
   return { ...identity, columns: layout.kept && [...layout.kept] };
 }
 
@@ -36,10 +54,7 @@ export function headerOf(identity: Omit<Header, 'columns'>, layout: Layout): Hea
  * @param before what the run that was ended began with
  * @throws UsageError that names what has changed since
  */
-export function requireSameRun(
-  before: Omit<Header, 'columns'>,
-  now: Omit<Header, 'columns'>,
-): void {
+export function requireSameRun(before: Identity, now: Identity): void {
   const fail = (problem: string): never => {
     throw new UsageError(`--resume: ${problem}: --overwrite begins anew`);
   };
@@ -60,28 +75,27 @@ export function requireSameRun(
   if (added) fail(`${added.path}: was no input of the run`);
 }
 
+/** The name of a file that is another one, missing or new; null: there is none. */
 function changedOf(before: Header['model'], now: Header['model']): string | null {
   const all = new Set([...before, ...now].map(({ name }) => name));
-  const find = (files: Header['model'], name: string): string =>
-    JSON.stringify(files.find((file) => file.name === name) ?? null);
+  const find = (files: Header['model'], name: string): string | undefined =>
+    files.find((file) => file.name === name)?.sha256;
   return [...all].find((name) => find(before, name) !== find(now, name)) ?? null;
 }
 
-function describeModel({ service, sentimentModelDir, eegModelPath }: Config): Header['model'] {
-  const files =
-    service === 'eeg' ? [eegModelPath, settingsPath(eegModelPath)] : filesOf(sentimentModelDir);
-  return files.flatMap((name) => {
-    const stat = statSync(name, { bigint: true, throwIfNoEntry: false });
-    if (!stat?.isFile()) return [];
-    return { name, size: Number(stat.size), modified: String(stat.mtimeNs) };
-  });
+/** That the model is loaded from. */
+function filesOf({ service, sentimentModelDir, eegModelPath }: Config): readonly string[] {
+  if (service === 'sentiment') return readModelDirectory(sentimentModelDir).files;
+  // One that is not there is told of by who loads the model.
+  return [eegModelPath, settingsPath(eegModelPath)].filter((file) => existsSync(file));
 }
 
-/** A folder that cannot be read is told of by who loads the model. */
-function filesOf(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).map((name) => path.join(folder, name));
-  } catch {
-    return [];
-  }
+function hashesOf(files: readonly string[]): Promise<Header['model']> {
+  return Promise.all(
+    files.map(async (file) => {
+      const hash = createHash('sha256');
+      await pipeline(createReadStream(file, { highWaterMark: BLOCK_BYTES }), hash);
+      return { name: path.basename(file), sha256: hash.digest('hex') };
+    }),
+  );
 }

@@ -1,16 +1,18 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Position } from './chunks';
-import { RunError } from './errors';
+import { RunError, UsageError } from './errors';
 import { COLUMN_TYPES } from './layout';
 import type { Tally } from './tally';
+import { writeAt } from './write-at';
 
 /** What a run must have in common with the one that it goes on with. */
 const headerSchema = z.object({
-  version: z.literal(1),
+  /** Of this package. */
+  version: z.string(),
   options: z.record(z.string(), z.unknown()),
-  /** Files of the model. */
-  model: z.array(z.object({ name: z.string(), size: z.number(), modified: z.string() })),
+  /** Files that the model is loaded from. */
+  model: z.array(z.object({ name: z.string(), sha256: z.string() })),
   inputs: z.array(z.object({ path: z.string(), size: z.number(), modified: z.string() })),
   columns: z.array(z.object({ name: z.string(), type: z.enum(COLUMN_TYPES) })).nullable(),
 });
@@ -32,6 +34,18 @@ const checkpointSchema = z.object({
   finished: z.boolean(),
 });
 
+const overrunSchema = z.object({
+  /** Index of the input. */
+  file: z.number(),
+  line: z.number().nullable(),
+  reason: z.string(),
+});
+
+/** A row on which the model ran for too long: among others the first time, alone the second. */
+export type Overrun = z.output<typeof overrunSchema>;
+
+const noteSchema = z.object({ overrun: overrunSchema });
+
 /** Up to where all is on the disk. */
 export type Checkpoint = Position &
   Tally & {
@@ -48,12 +62,19 @@ export interface ReadJournal {
   readonly last: Checkpoint | null;
   /** Of all checkpoints, in order. */
   readonly states: readonly string[];
+  /** In the order in which they happened. */
+  readonly overruns: readonly Overrun[];
   /** Up to the end of the last whole line. */
   readonly bytes: number;
 }
 
-/** null: not even its first line is whole. */
-export function readJournal(content: Buffer): ReadJournal | null {
+/**
+ * null: not even its first line is whole.
+ *
+ * @param version of this package
+ * @throws UsageError where another version wrote it
+ */
+export function readJournal(content: Buffer, version: string): ReadJournal | null {
   const lines: unknown[] = [];
   let bytes = 0;
   for (let end = content.indexOf(10); end >= 0; end = content.indexOf(10, bytes)) {
@@ -64,18 +85,37 @@ export function readJournal(content: Buffer): ReadJournal | null {
     }
     bytes = end + 1;
   }
-  const header = headerSchema.safeParse(lines[0]);
-  if (!header.success) return null;
-  const checkpoints = z.array(checkpointSchema).parse(lines.slice(1));
+  if (lines.length === 0) return null;
+  requireVersion(lines[0], version);
+  const header = headerSchema.parse(lines[0]);
+  const overruns: Overrun[] = [];
+  const checkpoints: Checkpoint[] = [];
+  for (const line of lines.slice(1)) {
+    const note = noteSchema.safeParse(line);
+    if (note.success) overruns.push(note.data.overrun);
+    else checkpoints.push(checkpointSchema.parse(line));
+  }
   const states = checkpoints.flatMap(({ state }) => (state === null ? [] : [state]));
-  return { header: header.data, last: checkpoints.at(-1) ?? null, states, bytes };
+  return { header, last: checkpoints.at(-1) ?? null, states, overruns, bytes };
 }
 
-/** One line for the run, then one for each checkpoint; each is on the disk before the next begins. */
+/** Another version may compute other answers, and keep its journal otherwise. */
+function requireVersion(header: unknown, version: string): void {
+  const { data } = z.object({ version: z.string() }).safeParse(header);
+  if (data?.version === version) return;
+  const other = data ? `version ${data.version}` : 'another version';
+  throw new UsageError(
+    `--resume: the run began with ${other} of libtorch-serve, not ${version}: --overwrite begins anew`,
+  );
+}
+
+/** One line for the run, then one for each checkpoint or overrun; each is on the disk before the next begins. */
 export class Journal {
   readonly #file: FileHandle;
   readonly #path: string;
   #bytes: number;
+  /** The last line; once one cannot be written, no other one is. */
+  #last: Promise<void> = Promise.resolve();
 
   private constructor(file: FileHandle, path: string, bytes: number) {
     this.#file = file;
@@ -100,18 +140,26 @@ export class Journal {
     return this.#append(checkpoint);
   }
 
+  note(overrun: Overrun): Promise<void> {
+    return this.#append({ overrun });
+  }
+
   close(): Promise<void> {
     return this.#file.close();
   }
 
-  async #append(entry: unknown): Promise<void> {
+  #append(entry: unknown): Promise<void> {
+    this.#last = this.#last.then(() => this.#write(entry));
+    return this.#last;
+  }
+
+  async #write(entry: unknown): Promise<void> {
     const line = Buffer.from(`${JSON.stringify(entry)}\n`);
     const { size } = await this.#file.stat();
     if (size !== this.#bytes) {
       throw new RunError(`${this.#path}: another process writes it, too: let one of them run`);
     }
-    await this.#file.write(line, 0, line.length, this.#bytes);
+    await writeAt(this.#file, this.#path, line, this.#bytes);
     this.#bytes += line.length;
-    await this.#file.datasync();
   }
 }

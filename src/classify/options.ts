@@ -1,3 +1,5 @@
+import { parseArgs } from 'node:util';
+import { SETTINGS } from '../settings';
 import { UsageError } from './errors';
 import { FLAGS, type FlagName } from './flags';
 import {
@@ -95,28 +97,55 @@ export function readOptions(args: readonly string[]): CommandLine {
 }
 
 function split(args: readonly string[]) {
+  const { tokens, positionals } = parsed(args);
   const values = new Map<FlagName, string>();
-  const words: string[] = [];
   const settings: string[] = [];
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i] as string;
-    const [, written, inline] = /^--?([^=-][^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
-    if (written === undefined) {
-      words.push(arg);
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value = '' } = token;
+    if (!isOwn(name)) {
+      settings.push(`${rawName}=${value}`);
       continue;
     }
-    const name = written === 'o' ? 'output' : written;
-    const isOwn = name in FLAGS;
-    const takesValue = !isOwn || 'value' in FLAGS[name as FlagName];
-    const next = inline ?? (takesValue ? args[++i] : '');
-    const isMissing = inline === undefined && takesValue && next?.startsWith('--');
-    if (next === undefined || isMissing) throw new UsageError(`--${name}: needs a value`);
-    if (!takesValue && inline !== undefined) throw new UsageError(`--${name}: takes no value`);
-    if (!isOwn) settings.push(`--${name}=${next}`);
-    else if (values.has(name as FlagName)) throw new UsageError(`--${name}: is given twice`);
-    else values.set(name as FlagName, next);
+    if (values.has(name)) throw new UsageError(`--${name}: is given twice`);
+    if (rawName === '-o' && value.startsWith('=')) {
+      throw new UsageError(`-o${value}: expected -o FILE or --output=FILE`);
+    }
+    values.set(name, value);
   }
-  return { values: values as Values, words, settings };
+  return { values: values as Values, words: positionals, settings };
+}
+
+/** Settings may be written as the services take them, too: `--max_batch_tokens`, `--MAX_BATCH_TOKENS`. */
+const SETTING_FLAGS = Object.keys(SETTINGS).flatMap((name) => {
+  const lower = name.toLowerCase();
+  return [...new Set([lower.replaceAll('_', '-'), lower, name])];
+});
+
+const PARSED_FLAGS = Object.fromEntries<{ type: 'string' | 'boolean'; short?: string }>([
+  ...SETTING_FLAGS.map((name) => [name, { type: 'string' }] as const),
+  ...Object.entries(FLAGS).map(
+    ([name, flag]) => [name, { type: 'value' in flag ? 'string' : 'boolean' }] as const,
+  ),
+  ['output', { type: 'string', short: 'o' }],
+]);
+
+/** @throws UsageError: a flag that does not exist, lacks its value, or takes none */
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: PARSED_FLAGS,
+      allowPositionals: true,
+      tokens: true,
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message.replaceAll('\n', ' '));
+  }
+}
+
+function isOwn(name: string): name is FlagName {
+  return Object.hasOwn(FLAGS, name);
 }
 
 function oneOf<Name extends string>(

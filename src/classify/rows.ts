@@ -28,12 +28,28 @@ export function isBad(row: ReadRow): row is BadRow {
 export interface RowReader {
   /** Names of all columns where the file says them before its rows; null: each row has its own. */
   readonly columns: readonly string[] | null;
-  /** Some rows at a time, as many as are at hand. May be called once. */
-  rows(): AsyncIterable<readonly ReadRow[]>;
+  /**
+   * Some rows at a time, as many as are at hand. May be called once.
+   *
+   * @param done so many of its first rows are left out
+   */
+  rows(done: number): AsyncIterable<readonly ReadRow[]>;
   /** How much of it has been read, from 0 to 1; null: nobody knows how much there is. */
   fractionRead(): number | null;
   /** Lets go of the file, whatever has been read. */
   close(): Promise<void>;
+}
+
+/** Of files in which rows can only be found one after the other. */
+export async function* behind(
+  done: number,
+  batches: AsyncIterable<readonly ReadRow[]>,
+): AsyncGenerator<readonly ReadRow[]> {
+  let left = done;
+  for await (const batch of batches) {
+    if (left < batch.length) yield left > 0 ? batch.slice(left) : batch;
+    left = Math.max(0, left - batch.length);
+  }
 }
 
 /** A column of a row; undefined: it has none of that name. */

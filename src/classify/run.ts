@@ -4,7 +4,7 @@ import { ChunkWriter } from './chunk-writer';
 import { type Chunk, readChunks, type Source } from './chunks';
 import { Feeder } from './feeder';
 import { PIPE } from './formats';
-import { headerOf, identityOf, requireSameRun } from './identity';
+import { headerOf, type Identity, identityOf, requireSameRun } from './identity';
 import { expandInputs } from './inputs/expand';
 import { lookAtInputs, type Reading } from './inputs/open';
 import type { Cutting } from './inputs/recordings';
@@ -34,17 +34,19 @@ export interface Voices {
 /**
  * Classifies files, from where the run has come to.
  *
+ * @param version of this package
  * @throws UsageError, RunError, StuckError, and what the model says if it cannot be loaded
  */
 export async function classifyFiles(
   config: Config,
   options: Options,
   { progress, warn }: Voices,
+  version: string,
 ): Promise<Summary> {
   const inputs = await expandInputs(options.inputs);
   requireWritable(options, inputs);
-  const identity = identityOf(config, options, inputs);
-  const run = await findEarlierRun(options);
+  const run = await findEarlierRun(options, version);
+  const identity = await identityOf({ config, options, inputs, version });
   if (run) requireSameRun(run.header, identity);
   const { task, model, cutting } = await load(config, options, warn);
   try {
@@ -56,8 +58,9 @@ export async function classifyFiles(
       done = { tally: run.last, seconds: run.last.seconds };
     } else {
       const columns = await lookAtInputs(inputs, reading);
-      const source: Source = { inputs, reading, task };
-      done = await work({ options, source, identity, columns, run, progress });
+      const source: Source = { inputs, reading, task, overruns: run?.overruns ?? [] };
+      const stuckAfterMs = stuckAfter(config);
+      done = await work({ options, source, identity, columns, run, progress, stuckAfterMs });
     }
     const summary = summarize({ ...of, ...done });
     if (options.summary !== null) await writeSummary(options.summary, summary);
@@ -67,17 +70,22 @@ export async function classifyFiles(
   }
 }
 
+/** A batch that comes back at all has come back by then. */
+function stuckAfter({ scheduling, inferenceGraceMs }: Config): number {
+  return scheduling.maxQueueDelayMs + scheduling.inferenceTimeoutMs + inferenceGraceMs;
+}
+
 /** Of a run that has finished; with `--resume` it stays, so that the same command says so again. */
 export async function forgetRun({ output, rejects, resume }: Options): Promise<void> {
   if (output === PIPE || resume) return;
   await rm(placesOf(output, rejects as string).journal, { force: true });
 }
 
-async function findEarlierRun(options: Options): Promise<ReadJournal | null> {
+async function findEarlierRun(options: Options, version: string): Promise<ReadJournal | null> {
   const { output, rejects, resume, overwrite } = options;
   if (output === PIPE) return null;
   const places = placesOf(output, rejects as string);
-  const run = resume ? await findRun(places) : null;
+  const run = resume ? await findRun(places, version) : null;
   if (run || overwrite) return run;
   // The process was ended before the first line of the journal was whole.
   if (resume) await rm(places.journal, { force: true });
@@ -114,11 +122,12 @@ function nameOf({ name, version }: Summary['model']): Summary['model'] {
 interface Work {
   readonly options: Options;
   readonly source: Source;
-  readonly identity: ReturnType<typeof identityOf>;
+  readonly identity: Identity;
   /** Of files that say them. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
   readonly run: ReadJournal | null;
   readonly progress: ProgressDisplay;
+  readonly stuckAfterMs: number;
 }
 
 interface Outcome {
@@ -127,7 +136,7 @@ interface Outcome {
 }
 
 async function work(of: Work): Promise<Outcome> {
-  const { options, source, run, progress } = of;
+  const { options, source, run, progress, stuckAfterMs } = of;
   const start = run?.last ?? { input: 0, rows: 0 };
   const chunks = readAhead(readChunks(source, start));
   const first = await chunks.next();
@@ -141,7 +150,13 @@ async function work(of: Work): Promise<Outcome> {
     progress.goOnFrom(rowsDone(destination.start));
     if (run?.last) await encoder.restore(run.states, run.last.outputBytes);
     else await writer.start();
-    await runChunks({ chunks, first, layout, writer, task: source.task, progress });
+    const feeder = new Feeder({
+      task: source.task,
+      onEnded: progress.ended,
+      onOverrun: ({ file, line }, reason) => destination.note({ file, line, reason }),
+      stuckAfterMs,
+    });
+    await runChunks({ chunks, first, layout, writer, feeder, progress }).finally(feeder.close);
     await writer.finish();
     return { tally: writer.tally, seconds: writer.seconds };
   } catch (error) {
@@ -174,13 +189,12 @@ interface Running {
   readonly first: IteratorResult<Chunk, undefined>;
   readonly layout: Layout;
   readonly writer: ChunkWriter;
-  readonly task: Task;
+  readonly feeder: Feeder;
   readonly progress: ProgressDisplay;
 }
 
 /** Reading, running and writing go on beside each other; each waits where the next one is behind. */
-async function runChunks({ chunks, first, layout, writer, task, progress }: Running) {
-  const feeder = new Feeder(task, progress.ended);
+async function runChunks({ chunks, first, layout, writer, feeder, progress }: Running) {
   const writing: Promise<void>[] = [];
   let rows = 0;
   for (let next = first; !next.done; next = await chunks.next()) {

@@ -35,6 +35,8 @@ export interface Task<Input = unknown> {
   lengthOf(input: Input): number;
   /** @throws EngineError */
   run(input: Input): Promise<Answer>;
+  /** How long the model has been running on a batch that it was given up on, in ms; 0: there is none. */
+  stuckMs(): number;
   /** What has not begun to run is dropped. */
   close(): Promise<void>;
 }
@@ -64,6 +66,7 @@ export async function loadText(
       const { label, score, scores, inference } = await model.classify(input, {});
       return { label, score, scores, truncated: inference.truncated };
     },
+    stuckMs: () => model.monitor.stuckMs,
     close: () => {
       model.drop();
       return model.close();
@@ -98,6 +101,7 @@ export async function loadEeg(
       const { diagnosis, confidence, probabilities } = await model.classify(input, {});
       return { label: diagnosis, score: confidence, scores: probabilities, truncated: false };
     },
+    stuckMs: () => model.monitor.stuckMs,
     close: () => {
       model.drop();
       return model.close();

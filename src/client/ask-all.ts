@@ -9,8 +9,9 @@ import { Flow, type ListRoute } from './flow';
  *
  * @throws TypeError, RangeError: the source or an option is none. The iterator rejects with what ends
  * everything: the source's own error, the signal's reason, a service that is not there or refuses for
- * longer than `retries` and `retryForMs` allow, 401, 404, a model that is not loaded. All outcomes of
- * elements before come first (with `ordered: false`: of all requests that were answered).
+ * longer than `retries` and `retryForMs` allow, 401, 404, a model that is not loaded, NoAnswerError where
+ * the service does not answer. All outcomes of elements before come first (with `ordered: false`: of all
+ * requests that were answered).
  */
 export function askAll<Element, Result>(
   route: ListRoute<Element, Result>,

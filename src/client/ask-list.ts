@@ -21,21 +21,25 @@ export interface Item<Element, Result> {
   outcome?: Outcome<Element, Result>;
 }
 
-/** How a list is asked for. */
+/** How the lists of one source are asked for. */
 export interface ListRequest<Result> {
   /** The list's name in the body, by which the service names an element: `texts[3]: …`. */
   readonly field: string;
   readonly send: (elements: readonly string[]) => Promise<readonly Result[]>;
+  /** The last element that was answered, as JSON; null: none was. */
+  answered: string | null;
 }
 
 const NOT_LOADED = 'Model is not loaded.';
+const OVERRUN = 'The model ran longer than';
 
 /**
  * Gives each item its outcome. A list is refused whole where one element is bad: that one, which the
  * service names, gets its error, and the others are sent again without it. Where it names none, a list
  * that is too large (for a proxy) is sent in halves, and one that failed or ran out of time one by one.
  *
- * @throws what says nothing of an element: the service is not there, refuses for too long, wants a key
+ * @throws what says nothing of an element: the service is not there, does not answer, refuses for too
+ * long, wants a key. What `isTimeout` holds for is thrown only where the service does not answer.
  */
 export async function askList<Element, Result>(
   items: readonly Item<Element, Result>[],
@@ -48,12 +52,34 @@ export async function askList<Element, Result>(
       throw new Error(`expected ${items.length} results, received ${results.length}`);
     }
     for (const [i, item] of items.entries()) {
-      const { index, input } = item;
+      const { index, input, json } = item;
       item.outcome = { index, input, ok: true, result: results[i] as Result };
+      request.answered = json;
     }
   } catch (error) {
+    if (isNoAnswer(error)) await requireAnswers(request, items.length, error);
     for (const part of partsAfter(error, items, request.field)) await askList(part, request);
   }
+}
+
+/** Not where the service says that the model ran for too long: that is about what it ran on. */
+function isNoAnswer(error: unknown): error is Error {
+  return isTimeout(error) && !(error instanceof ResponseError && error.detail.startsWith(OVERRUN));
+}
+
+/**
+ * A list that is not answered in time may hold an element that takes too long, or the service answers
+ * nothing at all: then it does not answer an element either that it has answered before.
+ *
+ * @throws error, or what asking for that element ends with
+ */
+async function requireAnswers<Result>(
+  { answered, send }: ListRequest<Result>,
+  length: number,
+  error: Error,
+): Promise<void> {
+  if (answered !== null) await send([answered]);
+  else if (length === 1) throw error; // nothing tells whose fault it is
 }
 
 type Items<Element, Result> = readonly Item<Element, Result>[];

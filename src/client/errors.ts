@@ -54,3 +54,24 @@ function secondsOf(retryAfter: string | null): number | null {
     : (Date.parse(retryAfter) - Date.now()) / 1000;
   return Number.isNaN(seconds) ? null : Math.max(0, seconds);
 }
+
+/**
+ * The service does not answer: several requests in a row ended with their deadline, also one for an
+ * element that it had answered before. No element is at fault, and none is lost.
+ */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError';
+  /**
+   * Index of the first element without an outcome, from 0: where to go on. All before it have had
+   * theirs; with `ordered: false` some behind it, too.
+   */
+  readonly next: number;
+  /** How the last of these requests ended: a DOMException named TimeoutError, or a 504. */
+  override readonly cause: Error;
+
+  constructor(next: number, cause: Error) {
+    super(`The service does not answer: go on from element ${next}. Last: ${cause.message}`);
+    this.next = next;
+    this.cause = cause;
+  }
+}

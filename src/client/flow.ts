@@ -1,6 +1,7 @@
 import type { AllSettings, AllSource } from './all-options';
-import { askList, type Item, type Outcome } from './ask-list';
-import type { RetryOptions } from './retry';
+import { askList, type Item, type ListRequest, type Outcome } from './ask-list';
+import { NoAnswerError } from './errors';
+import { isTimeout, type RetryOptions } from './retry';
 
 export interface CallSettings extends RetryOptions {
   readonly signal: AbortSignal;
@@ -46,6 +47,7 @@ export class Flow<Element, Result> {
   readonly #route: ListRoute<Element, Result>;
   readonly #source: AllSource<Element>;
   readonly #settings: AllSettings;
+  readonly #request: ListRequest<Result>;
   /** Aborted: nobody wants the outcomes any more. */
   readonly #stop = new AbortController();
   #iterator: Iterator<Element> | AsyncIterator<Element> | null = null;
@@ -78,6 +80,13 @@ export class Flow<Element, Result> {
     this.#route = route;
     this.#source = source;
     this.#settings = settings;
+    const { field, body, send } = route;
+    const [head, tail] = body;
+    this.#request = {
+      field,
+      send: (elements) => send(head + elements.join() + tail, this.#callSettings()),
+      answered: null,
+    };
   }
 
   async *outcomes(): AsyncGenerator<Outcome<Element, Result>, undefined> {
@@ -120,7 +129,7 @@ export class Flow<Element, Result> {
       if (this.#stop.signal.aborted) return undefined;
       const at = this.#deliverable();
       const [list] = at === -1 ? [] : this.#lists.splice(at, 1);
-      if (typeof list?.end === 'object') throw list.end?.failure;
+      if (typeof list?.end === 'object') throw this.#withPlace(list, list.end?.failure);
       if (list) return list;
       if (this.#hasEnded && this.#lists.length === 0 && !this.#growing) {
         if (this.#sourceFailure) throw this.#sourceFailure.error;
@@ -128,6 +137,13 @@ export class Flow<Element, Result> {
       }
       await this.#change();
     }
+  }
+
+  /** @param list the first one that failed; it is no longer among `#lists` */
+  #withPlace(list: List<Element, Result>, failure: unknown): unknown {
+    if (!isTimeout(failure)) return failure;
+    const firsts = [list, ...this.#lists].map(({ items }) => items[0]?.index ?? this.#count);
+    return new NoAnswerError(Math.min(...firsts), failure);
   }
 
   #deliverable(): number {
@@ -140,7 +156,9 @@ export class Flow<Element, Result> {
 
   async #read(): Promise<void> {
     try {
-      this.#limits = await this.#route.limits(this.#callSettings());
+      this.#limits = await this.#route.limits(this.#callSettings()).catch((error: unknown) => {
+        throw isTimeout(error) ? new NoAnswerError(0, error) : error;
+      });
       const source = this.#source;
       const iterator =
         Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
@@ -216,12 +234,10 @@ export class Flow<Element, Result> {
   }
 
   async #send(list: List<Element, Result>): Promise<void> {
-    const { field, body, send } = this.#route;
-    const [head, tail] = body;
     try {
       await askList(
         list.items.filter(({ outcome }) => outcome === undefined),
-        { field, send: (elements) => send(head + elements.join() + tail, this.#callSettings()) },
+        this.#request,
       );
       list.end = 'answered';
     } catch (failure) {

@@ -1,9 +1,4 @@
-import {
-  type Metadata,
-  ServerInterceptingCall,
-  type ServerInterceptor,
-  type ServerMethodDefinition,
-} from '@grpc/grpc-js';
+import { type Metadata, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
 import { ServiceError } from '../errors';
 import { type ApiKeys, keyOfValues } from '../http/access/keys';
 import { waitTooLong } from '../http/front-door';
@@ -34,7 +29,7 @@ export interface CallsOptions {
 export class Calls {
   readonly #options: CallsOptions;
   readonly #byMetadata = new WeakMap<Metadata, TrackedCall>();
-  /** Of methods with one answer; those that watch never end by themselves. */
+  /** Those that are to be answered before the service ends: not streams. */
   readonly #inFlight = new Set<TrackedCall>();
   #isDraining = false;
   #onIdle: (() => void) | null = null;
@@ -52,9 +47,14 @@ export class Calls {
     return this.#byMetadata.get(metadata) as TrackedCall;
   }
 
-  /** Refuses calls from now on; resolves when those that came before are answered. */
-  drain(): Promise<void> {
+  /**
+   * Refuses calls from now on; resolves when those that came before are answered.
+   *
+   * @param patienceMs how long their clients are waited for; see `Receiving.drain`
+   */
+  drain(patienceMs: number): Promise<void> {
     this.#isDraining = true;
+    this.#options.receiving.drain(patienceMs);
     return new Promise((resolve) => {
       this.#onIdle = resolve;
       if (this.size === 0) resolve();
@@ -63,23 +63,27 @@ export class Calls {
 
   readonly intercept: ServerInterceptor = (method, inner) => {
     const { receiving, limits } = this.#options;
-    const call = new TrackedCall(method.path, inner, limits.requestTimeoutMs);
+    const call = new TrackedCall(method, inner, limits.requestTimeoutMs);
     return new ServerInterceptingCall(inner, {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) => {
-            this.#begin(call, method, metadata);
+            this.#begin(call, metadata);
             const refusal = this.#refusalOf(call, metadata);
             if (!refusal) return pass(metadata);
             call.route = call.path;
             call.refuse(...refusal);
           },
-          onReceiveMessage: (message, pass) => {
-            receiving.received(call, bytesOf(message));
-            pass(message);
+          onReceiveHalfClose: (pass) => {
+            receiving.whole(call);
+            pass();
           },
           onCancel: () => this.#end(call),
         }),
+      sendMessage: (message, next) => {
+        next(message);
+        receiving.answered(call, bytesOf(message));
+      },
       sendStatus: (status, next) => {
         call.ownStatus();
         next(status);
@@ -87,15 +91,11 @@ export class Calls {
     });
   };
 
-  #begin(
-    call: TrackedCall,
-    { responseStream }: ServerMethodDefinition<unknown, unknown>,
-    metadata: Metadata,
-  ): void {
+  #begin(call: TrackedCall, metadata: Metadata): void {
     call.begin(metadata);
     this.#byMetadata.set(metadata, call);
     this.#options.receiving.begin(call);
-    if (!responseStream) this.#inFlight.add(call);
+    if (!call.isStream) this.#inFlight.add(call);
   }
 
   /** Called when its stream has closed, whatever came before. */
@@ -107,7 +107,9 @@ export class Calls {
   }
 
   #refusalOf(call: TrackedCall, metadata: Metadata): Refusal | null {
-    const { keys, turns, limits, probes, refusalOf } = this.#options;
+    const { keys, turns, limits, probes, refusalOf, receiving } = this.#options;
+    const crowded = receiving.refusalOf(call);
+    if (crowded) return [crowded, crowded];
     if (probes.has(call.path)) return null;
     if (keys) {
       const key = keyOfValues(metadata.get('authorization'));

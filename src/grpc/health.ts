@@ -8,6 +8,8 @@ export const HEALTH_SERVICE = 'grpc.health.v1.Health';
 /** How often those who watch are told of a change, in ms. */
 const INTERVAL_MS = 1000;
 
+const TOO_MANY = 'Others want to watch: this watch was the oldest of as many as there may be.';
+
 interface Question {
   readonly service: string;
 }
@@ -25,14 +27,19 @@ type Watcher = ServerWritableStream<Question, Answer>;
 export class Health {
   readonly #services: ReadonlySet<string>;
   readonly #readiness: Readiness;
-  /** What each was told last. */
+  readonly #mostWatchers: number;
+  /** What each was told last; from the one that has watched for longest on. */
   readonly #watchers = new Map<Watcher, Answer['status']>();
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param services that are ready when the whole is, by name */
-  constructor(services: readonly string[], readiness: Readiness) {
+  /**
+   * @param services that are ready when the whole is, by name
+   * @param mostWatchers one more ends the one that has watched for longest
+   */
+  constructor(services: readonly string[], readiness: Readiness, mostWatchers: number) {
     this.#services = new Set(['', ...services]);
     this.#readiness = readiness;
+    this.#mostWatchers = mostWatchers;
   }
 
   addTo(server: Server): void {
@@ -54,6 +61,13 @@ export class Health {
     return this.#readiness() === null ? 'SERVING' : 'NOT_SERVING';
   }
 
+  #endFirst(): void {
+    const [first] = this.#watchers.keys();
+    if (!first) return;
+    this.#watchers.delete(first);
+    first.emit('error', { code: status.UNAVAILABLE, details: TOO_MANY });
+  }
+
   readonly #check = (
     call: ServerUnaryCall<Question, Answer>,
     callback: sendUnaryData<Answer>,
@@ -73,6 +87,7 @@ export class Health {
 
   readonly #watch = (call: Watcher): void => {
     const now = this.#statusOf(call.request);
+    if (this.#watchers.size >= this.#mostWatchers) this.#endFirst();
     this.#watchers.set(call, now);
     call.write({ status: now });
     this.#timer ??= setInterval(this.tell, INTERVAL_MS).unref();

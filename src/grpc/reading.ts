@@ -27,21 +27,21 @@ export function readCarefully(
       name,
       {
         ...method,
-        requestDeserialize: (bytes: Buffer) => {
-          const message = Object.hasOwn(methods, name)
-            ? read(bytes, method.requestDeserialize, fields)
-            : {};
-          sizes.set(message, bytes.length);
-          return message;
+        requestDeserialize: (bytes: Buffer) =>
+          Object.hasOwn(methods, name) ? read(bytes, method.requestDeserialize, fields) : {},
+        responseSerialize: (answer: object) => {
+          const bytes = method.responseSerialize(answer);
+          sizes.set(answer, bytes.length);
+          return bytes;
         },
       },
     ]),
   );
 }
 
-/** As many bytes as a message had on its way; 0: of a service that is not read carefully. */
-export function bytesOf(message: object): number {
-  return sizes.get(message) ?? 0;
+/** Of an answer that has been written; 0: of a service that is not read carefully. */
+export function bytesOf(answer: object): number {
+  return sizes.get(answer) ?? 0;
 }
 
 function read(

@@ -1,51 +1,80 @@
 import type { Socket } from 'node:net';
 import { ServiceError } from '../errors';
+import { ByteBudget, PIECE_BYTES } from '../http/byte-budget';
 import type { Connections } from '../http/connections';
+import { LOOK_MS, STILL_LOOKS } from '../http/draining';
+import type { ConnectionEnd } from '../metrics/connection-metrics';
+import { type MessageHead, MessageHeads } from './message-heads';
 import type { TrackedCall } from './tracked-call';
 
-/** How often it is looked at what is held, in ms. */
-const INTERVAL_MS = 100;
-/** How long a client may take for its message, and as long for the answer, in ms; as over HTTP. */
+/** How long a client may take for its request, and as long for the answer, in ms; as over HTTP. */
 const CLIENT_TIMEOUT_MS = 60_000;
+/** How long before one who takes his time makes room for others, in ms; as over HTTP. */
+const PATIENCE_MS = 1000;
+/** Messages that say they are no larger always have room, as bodies over HTTP have. */
+const SMALL_BYTES = 16 * 1024;
+/** Pieces in which a request may come before what Node keeps of each is counted. */
+const FREE_PIECES = 64;
+/** How many bytes one byte of deflate may become. */
+const MOST_INFLATED = 1032;
+/** Calls of one connection that go on until their client ends them: watches of health, reflection. */
+const MOST_STREAMS = 16;
 
 interface Connection {
   readonly socket: Socket;
-  /** Calls whose messages are on their way. */
+  /** Calls whose requests have not come whole, from the first to the last. */
   readonly receiving: Set<TrackedCall>;
-  /** Calls that are not over. */
-  open: number;
-  /** `socket.bytesRead` where nothing of it was held, with the messages that have come whole since. */
-  settledBytes: number;
+  /** Calls with one answer whose requests have come whole, and which are not answered. */
+  readonly owed: Set<TrackedCall>;
+  /** Calls whose answers are written and not taken yet: since when (`performance.now()`). */
+  readonly answered: Map<TrackedCall, number>;
+  streams: number;
 }
 
 export interface ReceivingLimits {
-  /** Bytes of all messages that are on their way. */
+  /** Bytes of all messages on their way, as much again of compressed ones, and of answers. */
   readonly bodyMemory: number;
   /** Bytes of one. */
   readonly bodyLimit: number;
 }
 
 /**
- * The connections of gRPC clients, and what is held of messages that have not come whole. grpc-js keeps
- * those where nobody can count them; what a connection has read since nothing of it was held is as much
- * at least.
+ * The connections of gRPC clients: whose move it is on each, and what is held for clients that do not
+ * make theirs. A message counts with the length that it says it has, before any of it is read; a
+ * compressed one with what it may become.
  */
 export class Receiving {
   readonly #connections: Connections;
   readonly #limits: ReceivingLimits;
   /** By the peer's address and port. */
   readonly #byPeer = new Map<string, Connection>();
+  readonly #byCall = new WeakMap<TrackedCall, Connection>();
+  readonly #plain: ByteBudget<TrackedCall>;
+  readonly #compressed: ByteBudget<TrackedCall>;
+  readonly #answers: ByteBudget<TrackedCall>;
   readonly #timer: NodeJS.Timeout;
+  /** `performance.now()` until which clients are waited for; null: the service does not drain. */
+  #drainsUntil: number | null = null;
 
   constructor(connections: Connections, limits: ReceivingLimits) {
+    const budget = { limit: limits.bodyMemory, patienceMs: PATIENCE_MS };
     this.#connections = connections;
     this.#limits = limits;
-    this.#timer = setInterval(this.#look, INTERVAL_MS).unref();
+    this.#plain = new ByteBudget(budget);
+    this.#compressed = new ByteBudget(budget);
+    this.#answers = new ByteBudget(budget);
+    this.#timer = setInterval(this.#look, LOOK_MS).unref();
   }
 
   opened(socket: Socket): void {
     const peer = `${socket.remoteAddress}:${socket.remotePort}`;
-    const connection = { socket, receiving: new Set<TrackedCall>(), open: 0, settledBytes: 0 };
+    const connection = {
+      socket,
+      receiving: new Set<TrackedCall>(),
+      owed: new Set<TrackedCall>(),
+      answered: new Map<TrackedCall, number>(),
+      streams: 0,
+    };
     this.#byPeer.set(peer, connection);
     socket.on('close', () => {
       // Another connection may have come from the same port already.
@@ -56,53 +85,164 @@ export class Receiving {
   begin(call: TrackedCall): void {
     const connection = this.#byPeer.get(call.peer);
     if (!connection) return;
-    if (connection.receiving.size === 0) connection.settledBytes = connection.socket.bytesRead;
+    this.#byCall.set(call, connection);
     connection.receiving.add(call);
-    connection.open++;
-    this.#connections.owes(connection.socket);
+    if (call.isStream) connection.streams++;
+    const heads = new MessageHeads();
+    let messages = 0;
+    let pieces = 0;
+    call.take = (data) => {
+      call.stillLooks = 0;
+      let refusal = ++pieces > FREE_PIECES ? this.#hold(call, PIECE_BYTES, this.#plain) : null;
+      for (const head of heads.read(data)) {
+        messages++;
+        refusal ??= this.#refusalOfMessage(call, head, messages);
+      }
+      if (refusal) call.refuse(refusal, refusal);
+      return refusal === null;
+    };
+    this.#tellWhoseMove(connection);
   }
 
-  /** `bytes`: of its message. */
-  received(call: TrackedCall, bytes: number): void {
-    const connection = this.#byPeer.get(call.peer);
-    if (connection?.receiving.delete(call)) connection.settledBytes += bytes;
+  /** Why a call that has begun is one too many for its connection; null: it is not. */
+  refusalOf(call: TrackedCall): ServiceError | null {
+    const { streams = 0 } = this.#byCall.get(call) ?? {};
+    if (!call.isStream || streams <= MOST_STREAMS) return null;
+    return new ServiceError(
+      'PIPELINE_FULL',
+      `Over ${MOST_STREAMS} streams of this connection are open.`,
+    );
+  }
+
+  /** All of its request has come. */
+  whole(call: TrackedCall): void {
+    const connection = this.#byCall.get(call);
+    call.isWhole = true;
+    if (!connection?.receiving.delete(call)) return;
+    this.#plain.end(call);
+    this.#compressed.end(call);
+    if (!call.isStream) connection.owed.add(call);
+    this.#tellWhoseMove(connection);
+  }
+
+  /** Its answer, of so many bytes, has been written; it ends when its client has taken it. */
+  answered(call: TrackedCall, bytes: number): void {
+    const connection = this.#byCall.get(call);
+    if (!connection || call.isStream || call.isOver) return;
+    this.#answers.hasRoomFor(bytes); // those who do not take theirs go
+    this.#answers.begin(call, bytes, () => this.#cut(connection, 'answer_stuck'));
+    connection.owed.delete(call);
+    connection.answered.set(call, performance.now());
+    this.#tellWhoseMove(connection);
   }
 
   end(call: TrackedCall): void {
-    const connection = this.#byPeer.get(call.peer);
+    const connection = this.#byCall.get(call);
     if (!connection) return;
+    for (const budget of [this.#plain, this.#compressed, this.#answers]) budget.end(call);
     connection.receiving.delete(call);
-    if (--connection.open === 0) this.#connections.waits(connection.socket, null);
+    connection.owed.delete(call);
+    connection.answered.delete(call);
+    if (call.isStream) connection.streams--;
+    this.#tellWhoseMove(connection);
+  }
+
+  /**
+   * From now on a request that stands still for a second is given up, and when the time is over
+   * whatever waits for its client.
+   */
+  drain(patienceMs: number): void {
+    this.#drainsUntil = performance.now() + patienceMs;
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
+  #refusalOfMessage(
+    call: TrackedCall,
+    { isCompressed, bytes }: MessageHead,
+    messages: number,
+  ): ServiceError | null {
+    const { bodyLimit } = this.#limits;
+    if (bytes > bodyLimit) {
+      const problem = `The message is over the limit of ${bodyLimit} bytes.`;
+      return new ServiceError('BODY_TOO_LARGE', problem);
+    }
+    if (messages > 1 && !call.takesMany) {
+      return new ServiceError('BODY_INVALID', 'message: another one follows');
+    }
+    if (!isCompressed && bytes <= SMALL_BYTES) return null;
+    if (!isCompressed) return this.#hold(call, bytes, this.#plain);
+    return this.#hold(call, Math.min(bodyLimit, bytes * MOST_INFLATED), this.#compressed);
+  }
+
+  /** Counts so many more bytes of a call; returns why it is refused where they have no room, or null. */
+  #hold(call: TrackedCall, bytes: number, budget: ByteBudget<TrackedCall>): ServiceError | null {
+    if (!budget.hasRoomFor(bytes, call)) {
+      return new ServiceError('BODY_MEMORY_FULL', 'Too many messages are on their way.');
+    }
+    const connection = this.#byCall.get(call) as Connection;
+    if (budget.has(call)) budget.add(call, bytes);
+    else budget.begin(call, bytes, () => this.#cut(connection, 'body_stuck'));
+    return null;
+  }
+
+  #tellWhoseMove({ socket, owed }: Connection): void {
+    if (owed.size > 0) this.#connections.owes(socket);
+    else this.#connections.waits(socket, null);
+  }
+
+  #cut({ socket }: Connection, end: ConnectionEnd): true {
+    this.#connections.cut(socket, end);
+    return true;
+  }
+
   readonly #look = (): void => {
-    const late = performance.now() - CLIENT_TIMEOUT_MS;
-    let held = 0;
-    let largest: { readonly connection: Connection; readonly bytes: number } | null = null;
+    const now = performance.now();
     for (const connection of this.#byPeer.values()) {
-      for (const call of connection.receiving) {
-        if (call.startedAt > late) break; // and so have those that follow
-        const error = new ServiceError(
-          'DEADLINE_EXCEEDED',
-          'The message was not received in time.',
-        );
-        call.refuse(error, error);
-      }
-      const bytes = this.#heldBy(connection);
-      held += bytes;
-      if (bytes > (largest?.bytes ?? 0)) largest = { connection, bytes };
+      this.#endLate(connection, now - CLIENT_TIMEOUT_MS);
+      if (this.#drainsUntil !== null) this.#giveUp(connection, now >= this.#drainsUntil);
     }
-    if (held > this.#limits.bodyMemory && largest) {
-      this.#connections.cut(largest.connection.socket, 'body_stuck');
-    }
+    this.#boundSlow(now - PATIENCE_MS);
   };
 
-  #heldBy({ socket, receiving, settledBytes }: Connection): number {
-    const most = receiving.size * this.#limits.bodyLimit;
-    return Math.max(0, Math.min(most, socket.bytesRead - settledBytes));
+  #endLate(connection: Connection, before: number): void {
+    for (const call of connection.receiving) {
+      if (call.startedAt > before) break; // and so have those that follow
+      const error = new ServiceError('DEADLINE_EXCEEDED', 'The message was not received in time.');
+      call.refuse(error, error);
+    }
+    const [first = before] = connection.answered.values();
+    if (first < before) this.#cut(connection, 'answer_stuck');
+  }
+
+  #giveUp(connection: Connection, isTimeUp: boolean): void {
+    for (const call of connection.receiving) {
+      if (++call.stillLooks < STILL_LOOKS && !isTimeUp) continue;
+      const error = new ServiceError('DRAINING', 'The service is shutting down.');
+      call.refuse(error, error);
+    }
+    if (isTimeUp && connection.answered.size > 0) this.#cut(connection, 'answer_stuck');
+  }
+
+  /**
+   * Each call costs memory, though nothing of its message has come: beside one of each connection there
+   * are as many that take their time as small messages fit into the memory for messages.
+   */
+  #boundSlow(before: number): void {
+    let count = 0;
+    let worst: { readonly connection: Connection; readonly slow: number } | null = null;
+    for (const connection of this.#byPeer.values()) {
+      let slow = 0;
+      for (const call of connection.receiving) {
+        if (call.startedAt > before) break;
+        slow++;
+      }
+      count += slow;
+      if (slow > (worst?.slow ?? 0)) worst = { connection, slow };
+    }
+    const most = this.#byPeer.size + this.#limits.bodyMemory / SMALL_BYTES;
+    if (worst && count > most) this.#cut(worst.connection, 'body_stuck');
   }
 }

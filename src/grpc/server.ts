@@ -50,6 +50,8 @@ export interface GrpcServerOptions {
     readonly bodyMemory: number;
     readonly requestTimeoutMs: number;
     readonly maxQueueWaitMs: number;
+    /** And watches of health. */
+    readonly maxConnections: number;
   };
 }
 
@@ -73,6 +75,7 @@ export class GrpcServer {
     this.#health = new Health(
       services.map(({ name }) => name),
       readiness,
+      limits.maxConnections,
     );
     this.#calls = new Calls({
       ...options,
@@ -133,11 +136,15 @@ export class GrpcServer {
     this.#health.tell();
   }
 
-  /** Stops accepting connections, refuses new calls, and resolves when all others are answered. */
-  async close(): Promise<void> {
+  /**
+   * Stops accepting connections, refuses new calls, and resolves when all others are answered.
+   *
+   * @param patienceMs how long clients are waited for; those whose messages stand still, for a second
+   */
+  async close(patienceMs: number): Promise<void> {
     this.leave();
     const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
-    await this.#calls.drain();
+    await this.#calls.drain(patienceMs);
     const gone = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
     const timeout = new AbortController();
     await Promise.race([gone, delay(GOODBYE_MS, undefined, timeout).catch(() => {})]);

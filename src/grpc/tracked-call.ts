@@ -1,4 +1,10 @@
-import { Metadata, type ServerInterceptingCallInterface, status } from '@grpc/grpc-js';
+import type { ServerHttp2Stream } from 'node:http2';
+import {
+  Metadata,
+  type ServerInterceptingCallInterface,
+  type ServerMethodDefinition,
+  status,
+} from '@grpc/grpc-js';
 import type { ServiceError } from '../errors';
 import { requestIdOf } from '../http/middleware/track-request';
 import { type Reported, refusalOf } from '../http/report';
@@ -6,6 +12,15 @@ import { roundMs, timingsOf } from '../http/timings';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { httpStatusOf, type StatusAnswer, statusOf } from './status';
+
+/** How long the stream of a call that ended before its request was whole stays open, in ms. */
+const LINGER_MS = 1000;
+
+/** What grpc-js (whose version is exact in package.json) has no public names for. */
+interface InnermostCall extends ServerInterceptingCallInterface {
+  readonly stream: ServerHttp2Stream;
+  handleDataFrame: (data: Buffer) => void;
+}
 
 /** What is known of one call, as `RequestContext` has it of an HTTP request. */
 export class TrackedCall {
@@ -16,27 +31,42 @@ export class TrackedCall {
   /** Where it was refused unread; null: it was not. */
   route: string | null = null;
   error: Error | null = null;
-  /** Its message has come whole, or never will. */
-  isReceived = false;
+  /** All of its request has come. */
+  isWhole = false;
   isOver = false;
+  /** Looks after each other in which nothing of its request came; counted while the service drains. */
+  stillLooks = 0;
+  /** Called with the bytes of its stream before grpc-js reads them; what it says false to is not read. */
+  take: (data: Buffer) => boolean = () => true;
   /** From `startedAt`, in ms: the nearest of the client's and the service's. */
   timeoutMs: number;
   readonly path: string;
+  /** It takes any number of messages, not one. */
+  readonly takesMany: boolean;
+  /** It goes on until its client ends it: it takes or answers any number of messages. */
+  readonly isStream: boolean;
   /** `address:port` of the client. */
   readonly peer: string;
   readonly cancellation = new Cancellation();
-  readonly #call: ServerInterceptingCallInterface;
+  readonly #call: InnermostCall;
   #metadata: Metadata | null = null;
   /** As it was sent; null: none was. */
   #code: status | null = null;
   #isOwnStatus = false;
 
-  constructor(path: string, call: ServerInterceptingCallInterface, longestMs: number) {
+  constructor(
+    { path, requestStream, responseStream }: ServerMethodDefinition<unknown, unknown>,
+    call: ServerInterceptingCallInterface,
+    longestMs: number,
+  ) {
     this.path = path;
+    this.takesMany = requestStream;
+    this.isStream = requestStream || responseStream;
     this.peer = call.getPeer();
-    this.#call = call;
+    this.#call = call as InnermostCall;
     this.timeoutMs = Math.min(longestMs, Number(call.getDeadline()) - Date.now());
-    this.#overhear(call);
+    this.#overhear();
+    this.#overhearData();
   }
 
   /** Called when its metadata is there. */
@@ -78,6 +108,7 @@ export class TrackedCall {
   end(): Reported {
     this.isOver = true;
     this.cancellation.abort(); // what it has begun and nobody waits for any more
+    if (!this.isWhole) this.#closeStream();
     const code = this.#code ?? status.CANCELLED;
     const header = (name: string): string | undefined => this.#metadata?.get(name)[0]?.toString();
     return {
@@ -100,13 +131,29 @@ export class TrackedCall {
    * Statuses that grpc-js sends by itself (a deadline that has passed, a message that is too large or
    * none) go past all interceptors: only the innermost call has them all.
    */
-  #overhear(call: ServerInterceptingCallInterface): void {
+  #overhear(): void {
+    const call = this.#call;
     const send = call.sendStatus.bind(call);
     call.sendStatus = (sent) => {
       const isUnreadable = !this.#isOwnStatus && sent.code === status.INTERNAL;
       const code = isUnreadable ? status.INVALID_ARGUMENT : sent.code;
       this.#code ??= code ?? status.UNKNOWN;
       send({ ...sent, code, metadata: this.#withTrailers(sent.metadata) });
+    };
+  }
+
+  /** Else it would be open, and take memory, until its client ends it. Not at once: that overtakes the status. */
+  #closeStream(): void {
+    const { stream } = this.#call;
+    setTimeout(() => stream.close(), LINGER_MS).unref();
+  }
+
+  /** Not even interceptors are told what comes before a message is whole and decompressed. */
+  #overhearData(): void {
+    const call = this.#call;
+    const read = call.handleDataFrame.bind(call);
+    call.handleDataFrame = (data) => {
+      if (!this.isOver && this.take(data)) read(data);
     };
   }
 

@@ -1,3 +1,6 @@
+/** What Node keeps of each piece in which bytes come, beside them: of a byte alone it is 300 times as much. */
+export const PIECE_BYTES = 320;
+
 /** What holds bytes for a client that may never take or send the rest. */
 interface Holder {
   bytes: number;
@@ -28,6 +31,10 @@ export class ByteBudget<Key> {
 
   get held(): number {
     return this.#held;
+  }
+
+  has(key: Key): boolean {
+    return this.#holders.has(key);
   }
 
   begin(key: Key, bytes: number, cut: Holder['cut']): void {

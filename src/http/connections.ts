@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionEnd } from '../metrics/connection-metrics';
+import type { ConnectionLimit } from './connection-limit';
 import { rawAnswer } from './raw-answer';
 
 const REFUSAL = rawAnswer(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n');
@@ -16,20 +17,25 @@ interface Waiting {
 }
 
 /**
- * The open connections, at most `limit`. One more closes the connection that has waited for its
- * client for longest, be it for a request or for the rest of one, so that those who are silent or slow
- * keep nobody out; it is refused only where the service owes an answer on all of them.
+ * The open connections of one event loop, with those of others at most `limit`. One more closes the
+ * connection that has waited for its client for longest, be it for a request or for the rest of one, so
+ * that those who are silent or slow keep nobody out; it is refused only where the service owes an answer
+ * on all of them.
  */
 export class Connections {
-  readonly #limit: number;
+  readonly #limit: ConnectionLimit;
   readonly #count: (end: ConnectionEnd) => void;
   readonly #open = new Set<Socket>();
   /** From the longest wait to the shortest; those with a whole request are left out when met. */
   readonly #waiting = new Map<Socket, Waiting>();
 
-  constructor(limit: number, count: (end: ConnectionEnd) => void) {
+  constructor(limit: ConnectionLimit, count: (end: ConnectionEnd) => void) {
     this.#limit = limit;
     this.#count = count;
+    limit.govern({
+      longestWaitMs: () => this.#longestWaitMs(),
+      makeRoom: () => this.#makeRoom(),
+    });
   }
 
   get size(): number {
@@ -38,7 +44,8 @@ export class Connections {
 
   /** @param isSecure its TLS handshake is to come, before which nobody can be told anything */
   opened(socket: Socket, isSecure = false): void {
-    if (this.#open.size >= this.#limit && !this.#makeRoom()) {
+    if (!this.#limit.opened() && !this.#makeRoom()) {
+      this.#limit.closed();
       this.#count('refused');
       if (!isSecure) socket.write(REFUSAL);
       socket.destroy();
@@ -50,8 +57,8 @@ export class Connections {
 
   /** The handshake is done: what comes on `socket` now comes on `secure`. */
   secured(socket: Socket, secure: Socket): void {
-    if (!this.#open.has(socket)) return;
-    this.closed(socket);
+    if (!this.#open.delete(socket)) return;
+    this.#waiting.delete(socket);
     this.#open.add(secure);
     this.#wait(secure, { receiving: null, hasAsked: false });
   }
@@ -71,7 +78,7 @@ export class Connections {
   }
 
   closed(socket: Socket): void {
-    this.#open.delete(socket);
+    if (this.#open.delete(socket)) this.#limit.closed();
     this.#waiting.delete(socket);
   }
 
@@ -101,6 +108,16 @@ export class Connections {
     if (!this.#open.has(socket)) return;
     this.#waiting.delete(socket); // else it would keep its place
     this.#waiting.set(socket, { since: performance.now(), ...state });
+    if (this.#waiting.size === 1) this.#limit.waits();
+  }
+
+  /** Of the one that `#makeRoom` would close; null: it would close none. */
+  #longestWaitMs(): number | null {
+    for (const [socket, { since, receiving }] of this.#waiting) {
+      if (!receiving?.complete) return performance.now() - since;
+      this.owes(socket);
+    }
+    return null;
   }
 
   /** False where nobody waits for a client. */

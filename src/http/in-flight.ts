@@ -85,6 +85,11 @@ export class InFlight {
     return this.#due.get(socket)?.some(({ req }) => req.complete) ?? false;
   }
 
+  /** The answers that are due next, one of each connection. */
+  get next(): readonly Response[] {
+    return [...this.#due.values()].map(([first]) => first as Response);
+  }
+
   /** Still takes requests, and closes each connection after an answer, so that clients go elsewhere. */
   leave(): void {
     if (this.#isLeaving) return;

@@ -4,7 +4,7 @@ import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type tls from 'node:tls';
-import type { Express } from 'express';
+import type { Express, Response } from 'express';
 import type { Logger } from 'pino';
 import type { InvalidStatus, RequestMetrics } from '../metrics/request-metrics';
 import { type Certificate, TLS_VERSION } from './access/certificate';
@@ -13,6 +13,7 @@ import type { Listener } from './front-door';
 import type { InFlight } from './in-flight';
 import { rawAnswer } from './raw-answer';
 import type { RefusalLog } from './refusal-log';
+import { StalledRequests } from './stalled-requests';
 import type { Turns } from './turns';
 
 /**
@@ -40,6 +41,8 @@ export interface ServerOptions {
   readonly app: Express;
   /** What stands before the app. */
   readonly listener: Listener;
+  /** Answers a request whose body is not waited for any longer. */
+  readonly giveUp: (response: Response) => void;
   readonly turns: Turns;
   readonly refusals: RefusalLog;
   readonly inFlight: InFlight;
@@ -71,11 +74,13 @@ export class HttpServer {
   readonly #inFlight: InFlight;
   readonly #logger: Logger;
   readonly #refusals: RefusalLog;
+  readonly #giveUp: ServerOptions['giveUp'];
   readonly #metrics: RequestMetrics;
 
   constructor(options: ServerOptions) {
     const { app, listener, turns, refusals, inFlight, connections, logger, metrics } = options;
     this.#refusals = refusals;
+    this.#giveUp = options.giveUp;
     this.#connections = connections;
     this.#inFlight = inFlight;
     this.#logger = logger;
@@ -155,17 +160,24 @@ export class HttpServer {
   /**
    * Stops accepting connections, refuses new requests on open ones, and resolves when every
    * request that came before is answered and every connection is closed.
+   *
+   * @param patienceMs how long clients are waited for; those whose bodies stand still, for a second
    */
-  async close(): Promise<void> {
+  async close(patienceMs: number): Promise<void> {
     await setImmediate(); // right after the event loop has accepted who waited
     // Not http.Server.close(): that cuts idle connections at once, under requests on their way.
     const closed = new Promise<void>((resolve) => {
       net.Server.prototype.close.call(this.#server, () => resolve());
     });
+    const stalled = new StalledRequests(
+      { inFlight: this.#inFlight, connections: this.#connections, giveUp: this.#giveUp },
+      patienceMs,
+    );
     await this.#inFlight.drain();
     while (this.#connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
     await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
     await this.#inFlight.drain();
+    stalled.stop();
     this.#server.closeIdleConnections();
     // What is left has sent no whole request, or is still reading its answer from the kernel.
     await setImmediate();

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config';
+import type { CredentialValues, Renewal } from '../http/access/credentials';
+import { ConnectionLimit } from '../http/connection-limit';
 import { duplicateDescriptor } from '../native/engine';
 import type { SharedModel } from '../service';
 import type { LoopData, Order, Report } from './orders';
@@ -12,14 +14,20 @@ import { alone, type Gather, Peers } from './peers';
  */
 export class EventLoops {
   readonly gather: Gather;
+  /** Of all of them. */
+  readonly connectionLimit: ConnectionLimit;
   readonly #threads: readonly LoopThread[];
   readonly #peers: Peers | null;
 
   /** The threads start at once, beside whatever else goes on; they serve when they are told to. */
-  constructor(config: Config, version: string) {
+  constructor(config: Config, version: string, credentials: CredentialValues) {
     const loops = Array.from({ length: config.eventLoops - 1 }, (_, index) => index + 1);
-    this.#threads = loops.map((loop) => new LoopThread({ loop, config, version }));
+    const memory = ConnectionLimit.memory(config.eventLoops);
+    const data = { config, version, credentials, connections: memory };
+    this.#threads = loops.map((loop) => new LoopThread({ loop, ...data }));
     this.#peers = loops.length > 0 ? new Peers(0) : null;
+    const shared = this.#peers && { memory, loop: 0, peers: this.#peers };
+    this.connectionLimit = new ConnectionLimit(config.maxConnections, shared);
     this.gather = this.#peers?.gather ?? alone;
   }
 
@@ -40,9 +48,9 @@ export class EventLoops {
     this.#peers?.join(others);
   }
 
-  /** Keys and certificate are read again. */
-  reload(): void {
-    for (const thread of this.#threads) thread.tell({ type: 'reload' });
+  /** Resolves when all of them have what was read again. */
+  async renew(renewal: Renewal): Promise<void> {
+    await this.#all((thread) => thread.order({ type: 'renew', renewal }));
   }
 
   /** See `Servers.leave`. */
@@ -73,6 +81,8 @@ export class EventLoops {
 class LoopThread {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
+  /** Who waits for reports, in the order of their orders. */
+  readonly #waiting = new Map<Report, (() => void)[]>();
 
   constructor(data: LoopData) {
     this.#worker = new Worker(path.join(__dirname, 'thread.js'), { workerData: data });
@@ -80,6 +90,7 @@ class LoopThread {
     this.#worker.on('error', (error) => {
       throw error;
     });
+    this.#worker.on('message', (report: Report) => this.#waiting.get(report)?.shift()?.());
     this.#ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
   }
 
@@ -90,12 +101,8 @@ class LoopThread {
   /** Resolves when it is done, or the thread has ended. */
   order(order: Order & { readonly type: Report }): Promise<void> {
     const done = new Promise<void>((resolve) => {
-      const listen = (report: Report): void => {
-        if (report !== order.type) return;
-        this.#worker.off('message', listen);
-        resolve();
-      };
-      this.#worker.on('message', listen);
+      const waiting = this.#waiting.get(order.type) ?? [];
+      this.#waiting.set(order.type, [...waiting, resolve]);
     });
     this.tell(order);
     return Promise.race([done, this.#ended]);

@@ -1,5 +1,6 @@
 /** What the first event loop and the others say to each other. */
 import type { Config } from '../config';
+import type { CredentialValues, Renewal } from '../http/access/credentials';
 import type { SharedModel } from '../service';
 
 /** What a thread is started with. */
@@ -9,6 +10,10 @@ export interface LoopData {
   readonly config: Config;
   /** Of the package. */
   readonly version: string;
+  /** As they were read at start. */
+  readonly credentials: CredentialValues;
+  /** See `SharedLimit`. */
+  readonly connections: SharedArrayBuffer;
 }
 
 export type Order =
@@ -16,8 +21,8 @@ export type Order =
   | { readonly type: 'serve'; readonly model: SharedModel; readonly descriptor: number }
   /** All of them serve: each may ask the others, so many, what they have counted. */
   | { readonly type: 'join'; readonly others: number }
-  /** Keys and certificate have changed. */
-  | { readonly type: 'reload' }
+  /** Keys or certificate have changed. */
+  | { readonly type: 'renew'; readonly renewal: Renewal }
   /** See `Servers.leave`. */
   | { readonly type: 'leave' }
   /** See `Servers.close`. */
@@ -26,4 +31,4 @@ export type Order =
   | { readonly type: 'end' };
 
 /** What was ordered has been done. */
-export type Report = 'serve' | 'close';
+export type Report = 'serve' | 'renew' | 'close';

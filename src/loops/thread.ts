@@ -1,6 +1,7 @@
 /** An event loop beside that of the main thread: what runs on its thread (`EventLoops` starts it). */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Credentials } from '../http/access/credentials';
+import { ConnectionLimit } from '../http/connection-limit';
 import { describeApi } from '../http/openapi/document';
 import { createLog } from '../log';
 import { readPages } from '../read-pages';
@@ -20,17 +21,14 @@ const config = { ...data.config, grpcPort: null };
 const log = createLog(config, { eventLoop: loop });
 const peers = new Peers(loop);
 const tracer = startTracing(config, version, log.logger);
-/** What the main thread has warned of is not said once more. */
-const reading = Promise.all([
-  readPages(config.service, log.logger),
-  Credentials.read(config.access, log.logger.child({}, { level: 'error' })),
-]);
+const credentials = new Credentials(data.credentials);
+const reading = readPages(config.service, log.logger);
 
 let service: Service | null = null;
 let servers: Servers | null = null;
 
 async function serve({ model, descriptor }: Order & { readonly type: 'serve' }): Promise<void> {
-  const [pages, credentials] = await reading;
+  const pages = await reading;
   const attached = attachService(model, { config, version, gather: peers.gather });
   service = attached;
   const { monitor } = attached;
@@ -40,6 +38,9 @@ async function serve({ model, descriptor }: Order & { readonly type: 'serve' }):
     {
       ...{ service: attached, pages, describeProblem, tracer, describeApi, credentials },
       gather: peers.gather,
+      connectionLimit: new ConnectionLimit(config.maxConnections, {
+        ...{ memory: data.connections, loop, peers },
+      }),
     },
     log,
   );
@@ -64,8 +65,9 @@ async function carryOut(order: Order): Promise<void> {
       return report('serve');
     case 'join':
       return peers.join(order.others);
-    case 'reload':
-      return (await reading)[1].reload();
+    case 'renew':
+      credentials.renew(order.renewal);
+      return report('renew');
     case 'leave':
       return servers?.leave();
     case 'close':

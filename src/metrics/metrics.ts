@@ -1,3 +1,4 @@
+import type { Credentials } from '../http/access/credentials';
 import type { Gather } from '../loops/peers';
 import type { EngineMonitor } from '../native/engine';
 import { ConnectionMetrics } from './connection-metrics';
@@ -13,6 +14,7 @@ export interface MetricsOptions {
   readonly model: { readonly engine: EngineMonitor; readonly served: ServedModel } | null;
   readonly requestsInFlight: () => number;
   readonly connections: () => number;
+  readonly credentials: Credentials;
   readonly gather: Gather;
 }
 
@@ -46,6 +48,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ),
     ...requests.families(),
     ...connections.families(options.connections),
+    ...options.credentials.families(),
     ...(model ? new EngineMetrics(model.engine, model.served).families() : []),
     ...loopFamilies(),
     ...processFamilies(),
@@ -56,8 +59,19 @@ export function createMetrics(options: MetricsOptions): Metrics {
     requests,
     connections,
     contentType: CONTENT_TYPE,
-    expose: async () => expose(addUp(families, await gatherSamples())),
+    expose: async () => {
+      const { values, silent } = await gatherSamples();
+      return expose([...addUp(families, values), silentLoops(silent)]);
+    },
   };
+}
+
+function silentLoops(count: number): Family {
+  return gauge(
+    'libtorch_serve_event_loops_silent',
+    'Event loops that did not answer this scrape in time: what they count is here as they last told it.',
+    () => count,
+  );
 }
 
 type Samples = ReturnType<Family['read']>;

@@ -192,6 +192,7 @@ export interface NativeEngine {
   /**
    * Resolves when all that was accepted has been answered and every thread has ended, but for those
    * that the model was given up on. Attached: when all that was accepted from here has been answered.
+   * An engine that is collected as garbage is closed in this way, too.
    */
   close(): Promise<void>;
   /** A number for `attach` in other threads of this process, until the engine is closed. */

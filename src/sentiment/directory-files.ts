@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { z } from 'zod';
 import { parseModelJson, readModelText } from '../model-files/json';
 import { lookAt, ModelFileError } from '../model-files/look';
@@ -17,8 +18,15 @@ export function sizeOf(directory: string, name: string): number | null {
   return named(name, () => lookAt(directory, name));
 }
 
-export function requireOwnFiles(directory: string, names: readonly string[]): void {
-  for (const name of names) sizeOf(directory, name);
+/**
+ * Absolute paths of those of `names` that are there.
+ *
+ * @throws ModelDirectoryError where one is not to be read
+ */
+export function filesThere(directory: string, names: readonly string[]): readonly string[] {
+  return names
+    .filter((name) => sizeOf(directory, name) !== null)
+    .map((name) => path.join(directory, name));
 }
 
 export function readJson<Schema extends z.ZodType>(

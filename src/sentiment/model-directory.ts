@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
+import path from 'node:path';
 import { z } from 'zod';
 import type { TextModelSource, TextProgramSource } from '../native/engine';
-import { check, ModelDirectoryError, readJson, requireOwnFiles } from './directory-files';
+import { check, filesThere, ModelDirectoryError, readJson } from './directory-files';
 import { labelNames } from './labels';
 import { chooseScoreFunction, type ScoreFunction } from './probabilities';
 import { findModel } from './weight-files';
@@ -80,6 +81,8 @@ const positionsSchema = z.looseObject({
 
 export interface ModelDirectory {
   readonly source: TextModelSource | TextProgramSource;
+  /** Absolute paths of all that is read of the folder: configuration, tokenizer, weights or program. */
+  readonly files: readonly string[];
   /** Names of the model's outputs, in order. */
   readonly labels: readonly string[];
   readonly scoreFunction: ScoreFunction;
@@ -99,7 +102,7 @@ export function readModelDirectory(directory: string): ModelDirectory {
     throw new ModelDirectoryError(`${directory}: expected a model directory, found none`);
   }
   const config = readJson(directory, CONFIG, configSchema);
-  requireOwnFiles(directory, TOKENIZER_FILES);
+  const tokenizerFiles = filesThere(directory, TOKENIZER_FILES);
   const numLabels = countLabels(config);
   const problemType = config.problem_type ?? null;
   if (problemType === 'single_label_classification' && numLabels === 1) {
@@ -107,8 +110,14 @@ export function readModelDirectory(directory: string): ModelDirectory {
       `${CONFIG}: problem_type: single_label_classification needs at least 2 labels, found 1`,
     );
   }
+  const source = findSource(directory, config, numLabels);
   return {
-    source: findSource(directory, config, numLabels),
+    source,
+    files: [
+      path.join(directory, CONFIG),
+      ...tokenizerFiles,
+      ...('weightFiles' in source ? source.weightFiles : [source.path]),
+    ],
     labels: labelNames(config.id2label, numLabels),
     scoreFunction: chooseScoreFunction({
       problemType,

@@ -8,13 +8,14 @@ import {
 } from 'playwright-core';
 import { CHROMIUM, needs } from '../helpers/needs';
 import { killAll, type Service } from '../helpers/service';
+import { setTestLimit } from '../helpers/until';
 
 /** No test fails because a machine is slow. */
 const PATIENCE_MS = 60_000;
 
 /** `describe`, with time for pages; skipped where no browser is installed. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  jest.setTimeout(4 * PATIENCE_MS);
+  setTestLimit(4 * PATIENCE_MS);
   needs('chromium').describe(name, tests);
 }
 

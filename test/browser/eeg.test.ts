@@ -1,5 +1,6 @@
 import { post } from '../helpers/http';
 import { startService } from '../helpers/service';
+import { until } from '../helpers/until';
 import { describeInBrowser, LOOKS, setStage, takePicture } from './browser';
 import { answerOf, generate, MODEL, paste, signal, table, WINDOW } from './eeg-page';
 
@@ -174,9 +175,7 @@ describeInBrowser('the EEG page', () => {
 
 /** Waits until a value is the one that is wanted. */
 async function expectSoon<Value>(read: () => Promise<Value>, wanted: unknown): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
-    if (JSON.stringify(await read()) === JSON.stringify(wanted)) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  expect(await read()).toEqual(wanted);
+  await until(JSON.stringify(wanted), async () => {
+    return JSON.stringify(await read()) === JSON.stringify(wanted);
+  });
 }

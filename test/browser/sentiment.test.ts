@@ -1,5 +1,6 @@
-import { post } from '../helpers/http';
+import { analyze, post } from '../helpers/http';
 import { startService } from '../helpers/service';
+import { until } from '../helpers/until';
 import { describeInBrowser, LOOKS, setStage, takePicture } from './browser';
 
 const BODY_LIMIT = 20_000;
@@ -160,14 +161,15 @@ describeInBrowser('the sentiment page', () => {
     const { page } = current;
     let isFlooding = true;
     const flood = Array.from({ length: 8 }, async () => {
-      while (isFlooding) await post(small, '/analyze', { text: 'long '.repeat(500) });
+      while (isFlooding) await analyze(small, 'long '.repeat(500));
     });
     await page.getByLabel('Text', { exact: true }).fill(TEXT);
     const busy = page.getByText('The service is busy or shutting down.');
-    for (let tries = 0; tries < 50 && (await busy.count()) === 0; tries++) {
+    await until('the words that the service is busy', async () => {
       await page.getByRole('button', { name: 'Analyze' }).click();
       await page.locator('.verdict').or(busy).waitFor();
-    }
+      return (await busy.count()) > 0;
+    });
     expect(await page.getByText(/Try again in \d+ s/).count()).toBe(1);
     isFlooding = false;
     await Promise.all(flood);

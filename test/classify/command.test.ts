@@ -215,7 +215,7 @@ describe('what goes wrong', () => {
     ],
     ['a column to keep that is not there', ['rows.csv', '--keep', 'x'], /no column “x”/],
     ['a folder', ['.'], /is a folder/],
-    ['an unknown setting', ['rows.csv', '--wrokers', '2'], /--wrokers: unknown setting/],
+    ['an unknown setting', ['rows.csv', '--wrokers', '2'], /Unknown option '--wrokers'/],
     ['a wrong setting', ['rows.csv', '--workers', 'two'], /WORKERS: expected an integer/],
     ['an output without its folder', ['rows.csv', '-o', 'no/x.csv'], /no such folder/],
     ['an output that is the input', ['rows.csv', '-o', 'rows.csv'], /is the input rows.csv/],

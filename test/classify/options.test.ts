@@ -27,6 +27,15 @@ describe('readOptions', () => {
     expect(settings).toEqual(['eeg', '--workers=2', '--dtype=int8']);
   });
 
+  it('takes settings in every form, and files whose names begin like flags', () => {
+    const forms = ['--WORKERS', '2', '--max_batch_tokens=64', '--max-queue-delay-ms', '0'];
+    const { options, settings } = readOptions(['-o', 'x.csv', ...forms, '--', '-a.csv']);
+    expect(options.inputs).toEqual(['-a.csv']);
+    expect(settings).toEqual([
+      ...['sentiment', '--WORKERS=2', '--max_batch_tokens=64', '--max-queue-delay-ms=0'],
+    ]);
+  });
+
   it('takes - for pipes', () => {
     const read = options('-', '--input-format', 'jsonl', '--output', '-');
     expect(read.inputs).toEqual(['-']);
@@ -46,10 +55,19 @@ describe('readOptions', () => {
     ['Parquet within gzip', ['a.csv', '-o', 'x.parquet.gz'], /inside/],
     ['snappy of CSV', ['a.csv', '-o', 'x.csv', '--compression', 'snappy'], /Parquet alone/],
     ['a step of nothing', ['eeg', 'a.edf', '-o', 'x.csv', '--step', '0'], /--step.*above 0/],
-    ['a flag without its value', ['a.csv', '-o'], /--output: needs a value/],
-    ['a flag in the place of a value', ['a.csv', '-o', '--resume'], /--output: needs a value/],
+    ['a flag without its value', ['a.csv', '-o'], /--output <value>' argument missing/],
+    ['a flag in the place of a value', ['a.csv', '-o', '--resume'], /'-o' argument is ambiguous/],
     ['a flag twice', ['a.csv', '-o', 'x.csv', '-o', 'y.csv'], /twice/],
-    ['a value too many', ['a.csv', '-o', 'x.csv', '--resume=yes'], /takes no value/],
+    [
+      'a value too many',
+      ['a.csv', '-o', 'x.csv', '--resume=yes'],
+      /--resume' does not take an arg/,
+    ],
+    ['a flag that is none', ['a.csv', '-o', 'x.csv', '--resme'], /Unknown option '--resme'/],
+    ['what every object has', ['a.csv', '-o', 'x.csv', '--toString'], /option '--toString'/],
+    ['its value, too', ['a.csv', '-o', 'x.csv', '--constructor=1'], /option '--constructor'/],
+    ['a prototype', ['a.csv', '-o', 'x.csv', '--__proto__', '1'], /option '--__proto__'/],
+    ['an equals sign behind -o', ['a.csv', '-o=x.csv'], /expected -o FILE or --output=FILE/],
     ['recordings of texts', ['a.edf', '-o', 'x.csv', '--input-format', 'recording'], /for eeg/],
   ])('refuses %s', (_what, args, message) => {
     expect(() => readOptions(args)).toThrow(UsageError);

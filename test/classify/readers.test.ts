@@ -21,9 +21,9 @@ async function inputOf(content: string | Buffer, name = 'x') {
   return input;
 }
 
-async function readAll(reader: RowReader): Promise<readonly ReadRow[]> {
+async function readAll(reader: RowReader, done = 0): Promise<readonly ReadRow[]> {
   const rows: ReadRow[] = [];
-  for await (const some of reader.rows()) rows.push(...some);
+  for await (const some of reader.rows(done)) rows.push(...some);
   return rows;
 }
 
@@ -145,6 +145,17 @@ describe('tables', () => {
   });
 });
 
+it('leaves out rows that are done, bad ones too', async () => {
+  const rows = Array.from({ length: 50_000 }, (_, id) => `{"text":"${id}"}\n`);
+  rows[20_000] = 'no JSON\n';
+  const input = await inputOf(rows.join(''));
+  const all = await readAll(new JsonLinesReader(input, false));
+  for (const done of [0, 1, 20_000, 20_001, 49_999, 50_000]) {
+    const rest = await readAll(new JsonLinesReader(input, false), done);
+    expect(shown(rest)).toEqual(shown(all.slice(done)));
+  }
+});
+
 describe('Parquet', () => {
   const fixture = (name: string) => path.join(FIXTURES, 'parquet', name);
   const expected = JSON.parse(readFileSync(fixture('rows.json'), 'utf8')) as {
@@ -172,6 +183,24 @@ describe('Parquet', () => {
       );
     },
   );
+
+  it('neither reads nor decodes row groups that are done', async () => {
+    const { parquetMetadataAsync, asyncBufferFromFile } = await import('hyparquet');
+    const whole = await asyncBufferFromFile(fixture('snappy.parquet'));
+    const { row_groups: groups } = await parquetMetadataAsync(whole);
+    const second = groups[1]?.columns[0]?.meta_data;
+    const start = Number(second?.dictionary_page_offset ?? second?.data_page_offset);
+    const broken = readFileSync(fixture('snappy.parquet')).fill(0, 4, start);
+    const input = await inputOf(broken, 'x.parquet');
+    const open = () => ParquetReader.open(input, () => ['text']);
+    const inFirst = Number(groups[0]?.num_rows);
+    await expect(readAll(await open(), inFirst - 1)).rejects.toThrow(/rows \d+ to \d+ cannot be/);
+    for (const done of [inFirst, inFirst + 1, expected.length - 1, expected.length]) {
+      expect(shown(await readAll(await open(), done))).toEqual(
+        expected.slice(done).map(({ text }, index) => [done + index + 1, text]),
+      );
+    }
+  });
 
   it('reads no column that is not needed', async () => {
     const [input] = await expandInputs([fixture('snappy.parquet')]);

@@ -1,6 +1,14 @@
-import { existsSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
-import { classify, jsonLines, temporaryFolder } from './command';
+import { classify, jsonLines, TINY, temporaryFolder } from './command';
 
 const folder = temporaryFolder();
 const inFolder = (name: string): string => path.join(folder.path, name);
@@ -77,6 +85,46 @@ describe('--resume', () => {
       read('rows-out.jsonl'),
       9000,
     ]);
+  });
+
+  it('knows the model by what it is loaded from, wherever it is, and the version by its name', async () => {
+    const model = inFolder('model');
+    cpSync(TINY, model, { recursive: true });
+    const again = (directory: string) =>
+      classify(['rows.jsonl', '-o', 'r5.jsonl', '--resume'], {
+        cwd: folder.path,
+        env: { SENTIMENT_MODEL_DIR: directory },
+      });
+    expect((await again(model)).code).toBe(0);
+    for (const name of readdirSync(model)) utimesSync(path.join(model, name), 1, 1);
+    write('model/README.md', 'stray');
+    renameSync(model, inFolder('moved'));
+    const same = await again(inFolder('moved'));
+    expect([same.code, same.stderr]).toEqual([0, expect.stringContaining('9,000 answered')]);
+    for (const name of ['config.json', 'tokenizer.json', 'model.safetensors']) {
+      const whole = readFileSync(inFolder(`moved/${name}`));
+      const other = Buffer.from(whole);
+      // Another space, or another weight: same size, and same time.
+      const at = name.endsWith('.json') ? other.lastIndexOf('}') - 1 : other.length - 1;
+      other[at] = name.endsWith('.json') ? 0x20 : (other[at] as number) ^ 1;
+      write(`moved/${name}`, other);
+      utimesSync(inFolder(`moved/${name}`), 1, 1);
+      const changed = await again(inFolder('moved'));
+      expect([changed.code, changed.stderr]).toEqual([
+        2,
+        expect.stringContaining(`${name}: the model has changed since the run began`),
+      ]);
+      write(`moved/${name}`, whole);
+    }
+    const journal = read('r5.jsonl.journal');
+    for (const [was, said] of [
+      ['"0.0.1"', 'began with version 0.0.1 of libtorch-serve, not'],
+      ['1', 'began with another version of libtorch-serve, not'],
+    ]) {
+      write('r5.jsonl.journal', journal.replace(/"version":"[^"]+"/, `"version":${was}`));
+      const other = await again(inFolder('moved'));
+      expect([other.code, other.stderr]).toEqual([2, expect.stringContaining(said as string)]);
+    }
   });
 
   it('cuts off what a killed process wrote behind its last checkpoint', async () => {

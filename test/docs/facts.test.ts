@@ -48,7 +48,9 @@ const FIXED = Object.entries(SETTINGS).filter(
 );
 /** Sent by services; 408 by Node itself. */
 const STATUSES = Object.values(STATUS).filter((status) => status !== STATUS.CANCELLED);
-const METRICS = filesOfRepository().filter((file) => file.startsWith('src/metrics/'));
+const METRICS = filesOfRepository().filter((file) =>
+  /^src\/(?!native\/|pages\/).*\.ts$/.test(file),
+);
 const GRPC = [...read('src/grpc/status.ts').matchAll(/\[status\.(\w+)\]: (\d{3})/g)];
 
 const TABLES: [title: string, said: readonly string[], is: readonly string[]][] = [

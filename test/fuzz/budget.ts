@@ -1,14 +1,9 @@
-import { type Budget, readBudget } from '../helpers/budget';
+import { readBudget } from '../helpers/budget';
 
 export { report } from '../helpers/budget';
 
 /** `standard` is `npm run test:fuzz`, `long` is `npm run test:fuzz -- --long`. */
-export const BUDGET: Budget = readBudget('FUZZ_BUDGET');
-
-/** What belongs to the budget. */
-export function budgeted<Amount>(amounts: Readonly<Record<Budget, Amount>>): Amount {
-  return amounts[BUDGET];
-}
+export const { BUDGET, budgeted } = readBudget('FUZZ_BUDGET');
 
 /** What is generated follows from it alone: `FUZZ_SEED=5 npm run test:fuzz` repeats a run. */
 export const SEED: number = readSeed();

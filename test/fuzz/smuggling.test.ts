@@ -1,8 +1,9 @@
 import http from 'node:http';
-import { type Address, post } from '../helpers/http';
+import { type Address, analyze } from '../helpers/http';
 import { needs } from '../helpers/needs';
 import { startNginx, stopProxies } from '../helpers/proxies';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { abreast } from '../helpers/times';
 import { budgeted, report, SEED } from './budget';
 import { Draw } from './draw';
 import { type Conversation, converse } from './requests/converse';
@@ -25,8 +26,8 @@ afterAll(async () => {
 /** All ids of requests in the service's log that match, once all before now is in it. */
 async function loggedIds(service: Service, pattern: RegExp): Promise<ReadonlySet<string>> {
   const id = `last-${Math.random()}`;
-  await post(service, '/analyze', { text: 'good' }, { headers: { 'x-request-id': id } });
-  await service.waitForLog(({ requestId }) => requestId === id);
+  await analyze(service, 'good', { headers: { 'x-request-id': id } });
+  await service.lineOf(id);
   // 499: begun, and never whole.
   const lines = service.logs.filter(({ status }) => status !== 499);
   return new Set(
@@ -56,7 +57,7 @@ function innocents(address: Address): { readonly stop: () => Promise<number> } {
     while (!isOver) {
       const text = `innocent ${name} ${answered}`;
       const headers = { 'x-request-id': `innocent-${name}-${answered}` };
-      const answer = await post(address, '/analyze', { text }, { agent, headers });
+      const answer = await analyze(address, text, { agent, headers });
       expect([answer.status, answer.headers['x-request-id'], answer.json]).toEqual([
         200,
         headers['x-request-id'],
@@ -74,15 +75,6 @@ function innocents(address: Address): { readonly stop: () => Promise<number> } {
       return answered;
     },
   };
-}
-
-/** Runs `run` for 0 to `count` − 1, some of them at a time. */
-async function abreast(count: number, run: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < count) await run(next++);
-  };
-  await Promise.all(Array.from({ length: ABREAST }, lane));
 }
 
 /** Of which no other is made by a change here or there. */
@@ -109,7 +101,7 @@ describe('a request hidden in another', () => {
     const names = attacks({ outer: '', hidden: '' });
     const seen: object[] = [];
     const expected: object[] = [];
-    await abreast(names.length, async (index) => {
+    await abreast(names.length, ABREAST, async (index) => {
       const ids = makeIds(index);
       const { name, bytes, outcome } = attacks(ids)[index] as (typeof names)[0];
       const patience = outcome === 'refused' ? UNTIL_CLOSED : PATIENCE;
@@ -139,7 +131,7 @@ describe('a request hidden in another', () => {
     const bytes = Array.from({ length: MUTATED }, (_, index) => makeMutated(draw, index));
     const statuses: Record<string, number> = {};
     const good = innocents(service);
-    await abreast(MUTATED, async (index) => {
+    await abreast(MUTATED, ABREAST, async (index) => {
       const sent = bytes[index] as Buffer;
       const conversation = await converse(service, sent, { afterAnswer: 30, before: 250 });
       expectJson(conversation);
@@ -182,7 +174,7 @@ needs('nginx').describe('a request hidden in another, behind nginx', () => {
     };
     const good = innocents(proxy);
     const answered = new Set<string>();
-    await abreast(sent.length, async (index) => {
+    await abreast(sent.length, ABREAST, async (index) => {
       for (const id of await ask(index, 80)) answered.add(id);
     });
     const innocent = await good.stop();

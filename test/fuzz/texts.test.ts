@@ -1,4 +1,4 @@
-import { type Answer, post } from '../helpers/http';
+import { type Answer, analyze } from '../helpers/http';
 import { threadCpuMs } from '../helpers/process-figures';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { budgeted, report, SEED } from './budget';
@@ -54,7 +54,7 @@ async function timeOf(service: Service, text: string): Promise<number> {
 }
 
 async function ask(service: Service, text: string): Promise<Answer> {
-  const answer = await post(service, '/analyze', { text });
+  const answer = await analyze(service, text);
   if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text.slice(0, 300)}`);
   const { input_text } = answer.json as { readonly input_text: string };
   if (input_text !== text) throw new Error('the text did not come back as it was sent');

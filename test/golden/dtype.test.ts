@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Dtype } from '../../src/native/engine';
 import { type GoldenTexts, readFixture } from '../helpers/golden';
-import { post } from '../helpers/http';
+import { analyze } from '../helpers/http';
 import {
   FIXTURES,
   killAll,
@@ -69,7 +69,7 @@ describe.each(['bfloat16x3', 'bfloat16', 'int8'] as const)('DTYPE=%s', (dtype) =
   it('serves where it is faster than float32, else ends with one line that says why', async () => {
     if (outcome.problem === '') {
       const service = await startService('sentiment', { env: { DTYPE: dtype } });
-      const { status } = await post(service, '/analyze', { text: 'A good film.' });
+      const { status } = await analyze(service, 'A good film.');
       expect(status).toBe(200);
       expect(await service.stop()).toEqual({ code: 0, signal: null });
       return;

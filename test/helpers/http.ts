@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
+import { until } from './until';
 
 /** Where a service listens; a `Service` is one. */
 export interface Address {
@@ -11,6 +12,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly text: string;
+  /** The body as it came. */
+  readonly bytes: Buffer;
   /** The parsed body; undefined when it is not JSON. */
   readonly json: unknown;
 }
@@ -50,11 +53,13 @@ export function request(service: Address, options: RequestOptions): Promise<Answ
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
         incoming.on('error', reject);
         incoming.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8');
+          const bytes = Buffer.concat(chunks);
+          const text = bytes.toString('utf8');
           resolve({
             status: incoming.statusCode ?? 0,
             headers: incoming.headers,
             text,
+            bytes,
             json: parse(text),
           });
         });
@@ -73,6 +78,28 @@ export function post(
   options: Partial<RequestOptions> = {},
 ): Promise<Answer> {
   return postRaw(service, path, JSON.stringify(value), options);
+}
+
+/** One text for the sentiment service. */
+export function analyze(
+  service: Address,
+  text: unknown,
+  options: Partial<RequestOptions> = {},
+): Promise<Answer> {
+  return post(service, '/analyze', { text }, options);
+}
+
+/** One window for the EEG service. */
+export function predict(service: Address, signal: readonly number[]): Promise<Answer> {
+  return post(service, '/predict', { signal });
+}
+
+/** Asks one time after the other until an answer has this status; that answer. */
+export function untilStatus(status: number, ask: () => Promise<Answer>): Promise<Answer> {
+  return until(`an answer of status ${status}`, async () => {
+    const answer = await ask();
+    return answer.status === status && answer;
+  });
 }
 
 /** Sends a body as it is, as JSON if no header says otherwise. */

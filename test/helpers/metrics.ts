@@ -1,6 +1,7 @@
 import type http from 'node:http';
 import { request } from './http';
 import type { Service } from './service';
+import { until } from './until';
 
 const LINE = /^(?<name>[a-z_]+)(?:\{(?<labels>.*)\})? (?<value>\S+)$/;
 const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g;
@@ -77,4 +78,29 @@ export async function scrape(
   if (status !== 200) throw new Error(`GET /metrics: ${status} ${text}`);
   expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
   return new Scrape(text);
+}
+
+/** Looks at the metrics until `isSo`; the first that are. */
+export function untilScraped(
+  what: string,
+  service: Service,
+  isSo: (seen: Scrape) => boolean,
+  look: (service: Service) => Promise<Scrape> = scrape,
+): Promise<Scrape> {
+  return until(`${what}, by /metrics`, async () => {
+    const seen = await look(service);
+    return isSo(seen) && seen;
+  });
+}
+
+/** Resolves when exactly so many inputs are in the queue. */
+export function untilQueued(service: Service, count: number, look = scrape): Promise<Scrape> {
+  const isSo = (seen: Scrape) => seen.value('libtorch_serve_queue_inputs') === count;
+  return untilScraped(`${count} inputs in the queue`, service, isSo, look);
+}
+
+/** Resolves when no connection but that of the scrape itself is open. */
+export function untilAlone(service: Service, look = scrape): Promise<Scrape> {
+  const isSo = (seen: Scrape) => seen.value('libtorch_serve_http_connections') === 1;
+  return untilScraped('the end of all other connections', service, isSo, look);
 }

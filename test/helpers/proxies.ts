@@ -6,7 +6,8 @@ import { makeCertificate, type TestCertificate } from './certificates';
 import { Folder } from './files';
 import type { ToolName } from './needs';
 import { freePort } from './ports';
-import { ROOT } from './service';
+import { ROOT, type Service, startService, textModel } from './service';
+import { until } from './until';
 
 export interface Proxy {
   readonly port: number;
@@ -28,6 +29,15 @@ export interface ProxyKind {
 
 /** The ports of two. */
 export type Replicas = readonly [number, number];
+
+/** A service to stand behind a proxy. `port`: 0 for any. */
+export function startReplica(
+  port: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  const env = { ...textModel('bert-single-label'), WORKERS: '1', PORT: String(port), ...settings };
+  return startService('sentiment', { env });
+}
 
 /** What a test may want of nginx that users have in other ways. */
 export interface NginxOptions {
@@ -126,7 +136,10 @@ async function startProxy(
       resolve();
     });
   });
-  while (!(await isOpen(port))) if (hasEnded) throw new Error(`${command} ended: ${log}`);
+  await until(`${command} to listen on port ${port}`, () => {
+    if (hasEnded) throw new Error(`${command} ended: ${log}`);
+    return isOpen(port);
+  });
   const stop = async () => {
     child.kill('SIGTERM');
     await ended;
@@ -147,6 +160,6 @@ function isOpen(port: number): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.on('error', () => setTimeout(() => resolve(false), 20));
+    socket.on('error', () => resolve(false));
   });
 }

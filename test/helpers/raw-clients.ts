@@ -1,5 +1,6 @@
 import net from 'node:net';
-import type { Service } from './service';
+import type { Address } from './http';
+import { until } from './until';
 
 /** A client that writes what it is told and reads only if it is told. */
 export class RawClient {
@@ -9,7 +10,7 @@ export class RawClient {
   received = '';
   isClosed = false;
 
-  constructor(service: Service, { reads = true } = {}) {
+  constructor(service: Address, { reads = true } = {}) {
     // Half open: it does not close its side because the service has closed its own.
     this.socket = net.connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true });
     if (reads) {
@@ -40,13 +41,11 @@ export class RawClient {
 
   /** Resolves when what has been received matches. */
   async receives(pattern: RegExp): Promise<void> {
-    while (!pattern.test(this.received)) {
+    await until(`${pattern} from the service`, () => {
+      if (pattern.test(this.received)) return true;
       if (this.isClosed) throw new Error(`closed after ${JSON.stringify(this.received)}`);
-      await Promise.race([
-        new Promise((resolve) => this.socket.once('data', resolve)),
-        this.closed,
-      ]);
-    }
+      return false;
+    });
   }
 
   /** As a process that is killed does. */
@@ -61,7 +60,7 @@ export function analyzeHead(length: number | 'chunked', headers = ''): string {
 }
 
 /** One whole request. */
-export function analyzeRequest(text: string): string {
+export function analyzeRequest(text: string, headers = ''): string {
   const body = JSON.stringify({ text });
-  return `POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  return `POST /analyze HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
 }

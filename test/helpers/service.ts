@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { within } from './until';
 
 export const ROOT = path.resolve(__dirname, '..', '..');
 export const MAIN = path.join(ROOT, 'dist', 'main.js');
@@ -85,20 +86,43 @@ export class NodeProcess {
   }
 
   /** Resolves with the first log line that matches; rejects when the process ends before it. */
-  async waitForLog(matches: (line: LogLine) => boolean): Promise<LogLine> {
-    for (;;) {
-      const found = this.logs.find(matches);
-      if (found) return found;
-      if (this.#ended) {
-        throw new Error(`ended (${JSON.stringify(this.#ended)}): ${this.stdout}${this.stderr}`);
-      }
-      await this.nextOutput();
-    }
+  waitForLog(matches: (line: LogLine) => boolean): Promise<LogLine> {
+    return this.#within(`a log line where ${matches}`, this.#find(matches));
+  }
+
+  /** The log line of a request, by its X-Request-Id. */
+  lineOf(id: string): Promise<LogLine> {
+    return this.#within(
+      `the log line of request ${id}`,
+      this.#find(({ requestId }) => requestId === id),
+    );
   }
 
   /** Resolves when it has written something more, or has ended. */
   nextOutput(): Promise<void> {
+    return this.#within('more output', this.#wakeUp());
+  }
+
+  #within<Value>(what: string, promise: Promise<Value>): Promise<Value> {
+    return within(() => `${what}; written so far: ${this.#written}`, promise);
+  }
+
+  async #find(matches: (line: LogLine) => boolean): Promise<LogLine> {
+    for (;;) {
+      const found = this.logs.find(matches);
+      if (found) return found;
+      if (this.#ended) throw new Error(`ended (${JSON.stringify(this.#ended)}): ${this.#written}`);
+      await this.#wakeUp();
+    }
+  }
+
+  #wakeUp(): Promise<void> {
     return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** The end of both streams, for messages. */
+  get #written(): string {
+    return (this.stdout + this.stderr).slice(-10_000);
   }
 
   kill(signal: NodeJS.Signals): void {
@@ -113,6 +137,12 @@ export class NodeProcess {
     } finally {
       clearInterval(timer);
     }
+  }
+
+  /** A signal that stops it; resolves when it has begun to. */
+  async beginStop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<void> {
+    this.kill(signal);
+    await this.waitForLog(({ msg }) => msg === 'stopping');
   }
 
   /** SIGTERM, and the way it ended. */

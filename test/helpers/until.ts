@@ -1,7 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Below Jest's own limit for a test (jest.config.js), so that a wait that fails says what it waited for. */
-const LIMIT_MS = 100_000;
+/** Jest's own for a test, unless the file has another (jest.config.js). */
+const TEST_LIMIT_MS = 120_000;
+
+/** Shorter than that for a test, so that a wait that fails says what it waited for. */
+let waitLimitMs = waitLimitOf(TEST_LIMIT_MS);
+
+function waitLimitOf(testLimitMs: number): number {
+  return Math.min((testLimitMs * 5) / 6, 600_000);
+}
+
+/** Gives each test of this file so long, and waits in them their share of it. */
+export function setTestLimit(milliseconds: number): void {
+  jest.setTimeout(milliseconds);
+  waitLimitMs = waitLimitOf(milliseconds);
+}
 
 export interface Waiting {
   /** Milliseconds between two looks. */
@@ -19,7 +32,7 @@ export interface Waiting {
 export async function until<Answer>(
   what: string,
   ask: () => Answer | Promise<Answer>,
-  { everyMs = 10, limitMs = LIMIT_MS }: Waiting = {},
+  { everyMs = 10, limitMs = waitLimitMs }: Waiting = {},
 ): Promise<Exclude<Answer, false | null | undefined>> {
   const end = performance.now() + limitMs;
   for (;;) {
@@ -29,5 +42,28 @@ export async function until<Answer>(
     }
     if (performance.now() > end) throw new Error(`waited ${limitMs / 1000} s for ${what}`);
     await sleep(everyMs);
+  }
+}
+
+/**
+ * What a promise resolves with, which comes by itself, without a look at anything again and again.
+ *
+ * @param what is waited for, said when it has not come in time
+ * @throws Error that names it
+ */
+export async function within<Value>(
+  what: () => string,
+  promise: Promise<Value>,
+  limitMs = waitLimitMs,
+): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const giveUp = () => reject(new Error(`waited ${limitMs / 1000} s for ${what()}`));
+    timer = setTimeout(giveUp, limitMs);
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    clearTimeout(timer);
   }
 }

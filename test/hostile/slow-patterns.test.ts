@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { post, request } from '../helpers/http';
+import { analyze, request } from '../helpers/http';
 import { FIXTURES, killAll, type Service, startService } from '../helpers/service';
 import { pattern } from './tokenizers';
 
@@ -27,8 +27,6 @@ function start(regex: string): Promise<Service> {
   pattern(regex)(folder);
   return startService('sentiment', { env: { SENTIMENT_MODEL_DIR: folder } });
 }
-
-const analyze = (service: Service, text: string) => post(service, '/analyze', { text });
 
 it('that go back without end: the request fails, and the next one is answered', async () => {
   const service = await start(`(${LETTER}+)+$`);

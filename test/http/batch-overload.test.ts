@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { startHolding } from '../helpers/holding';
 import { type Answer, post, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { scrape, untilQueued } from '../helpers/metrics';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
 
@@ -11,15 +11,10 @@ function batch(service: Service, count: number, options = {}): Promise<Answer> {
   return post(service, '/analyze/batch', { texts: Array(count).fill('good') }, options);
 }
 
-/** Resolves when a list of `count` is refused, so that fewer places are free. */
-async function untilRefused(service: Service, count: number): Promise<void> {
-  while ((await batch(service, count)).status !== 503);
-}
-
 it('is refused whole where the queue has no room for all of it', async () => {
   const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '5', WORKERS: '1' });
   const first = batch(service, 3);
-  await untilRefused(service, 3);
+  await untilQueued(service, 3);
   const refused = await batch(service, 3);
   expectError(refused, 503, 'The queue is full.');
   expect(refused.headers['retry-after']).toBe('1');
@@ -60,10 +55,10 @@ it('gives its places to others when its client has gone', async () => {
   const headers = { 'x-request-id': 'gone' };
   const gone = batch(service, 4, { headers, signal: client.signal });
   gone.catch(() => undefined);
-  while ((await post(service, '/analyze', { text: 'good' })).status !== 503);
+  await untilQueued(service, 4);
   client.abort();
   await expect(gone).rejects.toThrow(/abort/);
-  const line = await service.waitForLog(({ requestId }) => requestId === 'gone');
+  const line = await service.lineOf('gone');
   expect(line).toMatchObject({ level: 'info', status: 499, route: '/analyze/batch' });
   // All four places are free, or the second of these lists would have been refused.
   const others = [batch(service, 2), batch(service, 2)];
@@ -75,9 +70,8 @@ it('is answered while the service drains, and refused when it comes later', asyn
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   await request(service, { path: '/health', agent });
   const accepted = batch(service, 4);
-  await untilRefused(service, 1);
-  service.kill('SIGTERM');
-  await service.waitForLog(({ msg }) => msg === 'stopping');
+  await untilQueued(service, 4);
+  await service.beginStop();
   expectError(await batch(service, 1, { agent }), 503, 'The service is shutting down.');
   expect((await accepted).status).toBe(200);
   expect(await service.exit).toEqual({ code: 0, signal: null });

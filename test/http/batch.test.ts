@@ -1,7 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { type GoldenTexts, readFixture } from '../helpers/golden';
-import { type Answer, post, postRaw, request } from '../helpers/http';
+import { type Answer, analyze, post, postRaw, predict, request } from '../helpers/http';
 import { FIXTURES, killAll, ROOT, type Service, startService, textModel } from '../helpers/service';
 import { expectError, SIGNAL } from '../helpers/services';
 
@@ -60,7 +60,7 @@ describe('POST /analyze/batch with the shipped model', () => {
       expect(others).toEqual({});
       expect(Math.max(NEGATIVE, POSITIVE)).toBe(row.score);
       expect(Math.abs(NEGATIVE + POSITIVE - 1)).toBeLessThan(TOLERANCE);
-      expectSame(row, await post(service, '/analyze', { text }), 'score');
+      expectSame(row, await analyze(service, text), 'score');
     }
     expect(answer.headers['x-compute-tokens']).toMatch(/^\d+$/);
   });
@@ -151,7 +151,7 @@ describe('POST /predict/batch with the shipped model', () => {
         expect(Math.abs(value - Number(probabilities[j]))).toBeLessThan(TOLERANCE);
       }
       expect(row.probabilities[row.diagnosis as string]).toBe(row.confidence);
-      expectSame(row, await post(service, '/predict', { signal }), 'confidence');
+      expectSame(row, await predict(service, signal), 'confidence');
     }
   });
 
@@ -190,7 +190,7 @@ describe('models of other kinds', () => {
       const results = resultsOf(await post(service, '/analyze/batch', { texts }));
       for (const [i, text] of texts.entries()) {
         const row = results[i] as Row;
-        expectSame(row, await post(service, '/analyze', { text }), 'score');
+        expectSame(row, await analyze(service, text), 'score');
         expect(row.probabilities[row.label as string]).toBe(row.score);
         expect(Math.max(...Object.values(row.probabilities))).toBe(row.score);
       }

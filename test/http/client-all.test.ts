@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { type Outcome, ResponseError, SentimentClient, type TextElement } from '../../src/client';
 import { startHolding } from '../helpers/holding';
 import { request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { scrape, untilScraped } from '../helpers/metrics';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 
 type TextOutcome = Outcome<TextElement, { readonly input_text: string }>;
@@ -159,17 +159,6 @@ describe('a bad element', () => {
     // Halves until they fit; the list with the poison one by one.
     expect(sizes).toEqual([32, 16, 8, 4, 2, 2, 1, 1, 4, 8, 16, ...Array(16).fill(1)]);
   });
-
-  it('is found where it has run out of time', async () => {
-    // The worker waits for company for longer than a request may wait.
-    const slow = await startHolding(1000, { REQUEST_TIMEOUT_MS: '100', WORKERS: '1' });
-    const outcomes = await collect(new SentimentClient(slow.origin).analyzeAll(['a', 'b']));
-    const message = 'The deadline of 100 ms passed before the model ran.';
-    expect(summary(outcomes)).toEqual([0, 1].map((i) => `504: texts[${i}]: ${message}`));
-    // The list three times, then each alone.
-    expect((await scrape(slow)).requests['/analyze/batch 504']).toBe(9);
-    await slow.stop();
-  });
 });
 
 describe('memory', () => {
@@ -225,8 +214,11 @@ describe('leaving early', () => {
   afterEach(() => holding.kill('SIGKILL'));
 
   async function untilTaken(): Promise<void> {
-    const taken = async () => (await scrape(holding)).value('libtorch_serve_queue_inputs') ?? 0;
-    while ((await taken()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await untilScraped(
+      'an input in the queue',
+      holding,
+      (seen) => (seen.value('libtorch_serve_queue_inputs') ?? 0) > 0,
+    );
   }
 
   it('drops what is under way and closes the source', async () => {
@@ -310,6 +302,18 @@ describe('what ends everything', () => {
     expect(outcomes % 32).toBe(0);
     expect(new Set(retries)).toEqual(new Set(['TypeError']));
     expect(watched.isClosed).toBe(true);
+  });
+
+  it('is a service in which nothing runs in time', async () => {
+    // The worker waits for company for longer than a request may wait.
+    const slow = await startHolding(1000, { REQUEST_TIMEOUT_MS: '100', WORKERS: '1' });
+    const all = new SentimentClient(slow.origin).analyzeAll(['a', 'b']);
+    const message = '504: texts[0]: The deadline of 100 ms passed before the model ran.';
+    const error = { name: 'NoAnswerError', next: 0, cause: { message } };
+    expect(await ending(all)).toMatchObject({ outcomes: 0, error });
+    // The list three times, then its first text.
+    expect((await scrape(slow)).requests['/analyze/batch 504']).toBe(6);
+    await slow.stop();
   });
 
   it('is a key that is missing, and a model', async () => {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { EegClient, ResponseError, SentimentClient } from '../../src/client';
 import { killAll, ROOT, type Service, startService, textModel } from '../helpers/service';
 import { SERVICE_CASES, SIGNAL } from '../helpers/services';
+import { until } from '../helpers/until';
 
 afterAll(killAll);
 
@@ -102,15 +103,12 @@ describe('SentimentClient', () => {
     const busy = new SentimentClient(holding.origin, { headers: { 'x-request-id': 'mine' } });
     const waiting = busy.analyze('good', { timeoutMs: 1000 });
     const gaveUp = expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
-    let error: ResponseError | undefined;
-    while (error === undefined) {
-      const controller = new AbortController();
-      const call = busy.analyze('good', { signal: controller.signal, timeoutMs: 200 });
-      error = await call.then(
-        () => undefined,
-        (reason) => (reason instanceof ResponseError ? reason : undefined),
-      );
-    }
+    const error = await until('a refusal of the full queue', () =>
+      busy.analyze('good', { timeoutMs: 200 }).then(
+        () => null,
+        (reason) => (reason instanceof ResponseError ? reason : null),
+      ),
+    );
     expect(error).toMatchObject({
       status: 503,
       detail: 'The queue is full.',

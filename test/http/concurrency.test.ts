@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { readGolden } from '../helpers/golden';
-import { type Answer, post, request } from '../helpers/http';
+import { type Answer, analyze, post, request } from '../helpers/http';
 import { normal, seededRandom } from '../helpers/random';
 import { EEG_MODEL, killAll, type Service, startService, textModel } from '../helpers/service';
 
@@ -37,8 +37,7 @@ function expectSameScore(actual: unknown, expected: unknown): void {
 describe('the sentiment service', () => {
   let service: Service;
   const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
-  const analyze = (text: string, to = agent): Promise<Answer> =>
-    post(service, '/analyze', { text }, { agent: to });
+  const ask = (text: string, to = agent): Promise<Answer> => analyze(service, text, { agent: to });
 
   beforeAll(async () => {
     service = await startService('sentiment', {
@@ -52,7 +51,7 @@ describe('the sentiment service', () => {
     const texts = distinctTexts(COUNT);
     // All at once, each on a connection of its own.
     const burst = new http.Agent({ maxSockets: COUNT });
-    const waiting = Promise.all(texts.map((text) => analyze(text, burst)));
+    const waiting = Promise.all(texts.map((text) => ask(text, burst)));
     const healthy = await Promise.all(
       Array.from({ length: 20 }, () => request(service, { path: '/health' })),
     );
@@ -68,7 +67,7 @@ describe('the sentiment service', () => {
     expect(Math.max(...batches)).toBeGreaterThan(1);
     const lone = new http.Agent({ keepAlive: true, maxSockets: 1 });
     for (let i = 0; i < COUNT; i += 10) {
-      expectSameScore(together[i]?.json, (await analyze(texts[i] as string, lone)).json);
+      expectSameScore(together[i]?.json, (await ask(texts[i] as string, lone)).json);
     }
     lone.destroy();
   });
@@ -76,7 +75,7 @@ describe('the sentiment service', () => {
   it('gives a text the same answer alone and in 50 random mixes', async () => {
     const { texts } = readGolden('distilbert-two-labels');
     const text = 'The film is a quiet marvel: patient, funny and never cruel.';
-    const alone = await analyze(text);
+    const alone = await ask(text);
     const random = seededRandom(5);
     for (let mix = 0; mix < 50; mix++) {
       const company = Array.from({ length: 1 + Math.floor(random() * 20) }, () => {
@@ -84,7 +83,7 @@ describe('the sentiment service', () => {
       });
       const place = Math.floor(random() * company.length);
       company.splice(place, 0, text);
-      const answers = await Promise.all(company.map((one) => analyze(one)));
+      const answers = await Promise.all(company.map((one) => ask(one)));
       expectSameScore(answers[place]?.json, alone.json);
     }
   });

@@ -16,6 +16,7 @@ import {
   textModel,
 } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
+import { until } from '../helpers/until';
 
 const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
 /** Metrics that only text models have. */
@@ -203,21 +204,18 @@ describeWithPrometheus('a Prometheus that scrapes both', () => {
     return result.length;
   }
 
-  /** Asks until `isSo`; the test's timeout is the limit. */
-  async function until(isSo: () => Promise<boolean>): Promise<void> {
-    while (!(await isSo().catch(() => false))) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+  /** Until both services have what `expr` selects. */
+  async function untilBoth(expr: string): Promise<void> {
+    const isSo = async () => (await count(expr)) === 2;
+    await until(`two results of ${expr}`, () => isSo().catch(() => false), { everyMs: 100 });
   }
 
   it('finds both up, its rules in order, and data for every panel', async () => {
-    await until(async () => (await count('up == 1')) === 2);
+    await untilBoth('up == 1');
     await askAll();
-    await until(
-      async () => (await count('libtorch_serve_inputs_total{outcome="answered"} > 2')) === 2,
-    );
+    await untilBoth('libtorch_serve_inputs_total{outcome="answered"} > 2');
     // A rate needs two scrapes with the series in it.
-    await until(async () => (await count('rate(libtorch_serve_inputs_total[1m]) > 0')) === 2);
+    await untilBoth('rate(libtorch_serve_inputs_total[1m]) > 0');
     const empty: string[] = [];
     for (const { title, expr } of queries) {
       if ((await count(expr)) === 0) empty.push(`${title}: ${expr}`);

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { readFixture } from '../helpers/golden';
-import { post, postRaw, request } from '../helpers/http';
+import { post, postRaw, predict, request } from '../helpers/http';
 import { FIXTURES, killAll, type Service, startService } from '../helpers/service';
 import { expectError, SIGNAL } from '../helpers/services';
 
@@ -87,7 +87,7 @@ describe('a model with windows and classes of its own', () => {
     const service = await start('short-windows', settings);
     const message = 'Signal must contain exactly 100 data points.';
     for (const length of [0, 99, 101, 256]) {
-      expectError(await post(service, '/predict', { signal: Array(length).fill(1) }), 400, message);
+      expectError(await predict(service, Array(length).fill(1)), 400, message);
     }
     const body = `{"signal":[${Array(100).fill(1)},"x"]}`;
     const detail = 'signal[100]: expected a number';
@@ -117,21 +117,21 @@ describe('a model with windows and classes of its own', () => {
 });
 
 describe('a model whose outputs are probabilities', () => {
-  const predict = async (service: Service): Promise<number> => {
-    const { json } = await post(service, '/predict', { signal: SIGNAL });
+  const confidenceOf = async (service: Service): Promise<number> => {
+    const { json } = await predict(service, SIGNAL);
     return (json as { confidence: number }).confidence;
   };
 
   it('gets a softmax and a warning without settings, neither with them', async () => {
     const plain = await start('probabilities');
-    const softened = await predict(plain);
+    const softened = await confidenceOf(plain);
     expect(warningsOf(plain)).toEqual([
       expect.stringMatching(/^mine\.pt: its outputs always sum to 1.* "output" in mine\.json /),
     ]);
     await plain.stop();
 
     const told = await start('probabilities', { output: 'probabilities' });
-    const confidence = await predict(told);
+    const confidence = await confidenceOf(told);
     await told.stop();
     expect(warningsOf(told)).toEqual([]);
     // The softmax of three probabilities is at most e / (e + 2).
@@ -139,7 +139,7 @@ describe('a model whose outputs are probabilities', () => {
     expect(confidence).toBeGreaterThan(softened);
 
     const asLogits = await start('probabilities', { output: 'logits' });
-    expect(await predict(asLogits)).toBe(softened);
+    expect(await confidenceOf(asLogits)).toBe(softened);
     await asLogits.stop();
     expect(warningsOf(asLogits)).toEqual([]);
   });
@@ -168,7 +168,7 @@ it('says when a body with a whole window may be over the limit', async () => {
   const settings = { classes: ['a', 'b', 'c'], window_length: 50_000 };
   const service = await start('plain-cnn-traced', settings);
   const signal = Array.from({ length: 50_000 }, (_, i) => Math.round(Math.sin(i / 9) * 99));
-  const answers = await Promise.all([1, 2, 3].map(() => post(service, '/predict', { signal })));
+  const answers = await Promise.all([1, 2, 3].map(() => predict(service, signal)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   await service.stop();
   expect(warningsOf(service)).toEqual([
@@ -180,7 +180,7 @@ it('runs at the same time do not see the state that a model keeps', async () => 
   const service = await start('state-kept', undefined, { WORKERS: '4' });
   const signals = [1, 2, 3, 4, 5, 6].map((k) => SIGNAL.map((_, i) => Math.sin((i * k) / 7)));
   const ask = async (signal: readonly number[]) =>
-    (await post(service, '/predict', { signal })).json as { confidence: number };
+    (await predict(service, signal)).json as { confidence: number };
   const alone: { confidence: number }[] = [];
   for (const signal of signals) alone.push(await ask(signal));
   const many = Array.from({ length: 240 }, (_, i) => i % signals.length);

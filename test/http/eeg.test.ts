@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { post, postRaw, request } from '../helpers/http';
+import { post, postRaw, predict, request } from '../helpers/http';
 import { EEG_MODEL, FIXTURES, killAll, type Service, startService } from '../helpers/service';
 import { expectError, SIGNAL } from '../helpers/services';
 
 const CLASSES = ['Control', "Alzheimer's Disease (AD)", 'Frontotemporal Dementia (FTD)'];
 
 let service: Service;
-const predict = (signal: unknown, patient_id?: unknown) =>
+const ask = (signal: unknown, patient_id?: unknown) =>
   post(service, '/predict', { signal, patient_id });
 
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(killAll);
 
 it('answers with the patient, a diagnosis and a confidence of 4 decimals', async () => {
-  const { status, json, text } = await predict(SIGNAL, 'p-1');
+  const { status, json, text } = await ask(SIGNAL, 'p-1');
   expect(status).toBe(200);
   const answer = json as { patient_id: string; diagnosis: string; confidence: number };
   expect(text).toBe(
@@ -36,12 +36,12 @@ it.each([
   ['', ''],
   ['Zoë \u0000 "7"', 'Zoë \u0000 "7"'],
 ])('gives the patient %j back as %j', async (sent, received) => {
-  expect((await predict(SIGNAL, sent)).json).toMatchObject({ patient_id: received });
+  expect((await ask(SIGNAL, sent)).json).toMatchObject({ patient_id: received });
 });
 
 it.each([0, 1, 255, 257, 512])('refuses a signal of %d points', async (length) => {
   const signal = Array.from({ length }, (_, i) => i);
-  expectError(await predict(signal), 400, 'Signal must contain exactly 256 data points.');
+  expectError(await ask(signal), 400, 'Signal must contain exactly 256 data points.');
 });
 
 it.each([
@@ -59,7 +59,7 @@ it.each([
 });
 
 it('counts before it looks at the length', async () => {
-  expectError(await predict([1, 'x']), 422, 'signal[1]: expected a number');
+  expectError(await ask([1, 'x']), 422, 'signal[1]: expected a number');
 });
 
 it.each([
@@ -67,7 +67,7 @@ it.each([
   [false, 'patient_id: expected a string or null'],
   [['p'], 'patient_id: expected a string or null'],
 ])('refuses the patient %j', async (patient, detail) => {
-  expectError(await predict(SIGNAL, patient), 422, detail);
+  expectError(await ask(SIGNAL, patient), 422, detail);
 });
 
 it.each([
@@ -77,24 +77,22 @@ it.each([
   ['near the top of float64', (i: number) => 1.7e308 - i * 1e300],
   ['of subnormals', (i: number) => i * 5e-324],
 ])('answers for a signal that is %s', async (_name, value) => {
-  const { status, json } = await predict(Array.from({ length: 256 }, (_, i) => value(i)));
+  const { status, json } = await ask(Array.from({ length: 256 }, (_, i) => value(i)));
   expect(status).toBe(200);
   expect((json as { confidence: number }).confidence).toBeGreaterThan(1 / 3);
 });
 
 it('takes a constant signal for zeros, whatever the constant', async () => {
-  const answers = await Promise.all(
-    [0, 0.1, -7e300].map((value) => predict(Array(256).fill(value))),
-  );
+  const answers = await Promise.all([0, 0.1, -7e300].map((value) => ask(Array(256).fill(value))));
   expect(answers[1]?.json).toEqual(answers[0]?.json);
   expect(answers[2]?.json).toEqual(answers[0]?.json);
 });
 
 it('does not depend on the unit or the offset of the signal', async () => {
   const [plain, scaled, shifted] = await Promise.all([
-    predict(SIGNAL),
-    predict(SIGNAL.map((value) => value * 2 ** 500)),
-    predict(SIGNAL.map((value) => value + 4096)),
+    ask(SIGNAL),
+    ask(SIGNAL.map((value) => value * 2 ** 500)),
+    ask(SIGNAL.map((value) => value + 4096)),
   ]);
   expect(scaled?.json).toEqual(plain?.json);
   expect(shifted?.json).toEqual(plain?.json);
@@ -109,7 +107,7 @@ describe('a model whose output is no answer', () => {
   ])('%s: is an error for that request alone', async (model, detail) => {
     const env = { EEG_MODEL_PATH: path.join(FIXTURES, 'eeg', `${model}.pt`) };
     const failing = await startService('eeg', { env });
-    const send = (signal: readonly number[]) => post(failing, '/predict', { signal });
+    const send = (signal: readonly number[]) => predict(failing, signal);
     const answers = await Promise.all([send(SIGNAL), send(OUTLIER), send(SIGNAL), send(OUTLIER)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 500, 200, 500]);
     expectError(await send(OUTLIER), 500, detail);
@@ -123,7 +121,7 @@ describe('a model whose output is no answer', () => {
       const env = { EEG_MODEL_PATH: path.join(FIXTURES, 'eeg', `${model}.pt`) };
       const failing = await startService('eeg', { env });
       for (let i = 0; i < 3; i++) {
-        expectError(await post(failing, '/predict', { signal: SIGNAL }), 500, /./);
+        expectError(await predict(failing, SIGNAL), 500, /./);
       }
       expect((await request(failing, { path: '/health' })).status).toBe(200);
       expect(await failing.stop()).toEqual({ code: 0, signal: null });

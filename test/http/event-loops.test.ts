@@ -1,17 +1,11 @@
 /** Several event loops over one model: one service to whoever asks. */
 import path from 'node:path';
+import { askAll } from '../helpers/event-loops';
 import { Folder } from '../helpers/files';
 import { startHolding } from '../helpers/holding';
-import { type Answer, post, request } from '../helpers/http';
+import { post, request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
-import {
-  EEG_MODEL,
-  killAll,
-  type LogLine,
-  type Service,
-  startService,
-  textModel,
-} from '../helpers/service';
+import { EEG_MODEL, killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError, SERVICE_CASES, SIGNAL } from '../helpers/services';
 import { CALM, ENDLESS, startEeg } from '../helpers/stuck';
 
@@ -26,35 +20,13 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** The event loop that wrote each line of a route; 0: that of the main thread. */
-function loopsOf(logs: readonly LogLine[], route: string): readonly number[] {
-  return logs
-    .filter((line) => line.msg === 'request' && line.route === route)
-    .map(({ eventLoop }) => Number(eventLoop ?? 0));
-}
-
-/** Asks on new connections, which the kernel hands to whoever takes them first, until each loop has answered. */
-async function askAll(
-  service: Service,
-  route: string,
-  ask: () => Promise<Answer>,
-): Promise<readonly Answer[]> {
-  const answers: Answer[] = [];
-  while (new Set(loopsOf(service.logs, route)).size < LOOPS) {
-    answers.push(...(await Promise.all(Array.from({ length: 16 }, ask))));
-    const ended = answers.length;
-    while (loopsOf(service.logs, route).length < ended) await service.nextOutput();
-  }
-  return answers;
-}
-
 describe.each(SERVICE_CASES)('$name', ({ name, path: route, body, options }) => {
   let service: Service;
-  let answers: readonly Answer[];
+  let answers: Awaited<ReturnType<typeof askAll>>;
 
   beforeAll(async () => {
     service = await startService(name, { env: { ...options.env, ...env } });
-    answers = await askAll(service, route, () => post(service, route, body));
+    answers = await askAll(service, { route, loops: LOOPS }, () => post(service, route, body));
   });
 
   it('is answered by all of them, and by all alike', () => {
@@ -139,22 +111,55 @@ describe('several event loops', () => {
     await service.insist('SIGTERM');
   });
 
-  it('all know new keys', async () => {
-    const [old, fresh] = ['the-first-key-of-the-test', 'another-key-of-the-same-test'];
-    const keys = folder.put('keys', `${old}\n`);
-    const service = await startService('sentiment', {
-      env: { ...MODEL, ...env, API_KEYS_FILE: keys },
+  describe('with a file of keys', () => {
+    const [OLD, FRESH] = ['the-first-key-of-the-test', 'another-key-of-the-same-test'] as const;
+    const RELOADS = 'libtorch_serve_credential_reloads_total';
+
+    async function start(name: string) {
+      const keys = folder.put(name, `${OLD}\n`);
+      const service = await startService('sentiment', {
+        // At level debug each request that is refused for its key has a line.
+        env: { ...MODEL, ...env, API_KEYS_FILE: keys, LOG_LEVEL: 'debug' },
+      });
+      /** What each event loop answers to a key. */
+      const statuses = async (key: string): Promise<ReadonlySet<number>> => {
+        const headers = { authorization: `Bearer ${key}` };
+        const answers = await askAll(service, { route: '/analyze', loops: LOOPS }, () =>
+          post(service, '/analyze', { text: 'good' }, { headers }),
+        );
+        return new Set(answers.map(({ status }) => status));
+      };
+      const reloads = async (key: string) => {
+        const seen = await scrape(service, undefined, { authorization: `Bearer ${key}` });
+        const of = (outcome: string) => seen.value(RELOADS, { credential: 'keys', outcome });
+        return [of('renewed'), of('failed')];
+      };
+      return { service, statuses, reloads };
+    }
+
+    it('all know the new ones, and no other, once the log says so', async () => {
+      const { service, statuses, reloads } = await start('renewed');
+      folder.put('renewed', `${FRESH}\n`);
+      service.kill('SIGHUP');
+      await service.waitForLog(({ msg }) => msg === 'API_KEYS_FILE was read again');
+      expect(await statuses(OLD)).toEqual(new Set([401]));
+      expect(await statuses(FRESH)).toEqual(new Set([200]));
+      expect(await reloads(FRESH)).toEqual([1, 0]);
+      await service.stop();
     });
-    const ask = async (key: string): Promise<number> => {
-      const headers = { authorization: `Bearer ${key}` };
-      return (await post(service, '/analyze', { text: 'good' }, { headers })).status;
-    };
-    folder.put('keys', `${fresh}\n`);
-    service.kill('SIGHUP');
-    await service.waitForLog(({ msg }) => msg === 'API_KEYS_FILE was read again');
-    for (let known = 0; known < 40; ) known = (await ask(fresh)) === 200 ? known + 1 : 0;
-    expect(await ask(old)).toBe(401);
-    await service.stop();
+
+    it('all keep what they had where the file cannot be read, said and counted once', async () => {
+      const { service, statuses, reloads } = await start('broken');
+      folder.put('broken', `${FRESH}\nno key\n`);
+      service.kill('SIGHUP');
+      const line = await service.waitForLog(({ level }) => level === 'error');
+      expect(line.msg).toMatch(/line 2: expected a key .*; the keys stay as they were$/);
+      expect(await statuses(OLD)).toEqual(new Set([200]));
+      expect(await statuses(FRESH)).toEqual(new Set([401]));
+      expect(await reloads(OLD)).toEqual([0, 1]);
+      expect(service.logs.filter(({ level }) => level === 'error')).toHaveLength(1);
+      await service.stop();
+    });
   });
 
   it('all say that the model has not come back, and end with it', async () => {

@@ -6,10 +6,10 @@ import { GrpcClient, textRequest } from '../helpers/grpc';
 import { startHolding } from '../helpers/holding';
 import { request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
+import { frame, INFER, messageOf, raw } from '../helpers/raw-grpc';
 import { killAll, NodeProcess, type Service, startService, textModel } from '../helpers/service';
 
 const MODEL = textModel('bert-single-label');
-const INFER = '/inference.GRPCInferenceService/ModelInfer';
 const MEBIBYTE = 1024 ** 2;
 
 const folder = new Folder();
@@ -311,30 +311,6 @@ it('makes room for a connection by closing the one that has waited for longest',
   for (const socket of silent) socket.destroy();
 });
 
-it('cuts off who holds the memory for messages with parts of them', async () => {
-  const service = await start({ BODY_MEMORY: '1mb', BODY_LIMIT: '1mb' });
-  const session = http2.connect(`http://127.0.0.1:${service.grpcPort}`);
-  session.on('error', () => {});
-  const gone = new Promise((resolve) => session.once('close', resolve));
-  const part = frame(Buffer.alloc(MEBIBYTE)).subarray(0, 0.6 * MEBIBYTE);
-  for (let i = 0; i < 3; i++) {
-    const stream = session.request(headersOf());
-    stream.on('error', () => {});
-    stream.write(part);
-  }
-  await gone;
-  const cut = await counted(service, 'libtorch_serve_http_connections_cut_total', {
-    reason: 'body_stuck',
-  });
-  expect(cut).toBe(1);
-  // Whole messages are not held: many of them on one connection are no reason to cut it.
-  const client = connect(service);
-  for (let i = 0; i < 8; i++) {
-    const sent = textRequest('a'.repeat(0.6 * MEBIBYTE));
-    expect((await client.call('ModelInfer', sent).answer).status).toBe('OK');
-  }
-});
-
 it('does not mind what is no gRPC', async () => {
   const service = await start();
   const socket = net.connect(service.grpcPort, '127.0.0.1', () => {
@@ -354,53 +330,3 @@ it('does not mind what is no gRPC', async () => {
   expect((await connect(service).call('ModelInfer', textRequest('good')).answer).status).toBe('OK');
   expect((await request(service, { path: '/health' })).status).toBe(200);
 });
-
-function headersOf(more: http2.OutgoingHttpHeaders = {}): http2.OutgoingHttpHeaders {
-  return {
-    ':method': 'POST',
-    ':path': INFER,
-    'content-type': 'application/grpc',
-    te: 'trailers',
-    ...more,
-  };
-}
-
-/** Sends bytes as the body of a call; resolves with its status and what it says. */
-function raw(
-  session: http2.ClientHttp2Session,
-  body: Buffer,
-  more: http2.OutgoingHttpHeaders = {},
-): Promise<unknown> {
-  return new Promise((resolve) => {
-    const stream = session.request(headersOf(more));
-    const settle = (headers: http2.IncomingHttpHeaders): void => {
-      const { 'grpc-status': code, 'grpc-message': said } = headers;
-      if (code !== undefined) resolve(`${code} ${decodeURI(String(said))}`);
-    };
-    stream.on('response', settle).on('trailers', settle).on('error', resolve);
-    stream.resume();
-    stream.end(body);
-  });
-}
-
-/** A message with gRPC's prefix: whether it is compressed, and its length. */
-function frame(message: Buffer, compressed = 0): Buffer {
-  const head = Buffer.alloc(5);
-  head.writeUInt8(compressed);
-  head.writeUInt32BE(message.length, 1);
-  return Buffer.concat([head, message]);
-}
-
-/** A ModelInferRequest of one text of one letter, in protobuf. */
-function messageOf(text: string): Buffer {
-  const field = (number: number, content: Buffer | string): Buffer => {
-    const bytes = Buffer.from(content);
-    return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
-  };
-  const contents = field(8, text);
-  const input = [field(1, 'TEXT'), field(2, 'BYTES'), field(3, Buffer.from([1]))];
-  return Buffer.concat([
-    field(1, 'sentiment'),
-    field(5, Buffer.concat([...input, field(5, contents)])),
-  ]);
-}

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 
-import { post, request } from '../helpers/http';
+import { analyze, post, request } from '../helpers/http';
+import { untilQueued } from '../helpers/metrics';
 import { killAll, ROOT, type Service, startService, textModel } from '../helpers/service';
 import { expectError, SERVICE_CASES } from '../helpers/services';
 
@@ -99,10 +100,9 @@ describe('GET /ready', () => {
     const ready = await request(service, { path: '/ready', agent });
     expect([ready.status, ready.text]).toEqual([200, '{"ready":true}']);
     // Something that keeps it from ending.
-    const accepted = post(service, '/analyze', { text: 'good' });
-    while ((await post(service, '/analyze', { text: 'good' })).status !== 503);
-    service.kill('SIGTERM');
-    await service.waitForLog(({ msg }) => msg === 'stopping');
+    const accepted = analyze(service, 'good');
+    await untilQueued(service, 1);
+    await service.beginStop();
     const draining = await request(service, { path: '/ready', agent });
     expectError(draining, 503, 'The service is shutting down.');
     expect(draining.headers['retry-after']).toBe('1');

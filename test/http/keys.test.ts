@@ -1,9 +1,16 @@
 import http from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Folder } from '../helpers/files';
 import { startHolding } from '../helpers/holding';
-import { type Answer, exchange, post, type RequestOptions, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import {
+  type Answer,
+  analyze,
+  exchange,
+  post,
+  predict,
+  type RequestOptions,
+  request,
+} from '../helpers/http';
+import { scrape, untilQueued } from '../helpers/metrics';
 import {
   EEG_MODEL,
   killAll,
@@ -17,7 +24,6 @@ import { expectError } from '../helpers/services';
 const KEY = 'the-first-key-of-the-test';
 const OTHER = 'another-key-of-the-same-test';
 const MODEL = textModel('bert-single-label');
-const BODY = { text: 'good' };
 const NEEDED = 'An API key is needed, in one header: "Authorization: Bearer KEY".';
 const UNKNOWN = 'The API key is not known.';
 
@@ -68,7 +74,7 @@ describe('with a key', () => {
 
   it('answers whoever has it as ever', async () => {
     const headers = bearer(KEY);
-    expect((await post(service, '/analyze', BODY, { headers })).status).toBe(200);
+    expect((await analyze(service, 'good', { headers })).status).toBe(200);
     for (const path of ['/info', '/metrics', '/openapi.json']) {
       expect((await ask(path, { headers })).status).toBe(200);
       expect((await ask(path, { method: 'HEAD', headers })).status).toBe(200);
@@ -177,7 +183,7 @@ describe('with a key', () => {
   });
 
   it('asks whoever has a key for the body', async () => {
-    const body = JSON.stringify(BODY);
+    const body = '{"text":"good"}';
     const headers = `Authorization: Bearer ${KEY}\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n`;
     const answer = await exchange(service, raw('POST /analyze HTTP/1.1', headers) + body);
     expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
@@ -206,7 +212,7 @@ it('lets everybody read metrics where that is chosen', async () => {
 
 it('asks for a key on both services', async () => {
   const service = await startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL, API_KEY: KEY } });
-  expectRefused(await post(service, '/predict', { signal: [] }));
+  expectRefused(await predict(service, []));
   const headers = bearer(KEY);
   expect((await post(service, '/predict', { signal: [] }, { headers })).status).toBe(400);
   await service.stop();
@@ -217,13 +223,11 @@ it('sends strangers away first where the queue is full, and where the service dr
   const headers = bearer(KEY);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   await request(service, { path: '/health', agent });
-  const accepted = post(service, '/analyze', BODY, { headers });
-  const full = () => post(service, '/analyze', BODY, { headers: { ...headers } });
-  while ((await Promise.race([full(), delay(500)]))?.status !== 503);
-  expectRefused(await post(service, '/analyze', BODY));
-  service.kill('SIGTERM');
-  await service.waitForLog(({ msg }) => msg === 'stopping');
-  const refused = await post(service, '/analyze', BODY, { agent });
+  const accepted = analyze(service, 'good', { headers });
+  await untilQueued(service, 1, () => scrape(service, undefined, headers));
+  expectRefused(await analyze(service, 'good'));
+  await service.beginStop();
+  const refused = await analyze(service, 'good', { agent });
   expectRefused(refused);
   expect(refused.headers.connection).toBe('close');
   expect((await accepted).status).toBe(200);
@@ -311,7 +315,7 @@ describe('API_KEYS_FILE', () => {
     const load = Array.from({ length: 8 }, async () => {
       while (!isOver) {
         const headers = bearer(stable);
-        const { status } = await post(service, '/analyze', BODY, { agent, headers });
+        const { status } = await analyze(service, 'good', { agent, headers });
         statuses.push(status);
       }
     });

@@ -1,18 +1,13 @@
 import http from 'node:http';
-import net from 'node:net';
-import { exchange, post, postRaw, request } from '../helpers/http';
+import { analyze, exchange, postRaw, request } from '../helpers/http';
+import { analyzeRequest, RawClient } from '../helpers/raw-clients';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
 
 const MODEL = textModel('bert-single-label');
-const BODY = '{"text":"good"}';
 const TOO_DEEP = 'body: is nested over 100 levels deep';
 
 afterAll(killAll);
-
-function analyze(more = ''): string {
-  return `POST /analyze HTTP/1.1\r\nHost: x\r\n${more}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
-}
 
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => code);
 
@@ -23,23 +18,25 @@ describe('what every request may be', () => {
   });
 
   afterEach(async () => {
-    expect((await post(service, '/analyze', { text: 'good' })).status).toBe(200);
+    expect((await analyze(service, 'good')).status).toBe(200);
   });
 
   it('100 headers, and not more', async () => {
     const headers = (count: number) => 'x: 1\r\n'.repeat(count);
     const close = 'Connection: close\r\n';
     // Host, Connection and Content-Length are three.
-    expect(statuses(await exchange(service, analyze(headers(97) + close)))).toEqual(['200']);
+    expect(statuses(await exchange(service, analyzeRequest('good', headers(97) + close)))).toEqual([
+      '200',
+    ]);
     for (const count of [98, 3000]) {
-      const answer = await exchange(service, analyze(headers(count) + close));
+      const answer = await exchange(service, analyzeRequest('good', headers(count) + close));
       expect(statuses(answer)).toEqual(['431']);
       expect(answer).toContain('{"detail":"There are over 100 headers."}');
     }
   });
 
   it('16 KiB of headers', async () => {
-    const answer = await exchange(service, analyze(`x: ${'x'.repeat(17_000)}\r\n`));
+    const answer = await exchange(service, analyzeRequest('good', `x: ${'x'.repeat(17_000)}\r\n`));
     expect(statuses(answer)).toEqual(['431']);
     expect(answer).toContain('{"detail":"The headers are over 16384 bytes."}');
   });
@@ -67,14 +64,14 @@ it('MAX_CONNECTION_REQUESTS ends a connection, and loses nothing', async () => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const connections: unknown[] = [];
   for (let i = 0; i < 7; i++) {
-    const answer = await post(service, '/analyze', { text: 'good' }, { agent });
+    const answer = await analyze(service, 'good', { agent });
     connections.push([answer.status, answer.headers.connection]);
   }
   const [stays, ends] = [[200, 'keep-alive'], [200, 'close']]; // biome-ignore format: two words
   expect(connections).toEqual([stays, stays, ends, stays, stays, ends, stays]);
   agent.destroy();
   // What was sent before anybody could know is answered, too.
-  const answer = await exchange(service, analyze().repeat(10));
+  const answer = await exchange(service, analyzeRequest('good').repeat(10));
   expect(statuses(answer)).toEqual(Array(10).fill('200'));
   expect(answer.match(/connection: close/gi)).toHaveLength(1);
   await service.stop();
@@ -85,7 +82,7 @@ it('MAX_CONNECTION_REQUESTS ends a connection that never waits', async () => {
   const service = await startService('sentiment', { env });
   const health = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
   // All are due before the first is answered.
-  const answer = await exchange(service, analyze() + health.repeat(999));
+  const answer = await exchange(service, analyzeRequest('good') + health.repeat(999));
   const count = statuses(answer).length;
   expect(count).toBeGreaterThanOrEqual(2);
   expect(count).toBeLessThanOrEqual(2 + 128);
@@ -94,8 +91,8 @@ it('MAX_CONNECTION_REQUESTS ends a connection that never waits', async () => {
 
 it('without it a connection takes any number', async () => {
   const service = await startService('sentiment', { env: MODEL });
-  const last = analyze('Connection: close\r\n');
-  const answer = await exchange(service, analyze().repeat(100) + last);
+  const last = analyzeRequest('good', 'Connection: close\r\n');
+  const answer = await exchange(service, analyzeRequest('good').repeat(100) + last);
   expect(statuses(answer)).toEqual(Array(101).fill('200'));
   await service.stop();
 });
@@ -109,12 +106,10 @@ it('KEEP_ALIVE_TIMEOUT_MS ends an idle connection, and is what clients are told'
   });
   expect(headers['keep-alive']).toBe('timeout=2');
   // Closed without a word, and by the service.
-  const socket = net.connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true });
-  const received: string[] = [];
-  socket.setEncoding('latin1').on('data', (text: string) => received.push(text));
-  socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
-  await new Promise((resolve) => socket.once('end', resolve));
-  socket.destroy();
-  expect(statuses(received.join(''))).toEqual(['200']);
+  const client = new RawClient(service);
+  client.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+  await client.closed;
+  client.leave();
+  expect(statuses(client.received)).toEqual(['200']);
   await service.stop();
 });

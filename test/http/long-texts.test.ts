@@ -1,4 +1,4 @@
-import { post, request } from '../helpers/http';
+import { analyze, request, untilStatus } from '../helpers/http';
 import { killAll, startService, textModel } from '../helpers/service';
 
 afterAll(killAll);
@@ -16,19 +16,19 @@ it('answers short texts while a huge one is tokenized', async () => {
     },
   });
   const ended: string[] = [];
-  const huge = post(service, '/analyze', { text: SLOW }).then(({ status }) => {
+  const huge = analyze(service, SLOW).then(({ status }) => {
     ended.push(`huge ${status}`);
   });
   const client = new AbortController();
-  const waiting = post(service, '/analyze', { text: SLOW }, { signal: client.signal });
+  const waiting = analyze(service, SLOW, { signal: client.signal });
   waiting.catch(() => undefined);
-  const short = async () => (await post(service, '/analyze', { text: 'good' })).status;
+  const short = () => analyze(service, 'good');
   // Both are in the queue once it is full. Then the second, behind the first, gives up its place.
-  while ((await short()) !== 503);
+  await untilStatus(503, short);
   client.abort();
   await expect(waiting).rejects.toThrow(/abort/);
-  while ((await short()) !== 200);
-  for (let index = 0; index < 5; ++index) ended.push(`short ${await short()}`);
+  await untilStatus(200, short);
+  for (let index = 0; index < 5; ++index) ended.push(`short ${(await short()).status}`);
   expect((await request(service, { path: '/health' })).status).toBe(200);
   await huge;
   expect(ended).toEqual([...Array<string>(5).fill('short 200'), 'huge 200']);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { startHolding } from '../helpers/holding';
 import { exchange, post, postRaw, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { scrape, untilQueued, untilScraped } from '../helpers/metrics';
 import { EEG_MODEL, killAll, startService, textModel } from '../helpers/service';
 import { SERVICE_CASES, SIGNAL } from '../helpers/services';
 import { times } from '../helpers/times';
@@ -199,7 +199,7 @@ describe('a list', () => {
     const client = new AbortController();
     const { signal } = client;
     const held = post(service, LIST, texts(3), { signal }).catch(() => 'gone');
-    while ((await scrape(service)).value('libtorch_serve_queue_inputs') !== 3);
+    await untilQueued(service, 3);
     expect((await post(service, LIST, texts(3))).status).toBe(503);
     client.abort();
     expect(await held).toBe('gone');
@@ -231,9 +231,10 @@ describe('a list', () => {
     expect(seen.value('libtorch_serve_http_requests_timed_out_total')).toBe(1);
     // The first one to be looked at is dropped; the others are cancelled, if not run by then.
     expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome').expired).toBeGreaterThan(0);
-    const ended = async () =>
-      Object.values((await scrape(service)).byLabel('libtorch_serve_inputs_total', 'outcome'));
-    while ((await ended()).reduce((sum, next) => sum + next) !== 3);
+    await untilScraped('the end of three inputs', service, (next) => {
+      const ended = Object.values(next.byLabel('libtorch_serve_inputs_total', 'outcome'));
+      return ended.reduce((sum, count) => sum + count) === 3;
+    });
   });
 
   it('of windows counts as one of texts does', async () => {

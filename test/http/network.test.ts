@@ -1,26 +1,18 @@
 import { startHolding } from '../helpers/holding';
-import { post, postRaw, request } from '../helpers/http';
-import { type Scrape, scrape } from '../helpers/metrics';
+import { analyze, postRaw, request, untilStatus } from '../helpers/http';
+import { type Scrape, scrape, untilAlone, untilQueued, untilScraped } from '../helpers/metrics';
 import { analyzeHead, analyzeRequest, RawClient } from '../helpers/raw-clients';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
 import { times } from '../helpers/times';
+import { until } from '../helpers/until';
 
 const MODEL = textModel('bert-single-label');
-const BODY = { text: 'good' };
 
 afterEach(killAll);
 
 function start(env: Readonly<Record<string, string>>): Promise<Service> {
   return startService('sentiment', { env: { ...MODEL, ...env } });
-}
-
-async function until(service: Service, isSo: (seen: Scrape) => boolean): Promise<Scrape> {
-  for (;;) {
-    const seen = await scrape(service);
-    if (isSo(seen)) return seen;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 function cut(seen: Scrape): Readonly<Record<string, number>> {
@@ -51,11 +43,11 @@ describe('at MAX_CONNECTIONS', () => {
   ])('clients %s make room, the first of them first', async (_name, bytes, lastWords) => {
     const service = await start({ MAX_CONNECTIONS: '8' });
     const clients = await stuck(service, 8, bytes);
-    expect((await post(service, '/analyze', BODY)).status).toBe(200);
+    expect((await analyze(service, 'good')).status).toBe(200);
     await clients[0]?.closed;
     expect(clients[0]?.received).toMatch(lastWords);
     expect(clients.map(({ isClosed }) => isClosed)).toEqual([true, ...Array(7).fill(false)]);
-    for (let i = 0; i < 30; i++) expect((await post(service, '/analyze', BODY)).status).toBe(200);
+    for (let i = 0; i < 30; i++) expect((await analyze(service, 'good')).status).toBe(200);
     const seen = await scrape(service);
     expect(seen.value('libtorch_serve_http_connections')).toBeLessThanOrEqual(8);
     // The connections of the requests were closed by their clients, or made room themselves.
@@ -67,21 +59,19 @@ describe('at MAX_CONNECTIONS', () => {
   it('one more is refused where an answer is due on all of them', async () => {
     const service = await startHolding(60_000, { MAX_CONNECTIONS: '4' });
     const clients = await stuck(service, 4, analyzeRequest('good'));
-    for (;;) {
-      // Until the fourth request has been read, its connection may make room; so it may not have to.
-      const answer = await request(service, { path: '/health' });
-      if (answer.status === 200) {
-        clients.push(...(await stuck(service, 1, analyzeRequest('good'))));
-        continue;
-      }
-      expectError(answer, 503, 'All connections of the service are in use.');
-      expect(answer.headers).toMatchObject({ 'retry-after': '1', connection: 'close' });
-      break;
-    }
+    // Until the fourth request has been read, its connection may make room; so it may not have to.
+    const answer = await until('a connection that is refused', async () => {
+      const health = await request(service, { path: '/health' });
+      if (health.status !== 200) return health;
+      clients.push(...(await stuck(service, 1, analyzeRequest('good'))));
+      return null;
+    });
+    expectError(answer, 503, 'All connections of the service are in use.');
+    expect(answer.headers).toMatchObject({ 'retry-after': '1', connection: 'close' });
     expect(clients.filter(({ isClosed }) => !isClosed).length).toBeGreaterThanOrEqual(4);
     for (const client of clients) client.leave();
-    while ((await request(service, { path: '/health' })).status !== 200);
-    const seen = await until(service, (one) => one.value('libtorch_serve_queue_inputs') === 0);
+    await untilStatus(200, () => request(service, { path: '/health' }));
+    const seen = await untilQueued(service, 0);
     expect(cut(seen).refused).toBeGreaterThanOrEqual(1);
   });
 });
@@ -91,7 +81,7 @@ it('closes connections of what is no HTTP, though their clients do not', async (
   const clients = await times(20, () => new RawClient(service).connected());
   for (const client of clients) client.write('hello\r\n\r\n');
   for (const client of clients) await client.receives(/^HTTP\/1\.1 400 /);
-  await until(service, (seen) => seen.value('libtorch_serve_http_connections') === 1);
+  await untilAlone(service);
   for (const client of clients) client.leave();
 });
 
@@ -106,11 +96,11 @@ it('lives on without a descriptor for one more connection', async () => {
   // Some find no descriptor, and are closed.
   await Promise.race(clients.map(({ closed }) => closed));
   for (const client of clients) client.leave();
-  for (;;) {
-    const answer = await post(service, '/analyze', BODY).catch(() => null);
-    if (answer?.status === 200) break;
-  }
-  await until(service, (seen) => seen.value('libtorch_serve_http_connections') === 1);
+  await until('an answer', async () => {
+    const answer = await analyze(service, 'good').catch(() => null);
+    return answer?.status === 200;
+  });
+  await untilAlone(service);
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 });
 
@@ -118,23 +108,21 @@ describe('bodies on their way', () => {
   const ENV = { BODY_LIMIT: '64kb', BODY_MEMORY: '64kb' };
   const LARGE = JSON.stringify({ text: 'x'.repeat(60_000) });
 
-  /** Asks until there is room, which a stuck one makes when it has taken its time. */
-  async function untilTaken(ask: () => Promise<{ status: number }>) {
-    for (let refusals = 0; ; refusals++) {
-      const { status } = await ask();
-      if (status === 200) return refusals;
-      expect(status).toBe(503);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-
   it('that would be more than BODY_MEMORY are refused, until one that is stuck makes room', async () => {
     const service = await start(ENV);
     const [slow] = await stuck(service, 1, analyzeHead(60_000));
     slow?.write('x'.repeat(50_000));
     // Small ones have room beside it.
-    expect((await post(service, '/analyze', BODY)).status).toBe(200);
-    const refusals = await untilTaken(() => postRaw(service, '/analyze', LARGE));
+    expect((await analyze(service, 'good')).status).toBe(200);
+    let refusals = 0;
+    // A stuck one makes room when it has taken its time.
+    await until('room for a large body', async () => {
+      const { status } = await postRaw(service, '/analyze', LARGE);
+      if (status === 200) return true;
+      expect(status).toBe(503);
+      refusals++;
+      return false;
+    });
     await slow?.closed;
     const seen = await scrape(service);
     expect(cut(seen).body_stuck).toBe(1);
@@ -154,6 +142,14 @@ describe('bodies on their way', () => {
     expect(refused.received).toContain('Too many bodies are on their way.');
     await refused.closed;
     for (const client of clients) client.leave();
+  });
+
+  it('count with what is kept of each piece, beside its bytes', async () => {
+    const service = await start(ENV);
+    const [client] = await stuck(service, 1, analyzeHead('chunked'));
+    client?.write('1\r\n \r\n'.repeat(1000)); // a kilobyte, of which over 300 are held
+    await client?.receives(/HTTP\/1\.1 503 [\s\S]*Too many bodies are on their way\./);
+    await client?.closed;
   });
 
   it('count as large as they may be where they are compressed', async () => {
@@ -192,14 +188,13 @@ it('works on so many pipelined requests of a connection, and refuses more', asyn
   });
   const client = new RawClient(service);
   client.write(analyzeRequest('good').repeat(300));
-  await until(service, (seen) => (seen.value('libtorch_serve_queue_inputs') ?? 0) >= 128);
+  const isFull = (seen: Scrape) => (seen.value('libtorch_serve_queue_inputs') ?? 0) >= 128;
+  await untilScraped('128 inputs in the queue', service, isFull);
   // Others find room.
-  const others = await times(2, () => post(service, '/analyze', BODY));
+  const others = await times(2, () => analyze(service, 'good'));
   expect(others.map(({ status }) => status)).toEqual([200, 200]);
   const statuses = () => client.received.match(/HTTP\/1\.1 \d+/g) ?? [];
-  while (statuses().length < 300) {
-    await new Promise((resolve) => client.socket.once('data', resolve));
-  }
+  await until('300 answers', () => statuses().length >= 300);
   expect(statuses().slice(0, 129)).toEqual([...Array(128).fill('HTTP/1.1 200'), 'HTTP/1.1 503']);
   expect(new Set(statuses())).toEqual(new Set(['HTTP/1.1 200', 'HTTP/1.1 503']));
   const seen = await scrape(service);
@@ -222,10 +217,11 @@ it('cuts off who does not take answers, when there are too many', async () => {
   const writing = setInterval(() => {
     for (const client of clients) if (client.socket.writableLength === 0) client.write(one);
   }, 5);
-  const seen = await until(service, (each) => (cut(each).answer_stuck ?? 0) >= 2);
+  const areCut = (seen: Scrape) => (cut(seen).answer_stuck ?? 0) >= 2;
+  const seen = await untilScraped('two clients that are cut off', service, areCut);
   clearInterval(writing);
   expect(cut(seen)).toMatchObject({ refused: 0, made_room: 0, body_stuck: 0 });
-  expect((await post(service, '/analyze', BODY)).status).toBe(200);
+  expect((await analyze(service, 'good')).status).toBe(200);
   for (const client of clients) client.leave();
-  await until(service, (each) => each.value('libtorch_serve_http_connections') === 1);
+  await untilAlone(service);
 });

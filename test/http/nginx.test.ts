@@ -9,13 +9,13 @@ import {
   type Proxy as NginxInFront,
   type NginxOptions,
   startNginx,
+  startReplica,
   stopProxies,
 } from '../helpers/proxies';
-import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { killAll, type Service } from '../helpers/service';
 
 const CERTIFICATE = makeCertificate();
 const OVER_TLS = { ca: CERTIFICATE.cert };
-const MODEL = textModel('bert-single-label');
 const BODY = { text: 'A quiet, funny film.' };
 
 let replicas: [Service, Service];
@@ -25,17 +25,12 @@ async function startBehind(options: NginxOptions = {}): Promise<NginxInFront> {
   return startNginx([a.port, b.port], { certificate: CERTIFICATE, ...options });
 }
 
-function startReplica(port = 0): Promise<Service> {
-  return startService('sentiment', { env: { ...MODEL, WORKERS: '1', PORT: String(port) } });
-}
-
 function ask(proxy: Address, body: unknown = BODY): Promise<Answer> {
   return post(proxy, '/analyze', body, OVER_TLS);
 }
 
 async function answeredBy(replica: Service): Promise<number> {
-  const wanted = { route: '/analyze', status: '200' };
-  return (await scrape(replica)).value('libtorch_serve_http_requests_total', wanted) ?? 0;
+  return (await scrape(replica)).requests['/analyze 200'] ?? 0;
 }
 
 /** One after the other, so that nginx takes them in turn. */
@@ -60,7 +55,7 @@ needs('nginx').describe('deploy/nginx, in front of two replicas', () => {
   let proxy: NginxInFront;
 
   beforeAll(async () => {
-    replicas = await Promise.all([startReplica(), startReplica()]);
+    replicas = await Promise.all([startReplica(0), startReplica(0)]);
     proxy = await startBehind();
   });
 

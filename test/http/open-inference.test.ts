@@ -2,7 +2,7 @@ import zlib from 'node:zlib';
 import { Documented } from '../helpers/documented';
 import { startHolding } from '../helpers/holding';
 import { type Answer, post, postRaw, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { type Scrape, scrape, untilQueued, untilScraped } from '../helpers/metrics';
 import { killAll, type Service, startService } from '../helpers/service';
 import { SERVICE_CASES, SIGNAL } from '../helpers/services';
 
@@ -156,7 +156,7 @@ describe.each(CASES)('the $name service', ({ name, base, body, options, unloadab
     for (const route of [`${base}/infer 200`, '/v2/health/ready 200']) {
       expect(after.requests[route]).toBe((before.requests[route] ?? 0) + 1);
     }
-    const line = await service.waitForLog(({ requestId }) => requestId === 'counted');
+    const line = await service.lineOf('counted');
     expect(line).toMatchObject({
       route: `${base}/infer`,
       status: 200,
@@ -194,11 +194,7 @@ describe('a request', () => {
     const one = { inputs: [{ ...TEXTS, shape: [1], data: ['f'] }] };
     const infer = (body: object) => post(service, '/v2/models/sentiment/infer', body);
     const waiting = infer(three);
-    for (;;) {
-      const { samples } = await scrape(service);
-      const queued = samples.find(({ name }) => name === 'libtorch_serve_queue_inputs');
-      if (queued?.value === 3) break;
-    }
+    await untilQueued(service, 3);
     const refused = await infer(two);
     expectError(refused, 503, 'The queue is full.');
     expect(refused.headers['retry-after']).toMatch(/^\d+$/);
@@ -223,18 +219,12 @@ describe('a request', () => {
         signal: controller.signal,
       },
     );
-    const outcomes = async (outcome: string) => {
-      const { samples } = await scrape(service);
-      return samples.find(({ labels }) => labels.outcome === outcome)?.value;
-    };
-    for (;;) {
-      const { samples } = await scrape(service);
-      const queued = samples.find(({ name }) => name === 'libtorch_serve_queue_inputs');
-      if (queued?.value === 2) break;
-    }
+    await untilQueued(service, 2);
     controller.abort();
     await expect(asked).rejects.toThrow();
-    while ((await outcomes('cancelled')) !== 2);
+    const areCancelled = (seen: Scrape) =>
+      seen.byLabel('libtorch_serve_inputs_total', 'outcome').cancelled === 2;
+    await untilScraped('two inputs that are cancelled', service, areCancelled);
   });
 });
 

@@ -1,31 +1,18 @@
 import http from 'node:http';
 import net from 'node:net';
 import { startHolding } from '../helpers/holding';
-import { type Answer, post, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
-import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { analyze, request } from '../helpers/http';
+import { untilQueued } from '../helpers/metrics';
+import { analyzeHead, analyzeRequest, RawClient } from '../helpers/raw-clients';
+import { killAll, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
-
-const BODY = { text: 'good' };
+import { times } from '../helpers/times';
 
 afterEach(killAll);
 
-function analyze(service: Service, signal?: AbortSignal): Promise<Answer> {
-  return post(service, '/analyze', BODY, signal ? { signal } : {});
-}
-
-/** Resolves when the queue has no room for one more, without asking for it. */
-async function untilFull(service: Service): Promise<void> {
-  for (;;) {
-    const metrics = await scrape(service);
-    const waiting = metrics.value('libtorch_serve_queue_inputs');
-    if (waiting === metrics.value('libtorch_serve_queue_limit_inputs')) return;
-  }
-}
-
 it('refuses at once what the queue has no room for', async () => {
   const service = await startHolding(2000, { MAX_QUEUE_REQUESTS: '3' });
-  const answers = await Promise.all(Array.from({ length: 10 }, () => analyze(service)));
+  const answers = await times(10, () => analyze(service, 'good'));
   const refused = answers.filter(({ status }) => status === 503);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
   expect(refused).toHaveLength(7);
@@ -34,12 +21,16 @@ it('refuses at once what the queue has no room for', async () => {
     expect(answer.headers['retry-after']).toBe('1');
   }
   // There is room again.
-  expect((await analyze(service)).status).toBe(200);
+  expect((await analyze(service, 'good')).status).toBe(200);
 });
 
 it('answers 504 when the deadline passes before the model runs', async () => {
   const service = await startHolding(400, { REQUEST_TIMEOUT_MS: '50' });
-  expectError(await analyze(service), 504, 'The deadline of 50 ms passed before the model ran.');
+  expectError(
+    await analyze(service, 'good'),
+    504,
+    'The deadline of 50 ms passed before the model ran.',
+  );
   expect((await request(service, { path: '/health' })).status).toBe(200);
 });
 
@@ -47,24 +38,23 @@ it('drops a request whose client has gone, and gives its place to another', asyn
   const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '1' });
   const client = new AbortController();
   const headers = { 'x-request-id': 'gone' };
-  const gone = post(service, '/analyze', BODY, { headers, signal: client.signal });
+  const gone = analyze(service, 'good', { headers, signal: client.signal });
   gone.catch(() => undefined);
-  await untilFull(service);
+  await untilQueued(service, 1);
   client.abort();
   await expect(gone).rejects.toThrow(/abort/);
-  const line = await service.waitForLog(({ requestId }) => requestId === 'gone');
+  const line = await service.lineOf('gone');
   expect(line).toMatchObject({ level: 'info', status: 499, route: '/analyze' });
   // While it waited, this would have been refused.
-  expect((await analyze(service)).status).toBe(200);
+  expect((await analyze(service, 'good')).status).toBe(200);
 });
 
 it('drops pipelined requests with the connection that they came on', async () => {
   const service = await startHolding(60_000, { MAX_QUEUE_REQUESTS: '3' });
-  const body = JSON.stringify(BODY);
-  const one = `POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const socket = net.connect(service.port, '127.0.0.1', () => socket.write(one.repeat(3)));
-  await untilFull(service);
-  socket.destroy();
+  const client = new RawClient(service);
+  client.write(analyzeRequest('good').repeat(3));
+  await untilQueued(service, 3);
+  client.leave();
   const dropped = () => service.logs.filter(({ status }) => status === 499).length;
   await service.waitForLog(() => dropped() === 3);
   expect(await service.stop()).toEqual({ code: 0, signal: null });
@@ -76,12 +66,11 @@ describe('SIGTERM', () => {
     const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '1' });
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     expect((await request(service, { path: '/health', agent })).status).toBe(200);
-    const accepted = analyze(service);
-    await untilFull(service);
+    const accepted = analyze(service, 'good');
+    await untilQueued(service, 1);
 
-    service.kill('SIGTERM');
-    await service.waitForLog(({ msg }) => msg === 'stopping');
-    const refused = await post(service, '/analyze', BODY, { agent });
+    await service.beginStop();
+    const refused = await analyze(service, 'good', { agent });
     expectError(refused, 503, 'The service is shutting down.');
     expect(refused.headers).toMatchObject({ 'retry-after': '1', connection: 'close' });
     await expect(request(service, { path: '/health' })).rejects.toThrow('ECONNREFUSED');
@@ -97,10 +86,9 @@ describe('SIGTERM', () => {
     const service = await startHolding(3000, { MAX_QUEUE_REQUESTS: '1' });
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     await request(service, { path: '/health', agent });
-    const accepted = analyze(service);
-    await untilFull(service);
-    service.kill('SIGTERM');
-    await service.waitForLog(({ msg }) => msg === 'stopping');
+    const accepted = analyze(service, 'good');
+    await untilQueued(service, 1);
+    await service.beginStop();
     const health = await request(service, { path: '/health', agent });
     expect(health.text).toBe('{"status":"healthy","model_loaded":true}');
     expect(health.headers.connection).toBe('close');
@@ -110,23 +98,16 @@ describe('SIGTERM', () => {
 
   it('answers a request whose body is still on its way', async () => {
     const service = await startService('sentiment', { env: textModel('bert-single-label') });
-    const body = JSON.stringify(BODY);
-    const socket = net.connect(service.port, '127.0.0.1');
-    let received = '';
-    socket.setEncoding('latin1').on('data', (chunk: string) => {
-      received += chunk;
-    });
-    // "100 Continue" says that the request has been received up to its body.
-    socket.write(
-      `POST /analyze HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
-    );
-    await new Promise((resolve) => socket.once('data', resolve));
-    expect(received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
-    service.kill('SIGTERM');
-    await service.waitForLog(({ msg }) => msg === 'stopping');
-    socket.write(body);
-    await new Promise((resolve) => socket.once('close', resolve));
-    expect(received).toMatch(/HTTP\/1\.1 200 OK\r\n[\s\S]*"input_text":"good"/);
+    const body = '{"text":"good"}';
+    const client = new RawClient(service);
+    client.write(analyzeHead(body.length));
+    // It says that the request has been received up to its body.
+    await client.receives(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    await service.beginStop();
+    client.write(body);
+    await client.closed;
+    client.leave();
+    expect(client.received).toMatch(/HTTP\/1\.1 200 OK\r\n[\s\S]*"input_text":"good"/);
     expect(await service.exit).toEqual({ code: 0, signal: null });
   });
 

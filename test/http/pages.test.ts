@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import http from 'node:http';
 import path from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from '../helpers/http';
@@ -67,7 +66,7 @@ describe.each(SERVICE_CASES)('the page of $name', ({ name, options }) => {
     ['identity', undefined],
     ['', undefined],
   ])('sends to "Accept-Encoding: %s" the form %s', async (accepted, encoding) => {
-    const answer = await raw(service, '/', { 'accept-encoding': accepted });
+    const answer = await get('/', { 'accept-encoding': accepted });
     expect(answer.headers['content-encoding']).toBe(encoding);
     const unpack = encoding === 'br' ? brotliDecompressSync : gunzipSync;
     expect((encoding ? unpack(answer.bytes) : answer.bytes).toString()).toBe(html);
@@ -102,18 +101,3 @@ describe.each(SERVICE_CASES)('the page of $name', ({ name, options }) => {
     expect(text).toMatch(/^preact \d[\s\S]*Permission is hereby granted/m);
   });
 });
-
-/** The body's bytes as they are. */
-function raw(service: Service, path: string, headers: Readonly<Record<string, string>>) {
-  return new Promise<{ headers: http.IncomingHttpHeaders; bytes: Buffer }>((resolve, reject) => {
-    http
-      .get({ host: '127.0.0.1', port: service.port, path, headers, agent: false }, (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-        incoming.on('end', () =>
-          resolve({ headers: incoming.headers, bytes: Buffer.concat(chunks) }),
-        );
-      })
-      .on('error', reject);
-  });
-}

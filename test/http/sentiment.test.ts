@@ -1,6 +1,6 @@
 import { roundToFourDecimals } from '../../src/numeric/rounding';
 import { type GoldenText, readGolden } from '../helpers/golden';
-import { post, postRaw } from '../helpers/http';
+import { analyze, postRaw } from '../helpers/http';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
 
@@ -8,7 +8,7 @@ const MODEL = 'bert-single-label';
 const golden = readGolden(MODEL).texts;
 
 let service: Service;
-const analyze = (text: unknown) => post(service, '/analyze', { text });
+const ask = (text: unknown) => analyze(service, text);
 
 beforeAll(async () => {
   service = await startService('sentiment', { env: textModel(MODEL) });
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(killAll);
 
 it('answers with the text, its label and a score of 4 decimals', async () => {
-  const { status, json, text } = await analyze('Good.');
+  const { status, json, text } = await ask('Good.');
   expect(status).toBe(200);
   const [{ label, score }] = golden.filter(({ text }) => text === 'Good.') as [GoldenText];
   expect(json).toEqual({ input_text: 'Good.', label, score: roundToFourDecimals(score) });
@@ -44,7 +44,7 @@ it.each([
   '\u0085\u00a0',
   '\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000',
 ])('takes %j for empty, as Python does', async (text) => {
-  expectError(await analyze(text), 400, 'Text payload cannot be empty.');
+  expectError(await ask(text), 400, 'Text payload cannot be empty.');
 });
 
 it.each([
@@ -59,7 +59,7 @@ it.each([
   ['right to left', '\u05d8\u05d5\u05d1 \u200f \u0637\u064a\u0628'],
   ['the last code point', '\u{10ffff}\ufffe\uffff'],
 ])('gives back %s as it was sent', async (_name, text) => {
-  const { status, json } = await analyze(text);
+  const { status, json } = await ask(text);
   expect(status).toBe(200);
   expect((json as { input_text: string }).input_text).toBe(text);
 });
@@ -71,7 +71,7 @@ it.each(['\\ud800', '\\udc00', 'a\\ud83d b', '\\udc00\\ud800'])(
     expect(status).toBe(200);
     const { input_text, ...answer } = json as { input_text: string };
     expect(input_text).toBe(JSON.parse(`"good ${escaped}"`));
-    const replaced = await analyze(input_text.replace(/\p{Surrogate}/gu, '\ufffd'));
+    const replaced = await ask(input_text.replace(/\p{Surrogate}/gu, '\ufffd'));
     expect(replaced.json).toMatchObject(answer);
   },
 );
@@ -79,7 +79,7 @@ it.each(['\\ud800', '\\udc00', 'a\\ud83d b', '\\udc00\\ud800'])(
 describe('a text longer than the model takes', () => {
   it('is cut, and the answer says so', async () => {
     const text = 'good film '.repeat(200);
-    const { status, json, headers } = await analyze(text);
+    const { status, json, headers } = await ask(text);
     expect(status).toBe(200);
     expect((json as { input_text: string }).input_text).toBe(text);
     expect(headers['x-input-truncated']).toBe('true');
@@ -87,21 +87,18 @@ describe('a text longer than the model takes', () => {
 
   it('is answered as its beginning', async () => {
     const start = 'good film '.repeat(60);
-    const [short, long] = await Promise.all([
-      analyze(start),
-      analyze(`${start}${'bad '.repeat(500)}`),
-    ]);
+    const [short, long] = await Promise.all([ask(start), ask(`${start}${'bad '.repeat(500)}`)]);
     const { input_text: _, ...answer } = short.json as { input_text: string };
     expect(long.json).toMatchObject(answer);
   });
 
   it('is told apart from one that fits', async () => {
-    expect((await analyze('good film')).headers).not.toHaveProperty('x-input-truncated');
+    expect((await ask('good film')).headers).not.toHaveProperty('x-input-truncated');
   });
 });
 
 it('takes a text of a megabyte', async () => {
   const text = 'good '.repeat(200_000);
-  const { status, headers } = await analyze(text);
+  const { status, headers } = await ask(text);
   expect([status, headers['x-input-truncated']]).toEqual([200, 'true']);
 });

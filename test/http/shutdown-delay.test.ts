@@ -1,37 +1,31 @@
 import http from 'node:http';
-import net from 'node:net';
 import { startHolding } from '../helpers/holding';
-import { post, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
-import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { analyze, request } from '../helpers/http';
+import { scrape, untilQueued } from '../helpers/metrics';
+import { analyzeRequest, RawClient } from '../helpers/raw-clients';
+import { killAll, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
+import { until } from '../helpers/until';
 
-const BODY = { text: 'good' };
 const MODEL = textModel('bert-single-label');
 /** A delay that no test waits for. */
 const LONG_DELAY = { ...MODEL, SHUTDOWN_DELAY_MS: '600000', SHUTDOWN_TIMEOUT_MS: '1200000' };
-const ANALYZE = 'POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{"text":"good"}';
 
 afterEach(killAll);
-
-async function stopping(service: Service): Promise<void> {
-  service.kill('SIGTERM');
-  await service.waitForLog(({ msg }) => msg === 'stopping');
-}
 
 it('is not ready from the signal on, and still takes connections and answers requests', async () => {
   const service = await startService('sentiment', { env: LONG_DELAY });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const before = await request(service, { path: '/ready', agent });
   expect([before.status, before.headers.connection]).toEqual([200, 'keep-alive']);
-  await stopping(service);
+  await service.beginStop();
 
   for (const options of [{ agent }, {}]) {
     const ready = await request(service, { path: '/ready', ...options });
     expectError(ready, 503, 'The service is shutting down.');
     expect(ready.headers).toMatchObject({ 'retry-after': '1', connection: 'close' });
     // Answered, and the client is sent elsewhere.
-    const answer = await post(service, '/analyze', BODY, options);
+    const answer = await analyze(service, 'good', options);
     expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
     expect((await request(service, { path: '/health', ...options })).status).toBe(200);
   }
@@ -42,15 +36,15 @@ it('is not ready from the signal on, and still takes connections and answers req
 
 it('closes the port after SHUTDOWN_DELAY_MS, and ends with 0', async () => {
   const service = await startService('sentiment', { env: { ...MODEL, SHUTDOWN_DELAY_MS: '300' } });
-  await stopping(service);
+  await service.beginStop();
   // One after the other, until the port is closed.
   const statuses: number[] = [];
-  const ask = () => post(service, '/analyze', BODY).then(({ status }) => statuses.push(status));
-  await expect(
-    (async () => {
-      for (;;) await ask();
-    })(),
-  ).rejects.toThrow(/ECONNREFUSED|ECONNRESET/); // the latter: the kernel took the connection, nobody else
+  const closed = until('the port to be closed', async () => {
+    statuses.push((await analyze(service, 'good')).status);
+    return false;
+  });
+  // ECONNRESET: the kernel took the connection, nobody else.
+  await expect(closed).rejects.toThrow(/ECONNREFUSED|ECONNRESET/);
   // One whose connection was open when the port closed is refused, not cut off.
   if (statuses.at(-1) === 503) statuses.pop();
   expect(new Set(statuses)).toEqual(new Set([200]));
@@ -73,17 +67,15 @@ it.each([
 ])('answers all pipelined requests $name', async ({ isOneLate }) => {
   // The fourth request completes the batch.
   const service = await startHolding(60_000, { ...LONG_DELAY, MAX_BATCH_REQUESTS: '4' });
-  const socket = net.connect(service.port, '127.0.0.1', () => socket.write(ANALYZE.repeat(3)));
-  let received = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => {
-    received += chunk;
-  });
-  while ((await scrape(service)).value('libtorch_serve_queue_inputs') !== 3);
-  await stopping(service);
-  if (isOneLate) socket.write(ANALYZE);
-  else expect((await post(service, '/analyze', BODY)).status).toBe(200);
-  await new Promise((resolve) => socket.once('close', resolve));
-  const heads = received.match(/HTTP\/1\.1 [\s\S]*?\r\n\r\n/g) ?? [];
+  const client = new RawClient(service);
+  client.write(analyzeRequest('good').repeat(3));
+  await untilQueued(service, 3);
+  await service.beginStop();
+  if (isOneLate) client.write(analyzeRequest('good'));
+  else expect((await analyze(service, 'good')).status).toBe(200);
+  await client.closed;
+  client.leave();
+  const heads = client.received.match(/HTTP\/1\.1 [\s\S]*?\r\n\r\n/g) ?? [];
   expect(heads.map((head) => head.slice(9, 12))).toEqual(Array(isOneLate ? 4 : 3).fill('200'));
   // Only the last one says so: Node closes the connection after it.
   const closing = heads.map((head) => /connection: close/i.test(head));

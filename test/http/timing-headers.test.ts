@@ -17,7 +17,7 @@ describe.each(SERVICE_CASES)('an answer of $path', ({ name, path, body, refused,
       headers: { 'x-request-id': 'timed' },
     });
     expect(status).toBe(200);
-    const line = await service.waitForLog(({ requestId }) => requestId === 'timed');
+    const line = await service.lineOf('timed');
     expect([...TIMES, 'x-compute-tokens'].map((header) => headers[header])).toEqual(
       [line.queueMs, line.tokenizationMs, line.inferenceMs, line.tokens].map(String),
     );

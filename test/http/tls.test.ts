@@ -7,8 +7,9 @@ import path from 'node:path';
 import tls from 'node:tls';
 import { makeCertificate, type TestCertificate } from '../helpers/certificates';
 import { Folder } from '../helpers/files';
-import { exchange, post, request } from '../helpers/http';
-import { Scrape } from '../helpers/metrics';
+import { analyze, exchange, post, request } from '../helpers/http';
+import { Scrape, untilAlone, untilQueued, untilScraped } from '../helpers/metrics';
+import { analyzeRequest } from '../helpers/raw-clients';
 import {
   killAll,
   NodeProcess,
@@ -18,10 +19,11 @@ import {
   textModel,
 } from '../helpers/service';
 import { expectError } from '../helpers/services';
+import { times } from '../helpers/times';
+import { until } from '../helpers/until';
 
 const MODEL = textModel('bert-single-label');
-const BODY = { text: 'good' };
-const ANALYZE = 'POST /analyze HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{"text":"good"}';
+const ANALYZE = analyzeRequest('good');
 const FIRST = makeCertificate();
 const SECOND = makeCertificate();
 
@@ -74,13 +76,6 @@ async function measure(service: Service): Promise<Scrape> {
 const cut = (seen: Scrape) => seen.byLabel('libtorch_serve_http_connections_cut_total', 'reason');
 const opened = (seen: Scrape) => seen.value('libtorch_serve_http_connections');
 
-async function until(service: Service, isSo: (seen: Scrape) => boolean): Promise<Scrape> {
-  for (;;) {
-    const seen = await measure(service);
-    if (isSo(seen)) return seen;
-  }
-}
-
 /** Sends SIGHUP and resolves with the line about the certificate that follows. */
 async function reload(service: Service) {
   const lines = () => service.logs.filter(({ msg }) => msg.startsWith('TLS_'));
@@ -99,7 +94,7 @@ describe('with a certificate', () => {
   });
 
   it('answers over TLS as over TCP', async () => {
-    expect((await post(service, '/analyze', BODY, { ca })).status).toBe(200);
+    expect((await analyze(service, 'good', { ca })).status).toBe(200);
     const health = await request(service, { path: '/health', ca });
     expect(health.text).toBe('{"status":"healthy","model_loaded":true}');
     expectError(await request(service, { path: '/other', ca }), 404, /no such path/);
@@ -144,13 +139,14 @@ describe('with a certificate', () => {
   it('closes a connection that begins otherwise, counts it, and goes on', async () => {
     const before = cut(await measure(service)).tls_failed ?? 0;
     expect(await exchange(service, 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n')).not.toMatch(/HTTP/);
-    const seen = await until(service, (each) => (cut(each).tls_failed ?? 0) > before);
+    const hasFailed = (each: Scrape) => (cut(each).tls_failed ?? 0) > before;
+    const seen = await untilScraped('a handshake that failed', service, hasFailed, measure);
     expect(cut(seen)).toMatchObject({ tls_failed: before + 1, refused: 0, made_room: 0 });
     // Those that leave by themselves are none: a load balancer may look whether the port is open.
     const socket = net.connect(service.port, '127.0.0.1');
     await new Promise((resolve) => socket.once('connect', resolve));
     socket.destroy();
-    const after = await until(service, (each) => opened(each) === 1);
+    const after = await untilAlone(service, measure);
     expect(cut(after).tls_failed).toBe(before + 1);
   });
 
@@ -169,10 +165,10 @@ describe('with a certificate', () => {
   });
 
   it('keeps no connection that has ended', async () => {
-    const sockets = await Promise.all(Array.from({ length: 5 }, () => connect(service)));
-    await until(service, (seen) => opened(seen) === 6);
+    const sockets = await times(5, () => connect(service));
+    await untilScraped('6 connections', service, (seen) => opened(seen) === 6, measure);
     for (const socket of sockets) socket.destroy();
-    await until(service, (seen) => opened(seen) === 1);
+    await untilAlone(service, measure);
   });
 });
 
@@ -190,7 +186,7 @@ describe('SIGHUP', () => {
     const load = Array.from({ length: 8 }, async (_, i) => {
       while (!isOver) {
         const options = { ca: both, ...(i < 4 && { agent }) };
-        statuses.push((await post(service, '/analyze', BODY, options)).status);
+        statuses.push((await analyze(service, 'good', options)).status);
       }
     });
     for (let i = 1; i <= 6; i++) {
@@ -242,10 +238,10 @@ describe('SIGHUP', () => {
     });
     folder.put('broken.crt', 'half a');
     expect((await reload(service))?.msg).toMatch(/^TLS_CERT_FILE: expected a certificate in PEM/);
-    expect((await post(service, '/analyze', BODY, { ca: FIRST.cert })).status).toBe(200);
+    expect((await analyze(service, 'good', { ca: FIRST.cert })).status).toBe(200);
     folder.put('broken.crt', SECOND.cert, 0o644);
     expect(await reload(service)).toMatchObject({ level: 'info' });
-    expect((await post(service, '/analyze', BODY, { ca: SECOND.cert })).status).toBe(200);
+    expect((await analyze(service, 'good', { ca: SECOND.cert })).status).toBe(200);
     expect(service.stdout).not.toContain('PRIVATE');
     expect(service.stdout).not.toContain(SECOND.key.split('\n')[1]);
     await service.stop();
@@ -264,13 +260,11 @@ describe('the end', () => {
     const silent = net.connect(service.port, '127.0.0.1');
     const halfway = net.connect(service.port, '127.0.0.1', () => halfway.write('\x16\x03\x01'));
     const ends = [read(silent), read(halfway)];
-    const accepted = post(service, '/analyze', BODY, { ca });
-    await until(service, (seen) => {
-      return seen.value('libtorch_serve_queue_inputs') === 1 && opened(seen) === 6;
-    });
-    service.kill('SIGTERM');
-    await service.waitForLog(({ msg }) => msg === 'stopping');
-    const refused = await post(service, '/analyze', BODY, { ca, agent });
+    const accepted = analyze(service, 'good', { ca });
+    await untilQueued(service, 1, measure);
+    await untilScraped('6 connections', service, (seen) => opened(seen) === 6, measure);
+    await service.beginStop();
+    const refused = await analyze(service, 'good', { ca, agent });
     expectError(refused, 503, 'The service is shutting down.');
     expect(refused.headers).toMatchObject({ 'retry-after': '1', connection: 'close' });
     const answer = await accepted;
@@ -283,10 +277,10 @@ describe('the end', () => {
   it('drops the request of a client that has gone', async () => {
     const service = await start('gone', { MAX_QUEUE_DELAY_MS: '3000' });
     const socket = await connect(service);
-    socket.write(ANALYZE.replace('Host: x', 'Host: x\r\nX-Request-Id: gone'));
-    await until(service, (seen) => seen.value('libtorch_serve_queue_inputs') === 1);
+    socket.write(analyzeRequest('good', 'X-Request-Id: gone\r\n'));
+    await untilQueued(service, 1, measure);
     socket.destroy();
-    const line = await service.waitForLog(({ requestId }) => requestId === 'gone');
+    const line = await service.lineOf('gone');
     expect(line).toMatchObject({ status: 499, route: '/analyze' });
     await service.stop();
   });
@@ -298,7 +292,7 @@ describe('MAX_CONNECTIONS', () => {
     const silent = Array.from({ length: 4 }, () => net.connect(service.port, '127.0.0.1'));
     const ends = silent.map(read);
     for (let i = 0; i < 4; i++) {
-      expect((await post(service, '/analyze', BODY, { ca: FIRST.cert })).status).toBe(200);
+      expect((await analyze(service, 'good', { ca: FIRST.cert })).status).toBe(200);
     }
     expect(await ends[0]).toBe('');
     const seen = await measure(service);
@@ -333,14 +327,13 @@ describe('MAX_CONNECTIONS', () => {
     };
     const clients = [await ask(), await ask()];
     // Until the second request has been read, its connection may make room.
-    for (;;) {
+    await until('a connection that is refused', async () => {
       const client = await ask().catch(() => null);
-      if (client === null) break;
-      clients.push(client);
-    }
+      if (client !== null) clients.push(client);
+      return client === null;
+    });
     for (const client of clients) client.destroy();
-    while (!(await measure(service).catch(() => null)));
-    const seen = cut(await measure(service));
+    const seen = cut(await until('a connection', () => measure(service).catch(() => null)));
     expect(seen.refused).toBeGreaterThanOrEqual(1);
     expect(seen.tls_failed).toBe(0);
     await service.stop();

@@ -1,10 +1,11 @@
 import net from 'node:net';
 import path from 'node:path';
-import { post, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { analyze, post, request } from '../helpers/http';
+import { scrape, untilQueued } from '../helpers/metrics';
 import { OtlpReceiver, type Span } from '../helpers/otlp-receiver';
-import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { killAll, startService, textModel } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
+import { until } from '../helpers/until';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';
@@ -26,10 +27,6 @@ async function startReceiver(...args: ConstructorParameters<typeof OtlpReceiver>
   return { receiver, url: await receiver.listen() };
 }
 
-function logged(service: Service, id: string) {
-  return service.waitForLog(({ requestId }) => requestId === id);
-}
-
 const ms = (span: Span): number => Number(span.end - span.start) / 1e6;
 
 describe.each(SERVICE_CASES)(
@@ -44,7 +41,7 @@ describe.each(SERVICE_CASES)(
         const answer = await post(service, route, body, {
           headers: { traceparent: SAMPLED, tracestate: 'vendor=1,other=x', 'x-request-id': 'one' },
         });
-        const line = await logged(service, 'one');
+        const line = await service.lineOf('one');
         expect(await service.stop()).toEqual(STOPPED); // exports what has not been yet
         const after = BigInt(Date.now()) * 1_000_000n;
 
@@ -107,7 +104,7 @@ describe.each(SERVICE_CASES)(
       const service = await startService(name, { env: { ...options.env, ...env } });
       const headers = { traceparent: `00-${TRACE}-${CALLER}-zz`, 'x-request-id': 'new' };
       await post(service, route, refused, { headers });
-      const line = await logged(service, 'new');
+      const line = await service.lineOf('new');
       await service.stop();
       expect(receiver.requests.map(({ url }) => url)).toEqual(['/custom/path']);
       expect(receiver.spans).toHaveLength(1);
@@ -179,9 +176,9 @@ it('says of a client that went that it got no status', async () => {
     env: { ...TEXT, OTEL_EXPORTER_OTLP_ENDPOINT: url, MAX_QUEUE_DELAY_MS: '60000' },
   });
   const client = new AbortController();
-  const gone = post(service, '/analyze', { text: 'x' }, { signal: client.signal });
+  const gone = analyze(service, 'x', { signal: client.signal });
   gone.catch(() => undefined);
-  while ((await scrape(service)).value('libtorch_serve_queue_inputs') !== 1);
+  await untilQueued(service, 1);
   client.abort();
   await service.waitForLog(({ status }) => status === 499);
   await service.stop();
@@ -207,7 +204,7 @@ it('keeps to the environment variables of the SDK', async () => {
   await post(service, '/analyze', text); // a new trace: not sampled
   await post(service, '/analyze', text, { headers: { traceparent: `00-${TRACE}-${CALLER}-00` } });
   await post(service, '/analyze', text, { headers: { traceparent: SAMPLED } });
-  while (receiver.spans.length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until('four spans', () => receiver.spans.length >= 4);
   await service.stop();
   expect(receiver.spans).toHaveLength(4);
   expect(new Set(receiver.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
@@ -240,7 +237,7 @@ describe('without a collector', () => {
       env: { ...TEXT, OTEL_EXPORTER_OTLP_ENDPOINT: url, ...patience },
     });
     for (let i = 0; i < 5; i++) {
-      expect((await post(service, '/analyze', { text: 'good' })).status).toBe(200);
+      expect((await analyze(service, 'good')).status).toBe(200);
     }
     expect(await service.stop()).toEqual(STOPPED);
     expect(service.logs.map(({ msg }) => msg)).toContain(
@@ -256,8 +253,8 @@ describe('without a collector', () => {
     });
     const complaints = () => service.logs.filter(({ msg }) => /could not be exported/.test(msg));
     for (let i = 0; i < 5; i++) {
-      await post(service, '/analyze', { text: 'good' });
-      while (receiver.requests.length <= i) await new Promise((resolve) => setTimeout(resolve, 5));
+      await analyze(service, 'good');
+      await until(`export ${i + 1}`, () => receiver.requests.length > i);
     }
     await service.waitForLog(() => complaints().length > 0);
     expect(await service.stop()).toEqual(STOPPED);
@@ -277,9 +274,9 @@ describe('nothing of OpenTelemetry is loaded', () => {
       nodeArgs: ['--require', PRELOAD],
     });
     const headers = { traceparent: SAMPLED, 'x-request-id': 'one' };
-    await post(service, '/analyze', { text: 'good' }, { headers });
+    await analyze(service, 'good', { headers });
     await scrape(service);
-    const line = await logged(service, 'one');
+    const line = await service.lineOf('one');
     // Without a span of its own, the log has the caller's.
     expect([line.traceId, line.spanId === CALLER]).toEqual([TRACE, !env.OTEL_TRACES_EXPORTER]);
     service.kill('SIGUSR2');
@@ -308,8 +305,8 @@ it.each([['nonsense'], [`00-${TRACE}-${'0'.repeat(16)}-01`]])(
   async (traceparent) => {
     const service = await startService('sentiment', { env: TEXT });
     const headers = { traceparent, 'x-request-id': 'one' };
-    await post(service, '/analyze', { text: 'good' }, { headers });
-    const line = await logged(service, 'one');
+    await analyze(service, 'good', { headers });
+    const line = await service.lineOf('one');
     expect(Object.keys(line)).not.toEqual(expect.arrayContaining(['traceId']));
     expect(service.stdout).not.toContain(traceparent);
   },

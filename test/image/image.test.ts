@@ -8,14 +8,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { Container, type Image, startContainer } from '../helpers/container';
 import { loadedSections } from '../helpers/elf';
-import { request } from '../helpers/http';
+import { post } from '../helpers/http';
 import { makeBases } from '../helpers/image-bases';
 import { ImageBuilder } from '../helpers/image-builder';
-import { scrape } from '../helpers/metrics';
+import { untilQueued } from '../helpers/metrics';
 import { networkVariables } from '../helpers/network-settings';
 import { FIXTURES, killAll, ROOT } from '../helpers/service';
+import { setTestLimit } from '../helpers/until';
 
-jest.setTimeout(3_600_000);
+setTestLimit(3_600_000);
 
 const MEGABYTE = 1e6;
 const MOST_MEGABYTES = 650;
@@ -67,14 +68,6 @@ function sizesBy(files: readonly File[], depth: number): string {
     .map(([key, size]) => `${(size / MEGABYTE).toFixed(1).padStart(8)}  ${key}\n`)
     .join('');
 }
-
-const post = (container: Container, where: string, body: object) =>
-  request(container, {
-    method: 'POST',
-    path: where,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
 
 describe('the image', () => {
   it(`has at most ${MOST_MEGABYTES} MB`, () => {
@@ -178,7 +171,7 @@ describe.each(SERVICES)('%s, as PID 1, with nothing to write to', (name, route, 
     expect(await container.checkHealth()).toBe(0);
 
     const last = post(container, route, body);
-    while ((await scrape(container)).value('libtorch_serve_queue_inputs') !== 1);
+    await untilQueued(container, 1);
     expect(await container.stop()).toEqual({ code: 0, signal: null });
     expect((await last).json).toEqual(answer.json);
     expect(container.logs.at(-1)).toMatchObject({ msg: 'stopped' });

@@ -1,6 +1,6 @@
 /** What a service makes of a share of the machine; bench/cores.mjs measures it. */
 import { availableParallelism } from 'node:os';
-import { post } from '../helpers/http';
+import { analyze } from '../helpers/http';
 import { skipWhere } from '../helpers/needs';
 import { killAll, MAIN, startService, textModel } from '../helpers/service';
 
@@ -38,7 +38,7 @@ async function expectWorkers(words: readonly string[], workers: number): Promise
     nodeArgs: args.slice(0, -1),
   });
   const listening = await service.waitForLog(({ msg }) => msg === 'listening');
-  const { status } = await post(service, '/analyze', { text: 'good' });
+  const { status } = await analyze(service, 'good');
   await service.stop(); // also where what follows fails: a control group that is in use stays
   expect(status).toBe(200);
   expect(listening.scheduling).toMatchObject({ workers });

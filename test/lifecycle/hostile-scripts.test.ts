@@ -1,6 +1,8 @@
 /** TorchScript files that do what no classifier does. Made by test/parity/hostile_scripts.py. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import { EegClassifier } from '../../src/eeg/eeg-classifier';
+import { SCHEDULING } from '../helpers/scheduling';
 import { killAll, NodeProcess } from '../helpers/service';
 
 const SCRIPT = path.join(__dirname, 'scripts', 'load-each.cjs');
@@ -15,7 +17,7 @@ interface Outcome {
   readonly grownBytes?: number;
 }
 
-const SERVED = ['empty-memory', 'looked-at', 'prints-once'];
+const SERVED = ['empty-memory', 'looked-at', 'prints-once', 'swaps-parts'];
 
 const REFUSED: Readonly<Record<string, RegExp>> = {
   // Operators.
@@ -50,6 +52,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   // Memory: from the code, or when it is tried. The last ones may also meet the time's limit.
   terabytes: /forward\(\) asks for a tensor of 1099511627776 numbers \(aten::ones\)/,
   'terabytes-computed': /asked for more than 1024 MiB of memory when it was tried/,
+  'constant-of-gigabytes': /asked for more than 1024 MiB of memory when it was tried/,
   gigabytes: /asked for more than 1024 MiB of memory|did not end within/,
   'repeats-list': /asked for more than 1024 MiB of memory when it was tried/,
   'doubles-list': /asked for more than 1024 MiB of memory|did not end within/,
@@ -107,6 +110,23 @@ it.each(Object.entries(STOPPED))('stops %s before it runs', (name, why) => {
 
 it.each(SERVED)('serves %s', (name) => {
   expect(outcomes.get(name)).toMatchObject({ diagnosis: expect.any(String) });
+});
+
+it('says what makes it slower', async () => {
+  const warningsOf = async (name: string): Promise<readonly string[]> => {
+    const file = path.join(FOLDER, `${name}.pt`);
+    const classifier = await EegClassifier.load(file, SCHEDULING);
+    await classifier.close();
+    return classifier.warnings;
+  };
+  const cannot =
+    /^swaps-parts\.pt: cannot be frozen, so that it runs as it was saved, more slowly: /;
+  const warnings = await warningsOf('swaps-parts');
+  expect(warnings.filter((text) => text.includes('frozen'))).toEqual([
+    expect.stringMatching(cannot),
+  ]);
+  expect(warnings.join()).not.toContain('\n');
+  expect((await warningsOf('looked-at')).join()).not.toContain('frozen');
 });
 
 it('never shows what was in its memory before', () => {

@@ -3,8 +3,8 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { startHolding } from '../helpers/holding';
-import { post, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { type Address, analyze, request } from '../helpers/http';
+import { untilQueued } from '../helpers/metrics';
 import { killAll, NodeProcess, ROOT, startService, textModel } from '../helpers/service';
 import { times } from '../helpers/times';
 
@@ -15,10 +15,10 @@ const PRELOAD_THROW = ['--require', path.join(SCRIPTS, 'preload-throw.cjs')];
 afterAll(killAll);
 
 /** Keeps eight requests under way until they fail; resolves with the statuses that came. */
-async function load(port: Parameters<typeof post>[0]): Promise<readonly number[]> {
+async function load(service: Address): Promise<readonly number[]> {
   const statuses: number[] = [];
   const one = async (): Promise<void> => {
-    for (;;) statuses.push((await post(port, '/analyze', { text: 'good film' })).status);
+    for (;;) statuses.push((await analyze(service, 'good film')).status);
   };
   await Promise.all(Array.from({ length: 8 }, () => one().catch(() => undefined)));
   return statuses;
@@ -58,7 +58,7 @@ describe('a service that is told to stop', () => {
     const service = await startService('sentiment', { env: MODEL });
     service.child.stdout?.destroy();
     for (let i = 0; i < 50; i++) {
-      expect((await post(service, '/analyze', { text: 'good' })).status).toBe(200);
+      expect((await analyze(service, 'good')).status).toBe(200);
     }
     service.kill('SIGTERM');
     expect(await service.exit).toEqual({ code: 0, signal: null });
@@ -90,11 +90,10 @@ describe('a service that is told to stop', () => {
 
   it('twice ends by force, with 128 + the signal', async () => {
     const service = await startService('sentiment', { env: HELD });
-    const held = post(service, '/analyze', { text: 'good' });
+    const held = analyze(service, 'good');
     held.catch(() => undefined);
-    while ((await post(service, '/analyze', { text: 'good' })).status !== 503);
-    service.kill('SIGINT');
-    await service.waitForLog(({ msg }) => msg === 'stopping');
+    await untilQueued(service, 1);
+    await service.beginStop('SIGINT');
     expect(await service.insist('SIGINT')).toEqual({ code: 130, signal: null });
     await expect(held).rejects.toThrow();
     expect(service.logs.at(-1)).toMatchObject({
@@ -107,15 +106,14 @@ describe('a service that is told to stop', () => {
     const service = await startService('sentiment', {
       env: { ...MODEL, SHUTDOWN_DELAY_MS: '600000', SHUTDOWN_TIMEOUT_MS: '1200000' },
     });
-    service.kill('SIGTERM');
-    await service.waitForLog(({ msg }) => msg === 'stopping');
+    await service.beginStop();
     expect(await service.insist('SIGTERM')).toEqual({ code: 143, signal: null });
   });
 
   it('by one signal that comes twice, as from npm, still answers what it has', async () => {
     const service = await startHolding(2000, {});
-    const held = post(service, '/analyze', { text: 'good' });
-    while ((await scrape(service)).value('libtorch_serve_queue_inputs') !== 1);
+    const held = analyze(service, 'good');
+    await untilQueued(service, 1);
     service.kill('SIGTERM');
     service.kill('SIGINT');
     expect((await held).status).toBe(200);
@@ -126,9 +124,9 @@ describe('a service that is told to stop', () => {
     const service = await startService('sentiment', {
       env: { ...HELD, SHUTDOWN_TIMEOUT_MS: '100' },
     });
-    const held = post(service, '/analyze', { text: 'good' });
+    const held = analyze(service, 'good');
     held.catch(() => undefined);
-    while ((await post(service, '/analyze', { text: 'good' })).status !== 503);
+    await untilQueued(service, 1);
     expect(await service.stop()).toEqual({ code: 1, signal: null });
     await expect(held).rejects.toThrow();
     expect(service.logs.at(-1)).toMatchObject({

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { post, request } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { predict, request } from '../helpers/http';
+import { type Scrape, scrape, untilScraped } from '../helpers/metrics';
 import { killAll, NodeProcess, type Service } from '../helpers/service';
 import { expectError } from '../helpers/services';
 import { CALM, ENDLESS, eegModel, SLOW, startEeg } from '../helpers/stuck';
@@ -13,17 +13,14 @@ const NEVER = '1000000000';
 
 afterAll(killAll);
 
-const predict = (service: Service, signal: readonly number[]) =>
-  post(service, '/predict', { signal });
 const get = (service: Service, endpoint: string) => request(service, { path: endpoint });
 
 /** Until so many requests have arrived and are not answered. */
-async function inFlight(service: Service, requests: number): Promise<void> {
-  const itself = 1;
-  for (let seen = -1; seen !== requests; ) {
-    const metrics = await scrape(service);
-    seen = (metrics.value('libtorch_serve_http_requests_in_flight') ?? 0) - itself;
-  }
+function inFlight(service: Service, requests: number): Promise<Scrape> {
+  const withThis = requests + 1;
+  return untilScraped(`${requests} requests in flight`, service, (seen) => {
+    return seen.value('libtorch_serve_http_requests_in_flight') === withThis;
+  });
 }
 
 describe('a model that does not come back from a batch', () => {
@@ -105,8 +102,7 @@ describe('a model that does not come back from a batch', () => {
     const stuck = predict(service, ENDLESS);
     stuck.catch(() => undefined);
     await inFlight(service, 1);
-    service.kill('SIGTERM');
-    await service.waitForLog(({ msg }) => msg === 'stopping');
+    await service.beginStop();
     const insists = what === 'a second SIGTERM';
     const exit = insists ? service.insist('SIGTERM') : service.exit;
     expect(await exit).toEqual({ code, signal: null });

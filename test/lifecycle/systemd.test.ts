@@ -7,6 +7,7 @@ import { post, request } from '../helpers/http';
 import { needs } from '../helpers/needs';
 import { killAll, MAIN, NodeProcess, ROOT, startService } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
+import { until } from '../helpers/until';
 
 const UNIT = path.join(DEPLOY, 'systemd', 'libtorch-serve@.service');
 const text = readFileSync(UNIT, 'utf8');
@@ -64,11 +65,10 @@ async function traceOf(which: (typeof SERVICE_CASES)[number]): Promise<string> {
   expect((await request(service, { path: '/metrics' })).status).toBe(200);
   expect((await service.stop()).code).toBe(0);
   const ended = new RegExp(`^${service.child.pid} +\\+\\+\\+ exited with 0`, 'm');
-  for (;;) {
+  return until('the end of the trace', () => {
     const trace = readFileSync(file, 'utf8');
-    if (ended.test(trace)) return trace;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return ended.test(trace) && trace;
+  });
 }
 
 itWithSystemd('systemd takes the unit as it is', () => {

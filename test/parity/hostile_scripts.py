@@ -204,6 +204,45 @@ class ReadsBeyondWhenFrozen(Plain):
         return x.mean((1, 2)).unsqueeze(1) * torch._weight_norm(self.v, self.g, 0)[0]
 
 
+class ConstantOfGigabytes(Plain):
+    """Depends on no input, and lies where no window of the trial comes: freezing alone runs it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        logits = x.mean((1, 2)).unsqueeze(1) * self.weight
+        if x.size(0) > 1 << 20:
+            side = 20_000
+            for _ in range(2):
+                side += 1
+            logits = logits + torch.ones([side, side]).sum()
+        return logits
+
+
+@torch.jit.interface
+class Part(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pass
+
+
+class Half(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x / 2
+
+
+class SwapsParts(Plain):
+    """LibTorch cannot freeze it: served as it is."""
+
+    part: Part
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = Half()
+        self.other = Half()
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.part = self.other
+        return self.part.forward(x.mean((1, 2)).unsqueeze(1) * self.weight)
+
+
 class OpaqueTensor(Plain):
     def forward(self, x: Tensor) -> Tensor:
         zeros = torch.zeros([3], layout=torch._mkldnn)
@@ -254,6 +293,8 @@ SCRIPTED: list[type[nn.Module]] = [
     DividesTensors,
     ReadsBeyondWeights,
     ReadsBeyondWhenFrozen,
+    ConstantOfGigabytes,
+    SwapsParts,
     OpaqueTensor,
     WritesIntoWeights,
     LookedAt,

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import http from 'node:http';
 import path from 'node:path';
-import { type Answer, post } from '../helpers/http';
-import { type Scrape, scrape } from '../helpers/metrics';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, analyze } from '../helpers/http';
+import { type Scrape, scrape, untilAlone } from '../helpers/metrics';
 import { killAll, ROOT, type Service, startService, textModel } from '../helpers/service';
+import { until } from '../helpers/until';
 import { BUDGET, budgeted, report } from './budget';
 
 const SECONDS = budgeted({ ci: 2, standard: 60, long: 1800 });
@@ -61,7 +63,7 @@ async function stopAttack(attack: ChildProcess): Promise<Readonly<Record<string,
 
 /** Asks again where a connection that was kept has been closed meanwhile (RFC 9112, 9.3.1). */
 async function ask(service: Service, agent: http.Agent | undefined): Promise<Answer> {
-  const once = () => post(service, '/analyze', { text: 'good film' }, agent && { agent });
+  const once = () => analyze(service, 'good film', agent && { agent });
   return agent ? once().catch(once) : once();
 }
 
@@ -84,11 +86,8 @@ async function goodClients(service: Service, isOver: () => boolean): Promise<rea
 }
 
 /** One look at the service; again where the connection for it made room for another. */
-async function look(service: Service): Promise<Scrape> {
-  for (;;) {
-    const seen = await scrape(service).catch(() => null);
-    if (seen) return seen;
-  }
+function look(service: Service): Promise<Scrape> {
+  return until('an answer of /metrics', () => scrape(service).catch(() => null));
 }
 
 it.each(KINDS)('%s: good clients are answered, memory and sockets are bounded', async (kind) => {
@@ -99,19 +98,19 @@ it.each(KINDS)('%s: good clients are answered, memory and sockets are bounded', 
   const memoryOf = (seen: Scrape) => seen.value('process_resident_memory_bytes') ?? 0;
   const before = memoryOf(await look(service));
   const attack = await startAttack(kind, service);
-  const until = performance.now() + SECONDS * 1000;
+  const end = performance.now() + SECONDS * 1000;
   let [isOver, most, connections] = [false, before, 0];
   const good = goodClients(service, () => isOver);
   do {
     const seen = await look(service);
     most = Math.max(most, memoryOf(seen));
     connections = Math.max(connections, seen.value('libtorch_serve_http_connections') ?? 0);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  } while (performance.now() < until);
+    await sleep(50);
+  } while (performance.now() < end);
   isOver = true;
   const statuses = await good;
   const done = await stopAttack(attack);
-  while (((await look(service)).value('libtorch_serve_http_connections') ?? 0) > 1);
+  await untilAlone(service, look);
   report(`bad clients, ${kind}`, {
     seconds: SECONDS,
     answered: statuses.length,

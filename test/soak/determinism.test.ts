@@ -6,6 +6,7 @@ import { dtypeProblem } from '../../src/native/engine';
 import { postRaw } from '../helpers/http';
 import { seededRandom } from '../helpers/random';
 import { FIXTURES, killAll, ROOT, type Service, startService } from '../helpers/service';
+import { abreast } from '../helpers/times';
 import { BUDGET, budgeted, report } from './budget';
 import type { ServiceName } from './endings';
 import { type Asked, makeRequests, makeSignals, makeTexts } from './requests';
@@ -122,17 +123,13 @@ async function askAll(
 ): Promise<readonly string[]> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
   const bodies: string[] = [];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < order.length) {
-      const index = order[next++] as number;
-      const { path: route, body, status } = requests[index] as Asked;
-      const answer = await postRaw(service, route, body, { agent });
-      if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);
-      bodies[index] = answer.text;
-    }
-  };
-  await Promise.all(Array.from({ length: connections }, lane));
+  await abreast(order.length, connections, async (i) => {
+    const index = order[i] as number;
+    const { path: route, body, status } = requests[index] as Asked;
+    const answer = await postRaw(service, route, body, { agent });
+    if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);
+    bodies[index] = answer.text;
+  });
   agent.destroy();
   return bodies;
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Address, post, request } from '../helpers/http';
+import { type Address, post, request, untilStatus } from '../helpers/http';
 import { seededRandom } from '../helpers/random';
 import type { Exit, NodeProcess } from '../helpers/service';
 import { SIGNAL } from '../helpers/services';
+import { until } from '../helpers/until';
 import { report } from './budget';
 
 export type ServiceName = 'sentiment' | 'eeg';
@@ -91,10 +92,12 @@ export async function endOf(process_: NodeProcess): Promise<Exit> {
   }
 }
 
-export function isHealthy(service: Address): Promise<boolean> {
-  return request(service, { path: '/health' }).then(
-    ({ status }) => status === 200,
-    () => false,
+export async function untilHealthy(service: Address): Promise<void> {
+  await until(`health on port ${service.port}`, () =>
+    request(service, { path: '/health' }).then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
   );
 }
 
@@ -114,5 +117,5 @@ export async function keepBusy(service: Address, name: ServiceName): Promise<voi
   };
   for (let i = 0; i < 4; i++) lane().catch(() => undefined);
   // On a machine that is busy elsewhere, so many may be refused.
-  while ((await post(service, path, body)).status !== 200) await sleep(1);
+  await untilStatus(200, () => post(service, path, body));
 }

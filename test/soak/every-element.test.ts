@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { SentimentClient } from '../../src/client';
 import { needs } from '../helpers/needs';
 import { freePort } from '../helpers/ports';
-import { PROXIES, type ProxyKind, stopProxies } from '../helpers/proxies';
-import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { PROXIES, startReplica, stopProxies } from '../helpers/proxies';
+import { killAll, startService, textModel } from '../helpers/service';
 import { budgeted, report } from './budget';
 
 /** Each kills a replica with SIGKILL and starts it again. */
@@ -21,24 +21,14 @@ afterAll(async () => {
   await killAll();
 });
 
-async function startReplica(port: number, settings: ProxyKind['settings']): Promise<Service> {
-  const env = {
-    ...textModel('bert-single-label'),
-    ...settings,
-    PORT: String(port),
-    WORKERS: '1',
-    // So that lists are refused, too.
-    MAX_QUEUE_REQUESTS: '128',
-  };
-  return startService('sentiment', { env });
-}
-
 describe.each(PROXIES)('behind $name', (kind) => {
   const { it: itWithProxy } = needs(kind.tool);
 
   itWithProxy('analyzeAll answers every element, once, whatever replica is killed', async () => {
     const ports = [await freePort(), await freePort()] as const;
-    const replicas = await Promise.all(ports.map((port) => startReplica(port, kind.settings)));
+    // So that lists are refused, too.
+    const settings = { ...kind.settings, MAX_QUEUE_REQUESTS: '128' };
+    const replicas = await Promise.all(ports.map((port) => startReplica(port, settings)));
     const proxy = await kind.start([...ports]);
     let kills = 0;
     let starting: Promise<void> = Promise.resolve();
@@ -46,7 +36,7 @@ describe.each(PROXIES)('behind $name', (kind) => {
     async function restart(victim: number): Promise<void> {
       replicas[victim]?.kill('SIGKILL');
       await replicas[victim]?.exit;
-      replicas[victim] = await startReplica(ports[victim] as number, kind.settings);
+      replicas[victim] = await startReplica(ports[victim] as number, settings);
     }
 
     /** Ends when every kill is over, so that there is always work under way. */

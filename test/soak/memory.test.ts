@@ -1,6 +1,5 @@
 import http from 'node:http';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { postRaw } from '../helpers/http';
 import {
   countSockets,
@@ -10,6 +9,8 @@ import {
   medianSlope,
 } from '../helpers/process-figures';
 import { killAll, NodeProcess, ROOT, type Service, startService } from '../helpers/service';
+import { abreast } from '../helpers/times';
+import { until } from '../helpers/until';
 import { budgeted, report } from './budget';
 import { makeRequests } from './requests';
 
@@ -46,27 +47,19 @@ async function ask(
   count: number,
 ): Promise<Figures> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < count) {
-      const index = next++;
-      const {
-        path: route,
-        body,
-        status,
-      } = requests[index % requests.length] as (typeof requests)[0];
-      if (index % 50 === 49) {
-        const signal = AbortSignal.timeout(1 + (index % 5));
-        await postRaw(service, route, body, { agent, signal }).catch(() => undefined);
-      } else {
-        const answer = await postRaw(service, route, body, { agent });
-        if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);
-      }
+  await abreast(count, CONNECTIONS, async (index) => {
+    const asked = requests[index % requests.length] as (typeof requests)[0];
+    const { path: route, body, status } = asked;
+    if (index % 50 === 49) {
+      const signal = AbortSignal.timeout(1 + (index % 5));
+      await postRaw(service, route, body, { agent, signal }).catch(() => undefined);
+    } else {
+      const answer = await postRaw(service, route, body, { agent });
+      if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);
     }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, lane));
+  });
   agent.destroy();
-  while (countSockets(pid) > idleSockets) await sleep(10);
+  await until('the end of all connections', () => countSockets(pid) <= idleSockets);
   return figuresOf(pid);
 }
 

@@ -1,10 +1,10 @@
 import http from 'node:http';
 import { type Answer, post } from '../helpers/http';
-import { scrape } from '../helpers/metrics';
+import { type Scrape, untilScraped } from '../helpers/metrics';
 import { needs } from '../helpers/needs';
 import { freePort } from '../helpers/ports';
-import { PROXIES, type ProxyKind, stopProxies } from '../helpers/proxies';
-import { killAll, Service, startService, textModel } from '../helpers/service';
+import { PROXIES, startReplica, stopProxies } from '../helpers/proxies';
+import { killAll, Service } from '../helpers/service';
 import { budgeted, report } from './budget';
 
 /** Each restarts both replicas, one after the other. */
@@ -68,18 +68,9 @@ class Load {
   }
 }
 
-async function startReplica(port: number, settings: ProxyKind['settings']): Promise<Service> {
-  const env = { ...textModel('bert-single-label'), ...settings, PORT: String(port), WORKERS: '1' };
-  return startService('sentiment', { env });
-}
-
-async function untilAsked(replica: Service): Promise<void> {
-  const answered = async () =>
-    (await scrape(replica)).value('libtorch_serve_http_requests_total', {
-      route: '/analyze',
-      status: '200',
-    }) ?? 0;
-  while ((await answered()) < ANSWERED) await new Promise((resolve) => setTimeout(resolve, 20));
+function untilAsked(replica: Service): Promise<unknown> {
+  const isAsked = ({ requests }: Scrape) => (requests['/analyze 200'] ?? 0) >= ANSWERED;
+  return untilScraped(`${ANSWERED} requests that the replica answers`, replica, isAsked);
 }
 
 describe.each(PROXIES)('behind $name', (kind) => {

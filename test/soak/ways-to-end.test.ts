@@ -16,7 +16,6 @@ import { BUDGET, budgeted } from './budget';
 import {
   ended,
   endOf,
-  isHealthy,
   keepBusy,
   killedBy,
   PHASES,
@@ -24,6 +23,7 @@ import {
   type Run,
   repeat,
   type ServiceName,
+  untilHealthy,
 } from './endings';
 import { Family } from './family';
 
@@ -141,7 +141,7 @@ describe('a service ends in order, whatever it is doing', () => {
   /** Brings the phase about, but for what begins the shutdown. */
   async function enter(phase: Phase, service: Address, name: ServiceName): Promise<void> {
     if (phase === 'start') return;
-    while (!(await isHealthy(service))) await sleep(5);
+    await untilHealthy(service);
     if (phase !== 'idle') await keepBusy(service, name);
   }
 
@@ -223,7 +223,7 @@ describe('a service ends in order, whatever it is doing', () => {
         await sleep(run.delay(phaseMs[phase]));
         await family.killParent();
         if (phase !== 'shutdown') {
-          while (!(await isHealthy({ port }))) await sleep(5);
+          await untilHealthy({ port });
           await sleep(run.delay(phaseMs.idle));
           process.kill(pid, 'SIGTERM');
         }

@@ -15,9 +15,9 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { makeWheel, PackageIndex, pinOf, startProxy, type Wheel } from '../helpers/package-index';
 import { ROOT } from '../helpers/service';
+import { until } from '../helpers/until';
 
 const NAME = `${process.platform}-${process.arch}`;
 const LIBRARY = process.platform === 'darwin' ? 'dylib' : 'so';
@@ -195,10 +195,13 @@ describe('LibTorch', () => {
     let isWaiting = false;
     index.breaks = [100_000];
     index.beforeBreak = async (sent) => {
-      while (sizeOfPart() !== sent || !isWaiting) await sleep(20);
+      await until(
+        `${sent} bytes on disk and a second process that waits`,
+        () => sizeOfPart() === sent && isWaiting,
+      );
     };
     const first = fetchIt();
-    while (index.filesAsked.length === 0) await sleep(20);
+    await until('a file to be asked for', () => index.filesAsked.length > 0);
     const child = start();
     child.stderr.on('data', (chunk: string) => {
       isWaiting ||= chunk.includes('another process is fetching it; waiting');
@@ -274,7 +277,7 @@ describe('a download that breaks off', () => {
   it('is taken up where it ended', async () => {
     index.breaks = [100_000, 100_000];
     index.beforeBreak = async (sent) => {
-      while (sizeOfPart() !== sent) await sleep(20);
+      await until(`${sent} bytes on disk`, () => sizeOfPart() === sent);
     };
     const result = await fetchIt();
     complete(result);
@@ -287,7 +290,7 @@ describe('a download that breaks off', () => {
     index.breaks = [100_000];
     index.hangs = true;
     const child = start();
-    while (sizeOfPart() !== 100_000) await sleep(20);
+    await until('100,000 bytes on disk', () => sizeOfPart() === 100_000);
     child.kill('SIGKILL');
     await once(child, 'close');
     complete(await fetchIt());

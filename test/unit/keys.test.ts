@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parseKeys } from '../../src/http/access/key-file';
-import { ApiKeys, keyOf } from '../../src/http/access/keys';
+import { ApiKeys, digestOf, keyOf } from '../../src/http/access/keys';
 import { isPublicPath } from '../../src/http/access/public-paths';
 
 describe('parseKeys', () => {
@@ -43,20 +43,20 @@ describe('ApiKeys', () => {
   const KEYS = ['first-key', 'second-key', 'k'];
 
   it('knows its keys, whole and exact', () => {
-    const keys = new ApiKeys(KEYS);
+    const keys = new ApiKeys(KEYS.map(digestOf));
     expect(keys.size).toBe(3);
     for (const key of KEYS) expect(keys.has(key)).toBe(true);
     for (const key of ['', 'first-ke', 'first-keyy', 'First-key', 'kk', 'first-key\n']) {
       expect([key, keys.has(key)]).toEqual([key, false]);
     }
-    keys.replace(['third-key']);
+    keys.replace([digestOf('third-key')]);
     expect([keys.size, keys.has('first-key'), keys.has('third-key')]).toEqual([1, false, true]);
   });
 
   it.each(['first-key', 'second-key', 'k', 'unknown', ''])(
     'compares %j with every key, in constant time',
     (key) => {
-      const keys = new ApiKeys(KEYS);
+      const keys = new ApiKeys(KEYS.map(digestOf));
       const compare = jest.spyOn(crypto, 'timingSafeEqual');
       keys.has(key);
       const lengths = compare.mock.calls.map(([a, b]) => [a.byteLength, b.byteLength]);

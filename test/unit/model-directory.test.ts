@@ -74,11 +74,21 @@ describe('readModelDirectory', () => {
         weightFiles: [path.join(directory, 'model.safetensors')],
         tokenizerDirectory: directory,
       },
+      files: ['config.json', 'model.safetensors'].map((name) => path.join(directory, name)),
       labels: ['NEGATIVE', 'POSITIVE'],
       scoreFunction: 'softmax',
       name: null,
       version: null,
     });
+  });
+
+  it('names the files that a model is loaded from, and no other', () => {
+    write('tokenizer.json', {});
+    write('README.json', {});
+    write('training_args.bin', {});
+    const { files } = readModelDirectory(directory);
+    const names = ['config.json', 'tokenizer.json', 'model.safetensors'];
+    expect(files).toEqual(names.map((name) => path.join(directory, name)));
   });
 
   it('hands on what is nested under its path, but for the label tables', () => {

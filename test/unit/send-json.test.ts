@@ -1,13 +1,14 @@
 import http from 'node:http';
 import net from 'node:net';
 import type { Response } from 'express';
+import { ConnectionLimit } from '../../src/http/connection-limit';
 import { Connections } from '../../src/http/connections';
 import { endWith } from '../../src/http/send-json';
 import { UnsentAnswers } from '../../src/http/unsent-answers';
 
 /** An answer that waits behind another one: it has no socket yet. */
 function pipelined(isOver: boolean): Response {
-  const connections = new Connections(10, () => undefined);
+  const connections = new Connections(new ConnectionLimit(10), () => undefined);
   const response = new http.ServerResponse(new http.IncomingMessage(new net.Socket()));
   const locals = { isOver, unsentAnswers: new UnsentAnswers(1000, connections) };
   return Object.assign(response, { locals }) as unknown as Response;

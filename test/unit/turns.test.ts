@@ -1,12 +1,31 @@
 import { Turns } from '../../src/http/turns';
 
-/** Resolves when the event loop has come round to its next look at the sockets and timers. */
-const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** What Turns takes the time from; it goes on by what work and rounds take, so that nobody has to wait. */
+let clockMs = 0;
 
-/** Keeps the event loop busy. */
-function work(milliseconds: number): void {
-  const until = performance.now() + milliseconds;
-  while (performance.now() < until);
+beforeEach(() => {
+  jest.spyOn(performance, 'now').mockImplementation(() => clockMs);
+});
+
+afterEach(() => jest.restoreAllMocks());
+
+/** Of a round of the event loop that finds nothing to do. */
+const ROUND_MS = 0.05;
+/** Far more rounds than any test needs. */
+const MOST_ROUNDS = 10_000;
+
+/** Resolves when the event loop has come round to its next look at the sockets and timers. */
+function nextRound(): Promise<void> {
+  clockMs += ROUND_MS;
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Lets the event loop come round until `isSo`. */
+async function rounds(what: string, isSo: () => boolean): Promise<void> {
+  for (let count = 0; !isSo(); count++) {
+    if (count === MOST_ROUNDS) throw new Error(`${MOST_ROUNDS} rounds brought no ${what}`);
+    await nextRound();
+  }
 }
 
 /** Long enough that what comes after it has to wait. */
@@ -15,10 +34,12 @@ const A_WHILE_MS = 2;
 /** Tasks that take a while, and the names of those that ran. */
 function noted() {
   const ran: string[] = [];
-  const slow = (name: string) => (): void => {
-    work(A_WHILE_MS);
-    ran.push(name);
-  };
+  const slow =
+    (name: string, milliseconds = A_WHILE_MS) =>
+    (): void => {
+      clockMs += milliseconds;
+      ran.push(name);
+    };
   return { ran, slow };
 }
 
@@ -34,27 +55,21 @@ describe('Turns', () => {
 
   it('runs every task once, in order', async () => {
     const turns = new Turns();
-    const ran: number[] = [];
-    for (let i = 0; i < 100; i++) {
-      turns.begin(() => {
-        work(i === 0 ? A_WHILE_MS : 0.1);
-        ran.push(i);
-      });
-    }
-    expect(ran.length).toBeLessThan(100);
-    while (ran.length < 100) await nextRound();
+    const { ran, slow } = noted();
+    for (let i = 0; i < 100; i++) turns.begin(slow(`${i}`, i === 0 ? A_WHILE_MS : 0.1));
+    expect(ran).toEqual(['0']);
+    await rounds('end of 100 tasks', () => ran.length === 100);
     await nextRound();
-    expect(ran).toEqual(Array.from({ length: 100 }, (_, i) => i));
+    expect(ran).toEqual(Array.from({ length: 100 }, (_, i) => `${i}`));
   });
 
   it('takes the time of what has begun for no wait of what is to begin', async () => {
     const turns = new Turns();
     const { ran, slow } = noted();
     for (let i = 0; i < 5; i++) turns.begin(slow('begun'));
-    while (ran.length < 5) await nextRound();
+    await rounds('end of 5 tasks', () => ran.length === 5);
     // Large bodies, for many times as long as the pace looks back.
-    const until = performance.now() + 2000;
-    while (performance.now() < until) {
+    for (const end = clockMs + 2000; clockMs < end; ) {
       turns.proceed(slow('proceeded'));
       turns.proceed(slow('proceeded'));
       await nextRound();
@@ -62,7 +77,8 @@ describe('Turns', () => {
     turns.proceed(slow('last'));
     turns.begin(slow('waits'));
     expect(turns.waitMs).toBeLessThan(5000);
-    while (!ran.includes('waits')) await nextRound();
+    await rounds('turn of the one that waits', () => ran.includes('waits'));
+    await rounds('end of all', () => ran.includes('last'));
   });
 
   it('begins what was pipelined after what was not, and not only when nothing else is left', async () => {
@@ -71,26 +87,19 @@ describe('Turns', () => {
     turns.begin(slow('first'));
     for (let i = 0; i < 5; i++) turns.beginPipelined(slow('pipelined'));
     for (let i = 0; i < 5; i++) turns.begin(slow('alone'));
-    while (ran.length < 11) await nextRound();
+    await rounds('end of 11 tasks', () => ran.length === 11);
     expect(ran.slice(0, 3)).toEqual(['first', 'alone', 'pipelined']);
     expect(ran.slice(-2)).toEqual(['alone', 'pipelined']);
   });
 
   it('lets the event loop come round between tasks that take long', async () => {
     const turns = new Turns();
-    let done = 0;
-    for (let i = 0; i < 5; i++) {
-      turns.begin(() => {
-        work(A_WHILE_MS);
-        done++;
-      });
-    }
-    const seen: number[] = [];
-    while (done < 5) {
+    const { ran, slow } = noted();
+    for (let i = 0; i < 5; i++) turns.begin(slow('one'));
+    for (let done = 1; done <= 5; done++) {
+      expect(ran).toHaveLength(done);
       await nextRound();
-      seen.push(done);
     }
-    expect(seen.filter((count) => count > 0 && count < 5).length).toBeGreaterThanOrEqual(3);
   });
 
   it('ends what has begun before it begins anything else', async () => {
@@ -100,52 +109,41 @@ describe('Turns', () => {
     turns.begin(slow('second'));
     turns.begin(slow('third'));
     turns.proceed(slow('first, on'));
-    while (ran.length < 4) await nextRound();
+    await rounds('end of 4 tasks', () => ran.length === 4);
     expect(ran[0]).toBe('first');
     expect(ran[1]).toBe('first, on');
   });
 
   it('knows from its pace how long a request is going to wait', async () => {
     const turns = new Turns();
-    let done = 0;
-    const task = (): void => {
-      work(A_WHILE_MS);
-      done++;
-    };
-    for (let i = 0; i < 20; i++) turns.begin(task);
-    while (done < 10) await nextRound();
-    expect(turns.waitMs).toBeGreaterThanOrEqual((20 - done) * A_WHILE_MS);
-    while (done < 20) await nextRound();
+    const { ran, slow } = noted();
+    for (let i = 0; i < 20; i++) turns.begin(slow('one'));
+    await rounds('end of 10 tasks', () => ran.length === 10);
+    expect(turns.waitMs).toBeCloseTo(10 * (A_WHILE_MS + ROUND_MS), 0);
+    await rounds('end of 20 tasks', () => ran.length === 20);
     expect(turns.waitMs).toBe(0);
   });
 
   it('answers refusals beside what has to wait', async () => {
     const turns = new Turns();
-    let done = 0;
-    let refused = 0;
-    for (let i = 0; i < 10; i++) {
-      turns.begin(() => {
-        work(A_WHILE_MS);
-        done++;
-      });
-    }
-    turns.refuse(() => refused++);
-    while (refused === 0) await nextRound();
-    expect(done).toBeLessThan(10);
-    while (done < 10) await nextRound();
+    const { ran, slow } = noted();
+    for (let i = 0; i < 10; i++) turns.begin(slow('one'));
+    turns.refuse(() => ran.push('refused'));
+    await rounds('refusal', () => ran.includes('refused'));
+    expect(ran.length).toBeLessThan(10);
+    await rounds('end of all', () => ran.length === 11);
   });
 
   it('waits for new connections, but not for long', async () => {
     const turns = new Turns();
-    let done = 0;
-    const task = (): void => {
-      work(A_WHILE_MS);
-      done++;
-    };
-    for (let i = 0; i < 3; i++) turns.begin(task);
-    while (done < 3) {
+    const { ran, slow } = noted();
+    for (let i = 0; i < 3; i++) turns.begin(slow('one'));
+    const from = clockMs;
+    await rounds('end of 3 tasks', () => {
       turns.hurry();
-      await nextRound();
-    }
+      return ran.length === 3;
+    });
+    // Of each of the two that had to wait.
+    expect((clockMs - from) / 2).toBeCloseTo(2 + A_WHILE_MS, 0);
   });
 });

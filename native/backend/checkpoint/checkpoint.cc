@@ -27,12 +27,15 @@ at::ScalarType scalar_type(std::string_view dtype) {
   return it == types->end() ? at::ScalarType::Undefined : it->second;
 }
 
-/// The tensor keeps the mapping alive, and nothing writes to a weight.
+/// The tensor keeps the mapping alive, and nothing writes to a weight. It is a copy where the file
+/// has its numbers at addresses that are no multiple of their size.
 at::Tensor mapped_tensor(const std::shared_ptr<MappedFile>& file, const hf::TensorView& view,
                          at::ScalarType type) {
-  auto* data = const_cast<std::byte*>(file->bytes().data() + view.begin);
+  const auto bytes = file->bytes().subspan(view.begin, view.end - view.begin);
   try {
-    return at::from_blob(data, view.shape, [file](void*) {}, at::TensorOptions(type));
+    const at::Tensor elements = view_elements(bytes, type, file);
+    void* const data = const_cast<void*>(elements.const_data_ptr());
+    return at::from_blob(data, view.shape, [elements](void*) {}, at::TensorOptions(type));
   } catch (const c10::Error&) {  // without elements, and yet too large: [0, 2**62, 8]
     throw LoadError(file->name() + ": " + view.name + ": " + message_of_current_exception());
   }

@@ -213,7 +213,7 @@ at::Tensor view_elements(std::span<const std::byte> bytes, at::ScalarType type,
   const size_t element = c10::elementSize(type);
   const auto count = static_cast<int64_t>(bytes.size() / element);
   void* const data = const_cast<std::byte*>(bytes.data());  // nobody writes: see the header
-  if (reinterpret_cast<uintptr_t>(data) % element != 0) {
+  if (!bytes.empty() && reinterpret_cast<uintptr_t>(data) % element != 0) {
     at::Tensor copy = at::empty({count}, at::TensorOptions(type));
     std::memcpy(copy.mutable_data_ptr(), data, bytes.size());
     return copy;

@@ -78,6 +78,10 @@ class TextEncoderBackend final : public engine::Backend {
 
   engine::Sequence prepare(engine::Input input) const override {
     engine::Sequence sequence = tokenize(tokenizer_, std::get<engine::Text>(input));
+    // In a batch its first token would be another text's.
+    if (sequence.input_ids.empty()) {
+      throw engine::BackendError("the tokenizer leaves no token of the text");
+    }
     require_known_ids(sequence.input_ids);
     require_known_types(sequence.token_type_ids);
     return sequence;

@@ -1,7 +1,9 @@
 // Which threads help the calling thread to compute.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 
 #include "gemm/team.h"
 
@@ -29,14 +31,25 @@ class TeamInUse {
 /// Multiplications (with an addition each) that are worth a part of their own: some microseconds.
 constexpr int64_t kShareOfWork = 500'000;
 
-/// Calls part(0) … part(count - 1), which must not throw, with the help of the team in use.
+/// Calls part(0) … part(count - 1) with the help of the team in use. Throws what the first of them
+/// that failed has thrown (std::bad_alloc, of a thread's own memory), once all have ended.
 template <class Part>
 void share_parts(int64_t count, const Part& part) {
-  if (gemm::Team* const team = TeamInUse::current(); team != nullptr && count > 1) {
-    team->run(static_cast<uint32_t>(count), [&](uint32_t index) noexcept { part(index); });
-  } else {
+  gemm::Team* const team = TeamInUse::current();
+  if (team == nullptr || count <= 1) {
     for (int64_t index = 0; index < count; ++index) part(index);
+    return;
   }
+  std::atomic_flag has_failed;
+  std::exception_ptr failure;
+  team->run(static_cast<uint32_t>(count), [&](uint32_t index) noexcept {
+    try {
+      part(index);
+    } catch (...) {
+      if (!has_failed.test_and_set()) failure = std::current_exception();
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace backend

@@ -54,11 +54,11 @@ std::string message_of_current_exception() {
     throw;
   } catch (const c10::Error& error) {
     const std::string_view text = error.what_without_backtrace();
-    return is_out_of_memory(text) ? "out of memory" : trimmed(without_torchscript_traceback(text));
+    return is_out_of_memory(text) ? kOutOfMemory : trimmed(without_torchscript_traceback(text));
   } catch (const std::bad_alloc&) {
-    return "out of memory";
+    return kOutOfMemory;
   } catch (const std::exception& error) {
-    if (is_out_of_memory(error.what())) return "out of memory";
+    if (is_out_of_memory(error.what())) return kOutOfMemory;
     return trimmed(without_torchscript_traceback(error.what()));
   } catch (...) {
     return "unknown error";

@@ -10,6 +10,9 @@ namespace backend {
 /// TorchScript traceback: the words of the one who raised it. Call inside a catch block only.
 std::string message_of_current_exception();
 
+/// That message where memory could not be had, whoever asked for it.
+inline constexpr const char* kOutOfMemory = "out of memory";
+
 /// What a text model runs first on each thread: of a usual length, so that the time it takes says
 /// something of the texts to come.
 inline constexpr std::string_view kWarmUpText =

@@ -3,6 +3,7 @@
 #include <caffe2/serialize/inline_container.h>
 
 #include <map>
+#include <new>
 #include <string_view>
 #include <unordered_map>
 #include <variant>
@@ -112,6 +113,8 @@ class Archive {
       }
     } catch (const LoadError& error) {
       throw LoadError(name + ": " + error.what());
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception&) {
       throw LoadError(name + ": is not what torch.jit.save writes");
     }

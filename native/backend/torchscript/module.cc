@@ -1,5 +1,6 @@
 #include "torchscript/module.h"
 
+#include <torch/csrc/jit/frontend/error_report.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
@@ -20,6 +21,25 @@
 
 namespace backend {
 namespace {
+
+/// Beside the file's own tensors freezing makes new weights (convolutions with their
+/// normalization), and packing lays them out once more.
+constexpr size_t kOfWeights = 3;
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// For the handler of what freezing threw: LibTorch's errors for scripts that it cannot freeze.
+/// Throws anything else again.
+std::string reason_not_to_freeze() {
+  const std::string reason = message_of_current_exception();
+  try {
+    throw;
+  } catch (const c10::Error&) {
+    if (reason == kOutOfMemory) throw;
+  } catch (const torch::jit::ErrorReport&) {
+  }
+  return "cannot be frozen, so that it runs as it was saved, more slowly: " + first_line(reason);
+}
 
 bool sets_attributes(const torch::jit::Block& block) {
   for (const auto* node : block.nodes()) {
@@ -66,16 +86,22 @@ TorchScriptModule load_torchscript_module(const std::string& path, const Compute
   // point to functions of this one.
   torch::jit::Inline(*module.get_method("forward").graph());
   auto functions = module._ivalue()->compilation_unit();
-  const RunLimit limit(compute, file);  // freezing runs what depends on no input
+  // Freezing runs what depends on no input. Where that meets a limit, LibTorch goes on without its
+  // result, and says nothing.
+  const RunLimit limit(compute, file, kOfWeights * std::filesystem::file_size(path));
+  TorchScriptModule loaded;
   try {
     torch::jit::Module frozen = torch::jit::freeze(module);
     pack_constant_layers(*frozen.get_method("forward").graph());
-    return {.functions = std::move(functions), .module = std::move(frozen)};
+    loaded = {.functions = std::move(functions), .module = std::move(frozen), .warnings = {}};
   } catch (...) {
-    return {.functions = {},
-            .module = std::move(
-                module)};  // some scripts cannot be frozen: they run as they are, only slower
+    limit.throw_if_reached();
+    loaded = {.functions = {},
+              .module = std::move(module),
+              .warnings = {file + ": " + reason_not_to_freeze()}};
   }
+  limit.throw_if_reached();
+  return loaded;
 }
 
 bool keeps_state(const torch::jit::Module& module) {

@@ -17,6 +17,7 @@ struct TorchScriptModule {
   /// they came from, for error reports, and own none: these live longer than the module.
   std::shared_ptr<torch::jit::CompilationUnit> functions;
   torch::jit::Module module;
+  std::vector<std::string> warnings;  ///< for the log, a line each
 };
 
 /// Looked at before any of its code can run, and read, in evaluation mode. Throws LoadError naming
@@ -24,7 +25,8 @@ struct TorchScriptModule {
 torch::jit::Module read_torchscript_module(const std::string& path);
 
 /// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
-/// where its code allows it. Its runs keep within a RunLimit. Throws LoadError naming the file.
+/// where LibTorch can do so, else with a warning. Its runs keep within a RunLimit. Throws LoadError
+/// naming the file, or engine::RunTimeout where freezing took too long.
 TorchScriptModule load_torchscript_module(const std::string& path, const ComputeOptions& compute);
 
 /// Before a thread runs a model: a frozen graph gains nothing from the optimizing executor, whose

@@ -33,6 +33,7 @@ class TorchScriptProgram final : public Program {
   std::string kind() const override { return "torchscript"; }
   const std::vector<ProgramInput>& inputs() const override { return inputs_; }
   void prepare_thread() const override { set_up_torchscript_thread(); }
+  std::vector<std::string> warnings() const override { return loaded_.warnings; }
 
   c10::IValue run(std::vector<c10::IValue> inputs) const override {
     // A copy shares the weights and has attributes of its own: no run sees the state of another.

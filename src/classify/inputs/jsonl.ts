@@ -1,4 +1,4 @@
-import type { ReadRow, RowReader } from '../rows';
+import { behind, type ReadRow, type RowReader } from '../rows';
 import { InputBytes } from './bytes';
 import type { Input } from './expand';
 
@@ -18,7 +18,11 @@ export class JsonLinesReader implements RowReader {
     this.#keepsLines = keepsLines;
   }
 
-  async *rows(): AsyncGenerator<readonly ReadRow[]> {
+  rows(done: number): AsyncIterable<readonly ReadRow[]> {
+    return behind(done, this.#rows());
+  }
+
+  async *#rows(): AsyncGenerator<readonly ReadRow[]> {
     const lines = new Lines(this.#keepsLines);
     for await (const block of this.#bytes.blocks()) {
       const rows = lines.push(block);

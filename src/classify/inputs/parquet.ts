@@ -42,8 +42,8 @@ export class ParquetReader implements RowReader {
     return reader;
   }
 
-  async *rows(): AsyncGenerator<readonly ReadRow[]> {
-    for (const { start, end, byIndex } of this.#ranges()) {
+  async *rows(done: number): AsyncGenerator<readonly ReadRow[]> {
+    for (const { start, end, byIndex } of this.#ranges(done)) {
       const rows = await this.#read(start, end, byIndex);
       for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
         const some = rows.slice(at, at + ROWS_AT_ONCE);
@@ -60,16 +60,18 @@ export class ParquetReader implements RowReader {
 
   async close(): Promise<void> {}
 
-  *#ranges(): Generator<{ start: number; end: number; byIndex: boolean }> {
-    let start = 0;
+  /** Groups whose rows are all done are passed over, and neither read nor decoded. */
+  *#ranges(done: number): Generator<{ start: number; end: number; byIndex: boolean }> {
+    let groupStart = 0;
     for (const group of this.#metadata.row_groups) {
-      const end = start + Number(group.num_rows);
+      const start = Math.max(done, groupStart);
+      const end = groupStart + Number(group.num_rows);
       const byIndex = group.columns.every(({ offset_index_offset }) => offset_index_offset);
       const step = byIndex ? ROWS_BY_INDEX : Math.max(1, end - start);
       for (let at = start; at < end; at += step) {
         yield { start: at, end: Math.min(end, at + step), byIndex };
       }
-      start = end;
+      groupStart = end;
     }
   }
 

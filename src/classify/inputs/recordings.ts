@@ -8,7 +8,7 @@ import {
 } from '../../recordings/recording';
 import { resample } from '../../recordings/resample';
 import { windowStarts } from '../../recordings/windows';
-import type { ReadRow, RowReader } from '../rows';
+import { behind, type ReadRow, type RowReader } from '../rows';
 import { InputBytes } from './bytes';
 import type { Input } from './expand';
 
@@ -50,7 +50,11 @@ export class RecordingReader implements RowReader {
     this.#bytes = new InputBytes(input);
   }
 
-  async *rows(): AsyncGenerator<readonly ReadRow[]> {
+  rows(done: number): AsyncIterable<readonly ReadRow[]> {
+    return behind(done, this.#rows());
+  }
+
+  async *#rows(): AsyncGenerator<readonly ReadRow[]> {
     try {
       const recording = await this.#open();
       for (const note of recording.notes) this.#cutting.note(`${this.#input.name}: ${note}`);

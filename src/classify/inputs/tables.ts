@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse';
 import { UsageError } from '../errors';
-import type { ReadRow, RowReader } from '../rows';
+import { behind, type ReadRow, type RowReader } from '../rows';
 import { InputBytes } from './bytes';
 import type { Input } from './expand';
 import { LONGEST_LINE_BYTES } from './jsonl';
@@ -42,7 +42,11 @@ export class TableReader implements RowReader {
     return new TableReader({ bytes, batches, columns: columns as string[], first });
   }
 
-  async *rows(): AsyncGenerator<readonly ReadRow[]> {
+  rows(done: number): AsyncIterable<readonly ReadRow[]> {
+    return behind(done, this.#rows());
+  }
+
+  async *#rows(): AsyncGenerator<readonly ReadRow[]> {
     yield this.#first.map((record) => this.#toRow(record));
     for (;;) {
       const { value, done } = await this.#batches.next();

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../journal';
+import type { Checkpoint, Overrun } from '../journal';
 
 /** Where bytes of the output and lines of rejects go. */
 export interface Destination {
@@ -6,6 +6,8 @@ export interface Destination {
   readonly start: Checkpoint;
   /** Puts both behind what is there, and then counts as done what the checkpoint says. */
   append(output: Buffer, rejects: Buffer, done: Progress): Promise<void>;
+  /** Keeps for the next process that the model ran for too long on a row. */
+  note(overrun: Overrun): Promise<void>;
   /** Gives the files their names. */
   publish(): Promise<void>;
   /** Leaves all as it is. */

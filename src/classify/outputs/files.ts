@@ -1,7 +1,15 @@
 import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../errors';
-import { type Checkpoint, type Header, Journal, type ReadJournal, readJournal } from '../journal';
+import {
+  type Checkpoint,
+  type Header,
+  Journal,
+  type Overrun,
+  type ReadJournal,
+  readJournal,
+} from '../journal';
+import { writeAt } from '../write-at';
 import { BEGINNING, type Destination, type Progress } from './destination';
 
 /** Where a run writes: each file has its name only once the run has finished. */
@@ -17,10 +25,15 @@ export function placesOf(output: string, rejects: string): Places {
 
 const partial = (file: string): string => `${file}.partial`;
 
-/** The run that was ended here; null: there is none. */
-export async function findRun({ journal }: Places): Promise<ReadJournal | null> {
+/**
+ * The run that was ended here; null: there is none.
+ *
+ * @param version of this package
+ * @throws UsageError where another version began it
+ */
+export async function findRun({ journal }: Places, version: string): Promise<ReadJournal | null> {
   const content = await readFile(journal).catch(ignoreMissing);
-  return content ? readJournal(content) : null;
+  return content ? readJournal(content, version) : null;
 }
 
 /** @throws UsageError where something is in the way of a new run */
@@ -79,8 +92,9 @@ export class FileDestination implements Destination {
 
   async append(output: Buffer, rejects: Buffer, done: Progress): Promise<void> {
     const { outputBytes, rejectsBytes } = this.#last;
-    await writeAt(this.#output, output, outputBytes);
-    await writeAt(this.#rejects, rejects, rejectsBytes);
+    const { output: outputPath, rejects: rejectsPath } = this.#places;
+    await writeAt(this.#output, partial(outputPath), output, outputBytes);
+    await writeAt(this.#rejects, partial(rejectsPath), rejects, rejectsBytes);
     const next = {
       ...done,
       outputBytes: outputBytes + output.length,
@@ -88,6 +102,10 @@ export class FileDestination implements Destination {
     };
     await this.#journal.write(next);
     this.#last = next;
+  }
+
+  note(overrun: Overrun): Promise<void> {
+    return this.#journal.note(overrun);
   }
 
   async publish(): Promise<void> {
@@ -134,14 +152,6 @@ async function reopenAt(file: string, bytes: number): Promise<FileHandle> {
   }
   await handle.truncate(bytes);
   return handle;
-}
-
-async function writeAt(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  if (bytes.length === 0) return;
-  for (let done = 0; done < bytes.length; ) {
-    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-  }
-  await file.datasync();
 }
 
 /** A new name is on the disk only once its folder is. */

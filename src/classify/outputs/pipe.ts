@@ -36,6 +36,8 @@ export class PipeDestination implements Destination {
     }
   }
 
+  async note(): Promise<void> {}
+
   async publish(): Promise<void> {}
 
   async close(): Promise<void> {

@@ -4,12 +4,15 @@ import type { IncomingMessage } from 'node:http';
 const HEADER = 'authorization';
 const BEARER = /^bearer +([\x21-\x7e]+)$/i;
 
+/** SHA-256 of a key. */
+export type KeyDigest = Uint8Array;
+
 /** The keys that may ask. Kept as digests, so that all have one length and none can be read here. */
 export class ApiKeys {
-  #digests: readonly Buffer[];
+  #digests: readonly KeyDigest[];
 
-  constructor(keys: readonly string[]) {
-    this.#digests = keys.map(digestOf);
+  constructor(digests: readonly KeyDigest[]) {
+    this.#digests = digests;
   }
 
   get size(): number {
@@ -17,8 +20,8 @@ export class ApiKeys {
   }
 
   /** From now on these, and no others. */
-  replace(keys: readonly string[]): void {
-    this.#digests = keys.map(digestOf);
+  replace(digests: readonly KeyDigest[]): void {
+    this.#digests = digests;
   }
 
   /** Takes as long for any key: it is compared with all of them, also once one was equal. */
@@ -55,6 +58,6 @@ function countHeader(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function digestOf(key: string): Buffer {
+export function digestOf(key: string): KeyDigest {
   return createHash('sha256').update(key).digest();
 }

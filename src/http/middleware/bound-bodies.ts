@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ServiceError } from '../../errors';
-import { ByteBudget } from '../byte-budget';
+import { ByteBudget, PIECE_BYTES } from '../byte-budget';
 import type { Connections } from '../connections';
 import { contextOf } from '../request-context';
 
@@ -63,7 +63,7 @@ export function boundBodies(
     response.on('close', end);
     if (!isCompressed) {
       request.on('data', (chunk: Buffer) => {
-        budget.add(response, chunk.length);
+        budget.add(response, chunk.length + PIECE_BYTES);
         if (budget.hasRoomFor(0, response)) return;
         budget.end(response);
         response.setHeader('Connection', 'close'); // the rest of the body is not to come

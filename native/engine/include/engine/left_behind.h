@@ -6,7 +6,8 @@
 
 namespace engine {
 
-/// Waits, on a thread of its own, for something that may never end; the caller goes on.
+/// Waits, on a thread of its own, for something that may never end; the caller goes on. Where there
+/// is no thread to be had, or no memory, what `wait_for_end` holds stays for ever.
 ///
 /// exit() destroys static objects, which threads that are left behind would still use. So while one
 /// is, exit() ends the process before it comes to that, with the status it was given. (It needs

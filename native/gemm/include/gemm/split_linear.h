@@ -63,7 +63,7 @@ class SplitLinear {
               int64_t outputs, int64_t inputs);
 
   /// Outputs first_output … first_output + count - 1 alone, into y: [rows, count], y_stride floats
-  /// from row to row.
+  /// from row to row. Throws std::bad_alloc: a thread needs memory for a panel's parts.
   void multiply(const SplitRows& x, float* y, int64_t y_stride, Activation activation,
                 int64_t first_output, int64_t count) const;
 

@@ -1,4 +1,4 @@
-import type { Gather } from '../../../loops/peers';
+import type { Gather, Gathered } from '../../../loops/peers';
 import type { Completion, EngineMonitor } from '../../../native/engine';
 import { VERSION } from './model';
 
@@ -33,7 +33,7 @@ interface Counts {
 export class ModelStatistics {
   readonly #name: string;
   readonly #monitor: EngineMonitor;
-  readonly #gatherCounts: () => Promise<readonly Counts[]>;
+  readonly #gatherCounts: () => Promise<Gathered<Counts>>;
   readonly #batches = new Map<number, Duration>();
   #lastInference = 0;
   #succeeded = 0;
@@ -83,7 +83,7 @@ export class ModelStatistics {
 
   /** Of all event loops. */
   async describe() {
-    const counts = await this.#gatherCounts();
+    const { values: counts } = await this.#gatherCounts();
     const sum = (of: (counts: Counts) => Duration): Duration => {
       const { count, ns } = counts.map(of).reduce(plus, NONE);
       return { count, ns: Math.round(ns) };

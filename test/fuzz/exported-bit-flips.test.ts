@@ -4,9 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { seededRandom } from '../helpers/random';
 import { FIXTURES } from '../helpers/service';
-import { programCase } from './exported-archive';
-import { WRITES } from './exported-operators';
-import { Loader, type Outcome } from './loader';
+import { programCase } from '../hostile/exported-archive';
+import { WRITES } from '../hostile/exported-operators';
+import { Loader, type Outcome } from '../hostile/loader';
 
 const FILES = ['signals/plain-cnn', 'versions/2.6.0-training'] as const;
 const FLIPS = 150;

@@ -1,0 +1,60 @@
+import type { Response } from 'express';
+import type { Connections } from './connections';
+import { LOOK_MS, STILL_LOOKS } from './draining';
+import type { InFlight } from './in-flight';
+
+interface Seen {
+  /** Of its connection. */
+  readonly bytesRead: number;
+  /** In which nothing came. */
+  readonly looks: number;
+}
+
+export interface Waited {
+  readonly inFlight: InFlight;
+  readonly connections: Connections;
+  /** Answers a request whose body is not waited for any longer. */
+  readonly giveUp: (response: Response) => void;
+}
+
+/**
+ * What a server that drains waits for: a body that stands still is given up, so that one client cannot
+ * hold up the end, and when the time is over whatever waits for its client.
+ */
+export class StalledRequests {
+  readonly #waited: Waited;
+  readonly #until: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #seen = new WeakMap<Response, Seen>();
+
+  constructor(waited: Waited, patienceMs: number) {
+    this.#waited = waited;
+    this.#until = performance.now() + patienceMs;
+    this.#timer = setInterval(this.#look, LOOK_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  readonly #look = (): void => {
+    const { inFlight, connections, giveUp } = this.#waited;
+    const isTimeUp = performance.now() >= this.#until;
+    for (const response of inFlight.next) {
+      const isIncomplete = !response.req.complete && !response.headersSent;
+      if (isIncomplete && (this.#standsStill(response) || isTimeUp)) giveUp(response);
+      else if (isTimeUp && response.writableEnded)
+        connections.cut(response.req.socket, 'answer_stuck');
+    }
+  };
+
+  #standsStill(response: Response): boolean {
+    const { req } = response;
+    if (!req.readableFlowing) return false; // it is the service that does not read
+    const { bytesRead } = req.socket;
+    const seen = this.#seen.get(response);
+    const looks = seen?.bytesRead === bytesRead ? seen.looks + 1 : 0;
+    this.#seen.set(response, { bytesRead, looks });
+    return looks >= STILL_LOOKS;
+  }
+}
