@@ -1,7 +1,9 @@
 // How fast matrix products are in each number format, on one thread: GFLOP/s of processor time, the
 // best of the rounds, with what each product needs done to the rows before it; and times float32.
 // The formats take turns. Products of the sizes of a small encoder and of BERT's, weights of as
-// many layers as do not stay in the caches, as in a model.
+// many layers as do not stay in the caches, as in a model. Then heads of attention, of texts of so
+// many tokens, the keys and values laid out anew for each, in the formats that this processor has
+// instructions for.
 //
 //   nice -n 5 node scripts/build-native.mjs gemm
 //   g++ -O2 -std=c++20 -I native/gemm/include -o build/products bench/products.cc \
@@ -14,8 +16,11 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "gemm/aligned.h"
+#include "gemm/attention.h"
 #include "gemm/bfloat16_linear.h"
 #include "gemm/packed_linear.h"
 #include "gemm/quantized_linear.h"
@@ -117,6 +122,64 @@ void measure(const std::vector<Format>& formats, Shape shape) {
   }
 }
 
+/// The heads of a text, one after the other, as they lie in a tensor of all heads.
+void measure_attention(int64_t head_size, int64_t tokens) {
+  using Format = gemm::AttentionFormat;
+  const std::pair<const char*, Format> all[] = {{"float32", Format::kFloat32},
+                                                {"bfloat16x6", Format::kBFloat16x6},
+                                                {"bfloat16x3", Format::kBFloat16x3},
+                                                {"bfloat16", Format::kBFloat16}};
+  constexpr int64_t kHeads = 12;
+  const int64_t hidden = kHeads * head_size, stride = 3 * hidden;
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> states(static_cast<size_t>(tokens * stride)), result(states.size());
+  for (float& value : states) value = normal(random);
+  const int64_t count = std::max<int64_t>(1, 20'000'000 / (tokens * (tokens + 32) * head_size));
+  double reference = 0;
+  std::printf("%lld wide, %4lld tokens:", static_cast<long long>(head_size),
+              static_cast<long long>(tokens));
+  std::vector<double> best(std::size(all), 1e9);
+  for (int round = 0; round < kRounds; ++round) {
+    for (size_t i = 0; i < std::size(all); ++i) {
+      const Format format = all[i].second;
+      if (!gemm::is_fast(format)) continue;
+      const auto scratch = gemm::make_aligned<float>(
+          static_cast<size_t>(gemm::attention_scratch(format, tokens, head_size)));
+      const double start = cpu_seconds();
+      for (int64_t repeat = 0; repeat < count; ++repeat) {
+        for (int64_t head = 0; head < kHeads; ++head) {
+          const float* const query = states.data() + head * head_size;
+          gemm::attend(format,
+                       {.query = query,
+                        .queries = tokens,
+                        .query_stride = stride,
+                        .key = query + hidden,
+                        .value = query + 2 * hidden,
+                        .tokens = tokens,
+                        .key_value_stride = stride,
+                        .head_size = head_size,
+                        .scale = 0.125F,
+                        .reach = tokens,
+                        .bias = nullptr,
+                        .bias_stride = 0,
+                        .result = result.data() + head * head_size,
+                        .result_stride = hidden},
+                       scratch.get());
+        }
+      }
+      const double seconds = (cpu_seconds() - start) / static_cast<double>(count * kHeads);
+      best[i] = std::min(best[i], seconds);
+    }
+  }
+  for (size_t i = 0; i < std::size(all); ++i) {
+    if (!gemm::is_fast(all[i].second)) continue;
+    if (i == 0) reference = best[i];
+    std::printf("  %s %.2f (%.2f)", all[i].first, best[i] * 1e6, reference / best[i]);
+  }
+  std::printf("\n");
+}
+
 }  // namespace
 
 int main() {
@@ -125,4 +188,10 @@ int main() {
       rounded<gemm::QuantizedRows, gemm::QuantizedLinear>("int8")};
   std::printf("rows x inputs x outputs: GFLOP/s (times float32)\n");
   for (const Shape& shape : kShapes) measure(formats, shape);
+  std::printf("attention, a head: microseconds (times float32)\n");
+  for (const int64_t head_size : {32, 64}) {
+    for (const int64_t tokens : {8, 16, 24, 32, 64, 128, 256, 512}) {
+      measure_attention(head_size, tokens);
+    }
+  }
 }

@@ -1,4 +1,20 @@
-/** TEMPORARY until the limit of the processor lands: this machine has the one limit that it is. */
+/**
+ * The values of INSTRUCTIONS that this machine has, from the least to the most, one a line: what is to
+ * compute the same under each limit is run once for each of them. Needs a built addon (npm run build).
+ *
+ *   for limit in $(node scripts/instructions.mjs); do INSTRUCTIONS=$limit npx jest test/golden; done
+ */
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BUILD_FOLDER } from './build-native.mjs';
+
+/** The same as an array, whatever INSTRUCTIONS is here: ['portable', 'avx2', …]. */
 export function limitsOfThisMachine() {
-  return ['all'];
+  const require = createRequire(import.meta.url);
+  return require(path.join(BUILD_FOLDER, 'Release', 'libtorch_serve.node')).availableInstructions();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  console.log(limitsOfThisMachine().join('\n'));
 }

@@ -5,8 +5,10 @@ import { readTracingSettings, type TracingSettings } from './otel-settings';
 import {
   type DTYPES,
   type Given,
+  type INSTRUCTIONS,
   type LOG_LEVELS,
   type Place,
+  type PRODUCTS,
   SETTINGS,
   type Setting,
   type SettingValues,
@@ -28,10 +30,13 @@ export interface Config {
   readonly eegModelPath: string;
   /** Threads that serve HTTP, that of the main thread included. */
   readonly eventLoops: number;
+  /** Null: all that the processor has. */
+  readonly instructions: (typeof INSTRUCTIONS)[number] | null;
   readonly scheduling: {
     readonly workers: number;
     readonly threadsPerWorker: number;
     readonly dtype: (typeof DTYPES)[number];
+    readonly products: (typeof PRODUCTS)[number];
     readonly maxBatchTokens: number;
     readonly maxBatchRequests: number;
     readonly maxQueueDelayMs: number;
@@ -215,10 +220,12 @@ function toConfig(
     sentimentModelDir: path.resolve(place.workingDirectory, values.SENTIMENT_MODEL_DIR),
     eegModelPath: path.resolve(place.workingDirectory, values.EEG_MODEL_PATH),
     eventLoops: values.EVENT_LOOPS,
+    instructions: values.INSTRUCTIONS,
     scheduling: {
       workers: values.WORKERS,
       threadsPerWorker: values.THREADS_PER_WORKER,
       dtype: values.DTYPE,
+      products: values.PRODUCTS,
       maxBatchTokens: values.MAX_BATCH_TOKENS,
       maxBatchRequests: values.MAX_BATCH_REQUESTS,
       maxQueueDelayMs: values.MAX_QUEUE_DELAY_MS,

@@ -4,7 +4,13 @@ import { type Config, readCommand, type ServiceName } from './config';
 import { coresGranted } from './cores';
 import { descriptorsGranted } from './descriptors';
 import { EegClassifier } from './eeg/eeg-classifier';
-import { type Dtype, dtypeProblem, EngineError, type InferOptions } from './native/engine';
+import {
+  type Dtype,
+  dtypeProblem,
+  EngineError,
+  type InferOptions,
+  type ProductNumbers,
+} from './native/engine';
 import { findInputProblem, type SentimentInput, toTextInput } from './sentiment/sentiment-input';
 import { TextClassifier } from './sentiment/text-classifier';
 
@@ -47,6 +53,8 @@ export interface SentimentOptions extends EngineOptions {
   readonly modelDirectory?: string;
   /** Default: float32. */
   readonly dtype?: Dtype;
+  /** What is multiplied in bfloat16 where `dtype` leaves a choice. Default: auto, by the processor. */
+  readonly products?: ProductNumbers;
 }
 
 export interface EegOptions extends EngineOptions {
@@ -113,11 +121,14 @@ export class SentimentEngine {
       ...namesOf(options),
       SENTIMENT_MODEL_DIR: options.modelDirectory,
       DTYPE: options.dtype,
+      PRODUCTS: options.products,
     });
     return new SentimentEngine(
       await loaded(async () => {
-        const problem = scheduling.dtype !== 'float32' && dtypeProblem(scheduling.dtype);
-        if (problem) throw new Error(`dtype: ${scheduling.dtype} is of no use here: ${problem}`);
+        const { dtype, products } = scheduling;
+        const problem = dtypeProblem(dtype, products);
+        const option = dtype === 'float32' ? `products: ${products}` : `dtype: ${dtype}`;
+        if (problem) throw new Error(`${option} is of no use here: ${problem}`);
         return TextClassifier.load(sentimentModelDir, scheduling);
       }),
     );

@@ -12,6 +12,12 @@ export function describeContradictions(values: SettingValues): readonly string[]
   if (values.GRPC_PORT === values.PORT && values.PORT !== 0) {
     problems.push(`GRPC_PORT: expected another one than PORT, ${values.PORT}`);
   }
+  if (values.PRODUCTS === 'bfloat16' && values.DTYPE === 'int8') {
+    problems.push(
+      'PRODUCTS: expected auto or float32 with DTYPE int8, received bfloat16: its attention is ' +
+        'float32, so that its answers are the same on every processor',
+    );
+  }
   const bodies = values.BODY_LIMIT * values.EVENT_LOOPS;
   if (values.BODY_MEMORY < bodies) {
     const each = values.EVENT_LOOPS > 1 ? `BODY_LIMIT for each of EVENT_LOOPS` : 'BODY_LIMIT';

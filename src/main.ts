@@ -11,8 +11,9 @@ import { CredentialError } from './http/access/files';
 import { buildNative, installLibtorch, installWhatIsMissing } from './install';
 import { createLog, type Log } from './log';
 import { EventLoops } from './loops/event-loops';
-import { dtypeProblem, stopEngines } from './native/engine';
+import { stopEngines } from './native/engine';
 import { packageVersion } from './package-version';
+import { describeProcessorProblem } from './processor-problem';
 import { readPages } from './read-pages';
 import { ListenError, Servers } from './servers';
 import { loadService, type Service } from './service';
@@ -75,7 +76,7 @@ async function run(config: Config): Promise<void> {
     timeoutMs: config.shutdownTimeoutMs,
   });
   for (const warning of config.warnings) log.logger.warn(warning);
-  const problem = describeDtypeProblem(config);
+  const problem = describeProblemOfProcessor(config);
   if (problem) {
     log.end();
     return fail(problem, EXIT_USAGE);
@@ -178,12 +179,9 @@ function stopLoading(): void {
   }
 }
 
-/** Undefined when the number format of the settings is of use here. */
-function describeDtypeProblem({ service, scheduling: { dtype } }: Config): string | undefined {
-  if (dtype === 'float32' || service === 'eeg') return undefined;
+function describeProblemOfProcessor(config: Config): string | undefined {
   try {
-    const problem = dtypeProblem(dtype);
-    return problem && `DTYPE: ${dtype} is of no use here: ${problem}; leave it unset`;
+    return describeProcessorProblem(config);
   } catch {
     return undefined; // the addon cannot be opened: loading the model says so
   }

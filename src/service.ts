@@ -14,7 +14,7 @@ import type { ServiceInfo } from './http/routes/info';
 import { predict, predictBatch } from './http/routes/predict';
 import type { Log } from './log';
 import type { Gather } from './loops/peers';
-import type { EngineMonitor } from './native/engine';
+import type { EngineMonitor, ModelDescription } from './native/engine';
 import { type SharedTextClassifier, TextClassifier } from './sentiment/text-classifier';
 import { withoutPaths } from './without-paths';
 
@@ -57,7 +57,11 @@ export async function loadService(options: ServiceOptions, log: Log): Promise<Se
   if (config.service === 'sentiment') {
     const place = config.sentimentModelDir;
     const loaded = await load(TextClassifier.load(place, scheduling), place, log);
-    for (const warning of loaded.model?.warnings ?? []) log.logger.warn({ model: place }, warning);
+    if (loaded.model) {
+      const { description, warnings } = loaded.model;
+      log.logger.info({ products: description.products }, 'model loaded');
+      for (const warning of warnings) log.logger.warn({ model: place }, warning);
+    }
     return serveSentiment(loaded, options);
   }
   const place = config.eegModelPath;
@@ -85,6 +89,7 @@ function serveSentiment(
     labels: [...model.labels],
     max_length: model.description.maxLength,
     dtype: config.scheduling.dtype,
+    products: describeProducts(model.description),
   };
   return {
     endpoints: [analyze(model), analyzeBatch(model, limits)],
@@ -125,6 +130,7 @@ function serveEeg(
     sampling_rate_hz: model.settings.samplingRateHz,
     channel: model.settings.channel,
     dtype: 'float32',
+    products: describeProducts(model.monitor.description),
   };
   return {
     endpoints: [predict(model), predictBatch(model, limits)],
@@ -168,6 +174,11 @@ async function load<Model>(
   }
 }
 
+function describeProducts({ products }: ModelDescription) {
+  const { linear, attention, instructions } = products;
+  return { linear, ...(attention && { attention }), instructions };
+}
+
 function describeLimits(config: Config): ServiceInfo['limits'] {
   return {
     body_bytes: config.bodyLimit,
@@ -181,8 +192,9 @@ function endpointLimits({ maxListLength }: Config) {
 }
 
 /** Logs what was loaded, and what about it is hardly meant. */
-function describeEegModel({ settings, warnings }: EegClassifier, config: Config, log: Log): void {
-  log.logger.info({ settings }, 'model loaded');
+function describeEegModel(model: EegClassifier, config: Config, log: Log): void {
+  const { settings, warnings } = model;
+  log.logger.info({ settings, products: model.monitor.description.products }, 'model loaded');
   for (const warning of warnings) log.logger.warn({ model: config.eegModelPath }, warning);
   const bytes = settings.windowLength * LONGEST_NUMBER_BYTES;
   if (bytes > config.bodyLimit) {

@@ -12,6 +12,16 @@ import {
 } from './setting-values';
 
 export const DTYPES = ['float32', 'bfloat16x3', 'bfloat16', 'int8'] as const;
+export const PRODUCTS = ['auto', 'float32', 'bfloat16'] as const;
+/** From the least to the most; which of them a machine has, the native part says. */
+export const INSTRUCTIONS = [
+  'portable',
+  'avx2',
+  'avx512',
+  'avx512-vnni',
+  'avx512-bf16',
+  'amx',
+] as const;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const MILLISECONDS_MAX = 2 ** 31 - 1; // what Node's timers hold
 const BODY_LIMIT_MAX = 256 * 1024 ** 2; // V8's longest string is about 512 MiB
@@ -97,6 +107,20 @@ export const SETTINGS = {
     schema: z.string().pipe(z.enum(DTYPES, { error: expected(`one of ${DTYPES.join(', ')}`) })),
     default: 'float32',
     help: 'numbers of a text model: float32, bfloat16x3, bfloat16 or int8',
+  },
+  PRODUCTS: {
+    schema: z.string().pipe(z.enum(PRODUCTS, { error: expected(`one of ${PRODUCTS.join(', ')}`) })),
+    default: 'auto',
+    help: 'numbers of attention, and of float32 layers: auto, float32 or bfloat16',
+  },
+  INSTRUCTIONS: {
+    schema: z
+      .string()
+      .pipe(z.enum(['', ...INSTRUCTIONS], { error: expected(`one of ${INSTRUCTIONS.join(', ')}`) }))
+      .transform((limit) => limit || null),
+    default: '',
+    shownDefault: 'all there are',
+    help: `limit: ${INSTRUCTIONS.join(', ')}`,
   },
   MAX_BATCH_TOKENS: {
     schema: integer(1, 2 ** 20),

@@ -14,9 +14,18 @@
 namespace addon {
 namespace {
 
+Napi::Array strings(Napi::Env env, const std::vector<std::string>& values) {
+  auto array = Napi::Array::New(env, values.size());
+  for (uint32_t i = 0; i < values.size(); ++i) array[i] = values[i];
+  return array;
+}
+
 /// load(source, options, onCompletions): Promise<NativeEngine>
 Napi::Value load(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
+  const std::string problem = backend::instructions_problem();
+  if (!problem.empty()) throw Napi::Error::New(env, problem);
+  backend::limit_instructions();
   LoadArguments arguments = load_arguments(info[0], info[1]);
   auto* environment = env.GetInstanceData<EnvironmentData>();
   const auto host = EngineHost::create(env, function_argument(info[2], "onCompletions"));
@@ -54,15 +63,20 @@ Napi::Value duplicate_descriptor(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), copy);
 }
 
-/// dtypeProblem(dtype): string
+/// dtypeProblem(dtype, products): string
 Napi::Value dtype_problem(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), backend::dtype_problem(dtype_argument(info[0])));
+  return Napi::String::New(
+      info.Env(), backend::dtype_problem(dtype_argument(info[0]), products_argument(info[1])));
 }
 
-Napi::Array strings(Napi::Env env, const std::vector<std::string>& values) {
-  auto array = Napi::Array::New(env, values.size());
-  for (uint32_t i = 0; i < values.size(); ++i) array[i] = values[i];
-  return array;
+/// instructionsProblem(): string
+Napi::Value instructions_problem(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), backend::instructions_problem());
+}
+
+/// availableInstructions(): string[]
+Napi::Value available_instructions(const Napi::CallbackInfo& info) {
+  return strings(info.Env(), backend::available_instructions());
 }
 
 Napi::Object report_object(Napi::Env env, const backend::ProgramReport& report) {
@@ -116,7 +130,6 @@ void stop_all(const Napi::CallbackInfo& info) {
 }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
-  backend::limit_instructions();
   auto* environment = new EnvironmentData();
   environment->engine_constructor = Napi::Persistent(EngineObject::define(env));
   env.SetInstanceData(environment);  // deleted with the environment
@@ -129,6 +142,10 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["duplicateDescriptor"] =
       Napi::Function::New<duplicate_descriptor>(env, "duplicateDescriptor");
   exports["dtypeProblem"] = Napi::Function::New<dtype_problem>(env, "dtypeProblem");
+  exports["instructionsProblem"] =
+      Napi::Function::New<instructions_problem>(env, "instructionsProblem");
+  exports["availableInstructions"] =
+      Napi::Function::New<available_instructions>(env, "availableInstructions");
   exports["inspectProgram"] = Napi::Function::New<inspect_program>(env, "inspectProgram");
   exports["stopAll"] = Napi::Function::New<stop_all>(env, "stopAll");
   return exports;

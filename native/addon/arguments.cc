@@ -161,6 +161,15 @@ backend::Dtype dtype_argument(const Napi::Value& value) {
   fail(value, R"("float32", "bfloat16x3", "bfloat16" or "int8")", "dtype");
 }
 
+backend::ProductNumbers products_argument(const Napi::Value& value) {
+  if (value.IsUndefined()) return backend::ProductNumbers::kAuto;
+  const std::string name = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
+  if (name == "auto") return backend::ProductNumbers::kAuto;
+  if (name == "float32") return backend::ProductNumbers::kFloat32;
+  if (name == "bfloat16") return backend::ProductNumbers::kBFloat16;
+  fail(value, R"("auto", "float32" or "bfloat16")", "products");
+}
+
 /// Absent: none.
 std::set<std::string> allowed_operators(const Napi::Object& options) {
   if (options.Get("allowedOperators").IsUndefined()) return {};
@@ -181,6 +190,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   return {
       .source = source_argument(object(source, "source")),
       .compute = {.dtype = dtype_argument(given.Get("dtype")),
+                  .products = products_argument(given.Get("products")),
                   .threads_per_worker = static_cast<int>(threads),
                   .threads_alone = static_cast<int>(workers * threads),
                   .run_limit = run_limit,

@@ -24,6 +24,9 @@ struct LoadArguments {
 
 /// "float32", "bfloat16" or "int8"; float32 when it is undefined.
 backend::Dtype dtype_argument(const Napi::Value& value);
+
+/// Undefined: auto.
+backend::ProductNumbers products_argument(const Napi::Value& value);
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
 /// NativeInput of src/native/binding.ts, or an array of them.
 std::vector<engine::Input> inputs_argument(const Napi::Value& value);

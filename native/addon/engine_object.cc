@@ -167,6 +167,11 @@ Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
   object["numOutputs"] = static_cast<double>(description.num_outputs);
   object["batching"] = description.batching;
   object["trial"] = trial_object(info.Env(), description.trial);
+  auto products = Napi::Object::New(info.Env());
+  products["linear"] = description.multiplication.linear;
+  products["attention"] = description.multiplication.attention;
+  products["instructions"] = description.multiplication.instructions;
+  object["products"] = products;
   auto warnings = Napi::Array::New(info.Env(), description.warnings.size());
   for (uint32_t i = 0; i < description.warnings.size(); ++i) warnings[i] = description.warnings[i];
   object["warnings"] = warnings;

@@ -52,7 +52,8 @@ std::shared_ptr<engine::Backend> load_text_program(const TextProgramSource& sour
 std::shared_ptr<engine::Backend> load_signal_program(const SignalProgramSource& source,
                                                      const ComputeOptions& compute) {
   ComputeOptions as_saved = compute;
-  as_saved.dtype = Dtype::kFloat32;  // the setting is for text models
+  as_saved.dtype = Dtype::kFloat32;  // the settings are for text models
+  as_saved.products = ProductNumbers::kAuto;
   return load(source.path, as_saved, [&](std::unique_ptr<Program> program) {
     return serve_signals(std::move(program), source, as_saved);
   });

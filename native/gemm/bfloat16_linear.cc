@@ -46,6 +46,8 @@ BFloat16Rows::BFloat16Rows(const BFloat16Kernel& kernel, const float* x, int64_t
 
 bool BFloat16Linear::is_fast() { return chosen().kernel != &kPortableBFloat16Kernel; }
 
+const char* BFloat16Linear::kernel_name() { return chosen().kernel->name; }
+
 const std::vector<std::string>& BFloat16Linear::warnings() { return chosen().warnings; }
 
 int64_t BFloat16Linear::panel_width() const { return kernel_->panel_width; }
@@ -67,7 +69,7 @@ BFloat16Linear::BFloat16Linear(const BFloat16Kernel& kernel, const float* weight
   if (bias != nullptr) std::copy_n(bias, outputs, bias_.begin());
   std::vector<uint16_t> row(static_cast<size_t>(inputs));
   for (int64_t output = 0; output < outputs; ++output) {
-    // The portable one: a kernel on trial runs nowhere but there.
+    // The portable one: instructions count what is subnormal as 0 before they round.
     kPortableBFloat16Kernel.round(weight + output * inputs, row.data(), inputs);
     uint16_t* const panel = panels_.get() + output / width * panel_size;
     for (int64_t k = 0; k < inputs; ++k) {

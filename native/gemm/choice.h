@@ -3,13 +3,23 @@
 
 #include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "bfloat16_kernel.h"
 #include "gemm/instructions.h"
-#include "trial.h"
+#include "int8_kernel.h"
+#include "kernel.h"
+#include "split_kernel.h"
 
 namespace gemm {
+
+/// How the products of a kernel that needs AMX's tiles differ from the portable kernel's; empty:
+/// not at all, or it needs none. No machine that this was written on has tiles, so they are held
+/// against each other where they are first used. A millisecond or two.
+std::string find_problem(const Int8Kernel& kernel);
+std::string find_problem(const BFloat16Kernel& kernel);
+std::string find_problem(const SplitKernel& kernel);
+inline std::string find_problem(const Kernel&) { return ""; }
 
 template <class AnyKernel>
 struct Choice {
@@ -17,7 +27,7 @@ struct Choice {
   std::vector<std::string> warnings;  ///< why a better one is not used; a line each
 };
 
-/// The first of the candidates whose instructions are usable and that passes its trial; else the
+/// The first of the candidates whose instructions are usable and whose products are right; else the
 /// portable one.
 template <class AnyKernel>
 Choice<AnyKernel> choose(std::initializer_list<const AnyKernel*> candidates,

@@ -6,20 +6,21 @@
 namespace gemm {
 namespace {
 
-const Choice<Kernel>& chosen() {
-  static const Choice<Kernel> choice = choose<Kernel>(
-      {
+const Kernel& chosen() {
 #if defined(__x86_64__)
-          &kAvx512Kernel, &kAvx2Kernel
+  return *choose<Kernel>({&kAvx512Kernel, &kAvx2Kernel}, kPortableKernel, this_processor().usable)
+              .kernel;
+#else
+  return kPortableKernel;
 #endif
-      },
-      kPortableKernel, this_processor().usable);
-  return choice;
 }
 
 }  // namespace
 
-const Kernel& best_kernel() { return *chosen().kernel; }
+const Kernel& best_kernel() {
+  static const Kernel& best = chosen();
+  return best;
+}
 
 ActivationFunction best_gelu(int64_t panel_width) {
   const Kernel& best = best_kernel();
@@ -27,7 +28,7 @@ ActivationFunction best_gelu(int64_t panel_width) {
   return panel_width % vector == 0 ? best.gelu : kPortableKernel.gelu;
 }
 
-const std::vector<std::string>& PackedLinear::warnings() { return chosen().warnings; }
+const char* PackedLinear::kernel_name() { return best_kernel().name; }
 
 void normalize(const LayerNormRows& rows) { best_kernel().normalize(rows); }
 

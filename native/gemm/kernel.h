@@ -71,7 +71,7 @@ extern const Kernel kAvx2Kernel;
 extern const Kernel kAvx512Kernel;
 #endif
 
-/// The fastest one that this processor runs, and runs rightly; chosen at the first call.
+/// The fastest one that this processor runs; chosen at the first call.
 const Kernel& best_kernel();
 
 /// For panels of so many columns, which may be another kernel's: the fastest whose vectors fit.

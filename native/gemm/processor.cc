@@ -1,5 +1,7 @@
 #include "gemm/processor.h"
 
+#include "gemm/instruction_limit.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -25,8 +27,6 @@ constexpr uint32_t kOsXsaveBit = 27;  // of leaf 1, ECX
 constexpr uint64_t kAvxState = 0x6;
 constexpr uint64_t kAvx512State = 0xe6;
 constexpr uint64_t kTileState = 0x60000;
-
-constexpr Instructions kAmx = kAmxTile | kAmxInt8 | kAmxBf16;
 
 /// What must hold for instructions to be used: their flag, and what they build upon.
 struct Rule {
@@ -66,19 +66,29 @@ bool has_bit(const Answer& answer, Register place, uint32_t bit) {
   return (answer[place] >> bit & 1) != 0;
 }
 
-/// Palette 1: 8 tiles of 16 rows of 64 bytes.
-bool describes_palette(const ProcessorQueries& queries) {
+/// Palette 1, as our kernels configure tiles: 8 of 16 rows of 64 bytes.
+bool is_our_palette(const Answer& palette) {
   constexpr uint32_t kBytes = 8192, kTileBytes = 1024, kRowBytes = 64, kTiles = 8, kRows = 16;
-  if (queries.cpuid(kTileLeaf, 0)[kEax] == 0) return false;  // the highest palette
-  const Answer palette = queries.cpuid(kTileLeaf, 1);
   return palette[kEax] == (kTileBytes << 16 | kBytes) &&
          palette[kEbx] == (kTiles << 16 | kRowBytes) && (palette[kEcx] & 0xffff) == kRows;
 }
 
+/// "GenuineIntel", "AuthenticAMD": in EBX, EDX and ECX of leaf 0, four letters each.
+Vendor vendor_of(const Answer& leaf0) {
+  constexpr uint32_t kGenu = 0x756e6547, kInei = 0x49656e69, kNtel = 0x6c65746e;
+  constexpr uint32_t kAuth = 0x68747541, kEnti = 0x69746e65, kCamd = 0x444d4163;
+  const auto is = [&](uint32_t ebx, uint32_t edx, uint32_t ecx) {
+    return leaf0[kEbx] == ebx && leaf0[kEdx] == edx && leaf0[kEcx] == ecx;
+  };
+  if (is(kGenu, kInei, kNtel)) return Vendor::kIntel;
+  return is(kAuth, kEnti, kCamd) ? Vendor::kAmd : Vendor::kOther;
+}
+
 }  // namespace
 
-Processor examine(const ProcessorQueries& queries) {
-  const uint32_t highest_leaf = queries.cpuid(0, 0)[kEax];
+Processor examine(const ProcessorQueries& queries, Instructions allowed) {
+  const Answer leaf0 = queries.cpuid(0, 0);
+  const uint32_t highest_leaf = leaf0[kEax];
   // A leaf beyond the highest has the highest one's answers, not zeros.
   std::array<Answer, kPages> pages{};
   if (highest_leaf >= 1) pages[kLeaf1] = queries.cpuid(1, 0);
@@ -86,17 +96,25 @@ Processor examine(const ProcessorQueries& queries) {
   if (pages[kLeaf7][kEax] >= 1) pages[kLeaf7Subleaf1] = queries.cpuid(7, 1);
   const uint64_t state = has_bit(pages[kLeaf1], kEcx, kOsXsaveBit) ? queries.xcr0() : 0;
 
-  Processor result;
+  Processor result{.vendor = vendor_of(leaf0)};
   for (const Rule& rule : kRules) {
     const bool has_flag = has_bit(pages[rule.page], rule.answer, rule.bit);
     if ((rule.grants & kAmx) != 0) result.claims_tiles |= has_flag;
-    if (has_flag && (rule.upon & ~result.usable) == 0 && (rule.state & ~state) == 0) {
+    if (has_flag && (rule.grants & ~allowed) == 0 && (rule.upon & ~result.usable) == 0 &&
+        (rule.state & ~state) == 0) {
       result.usable |= rule.grants;
     }
   }
-  if ((result.usable & kAmxTile) != 0 && !queries.request_tiles()) result.usable &= ~kAmx;
-  result.describes_tiles =
-      result.claims_tiles && highest_leaf >= kTileLeaf && describes_palette(queries);
+  const bool has_palettes = result.claims_tiles && highest_leaf >= kTileLeaf &&
+                            queries.cpuid(kTileLeaf, 0)[kEax] != 0;  // the highest one
+  result.describes_tiles = has_palettes && is_our_palette(queries.cpuid(kTileLeaf, 1));
+  // A leaf that is there and describes other tiles than ours is believed. One of zeros says nothing
+  // of them: on a Sapphire Rapids whose hypervisor hides it, tiles of palette 1 worked, with the
+  // flags, the state and the permission that are asked for here.
+  const bool are_others = has_palettes && !result.describes_tiles;
+  if ((result.usable & kAmxTile) != 0 && (are_others || !queries.request_tiles())) {
+    result.usable &= ~kAmx;
+  }
   return result;
 }
 
@@ -131,12 +149,19 @@ class OwnQueries final : public ProcessorQueries {
 
 }  // namespace
 
+Processor examine_all() { return examine(OwnQueries()); }
+
 const Processor& this_processor() {
-  static const Processor processor = examine(OwnQueries());
+  static const Processor processor = [] {
+    const InstructionLimit* const limit = chosen_limit();
+    return examine(OwnQueries(), limit != nullptr ? limit->instructions : kAllInstructions);
+  }();
   return processor;
 }
 
 #else
+
+Processor examine_all() { return {}; }
 
 const Processor& this_processor() {
   static const Processor processor;

@@ -68,6 +68,8 @@ QuantizedRows::QuantizedRows(const Int8Kernel& kernel, const float* x, int64_t r
 
 bool QuantizedLinear::is_fast() { return chosen().kernel != &kPortableInt8Kernel; }
 
+const char* QuantizedLinear::kernel_name() { return chosen().kernel->name; }
+
 const std::vector<std::string>& QuantizedLinear::warnings() { return chosen().warnings; }
 
 int64_t QuantizedLinear::panel_width() const { return kernel_->panel_width; }

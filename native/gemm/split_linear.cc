@@ -40,6 +40,8 @@ const SplitKernel& best_split_kernel() { return *chosen().kernel; }
 
 bool SplitLinear::is_fast() { return chosen().kernel != &kPortableSplitKernel; }
 
+const char* SplitLinear::kernel_name() { return chosen().kernel->name; }
+
 const std::vector<std::string>& SplitLinear::warnings() { return chosen().warnings; }
 
 SplitRows::SplitRows(const float* x, int64_t rows, int64_t x_stride, int64_t inputs, Parts parts)

@@ -1,6 +1,7 @@
 // What LibTorch's libraries are kept from, and that they mind it.
 #include "runtime/instruction_limits.h"
 
+#include <ATen/Version.h>
 #include <ATen/ops/mkldnn_convolution.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -57,24 +59,55 @@ class InstructionLimitsTest : public testing::Test {
   }
 
  private:
-  static constexpr std::array<const char*, 3> kVariables{"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA",
-                                                         "MKL_ENABLE_INSTRUCTIONS"};
+  static constexpr std::array<const char*, 5> kVariables{"ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA",
+                                                         "ONEDNN_MAX_CPU_ISA",
+                                                         "MKL_ENABLE_INSTRUCTIONS", "MKL_CBWR"};
   std::array<std::string, kVariables.size()> before_;
 };
 
 TEST_F(InstructionLimitsTest, AreSetOnlyWhereTheyAreNeeded) {
-  limit_instructions(kNoMatrixUnit);
-  limit_instructions(kWhole);
+  limit_instructions(kNoMatrixUnit, nullptr);
+  limit_instructions(kWhole, nullptr);
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "-");
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "-");
-  limit_instructions(kUndescribed);
+  limit_instructions(kUndescribed, nullptr);
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "AVX512_CORE_BF16");
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "AVX512_E3");
 }
 
+const gemm::InstructionLimit* limit_of(std::string_view name) {
+  for (const auto& limit : gemm::instruction_limits()) {
+    if (limit.name == name) return &limit;
+  }
+  return nullptr;
+}
+
+TEST_F(InstructionLimitsTest, GoAlongWithOurs) {
+  limit_instructions(kWhole, limit_of("amx"));
+  EXPECT_EQ(variable("ATEN_CPU_CAPABILITY"), "-");
+  EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "-");
+  // Also where the matrix unit is unsafe, for that allows more.
+  limit_instructions(kUnusable, limit_of("portable"));
+  EXPECT_EQ(variable("ATEN_CPU_CAPABILITY"), "default");
+  EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "SSE41");
+  EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "SSE4_2");
+  EXPECT_EQ(variable("MKL_CBWR"), "COMPATIBLE");
+}
+
+TEST_F(InstructionLimitsTest, EachLimitHasVariablesOfItsOwn) {
+  std::string before;
+  for (const auto& limit : gemm::instruction_limits()) {
+    for (const char* const name : {"ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS"}) unsetenv(name);
+    limit_instructions(kWhole, &limit);
+    const std::string now = variable("ONEDNN_MAX_CPU_ISA") + variable("MKL_ENABLE_INSTRUCTIONS");
+    EXPECT_NE(now, before) << limit.name;
+    before = now;
+  }
+}
+
 TEST_F(InstructionLimitsTest, WhatTheUserHasSetStays) {
   setenv("ONEDNN_MAX_CPU_ISA", "AVX2", 1);
-  limit_instructions(kUnusable);
+  limit_instructions(kUnusable, nullptr);
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "AVX2");
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "AVX512_E3");
 }
@@ -82,12 +115,21 @@ TEST_F(InstructionLimitsTest, WhatTheUserHasSetStays) {
 TEST_F(InstructionLimitsTest, WhatTheUserHasSetByItsOlderNameStays) {
   setenv("DNNL_MAX_CPU_ISA", "ALL", 1);
   setenv("MKL_ENABLE_INSTRUCTIONS", "SSE4_2", 1);
-  limit_instructions(kUnusable);
+  limit_instructions(kUnusable, nullptr);
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "-");
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "SSE4_2");
 }
 
 #if defined(__x86_64__)
+/// limited.cc has done so before the first operator.
+TEST(InstructionLimits, LibTorchKeepsToOurs) {
+  const auto* const limit = gemm::chosen_limit();
+  if (limit == nullptr) GTEST_SKIP() << "INSTRUCTIONS is not set";
+  const std::string_view name = limit->name;
+  const std::string wanted = name == "portable" ? "DEFAULT" : name == "avx2" ? "AVX2" : "AVX512";
+  EXPECT_EQ(at::get_cpu_capability(), wanted);
+}
+
 /// oneDNN has read nothing while LibTorch was opened: a variable that is set afterwards counts. In
 /// a process of its own, of which oneDNN says on standard output what it uses.
 TEST(InstructionLimitsDeathTest, ALimitCountsUntilTheFirstOperator) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <random>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "bfloat16_kernel.h"
+#include "gemm/instruction_limit.h"
 #include "int8_kernel.h"
 #include "kernel.h"
 #include "split_kernel.h"
@@ -55,10 +57,10 @@ constexpr Flag kFlags[] = {
 };
 constexpr Instructions kSse =
     gemm::kSse3 | gemm::kSsse3 | gemm::kSse41 | gemm::kSse42 | gemm::kPopcnt;
-constexpr Instructions kAmx = gemm::kAmxTile | gemm::kAmxInt8 | gemm::kAmxBf16;
 constexpr Instructions kAvx512 = gemm::kAvx512f | gemm::kAvx512dq | gemm::kAvx512bw |
                                  gemm::kAvx512vl | gemm::kAvx512vnni | gemm::kAvx512bf16;
-constexpr Instructions kAll = (gemm::kAmxBf16 << 1) - 1;
+constexpr Instructions kAmx = gemm::kAmx;
+constexpr Instructions kAll = gemm::kAllInstructions;
 constexpr uint64_t kAllStates = 0x602e7;
 
 /// A processor that has everything, until something is hidden.
@@ -159,12 +161,37 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"leaf 0x1D of zeros",
              [](MadeUp& p) { p.leaves[{0x1d, 0}] = p.leaves[{0x1d, 1}] = {}; }, kAll, true, false,
              1},
-        Case{"a palette of zeros", [](MadeUp& p) { p.leaves[{0x1d, 1}] = {}; }, kAll, true, false,
-             1},
+        Case{"a palette of other tiles", [](MadeUp& p) { p.leaves[{0x1d, 1}][kEbx] = 0; },
+             kAll & ~kAmx, true, false, 0},
         Case{"leaf 0x1C the highest", [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 0x1c; }, kAll, true,
              false, 1},
         Case{"no AMX", [](MadeUp& p) { p.hide(kAmx); }, kAll & ~kAmx, false, false, 0}),
     [](const testing::TestParamInfo<Case>& info) { return std::to_string(info.index); });
+
+/// Nor is the kernel asked for what will not be used.
+TEST(Processor, NothingIsGrantedThatIsNotAllowed) {
+  for (const auto& limit : gemm::instruction_limits()) {
+    const MadeUp made_up;
+    const Processor processor = examine(made_up, limit.instructions);
+    EXPECT_EQ(processor.usable, limit.instructions) << limit.name;
+    EXPECT_TRUE(processor.claims_tiles) << limit.name;
+    EXPECT_EQ(made_up.requests, (limit.instructions & kAmx) != 0 ? 1 : 0) << limit.name;
+  }
+}
+
+TEST(Processor, IsOfAVendor) {
+  const auto vendor_of = [](const char* name) {
+    MadeUp made_up;
+    auto& leaf0 = made_up.leaves[{0, 0}];
+    std::memcpy(&leaf0[kEbx], name, 4);
+    std::memcpy(&leaf0[kEdx], name + 4, 4);
+    std::memcpy(&leaf0[kEcx], name + 8, 4);
+    return examine(made_up).vendor;
+  };
+  EXPECT_EQ(vendor_of("GenuineIntel"), gemm::Vendor::kIntel);
+  EXPECT_EQ(vendor_of("AuthenticAMD"), gemm::Vendor::kAmd);
+  EXPECT_EQ(vendor_of("HygonGenuine"), gemm::Vendor::kOther);
+}
 
 /// Whatever is hidden: what is granted has its flag, its state, and what it builds upon.
 TEST(Processor, NothingIsGrantedWithoutWhatItNeeds) {
@@ -231,7 +258,7 @@ TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
 #if defined(__x86_64__)
 /// The compiler's own runtime, which does not mind that AVX comes without what was before it.
 TEST(Processor, AgreesWithTheCompilerAboutThisOne) {
-  const Instructions usable = gemm::this_processor().usable;
+  const Instructions usable = gemm::examine_all().usable;
   const bool is_masked_oddly =
       __builtin_cpu_supports("sse3") == 0 || __builtin_cpu_supports("ssse3") == 0 ||
       __builtin_cpu_supports("sse4.1") == 0 || __builtin_cpu_supports("sse4.2") == 0;

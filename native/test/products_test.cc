@@ -35,6 +35,7 @@ TEST(Products, AreAsExactAsTheirFormat) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(1);  // else the tests before it would choose the numbers
   const std::pair<Dtype, double> limits[] = {{Dtype::kFloat32, 2e-6},
+                                             {Dtype::kBFloat16x6, 2e-6},
                                              {Dtype::kBFloat16x3, 3e-5},
                                              {Dtype::kBFloat16, 1e-2},
                                              {Dtype::kInt8, 5e-2}};
@@ -58,7 +59,8 @@ TEST(Products, ARowHasTheSameBitsInAnyCompany) {
   const c10::InferenceMode inference_mode;
   constexpr int64_t kInputs = 1024, kOutputs = 40;
   const at::Tensor x = at::randn({20, kInputs});
-  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kBFloat16x3, Dtype::kBFloat16, Dtype::kInt8}) {
+  for (const Dtype dtype :
+       {Dtype::kFloat32, Dtype::kBFloat16x6, Dtype::kBFloat16x3, Dtype::kBFloat16, Dtype::kInt8}) {
     const auto product = make_product(at::randn({kOutputs, kInputs}), {}, dtype);
     const auto multiply = [&](int64_t rows) {
       return (*product)(x.narrow(0, 0, rows), 0, kOutputs, gemm::Activation::kNone);

@@ -14,12 +14,10 @@
 
 #include "encoder/nn/attention.h"
 #include "gemm/team.h"
-#include "products/attention_choice.h"
 #include "products/team_in_use.h"
 
 namespace {
 
-using backend::Dtype;
 using backend::nn::Outputs;
 using backend::nn::PackedBatch;
 using backend::nn::Projections;
@@ -122,20 +120,6 @@ TEST(SelfAttention, OfATextHasTheSameBitsInAnyCompany) {
     const backend::TeamInUse in_use(&team);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name << ", by a team";
   }
-}
-
-/// What is chosen by time cannot be told beforehand, but for what there is to choose from.
-TEST(AttentionFormat, IsThatOfTheLayersOrFloat32) {
-  const auto expect_one = [](Dtype dtype, AttentionFormat own) {
-    const AttentionFormat chosen = backend::attention_format(dtype);
-    EXPECT_TRUE(chosen == AttentionFormat::kFloat32 || (chosen == own && is_fast(own)))
-        << backend::name_of(dtype);
-    EXPECT_EQ(backend::attention_format(dtype), chosen);
-  };
-  expect_one(Dtype::kFloat32, AttentionFormat::kBFloat16x6);
-  expect_one(Dtype::kBFloat16x3, AttentionFormat::kBFloat16x3);
-  expect_one(Dtype::kBFloat16, AttentionFormat::kBFloat16);
-  EXPECT_EQ(backend::attention_format(Dtype::kInt8), AttentionFormat::kFloat32);
 }
 
 }  // namespace

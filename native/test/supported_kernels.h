@@ -52,9 +52,8 @@ inline std::vector<const gemm::SplitKernel*> supported_split_kernels() {
 template <class AnyKernel>
 std::vector<const AnyKernel*> with_emulated(std::vector<const AnyKernel*> supported,
                                             const AnyKernel& kernel) {
-  constexpr gemm::Instructions kAmx = gemm::kAmxTile | gemm::kAmxInt8 | gemm::kAmxBf16;
-  const gemm::Instructions usable = gemm::this_processor().usable;
-  const bool is_emulated = (kernel.needs & ~usable) != 0 && (kernel.needs & ~usable & ~kAmx) == 0;
+  const gemm::Instructions missing = kernel.needs & ~gemm::this_processor().usable;
+  const bool is_emulated = missing != 0 && (missing & ~gemm::kAmx) == 0;
   if (is_emulated) supported.push_back(&kernel);
   return supported;
 }

@@ -1,8 +1,9 @@
 import { constants } from 'node:os';
 import { ConfigError, readCommand } from '../config';
 import { ModelSettingsError } from '../eeg/model-settings';
-import { dtypeProblem, EngineError } from '../native/engine';
+import { EngineError } from '../native/engine';
 import { packageVersion } from '../package-version';
+import { describeProcessorProblem } from '../processor-problem';
 import { ModelDirectoryError } from '../sentiment/model-directory';
 import type { Place } from '../settings';
 import { RunError, StuckError, UsageError } from './errors';
@@ -48,10 +49,8 @@ async function run({ options, settings }: CommandLine, place: Place): Promise<nu
   const command = readCommand(settings, place);
   if (command.type !== 'serve') throw new UsageError(`unexpected ${command.type}`);
   const { config } = command;
-  const { dtype } = config.scheduling;
-  const problem = options.service === 'sentiment' && dtype !== 'float32' && dtypeProblem(dtype);
-  if (problem)
-    throw new UsageError(`DTYPE: ${dtype} is of no use here: ${problem}; leave it unset`);
+  const problem = describeProcessorProblem(config);
+  if (problem) throw new UsageError(problem);
   config.warnings.forEach(say);
   const progress = new ProgressDisplay();
   try {

@@ -32,10 +32,11 @@ export interface Identified {
  */
 export async function identityOf({ config, options, inputs, version }: Identified) {
   const { inputs: _written, resume, overwrite, summary, ...rest } = options;
-  const { dtype } = config.scheduling;
+  const { instructions, scheduling } = config;
+  const { dtype, products } = scheduling;
   return {
     version,
-    options: { ...rest, ...(options.service === 'sentiment' && { dtype }) },
+    options: { ...rest, instructions, ...(options.service === 'sentiment' && { dtype, products }) },
     // What goes into a pipe cannot be continued.
     model: options.output === PIPE ? [] : await hashesOf(filesOf(config)),
     inputs: inputs.map(({ path: place, size, modified }) => ({

@@ -1,4 +1,5 @@
 import { ConfigError, readCommand } from '../config';
+import { limitInstructions } from '../native/engine';
 import { printable } from '../printable';
 import type { Place } from '../settings';
 import { describeReport } from './describe';
@@ -37,6 +38,8 @@ export async function runInspect(args: readonly string[], place: Place): Promise
   try {
     const command = readCommand(['sentiment', ...rest], place);
     if (command.type !== 'serve') return fail([`unexpected ${command.type}`], EXIT_USAGE);
+    const problem = limitInstructions(command.config.instructions);
+    if (problem) return fail([problem], EXIT_USAGE);
     const report = await inspectModel(model, command.config.scheduling);
     const isJson = args.includes('--json');
     process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : describeReport(report));

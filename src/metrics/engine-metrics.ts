@@ -76,12 +76,14 @@ export class EngineMetrics {
   /** What the engine itself counts, for all who use it. */
   #engineFamilies(): readonly Family[] {
     const { packageVersion, libtorchVersion, name, version, dtype } = this.#model;
+    const { backend, products } = this.#engine.description;
     return [
       information('libtorch_serve_model_info', 'The model that is loaded.', {
         name,
         version,
         dtype,
-        backend: this.#engine.description.backend,
+        backend,
+        ...products,
         package_version: packageVersion,
         libtorch_version: libtorchVersion,
       }),

@@ -16,10 +16,15 @@ export type EngineErrorCode =
 /** In which numbers a text model's linear layers multiply. */
 export type Dtype = 'float32' | 'bfloat16x3' | 'bfloat16' | 'int8';
 
+/** What is multiplied in bfloat16 where DTYPE leaves a choice; auto: a table of processors says. */
+export type ProductNumbers = 'auto' | 'float32' | 'bfloat16';
+
 /** How the engine may use the machine, and what a model may do. */
 export interface SchedulingOptions {
   /** Default: float32. */
   readonly dtype?: Dtype;
+  /** Default: auto. */
+  readonly products?: ProductNumbers;
   /** Inference threads, each running a batch of its own. */
   readonly workers: number;
   /** Intra-op (OpenMP) threads of each worker. */
@@ -89,6 +94,16 @@ export interface ModelTrial {
   readonly repeatable: boolean;
 }
 
+/** What multiplies: where it and the model's files are the same, the answers are, to the last bit. */
+export interface Products {
+  /** Numbers and kernel of the linear layers: `bfloat16 amx`. */
+  readonly linear: string;
+  /** The same of attention; empty: it is LibTorch's. */
+  readonly attention: string;
+  /** That may be used: a value of the setting INSTRUCTIONS. */
+  readonly instructions: string;
+}
+
 /** What a loaded model says of itself. */
 export interface ModelDescription {
   readonly backend: string;
@@ -100,6 +115,7 @@ export interface ModelDescription {
   readonly batching: boolean;
   /** Without outputs for a text model. */
   readonly trial: ModelTrial;
+  readonly products: Products;
   /** For the log: why this processor is not used as it could be. */
   readonly warnings: readonly string[];
 }
@@ -246,10 +262,14 @@ export interface NativeBinding {
   /** Another descriptor of the same file or socket. */
   duplicateDescriptor(descriptor: number): number;
   /**
-   * Why a number format is of no use on this processor: its instructions are missing, or a
-   * measurement of some milliseconds shows no gain. Empty: it is of use.
+   * Why a number format is of no use on this processor: its instructions are missing, or known to be
+   * slower than float32. Empty: it is of use.
    */
-  dtypeProblem(dtype: Dtype): string;
+  dtypeProblem(dtype: Dtype, products?: ProductNumbers): string;
+  /** What is wrong with the environment variable INSTRUCTIONS on this machine; empty: nothing. */
+  instructionsProblem(): string;
+  /** The values of INSTRUCTIONS that this machine has, from the least to the most. */
+  availableInstructions(): readonly string[];
   /** Of a TorchScript file or one of torch.export. Throws where it cannot be read. */
   inspectProgram(path: string, allowedOperators: readonly string[]): ProgramReport;
   /**

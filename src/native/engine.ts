@@ -8,6 +8,7 @@ import type {
   NativeEngine,
   NativeInput,
   NativeRefusal,
+  ProductNumbers,
   ProgramReport,
   SchedulingOptions,
   SignalProgramSource,
@@ -29,6 +30,7 @@ export type {
   ModelTrial,
   NativeCompletion as Completion,
   OperatorReport,
+  ProductNumbers,
   ProgramReport,
   SchedulingOptions,
   SignalProgramSource,
@@ -285,7 +287,20 @@ export function libtorchVersion(): string {
   return loadBinding().versions.libtorch;
 }
 
-/** Why a number format is of no use on this processor; empty when it is. Some milliseconds. */
-export function dtypeProblem(dtype: Dtype): string {
-  return loadBinding().dtypeProblem(dtype);
+/** Why a number format is of no use on this processor; empty when it is of use. */
+export function dtypeProblem(dtype: Dtype, products?: ProductNumbers): string {
+  return loadBinding().dtypeProblem(dtype, products);
+}
+
+/**
+ * Keeps this process to a value of the setting INSTRUCTIONS, before anything computes. The native part
+ * reads the environment, once; it is open by then, so no thread of LibTorch's reads it meanwhile.
+ *
+ * @param limit null: the environment variable, if it is set
+ * @returns why it cannot be had on this machine; empty: it can
+ */
+export function limitInstructions(limit: string | null): string {
+  const binding = loadBinding();
+  if (limit !== null) process.env.INSTRUCTIONS = limit;
+  return binding.instructionsProblem();
 }

@@ -7,6 +7,9 @@ export const ROOT = path.resolve(__dirname, '..', '..');
 export const MAIN = path.join(ROOT, 'dist', 'main.js');
 export const FIXTURES = path.join(ROOT, 'test', 'fixtures');
 
+/** What the runner limits all that is tested to. */
+const { INSTRUCTIONS } = process.env;
+
 export interface LogLine {
   readonly level: string;
   readonly msg: string;
@@ -19,7 +22,7 @@ export interface Exit {
 }
 
 export interface ProcessOptions {
-  /** Added to the environment; it starts without any of the service's settings. */
+  /** Added to the environment; it starts without the service's settings, but for INSTRUCTIONS. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly args?: readonly string[];
@@ -56,7 +59,7 @@ export class NodeProcess {
     const [command = '', ...args] = descriptors === undefined ? node : limited;
     this.child = spawn(command, args, {
       cwd: options.cwd ?? ROOT,
-      env: { PATH: process.env.PATH, ...options.env },
+      env: { PATH: process.env.PATH, ...(INSTRUCTIONS && { INSTRUCTIONS }), ...options.env },
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;

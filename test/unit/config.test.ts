@@ -41,10 +41,12 @@ describe('readCommand', () => {
       sentimentModelDir: '/package/models/sentiment',
       eegModelPath: '/home/user/eeg_model.pt',
       eventLoops: 1,
+      instructions: null,
       scheduling: {
         workers: 8,
         threadsPerWorker: 1,
         dtype: 'float32',
+        products: 'auto',
         maxBatchTokens: 512,
         maxBatchRequests: 32,
         maxQueueDelayMs: 0,
@@ -105,6 +107,8 @@ describe('readCommand', () => {
       WORKERS: '2',
       EVENT_LOOPS: '2',
       THREADS_PER_WORKER: '3',
+      PRODUCTS: 'float32',
+      INSTRUCTIONS: 'avx2',
       MAX_BATCH_TOKENS: '512',
       MAX_BATCH_REQUESTS: '4',
       MAX_QUEUE_DELAY_MS: '5',
@@ -136,10 +140,12 @@ describe('readCommand', () => {
       sentimentModelDir: '/home/user/some/model',
       eegModelPath: '/abs/model.pt',
       eventLoops: 2,
+      instructions: 'avx2',
       scheduling: {
         workers: 2,
         threadsPerWorker: 3,
         dtype: 'float32',
+        products: 'float32',
         maxBatchTokens: 512,
         maxBatchRequests: 4,
         maxQueueDelayMs: 5,
@@ -195,6 +201,16 @@ describe('readCommand', () => {
       'MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, 2048, received 4096: ' +
         'the queue could never take such a list',
     ]);
+  });
+
+  it('has no attention in bfloat16 beside int8', () => {
+    expect(problems(['sentiment'], { DTYPE: 'int8', PRODUCTS: 'bfloat16' })).toEqual([
+      expect.stringMatching(/^PRODUCTS: expected auto or float32 with DTYPE int8, /),
+    ]);
+    expect(config(['sentiment'], { DTYPE: 'int8', PRODUCTS: 'float32' }).scheduling).toMatchObject({
+      dtype: 'int8',
+      products: 'float32',
+    });
   });
 
   it('leaves time to answer after the delay of a shutdown', () => {

@@ -31,8 +31,8 @@ std::string listed(const std::vector<std::string>& names) {
 }  // namespace
 
 Weights::Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix,
-                 Dtype dtype)
-    : checkpoint_(std::move(checkpoint)), record_(std::make_shared<Record>()), dtype_(dtype) {
+                 const Numbers& numbers)
+    : checkpoint_(std::move(checkpoint)), record_(std::make_shared<Record>()), numbers_(numbers) {
   record_->base_prefix = base_prefix;
 }
 
@@ -44,7 +44,7 @@ Weights Weights::operator/(std::string_view name) const {
 
 Weights Weights::in_float32() const {
   Weights same = *this;
-  same.dtype_ = Dtype::kFloat32;
+  same.numbers_ = {};
   return same;
 }
 

@@ -24,13 +24,13 @@ namespace backend {
 class Weights {
  public:
   explicit Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix = {},
-                   Dtype dtype = Dtype::kFloat32);
+                   const Numbers& numbers = {});
 
   /// The scope below: (weights / "encoder" / "layer.0").get("weight", …).
   Weights operator/(std::string_view name) const;
 
-  /// The number format in which the layers under this scope are to multiply.
-  Dtype dtype() const { return dtype_; }
+  /// In which the layers under this scope are to multiply.
+  const Numbers& numbers() const { return numbers_; }
 
   /// Of all files that the weights are read from.
   size_t file_bytes() const { return checkpoint_->bytes(); }
@@ -71,7 +71,7 @@ class Weights {
   std::shared_ptr<const Checkpoint> checkpoint_;
   std::shared_ptr<Record> record_;
   std::string prefix_;
-  Dtype dtype_;
+  Numbers numbers_;
 };
 
 }  // namespace backend

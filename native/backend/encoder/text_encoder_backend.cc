@@ -12,8 +12,7 @@
 #include "backend/backends.h"
 #include "encoder/models/sequence_classifier.h"
 #include "hf/tokenizer.h"
-#include "products/attention_choice.h"
-#include "products/dtypes.h"
+#include "products/numbers.h"
 #include "products/team_in_use.h"
 #include "products/worker_teams.h"
 #include "runtime/runtime.h"
@@ -22,12 +21,12 @@
 namespace backend {
 namespace {
 
-std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& source, Dtype dtype) {
+std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& source,
+                                                       const Numbers& numbers) {
   const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
   const models::Architecture& architecture = models::architecture_of(source.model_type);
-  const Weights weights(checkpoint, architecture.base_prefix, dtype);
+  const Weights weights(checkpoint, architecture.base_prefix, numbers);
   auto model = architecture.make(source.config, weights);
-  attention_format(dtype);  // measured before there are threads that run
   weights.require_all_used();
   checkpoint->release_pages();
   return model;
@@ -42,12 +41,12 @@ struct TextModel {
 /// The tokenizer is read on a thread of its own, if one can be had, beside the weights; each takes
 /// about as long. It learns at the end what the model's position table holds. When both fail, the
 /// model's error is the one thrown.
-TextModel load_text_model(const TextModelSource& source, Dtype dtype) {
+TextModel load_text_model(const TextModelSource& source, const Numbers& numbers) {
   const hf::TokenizerFamily family = models::architecture_of(source.model_type).tokenizer_family;
   auto opening = std::async(std::launch::async | std::launch::deferred, [&source, family] {
     return hf::Tokenizer::open(source.tokenizer_directory, family, SIZE_MAX);
   });
-  auto model = load_model(source, dtype);
+  auto model = load_model(source, numbers);
   try {
     hf::Tokenizer tokenizer = opening.get();
     tokenizer.limit(static_cast<size_t>(model->max_length()));
@@ -60,8 +59,9 @@ TextModel load_text_model(const TextModelSource& source, Dtype dtype) {
 
 class TextEncoderBackend final : public engine::Backend {
  public:
-  TextEncoderBackend(TextModel loaded, int64_t num_labels, const ComputeOptions& compute)
-      : compute_(compute),
+  TextEncoderBackend(TextModel loaded, int64_t num_labels, const Numbers& numbers,
+                     const ComputeOptions& compute)
+      : numbers_(numbers),
         teams_(compute.threads_per_worker, compute.threads_alone),
         num_labels_(num_labels),
         model_(std::move(loaded.model)),
@@ -73,7 +73,8 @@ class TextEncoderBackend final : public engine::Backend {
             .num_outputs = static_cast<size_t>(num_labels_),
             .batching = true,
             .needs_preparation = true,
-            .warnings = kernel_warnings(compute_.dtype)};
+            .multiplication = describe_multiplication(numbers_),
+            .warnings = kernel_warnings(numbers_)};
   }
 
   engine::Sequence prepare(engine::Input input) const override {
@@ -141,7 +142,7 @@ class TextEncoderBackend final : public engine::Backend {
     }
   }
 
-  ComputeOptions compute_;
+  Numbers numbers_;
   WorkerTeams teams_;
   int64_t num_labels_;
   std::unique_ptr<models::SequenceClassifier> model_;
@@ -152,14 +153,14 @@ class TextEncoderBackend final : public engine::Backend {
 
 std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
                                                    const ComputeOptions& compute) {
-  require_kernel(compute.dtype);
+  const Numbers numbers = choose_numbers(compute);
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   keep_memory_between_batches();
   const c10::InferenceMode inference_mode;
   try {
     const int64_t num_labels = source.config.positive_integer("num_labels");
-    return std::make_shared<TextEncoderBackend>(load_text_model(source, compute.dtype), num_labels,
-                                                compute);
+    return std::make_shared<TextEncoderBackend>(load_text_model(source, numbers), num_labels,
+                                                numbers, compute);
   } catch (const LoadError&) {
     throw;
   } catch (...) {

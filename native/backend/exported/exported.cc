@@ -11,7 +11,7 @@
 #include "exported/plan_builder.h"
 #include "exported/read_program.h"
 #include "exported/scope.h"
-#include "products/dtypes.h"
+#include "products/numbers.h"
 #include "program/report.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
@@ -21,8 +21,8 @@ namespace {
 
 class ExportedProgram final : public Program {
  public:
-  ExportedProgram(ReadProgram read, const ComputeOptions& compute)
-      : warnings_(kernel_warnings(compute.dtype)) {
+  ExportedProgram(ReadProgram read, const Numbers& numbers, const ComputeOptions& compute)
+      : linear_(numbers.linear), warnings_(kernel_warnings({linear_, linear_})) {
     for (UserInput& user : read.signature.user_inputs) {
       inputs_.push_back(std::move(user.input));
       symbols_.push_back(std::move(user.symbols));
@@ -34,7 +34,7 @@ class ExportedProgram final : public Program {
     }
     require_allowed_operators(read.graph, compute.allowed_operators);
     const Aliases aliases(read.graph, compute.allowed_operators);
-    PackedLayers layers(compute.dtype);
+    PackedLayers layers(linear_);
     plan_ = build_plan(read.graph, bind_inputs(read, aliases),
                        {.aliases = aliases,
                         .added_operators = compute.allowed_operators,
@@ -49,6 +49,7 @@ class ExportedProgram final : public Program {
   std::string kind() const override { return "exported"; }
   const std::vector<ProgramInput>& inputs() const override { return inputs_; }
   void prepare_thread() const override {}
+  Dtype linear() const override { return linear_; }
   std::vector<std::string> warnings() const override { return warnings_; }
 
   c10::IValue run(std::vector<c10::IValue> inputs) const override {
@@ -161,6 +162,7 @@ class ExportedProgram final : public Program {
   std::vector<ProgramInput> inputs_;
   std::vector<std::vector<std::string>> symbols_;  ///< of each input, see UserInput
   std::vector<Guard> guards_;
+  Dtype linear_;
   std::vector<std::string> warnings_;
   std::vector<std::string> output_names_;
   bool are_named_ = false;  ///< by keys, not by their places in a tuple
@@ -182,7 +184,7 @@ std::string name_of(const std::string& path) {
 
 std::unique_ptr<Program> load_exported(const std::string& path, const ComputeOptions& compute) {
   const std::string file = name_of(path);
-  require_kernel(compute.dtype);
+  const Numbers numbers = choose_numbers(compute);
   limit_tensors();
   // What depends on no input is computed now. Beside it, weights are read and packed.
   std::error_code no_file;  // a load error to come
@@ -191,7 +193,7 @@ std::unique_ptr<Program> load_exported(const std::string& path, const ComputeOpt
   const RunLimit limit(compute, file, no_file ? 0 : kOfWeights * size);
   try {
     const c10::InferenceMode inference_mode;
-    return std::make_unique<ExportedProgram>(read_program(path), compute);
+    return std::make_unique<ExportedProgram>(read_program(path), numbers, compute);
   } catch (const LoadError& error) {
     throw in_file(file, error.what());
   } catch (...) {

@@ -8,7 +8,6 @@
 #include "gemm/bfloat16_linear.h"
 #include "gemm/quantized_linear.h"
 #include "gemm/split_linear.h"
-#include "products/float32_choice.h"
 #include "products/team_in_use.h"
 
 namespace backend {
@@ -184,11 +183,10 @@ std::shared_ptr<const Product> make_product(const at::Tensor& weight, const at::
       return std::make_shared<BFloat16Product>(whole, bias_data);
     case Dtype::kBFloat16x3:
       return std::make_shared<SplitProduct>(whole, bias_data, gemm::Parts::kTwo);
+    case Dtype::kBFloat16x6:
+      return std::make_shared<SplitProduct>(whole, bias_data, gemm::Parts::kThree);
     case Dtype::kFloat32:
       break;
-  }
-  if (float32_is_faster_split()) {
-    return std::make_shared<SplitProduct>(whole, bias_data, gemm::Parts::kThree);
   }
   return std::make_shared<Float32Product>(whole, bias_data);
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/backends.h"
 #include "engine/backend.h"
 
 namespace backend {
@@ -49,6 +50,9 @@ class Program {
 
   /// For the log, a line each: what is slower here than it could be.
   virtual std::vector<std::string> warnings() const { return {}; }
+
+  /// In which numbers its linear layers multiply, those that we multiply.
+  virtual Dtype linear() const { return Dtype::kFloat32; }
 
   /// What the model returns. Under c10::InferenceMode and a RunLimit. Throws what its operators
   /// throw.

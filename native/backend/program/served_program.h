@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backends.h"
+#include "products/numbers.h"
 #include "program/program.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
@@ -27,6 +28,7 @@ class ServedProgram {
   const std::string& file() const { return file_; }
   std::string kind() const { return program_->kind(); }
   std::vector<std::string> warnings() const { return program_->warnings(); }
+  engine::Multiplication multiplication() const { return describe_layers(program_->linear()); }
   const std::vector<ProgramInput>& inputs() const { return program_->inputs(); }
 
   void prepare_thread() const {

@@ -67,6 +67,7 @@ class SignalBackend final : public engine::Backend {
             .batching = batching_,
             .needs_preparation = false,
             .trial = trial_,
+            .multiplication = program_.multiplication(),
             .warnings = warnings()};
   }
 

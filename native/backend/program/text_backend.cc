@@ -89,6 +89,7 @@ class TextBackend final : public engine::Backend {
             .batching = batching_,
             .needs_preparation = true,
             .trial = {},
+            .multiplication = program_.multiplication(),
             .warnings = warnings()};
   }
 

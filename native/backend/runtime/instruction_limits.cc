@@ -2,28 +2,48 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <string_view>
 
 #include "backend/backends.h"
 
 namespace backend {
 namespace {
 
+/// What goes with a limit; null: the variable is left alone.
+struct Variables {
+  const char* limit;
+  const char* aten;    ///< ATEN_CPU_CAPABILITY: LibTorch's own kernels
+  const char* onednn;  ///< ONEDNN_MAX_CPU_ISA
+  const char* mkl;     ///< MKL_ENABLE_INSTRUCTIONS, which it minds on Intel's processors alone
+  const char* cbwr;    ///< MKL_CBWR, on others, too: there it uses AVX2 at most
+};
+
+/// oneMKL's AVX512_E1 adds VNNI, E3 bfloat16, E4 AMX. Source: oneMKL, Developer Reference,
+/// mkl_enable_instructions; oneDNN, CPU Dispatcher Control.
+constexpr Variables kVariables[] = {
+    {"portable", "default", "SSE41", "SSE4_2", "COMPATIBLE"},
+    {"avx2", "avx2", "AVX2", "AVX2", nullptr},
+    {"avx512", "avx512", "AVX512_CORE", "AVX512", nullptr},
+    {"avx512-vnni", "avx512", "AVX512_CORE_VNNI", "AVX512_E1", nullptr},
+    {"avx512-bf16", "avx512", "AVX512_CORE_BF16", "AVX512_E3", nullptr},
+};
+
 /// A TorchScript model that was saved in bfloat16 or quantized computes with oneDNN, or with MKL's
 /// products of bfloat16. oneDNN uses AMX wherever CPUID has its flags, and makes tiles of the size
 /// that leaf 0x1D says: of none, on virtual machines that leave the leaf out. What comes before AMX
 /// has all other instructions of these processors.
-struct Limit {
-  const char* variable;
-  const char* older_name;  ///< or null
-  const char* value;
-};
-constexpr Limit kLimits[] = {
-    {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "AVX512_CORE_BF16"},
-    {"MKL_ENABLE_INSTRUCTIONS", nullptr, "AVX512_E3"},
-};
+constexpr Variables kWithoutTiles = {"", nullptr, "AVX512_CORE_BF16", "AVX512_E3", nullptr};
 
-bool is_set(const char* variable) {
-  return variable != nullptr && std::getenv(variable) != nullptr;
+void set(const char* variable, const char* value, const char* older_name = nullptr) {
+  if (value == nullptr || (older_name != nullptr && std::getenv(older_name) != nullptr)) return;
+  setenv(variable, value, /*overwrite=*/0);
+}
+
+void set(const Variables& variables) {
+  set("ATEN_CPU_CAPABILITY", variables.aten);
+  set("ONEDNN_MAX_CPU_ISA", variables.onednn, "DNNL_MAX_CPU_ISA");
+  set("MKL_ENABLE_INSTRUCTIONS", variables.mkl);
+  set("MKL_CBWR", variables.cbwr);
 }
 
 }  // namespace
@@ -33,17 +53,25 @@ bool is_matrix_unit_unsafe(const gemm::Processor& processor) {
   return processor.claims_tiles && !is_usable;
 }
 
-void limit_instructions(const gemm::Processor& processor) {
-  if (!is_matrix_unit_unsafe(processor)) return;
-  for (const Limit& limit : kLimits) {
-    if (!is_set(limit.variable) && !is_set(limit.older_name))
-      setenv(limit.variable, limit.value, 0);
+void limit_instructions(const gemm::Processor& processor, const gemm::InstructionLimit* limit) {
+#if defined(__x86_64__)
+  for (const Variables& variables : kVariables) {
+    if (limit != nullptr && limit->name == std::string_view(variables.limit)) set(variables);
   }
+  if (is_matrix_unit_unsafe(processor)) set(kWithoutTiles);
+#else
+  static_cast<void>(processor);
+  static_cast<void>(limit);
+#endif
 }
 
 void limit_instructions() {
   static std::once_flag once;
-  std::call_once(once, [] { limit_instructions(gemm::this_processor()); });
+  std::call_once(once, [] { limit_instructions(gemm::this_processor(), gemm::chosen_limit()); });
 }
+
+std::string instructions_problem() { return gemm::limit_problem(); }
+
+std::vector<std::string> available_instructions() { return gemm::available_limits(); }
 
 }  // namespace backend

@@ -50,6 +50,14 @@ const model = z.object({
   loaded: z.boolean(),
   reason: z.string().nullable().describe('Why it is not loaded'),
   dtype: z.string().optional().describe('Numbers in which it multiplies'),
+  products: z
+    .object({
+      linear: z.string().describe('Numbers and instructions of its linear layers'),
+      attention: z.string().optional().describe('The same of its attention'),
+      instructions: z.string().describe('The most that may be used (INSTRUCTIONS)'),
+    })
+    .optional()
+    .describe('What multiplies: the same on two replicas, the same answers to the last bit'),
 });
 
 const service = {

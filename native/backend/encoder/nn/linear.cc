@@ -7,10 +7,12 @@ namespace backend::nn {
 Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias)
     : Linear(weights.get_as_stored("weight", {out_features, in_features}),
              bias == Bias::kYes ? weights.get("bias", {out_features}) : at::Tensor(),
-             weights.dtype()) {}
+             weights.numbers()) {}
 
-Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
-    : product_(make_product(weight, bias, dtype)), dtype_(dtype), count_(weight.size(0)) {}
+Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers)
+    : product_(make_product(weight, bias, numbers.linear)),
+      numbers_(numbers),
+      count_(weight.size(0)) {}
 
 Linear Linear::side_by_side(std::initializer_list<Weights> layers, int64_t in_features,
                             int64_t out_features) {
@@ -19,7 +21,7 @@ Linear Linear::side_by_side(std::initializer_list<Weights> layers, int64_t in_fe
     weights.push_back(layer.get_as_stored("weight", {out_features, in_features}));
     biases.push_back(layer.get("bias", {out_features}));
   }
-  return {at::cat(weights), at::cat(biases), layers.begin()->dtype()};
+  return {at::cat(weights), at::cat(biases), layers.begin()->numbers()};
 }
 
 Linear Linear::outputs(int64_t first, int64_t count) const {

@@ -25,8 +25,8 @@ class Linear {
   /// The layer that gives only these of the outputs. It shares the weights.
   Linear outputs(int64_t first, int64_t count) const;
 
-  /// In which numbers it multiplies.
-  Dtype dtype() const { return dtype_; }
+  /// In which it multiplies, and attention over its outputs.
+  const Numbers& numbers() const { return numbers_; }
 
   /// [rows, in] → [rows, out]
   at::Tensor operator()(const at::Tensor& input) const;
@@ -35,10 +35,10 @@ class Linear {
   at::Tensor operator()(const at::Tensor& input, Activation activation) const;
 
  private:
-  Linear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype);
+  Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers);
 
   std::shared_ptr<const Product> product_;
-  Dtype dtype_;
+  Numbers numbers_;
   int64_t first_ = 0;
   int64_t count_;
 };

@@ -41,17 +41,34 @@ struct SignalProgramSource {
   std::vector<int64_t> input_shape;
 };
 
-/// In which numbers a text model's linear layers multiply, and its attention where that is faster.
-/// The rest, and the classification head, is float32 always. bfloat16x3: each float32 as a sum of
-/// two bfloat16 numbers, of whose products three are summed up.
-enum class Dtype { kFloat32, kBFloat16x3, kBFloat16, kInt8 };
+/// Numbers that are multiplied; sums are float32, of int8 integers. bfloat16x3: each float32 as a
+/// sum of two bfloat16 numbers, of whose products three are summed up; bfloat16x6: as a sum of
+/// three, as exact as float32, and no value of the setting DTYPE.
+enum class Dtype { kFloat32, kBFloat16x6, kBFloat16x3, kBFloat16, kInt8 };
 
 /// As users write it.
 const char* name_of(Dtype dtype);
 
-/// Why a number format is of no use on this processor: its instructions are missing, or a short
-/// measurement shows no gain. Empty when it is of use.
-std::string dtype_problem(Dtype dtype);
+/// The setting PRODUCTS: what is multiplied in bfloat16 numbers where DTYPE leaves a choice, which
+/// is float32's layers, and attention. kAuto: what a table of processors says.
+enum class ProductNumbers { kAuto, kFloat32, kBFloat16 };
+
+/// In which numbers the linear layers of a text model multiply, and its attention. The rest, and
+/// the classification head, is float32 always.
+struct Numbers {
+  Dtype linear = Dtype::kFloat32;
+  Dtype attention = Dtype::kFloat32;
+};
+
+/// Why these settings are of no use on this processor: instructions are missing, or are known to be
+/// slower than float32. Empty when they are of use.
+std::string dtype_problem(Dtype dtype, ProductNumbers products);
+
+/// What is wrong with the setting INSTRUCTIONS here; empty: nothing.
+std::string instructions_problem();
+
+/// The values of INSTRUCTIONS that this machine has, from the least to the most.
+std::vector<std::string> available_instructions();
 
 /// Whether a model that is being loaded runs, for whoever waits for it. Any thread.
 class LoadProgress {
@@ -79,6 +96,7 @@ class LoadProgress {
 /// What the process may compute with; the same for every backend of it.
 struct ComputeOptions {
   Dtype dtype = Dtype::kFloat32;
+  ProductNumbers products = ProductNumbers::kAuto;
   int threads_per_worker = 1;  ///< on one batch
   int threads_alone = 1;       ///< on a batch that runs alone; a program has no use for it
   std::chrono::milliseconds run_limit{60'000};  ///< the longest that a run may take
@@ -97,8 +115,9 @@ std::shared_ptr<engine::Backend> load_text_program(const TextProgramSource& sour
 std::shared_ptr<engine::Backend> load_signal_program(const SignalProgramSource& source,
                                                      const ComputeOptions& compute);
 
-/// Keeps the libraries inside LibTorch from instructions that would end the process here. Before
-/// anything else of this file; any thread.
+/// Keeps the libraries inside LibTorch from instructions that would end the process here, and from
+/// those that the setting INSTRUCTIONS does not allow. Before anything of this file computes; any
+/// thread.
 void limit_instructions();
 
 /// Of LibTorch and of the tokenizers crate, for the log at start.

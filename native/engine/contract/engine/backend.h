@@ -19,6 +19,14 @@ struct Trial {
   bool repeatable = true;       ///< the same window, tried again, had the same answer
 };
 
+/// What multiplies, for the log, /info and metrics: of two models of which this and the files are
+/// the same, the answers are.
+struct Multiplication {
+  std::string linear;        ///< numbers and kernel of the linear layers: "bfloat16 amx"
+  std::string attention;     ///< the same of attention; empty: it is none of ours
+  std::string instructions;  ///< that may be used: a value of the setting INSTRUCTIONS
+};
+
 /// What a loaded model says of itself.
 struct Description {
   std::string backend;     ///< "text-encoder", "torchscript" or "exported"
@@ -27,6 +35,7 @@ struct Description {
   bool batching = false;   ///< several requests may share a run; else each runs alone
   bool needs_preparation = false;  ///< prepare() is worth a thread of its own (tokenization)
   Trial trial{};                   ///< empty for a text model
+  Multiplication multiplication{};
   /// For the log, a line each: what is slower here than it could be.
   // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::vector<std::string> warnings{};

@@ -56,6 +56,9 @@ class BFloat16Linear {
   /// slow.
   static bool is_fast();
 
+  /// Of the kernel that multiplies here: "bfloat16 amx".
+  static const char* kernel_name();
+
   /// Why a faster kernel of this processor is not used, a line each; for the log.
   static const std::vector<std::string>& warnings();
 

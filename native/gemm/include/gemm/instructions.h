@@ -29,4 +29,7 @@ inline constexpr Instructions kAmxTile = 1U << 16;
 inline constexpr Instructions kAmxInt8 = 1U << 17;
 inline constexpr Instructions kAmxBf16 = 1U << 18;
 
+inline constexpr Instructions kAmx = kAmxTile | kAmxInt8 | kAmxBf16;
+inline constexpr Instructions kAllInstructions = (kAmxBf16 << 1) - 1;
+
 }  // namespace gemm

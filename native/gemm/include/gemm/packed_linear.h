@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "gemm/aligned.h"
@@ -49,8 +48,8 @@ class PackedLinear {
   /// Outputs that are computed together: a share of the work should start at a multiple.
   int64_t panel_width() const;
 
-  /// Why a faster kernel of this processor is not used, a line each; for the log.
-  static const std::vector<std::string>& warnings();
+  /// Of the instructions that multiply here: "avx512".
+  static const char* kernel_name();
 
  private:
   const Kernel* kernel_;

@@ -26,7 +26,12 @@ class ProcessorQueries {
   virtual bool request_tiles() const = 0;
 };
 
+/// Who makes it, as CPUID says.
+enum class Vendor : uint8_t { kOther, kIntel, kAmd };
+
 struct Processor {
+  Vendor vendor = Vendor::kOther;
+
   Instructions usable = 0;
 
   /// CPUID has flags of AMX, whatever else that needs is missing.
@@ -37,11 +42,15 @@ struct Processor {
   bool describes_tiles = false;
 };
 
-/// Decided from the answers alone. The tiles are requested only when all else that they need holds.
-Processor examine(const ProcessorQueries& queries);
+/// Decided from the answers alone, among the instructions that are allowed. The tiles are requested
+/// only when they are, and all else that they need holds.
+Processor examine(const ProcessorQueries& queries, Instructions allowed = kAllInstructions);
 
-/// The one that this runs on, examined at the first call. Without any such instructions on others
-/// than x86-64.
+/// The one that this runs on, and what the setting INSTRUCTIONS allows of it (instruction_limit.h);
+/// examined at the first call. Without any such instructions on others than x86-64.
 const Processor& this_processor();
+
+/// The same without regard to the setting, examined anew.
+Processor examine_all();
 
 }  // namespace gemm

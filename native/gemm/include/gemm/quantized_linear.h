@@ -64,6 +64,9 @@ class QuantizedLinear {
   /// Whether this processor has instructions for it. Without, it is right, but slow.
   static bool is_fast();
 
+  /// Of the kernel that multiplies here: "int8 amx".
+  static const char* kernel_name();
+
   /// Why a faster kernel of this processor is not used, a line each; for the log.
   static const std::vector<std::string>& warnings();
 

@@ -1,0 +1,224 @@
+#include "products/numbers.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "gemm/bfloat16_linear.h"
+#include "gemm/instruction_limit.h"
+#include "gemm/packed_linear.h"
+#include "gemm/quantized_linear.h"
+#include "gemm/split_linear.h"
+
+namespace backend {
+namespace {
+
+using gemm::Instructions;
+using gemm::Vendor;
+
+constexpr Instructions kBFloat16Tiles = gemm::kAmxBf16 | gemm::kAvx512bf16;
+
+/// What a number format gets on a kind of processor.
+struct Entry {
+  Dtype dtype;  ///< of DTYPE
+  Instructions needs;
+  std::optional<Vendor> vendor;  ///< nothing: any
+  Numbers by_default;
+  Numbers at_most;           ///< with PRODUCTS=bfloat16
+  const char* problem = "";  ///< why the format is of no use, unless PRODUCTS asks for it
+};
+
+/// The first that fits counts. What nobody has measured on such a processor is not the default.
+///
+/// Zen 4 (AMD, AVX512-BF16), bench/products.cc: layers 2.0 to 2.3 times as fast as in float32,
+/// heads of attention of 32, 128 and 512 tokens 1.1 to 1.3, 1.4 to 1.5 and 1.5 to 1.7 times.
+/// Emerald Rapids without AMX (Intel, AVX512-BF16), bench/formats.mjs: 0.76 times; on Intel's the
+/// instruction is issued once in four of an FMA's, and does the work of two.
+/// AMX: bfloat16 layers are what is served there, and a prototype's were several times as fast; of
+/// attention and of float32's layers in tiles nothing was measured.
+constexpr Entry kTable[] = {
+    {Dtype::kFloat32, kBFloat16Tiles, {}, {}, {Dtype::kBFloat16x6, Dtype::kBFloat16x6}},
+    {Dtype::kFloat32, 0, {}, {}, {}},
+    {Dtype::kBFloat16x3,
+     kBFloat16Tiles,
+     {},
+     {Dtype::kBFloat16x3, Dtype::kFloat32},
+     {Dtype::kBFloat16x3, Dtype::kBFloat16x3}},
+    {Dtype::kBFloat16,
+     kBFloat16Tiles,
+     {},
+     {Dtype::kBFloat16, Dtype::kFloat32},
+     {Dtype::kBFloat16, Dtype::kBFloat16}},
+    {Dtype::kBFloat16,
+     gemm::kAvx512bf16,
+     Vendor::kIntel,
+     {Dtype::kBFloat16, Dtype::kFloat32},
+     {Dtype::kBFloat16, Dtype::kBFloat16},
+     "Intel's AVX512-BF16, without AMX, is slower than float32"},
+    {Dtype::kBFloat16,
+     gemm::kAvx512bf16,
+     Vendor::kAmd,
+     {Dtype::kBFloat16, Dtype::kBFloat16},
+     {Dtype::kBFloat16, Dtype::kBFloat16}},
+    {Dtype::kBFloat16,
+     gemm::kAvx512bf16,
+     {},
+     {Dtype::kBFloat16, Dtype::kFloat32},
+     {Dtype::kBFloat16, Dtype::kBFloat16}},
+    // The same answers whatever multiplies the integers of its layers, so attention stays float32.
+    {Dtype::kInt8,
+     gemm::kAvx2,
+     {},
+     {Dtype::kInt8, Dtype::kFloat32},
+     {Dtype::kInt8, Dtype::kFloat32}},
+};
+
+/// Null: the processor lacks the instructions.
+const Entry* find_entry(Dtype dtype, const gemm::Processor& processor) {
+  const auto* const found = std::ranges::find_if(kTable, [&](const Entry& entry) {
+    return entry.dtype == dtype && (entry.needs & ~processor.usable) == 0 &&
+           (!entry.vendor || entry.vendor == processor.vendor);
+  });
+  return found != std::end(kTable) ? found : nullptr;
+}
+
+std::string missing_instructions(Dtype dtype) {
+  const char* const name = dtype == Dtype::kInt8       ? "AVX2"
+                           : dtype == Dtype::kBFloat16 ? "AVX512-BF16"
+                                                       : "AMX-BF16";
+  const bool is_limited = gemm::chosen_limit() != nullptr;
+  return std::string("this processor has no ") + name +
+         (is_limited ? ", or INSTRUCTIONS does not allow it" : "");
+}
+
+/// What may be used here, without the tiles if their products turned out to be wrong.
+gemm::Processor multiplying_processor() {
+  gemm::Processor processor = gemm::this_processor();
+  const bool are_right =
+      gemm::BFloat16Linear::warnings().empty() && gemm::SplitLinear::warnings().empty();
+  if (!are_right) processor.usable &= ~gemm::kAmx;
+  return processor;
+}
+
+/// "amx" of "bfloat16 amx".
+std::string instructions_of(std::string kernel) { return kernel.substr(kernel.rfind(' ') + 1); }
+
+/// "bfloat16 amx": the numbers, and the kernel that multiplies them here.
+std::string describe(Dtype dtype) {
+  const auto with = [dtype](const char* kernel) {
+    return std::string(name_of(dtype)) + " " + instructions_of(kernel);
+  };
+  switch (dtype) {
+    case Dtype::kFloat32:
+      break;
+    case Dtype::kBFloat16x6:
+    case Dtype::kBFloat16x3:
+      return with(gemm::SplitLinear::kernel_name());
+    case Dtype::kBFloat16:
+      return with(gemm::BFloat16Linear::kernel_name());
+    case Dtype::kInt8:
+      return with(gemm::QuantizedLinear::kernel_name());
+  }
+  return with(gemm::PackedLinear::kernel_name());
+}
+
+}  // namespace
+
+const char* name_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat32:
+      return "float32";
+    case Dtype::kBFloat16x6:
+      return "bfloat16x6";
+    case Dtype::kBFloat16x3:
+      return "bfloat16x3";
+    case Dtype::kBFloat16:
+      return "bfloat16";
+    case Dtype::kInt8:
+      return "int8";
+  }
+  return "";
+}
+
+Numbers choose_numbers(Dtype dtype, ProductNumbers products, const gemm::Processor& processor) {
+  const Entry* const entry = find_entry(dtype, processor);
+  if (entry == nullptr) return {};
+  switch (products) {
+    case ProductNumbers::kAuto:
+      return entry->by_default;
+    case ProductNumbers::kFloat32:
+      return {entry->by_default.linear, Dtype::kFloat32};
+    case ProductNumbers::kBFloat16:
+      return entry->at_most;
+  }
+  return {};
+}
+
+std::string numbers_problem(Dtype dtype, ProductNumbers products,
+                            const gemm::Processor& processor) {
+  const Entry* const entry = find_entry(dtype, processor);
+  if (entry == nullptr) return missing_instructions(dtype);
+  if (products != ProductNumbers::kBFloat16) return entry->problem;
+  // Of an explicit wish nothing is left out without a word.
+  return entry->at_most.attention == Dtype::kFloat32 && dtype == Dtype::kFloat32
+             ? missing_instructions(dtype)
+             : "";
+}
+
+std::string dtype_problem(Dtype dtype, ProductNumbers products) {
+  std::string problem = numbers_problem(dtype, products, multiplying_processor());
+  if (problem.empty()) return "";
+  for (const std::string& warning : kernel_warnings({dtype, dtype})) problem += "; " + warning;
+  return problem;
+}
+
+Numbers choose_numbers(const ComputeOptions& compute) {
+  // What is slow is refused where the settings are read; what cannot be had, here, too.
+  if (find_entry(compute.dtype, multiplying_processor()) == nullptr) {
+    throw LoadError(std::string("DTYPE: ") + name_of(compute.dtype) + ": " +
+                    dtype_problem(compute.dtype, compute.products));
+  }
+  return choose_numbers(compute.dtype, compute.products, multiplying_processor());
+}
+
+gemm::AttentionFormat attention_format(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kBFloat16x6:
+      return gemm::AttentionFormat::kBFloat16x6;
+    case Dtype::kBFloat16x3:
+      return gemm::AttentionFormat::kBFloat16x3;
+    case Dtype::kBFloat16:
+      return gemm::AttentionFormat::kBFloat16;
+    case Dtype::kFloat32:
+    case Dtype::kInt8:
+      break;
+  }
+  return gemm::AttentionFormat::kFloat32;
+}
+
+engine::Multiplication describe_multiplication(const Numbers& numbers) {
+  engine::Multiplication multiplication = describe_layers(numbers.linear);
+  multiplication.attention = describe(numbers.attention);
+  return multiplication;
+}
+
+engine::Multiplication describe_layers(Dtype dtype) {
+  return {.linear = describe(dtype),
+          .attention = "",
+          .instructions = gemm::highest_limit(gemm::this_processor().usable)};
+}
+
+std::vector<std::string> kernel_warnings(const Numbers& numbers) {
+  const auto uses = [&numbers](Dtype dtype) {
+    return numbers.linear == dtype || numbers.attention == dtype;
+  };
+  std::vector<std::string> warnings;
+  const auto add = [&warnings](const std::vector<std::string>& more) {
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  };
+  if (uses(Dtype::kBFloat16x3) || uses(Dtype::kBFloat16x6)) add(gemm::SplitLinear::warnings());
+  if (uses(Dtype::kInt8)) add(gemm::QuantizedLinear::warnings());
+  if (uses(Dtype::kBFloat16)) add(gemm::BFloat16Linear::warnings());
+  return warnings;
+}
+
+}  // namespace backend

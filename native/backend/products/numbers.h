@@ -1,0 +1,34 @@
+// In which numbers a model multiplies. A table of processors and the settings say so, never a
+// clock: replicas on processors of a kind answer the same bits, and so does one that starts anew.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/backends.h"
+#include "gemm/attention.h"
+#include "gemm/processor.h"
+
+namespace backend {
+
+/// By the table, for a processor that may use these instructions. Of settings without a problem.
+Numbers choose_numbers(Dtype dtype, ProductNumbers products, const gemm::Processor& processor);
+
+/// Why a number format is of no use there, in words for users; empty: it is of use.
+std::string numbers_problem(Dtype dtype, ProductNumbers products, const gemm::Processor& processor);
+
+/// The same here. Throws LoadError where it is of no use.
+Numbers choose_numbers(const ComputeOptions& compute);
+
+gemm::AttentionFormat attention_format(Dtype dtype);
+
+/// What multiplies here, for a model that multiplies in such numbers.
+engine::Multiplication describe_multiplication(const Numbers& numbers);
+
+/// Of layers alone: of a program, whose attention, if it has any, is LibTorch's.
+engine::Multiplication describe_layers(Dtype dtype);
+
+/// Why a faster kernel is not used for a model of these numbers, a line each.
+std::vector<std::string> kernel_warnings(const Numbers& numbers);
+
+}  // namespace backend

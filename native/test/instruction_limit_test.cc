@@ -1,0 +1,85 @@
+// The setting INSTRUCTIONS: what each limit allows, and that this program keeps to its own.
+#include "gemm/instruction_limit.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "gemm/processor.h"
+
+namespace {
+
+using gemm::Instructions;
+
+TEST(InstructionLimit, EachAllowsAllThatTheOneBeforeItDoes) {
+  const auto limits = gemm::instruction_limits();
+  ASSERT_FALSE(limits.empty());
+  EXPECT_STREQ(limits.front().name, "portable");
+  EXPECT_EQ(limits.front().instructions, 0U);
+  for (size_t i = 1; i < limits.size(); ++i) {
+    EXPECT_EQ(limits[i - 1].instructions & ~limits[i].instructions, 0U) << limits[i].name;
+    EXPECT_NE(limits[i - 1].instructions, limits[i].instructions) << limits[i].name;
+  }
+#if defined(__x86_64__)
+  EXPECT_EQ(limits.back().instructions, gemm::kAllInstructions);
+#endif
+}
+
+TEST(InstructionLimit, TheHighestIsTheLastOneThatIsThereInFull) {
+  for (const auto& limit : gemm::instruction_limits()) {
+    EXPECT_STREQ(gemm::highest_limit(limit.instructions), limit.name);
+  }
+  EXPECT_STREQ(gemm::highest_limit(0), "portable");
+#if defined(__x86_64__)
+  // AVX-512 of which a part is missing.
+  const Instructions avx2 = gemm::instruction_limits()[1].instructions;
+  EXPECT_STREQ(gemm::highest_limit(avx2 | gemm::kAvx512f | gemm::kAvx512bw), "avx2");
+#endif
+}
+
+TEST(InstructionLimit, ThisMachineHasThoseUpToItsHighest) {
+  const std::vector<std::string> available = gemm::available_limits();
+  ASSERT_FALSE(available.empty());
+  EXPECT_EQ(available.back(), gemm::highest_limit(gemm::examine_all().usable));
+  for (size_t i = 0; i < available.size(); ++i) {
+    EXPECT_EQ(available[i], gemm::instruction_limits()[i].name);
+  }
+}
+
+TEST(InstructionLimit, NothingBeyondItIsUsedHere) {
+  EXPECT_EQ(gemm::limit_problem(), "");
+  const Instructions usable = gemm::this_processor().usable;
+  if (const auto* const limit = gemm::chosen_limit(); limit != nullptr) {
+    EXPECT_EQ(usable, limit->instructions);
+  } else {
+    EXPECT_EQ(usable, gemm::examine_all().usable);
+  }
+}
+
+/// Starts this program anew with INSTRUCTIONS set, which ends before any test (limited.cc).
+void expect_refused(const std::string& value) {
+  const char* const before = std::getenv("INSTRUCTIONS");
+  const std::string kept = before != nullptr ? before : "";
+  setenv("INSTRUCTIONS", value.c_str(), 1);
+  EXPECT_EXIT({}, testing::ExitedWithCode(2),
+              "INSTRUCTIONS: expected one of portable.*, which this machine has, received \"" +
+                  value + "\"");
+  if (before != nullptr) {
+    setenv("INSTRUCTIONS", kept.c_str(), 1);
+  } else {
+    unsetenv("INSTRUCTIONS");
+  }
+}
+
+TEST(InstructionLimitDeathTest, WhatIsNoLimitOrBeyondTheMachineIsRefused) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  expect_refused("avx3");
+  const size_t count = gemm::available_limits().size();
+  if (count < gemm::instruction_limits().size()) {
+    expect_refused(gemm::instruction_limits()[count].name);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,113 @@
+// In which numbers a model multiplies: by its settings and its processor alone.
+#include "products/numbers.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "gemm/instruction_limit.h"
+#include "gemm/packed_linear.h"
+
+namespace {
+
+using backend::choose_numbers;
+using backend::Dtype;
+using backend::Numbers;
+using backend::numbers_problem;
+using backend::ProductNumbers;
+using gemm::Processor;
+using gemm::Vendor;
+
+Processor processor_of(Vendor vendor, std::string_view limit) {
+  for (const auto& each : gemm::instruction_limits()) {
+    if (each.name == limit) return {.vendor = vendor, .usable = each.instructions};
+  }
+  ADD_FAILURE() << limit;
+  return {};
+}
+
+/// "linear, attention", or what the settings are refused with.
+std::string outcome(const Processor& processor, Dtype dtype, ProductNumbers products) {
+  std::string problem = numbers_problem(dtype, products, processor);
+  if (!problem.empty()) return problem;
+  const Numbers numbers = choose_numbers(dtype, products, processor);
+  return std::string(name_of(numbers.linear)) + ", " + name_of(numbers.attention);
+}
+
+#if defined(__x86_64__)
+constexpr const char* kSlow = "Intel's AVX512-BF16, without AMX, is slower than float32";
+
+struct Case {
+  const char* name;
+  Processor processor;
+  Dtype dtype;
+  const char* by_default;
+  const char* in_bfloat16;  ///< PRODUCTS=bfloat16
+};
+
+void PrintTo(const Case& example, std::ostream* out) { *out << example.name; }
+
+class NumbersTest : public testing::TestWithParam<Case> {};
+
+std::string without_limit(std::string text) {
+  return text.substr(0, text.find(", or INSTRUCTIONS"));
+}
+
+TEST_P(NumbersTest, AreThoseOfTheTable) {
+  const auto& [name, processor, dtype, by_default, in_bfloat16] = GetParam();
+  EXPECT_EQ(without_limit(outcome(processor, dtype, ProductNumbers::kAuto)), by_default);
+  EXPECT_EQ(without_limit(outcome(processor, dtype, ProductNumbers::kBFloat16)), in_bfloat16);
+  // In float32 all is that may be: attention, and float32's layers.
+  const Numbers numbers = choose_numbers(dtype, ProductNumbers::kFloat32, processor);
+  EXPECT_EQ(numbers.attention, Dtype::kFloat32);
+  EXPECT_EQ(numbers.linear, choose_numbers(dtype, ProductNumbers::kAuto, processor).linear);
+}
+
+const Processor kZen3 = processor_of(Vendor::kAmd, "avx2");
+const Processor kZen4 = processor_of(Vendor::kAmd, "avx512-bf16");
+const Processor kIceLake = processor_of(Vendor::kIntel, "avx512-vnni");
+const Processor kEmeraldRapids = processor_of(Vendor::kIntel, "avx512-bf16");
+const Processor kSapphireRapids = processor_of(Vendor::kIntel, "amx");
+const Processor kOther = processor_of(Vendor::kOther, "avx512-bf16");
+const Processor kOld = processor_of(Vendor::kIntel, "portable");
+
+constexpr const char* kNoTiles = "this processor has no AMX-BF16";
+constexpr const char* kNoBf16 = "this processor has no AVX512-BF16";
+
+INSTANTIATE_TEST_SUITE_P(
+    Processors, NumbersTest,
+    testing::Values(
+        Case{"Zen3Float32", kZen3, Dtype::kFloat32, "float32, float32", kNoTiles},
+        Case{"Zen4Float32", kZen4, Dtype::kFloat32, "float32, float32", kNoTiles},
+        Case{"SapphireRapidsFloat32", kSapphireRapids, Dtype::kFloat32, "float32, float32",
+             "bfloat16x6, bfloat16x6"},
+        Case{"Zen4ThreeProducts", kZen4, Dtype::kBFloat16x3, kNoTiles, kNoTiles},
+        Case{"SapphireRapidsThreeProducts", kSapphireRapids, Dtype::kBFloat16x3,
+             "bfloat16x3, float32", "bfloat16x3, bfloat16x3"},
+        Case{"Zen3BFloat16", kZen3, Dtype::kBFloat16, kNoBf16, kNoBf16},
+        Case{"IceLakeBFloat16", kIceLake, Dtype::kBFloat16, kNoBf16, kNoBf16},
+        Case{"Zen4BFloat16", kZen4, Dtype::kBFloat16, "bfloat16, bfloat16", "bfloat16, bfloat16"},
+        Case{"EmeraldRapidsBFloat16", kEmeraldRapids, Dtype::kBFloat16, kSlow,
+             "bfloat16, bfloat16"},
+        Case{"SapphireRapidsBFloat16", kSapphireRapids, Dtype::kBFloat16, "bfloat16, float32",
+             "bfloat16, bfloat16"},
+        Case{"OtherBFloat16", kOther, Dtype::kBFloat16, "bfloat16, float32", "bfloat16, bfloat16"},
+        Case{"Zen3Int8", kZen3, Dtype::kInt8, "int8, float32", "int8, float32"},
+        Case{"SapphireRapidsInt8", kSapphireRapids, Dtype::kInt8, "int8, float32", "int8, float32"},
+        Case{"OldInt8", kOld, Dtype::kInt8, "this processor has no AVX2",
+             "this processor has no AVX2"},
+        Case{"OldFloat32", kOld, Dtype::kFloat32, "float32, float32", kNoTiles}),
+    [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
+#endif
+
+/// What is described is what this process multiplies with.
+TEST(Numbers, AreDescribedWithTheirKernel) {
+  const auto described = describe_multiplication(Numbers{});
+  EXPECT_EQ(described.linear, std::string("float32 ") + gemm::PackedLinear::kernel_name());
+  EXPECT_EQ(described.attention, described.linear);
+  EXPECT_EQ(described.instructions, gemm::highest_limit(gemm::this_processor().usable));
+  EXPECT_EQ(backend::describe_layers(Dtype::kFloat32).attention, "");
+}
+
+}  // namespace

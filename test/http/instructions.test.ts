@@ -1,0 +1,142 @@
+/**
+ * What multiplies follows from the processor and the settings INSTRUCTIONS and PRODUCTS, and is told: in
+ * the log, in GET /info and in the labels of model_info.
+ */
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { INSTRUCTIONS } from '../../src/settings';
+import { type GoldenTexts, readFixture } from '../helpers/golden';
+import { post, request } from '../helpers/http';
+import { scrape } from '../helpers/metrics';
+import {
+  killAll,
+  MAIN,
+  NodeProcess,
+  ROOT,
+  type Service,
+  startService,
+  textModel,
+} from '../helpers/service';
+
+const CLASSIFY = path.join(__dirname, 'scripts', 'classify-in-dtype.cjs');
+const SHIPPED = path.join(ROOT, 'models', 'sentiment');
+const LIMITS = execFileSync(process.execPath, ['scripts/instructions.mjs'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n');
+/** The kernel that multiplies float32. */
+const KERNELS: Readonly<Record<string, string>> = { portable: 'portable', avx2: 'avx2' };
+
+afterAll(killAll);
+
+interface Products {
+  readonly linear: string;
+  readonly attention?: string;
+  readonly instructions: string;
+}
+
+/** Where all three say the same. */
+async function productsOf(service: Service): Promise<Products> {
+  const { json } = await request(service, { path: '/info' });
+  const { products } = (json as { model: { products: Products } }).model;
+  const logged = service.logs.find(({ msg }) => msg === 'model loaded')?.products;
+  expect(logged).toEqual({ attention: '', ...products });
+  const { samples } = await scrape(service);
+  const info = samples.find(({ name }) => name === 'libtorch_serve_model_info');
+  expect(info?.labels).toMatchObject({ attention: '', ...products });
+  return products;
+}
+
+function refusalOf(env: Readonly<Record<string, string>>): Promise<readonly [unknown, string]> {
+  const started = new NodeProcess({
+    script: MAIN,
+    args: ['sentiment'],
+    env: { ...textModel('bert-single-label'), PORT: '0', ...env },
+  });
+  return started.exit.then((exit) => [exit, started.stderr]);
+}
+
+/** Every bit of the scores of a process of its own. */
+async function scoresIn(dtype: string, env: Readonly<Record<string, string>> = {}) {
+  const { texts } = readFixture<GoldenTexts>('shipped-sentiment.json');
+  const running = new NodeProcess({ script: CLASSIFY, args: [dtype, SHIPPED], env });
+  running.child.stdin?.end(JSON.stringify(texts.slice(0, 20).map(({ text }) => text)));
+  expect(await running.exit).toEqual({ code: 0, signal: null });
+  return JSON.parse(running.stdout) as { readonly answers?: unknown; readonly error?: string };
+}
+
+it('a machine has the limits up to its highest', () => {
+  expect(LIMITS).toEqual(INSTRUCTIONS.slice(0, LIMITS.length));
+});
+
+describe.each(LIMITS)('INSTRUCTIONS=%s', (limit) => {
+  it('is kept to, by texts and by signals, and told', async () => {
+    const kernel = KERNELS[limit] ?? 'avx512';
+    const texts = await startService('sentiment', { args: ['--instructions', limit] });
+    expect(await productsOf(texts)).toEqual({
+      linear: `float32 ${kernel}`,
+      attention: `float32 ${kernel}`,
+      instructions: limit,
+    });
+    const { json } = await post(texts, '/analyze', { text: 'A warm, funny film.' });
+    expect(json).toMatchObject({ label: 'POSITIVE' });
+    await texts.stop();
+    const cwd = path.join(ROOT, 'models', 'eeg');
+    const signals = await startService('eeg', { cwd, env: { INSTRUCTIONS: limit } });
+    expect(await productsOf(signals)).toEqual({ linear: `float32 ${kernel}`, instructions: limit });
+    await signals.stop();
+  });
+});
+
+it('more than the machine has, or what is no limit, ends with one line that says what it has', async () => {
+  const usage = { code: 2, signal: null };
+  const beyond = INSTRUCTIONS[LIMITS.length];
+  if (beyond) {
+    const line =
+      `libtorch-serve: INSTRUCTIONS: expected one of ${LIMITS.join(', ')}, which this machine has, ` +
+      `received "${beyond}"\n`;
+    expect(await refusalOf({ INSTRUCTIONS: beyond })).toEqual([usage, line]);
+    const { error } = await scoresIn('float32', { INSTRUCTIONS: beyond });
+    expect(`libtorch-serve: ${error}\n`).toBe(line);
+  }
+  const [exit, stderr] = await refusalOf({ INSTRUCTIONS: 'avx3' });
+  expect(exit).toEqual(usage);
+  expect(stderr).toMatch(/^libtorch-serve: INSTRUCTIONS: expected one of portable, .*avx3.*\n$/);
+});
+
+it('PRODUCTS=bfloat16 is refused where no instruction multiplies it', async () => {
+  const [exit, stderr] = await refusalOf({ PRODUCTS: 'bfloat16', INSTRUCTIONS: 'portable' });
+  expect(exit).toEqual({ code: 2, signal: null });
+  expect(stderr).toBe(
+    'libtorch-serve: PRODUCTS: bfloat16 is of no use here: this processor has no AMX-BF16, or ' +
+      'INSTRUCTIONS does not allow it; leave it unset\n',
+  );
+});
+
+describe.each(['float32', 'bfloat16x3', 'bfloat16', 'int8'])('DTYPE=%s', (dtype) => {
+  it('a process that starts anew answers the same bits', async () => {
+    const first = await scoresIn(dtype);
+    expect(await scoresIn(dtype)).toEqual(first);
+  });
+});
+
+// On Intel without AMX only where it is asked for, so here it is.
+it('PRODUCTS=bfloat16 is taken and told where there are instructions for it', async () => {
+  const limit = LIMITS.includes('avx512-bf16') ? 'avx512-bf16' : 'portable';
+  const env = { DTYPE: 'bfloat16', PRODUCTS: 'bfloat16', INSTRUCTIONS: limit };
+  if (limit === 'portable') {
+    const [exit, stderr] = await refusalOf(env);
+    expect(exit).toEqual({ code: 2, signal: null });
+    expect(stderr).toMatch(/^libtorch-serve: DTYPE: bfloat16 is of no use here: .+AVX512-BF16/);
+    return;
+  }
+  const service = await startService('sentiment', { env });
+  expect(await productsOf(service)).toEqual({
+    linear: 'bfloat16 avx512-bf16',
+    attention: 'bfloat16 avx512-bf16',
+    instructions: limit,
+  });
+  await service.stop();
+});
