@@ -77,8 +77,8 @@ const TABLES: [title: string, said: readonly string[], is: readonly string[]][] 
     [...new Set([...STATUSES, 408])].map(String),
   ],
   [
-    'docs/protocols.md: statuses of gRPC, and theirs in the log',
-    rows('docs/protocols.md')
+    'docs/open-inference.md: statuses of gRPC, and theirs in the log',
+    rows('docs/open-inference.md')
       .filter(([, logged = '']) => /^\d{3}$/.test(logged))
       .map(([status, logged]) => `${status} ${logged}`),
     ['INTERNAL 500', ...GRPC.map(([, name, logged]) => `${name} ${logged}`).slice(1)],
@@ -89,6 +89,7 @@ it.each(TABLES)('%s are those of the code', (_, said, is) => {
   expect([...said].sort()).toEqual([...is].sort());
 });
 
+const BENCHMARK = /npm run bench|(?:node|python)\s+bench\/|bench\/products/;
 /** A time, a rate or a size that somebody has measured. */
 const MEASURED = /\d ×|\d ms\b|\d\/s\b|\d MB\b/;
 
@@ -108,14 +109,18 @@ it('README and the comparison have ratios that were measured', () => {
   const ratio = /\d+\.\d(?=(?: to \d+\.\d)? (?:×|times))/g;
   const ratiosOf = (...files: readonly string[]): readonly string[] =>
     files.flatMap((file) => read(file).match(ratio) ?? []);
-  const measured = ratiosOf('docs/performance.md', 'bench/README.md');
+  const measured = ratiosOf('docs/performance.md', 'docs/evidence/targets.md');
   const said = ratiosOf('README.md', 'docs/comparison.md');
   expect(said.length).toBeGreaterThan(1);
   expect(said.filter((each) => !measured.includes(each))).toEqual([]);
 });
 
 it.each([
-  ['docs/performance.md', /^## /m, /npm run bench|(?:node|python)\s+bench\/|bench\/products/],
+  ...['docs/performance.md', 'docs/number-formats.md'].map((file): [string, RegExp, RegExp] => [
+    file,
+    /^## /m,
+    BENCHMARK,
+  ]),
   ['README.md', /\n\n/, /docs\/\w+\.md/],
 ])('%s: what was measured stands beside the command, or a link to it', (file, between, command) => {
   const parts = read(file)

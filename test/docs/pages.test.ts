@@ -4,6 +4,9 @@ import { ROOT } from '../helpers/service';
 import { filesOfRepository, type Page, readPage } from './markdown';
 
 const MOST_LINES = 200;
+const MOST_LINES_OF_ARCHITECTURE = 150;
+const MOST_WORDS = 1200;
+const SETTINGS = 'docs/settings.md';
 const LANGUAGES = ['console', 'js', 'json', 'python', 'sh', 'text'];
 
 const files = filesOfRepository();
@@ -40,6 +43,10 @@ function linkProblem({ file }: Page, link: string): string | undefined {
   const anchors = pages.get(place)?.anchors;
   if (anchors?.has(decodeURI(anchor))) return undefined;
   return `${link}: ${place} has no #${anchor}, but ${[...(anchors ?? [])].join(', ')}`;
+}
+
+function withoutTables(text: string): string {
+  return text.replaceAll(/^\|.*\n/gm, '');
 }
 
 /** Names of pages that stand in the text, relative to the page or to the root. */
@@ -100,13 +107,31 @@ it('README is for five minutes', () => {
   expect(page('README.md').text.trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
 });
 
-it('the index has every page of docs/, and README leads to the index', () => {
-  const { links } = page('docs/README.md');
-  const inDocs = [...pages.keys()].filter((file) => path.posix.dirname(file) === 'docs');
-  const indexed = new Set(links.map((link) => path.posix.join('docs', link)));
-  expect(inDocs.length).toBeGreaterThan(10);
-  expect(inDocs.filter((file) => file !== 'docs/README.md' && !indexed.has(file))).toEqual([]);
+it('ARCHITECTURE is a map: decisions have pages of their own', () => {
+  const lines = page('ARCHITECTURE.md').text.trimEnd().split('\n').length;
+  expect(lines).toBeLessThanOrEqual(MOST_LINES_OF_ARCHITECTURE);
+});
+
+it('every page of docs/ is short, but for the table of settings', () => {
+  const words = [...pages.values()]
+    .filter(({ file }) => file.startsWith('docs/'))
+    .map(({ file, text }) => ({ file, text: file === SETTINGS ? withoutTables(text) : text }))
+    .map(({ file, text }) => ({ file, words: text.trim().split(/\s+/).length }));
+  expect(words.filter((each) => each.words >= MOST_WORDS)).toEqual([]);
+});
+
+it.each(['docs', 'docs/decisions', 'docs/evidence'])('the index of %s has every page', (folder) => {
+  const index = `${folder}/README.md`;
+  const inFolder = [...pages.keys()].filter((file) => path.posix.dirname(file) === folder);
+  const indexed = new Set(page(index).links.map((link) => path.posix.join(folder, link)));
+  expect(inFolder.length).toBeGreaterThan(10);
+  expect(inFolder.filter((file) => file !== index && !indexed.has(file))).toEqual([]);
+});
+
+it('README leads to the index, and the index to those of decisions and evidence', () => {
   expect(page('README.md').links).toContain('docs/README.md');
+  const { links } = page('docs/README.md');
+  expect(links).toEqual(expect.arrayContaining(['decisions/README.md', 'evidence/README.md']));
 });
 
 it('nothing is said twice: no paragraph and no row of a table stands on two pages', () => {
