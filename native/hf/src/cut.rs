@@ -1,27 +1,13 @@
-//! Encoding no more of a long text than its limit needs, with the ids that the whole text would give.
-//!
-//! A part of the text is split into words as usual. It ends at a seam (`seam`), so its words are
-//! those of the whole text, but for the last few, which may go on behind the cut. When the words that
-//! are certain give more ids than there is room for, nothing else can matter. A text of which that
-//! cannot be shown is encoded whole.
+//! Where a long text can be cut so that each side gives the same ids alone: before a single space
+//! between two words, if none of the tokenizer's steps looks across one.
 
-use tokenizers::pre_tokenizers::byte_level::ByteLevel;
+use std::sync::LazyLock;
+
+use tokenizers::normalizers::Replace;
+use tokenizers::normalizers::replace::ReplacePattern;
 use tokenizers::{
-    Model, ModelWrapper, PreTokenizedString, PreTokenizer, PreTokenizerWrapper, Tokenizer,
+    ModelWrapper, NormalizedString, Normalizer, NormalizerWrapper, PreTokenizerWrapper, Tokenizer,
 };
-use tokenizers::{OffsetReferential, OffsetType};
-
-use crate::error::{Error, Result};
-
-mod condense;
-mod giant_word;
-mod seam;
-
-use condense::Condense;
-use seam::Seams;
-
-#[cfg(test)]
-pub use giant_word::certain_ids as certain_of_word;
 
 /// Which end of a long text is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,217 +16,127 @@ pub enum Side {
     End,
 }
 
-/// At most so many words at a cut differ from the whole text's: `'` and `l` of `'ll`, and what the
-/// rest of a word looks like to GPT-2's pattern when its start is cut off.
-const UNCERTAIN_WORDS: usize = 4;
+/// So many spaces of a part are looked at.
+const MAX_TRIED: usize = 100;
 
-/// Words from this size on, in bytes, are looked into; up to the other one, because it takes several
-/// times what encoding them does.
-const GIANT_WORD: std::ops::Range<usize> = 64..64 * 1024;
+/// Of transformers' ALBERT and DeBERTa: no match of theirs has letters in it, and one of white space
+/// has two or more, or none that is a space.
+static LOCAL_REPLACEMENTS: LazyLock<Vec<Replace>> = LazyLock::new(|| {
+    let spaces = ReplacePattern::Regex(r"\s{2,}|[\n\r\t]".to_owned());
+    let all = [("``".into(), "\""), ("''".into(), "\""), (spaces, " ")];
+    all.into_iter()
+        .filter_map(|(pattern, content)| Replace::new(pattern, content).ok())
+        .collect()
+});
 
-pub struct Cutting {
-    seams: Seams,
-    condense: Option<Condense>,
+/// Whether `edge` cuts texts of this tokenizer so that no id changes.
+pub fn is_exact(tokenizer: &Tokenizer) -> bool {
+    let is_certain = match tokenizer.get_model() {
+        ModelWrapper::BPE(model) => model.dropout.is_none_or(|dropout| dropout == 0.0),
+        ModelWrapper::Unigram(_) | ModelWrapper::WordPiece(_) | ModelWrapper::WordLevel(_) => true,
+    };
+    let normalizer = tokenizer.get_normalizer();
+    let splits = tokenizer.get_pre_tokenizer().is_some_and(separates_words);
+    if !is_certain || !splits || !normalizer.is_none_or(is_local) {
+        return false;
+    }
+    let mut tokens = tokenizer.get_added_tokens_decoder().into_values();
+    tokens.all(|token| {
+        // It neither has a space behind something else nor takes the one behind it.
+        let is_word = |text: &str| !text.trim_start().contains(char::is_whitespace);
+        let is_normalized_word = normalized(normalizer, &token.content);
+        is_word(&token.content) && is_normalized_word.is_some_and(|t| is_word(&t)) && !token.rstrip
+    })
 }
 
-impl Cutting {
-    /// `None`: something in the tokenizer may look at all of a text.
-    pub fn of(tokenizer: &Tokenizer) -> Option<Self> {
-        let mut splitters = Vec::new();
-        if let Some(splitter) = tokenizer.get_pre_tokenizer() {
-            flatten(splitter, &mut splitters);
-        }
-        let (last, others) = match splitters.split_last() {
-            Some((last, others)) => (Some(*last), others),
-            None => (None, &[][..]),
-        };
-        let splits_locally = others.iter().all(|splitter| is_local(splitter))
-            && last.is_none_or(|last| is_local(last) || is_byte_level(last));
-        let is_certain = match tokenizer.get_model() {
-            ModelWrapper::BPE(model) => model.dropout.is_none_or(|dropout| dropout == 0.0),
-            ModelWrapper::Unigram(_) | ModelWrapper::WordPiece(_) | ModelWrapper::WordLevel(_) => {
-                true
-            }
-        };
-        if !splits_locally || !is_certain {
-            return None;
-        }
-        Some(Self {
-            seams: Seams::of(tokenizer)?,
-            condense: Condense::of(tokenizer),
-        })
-    }
-
-    /// At least `room` + 1 ids of the kept side, or all. `None`: only the whole text will tell.
-    pub fn ids(
-        &self,
-        tokenizer: &Tokenizer,
-        text: &str,
-        room: usize,
-        side: Side,
-    ) -> Result<Option<Vec<u32>>> {
-        let wanted = room.saturating_add(1).saturating_mul(8).max(4096);
-        self.ids_of_parts(tokenizer, (text, room, side), wanted)
-    }
-
-    /// `wanted`: the size of the first part, in bytes.
-    pub fn ids_of_parts(
-        &self,
-        tokenizer: &Tokenizer,
-        (text, room, side): (&str, usize, Side),
-        mut wanted: usize,
-    ) -> Result<Option<Vec<u32>>> {
-        while wanted < text.len() {
-            let part = match &self.condense {
-                None => edge(text, wanted, side).to_owned(),
-                Some(condense) => match condense.edge(text, wanted, side) {
-                    condense::Edge::Part(part) => part,
-                    condense::Edge::All(all) => return encode(tokenizer, &all).map(Some),
-                },
-            };
-            if let Some(part) = self.part(&part, side) {
-                let ids = certain_ids(tokenizer, part, room, side)?;
-                if ids.len() > room {
-                    return Ok(Some(ids));
-                }
-            }
-            wanted = wanted.saturating_mul(4);
-        }
-        Ok(None)
-    }
-
-    /// `text` up to a seam on the side that is not kept.
-    pub fn part<'a>(&self, text: &'a str, side: Side) -> Option<&'a str> {
-        self.seams.cut(text, side)
-    }
-}
-
-/// All ids of a text, without special tokens.
-pub fn encode(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>> {
-    // "fast": without the offsets into the text, which nothing needs.
-    let encoding = tokenizer.encode_fast(text, false).map_err(failed)?;
-    Ok(encoding.get_ids().to_vec())
-}
-
-/// So many bytes of the kept side, or a few less.
-fn edge(text: &str, wanted: usize, side: Side) -> &str {
-    let is_boundary = |index: &usize| text.is_char_boundary(*index);
+/// At most `size` bytes of the kept side of `text`, and at least half as many.
+pub fn edge<'a>(tokenizer: &Tokenizer, text: &'a str, size: usize, side: Side) -> Option<&'a str> {
+    let is_space = |at: &usize| text.as_bytes().get(*at) == Some(&b' ');
+    let is_place = |at: &usize| is_between_words(tokenizer.get_normalizer(), text, *at);
     match side {
-        Side::Start => &text[..(0..=wanted).rev().find(is_boundary).unwrap_or(0)],
+        Side::Start => {
+            let spaces = (size / 2..=size).rev().filter(is_space);
+            spaces.take(MAX_TRIED).find(is_place).map(|at| &text[..at])
+        }
         Side::End => {
-            let start = text.len() - wanted;
-            &text[(start..).find(is_boundary).unwrap_or(text.len())..]
+            let spaces = (text.len() - size..=text.len() - size / 2).filter(is_space);
+            spaces.take(MAX_TRIED).find(is_place).map(|at| &text[at..])
         }
     }
 }
 
-/// The ids of `part` that the whole text has too, from its kept end on: more than `room`, or as many
-/// as there are.
-fn certain_ids(tokenizer: &Tokenizer, part: &str, room: usize, side: Side) -> Result<Vec<u32>> {
-    let split = split(tokenizer, part)?;
-    let mut words: Vec<Word> = split
-        .get_splits(OffsetReferential::Original, OffsetType::None)
-        .into_iter()
-        .map(|(text, _, tokens)| match tokens {
-            Some(added) => Word::Added(added.iter().map(|token| token.id).collect()),
-            None => Word::Text(text),
-        })
-        .collect();
-    if side == Side::End {
-        words.reverse();
+/// Whether the space at `at` stays one, alone, when the text is normalized: letters are on both sides,
+/// and nothing around them composes with them.
+fn is_between_words(normalizer: Option<&NormalizerWrapper>, text: &str, at: usize) -> bool {
+    let (mut before, mut behind) = (text[..at].chars().rev(), text[at + 1..].chars());
+    let (Some(left), Some(right)) = (before.next(), behind.next()) else {
+        return false;
+    };
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || is_base_letter(c);
+    let mut outer = before.next().into_iter().chain(behind.next());
+    if !is_letter(left) || !is_letter(right) || !outer.all(|c| c.is_ascii() || is_base_letter(c)) {
+        return false;
     }
-    let model = tokenizer.get_model();
-    let mut parts: Vec<Vec<u32>> = Vec::new();
-    let mut count = 0;
-    let giant = words.last().and_then(Word::giant);
-    let uncertain = if giant.is_some() { 1 } else { UNCERTAIN_WORDS };
-    for word in words.iter().take(words.len().saturating_sub(uncertain)) {
-        let ids = word.ids(model)?;
-        count += ids.len();
-        parts.push(ids);
-        if count > room {
-            break;
+    let normalized = normalized(normalizer, &format!("{left} {right}"));
+    let is_text = |side: &str| !side.is_empty() && !side.contains(char::is_whitespace);
+    let sides = normalized.as_ref().and_then(|text| text.split_once(' '));
+    sides.is_some_and(|(left, right)| is_text(left) && is_text(right))
+}
+
+/// A letter of a script with spaces between words that is a grapheme cluster by itself: no mark, no
+/// jamo, and none that is prepended to the next one.
+fn is_base_letter(c: char) -> bool {
+    let is_in_block = match c {
+        '\u{c0}'..='\u{24f}' | '\u{386}'..='\u{481}' | '\u{48a}'..='\u{556}' => true,
+        '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{64a}' | '\u{904}'..='\u{939}' => true,
+        '\u{ac00}'..='\u{d7a3}' => true,
+        _ => false,
+    };
+    is_in_block && c.is_alphabetic()
+}
+
+fn normalized(normalizer: Option<&NormalizerWrapper>, text: &str) -> Option<String> {
+    let mut result = NormalizedString::from(text);
+    if let Some(normalizer) = normalizer {
+        normalizer.normalize(&mut result).ok()?;
+    }
+    Some(result.get().to_owned())
+}
+
+/// Whether it looks no further than a grapheme cluster, a sequence of combining characters or the
+/// matches of `LOCAL_REPLACEMENTS`, and takes nothing from the start of a text.
+fn is_local(normalizer: &NormalizerWrapper) -> bool {
+    use NormalizerWrapper as N;
+    match normalizer {
+        N::Sequence(all) => {
+            // A second one could see clusters that the first one has made.
+            let of_clusters = |each: &&N| matches!(each, N::Precompiled(_) | N::Sequence(_));
+            let all = all.as_ref();
+            all.iter().all(is_local) && all.iter().filter(of_clusters).count() <= 1
         }
-    }
-    if let (Some(giant), true) = (giant, count <= room) {
-        parts.push(giant_word::certain_ids(model, giant, side).map_err(failed)?);
-    }
-    if side == Side::End {
-        parts.reverse();
-    }
-    Ok(parts.concat())
-}
-
-enum Word<'a> {
-    Text(&'a str),
-    /// An added token.
-    Added(Vec<u32>),
-}
-
-impl Word<'_> {
-    fn giant(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) if GIANT_WORD.contains(&text.len()) => Some(text),
-            _ => None,
-        }
-    }
-
-    fn ids(&self, model: &ModelWrapper) -> Result<Vec<u32>> {
-        match self {
-            Self::Text(text) => {
-                let tokens = model.tokenize(text).map_err(failed)?;
-                Ok(tokens.iter().map(|token| token.id).collect())
-            }
-            Self::Added(ids) => Ok(ids.clone()),
-        }
+        N::BertNormalizer(_) | N::Lowercase(_) | N::Nmt(_) | N::StripAccents(_) => true,
+        N::NFC(_) | N::NFD(_) | N::NFKC(_) | N::NFKD(_) | N::Precompiled(_) => true,
+        N::StripNormalizer(strip) => !strip.strip_left,
+        N::Replace(replace) => LOCAL_REPLACEMENTS.contains(replace),
+        N::Prepend(_) | N::ByteLevel(_) => false,
     }
 }
 
-/// The words that the model encodes one by one.
-fn split(tokenizer: &Tokenizer, text: &str) -> Result<PreTokenizedString> {
-    let added = tokenizer.get_added_vocabulary();
-    let mut split = added.extract_and_normalize(tokenizer.get_normalizer(), text);
-    if let Some(splitter) = tokenizer.get_pre_tokenizer() {
-        splitter.pre_tokenize(&mut split).map_err(failed)?;
+/// Whether no word goes on behind a space, and what a word becomes depends on nothing before it.
+fn separates_words(splitter: &PreTokenizerWrapper) -> bool {
+    use PreTokenizerWrapper as P;
+    let splitters = match splitter {
+        P::Sequence(all) => all.as_ref(),
+        single => std::slice::from_ref(single),
+    };
+    let keeps_spaces = |each: &&P| matches!(each, P::Digits(_) | P::Punctuation(_));
+    match &splitters[splitters.iter().take_while(keeps_spaces).count()..] {
+        [
+            P::BertPreTokenizer(_) | P::Whitespace(_) | P::WhitespaceSplit(_),
+            ..,
+        ] => true,
+        [P::Metaspace(metaspace)] => metaspace.get_split(),
+        [P::ByteLevel(bytes)] => bytes.use_regex,
+        _ => false,
     }
-    Ok(split)
-}
-
-fn flatten<'a>(splitter: &'a PreTokenizerWrapper, flat: &mut Vec<&'a PreTokenizerWrapper>) {
-    match splitter {
-        PreTokenizerWrapper::Sequence(sequence) => {
-            for each in sequence.as_ref() {
-                flatten(each, flat);
-            }
-        }
-        _ => flat.push(splitter),
-    }
-}
-
-/// Whether it splits between two characters depends on these two alone.
-fn is_local(splitter: &PreTokenizerWrapper) -> bool {
-    match splitter {
-        PreTokenizerWrapper::BertPreTokenizer(_)
-        | PreTokenizerWrapper::Delimiter(_)
-        | PreTokenizerWrapper::Digits(_)
-        | PreTokenizerWrapper::Metaspace(_)
-        | PreTokenizerWrapper::Punctuation(_)
-        | PreTokenizerWrapper::Whitespace(_)
-        | PreTokenizerWrapper::WhitespaceSplit(_) => true,
-        PreTokenizerWrapper::ByteLevel(ByteLevel { use_regex, .. }) => !use_regex,
-        PreTokenizerWrapper::Sequence(_)
-        | PreTokenizerWrapper::Split(_)
-        | PreTokenizerWrapper::UnicodeScripts(_)
-        | PreTokenizerWrapper::FixedLength(_) => false,
-    }
-}
-
-/// GPT-2's pattern, whose matches end where the kind of character changes. It is applied from the
-/// left, looks one character ahead and never back.
-fn is_byte_level(splitter: &PreTokenizerWrapper) -> bool {
-    matches!(splitter, PreTokenizerWrapper::ByteLevel(_))
-}
-
-fn failed(error: impl std::fmt::Display) -> Error {
-    Error::new(format!("tokenizer: {error}"))
 }

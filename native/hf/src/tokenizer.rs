@@ -7,7 +7,7 @@ use tokenizers::{Model, ModelWrapper};
 
 use crate::backend::{self, Frame, Part, Source, Template};
 use crate::class;
-use crate::cut::Cutting;
+use crate::cut;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::settings::Settings;
@@ -42,7 +42,8 @@ pub struct Tokenizer {
     max_length: usize,
     padding_id: Option<u32>,
     kept: Side,
-    pub(crate) cutting: Option<Cutting>,
+    /// Whether no more of a long text need be read than its limit needs.
+    pub(crate) is_cut: bool,
     /// Of all ids, and its token.
     highest: Option<(u32, String)>,
     /// Where the vocabulary is from.
@@ -101,7 +102,7 @@ impl Tokenizer {
         let highest = highest_id(&built.tokenizer);
         let max_length = with_room(position_limit.min(limit), &built.frame)?;
         Ok(Self {
-            cutting: Cutting::of(&built.tokenizer),
+            is_cut: cut::is_exact(&built.tokenizer),
             inner: built.tokenizer,
             frame: built.frame,
             max_length,

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use super::fixtures::Each;
-use crate::cut::{self, Side};
-use crate::tokenizer::{Family, Tokenizer};
+use crate::tokenizer::{Family, Side, Tokenizer};
 
 const HEAD: usize = 3;
 const ROOMS: [usize; 8] = [1, 2, 5, 7, 16, 30, 64, 126];
@@ -21,9 +20,6 @@ pub fn cut(data: &[u8]) {
         let family = Family::from_c(family).expect("a family");
         Tokenizer::open(directory, family, 512).expect("a fixture")
     });
-    let Some(cutting) = &tokenizer.cutting else {
-        return;
-    };
     let side = if chosen & 1 == 0 {
         Side::Start
     } else {
@@ -31,11 +27,10 @@ pub fn cut(data: &[u8]) {
     };
     let room = ROOMS[usize::from(chosen >> 1 & 7)];
     let wanted = PARTS[usize::from(chosen >> 4 & 7)];
-    let ids = cutting.ids_of_parts(&tokenizer.inner, (&text, room, side), wanted);
-    let Some(ids) = ids.expect("no error") else {
-        return;
-    };
-    let whole = cut::encode(&tokenizer.inner, &text).expect("an encoding");
+    let ids = tokenizer.content_by_parts(&text, (room, side), wanted);
+    let ids = ids.expect("no error");
+    let encoding = tokenizer.inner.encode_fast(text.as_str(), false);
+    let whole = encoding.expect("an encoding").get_ids().to_vec();
     let is_same = match side {
         _ if ids.len() <= room => ids == whole,
         Side::Start => whole.starts_with(&ids),

@@ -1,14 +1,14 @@
 //! The tokens of texts without special ones, of long texts no more than can matter.
 
+use tokenizers::utils::truncation::TruncationDirection;
+use tokenizers::{Model, OffsetType, PreTokenizer};
+
 use super::{Input, Side, Tokenizer};
 use crate::cut;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// Tokens of one end of a text, or all.
-struct Content {
-    ids: Vec<u32>,
-    is_whole: bool,
-}
+/// How much more of a long text is taken where a part of it has too few tokens.
+const GROWTH: usize = 4;
 
 impl Tokenizer {
     /// Of each text all tokens or, of a long one, more than `room` from the kept side.
@@ -21,47 +21,65 @@ impl Tokenizer {
         mut room: usize,
         side: Side,
     ) -> Result<[Vec<u32>; 2]> {
-        const GROWTH: usize = 8;
         let mut first = self.content(input.text, room, side)?;
         let Some(pair) = input.pair else {
-            return Ok([first.ids, Vec::new()]);
+            return Ok([first, Vec::new()]);
         };
         let mut second = self.content(pair, room, side)?;
         let compares = input.truncation.compares_long_texts(room);
-        while compares && first.ids.len().min(second.ids.len()) > room {
-            room = match (first.is_whole, second.is_whole) {
-                (true, true) => break,
-                (true, false) => first.ids.len(),
-                (false, true) => second.ids.len(),
-                (false, false) => room.saturating_mul(GROWTH),
-            };
-            if !first.is_whole {
-                first = self.content(input.text, room, side)?;
-            }
-            if !second.is_whole {
-                second = self.content(pair, room, side)?;
-            }
+        // `room` tokens or fewer are all of a text.
+        while compares && first.len().min(second.len()) > room {
+            room = room.saturating_mul(16 * GROWTH);
+            first = self.content(input.text, room, side)?;
+            second = self.content(pair, room, side)?;
         }
-        Ok([first.ids, second.ids])
+        Ok([first, second])
     }
 
     /// All tokens or, of a long text, at least `room` + 1 from the kept side.
-    ///
-    /// Encoding a whole megabyte to keep 510 tokens of it would cost a second.
-    fn content(&self, text: &str, room: usize, side: Side) -> Result<Content> {
-        let cut = match &self.cutting {
-            Some(cutting) => cutting.ids(&self.inner, text, room, side)?,
-            None => None,
+    fn content(&self, text: &str, room: usize, side: Side) -> Result<Vec<u32>> {
+        let size = room.saturating_add(1).saturating_mul(8).max(4096);
+        self.content_by_parts(text, (room, side), size)
+    }
+
+    /// `size`: of the part that is tried first, in bytes.
+    pub(crate) fn content_by_parts(
+        &self,
+        text: &str,
+        (room, side): (usize, Side),
+        mut size: usize,
+    ) -> Result<Vec<u32>> {
+        while self.is_cut && size < text.len() {
+            if let Some(edge) = cut::edge(&self.inner, text, size, side) {
+                let ids = self.ids(edge, room, side)?;
+                if ids.len() > room {
+                    return Ok(ids);
+                }
+            }
+            size = size.saturating_mul(GROWTH);
+        }
+        self.ids(text, room, side)
+    }
+
+    /// As `content`, from all of `text`, of whose words no more are encoded than needed.
+    pub(crate) fn ids(&self, text: &str, room: usize, side: Side) -> Result<Vec<u32>> {
+        let failed = |error: tokenizers::Error| Error::new(format!("tokenizer: {error}"));
+        let added = self.inner.get_added_vocabulary();
+        let mut words = added.extract_and_normalize(self.inner.get_normalizer(), text);
+        if let Some(splitter) = self.inner.get_pre_tokenizer() {
+            splitter.pre_tokenize(&mut words).map_err(failed)?;
+        }
+        let direction = match side {
+            Side::Start => TruncationDirection::Right,
+            Side::End => TruncationDirection::Left,
         };
-        Ok(match cut {
-            Some(ids) => Content {
-                is_whole: ids.len() <= room,
-                ids,
-            },
-            None => Content {
-                ids: cut::encode(&self.inner, text)?,
-                is_whole: true,
-            },
-        })
+        let limit = Some((room.saturating_add(1), direction));
+        let model = self.inner.get_model();
+        model
+            .tokenize_in_pretokenized(&mut words, limit)
+            .map_err(failed)?;
+        // "None": without the offsets into the text, which nothing needs.
+        let encoding = words.into_encoding(None, 0, OffsetType::None);
+        Ok(encoding.map_err(failed)?.get_ids().to_vec())
     }
 }

@@ -16,7 +16,8 @@ impl Random {
     }
 }
 
-/// Texts are made of a few of these rows, so that many have no space, or no letter, or marks only.
+/// Texts are made of a few of these rows, some with spaces between the pieces, so that many have no
+/// space, or no letter, or marks only.
 const ROWS: [&[&str]; 23] = [
     &[" ", " ", " ", "\n", "  "],
     &[
@@ -83,6 +84,7 @@ pub fn text(random: &mut Random, own: &[String], size: usize) -> String {
     let count = 1 + random.below(3);
     let rows: Vec<&[&str]> = (0..count).map(|_| *random.of(&ROWS)).collect();
     let uses_own = random.below(3) == 0;
+    let spaces_words = random.below(2) == 0;
     let mut text = String::new();
     while text.len() < size {
         let piece: &str = match random.below(12) {
@@ -97,22 +99,9 @@ pub fn text(random: &mut Random, own: &[String], size: usize) -> String {
             _ => 1,
         };
         text.push_str(&piece.repeat(repeats));
-    }
-    text
-}
-
-/// A word of letters that the model knows, and rarely of one that it does not.
-pub fn word(random: &mut Random, alphabet: &[String], size: usize) -> String {
-    let few: Vec<&String> = (0..3)
-        .map(|_| &alphabet[random.below(alphabet.len())])
-        .collect();
-    let mut word = String::new();
-    while word.len() < size {
-        match random.below(200) {
-            0 => word.push('\u{10fffd}'),
-            1..40 => word.push_str(&alphabet[random.below(alphabet.len())]),
-            _ => word.push_str(few[random.below(few.len())]),
+        if spaces_words && random.below(3) > 0 {
+            text.push(' ');
         }
     }
-    word
+    text
 }
