@@ -274,7 +274,7 @@ function defaultEegModel({ workingDirectory }: Place): string {
   return !has('eeg_model.pt') && has('eeg_model.pt2') ? 'eeg_model.pt2' : 'eeg_model.pt';
 }
 
-/** One single-threaded worker per core serves the most requests (measured; see ARCHITECTURE.md). */
+/** One single-threaded worker per core serves the most requests. */
 function defaultWorkers({ coresGranted }: Place, given: Given): string {
   const threadsPerWorker = Number(given.get('THREADS_PER_WORKER')) || 1;
   return String(Math.max(1, Math.floor(coresGranted / threadsPerWorker)));
