@@ -86,12 +86,10 @@ fn is_between_words(normalizer: Option<&NormalizerWrapper>, text: &str, at: usiz
 /// A letter of a script with spaces between words that is a grapheme cluster by itself: no mark, no
 /// jamo, and none that is prepended to the next one.
 fn is_base_letter(c: char) -> bool {
-    let is_in_block = match c {
-        '\u{c0}'..='\u{24f}' | '\u{386}'..='\u{481}' | '\u{48a}'..='\u{556}' => true,
-        '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{64a}' | '\u{904}'..='\u{939}' => true,
-        '\u{ac00}'..='\u{d7a3}' => true,
-        _ => false,
-    };
+    let is_in_block = matches!(c,
+        '\u{c0}'..='\u{24f}' | '\u{386}'..='\u{481}' | '\u{48a}'..='\u{556}'
+            | '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{64a}' | '\u{904}'..='\u{939}'
+            | '\u{ac00}'..='\u{d7a3}');
     is_in_block && c.is_alphabetic()
 }
 
