@@ -18,8 +18,12 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const JEST_RESULTS = path.join(ROOT, 'build', 'jest-results.json');
 /** A line of JSON for each file of tests and what it lacks: test/helpers/needs.ts. */
 const SKIPPED_TESTS = path.join(ROOT, 'build', 'skipped-tests.jsonl');
-/** Folders of test/ that only `npm run test:all` runs. */
-const LONG = ['docs-commands', 'supply-chain', 'fuzz', 'soak'];
+/** What of test/ only `npm run test:all` runs: patterns of paths. */
+const LONG = [
+  ...['docs-commands/', 'supply-chain/', 'fuzz/', 'soak/', 'clients/', 'hostile/'],
+  // Kills and deadlines: half a minute each.
+  ...['classify/resume', 'http/client-silent', 'lifecycle/stuck-model'],
+].map((pattern) => `/test/${pattern}`);
 /** Suites of C++ that compute. */
 const NUMERIC = ['gemm_test', 'backend_test'];
 
@@ -95,7 +99,7 @@ async function jest(args, env = {}) {
 const QUICK = {
   native,
   rust,
-  jest: () => jest(['--testPathIgnorePatterns', ...LONG.map((folder) => `/test/${folder}/`)]),
+  jest: () => jest(['--testPathIgnorePatterns', ...LONG]),
 };
 
 /** What compares numbers, under each limit below the one that the other suites have: the machine's own. */
@@ -144,7 +148,7 @@ const given = new Set(process.argv.slice(2));
 const all = given.has('all');
 const suites = {
   ...QUICK,
-  ...(all && { long: () => jest(['--roots', ...LONG.map((folder) => `test/${folder}`)]) }),
+  ...(all && { long: () => jest(LONG) }),
   ...((all || given.has('instructions')) && underLimits()),
 };
 mkdirSync(path.dirname(SKIPPED_TESTS), { recursive: true });
