@@ -9,8 +9,8 @@
 
 namespace {
 
-/// Before any test: a limit that cannot be had ends the program, for it would test something else.
-[[maybe_unused]] const bool is_limited = [] {
+/// A limit that cannot be had ends the program, for it would test something else.
+bool keep_to_limit() noexcept {
   const std::string problem = gemm::limit_problem();
   if (!problem.empty()) {
     std::fprintf(stderr, "%s\n", problem.c_str());
@@ -20,6 +20,9 @@ namespace {
   backend::limit_instructions();
 #endif
   return true;
-}();
+}
+
+/// Before any test.
+[[maybe_unused]] const bool is_limited = keep_to_limit();
 
 }  // namespace

@@ -19,7 +19,8 @@ using backend::ProductNumbers;
 using gemm::Processor;
 using gemm::Vendor;
 
-Processor processor_of(Vendor vendor, std::string_view limit) {
+/// An unknown limit is a failure; nothing else can go wrong, also where constants are made.
+Processor processor_of(Vendor vendor, std::string_view limit) noexcept {
   for (const auto& each : gemm::instruction_limits()) {
     if (each.name == limit) return {.vendor = vendor, .usable = each.instructions};
   }
@@ -50,7 +51,7 @@ void PrintTo(const Case& example, std::ostream* out) { *out << example.name; }
 
 class NumbersTest : public testing::TestWithParam<Case> {};
 
-std::string without_limit(std::string text) {
+std::string without_limit(const std::string& text) {
   return text.substr(0, text.find(", or INSTRUCTIONS"));
 }
 

@@ -100,7 +100,9 @@ gemm::Processor multiplying_processor() {
 }
 
 /// "amx" of "bfloat16 amx".
-std::string instructions_of(std::string kernel) { return kernel.substr(kernel.rfind(' ') + 1); }
+std::string instructions_of(const std::string& kernel) {
+  return kernel.substr(kernel.rfind(' ') + 1);
+}
 
 /// "bfloat16 amx": the numbers, and the kernel that multiplies them here.
 std::string describe(Dtype dtype) {
