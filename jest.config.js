@@ -1,3 +1,5 @@
+const { availableParallelism } = require('node:os');
+
 const typescript = [
   '@swc/jest',
   {
@@ -24,6 +26,6 @@ module.exports = {
   transform: { '^.+\\.ts$': typescript, [`/node_modules/(?:${ES_MODULES})/.+\\.js$`]: typescript },
   transformIgnorePatterns: [`/node_modules/(?!(?:${ES_MODULES})/)`],
   // Half of the time of a test goes to waiting: for a service to start, for a deadline.
-  maxWorkers: '150%',
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   testTimeout: 120_000,
 };
