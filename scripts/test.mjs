@@ -22,7 +22,7 @@ const SKIPPED_TESTS = path.join(ROOT, 'build', 'skipped-tests.jsonl');
 const LONG = [
   ...['docs-commands/', 'supply-chain/', 'fuzz/', 'soak/', 'clients/', 'hostile/'],
   // Kills and deadlines: half a minute each.
-  ...['classify/resume', 'http/client-silent', 'lifecycle/stuck-model'],
+  ...['classify/resume', 'http/client-silent', 'http/stalled-shutdown', 'lifecycle/stuck-model'],
 ].map((pattern) => `/test/${pattern}`);
 /** Suites of C++ that compute. */
 const NUMERIC = ['gemm_test', 'backend_test'];
