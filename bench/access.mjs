@@ -10,7 +10,7 @@ import path from 'node:path';
 import { ROOT } from './paths.mjs';
 
 const require = createRequire(import.meta.url);
-const { ApiKeys, keyOf } = require(path.join(ROOT, 'dist/http/access/keys.js'));
+const { ApiKeys, keyOf } = require(path.join(ROOT, 'dist/serving/credentials/keys.js'));
 const { isTooDeep } = require(path.join(ROOT, 'dist/http/middleware/json-depth.js'));
 
 const MEBIBYTE = 1024 ** 2;

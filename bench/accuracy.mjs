@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { describeMachine, machineType } from './machine.mjs';
 
 const require = createRequire(import.meta.url);
-const { TextClassifier } = require('../dist/sentiment/text-classifier.js');
+const { TextClassifier } = require('../dist/tasks/text-classification/text-classifier.js');
 
 /** All texts wait at once. */
 const SCHEDULING = {

@@ -8,7 +8,7 @@ import { Counter, Histogram as TheirHistogram } from 'prom-client';
 import { ROOT } from './paths.mjs';
 
 const require = createRequire(import.meta.url);
-const built = (name) => require(path.join(ROOT, 'dist/metrics', `${name}.js`));
+const built = (name) => require(path.join(ROOT, 'dist/serving/metrics', `${name}.js`));
 const { Histogram, DURATION_BOUNDS } = built('histogram');
 const { RequestMetrics } = built('request-metrics');
 const { EngineMetrics } = built('engine-metrics');

@@ -20,7 +20,9 @@ import { median } from './report.mjs';
 const require = createRequire(import.meta.url);
 const ROOT = path.resolve(import.meta.dirname, '..');
 const { Engine } = require(path.join(ROOT, 'dist/native/engine.js'));
-const { readModelDirectory } = require(path.join(ROOT, 'dist/sentiment/model-directory.js'));
+const { readModelDirectory } = require(
+  path.join(ROOT, 'dist/tasks/text-classification/model-directory.js'),
+);
 
 const TORCHSCRIPT = 'test/fixtures/eeg';
 const EXPORTED = 'test/fixtures/exported/signals';

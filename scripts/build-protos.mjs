@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 
-cpSync(path.join(ROOT, 'src', 'http', 'protocols'), path.join(ROOT, 'dist', 'http', 'protocols'), {
+cpSync(path.join(ROOT, 'src', 'protocols'), path.join(ROOT, 'dist', 'protocols'), {
   recursive: true,
   filter: (file) => statSync(file).isDirectory() || file.endsWith('.proto'),
 });

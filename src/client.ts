@@ -16,7 +16,7 @@ import type {
   PredictAnswer,
   PredictBatchAnswer,
   SentimentInfo,
-} from './http/schemas/answers';
+} from './protocols/own/schemas/answers';
 
 export type { AllOptions, AllSource } from './client/all-options';
 export type { Outcome } from './client/ask-list';
@@ -30,7 +30,7 @@ export type {
   PredictAnswer,
   PredictBatchAnswer,
   SentimentInfo,
-} from './http/schemas/answers';
+} from './protocols/own/schemas/answers';
 
 export interface ClientOptions {
   /** Sent as `Authorization: Bearer …`, where the service has keys; wins over one in `headers`. */

@@ -1,9 +1,5 @@
 /** The engines of both services, for use inside another Node.js program. */
 import path from 'node:path';
-import { type Config, readCommand, type ServiceName } from './config';
-import { coresGranted } from './cores';
-import { descriptorsGranted } from './descriptors';
-import { EegClassifier } from './eeg/eeg-classifier';
 import {
   type Dtype,
   dtypeProblem,
@@ -11,12 +7,20 @@ import {
   type InferOptions,
   type ProductNumbers,
 } from './native/engine';
-import { findInputProblem, type SentimentInput, toTextInput } from './sentiment/sentiment-input';
-import { TextClassifier } from './sentiment/text-classifier';
+import { type Config, readCommand, type ServiceName } from './settings/config';
+import { coresGranted } from './settings/cores';
+import { descriptorsGranted } from './settings/descriptors';
+import { EegClassifier } from './tasks/signal-classification/eeg-classifier';
+import {
+  findInputProblem,
+  type SentimentInput,
+  toTextInput,
+} from './tasks/text-classification/sentiment-input';
+import { TextClassifier } from './tasks/text-classification/text-classifier';
 
-export { ConfigError } from './config';
 export { EngineError, type EngineErrorCode } from './native/engine';
-export type { SentimentInput, SentimentTexts } from './sentiment/sentiment-input';
+export { ConfigError } from './settings/config';
+export type { SentimentInput, SentimentTexts } from './tasks/text-classification/sentiment-input';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 

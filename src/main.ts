@@ -3,24 +3,24 @@
 import './native/open-early';
 
 import path from 'node:path';
-import { type Config, ConfigError, helpText, readCommand } from './config';
-import { coresGranted } from './cores';
-import { descriptorsGranted } from './descriptors';
-import { CredentialFiles } from './http/access/credential-files';
-import { CredentialError } from './http/access/files';
-import { buildNative, installLibtorch, installWhatIsMissing } from './install';
-import { createLog, type Log } from './log';
-import { EventLoops } from './loops/event-loops';
+import { buildNative, installLibtorch, installWhatIsMissing } from './commands/install';
+import { EventLoops } from './commands/serve/loops/event-loops';
+import { describeProcessorProblem } from './commands/serve/processor-problem';
+import { readPages } from './commands/serve/read-pages';
+import { ListenError, Servers } from './commands/serve/servers';
+import { loadService, type Service } from './commands/serve/service';
+import { Shutdown } from './commands/serve/shutdown';
+import { describeStuck, watchForStuck } from './commands/serve/stuck-model';
 import { stopEngines } from './native/engine';
 import { packageVersion } from './package-version';
-import { describeProcessorProblem } from './processor-problem';
-import { readPages } from './read-pages';
-import { ListenError, Servers } from './servers';
-import { loadService, type Service } from './service';
-import type { Place } from './settings';
-import { Shutdown } from './shutdown';
-import { describeStuck, watchForStuck } from './stuck-model';
-import { startTracing } from './tracing/tracer';
+import { CredentialFiles } from './serving/credentials/credential-files';
+import { CredentialError } from './serving/credentials/files';
+import { createLog, type Log } from './serving/log';
+import { startTracing } from './serving/tracing/tracer';
+import { type Config, ConfigError, helpText, readCommand } from './settings/config';
+import { coresGranted } from './settings/cores';
+import { descriptorsGranted } from './settings/descriptors';
+import type { Place } from './settings/settings';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
@@ -58,12 +58,14 @@ async function main(): Promise<void> {
 
 /** Loaded only here: services need nothing of it. */
 async function classify(args: readonly string[], place: Place): Promise<void> {
-  const { runClassify } = require('./classify/command') as typeof import('./classify/command');
+  const { runClassify } =
+    require('./commands/classify/command') as typeof import('./commands/classify/command');
   process.exitCode = await runClassify(args, place);
 }
 
 async function inspect(args: readonly string[], place: Place): Promise<void> {
-  const { runInspect } = require('./inspect/command') as typeof import('./inspect/command');
+  const { runInspect } =
+    require('./commands/inspect/command') as typeof import('./commands/inspect/command');
   process.exitCode = await runInspect(args, place);
 }
 
@@ -95,7 +97,7 @@ async function run(config: Config): Promise<void> {
   const reading = readPages(config.service, log.logger);
   const tracer = startTracing(config, version, log.logger);
   const { describeApi } =
-    require('./http/openapi/document') as typeof import('./http/openapi/document');
+    require('./protocols/openapi/document') as typeof import('./protocols/openapi/document');
   if (config.grpcPort !== null) require('./grpc/server');
   // A load that is told to stop is left, since a model may never come back from it.
   const loaded = await Promise.race([Promise.all([loading, reading]), shutdown.requested]);

@@ -17,7 +17,7 @@ import { TEXTS } from './texts.mjs';
 const TOLERANCE = 2e-5;
 const SHOWN = 20;
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-const CLASSIFIER = path.join(HERE, '../../dist/sentiment/text-classifier.js');
+const CLASSIFIER = path.join(HERE, '../../dist/tasks/text-classification/text-classifier.js');
 const USAGE = 'usage: npm run parity -- DIR [--texts FILE]';
 
 /** Something the user can mend: shown without a stack. */

@@ -1,10 +1,10 @@
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
-import { ServiceError } from '../errors';
-import { type ApiKeys, keyOfValues } from '../http/access/keys';
 import { waitTooLong } from '../http/front-door';
-import { report, type Watchers } from '../http/report';
-import type { Turns } from '../http/turns';
 import type { EngineError } from '../native/engine';
+import { type ApiKeys, keyOfValues } from '../serving/credentials/keys';
+import { ServiceError } from '../serving/errors';
+import { report, type Watchers } from '../serving/report';
+import type { Turns } from '../serving/turns';
 import { bytesOf } from './reading';
 import type { Receiving } from './receiving';
 import { TrackedCall } from './tracked-call';

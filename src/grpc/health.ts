@@ -1,7 +1,7 @@
 import type { Server, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
 import { service } from 'grpc-health-check';
-import type { Readiness } from '../http/readiness';
+import type { Readiness } from '../serving/readiness';
 
 export const HEALTH_SERVICE = 'grpc.health.v1.Health';
 

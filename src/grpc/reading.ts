@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { ServiceError } from '../errors';
+import { ServiceError } from '../serving/errors';
 import { countFields } from './field-count';
 import type { GrpcService } from './service';
 

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { ServiceError } from '../errors';
-import { ByteBudget, PIECE_BYTES } from '../http/byte-budget';
-import type { Connections } from '../http/connections';
-import { LOOK_MS, STILL_LOOKS } from '../http/draining';
-import type { ConnectionEnd } from '../metrics/connection-metrics';
+import { ByteBudget, PIECE_BYTES } from '../serving/byte-budget';
+import type { Connections } from '../serving/connections';
+import { LOOK_MS, STILL_LOOKS } from '../serving/draining';
+import { ServiceError } from '../serving/errors';
+import type { ConnectionEnd } from '../serving/metrics/connection-metrics';
 import { type MessageHead, MessageHeads } from './message-heads';
 import type { TrackedCall } from './tracked-call';
 

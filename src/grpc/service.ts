@@ -1,5 +1,5 @@
-import type { Readiness } from '../http/readiness';
 import type { EngineError, Inference, InferOptions } from '../native/engine';
+import type { Readiness } from '../serving/readiness';
 import type { Counted } from './field-count';
 
 /** What a method may ask of the call that it answers. */

@@ -1,6 +1,6 @@
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
-import { type ErrorCode, IS_TEMPORARY, type ServiceError } from '../errors';
 import { retryAfterSeconds } from '../http/middleware/answer-errors';
+import { type ErrorCode, IS_TEMPORARY, type ServiceError } from '../serving/errors';
 
 /** The one table of error code → gRPC status. */
 const STATUS: Readonly<Record<ErrorCode, status>> = {

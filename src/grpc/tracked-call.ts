@@ -5,12 +5,12 @@ import {
   type ServerMethodDefinition,
   status,
 } from '@grpc/grpc-js';
-import type { ServiceError } from '../errors';
 import { requestIdOf } from '../http/middleware/track-request';
-import { type Reported, refusalOf } from '../http/report';
-import { roundMs, timingsOf } from '../http/timings';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
+import type { ServiceError } from '../serving/errors';
+import { type Reported, refusalOf } from '../serving/report';
+import { roundMs, timingsOf } from '../serving/timings';
 import { httpStatusOf, type StatusAnswer, statusOf } from './status';
 
 /** How long the stream of a call that ended before its request was whole stays open, in ms. */

@@ -1,9 +1,9 @@
 import type { Server, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { toServiceError } from '../http/middleware/answer-errors';
-import type { Readiness } from '../http/readiness';
-import { roundMs } from '../http/timings';
-import type { Turns } from '../http/turns';
+import type { Readiness } from '../serving/readiness';
+import { roundMs } from '../serving/timings';
+import type { Turns } from '../serving/turns';
 import type { Calls } from './calls';
 import { readCarefully, Unreadable } from './reading';
 import type { GrpcService, Method } from './service';

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express, Request, Response } from 'express';
-import { ServiceError } from '../errors';
 import { EngineError } from '../native/engine';
+import type { Endpoint } from '../protocols/endpoint';
+import type { ErrorShape } from '../protocols/error-shape';
+import { ServiceError } from '../serving/errors';
+import type { Turns } from '../serving/turns';
 import type { Gate } from './access/gate';
-import type { ErrorShape } from './error-shape';
 import { answerError, type ErrorLimits } from './middleware/answer-errors';
 import { contextOf, type RequestContext } from './request-context';
 import { originForm, pathOf } from './request-target';
-import type { Endpoint } from './routes/endpoint';
-import type { Turns } from './turns';
 
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
 const TIMEOUT_INVALID =

@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import type { Cancellation } from '../native/cancellation';
 import type { Inference } from '../native/engine';
-import type { ErrorShape } from './error-shape';
-import type { Readiness } from './readiness';
+import type { ErrorShape } from '../protocols/error-shape';
+import type { Readiness } from '../serving/readiness';
 import type { UnsentAnswers } from './unsent-answers';
 
 /** What the middleware of one request know about it, kept in `res.locals`. */

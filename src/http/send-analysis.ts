@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import type { Inference } from '../native/engine';
+import { roundMs, timingsOf } from '../serving/timings';
 import { contextOf } from './request-context';
 import { sendJson } from './send-json';
-import { roundMs, timingsOf } from './timings';
 
 /** The answer of an analysis route, with where its time went. */
 export function sendAnalysis(

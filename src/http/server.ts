@@ -6,15 +6,15 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type tls from 'node:tls';
 import type { Express, Response } from 'express';
 import type { Logger } from 'pino';
-import type { InvalidStatus, RequestMetrics } from '../metrics/request-metrics';
-import { type Certificate, TLS_VERSION } from './access/certificate';
-import type { Connections } from './connections';
+import type { Connections } from '../serving/connections';
+import { type Certificate, TLS_VERSION } from '../serving/credentials/certificate';
+import type { InFlight } from '../serving/in-flight';
+import type { InvalidStatus, RequestMetrics } from '../serving/metrics/request-metrics';
+import type { RefusalLog } from '../serving/refusal-log';
+import type { Turns } from '../serving/turns';
 import type { Listener } from './front-door';
-import type { InFlight } from './in-flight';
 import { rawAnswer } from './raw-answer';
-import type { RefusalLog } from './refusal-log';
 import { StalledRequests } from './stalled-requests';
-import type { Turns } from './turns';
 
 /**
  * Time a client may take for its request line and headers, before them for its TLS handshake, and for

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
-import type { Connections } from './connections';
-import { LOOK_MS, STILL_LOOKS } from './draining';
-import type { InFlight } from './in-flight';
+import type { Connections } from '../serving/connections';
+import { LOOK_MS, STILL_LOOKS } from '../serving/draining';
+import type { InFlight } from '../serving/in-flight';
 
 interface Seen {
   /** Of its connection. */

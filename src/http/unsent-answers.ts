@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import { ByteBudget } from './byte-budget';
-import type { Connections } from './connections';
+import { ByteBudget } from '../serving/byte-budget';
+import type { Connections } from '../serving/connections';
 
 /** How long a client may take for an answer, in ms. As long as for its request. */
 const ANSWER_TIMEOUT_MS = 60_000;

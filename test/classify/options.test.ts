@@ -1,6 +1,6 @@
-import { UsageError } from '../../src/classify/errors';
-import { classifyHelp, FLAGS } from '../../src/classify/flags';
-import { readOptions } from '../../src/classify/options';
+import { UsageError } from '../../src/commands/classify/errors';
+import { classifyHelp, FLAGS } from '../../src/commands/classify/flags';
+import { readOptions } from '../../src/commands/classify/options';
 
 const options = (...args: readonly string[]) => readOptions(args).options;
 

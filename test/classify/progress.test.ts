@@ -1,6 +1,6 @@
-import { readOptions } from '../../src/classify/options';
-import { describeProgress, duration, ProgressDisplay } from '../../src/classify/progress';
-import { describeSummary, summarize } from '../../src/classify/summary';
+import { readOptions } from '../../src/commands/classify/options';
+import { describeProgress, duration, ProgressDisplay } from '../../src/commands/classify/progress';
+import { describeSummary, summarize } from '../../src/commands/classify/summary';
 
 /** A stream that keeps what is written. */
 function stream(isTTY: boolean) {

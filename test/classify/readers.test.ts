@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expandInputs } from '../../src/classify/inputs/expand';
-import { JsonLinesReader, LONGEST_LINE_BYTES } from '../../src/classify/inputs/jsonl';
-import { ParquetReader } from '../../src/classify/inputs/parquet';
-import { TableReader } from '../../src/classify/inputs/tables';
-import { isBad, type ReadRow, type RowReader } from '../../src/classify/rows';
+import { expandInputs } from '../../src/commands/classify/inputs/expand';
+import { JsonLinesReader, LONGEST_LINE_BYTES } from '../../src/commands/classify/inputs/jsonl';
+import { ParquetReader } from '../../src/commands/classify/inputs/parquet';
+import { TableReader } from '../../src/commands/classify/inputs/tables';
+import { isBad, type ReadRow, type RowReader } from '../../src/commands/classify/rows';
 import { FIXTURES } from '../helpers/service';
 import { temporaryFolder } from './command';
 

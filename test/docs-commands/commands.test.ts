@@ -10,7 +10,7 @@ import { type Step, stepsOf } from './steps';
 
 /** Of a page. */
 setTestLimit(300_000);
-/** What the processor may do to a probability (src/http/openapi/examples.ts). */
+/** What the processor may do to a probability (src/protocols/openapi/examples.ts). */
 const TOLERANCE = 0.001;
 const DECIMAL = /\d+\.\d+/g;
 

@@ -1,5 +1,5 @@
-import { STATUS } from '../../src/errors';
-import { SETTINGS } from '../../src/settings';
+import { STATUS } from '../../src/serving/errors';
+import { SETTINGS } from '../../src/settings/settings';
 import { architectures, FACTS, pages, read } from './facts';
 import { filesOfRepository } from './markdown';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import vm from 'node:vm';
-import { SETTINGS } from '../../src/settings';
+import { SETTINGS } from '../../src/settings/settings';
 import { ROOT } from '../helpers/service';
 import { filesOfRepository, readPage } from './markdown';
 
@@ -45,8 +45,8 @@ function wheelsMegabytes(platform: string): number {
 
 const MIB = 1024 ** 2;
 const TORCHSCRIPT = 'native/backend/torchscript';
-const COMPRESSED = 'src/http/protocols/open-inference/rest/answer.ts#LEAST_TO_COMPRESS';
-const CHUNK_ROWS = constant('src/classify/chunks.ts#ROWS_OF_CHUNK');
+const COMPRESSED = 'src/protocols/open-inference/rest/answer.ts#LEAST_TO_COMPRESS';
+const CHUNK_ROWS = constant('src/commands/classify/chunks.ts#ROWS_OF_CHUNK');
 
 /**
  * Words of the documents, in which `{}` stands for a number or a version, and what it is in the code. Each
@@ -62,7 +62,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['LibTorch for arm64 is {} MB', wheelsMegabytes('linux-arm64')],
   ['libtorch-serve-{}.tgz', manifest.version],
   ['libtorch-serve-linux-x64-{}.tgz', manifest.version],
-  ['OpenAPI {} of', inFile('src/http/openapi/document.ts', /openapi: '(\d+\.\d+)/)],
+  ['OpenAPI {} of', inFile('src/protocols/openapi/document.ts', /openapi: '(\d+\.\d+)/)],
   ['sentiment on port {}', SETTINGS.PORT.default],
   ['EEG (a demonstration) on port {}', Number(SETTINGS.PORT.default) + 1],
   ['headers | {} KiB', http.maxHeaderSize / 1024],
@@ -72,30 +72,45 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['time for a whole request | {} s', constant('src/http/server.ts#REQUEST_TIMEOUT_MS') / 1000],
   ['taking an answer | {} s', constant('src/http/unsent-answers.ts#ANSWER_TIMEOUT_MS') / 1000],
   ['worked on at once | {}', constant('src/http/middleware/bound-bodies.ts#MAX_PIPELINED')],
-  ['what was pipelined (up to {})', constant('src/http/in-flight.ts#GRACE')],
+  ['what was pipelined (up to {})', constant('src/serving/in-flight.ts#GRACE')],
   ['each of which may have {} calls under way', constant('src/grpc/server.ts#MOST_STREAMS')],
   ['answers of {} bytes and more', constant(COMPRESSED)],
-  ['within {} ms of the first', constant('src/shutdown.ts#SAME_SIGNAL_MS')],
+  ['within {} ms of the first', constant('src/commands/serve/shutdown.ts#SAME_SIGNAL_MS')],
   ['| {} | the command line or a setting is wrong', constant('src/main.ts#EXIT_USAGE')],
   ['| {} | the model did not come back', constant('src/main.ts#EXIT_STUCK')],
-  ['| {} | done, but some rows have no', constant('src/classify/command.ts#EXIT_REJECTED')],
-  ['samples, 1 to {};', constant('src/eeg/model-settings.ts#LONGEST_WINDOW')],
-  ['up to {} bytes a sample', constant('src/service.ts#LONGEST_NUMBER_BYTES')],
+  [
+    '| {} | done, but some rows have no',
+    constant('src/commands/classify/command.ts#EXIT_REJECTED'),
+  ],
+  [
+    'samples, 1 to {};',
+    constant('src/tasks/signal-classification/model-settings.ts#LONGEST_WINDOW'),
+  ],
+  ['up to {} bytes a sample', constant('src/commands/serve/service.ts#LONGEST_NUMBER_BYTES')],
   ['lets wait for such a model ({} s)', Number(SETTINGS.MAX_QUEUE_WAIT_MS.default) / 1000],
   ['`retryForMs` | {},', constant('src/client/flow.ts#RETRIES')],
   ['`retryForMs` | 20, {}', constant('src/client/retry.ts#RETRY_FOR_MS')],
   ['are sent after {} ms', constant('src/client/flow.ts#LINGER_MS')],
   ['`concurrency` | {}', inFile('src/client/all-options.ts', /concurrency = (\d+)/)],
   ['`batchSize` | {}', inFile('src/client/all-options.ts', /batchSize = (\d+)/)],
-  ['a cell has up to {} MiB', constant('src/classify/inputs/jsonl.ts#LONGEST_LINE_BYTES') / MIB],
-  ['up to {} MiB as EDF', constant('src/classify/inputs/recordings.ts#LARGEST_BYTES') / MIB],
+  [
+    'a cell has up to {} MiB',
+    constant('src/commands/classify/inputs/jsonl.ts#LONGEST_LINE_BYTES') / MIB,
+  ],
+  [
+    'up to {} MiB as EDF',
+    constant('src/commands/classify/inputs/recordings.ts#LARGEST_BYTES') / MIB,
+  ],
   ['and {} MiB as text', constant('src/recordings/read-recording.ts#LARGEST_TEXT_BYTES') / MIB],
   ['chunk of up to {} rows', CHUNK_ROWS],
   ['those of the first {} rows', CHUNK_ROWS],
-  ['row group of {}', constant('src/classify/outputs/parquet.ts#ROWS_OF_GROUP')],
-  ['offset index, {} rows', constant('src/classify/inputs/parquet.ts#ROWS_BY_INDEX')],
-  ['that of up to {} chunks', constant('src/classify/run.ts#MOST_CHUNKS')],
-  ['elsewhere a line every {} s', constant('src/classify/progress.ts#LINE_EVERY_MS') / 1000],
+  ['row group of {}', constant('src/commands/classify/outputs/parquet.ts#ROWS_OF_GROUP')],
+  ['offset index, {} rows', constant('src/commands/classify/inputs/parquet.ts#ROWS_BY_INDEX')],
+  ['that of up to {} chunks', constant('src/commands/classify/run.ts#MOST_CHUNKS')],
+  [
+    'elsewhere a line every {} s',
+    constant('src/commands/classify/progress.ts#LINE_EVERY_MS') / 1000,
+  ],
   [
     'depth and values; headers {} MiB',
     constant('native/hf/src/tensors.rs#MOST_HEADER_BYTES') / MIB,

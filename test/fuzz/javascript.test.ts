@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { zNormalize } from '../../src/eeg/z-normalize';
+import { zNormalize } from '../../src/tasks/signal-classification/z-normalize';
 import { readFixture } from '../helpers/golden';
 import { seededRandom } from '../helpers/random';
 import { budgeted, report, SEED } from './budget';

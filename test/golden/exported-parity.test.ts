@@ -1,8 +1,11 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type EegClassification, EegClassifier } from '../../src/eeg/eeg-classifier';
 import { softmax } from '../../src/numeric/activations';
+import {
+  type EegClassification,
+  EegClassifier,
+} from '../../src/tasks/signal-classification/eeg-classifier';
 import { type GoldenEeg, type GoldenWindows, readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';

@@ -1,9 +1,9 @@
 import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { EegClassifier } from '../../src/eeg/eeg-classifier';
 import { dtypeProblem, Engine } from '../../src/native/engine';
-import { readModelDirectory } from '../../src/sentiment/model-directory';
+import { EegClassifier } from '../../src/tasks/signal-classification/eeg-classifier';
+import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
 import { readFixture, readGolden } from '../helpers/golden';
 import { post } from '../helpers/http';
 import { SCHEDULING } from '../helpers/scheduling';

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { roundToFourDecimals } from '../../src/numeric/rounding';
-import { TextClassifier } from '../../src/sentiment/text-classifier';
+import { TextClassifier } from '../../src/tasks/text-classification/text-classifier';
 import { readGolden, readGoldenPairs } from '../helpers/golden';
 import { post, postRaw } from '../helpers/http';
 import { SCHEDULING } from '../helpers/scheduling';

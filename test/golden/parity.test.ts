@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { CLASSES } from '../../src/eeg/classes';
-import { EegClassifier } from '../../src/eeg/eeg-classifier';
-import { zNormalize } from '../../src/eeg/z-normalize';
 import { Engine } from '../../src/native/engine';
 import { softmax } from '../../src/numeric/activations';
-import { readModelDirectory } from '../../src/sentiment/model-directory';
-import { TextClassifier } from '../../src/sentiment/text-classifier';
+import { CLASSES } from '../../src/tasks/signal-classification/classes';
+import { EegClassifier } from '../../src/tasks/signal-classification/eeg-classifier';
+import { zNormalize } from '../../src/tasks/signal-classification/z-normalize';
+import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
+import { TextClassifier } from '../../src/tasks/text-classification/text-classifier';
 import {
   type GoldenEeg,
   type GoldenWindows,

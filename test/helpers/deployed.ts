@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { SETTINGS } from '../../src/settings';
+import { SETTINGS } from '../../src/settings/settings';
 import { ROOT } from './service';
 
 export const DEPLOY = path.join(ROOT, 'deploy');

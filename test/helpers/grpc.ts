@@ -14,7 +14,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { protoPath } from 'grpc-health-check';
 import { ROOT, type Service } from './service';
 
-const PROTOS = path.join(ROOT, 'src/http/protocols/open-inference/grpc/protos');
+const PROTOS = path.join(ROOT, 'src/protocols/open-inference/grpc/protos');
 const LOADED = loadSync(['grpc_service.proto', protoPath], {
   keepCase: true,
   longs: Number,

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { INSTRUCTIONS } from '../../src/settings';
+import { INSTRUCTIONS } from '../../src/settings/settings';
 import { type GoldenTexts, readFixture } from '../helpers/golden';
 import { post, request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';

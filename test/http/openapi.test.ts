@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { EEG_EXAMPLES, SENTIMENT_EXAMPLES } from '../../src/http/openapi/examples';
+import { EEG_EXAMPLES, SENTIMENT_EXAMPLES } from '../../src/protocols/openapi/examples';
 import { Documented, near } from '../helpers/documented';
 import { post, postRaw, request } from '../helpers/http';
 import { killAll, ROOT, type Service, startService } from '../helpers/service';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { SETTINGS } from '../../src/settings';
+import { SETTINGS } from '../../src/settings/settings';
 import { DEPLOY, readDeployed, SHUTDOWN_S, unknownSettings } from '../helpers/deployed';
 import { post } from '../helpers/http';
 import { needs } from '../helpers/needs';

@@ -1,7 +1,7 @@
 /** TorchScript files that do what no classifier does. Made by test/parity/hostile_scripts.py. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { EegClassifier } from '../../src/eeg/eeg-classifier';
+import { EegClassifier } from '../../src/tasks/signal-classification/eeg-classifier';
 import { SCHEDULING } from '../helpers/scheduling';
 import { killAll, NodeProcess } from '../helpers/service';
 

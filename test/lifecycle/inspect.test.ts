@@ -1,7 +1,7 @@
 /** `libtorch-serve inspect`: what a model takes and gives, and why it would be refused. */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
-import type { ModelReport } from '../../src/inspect/inspect-model';
+import type { ModelReport } from '../../src/commands/inspect/inspect-model';
 
 const ROOT = path.resolve(__dirname, '../..');
 const FIXTURES = path.join(ROOT, 'test/fixtures');

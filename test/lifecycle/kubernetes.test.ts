@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { SETTINGS } from '../../src/settings';
+import { SETTINGS } from '../../src/settings/settings';
 import { DEPLOY, readDeployed, SHUTDOWN_S, unknownSettings } from '../helpers/deployed';
 import { request } from '../helpers/http';
 import { EEG_MODEL, killAll, type Service, startService, textModel } from '../helpers/service';

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { TextClassifier } from '../../src/sentiment/text-classifier';
+import { TextClassifier } from '../../src/tasks/text-classification/text-classifier';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
 

@@ -19,7 +19,7 @@ interface Pack {
 const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CMakeLists\.txt|binding\.gyp)$/,
   /^dist\/(?!pages\/).*\.(js|d\.ts)$/,
-  /^dist\/http\/protocols\/open-inference\/grpc\/protos\/\w+\.proto$/,
+  /^dist\/protocols\/open-inference\/grpc\/protos\/\w+\.proto$/,
   /^dist\/pages\/(docs|eeg|sentiment)\/[^/]+\.(html|js|css|svg|png|jpg|txt)(\.br|\.gz)?$/,
   /^models\/(eeg|sentiment)\/[^/]+\.(json|md|pt|safetensors)$/,
   /^native\/(?!test\/)(?!.*\btests?\b).*(\.(cc|h|rs|cmake)|CMakeLists\.txt|Cargo\.(toml|lock))$/,

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
-const { EegClassifier } = require('../../dist/eeg/eeg-classifier.js');
+const { EegClassifier } = require('../../dist/tasks/signal-classification/eeg-classifier.js');
 const { softmax } = require('../../dist/numeric/activations.js');
 
 const fixture = (name) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
 const { Engine } = require('../../dist/native/engine.js');
-const { readModelDirectory } = require('../../dist/sentiment/model-directory.js');
+const { readModelDirectory } = require('../../dist/tasks/text-classification/model-directory.js');
 
 const fixture = (name) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 const readJson = (name) => JSON.parse(readFileSync(fixture(name), 'utf8'));

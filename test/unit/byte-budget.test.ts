@@ -1,4 +1,4 @@
-import { ByteBudget } from '../../src/http/byte-budget';
+import { ByteBudget } from '../../src/serving/byte-budget';
 
 /** A budget of 100 bytes, and the names of those that were cut off. */
 function budgetOf100(patienceMs: number) {

@@ -1,8 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type Command, type Config, ConfigError, helpText, readCommand } from '../../src/config';
-import { type Place, SETTINGS } from '../../src/settings';
+import {
+  type Command,
+  type Config,
+  ConfigError,
+  helpText,
+  readCommand,
+} from '../../src/settings/config';
+import { type Place, SETTINGS } from '../../src/settings/settings';
 
 const PLACE: Place = {
   coresGranted: 8,

@@ -1,4 +1,4 @@
-import { descriptorsGranted } from '../../src/descriptors';
+import { descriptorsGranted } from '../../src/settings/descriptors';
 
 const LIMITS = `Limit                     Soft Limit           Hard Limit           Units
 Max processes             95971                95971                processes

@@ -1,8 +1,8 @@
 import crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { parseKeys } from '../../src/http/access/key-file';
-import { ApiKeys, digestOf, keyOf } from '../../src/http/access/keys';
 import { isPublicPath } from '../../src/http/access/public-paths';
+import { parseKeys } from '../../src/serving/credentials/key-file';
+import { ApiKeys, digestOf, keyOf } from '../../src/serving/credentials/keys';
 
 describe('parseKeys', () => {
   it.each([

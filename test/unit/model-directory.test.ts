@@ -10,8 +10,11 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { labelNames } from '../../src/sentiment/labels';
-import { ModelDirectoryError, readModelDirectory } from '../../src/sentiment/model-directory';
+import { labelNames } from '../../src/tasks/text-classification/labels';
+import {
+  ModelDirectoryError,
+  readModelDirectory,
+} from '../../src/tasks/text-classification/model-directory';
 
 const CONFIG = {
   architectures: ['BertForSequenceClassification'],

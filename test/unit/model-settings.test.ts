@@ -1,15 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { CLASSES, WINDOW_LENGTH } from '../../src/eeg/classes';
-import { judgeTrial } from '../../src/eeg/judge-trial';
+import type { ModelTrial } from '../../src/native/engine';
+import { CLASSES, WINDOW_LENGTH } from '../../src/tasks/signal-classification/classes';
+import { judgeTrial } from '../../src/tasks/signal-classification/judge-trial';
 import {
   type ModelSettings,
   parseModelSettings,
   readModelSettings,
   settingsPath,
-} from '../../src/eeg/model-settings';
-import type { ModelTrial } from '../../src/native/engine';
+} from '../../src/tasks/signal-classification/model-settings';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 

@@ -1,5 +1,5 @@
 import type { Inference } from '../../src/native/engine';
-import { phasesOf } from '../../src/tracing/phases';
+import { phasesOf } from '../../src/serving/tracing/phases';
 
 function inference(tokenizationMs: number, queueMs: number, inferenceMs: number): Inference {
   const logits = new Float32Array(2);

@@ -1,5 +1,9 @@
 import { allFinite, argmax, sigmoid, softmax } from '../../src/numeric/activations';
-import { chooseScoreFunction, type ProblemType, scores } from '../../src/sentiment/probabilities';
+import {
+  chooseScoreFunction,
+  type ProblemType,
+  scores,
+} from '../../src/tasks/text-classification/probabilities';
 
 describe('softmax', () => {
   it('is numpy in float32', () => {

@@ -1,10 +1,10 @@
 import http from 'node:http';
 import net from 'node:net';
 import type { Response } from 'express';
-import { ConnectionLimit } from '../../src/http/connection-limit';
-import { Connections } from '../../src/http/connections';
 import { endWith } from '../../src/http/send-json';
 import { UnsentAnswers } from '../../src/http/unsent-answers';
+import { ConnectionLimit } from '../../src/serving/connection-limit';
+import { Connections } from '../../src/serving/connections';
 
 /** An answer that waits behind another one: it has no socket yet. */
 function pipelined(isOver: boolean): Response {

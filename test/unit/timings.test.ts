@@ -1,5 +1,5 @@
-import { roundMs, timingsOf } from '../../src/http/timings';
 import type { Inference } from '../../src/native/engine';
+import { roundMs, timingsOf } from '../../src/serving/timings';
 
 function inference(values: Partial<Inference>): Inference {
   return {

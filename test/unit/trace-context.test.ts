@@ -1,4 +1,4 @@
-import { parseTraceparent } from '../../src/tracing/trace-context';
+import { parseTraceparent } from '../../src/serving/tracing/trace-context';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';

@@ -1,4 +1,4 @@
-import { Turns } from '../../src/http/turns';
+import { Turns } from '../../src/serving/turns';
 
 /** What Turns takes the time from; it goes on by what work and rounds take, so that nobody has to wait. */
 let clockMs = 0;

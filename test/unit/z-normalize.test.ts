@@ -1,4 +1,4 @@
-import { zNormalize } from '../../src/eeg/z-normalize';
+import { zNormalize } from '../../src/tasks/signal-classification/z-normalize';
 import { exactZNormalize } from '../helpers/exact';
 import { normal, seededRandom } from '../helpers/random';
 

@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
-import { ServiceError } from '../../errors';
+import { type ApiKeys, keyOf } from '../../serving/credentials/keys';
+import { ServiceError } from '../../serving/errors';
+import type { Turns } from '../../serving/turns';
 import { answerError, type ErrorLimits } from '../middleware/answer-errors';
 import { contextOf } from '../request-context';
 import { pathOf } from '../request-target';
-import type { Turns } from '../turns';
 import { Cors } from './cors';
-import { type ApiKeys, keyOf } from './keys';
 
 /** Whether anybody may look (GET, HEAD, OPTIONS) there, since the answer is nobody's secret. */
 export type IsPublic = (path: string) => boolean;

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
-import { ElementError, IS_TEMPORARY, ServiceError } from '../../errors';
 import { EngineError } from '../../native/engine';
+import { ElementError, IS_TEMPORARY, ServiceError } from '../../serving/errors';
 import { withoutPaths } from '../../without-paths';
 import { contextOf } from '../request-context';
 import { endWith, sendJson } from '../send-json';

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { ServiceError } from '../../errors';
-import { ByteBudget, PIECE_BYTES } from '../byte-budget';
-import type { Connections } from '../connections';
+import { ByteBudget, PIECE_BYTES } from '../../serving/byte-budget';
+import type { Connections } from '../../serving/connections';
+import { ServiceError } from '../../serving/errors';
 import { contextOf } from '../request-context';
 
 /** How long a body may take before it is cut off where there is no room for others, in ms. */

@@ -5,8 +5,8 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express';
-import { ServiceError } from '../../errors';
-import type { Turns } from '../turns';
+import { ServiceError } from '../../serving/errors';
+import type { Turns } from '../../serving/turns';
 import { isTooDeep, MOST_LEVELS } from './json-depth';
 
 /** `application/json` or `application/<anything>+json`, and what follows. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import { ServiceError, STATUS } from '../../errors';
-import type { EndedRequest } from '../../metrics/request-metrics';
 import { Cancellation, type CancelSignal } from '../../native/cancellation';
-import { DETAIL } from '../error-shape';
-import type { InFlight } from '../in-flight';
-import { type Reported, refusalOf, report, type Watchers } from '../report';
+import { DETAIL } from '../../protocols/error-shape';
+import { ServiceError, STATUS } from '../../serving/errors';
+import type { InFlight } from '../../serving/in-flight';
+import type { EndedRequest } from '../../serving/metrics/request-metrics';
+import { type Reported, refusalOf, report, type Watchers } from '../../serving/report';
 import { contextOf, type RequestContext } from '../request-context';
 
 const MOST_HEADERS = 100;

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { Protocol } from '../protocols/protocol';
-import type { EegInfo, SentimentInfo } from '../schemas/answers';
+import type { EegInfo, SentimentInfo } from '../../protocols/own/schemas/answers';
+import type { Protocol } from '../../protocols/protocol';
 import { sendJson } from '../send-json';
 
 /** The answer of GET /info. */

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { Metrics } from '../../metrics/metrics';
+import type { Metrics } from '../../serving/metrics/metrics';
 import { endWith } from '../send-json';
 
 /** GET /metrics, in the text format of Prometheus. */

@@ -1,6 +1,6 @@
 import type { Express, RequestHandler } from 'express';
+import type { Endpoint } from '../../protocols/endpoint';
 import { methodNotAllowed } from '../middleware/answer-errors';
-import type { Endpoint } from './endpoint';
 
 /** What stands before an endpoint, according to how it wants its body. */
 export type BeforeEndpoint = Readonly<Record<'json' | 'bytes', readonly RequestHandler[]>>;

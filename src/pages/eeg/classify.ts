@@ -1,5 +1,5 @@
 import { effect, signal, untracked } from '@preact/signals';
-import type { PredictBatchAnswer } from '../../http/schemas/answers';
+import type { PredictBatchAnswer } from '../../protocols/own/schemas/answers';
 import { windowStarts } from '../../recordings/windows';
 import { post, type Timings } from '../shared/api';
 import { type Outcome, runInBatches } from '../shared/batches';

@@ -1,8 +1,8 @@
 import { batch, computed, signal } from '@preact/signals';
-import { zNormalize } from '../../eeg/z-normalize';
 import { type Channel, findChannel, type Recording } from '../../recordings/recording';
 import { resample } from '../../recordings/resample';
 import { clampStart } from '../../recordings/windows';
+import { zNormalize } from '../../tasks/signal-classification/z-normalize';
 import { info } from '../shared/info';
 
 /** Rates that differ by less are the same: files write them with few digits. */

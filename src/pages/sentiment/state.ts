@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import type { AnalyzeBatchAnswer } from '../../http/schemas/answers';
+import type { AnalyzeBatchAnswer } from '../../protocols/own/schemas/answers';
 import { post, type Timings } from '../shared/api';
 import { type Outcome, runInBatches } from '../shared/batches';
 import { type Explanation, explain } from '../shared/errors';

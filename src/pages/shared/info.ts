@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { EegInfo, SentimentInfo } from '../../http/schemas/answers';
+import type { EegInfo, SentimentInfo } from '../../protocols/own/schemas/answers';
 import { get } from './api';
 import { type Explanation, explain } from './errors';
 

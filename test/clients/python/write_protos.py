@@ -1,8 +1,8 @@
-"""Writes the protocol files of src/http/protocols/open-inference/grpc/protos, from the descriptors that
+"""Writes the protocol files of src/protocols/open-inference/grpc/protos, from the descriptors that
 tritonclient carries: the package has no .proto files of its own.
 
     pip install --require-hashes --requirement requirements.txt
-    python write_protos.py ../../../src/http/protocols/open-inference/grpc/protos
+    python write_protos.py ../../../src/protocols/open-inference/grpc/protos
 """
 
 import sys

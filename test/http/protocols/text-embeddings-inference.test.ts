@@ -1,5 +1,5 @@
-import { ServiceError } from '../../../src/errors';
-import { errors } from '../../../src/http/protocols/text-embeddings-inference/errors';
+import { errors } from '../../../src/protocols/text-embeddings-inference/errors';
+import { ServiceError } from '../../../src/serving/errors';
 import { Documented, near } from '../../helpers/documented';
 import { type Answer, post, postRaw, request } from '../../helpers/http';
 import { killAll, type Service, startService, textModel } from '../../helpers/service';

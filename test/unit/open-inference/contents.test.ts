@@ -1,6 +1,6 @@
-import { readNumbers, readTexts } from '../../../src/http/protocols/open-inference/contents';
-import { writeRaw } from '../../../src/http/protocols/open-inference/raw';
-import type { Contents, InputTensor } from '../../../src/http/protocols/open-inference/tensor';
+import { readNumbers, readTexts } from '../../../src/protocols/open-inference/contents';
+import { writeRaw } from '../../../src/protocols/open-inference/raw';
+import type { Contents, InputTensor } from '../../../src/protocols/open-inference/tensor';
 
 const TEXTS = ['a', '', 'été ☃ 😀', 'a\0b'];
 

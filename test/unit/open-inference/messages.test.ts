@@ -2,7 +2,7 @@ import {
   type ModelInferRequest,
   readInferRequest,
   writeInferAnswer,
-} from '../../../src/http/protocols/open-inference/grpc/messages';
+} from '../../../src/protocols/open-inference/grpc/messages';
 
 const NO_CONTENTS = { fp32_contents: [], fp64_contents: [], bytes_contents: [] };
 

@@ -1,4 +1,4 @@
-import { readInferRequest } from '../../../src/http/protocols/open-inference/request-body';
+import { readInferRequest } from '../../../src/protocols/open-inference/request-body';
 
 const INPUT = { name: 'T', datatype: 'BYTES', shape: [1], data: ['a'] };
 

@@ -1,11 +1,8 @@
 import {
   requireKnownOutputs,
   selectOutputs,
-} from '../../../src/http/protocols/open-inference/requested-outputs';
-import type {
-  OutputTensor,
-  RequestedOutput,
-} from '../../../src/http/protocols/open-inference/tensor';
+} from '../../../src/protocols/open-inference/requested-outputs';
+import type { OutputTensor, RequestedOutput } from '../../../src/protocols/open-inference/tensor';
 
 const MODEL = {
   labels: ['a', 'b:c', 'd'],

@@ -1,5 +1,5 @@
 import { originForm } from '../../../../src/http/request-target';
-import { parseTraceparent } from '../../../../src/tracing/trace-context';
+import { parseTraceparent } from '../../../../src/serving/tracing/trace-context';
 import { bytesOf, type Target } from '../target';
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

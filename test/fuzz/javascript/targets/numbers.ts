@@ -1,5 +1,5 @@
-import { zNormalize } from '../../../../src/eeg/z-normalize';
 import { roundToFourDecimals } from '../../../../src/numeric/rounding';
+import { zNormalize } from '../../../../src/tasks/signal-classification/z-normalize';
 import { exactRound, exactZNormalize } from '../../../helpers/exact';
 import { bytesOfDoubles, doublesOf, type Target } from '../target';
 

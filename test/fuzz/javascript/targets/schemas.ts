@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { parseModelSettings } from '../../../../src/eeg/model-settings';
-import { analyzeBatchBody, analyzeBody } from '../../../../src/http/schemas/analyze';
-import { describeFirstIssue } from '../../../../src/http/schemas/describe-issue';
-import { predictBatchBody, predictBody } from '../../../../src/http/schemas/predict';
+import { analyzeBatchBody, analyzeBody } from '../../../../src/protocols/own/schemas/analyze';
+import { predictBatchBody, predictBody } from '../../../../src/protocols/own/schemas/predict';
+import { describeFirstIssue } from '../../../../src/protocols/validation/describe-issue';
+import { parseModelSettings } from '../../../../src/tasks/signal-classification/model-settings';
 import { expectationOf } from '../../requests/oracle';
 import { ROUTES } from '../../requests/routes';
 import { bytesOf, type Target } from '../target';

@@ -1,0 +1,56 @@
+import { limitInstructions } from '../../native/engine';
+import { printable } from '../../printable';
+import { ConfigError, readCommand } from '../../settings/config';
+import type { Place } from '../../settings/settings';
+import { describeReport } from './describe';
+import { inspectModel } from './inspect-model';
+
+const EXIT_REFUSED = 1;
+const EXIT_USAGE = 2;
+
+const HELP = `Usage: libtorch-serve inspect PATH [--json] [--setting value ...]
+
+What a model takes and gives, its size, its operators, whether requests share a run, and why it
+would be refused. PATH is a model folder, or a file: TorchScript (.pt) or torch.export (.pt2). It is
+loaded and tried as a service would; settings such as --allowed-operators and --dtype count.
+
+  --json                    everything, as JSON
+  --help, -h                this text
+
+Ends with 0 where the model can be served, 1 where it cannot, 2 where the command line is wrong.
+`;
+
+/**
+ * `libtorch-serve inspect`.
+ *
+ * @param args after `inspect`
+ * @returns the exit code
+ */
+export async function runInspect(args: readonly string[], place: Place): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const [model, ...rest] = args.filter((arg) => arg !== '--json');
+  if (model === undefined || model.startsWith('-')) {
+    return fail(['expected the path of a model; see inspect --help'], EXIT_USAGE);
+  }
+  try {
+    const command = readCommand(['sentiment', ...rest], place);
+    if (command.type !== 'serve') return fail([`unexpected ${command.type}`], EXIT_USAGE);
+    const problem = limitInstructions(command.config.instructions);
+    if (problem) return fail([problem], EXIT_USAGE);
+    const report = await inspectModel(model, command.config.scheduling);
+    const isJson = args.includes('--json');
+    process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : describeReport(report));
+    return report.problem ? EXIT_REFUSED : 0;
+  } catch (error) {
+    if (error instanceof ConfigError) return fail(error.lines, EXIT_USAGE);
+    return fail([printable((error as Error).message)], EXIT_REFUSED);
+  }
+}
+
+function fail(lines: readonly string[], exitCode: number): number {
+  for (const line of lines) process.stderr.write(`libtorch-serve inspect: ${line}\n`);
+  return exitCode;
+}

@@ -1,0 +1,119 @@
+import { constants } from 'node:os';
+import type { Log } from '../../serving/log';
+
+/**
+ * How long after the first signal another one is taken for the same, in ms. npm and npx pass on what
+ * the terminal (Ctrl-C) or systemd (its whole control group) has already sent to this process.
+ */
+const SAME_SIGNAL_MS = 100;
+
+/**
+ * Turns SIGTERM, SIGINT, a parent's end and errors that nobody caught into one request to stop.
+ * What follows is the owner's: it closes things in order, and the event loop ends because nothing
+ * is left in it.
+ * `process.exit` would end the process under threads that still run, so it is kept for when the
+ * orderly way takes longer than the timeout, or somebody insists with a second signal.
+ */
+export class Shutdown {
+  /** Resolves when the process is to stop. */
+  readonly requested: Promise<void>;
+  /**
+   * Resolves when no more requests are to be taken: a delay after the signal, in which load balancers
+   * notice; at once after an error that nobody caught, for who knows what it has left behind.
+   */
+  readonly delayed: Promise<void>;
+  readonly #log: Log;
+  readonly #times: ShutdownTimes;
+  #isRequested = false;
+  #requestedAt = 0;
+  #signalledAt: number | null = null;
+  #request: () => void = () => {};
+  #endDelay: () => void = () => {};
+
+  constructor(log: Log, times: ShutdownTimes) {
+    this.#log = log;
+    this.#times = times;
+    this.requested = new Promise((resolve) => {
+      this.#request = resolve;
+    });
+    this.delayed = new Promise((resolve) => {
+      this.#endDelay = resolve;
+    });
+    process.on('SIGTERM', this.#onSignal);
+    process.on('SIGINT', this.#onSignal);
+    this.#stopWithParent();
+    process.on('uncaughtException', (error) => {
+      this.#log.logger.fatal({ err: error }, 'uncaught error');
+      process.exitCode = 1;
+      this.#stopAfter(0);
+    });
+  }
+
+  get isRequested(): boolean {
+    return this.#isRequested;
+  }
+
+  /** Until the process is ended by force, in ms. */
+  get remainingMs(): number {
+    const passed = this.#isRequested ? performance.now() - this.#requestedAt : 0;
+    return Math.max(0, this.#times.timeoutMs - passed);
+  }
+
+  /** Stops without a delay; the process ends with this exit code, also by force. */
+  endWith(exitCode: number): void {
+    process.exitCode = exitCode;
+    this.#stopAfter(0, exitCode);
+  }
+
+  /**
+   * A parent that opened an IPC channel to this process, as scripts/start.mjs does, looks after it:
+   * when the channel closes, the parent has gone, and nobody else would stop this process.
+   */
+  #stopWithParent(): void {
+    process.once('disconnect', () => {
+      if (this.#isRequested) return;
+      this.#log.logger.info('stopping: the process that started this one has gone');
+      this.#log.flush();
+      this.#stopAfter(0);
+    });
+    process.channel?.unref(); // the listener alone would keep the event loop alive
+  }
+
+  #stopAfter(delayMs: number, forcedExitCode = 1): void {
+    if (delayMs === 0) this.#endDelay();
+    else setTimeout(this.#endDelay, delayMs).unref();
+    if (this.#isRequested) return;
+    this.#isRequested = true;
+    this.#requestedAt = performance.now();
+    const { timeoutMs } = this.#times;
+    // Unreferenced: it fires only if something still keeps the event loop alive by then.
+    setTimeout(() => {
+      this.#force(`not stopped within ${timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`, forcedExitCode);
+    }, timeoutMs).unref();
+    this.#request();
+  }
+
+  readonly #onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
+    const now = performance.now();
+    if (this.#signalledAt === null) {
+      this.#signalledAt = now;
+      this.#log.logger.info({ signal }, 'stopping');
+      this.#log.flush();
+      this.#stopAfter(this.#times.delayMs);
+    } else if (now - this.#signalledAt > SAME_SIGNAL_MS) {
+      this.#force(`second signal, ${signal}`, 128 + constants.signals[signal]);
+    }
+  };
+
+  #force(reason: string, exitCode: number): void {
+    this.#log.logger.fatal({ exitCode }, `ending at once: ${reason}`);
+    this.#log.flushThenExit(exitCode);
+  }
+}
+
+export interface ShutdownTimes {
+  /** From the signal until the port closes. */
+  readonly delayMs: number;
+  /** From the signal until the process is ended by force. */
+  readonly timeoutMs: number;
+}

@@ -1,0 +1,53 @@
+import type { Logger } from 'pino';
+import type { EngineMonitor } from '../../native/engine';
+
+/** How often a model that has not come back is looked at, in ms. */
+const PERIOD_MS = 100;
+
+export interface StuckModelLimits {
+  readonly inferenceTimeoutMs: number;
+  readonly inferenceGraceMs: number;
+}
+
+/** Of a model that does not come back from a batch, for people; null: it is not so. */
+export function describeStuck(engine: EngineMonitor): string | null {
+  const { stuckMs } = engine;
+  if (stuckMs === 0) return null;
+  return `The model has not come back from a batch for ${Math.round(stuckMs)} ms.`;
+}
+
+/**
+ * Looks after a model that does not come back from a batch. No thread can be made to stop: the
+ * service says that it is not ready, and when the time of grace is over as well, only a new process
+ * helps.
+ *
+ * @param onGivenUp called once, when the time of grace is over
+ */
+export function watchForStuck(
+  engine: EngineMonitor,
+  logger: Logger,
+  { inferenceTimeoutMs, inferenceGraceMs }: StuckModelLimits,
+  onGivenUp: (problem: string) => void,
+): void {
+  let isAnnounced = false;
+  const look = (): void => {
+    const { stuckMs } = engine;
+    const problem = describeStuck(engine);
+    // A loop that was ended is back soon: nothing is said of it.
+    if (problem === null || stuckMs < inferenceTimeoutMs + PERIOD_MS) {
+      if (isAnnounced) logger.info('The model has come back.');
+      isAnnounced = false;
+    } else if (stuckMs > inferenceTimeoutMs + inferenceGraceMs) {
+      clearInterval(timer);
+      onGivenUp(problem);
+    } else if (!isAnnounced) {
+      isAnnounced = true;
+      logger.error(
+        { inferenceTimeoutMs, inferenceGraceMs },
+        `${problem} Its requests were answered 504. If it does not, the process ends.`,
+      );
+    }
+  };
+  const timer = setInterval(look, PERIOD_MS);
+  timer.unref();
+}

@@ -1,0 +1,47 @@
+import type { Request, Response } from 'express';
+import { sendAnalysis } from '../../http/send-analysis';
+import { rank } from '../../tasks/text-classification/ranking';
+import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
+import {
+  type Endpoint,
+  type EndpointLimits,
+  inferOptions,
+  namingElement,
+  parseBody,
+  requireListLength,
+  requireModel,
+} from '../endpoint';
+import { classificationBody } from './body';
+
+/**
+ * The text-classification task: for each text its labels by falling score. A list of lists for one
+ * text, too: the clients of Hugging Face take the first of it. Any text will do, an empty one as well:
+ * so it is with the pipelines of transformers.
+ */
+export function classification(
+  path: string,
+  classifier: TextClassifier | null,
+  { listLength }: EndpointLimits,
+): Endpoint {
+  return {
+    path,
+    refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
+    handle: async (request: Request, response: Response) => {
+      const { inputs, parameters } = parseBody(classificationBody, request);
+      const { texts, isList } = inputs;
+      requireListLength(texts, 'inputs', listLength);
+      const model = requireModel(classifier);
+      const running = model.classifyAll(texts, inferOptions(response));
+      const classifications = await (isList ? namingElement('inputs', running) : running);
+      const ranking = {
+        scoreFunction: parameters?.function_to_apply,
+        topK: parameters?.top_k,
+      };
+      sendAnalysis(
+        response,
+        classifications.map(({ inference }) => inference),
+        classifications.map((one) => rank(model.labels, one, ranking)),
+      );
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { ServiceError } from '../../../serving/errors';
+import { type ModelAnswer, VERSION } from '../model';
+import { writeRaw } from '../raw';
+import type { Contents, InferRequest, InputTensor, OutputTensor, RequestedOutput } from '../tensor';
+
+/** Messages of protos/grpc_service.proto, as @grpc/proto-loader reads them; what is not used is left out. */
+
+type Parameters = Readonly<
+  Record<
+    string,
+    {
+      readonly bool_param?: boolean;
+      readonly int64_param?: number;
+      readonly uint64_param?: number;
+      readonly string_param?: string;
+    }
+  >
+>;
+
+interface TypedContents {
+  readonly fp32_contents: readonly number[];
+  readonly fp64_contents: readonly number[];
+  readonly bytes_contents: readonly Buffer[];
+}
+
+export interface ModelInferRequest {
+  readonly model_name: string;
+  readonly model_version: string;
+  readonly id: string;
+  readonly parameters: Parameters;
+  readonly inputs: readonly {
+    readonly name: string;
+    readonly datatype: string;
+    readonly shape: readonly number[];
+    readonly parameters: Parameters;
+    readonly contents: TypedContents | null;
+  }[];
+  readonly outputs: readonly { readonly name: string; readonly parameters: Parameters }[];
+  readonly raw_input_contents: readonly Buffer[];
+}
+
+/** @throws ServiceError: says what is wrong, and where */
+export function readInferRequest(message: ModelInferRequest): InferRequest {
+  for (const name of ['sequence_id', 'sequence_start', 'sequence_end']) {
+    if (parameterOf(message.parameters, name))
+      throw invalid(`parameters.${name}: sequences are not supported`);
+  }
+  const microseconds = wholeNumber(message.parameters, 'timeout', 'parameters');
+  return {
+    id: message.id,
+    timeoutMs: microseconds > 0 ? microseconds / 1000 : null,
+    inputs: readInputs(message),
+    outputs: message.outputs.length > 0 ? message.outputs.map(readOutput) : null,
+  };
+}
+
+/** Raw or typed, as the request was. */
+export function writeInferAnswer(
+  { id, raw_input_contents }: ModelInferRequest,
+  name: string,
+  { outputs }: ModelAnswer,
+): object {
+  const isRaw = raw_input_contents.length > 0;
+  return {
+    model_name: name,
+    model_version: VERSION,
+    id,
+    outputs: outputs.map((output) => {
+      const { name, datatype, shape } = output;
+      return { name, datatype, shape, ...(!isRaw && { contents: typedContents(output) }) };
+    }),
+    ...(isRaw && { raw_output_contents: outputs.map(writeRaw) }),
+  };
+}
+
+function readInputs({ inputs, raw_input_contents: raw }: ModelInferRequest): InputTensor[] {
+  if (raw.length > 0 && raw.length !== inputs.length) {
+    throw invalid(`raw_input_contents: expected one of each of ${inputs.length} inputs, or none`);
+  }
+  return inputs.map(({ name, datatype, shape, parameters, contents }, index) => {
+    const place = `inputs[${index}]`;
+    refuseSharedMemory(parameters, place);
+    if (raw.length > 0 && contents) {
+      throw invalid(`${place}.contents: expected none beside raw_input_contents`);
+    }
+    const bytes = raw[index];
+    const given: Contents = bytes
+      ? { form: 'raw', bytes }
+      : { form: 'typed', values: contents ? valuesOf(contents, datatype) : [] };
+    return { name, datatype, shape, contents: given };
+  });
+}
+
+/** Other data types are refused by the model. */
+function valuesOf(contents: TypedContents, datatype: string): readonly (Buffer | number)[] {
+  if (datatype === 'FP64') return contents.fp64_contents;
+  return datatype === 'FP32' ? contents.fp32_contents : contents.bytes_contents;
+}
+
+function readOutput(
+  { name, parameters }: ModelInferRequest['outputs'][number],
+  index: number,
+): RequestedOutput {
+  const place = `outputs[${index}]`;
+  refuseSharedMemory(parameters, place);
+  const classification = wholeNumber(parameters, 'classification', `${place}.parameters`);
+  return { name, classification, binary: null };
+}
+
+function typedContents(output: OutputTensor): Partial<TypedContents> {
+  if (output.datatype === 'FP32') return { fp32_contents: Array.from(output.values) };
+  return { bytes_contents: output.values.map((text) => Buffer.from(text)) };
+}
+
+function parameterOf(parameters: Parameters, name: string): unknown {
+  if (!Object.hasOwn(parameters, name)) return undefined;
+  const { bool_param, int64_param, uint64_param, string_param } = parameters[name] ?? {};
+  return bool_param ?? int64_param ?? uint64_param ?? string_param;
+}
+
+/** 0: it is not there. */
+function wholeNumber(parameters: Parameters, name: string, place: string): number {
+  const value = parameterOf(parameters, name) ?? 0;
+  if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value);
+  throw invalid(`${place}.${name}: expected a whole number, at least 0`);
+}
+
+function refuseSharedMemory(parameters: Parameters, place: string): void {
+  const name = 'shared_memory_region';
+  if (parameterOf(parameters, name) === undefined) return;
+  throw invalid(`${place}.parameters.${name}: shared memory is not supported`);
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('BODY_INVALID', message);
+}

@@ -1,0 +1,84 @@
+import path from 'node:path';
+import type { Counted } from '../../../grpc/field-count';
+import type { Call, GrpcService } from '../../../grpc/service';
+import { ServiceError } from '../../../serving/errors';
+import { infer } from '../infer';
+import { VERSION } from '../model';
+import type { ServedModel } from '../served-model';
+import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';
+
+/** Far more than a request has beside the elements of lists. */
+const OTHER_FIELDS = 1000;
+
+/** Of ModelInferRequest, in which all lists are bounded; messages of other methods have none. */
+const PARAMETERS: Counted = { 2: {} };
+const COUNTED: Counted = {
+  4: PARAMETERS,
+  5: {
+    3: 'packed', // shape
+    4: PARAMETERS,
+    // Contents: all but FP32 and FP64, which are cheap to read.
+    5: { 1: 'packed', 2: 'packed', 3: 'packed', 4: 'packed', 5: 'packed' },
+  },
+  6: { 2: PARAMETERS },
+};
+
+interface OfModel {
+  readonly name: string;
+  readonly version: string;
+}
+
+/**
+ * The protocol over gRPC, as tritonclient.grpc speaks it.
+ *
+ * @param mostElements of a list
+ */
+export function grpcService(served: ServedModel, mostElements: number): GrpcService {
+  return {
+    name: 'inference.GRPCInferenceService',
+    protos: { folder: path.join(__dirname, 'protos'), file: 'grpc_service.proto' },
+    probes: ['ServerLive', 'ServerReady'],
+    analyses: ['ModelInfer'],
+    // Each element of a list may be a field, in two inputs.
+    fields: { counted: COUNTED, most: OTHER_FIELDS + 2 * mostElements },
+    refusal: (timeoutMs) => served.modelIfLoaded?.refusal(timeoutMs) ?? null,
+    methods: {
+      ServerLive: () => ({ live: true }),
+      ServerReady: (_: never, { readiness }: Call) => ({ ready: readiness() === null }),
+      ServerMetadata: () => served.describeServer(),
+      ModelReady: (question: OfModel, { readiness }: Call) => {
+        requireModel(served, question);
+        return { ready: readiness() === null };
+      },
+      ModelMetadata: (question: OfModel) => {
+        requireModel(served, question);
+        return served.describeMetadata();
+      },
+      ModelConfig: (question: OfModel) => {
+        requireModel(served, question);
+        return { config: served.describeConfiguration() };
+      },
+      ModelStatistics: (question: OfModel) => {
+        if (question.name !== '') requireModel(served, question); // else all
+        return served.describeStatistics();
+      },
+      ModelInfer: async (request: ModelInferRequest, call: Call) => {
+        requireModel(served, { name: request.model_name, version: request.model_version });
+        const asked = readInferRequest(request);
+        const answered = await infer(served.model, asked, () => call.inferOptions(asked.timeoutMs));
+        call.note(answered.inferences);
+        return writeInferAnswer(request, served.name, answered);
+      },
+    },
+  };
+}
+
+/** @throws ServiceError NOT_FOUND */
+function requireModel(served: ServedModel, { name, version }: OfModel): void {
+  if (name !== served.name) {
+    throw new ServiceError('NOT_FOUND', `There is no such model here: expected "${served.name}".`);
+  }
+  if (version !== '' && version !== VERSION) {
+    throw new ServiceError('NOT_FOUND', `There is no such version: expected "${VERSION}" or none.`);
+  }
+}

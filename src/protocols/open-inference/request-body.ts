@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import { parseJson } from '../../http/middleware/read-body';
+import { ServiceError } from '../../serving/errors';
+import { describeFirstIssue, expected } from '../validation/describe-issue';
+import type { Contents, InferRequest } from './tensor';
+
+/** More tensors than a model here has, and more axes: what else is wrong is said of the first few. */
+const MOST_TENSORS = 16;
+const MOST_AXES = 8;
+const WHOLE_NUMBER = 'a whole number, at least 0';
+
+/** An array that is looked at only where it is short: zod reports every element. */
+function few<Schema extends z.ZodType>(element: Schema, what: string, most: number) {
+  return z
+    .unknown()
+    .transform((value, context): readonly unknown[] => {
+      const isFew = Array.isArray(value) && value.length <= most;
+      if (isFew) return value;
+      const message = Array.isArray(value)
+        ? `expected at most ${most} elements`
+        : expected(what)({ input: value });
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .pipe(z.array(element));
+}
+
+const wholeNumber = z.int({ error: expected(WHOLE_NUMBER) }).min(0, {
+  error: expected(WHOLE_NUMBER),
+});
+
+/** What a client may not rely on is refused, so that nobody takes it for done. */
+function refused(what: string) {
+  return z
+    .unknown()
+    .refine((value) => !value, { error: `${what} not supported` })
+    .optional();
+}
+
+const sharedMemory = refused('shared memory is');
+const sequences = refused('sequences are');
+const name = z.string({ error: expected('a string') });
+const anObject = { error: expected('an object') };
+
+const input = z.object(
+  {
+    name,
+    datatype: name,
+    shape: few(wholeNumber, 'an array of whole numbers', MOST_AXES),
+    parameters: z
+      .object(
+        { binary_data_size: wholeNumber.optional(), shared_memory_region: sharedMemory },
+        anObject,
+      )
+      .optional(),
+    data: z.unknown().optional(),
+  },
+  anObject,
+);
+
+const output = z.object(
+  {
+    name,
+    parameters: z
+      .object(
+        {
+          binary_data: z.boolean({ error: expected('true or false') }).optional(),
+          classification: wholeNumber.default(0),
+          shared_memory_region: sharedMemory,
+        },
+        anObject,
+      )
+      .optional(),
+  },
+  anObject,
+);
+
+/** The JSON of an inference request. Unknown fields and parameters, and the priority, are ignored. */
+export const inferBody = z.object(
+  {
+    id: z.string({ error: expected('a string') }).default(''),
+    parameters: z
+      .object(
+        {
+          timeout: wholeNumber.default(0),
+          binary_data_output: z.boolean({ error: expected('true or false') }).default(false),
+          sequence_id: sequences,
+          sequence_start: sequences,
+          sequence_end: sequences,
+        },
+        anObject,
+      )
+      .optional(),
+    inputs: few(input, 'an array of tensors', MOST_TENSORS),
+    outputs: few(output, 'an array of outputs', MOST_TENSORS).optional(),
+  },
+  anObject,
+);
+
+/** A request, and whether the data of outputs follows the JSON where nothing is said of each. */
+export interface HttpInferRequest extends InferRequest {
+  readonly binaryOutputs: boolean;
+}
+
+/**
+ * @param header Inference-Header-Content-Length: bytes of the JSON, before the data of binary inputs
+ * @throws ServiceError: says what is wrong, and where
+ */
+export function readInferRequest(body: Buffer, header: string | undefined): HttpInferRequest {
+  const jsonBytes = header === undefined ? body.length : jsonLength(header, body.length);
+  const parsed = inferBody.safeParse(parseJson(body.subarray(0, jsonBytes)));
+  if (!parsed.success) throw invalid(describeFirstIssue(parsed.error));
+  const { id, parameters, inputs, outputs } = parsed.data;
+  const rest = new Rest(body.subarray(jsonBytes));
+  const tensors = inputs.map(({ parameters: own, data, ...tensor }, index) => ({
+    ...tensor,
+    contents: takeContents(rest, `inputs[${index}]`, data, own?.binary_data_size),
+  }));
+  rest.requireEnd();
+  const microseconds = parameters?.timeout ?? 0;
+  return {
+    id,
+    timeoutMs: microseconds > 0 ? microseconds / 1000 : null,
+    inputs: tensors,
+    // An empty list is what some clients write for none.
+    outputs: outputs?.length ? outputs.map(toRequestedOutput) : null,
+    binaryOutputs: parameters?.binary_data_output ?? false,
+  };
+}
+
+function toRequestedOutput({ name, parameters }: z.output<typeof output>) {
+  return {
+    name,
+    classification: parameters?.classification ?? 0,
+    binary: parameters?.binary_data ?? null,
+  };
+}
+
+function takeContents(
+  rest: Rest,
+  place: string,
+  data: unknown,
+  binaryBytes: number | undefined,
+): Contents {
+  if (binaryBytes === undefined) {
+    if (data === undefined) throw invalid(`${place}.data: is required`);
+    return { form: 'json', data };
+  }
+  if (data !== undefined) {
+    throw invalid(`${place}: expected data or parameters.binary_data_size, not both`);
+  }
+  return { form: 'raw', bytes: rest.take(binaryBytes, `${place}.parameters.binary_data_size`) };
+}
+
+/** What follows the JSON: the data of binary inputs, one behind the other. */
+class Rest {
+  readonly #bytes: Buffer;
+  #offset = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  take(length: number, place: string): Buffer {
+    const left = this.#bytes.length - this.#offset;
+    if (length > left) {
+      throw invalid(`${place}: is ${length}, but ${left} bytes of the body are left`);
+    }
+    this.#offset += length;
+    return this.#bytes.subarray(this.#offset - length, this.#offset);
+  }
+
+  requireEnd(): void {
+    const left = this.#bytes.length - this.#offset;
+    if (left > 0) throw invalid(`body: ${left} bytes follow the data of the inputs`);
+  }
+}
+
+function jsonLength(header: string, most: number): number {
+  const length = /^\d{1,15}$/.test(header) ? Number(header) : Number.NaN;
+  if (length <= most) return length;
+  throw invalid(
+    `Inference-Header-Content-Length: expected a number of bytes, at most the ${most} of the body`,
+  );
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('BODY_INVALID', message);
+}

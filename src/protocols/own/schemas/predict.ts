@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { expected } from '../../validation/describe-issue';
+import { type ElementProblem, findListProblem, listOf } from '../../validation/list';
+
+const NUMBERS = 'an array of numbers';
+
+function findNumberProblem(element: unknown): ElementProblem | null {
+  if (Number.isFinite(element)) return null;
+  // A number that is not finite was written too large for a double, such as 1e400.
+  const what = typeof element === 'number' ? 'a finite number' : 'a number';
+  return { message: `expected ${what}`, path: [] };
+}
+
+/** What a double holds; JSON can write larger ones. */
+const NUMBERS_SCHEMA = {
+  type: 'array',
+  items: { type: 'number', minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE },
+  description: 'One window, in any linear unit: the service z-normalizes it',
+} as const;
+
+const patientId = z
+  .string({ error: expected('a string or null') })
+  .nullable()
+  .default(null)
+  .describe('Comes back in the answer, and is written nowhere else');
+
+/** Body of POST /predict. `signal`: one window, in any linear unit (it is z-normalized). */
+export const predictBody = z.object(
+  {
+    signal: listOf<number>(NUMBERS, findNumberProblem).meta(NUMBERS_SCHEMA),
+    patient_id: patientId,
+  },
+  { error: expected('an object') },
+);
+
+/** Body of POST /predict/batch: windows of one patient. */
+export const predictBatchBody = z.object(
+  {
+    signals: listOf<readonly number[]>('an array of signals', (element) =>
+      findListProblem(element, NUMBERS, findNumberProblem),
+    ).meta({ type: 'array', items: NUMBERS_SCHEMA, description: 'Windows of one patient' }),
+    patient_id: patientId,
+  },
+  { error: expected('an object') },
+);

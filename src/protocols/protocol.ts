@@ -1,0 +1,49 @@
+import type { RequestHandler } from 'express';
+import type { GrpcService } from '../grpc/service';
+import type { Endpoint } from './endpoint';
+import { DETAIL, type ErrorShape } from './error-shape';
+
+/**
+ * What another system's clients speak, over the same models and the same queue: a folder of its own
+ * beside this file, and a line in src/commands/serve/service.ts.
+ */
+export interface Protocol {
+  /** POST routes that run the model. */
+  readonly endpoints: readonly Endpoint[];
+  /** GET routes, by path. */
+  readonly gets: Readonly<Record<string, RequestHandler>>;
+  /** What is below it is this protocol's, whether there is such a path or not: `/v2/`. */
+  readonly prefix: string | null;
+  /** Of all that is told on its paths. */
+  readonly errors: ErrorShape;
+  /** Paths that supervisors and load balancers ask, who have no key. */
+  readonly probes: readonly string[];
+  /** Its fields of GET /info, beside the service's own, and their schemas. */
+  readonly info: { readonly fields: object; readonly schemas: object } | null;
+  /** The same over gRPC, where there is such a thing; made when a port is open for it. */
+  readonly grpc?: () => GrpcService;
+  /** Its part of the OpenAPI document; made when that is asked for. */
+  readonly describe: () => ProtocolDescription;
+}
+
+/** All names in it are its own: nothing of it replaces what another part of the document says. */
+export interface ProtocolDescription {
+  /** Under which its operations are listed. */
+  readonly tag: { readonly name: string; readonly description: string };
+  readonly paths: object;
+  readonly schemas: object;
+}
+
+/** How errors are told on a path. */
+export function errorShapes(protocols: readonly Protocol[]): (path: string) => ErrorShape {
+  const byPath = new Map<string, ErrorShape>();
+  for (const { endpoints, gets, errors } of protocols) {
+    for (const { path } of endpoints) byPath.set(path, errors);
+    for (const path of Object.keys(gets)) byPath.set(path, errors);
+  }
+  const byPrefix = protocols.filter(({ prefix }) => prefix !== null);
+  return (path) =>
+    byPath.get(path) ??
+    byPrefix.find(({ prefix }) => path.startsWith(prefix as string))?.errors ??
+    DETAIL;
+}

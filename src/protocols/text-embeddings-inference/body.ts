@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { TextInput } from '../../native/engine';
+import { expected } from '../validation/describe-issue';
+import type { ElementProblem } from '../validation/list';
+
+const ANY = 'a string, a pair of strings or a batch [[string], [string, string], ...]';
+
+/** What one request asks about. */
+export interface Inputs {
+  /** As they are to be read, but for how they are cut. */
+  readonly texts: readonly TextInput[];
+  readonly isBatch: boolean;
+}
+
+/** One text or two: an array of strings. */
+function findSequenceProblem(value: unknown): ElementProblem | null {
+  if (!Array.isArray(value))
+    return { message: 'expected an array of one or two strings', path: [] };
+  if (value.length !== 1 && value.length !== 2) {
+    return { message: `expected one or two strings, found ${value.length}`, path: [] };
+  }
+  const wrong = value.findIndex((text) => typeof text !== 'string');
+  return wrong < 0 ? null : { message: 'expected a string', path: [wrong] };
+}
+
+function toInput([text, pair]: readonly string[]): TextInput {
+  return pair === undefined ? { text: text as string } : { text: text as string, pair };
+}
+
+/** The first element tells whether an array is a batch: `["a", "b"]` is a pair. */
+function isBatch(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && Array.isArray(value[0]);
+}
+
+function findProblem(value: unknown): ElementProblem | null {
+  if (typeof value === 'string') return null;
+  if (!Array.isArray(value)) return { message: expected(ANY)({ input: value }), path: [] };
+  if (!isBatch(value)) return findSequenceProblem(value);
+  for (const [index, sequence] of value.entries()) {
+    const problem = findSequenceProblem(sequence);
+    if (problem) return { message: problem.message, path: [index, ...problem.path] };
+  }
+  return null;
+}
+
+const TEXT = { type: 'string', minLength: 1 };
+const SEQUENCE = { type: 'array', items: TEXT, minItems: 1, maxItems: 2 };
+
+const inputs = z
+  .unknown()
+  .transform((value, context): Inputs => {
+    const problem = findProblem(value);
+    if (problem) {
+      context.addIssue({ code: 'custom', message: problem.message, path: [...problem.path] });
+      return z.NEVER;
+    }
+    if (typeof value === 'string') return { texts: [{ text: value }], isBatch: false };
+    if (isBatch(value)) {
+      return { texts: value.map((one) => toInput(one as readonly string[])), isBatch: true };
+    }
+    return { texts: [toInput(value as readonly string[])], isBatch: false };
+  })
+  .meta({
+    description: 'A text, a pair of texts, or a batch of both',
+    anyOf: [TEXT, SEQUENCE, { type: 'array', items: SEQUENCE, minItems: 1 }],
+  });
+
+/** Body of POST /predict. */
+export const predictBody = z.object(
+  {
+    inputs,
+    truncate: z
+      .boolean({ error: expected('true, false or null') })
+      .nullish()
+      .describe('False: what is longer than the model takes is refused (422). Default: cut'),
+    truncation_direction: z
+      .preprocess(
+        (value) => (typeof value === 'string' ? value.toLowerCase() : value),
+        z.enum(['left', 'right'], { error: expected('"left" or "right"') }),
+      )
+      .optional()
+      .describe("The end that is cut off. Default: the tokenizer's own"),
+    raw_scores: z
+      .boolean({ error: expected('true or false') })
+      .default(false)
+      .describe('The outputs of the model as they are'),
+  },
+  { error: expected('an object') },
+);

@@ -1,0 +1,38 @@
+import { type ErrorCode, type ServiceError, STATUS } from '../../serving/errors';
+import type { ErrorShape } from '../error-shape';
+
+/** The error types of text-embeddings-inference that a classifier can have. */
+type ErrorType = 'Validation' | 'Empty' | 'Overloaded' | 'Backend' | 'Unhealthy';
+
+const OVERLOADED = { type: 'Overloaded', status: 429 } as const;
+const BACKEND = { type: 'Backend', status: 424 } as const;
+const UNHEALTHY = { type: 'Unhealthy', status: 503 } as const;
+
+/** All others are `Validation`, with the status that they have on the service's own routes. */
+const ERRORS: Readonly<
+  Partial<Record<ErrorCode, { readonly type: ErrorType; readonly status: number }>>
+> = {
+  INPUT_EMPTY: { type: 'Empty', status: 400 },
+  LIST_TOO_LONG: { type: 'Validation', status: 422 },
+  QUEUE_FULL: OVERLOADED,
+  WAIT_TOO_LONG: OVERLOADED,
+  DEADLINE_TOO_CLOSE: OVERLOADED,
+  DEADLINE_EXCEEDED: OVERLOADED,
+  BODY_MEMORY_FULL: OVERLOADED,
+  PIPELINE_FULL: OVERLOADED,
+  INFERENCE_FAILED: BACKEND,
+  INFERENCE_TIMEOUT: BACKEND,
+  INTERNAL: BACKEND,
+  MODEL_NOT_LOADED: UNHEALTHY,
+  NOT_READY: UNHEALTHY,
+  DRAINING: UNHEALTHY,
+};
+
+/** As its clients know them: `{"error", "error_type"}` (router/src/http/server.rs). */
+export const errors: ErrorShape = {
+  status: (code) => ERRORS[code]?.status ?? STATUS[code],
+  body: ({ code, message }: ServiceError) => ({
+    error: code === 'INPUT_TOO_LONG' ? `Input validation error: ${message}` : message,
+    error_type: ERRORS[code]?.type ?? 'Validation',
+  }),
+};

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { SchedulingOptions } from '../../native/engine';
+import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
+import type { EndpointLimits } from '../endpoint';
+
+/** Of the model, what the service calls it, and how it runs. */
+export interface Served {
+  readonly name: string;
+  readonly scheduling: SchedulingOptions;
+}
+
+/** The engine has two, one of them for long texts. */
+const TOKENIZATION_WORKERS = 2;
+
+const schema = z.object({
+  model_id: z.string(),
+  model_sha: z.null(),
+  model_dtype: z.string(),
+  model_type: z
+    .object({
+      classifier: z.object({
+        id2label: z.record(z.string(), z.string()),
+        label2id: z.record(z.string(), z.int()),
+      }),
+    })
+    .optional(),
+  max_concurrent_requests: z.int(),
+  max_input_length: z.int().optional().describe('Tokens'),
+  max_batch_tokens: z.int(),
+  max_batch_requests: z.int(),
+  max_client_batch_size: z.int(),
+  auto_truncate: z.boolean(),
+  tokenization_workers: z.int(),
+  sha: z.null(),
+  docker_label: z.null(),
+});
+
+/**
+ * What its clients read of GET /info; `version` is the service's own. Of a model that is not loaded
+ * neither labels nor length are known.
+ */
+export function describeInfo(
+  model: TextClassifier | null,
+  { name, scheduling }: Served,
+  { listLength }: EndpointLimits,
+): { readonly fields: z.infer<typeof schema>; readonly schemas: object } {
+  return {
+    fields: {
+      model_id: name,
+      model_sha: null,
+      model_dtype: scheduling.dtype ?? 'float32',
+      ...(model && {
+        model_type: { classifier: describeLabels(model.labels) },
+        max_input_length: model.description.maxLength,
+      }),
+      max_concurrent_requests: scheduling.maxQueueRequests,
+      max_batch_tokens: scheduling.maxBatchTokens,
+      max_batch_requests: scheduling.maxBatchRequests,
+      max_client_batch_size: listLength,
+      auto_truncate: true,
+      tokenization_workers: TOKENIZATION_WORKERS,
+      sha: null,
+      docker_label: null,
+    },
+    schemas: z.toJSONSchema(schema).properties ?? {},
+  };
+}
+
+function describeLabels(labels: readonly string[]) {
+  return {
+    id2label: Object.fromEntries(labels.map((label, index) => [String(index), label])),
+    label2id: Object.fromEntries(labels.map((label, index) => [label, index])),
+  };
+}

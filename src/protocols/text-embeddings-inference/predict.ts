@@ -1,0 +1,75 @@
+import type { Request, Response } from 'express';
+import { contextOf } from '../../http/request-context';
+import { sendAnalysis } from '../../http/send-analysis';
+import type { TextInput } from '../../native/engine';
+import { ServiceError } from '../../serving/errors';
+import { timingsOf } from '../../serving/timings';
+import { rank } from '../../tasks/text-classification/ranking';
+import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
+import {
+  type Endpoint,
+  type EndpointLimits,
+  inferOptions,
+  namingElement,
+  parseBody,
+  requireModel,
+} from '../endpoint';
+import { predictBody } from './body';
+
+/** POST /predict: labels by falling score, in a list for one input and in a list of lists for a batch. */
+export function predict(classifier: TextClassifier | null, limits: EndpointLimits): Endpoint {
+  return {
+    path: '/predict',
+    refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
+    handle: async (request: Request, response: Response) => {
+      const body = parseBody(predictBody, request);
+      const { texts, isBatch } = body.inputs;
+      requireBatchSize(texts, limits.listLength);
+      texts.forEach(isBatch ? requireTextOfBatch : requireText);
+      const model = requireModel(classifier);
+      const cut = cutting(body.truncate ?? true, body.truncation_direction);
+      const running = model.classifyAll(
+        texts.map((text) => ({ ...text, ...cut })),
+        inferOptions(response),
+      );
+      const all = await (isBatch ? namingElement('inputs', running) : running);
+      const scoreFunction = body.raw_scores ? 'none' : null;
+      const answers = all.map((one) => rank(model.labels, one, { scoreFunction }));
+      const inferences = all.map(({ inference }) => inference);
+      const total = performance.now() - contextOf(response).startedAt;
+      response.setHeader('X-Compute-Type', 'cpu');
+      response.setHeader('X-Total-Time', Math.round(total));
+      const queued = timingsOf(inferences)?.queueMs ?? 0;
+      response.setHeader('X-Compute-Time', Math.max(0, Math.round(total - queued)));
+      sendAnalysis(response, inferences, isBatch ? answers : (answers[0] as object));
+    },
+  };
+}
+
+function cutting(
+  truncate: boolean,
+  direction: 'left' | 'right' | undefined,
+): Pick<TextInput, 'truncation' | 'truncationSide'> {
+  return {
+    ...(!truncate && { truncation: 'do_not_truncate' }),
+    ...(direction && { truncationSide: direction }),
+  };
+}
+
+function requireBatchSize({ length }: readonly unknown[], limit: number): void {
+  if (length <= limit) return;
+  const message = `batch size ${length} > maximum allowed batch size ${limit}`;
+  throw new ServiceError('LIST_TOO_LONG', message);
+}
+
+function requireTextOfBatch(input: TextInput, index: number): void {
+  if (input.text === '' || input.pair === '') throw empty(`inputs[${index}]`);
+}
+
+function requireText({ text, pair }: TextInput): void {
+  if (text === '' || pair === '') throw empty('inputs');
+}
+
+function empty(place: string): ServiceError {
+  return new ServiceError('INPUT_EMPTY', `Input validation error: \`${place}\` cannot be empty`);
+}

@@ -1,0 +1,136 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { rawAnswer } from '../http/raw-answer';
+import type { ConnectionLimit } from './connection-limit';
+import type { ConnectionEnd } from './metrics/connection-metrics';
+
+const REFUSAL = rawAnswer(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n');
+const TIMEOUT = rawAnswer(408, 'The request was not received in time.');
+
+/** A connection whose client has the next move. */
+interface Waiting {
+  /** `performance.now()` at its acceptance, the headers of its request, or its last answer. */
+  readonly since: number;
+  /** A request of which the headers have come; null: none has. */
+  readonly receiving: IncomingMessage | null;
+  readonly hasAsked: boolean;
+}
+
+/**
+ * The open connections of one event loop, with those of others at most `limit`. One more closes the
+ * connection that has waited for its client for longest, be it for a request or for the rest of one, so
+ * that those who are silent or slow keep nobody out; it is refused only where the service owes an answer
+ * on all of them.
+ */
+export class Connections {
+  readonly #limit: ConnectionLimit;
+  readonly #count: (end: ConnectionEnd) => void;
+  readonly #open = new Set<Socket>();
+  /** From the longest wait to the shortest; those with a whole request are left out when met. */
+  readonly #waiting = new Map<Socket, Waiting>();
+
+  constructor(limit: ConnectionLimit, count: (end: ConnectionEnd) => void) {
+    this.#limit = limit;
+    this.#count = count;
+    limit.govern({
+      longestWaitMs: () => this.#longestWaitMs(),
+      makeRoom: () => this.#makeRoom(),
+    });
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** @param isSecure its TLS handshake is to come, before which nobody can be told anything */
+  opened(socket: Socket, isSecure = false): void {
+    if (!this.#limit.opened() && !this.#makeRoom()) {
+      this.#limit.closed();
+      this.#count('refused');
+      if (!isSecure) socket.write(REFUSAL);
+      socket.destroy();
+      return;
+    }
+    this.#open.add(socket);
+    this.#wait(socket, { receiving: null, hasAsked: false });
+  }
+
+  /** The handshake is done: what comes on `socket` now comes on `secure`. */
+  secured(socket: Socket, secure: Socket): void {
+    if (!this.#open.delete(socket)) return;
+    this.#waiting.delete(socket);
+    this.#open.add(secure);
+    this.#wait(secure, { receiving: null, hasAsked: false });
+  }
+
+  has(socket: Socket): boolean {
+    return this.#open.has(socket);
+  }
+
+  /** The next move is the client's: to send the rest of this request or, where it is null, one. */
+  waits(socket: Socket, receiving: IncomingMessage | null): void {
+    this.#wait(socket, { receiving, hasAsked: true });
+  }
+
+  /** The next move is the service's: it has a whole request. */
+  owes(socket: Socket): void {
+    this.#waiting.delete(socket);
+  }
+
+  closed(socket: Socket): void {
+    if (this.#open.delete(socket)) this.#limit.closed();
+    this.#waiting.delete(socket);
+  }
+
+  /** Ends one whose client does not do its part. */
+  cut(socket: Socket, end: ConnectionEnd): void {
+    if (!this.#open.has(socket)) return;
+    this.closed(socket);
+    this.#count(end);
+    socket.destroy();
+  }
+
+  /** Ends all of them, whatever is due. */
+  destroyAll(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
+
+  /** Whether one that was accepted less than `ms` ago has not sent a request yet. */
+  isRequestDue(ms: number): boolean {
+    const now = performance.now();
+    for (const { since, hasAsked } of this.#waiting.values()) {
+      if (!hasAsked && now - since < ms) return true;
+    }
+    return false;
+  }
+
+  #wait(socket: Socket, state: Omit<Waiting, 'since'>): void {
+    if (!this.#open.has(socket)) return;
+    this.#waiting.delete(socket); // else it would keep its place
+    this.#waiting.set(socket, { since: performance.now(), ...state });
+    if (this.#waiting.size === 1) this.#limit.waits();
+  }
+
+  /** Of the one that `#makeRoom` would close; null: it would close none. */
+  #longestWaitMs(): number | null {
+    for (const [socket, { since, receiving }] of this.#waiting) {
+      if (!receiving?.complete) return performance.now() - since;
+      this.owes(socket);
+    }
+    return null;
+  }
+
+  /** False where nobody waits for a client. */
+  #makeRoom(): boolean {
+    for (const [socket, { receiving }] of this.#waiting) {
+      if (receiving?.complete) {
+        this.owes(socket);
+        continue;
+      }
+      if (receiving) socket.write(TIMEOUT);
+      this.cut(socket, 'made_room');
+      return true;
+    }
+    return false;
+  }
+}

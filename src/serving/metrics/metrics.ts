@@ -1,0 +1,89 @@
+import type { EngineMonitor } from '../../native/engine';
+import type { Credentials } from '../credentials/credentials';
+import type { Gather } from '../peers';
+import { ConnectionMetrics } from './connection-metrics';
+import { EngineMetrics, type ServedModel } from './engine-metrics';
+import { type Family, gauge, information, ofProcess, sumUp } from './family';
+import { loopFamilies, processFamilies } from './process-metrics';
+import { CONTENT_TYPE, expose } from './registry';
+import { RequestMetrics } from './request-metrics';
+
+export interface MetricsOptions {
+  readonly packageVersion: string;
+  /** Null: it could not be loaded. */
+  readonly model: { readonly engine: EngineMonitor; readonly served: ServedModel } | null;
+  readonly requestsInFlight: () => number;
+  readonly connections: () => number;
+  readonly credentials: Credentials;
+  readonly gather: Gather;
+}
+
+/** All metrics of one process, whichever of its event loops counts. */
+export interface Metrics {
+  readonly requests: RequestMetrics;
+  readonly connections: ConnectionMetrics;
+  readonly contentType: string;
+  /** In the text format of Prometheus. */
+  readonly expose: () => Promise<string>;
+}
+
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { packageVersion, model, requestsInFlight } = options;
+  const requests = new RequestMetrics();
+  const connections = new ConnectionMetrics();
+  const families = [
+    information('libtorch_serve_build_info', 'What runs.', {
+      version: packageVersion,
+      node_version: process.versions.node,
+    }),
+    ofProcess(
+      gauge('libtorch_serve_model_loaded', '1: a model is loaded, 0: it could not be.', () =>
+        model ? 1 : 0,
+      ),
+    ),
+    gauge(
+      'libtorch_serve_http_requests_in_flight',
+      'Requests that are not answered yet, the one that reads this included.',
+      requestsInFlight,
+    ),
+    ...requests.families(),
+    ...connections.families(options.connections),
+    ...options.credentials.families(),
+    ...(model ? new EngineMetrics(model.engine, model.served).families() : []),
+    ...loopFamilies(),
+    ...processFamilies(),
+  ];
+  const read = (): Samples[] => families.map((family) => (family.isOfProcess ? [] : family.read()));
+  const gatherSamples = options.gather('metrics', read);
+  return {
+    requests,
+    connections,
+    contentType: CONTENT_TYPE,
+    expose: async () => {
+      const { values, silent } = await gatherSamples();
+      return expose([...addUp(families, values), silentLoops(silent)]);
+    },
+  };
+}
+
+function silentLoops(count: number): Family {
+  return gauge(
+    'libtorch_serve_event_loops_silent',
+    'Event loops that did not answer this scrape in time: what they count is here as they last told it.',
+    () => count,
+  );
+}
+
+type Samples = ReturnType<Family['read']>;
+
+/** @param counted by event loop, what each of the families counts there */
+function addUp(
+  families: readonly Family[],
+  counted: readonly (readonly Samples[])[],
+): readonly Family[] {
+  return families.map((family, index) => {
+    if (family.isOfProcess) return family;
+    const samples = sumUp(counted.map((loop) => loop[index] ?? []));
+    return { ...family, read: () => samples };
+  });
+}

@@ -1,0 +1,165 @@
+/** The only file that loads OpenTelemetry, and it is loaded only when spans are exported. */
+import {
+  type Attributes,
+  type Context,
+  createTraceState,
+  DiagLogLevel,
+  diag,
+  type HrTime,
+  ROOT_CONTEXT,
+  SpanKind,
+  type Tracer as SpanMaker,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { millisToHrTime, setGlobalErrorHandler } from '@opentelemetry/core';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { Logger } from 'pino';
+import type { TracingSettings } from '../../settings/otel-settings';
+import type { TracedRequest, Tracer } from './tracer';
+
+/** What its semantic conventions know; another method goes by `_OTHER`. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  ...['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'],
+]);
+
+/** A collector that is gone fails every few seconds; the log says so no more often than this. */
+const COMPLAINT_INTERVAL_MS = 60_000;
+
+export interface OpenTelemetryOptions {
+  readonly service: 'sentiment' | 'eeg';
+  /** Of this package. */
+  readonly version: string;
+  readonly protocol: TracingSettings['protocol'];
+  readonly logger: Logger;
+}
+
+/** Spans over OTLP. The SDK reads its own environment variables: endpoint, headers, sampler … */
+export class OpenTelemetryTracer implements Tracer {
+  readonly #provider: BasicTracerProvider;
+  readonly #spans: SpanMaker;
+
+  constructor({ service, version, protocol, logger }: OpenTelemetryOptions) {
+    complainTo(logger);
+    const exporter = protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
+    this.#provider = new BasicTracerProvider({
+      resource: describeProcess(service, version),
+      spanProcessors: [new BatchSpanProcessor(exporter)],
+    });
+    this.#spans = this.#provider.getTracer('libtorch-serve', version);
+  }
+
+  record(request: TracedRequest): { traceId: string; spanId: string } {
+    const { startedAt, phases } = request;
+    const { route, status, durationMs } = request.ended;
+    // One offset for all spans of a request, so that they keep their places in one another.
+    const toEpochMs = Date.now() - performance.now();
+    const at = (ms: number): HrTime => millisToHrTime(ms + toEpochMs);
+    const method = KNOWN_METHODS.has(request.method) ? request.method : 'HTTP';
+    const span = this.#spans.startSpan(
+      route === null ? method : `${method} ${route}`,
+      { kind: SpanKind.SERVER, startTime: at(startedAt), attributes: describeRequest(request) },
+      contextOfParent(request),
+    );
+    if (span.isRecording()) {
+      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      const inside = trace.setSpan(ROOT_CONTEXT, span);
+      for (const { name, start, end } of phases) {
+        const attributes = name === 'inference' ? describeInference(request) : {};
+        this.#spans.startSpan(name, { startTime: at(start), attributes }, inside).end(at(end));
+      }
+      span.end(at(startedAt + durationMs));
+    }
+    return span.spanContext();
+  }
+
+  async close(timeoutMs: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, false);
+    });
+    // What could not be exported has been complained about.
+    const flushed = this.#provider.shutdown().then(
+      () => true,
+      () => true,
+    );
+    const isDone = await Promise.race([flushed, late]);
+    clearTimeout(timer);
+    return isDone;
+  }
+}
+
+/** OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME win over what the service says of itself. */
+function describeProcess(service: string, version: string): Resource {
+  return defaultResource()
+    .merge(
+      resourceFromAttributes({
+        'service.name': `libtorch-serve-${service}`,
+        'service.version': version,
+      }),
+    )
+    .merge(detectResources({ detectors: [envDetector] }));
+}
+
+function contextOfParent({ parent, tracestate }: TracedRequest): Context {
+  if (!parent) return ROOT_CONTEXT;
+  const { traceId, spanId, flags } = parent;
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: flags,
+    isRemote: true,
+    ...(tracestate && { traceState: createTraceState(tracestate) }),
+  });
+}
+
+/** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server */
+function describeRequest(request: TracedRequest): Attributes {
+  const { method, answered, httpVersion } = request;
+  const { route, status } = request.ended;
+  return {
+    'http.request.method': KNOWN_METHODS.has(method) ? method : '_OTHER',
+    'url.scheme': 'http',
+    'network.protocol.version': httpVersion,
+    // Routes have no parameters, so where one matched it is the path. Any other was made up.
+    ...(route !== null && { 'http.route': route, 'url.path': route }),
+    ...(answered && { 'http.response.status_code': status }),
+    ...(!answered && { 'error.type': 'client_gone' }),
+    ...(status >= 500 && { 'error.type': String(status) }),
+  };
+}
+
+function describeInference({ timings, inputs }: TracedRequest): Attributes {
+  return {
+    'libtorch_serve.inputs': inputs,
+    ...(timings && {
+      'libtorch_serve.batch_size': timings.batchSize,
+      'libtorch_serve.tokens': timings.tokens,
+      'libtorch_serve.truncated': timings.truncated,
+    }),
+  };
+}
+
+/** The SDK's own warnings, and exports that failed, as log lines. */
+function complainTo(logger: Logger): void {
+  const ignore = (): void => {};
+  const warn = (message: string): void => logger.warn(`OpenTelemetry: ${message}`);
+  const diagnostics = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(diagnostics, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  let next = 0;
+  setGlobalErrorHandler((error) => {
+    if (performance.now() < next) return;
+    next = performance.now() + COMPLAINT_INTERVAL_MS;
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn(`Spans could not be exported: ${reason}`);
+  });
+}

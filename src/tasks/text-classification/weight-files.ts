@@ -1,0 +1,78 @@
+import os from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import { quoted } from '../../models/json';
+import { ModelDirectoryError, readJson, sizeOf } from './directory-files';
+
+/**
+ * Where `save_pretrained` puts weights, in the order in which they are looked for (transformers
+ * 5.23, modeling_utils.py, `_get_resolved_checkpoint_files`); an index names its shards.
+ */
+const SAVED_WEIGHTS = [
+  'model.safetensors',
+  'model.safetensors.index.json',
+  'pytorch_model.bin',
+  'pytorch_model.bin.index.json',
+];
+
+/** Looked for last: what torch.export saved, and TorchScript, each a model of any kind with its weights. */
+const PROGRAMS = ['model.pt2', 'model.pt'];
+
+/** Of a file in the folder: no path, nothing that cannot be printed, no longer than a name can be. */
+const FILE_NAME = /^[^/\\\p{Cc}]{1,255}$/u;
+
+const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string()) });
+
+/** Absolute paths: of weights, or of a program that brings them. */
+export type FoundModel = { readonly weightFiles: readonly string[] } | { readonly program: string };
+
+/** @throws ModelDirectoryError */
+export function findModel(directory: string): FoundModel {
+  const has = (name: string): boolean => sizeOf(directory, name) !== null;
+  const name = SAVED_WEIGHTS.find(has);
+  if (name) {
+    const names = name.endsWith('.json') ? findShards(directory, name) : [name];
+    return { weightFiles: inMemory(directory, names) };
+  }
+  const program = PROGRAMS.find(has);
+  if (program) return { program: path.join(directory, program) };
+  const [first, ...others] = [...SAVED_WEIGHTS, ...PROGRAMS];
+  throw new ModelDirectoryError(`${first}: not found, nor ${others.join(', nor ')}`);
+}
+
+function findShards(directory: string, index: string): readonly string[] {
+  const { weight_map } = readJson(directory, index, indexSchema);
+  const extension = path.extname(index.replace(/\.index\.json$/, ''));
+  const names = [...new Set(Object.values(weight_map))].sort();
+  if (names.length === 0) throw new ModelDirectoryError(`${index}: weight_map: names no weights`);
+  for (const name of names) {
+    if (!FILE_NAME.test(name) || path.extname(name) !== extension) {
+      throw new ModelDirectoryError(
+        `${index}: weight_map: expected the name of a ${extension} file beside it, ` +
+          `found ${quoted(name)}`,
+      );
+    }
+    if (sizeOf(directory, name) === null) {
+      throw new ModelDirectoryError(`${name}: not found, but named in ${index}`);
+    }
+  }
+  return names;
+}
+
+/** Weights are copied into memory, whatever the file says of itself: more cannot be loaded. */
+function inMemory(directory: string, names: readonly string[]): readonly string[] {
+  const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  const memory = Math.min(os.totalmem(), constrained);
+  const bytes = names.reduce((sum, name) => sum + (sizeOf(directory, name) ?? 0), 0);
+  if (bytes > memory) {
+    throw new ModelDirectoryError(
+      `${names[0]}: holds ${gigabytes(bytes)} GB of weights${names.length > 1 ? ' with the other shards' : ''}, ` +
+        `but this process may use ${gigabytes(memory)} GB of memory`,
+    );
+  }
+  return names.map((name) => path.join(directory, name));
+}
+
+function gigabytes(bytes: number): string {
+  return (bytes / 1e9).toFixed(1);
+}
