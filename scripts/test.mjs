@@ -23,6 +23,11 @@ const LONG = [
   ...['docs-commands/', 'supply-chain/', 'fuzz/', 'soak/', 'clients/', 'hostile/'],
   // Kills and deadlines: half a minute each.
   ...['classify/resume', 'http/client-silent', 'http/stalled-shutdown', 'lifecycle/stuck-model'],
+  // Installing, and what starts services for a living: dozens of processes each.
+  ...['load-failures', 'package', 'prebuilt', 'supervised', 'systemd'].map(
+    (name) => `lifecycle/${name}`,
+  ),
+  ...['classify/shipped', 'http/deploy'],
 ].map((pattern) => `/test/${pattern}`);
 /** Suites of C++ that compute. */
 const NUMERIC = ['gemm_test', 'backend_test'];
