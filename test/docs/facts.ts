@@ -76,8 +76,8 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['each of which may have {} calls under way', constant('src/grpc/server.ts#MOST_STREAMS')],
   ['answers of {} bytes and more', constant(COMPRESSED)],
   ['within {} ms of the first', constant('src/commands/serve/shutdown.ts#SAME_SIGNAL_MS')],
-  ['| {} | the command line or a setting is wrong', constant('src/main.ts#EXIT_USAGE')],
-  ['| {} | the model did not come back', constant('src/main.ts#EXIT_STUCK')],
+  ['| {} | the command line or a setting is wrong', constant('src/commands/exit.ts#EXIT_USAGE')],
+  ['| {} | the model did not come back', constant('src/commands/exit.ts#EXIT_STUCK')],
   [
     '| {} | done, but some rows have no',
     constant('src/commands/classify/command.ts#EXIT_REJECTED'),

@@ -1,0 +1,12 @@
+/** How a command ends that could not do what it was asked for. */
+export const EXIT_FAILURE = 1;
+/** The command line or a setting is wrong. */
+export const EXIT_USAGE = 2;
+/** The model did not come back from a batch. */
+export const EXIT_STUCK = 3;
+
+/** One readable line on standard error, and an exit code for when the event loop ends. */
+export function fail(line: string, exitCode: number): void {
+  process.stderr.write(`libtorch-serve: ${line}\n`);
+  process.exitCode = exitCode;
+}

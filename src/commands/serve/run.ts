@@ -1,0 +1,147 @@
+import { stopEngines } from '../../native/engine';
+import { CredentialFiles } from '../../serving/credentials/credential-files';
+import { CredentialError } from '../../serving/credentials/files';
+import { createLog, type Log } from '../../serving/log';
+import { startTracing } from '../../serving/tracing/tracer';
+import type { Config } from '../../settings/config';
+import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE, fail } from '../exit';
+import { EventLoops } from './loops/event-loops';
+import { describeProcessorProblem } from './processor-problem';
+import { readPages } from './read-pages';
+import { ListenError, Servers } from './servers';
+import { loadService, type Service } from './service';
+import { Shutdown } from './shutdown';
+import { describeStuck, watchForStuck } from './stuck-model';
+
+/** How long the last spans may take to be exported. */
+const SPANS_TIMEOUT_MS = 2000;
+
+/** The life of the process: load, listen until told to stop, drain, unload. */
+export async function serve(config: Config, version: string): Promise<void> {
+  const startedAt = performance.now();
+  const log = createLog(config);
+  const shutdown = new Shutdown(log, {
+    delayMs: config.shutdownDelayMs,
+    timeoutMs: config.shutdownTimeoutMs,
+  });
+  for (const warning of config.warnings) log.logger.warn(warning);
+  const problem = describeProblemOfProcessor(config);
+  if (problem) {
+    log.end();
+    return fail(problem, EXIT_USAGE);
+  }
+
+  const credentialFiles = await readCredentials(config, log);
+  if (!credentialFiles) return log.end();
+  const { credentials } = credentialFiles;
+
+  const loops = new EventLoops(config, version, credentialFiles.values);
+  credentialFiles.onRenewal = (renewal) => loops.renew(renewal);
+  const { gather, connectionLimit } = loops;
+  const loading = loadService({ config, version, gather }, log);
+  // Beside the loading, which has threads of its own.
+  const reading = readPages(config.service, log.logger);
+  const tracer = startTracing(config, version, log.logger);
+  const { describeApi } =
+    require('../../protocols/openapi/document') as typeof import('../../protocols/openapi/document');
+  if (config.grpcPort !== null) require('../../grpc/server');
+  // A load that is told to stop is left, since a model may never come back from it.
+  const loaded = await Promise.race([Promise.all([loading, reading]), shutdown.requested]);
+  if (loaded && !shutdown.isRequested) {
+    const [service, pages] = loaded;
+    const describeProblem = watchModel(config, { service, shutdown, log });
+    const parts = {
+      ...{ service, pages, describeProblem, tracer, describeApi, credentials },
+      ...{ gather, connectionLimit },
+    };
+    const servers = new Servers(config, parts, log);
+    const address = await listen(servers);
+    if (address) {
+      await loops.serve(service.share(), servers.descriptor);
+      const startMs = Math.round(performance.now() - startedAt);
+      const { scheduling } = config;
+      const modelLoaded = service.info.model.loaded;
+      const access = { keys: credentials.keys?.size ?? 0, tls: credentials.certificate !== null };
+      log.logger.info({ ...address, modelLoaded, startMs, scheduling, access }, 'listening');
+      log.flush();
+      await shutdown.requested;
+      servers.leave();
+      loops.leave();
+      await shutdown.delayed;
+      await Promise.all([servers.close(), loops.close(spansTimeoutMs(shutdown))]);
+    }
+  }
+  loops.end();
+  const [areSpansOut] = await Promise.all([
+    tracer?.close(spansTimeoutMs(shutdown)),
+    loaded ? loaded[0].close() : stopLoading(),
+  ]);
+  if (areSpansOut === false) log.logger.warn('The last spans could not be exported in time.');
+  log.logger.info('stopped');
+  log.end();
+  // An export that hangs would keep the process alive; the engine's threads have ended.
+  if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
+}
+
+/** Undefined when they cannot be read, and then the process is to end. */
+async function readCredentials({ access }: Config, log: Log): Promise<CredentialFiles | undefined> {
+  try {
+    return await CredentialFiles.read(access, log.logger);
+  } catch (error) {
+    if (!(error instanceof CredentialError)) throw error;
+    fail(error.message, EXIT_USAGE);
+    return undefined;
+  }
+}
+
+interface Watched {
+  readonly service: Service;
+  readonly shutdown: Shutdown;
+  readonly log: Log;
+}
+
+/** How long the last spans may take. */
+function spansTimeoutMs(shutdown: Shutdown): number {
+  return Math.min(SPANS_TIMEOUT_MS, shutdown.remainingMs / 2);
+}
+
+/** Returns what says why the model answers nothing; null: it does. */
+function watchModel(config: Config, { service, shutdown, log }: Watched): () => string | null {
+  const { inferenceGraceMs } = config;
+  const { inferenceTimeoutMs } = config.scheduling;
+  const { monitor } = service;
+  if (!monitor) return () => null;
+  watchForStuck(monitor, log.logger, { inferenceTimeoutMs, inferenceGraceMs }, (problem) => {
+    log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
+    shutdown.endWith(EXIT_STUCK);
+    service.drop();
+  });
+  return () => describeStuck(monitor);
+}
+
+function stopLoading(): void {
+  try {
+    stopEngines();
+  } catch {
+    // The addon cannot be opened, so nothing is being loaded.
+  }
+}
+
+function describeProblemOfProcessor(config: Config): string | undefined {
+  try {
+    return describeProcessorProblem(config);
+  } catch {
+    return undefined; // the addon cannot be opened: loading the model says so
+  }
+}
+
+/** Null when a port cannot be had, and then the process is to end. */
+async function listen(servers: Servers): Promise<Awaited<ReturnType<Servers['listen']>> | null> {
+  try {
+    return await servers.listen();
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    fail(error.message, EXIT_FAILURE);
+    return null;
+  }
+}
