@@ -124,15 +124,21 @@ fn damaged_models_say_what_is_wrong() {
     let rules = |trie: &[u8], size: u32| charsmap(&[&size.to_le_bytes(), trie].concat());
     for (model, expected) in [
         (vec![], "it has no pieces"),
-        (b"{\"model\": 1}".to_vec(), "byte 0: field 15: wire type 3"),
-        (vec![0xff; 20], "byte 0: a number of more than 10 bytes"),
-        (vec![2], "byte 0: field number 0"),
-        (long(1), "byte 0: 4294967295 bytes announced, 0 left"),
+        (
+            b"{\"model\": 1}".to_vec(),
+            "Protobuf message: buffer underflow",
+        ),
+        (vec![0xff; 20], "invalid varint"),
+        (vec![2], "invalid tag value: 0"),
+        (long(1), "buffer underflow"),
         (
             bytes(1, &long(1)),
-            "pieces[0]: byte 0: 4294967295 bytes announced",
+            "SentencePiece.piece: ModelProto.pieces: buffer underflow",
         ),
-        (bytes(1, &bytes(1, b"\xff")), "pieces[0]: invalid utf-8"),
+        (
+            bytes(1, &bytes(1, b"\xff")),
+            "SentencePiece.piece: ModelProto.pieces: invalid string value: data is not UTF-8",
+        ),
         (
             piece("a", f32::NAN, 1),
             "pieces[0]: score: NaN is not finite",
@@ -140,11 +146,11 @@ fn damaged_models_say_what_is_wrong() {
         (piece("a", 0.0, 9), "pieces[0]: type: 9 is not known"),
         (
             vec![1 << 3, 1],
-            "pieces[0]: expected bytes, found Varint(1)",
+            "ModelProto.pieces: invalid wire type: Varint (expected LengthDelimited)",
         ),
         (
             bytes(2, &bytes(3, b"x")),
-            "trainer_spec: expected an integer",
+            "TrainerSpec.model_type: ModelProto.trainer_spec: invalid wire type",
         ),
         (charsmap(b"abc"), "precompiled_charsmap: too short"),
         (
