@@ -3,6 +3,7 @@ import { waitTooLong } from '../http/front-door';
 import type { EngineError } from '../native/engine';
 import { type ApiKeys, keyOfValues } from '../serving/credentials/keys';
 import { ServiceError } from '../serving/errors';
+import type { Readiness } from '../serving/readiness';
 import { report, type Watchers } from '../serving/report';
 import type { Turns } from '../serving/turns';
 import { bytesOf } from './reading';
@@ -10,6 +11,7 @@ import type { Receiving } from './receiving';
 import { TrackedCall } from './tracked-call';
 
 export interface CallsOptions {
+  readonly readiness: Readiness;
   /** Null: everybody may ask. */
   readonly keys: ApiKeys | null;
   readonly watchers: Watchers;
@@ -62,8 +64,8 @@ export class Calls {
   }
 
   readonly intercept: ServerInterceptor = (method, inner) => {
-    const { receiving, limits } = this.#options;
-    const call = new TrackedCall(method, inner, limits.requestTimeoutMs);
+    const { receiving, readiness, limits } = this.#options;
+    const call = new TrackedCall(method, inner, readiness, limits.requestTimeoutMs);
     return new ServerInterceptingCall(inner, {
       start: (next) =>
         next({

@@ -1,10 +1,4 @@
-/**
- * Which fields of a message are counted into: of those that are messages the same again, of packed
- * numbers `packed`. By field number, as the protocol file has it.
- */
-export interface Counted {
-  readonly [field: number]: Counted | 'packed';
-}
+import type { Counted } from '../protocols/grpc-service';
 
 const [VARINT, FIXED64, LENGTH_DELIMITED, FIXED32] = [0, 1, 2, 5];
 /** Of a varint; a longer one is no protobuf. */

@@ -1,7 +1,7 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
+import type { GrpcService } from '../protocols/grpc-service';
 import { ServiceError } from '../serving/errors';
 import { countFields } from './field-count';
-import type { GrpcService } from './service';
 
 const sizes = new WeakMap<object, number>();
 

@@ -7,6 +7,7 @@ import { ReflectionService } from '@grpc/reflection';
 import { protoPath } from 'grpc-health-check';
 import type { Logger } from 'pino';
 import { below } from '../http/server';
+import type { GrpcService } from '../protocols/grpc-service';
 import type { Connections } from '../serving/connections';
 import { type Certificate, TLS_VERSION } from '../serving/credentials/certificate';
 import type { ApiKeys } from '../serving/credentials/keys';
@@ -16,7 +17,6 @@ import type { Turns } from '../serving/turns';
 import { Calls } from './calls';
 import { HEALTH_SERVICE, Health } from './health';
 import { Receiving } from './receiving';
-import { type GrpcService, LOADING } from './service';
 import { addService } from './unary';
 
 /** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
@@ -31,6 +31,15 @@ const PING_MS = 60_000;
 const PONG_MS = 20_000;
 /** How long clients may take to go when they have been told to, in ms. */
 const GOODBYE_MS = 500;
+
+/** Fields are called as in the protocol files, and lists, maps and numbers are always there. */
+const LOADING = {
+  keepCase: true,
+  longs: Number,
+  enums: String,
+  defaults: true,
+  oneofs: true,
+} as const;
 
 export interface GrpcServerOptions {
   readonly services: readonly GrpcService[];

@@ -5,12 +5,11 @@ import {
   type ServerMethodDefinition,
   status,
 } from '@grpc/grpc-js';
-import { requestIdOf } from '../http/middleware/track-request';
-import { Cancellation } from '../native/cancellation';
-import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import type { ServiceError } from '../serving/errors';
+import { Exchange, requestIdOf } from '../serving/exchange';
+import type { Readiness } from '../serving/readiness';
 import { type Reported, refusalOf } from '../serving/report';
-import { roundMs, timingsOf } from '../serving/timings';
+import { roundMs } from '../serving/timings';
 import { httpStatusOf, type StatusAnswer, statusOf } from './status';
 
 /** How long the stream of a call that ended before its request was whole stays open, in ms. */
@@ -22,24 +21,16 @@ interface InnermostCall extends ServerInterceptingCallInterface {
   handleDataFrame: (data: Buffer) => void;
 }
 
-/** What is known of one call, as `RequestContext` has it of an HTTP request. */
-export class TrackedCall {
-  readonly startedAt = performance.now();
-  requestId = '';
-  submittedAt = 0;
-  inferences: readonly Inference[] = [];
-  /** Where it was refused unread; null: it was not. */
-  route: string | null = null;
-  error: Error | null = null;
+/** A call of gRPC. */
+export class TrackedCall extends Exchange {
+  /** The message. */
+  body: unknown;
   /** All of its request has come; of one that takes many messages this is not said. */
   isWhole = false;
-  isOver = false;
   /** Looks after each other in which nothing of its request came; counted while the service drains. */
   stillLooks = 0;
   /** Called with the bytes of its stream before grpc-js reads them; what it says false to is not read. */
   take: (data: Buffer) => boolean = () => true;
-  /** From `startedAt`, in ms: the nearest of the client's and the service's. */
-  timeoutMs: number;
   readonly path: string;
   /** It takes any number of messages, not one. */
   readonly takesMany: boolean;
@@ -47,7 +38,6 @@ export class TrackedCall {
   readonly isStream: boolean;
   /** `address:port` of the client. */
   readonly peer: string;
-  readonly cancellation = new Cancellation();
   readonly #call: InnermostCall;
   #metadata: Metadata | null = null;
   /** As it was sent; null: none was. */
@@ -57,14 +47,15 @@ export class TrackedCall {
   constructor(
     { path, requestStream, responseStream }: ServerMethodDefinition<unknown, unknown>,
     call: ServerInterceptingCallInterface,
+    readiness: Readiness,
     longestMs: number,
   ) {
+    super(readiness, Math.min(longestMs, Number(call.getDeadline()) - Date.now()));
     this.path = path;
     this.takesMany = requestStream;
     this.isStream = requestStream || responseStream;
     this.peer = call.getPeer();
     this.#call = call as InnermostCall;
-    this.timeoutMs = Math.min(longestMs, Number(call.getDeadline()) - Date.now());
     this.#overhear();
     this.#overhearData();
   }
@@ -75,17 +66,8 @@ export class TrackedCall {
     this.requestId = requestIdOf(metadata.get('x-request-id')[0]);
   }
 
-  get remainingMs(): number {
-    return this.timeoutMs - (performance.now() - this.startedAt);
-  }
-
-  inferOptions(timeoutMs: number | null): InferOptions {
-    this.submittedAt = performance.now();
-    this.timeoutMs = Math.min(this.timeoutMs, timeoutMs ?? Number.POSITIVE_INFINITY);
-    if (this.remainingMs <= 0) {
-      throw new EngineError('DEADLINE_EXCEEDED', 'The deadline passed before the model ran.');
-    }
-    return { signal: this.cancellation, timeoutMs: this.remainingMs };
+  header(name: string): string | undefined {
+    return this.#metadata?.get(name)[0]?.toString();
   }
 
   /** The status of an error, which it is remembered for. */
@@ -107,10 +89,9 @@ export class TrackedCall {
 
   end(): Reported {
     this.isOver = true;
-    this.cancellation.abort(); // what it has begun and nobody waits for any more
+    this.cancel(); // what it has begun and nobody waits for any more
     if (!this.isWhole) this.#closeStream();
     const code = this.#code ?? status.CANCELLED;
-    const header = (name: string): string | undefined => this.#metadata?.get(name)[0]?.toString();
     return {
       ended: {
         route: this.path,
@@ -118,11 +99,11 @@ export class TrackedCall {
         durationMs: performance.now() - this.startedAt,
         refusal: refusalOf(this.error),
       },
-      context: this,
+      exchange: this,
       method: 'POST',
       httpVersion: '2.0',
-      traceparent: header('traceparent'),
-      tracestate: header('tracestate'),
+      traceparent: this.header('traceparent'),
+      tracestate: this.header('tracestate'),
       answered: this.#code !== null,
     };
   }
@@ -164,7 +145,7 @@ export class TrackedCall {
   #withTrailers(given: Metadata | null | undefined): Metadata {
     const metadata = given ?? new Metadata();
     metadata.set('x-request-id', this.requestId);
-    const timings = timingsOf(this.inferences);
+    const { timings } = this;
     if (timings) {
       metadata.set('x-queue-time', String(roundMs(timings.queueMs)));
       metadata.set('x-tokenization-time', String(roundMs(timings.tokenizationMs)));

@@ -1,16 +1,14 @@
 import type { Server, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { toServiceError } from '../http/middleware/answer-errors';
-import type { Readiness } from '../serving/readiness';
+import type { GrpcService, Method } from '../protocols/grpc-service';
 import { roundMs } from '../serving/timings';
 import type { Turns } from '../serving/turns';
 import type { Calls } from './calls';
 import { readCarefully, Unreadable } from './reading';
-import type { GrpcService, Method } from './service';
 import type { TrackedCall } from './tracked-call';
 
 interface Surroundings {
-  readonly readiness: Readiness;
   readonly turns: Turns;
   readonly limits: { readonly bodyLimit: number };
 }
@@ -44,20 +42,16 @@ interface Asked {
 async function answer(
   call: TrackedCall,
   { handle, message }: Asked,
-  { readiness, limits }: Surroundings,
+  { limits }: Surroundings,
   callback: sendUnaryData<object>,
 ): Promise<void> {
   if (call.isOver) return; // the client has gone
   try {
     if (message instanceof Unreadable) throw message.error;
-    const given = await handle(message as never, {
-      readiness,
-      inferOptions: (timeoutMs) => call.inferOptions(timeoutMs),
-      note: (inferences) => {
-        call.inferences = inferences;
-      },
-    });
-    callback(null, given);
+    call.body = message;
+    const { body, inferences } = await handle(message as never, call);
+    if (inferences) call.note(inferences);
+    callback(null, body);
   } catch (raised) {
     const error = toServiceError(raised, { ...limits, timeoutMs: roundMs(call.timeoutMs) });
     callback(call.fail(error, raised));

@@ -1,6 +1,7 @@
 import express, { type Express, type Response } from 'express';
 import type { Logger } from 'pino';
 import type { Endpoint } from '../protocols/endpoint';
+import type { ServiceInfo } from '../protocols/own/schemas/answers';
 import { errorShapes, type Protocol } from '../protocols/protocol';
 import type { Connections } from '../serving/connections';
 import type { ApiKeys } from '../serving/credentials/keys';
@@ -19,13 +20,10 @@ import { answerError, answerErrors, type ErrorLimits, notFound } from './middlew
 import { type BodyBounds, boundBodies } from './middleware/bound-bodies';
 import { readBytes, readJson } from './middleware/read-body';
 import { checkHeaders, trackRequest } from './middleware/track-request';
-import { health } from './routes/health';
-import { info, type ServiceInfo } from './routes/info';
-import { metrics } from './routes/metrics';
 import { RouteTable } from './routes/mount';
-import { openapi } from './routes/openapi';
-import { ready } from './routes/ready';
+import { health, info, metrics, openapi, ready } from './routes/service';
 import { type StaticFile, serveStaticFile } from './routes/static-files';
+import { answerWith } from './send';
 import { UnsentAnswers } from './unsent-answers';
 
 /** What probes and scrapers ask every few seconds, beside the probes of protocols. */
@@ -90,14 +88,14 @@ export function createApp(options: AppOptions): App {
   app.use(checkHeaders);
   const endpoints = [...options.endpoints, ...protocols.flatMap((protocol) => protocol.endpoints)];
   const routes = new RouteTable();
-  routes.get('/health', health(serviceInfo.model.loaded));
-  routes.get('/ready', ready);
-  routes.get('/info', info(serviceInfo, protocols));
-  routes.get('/openapi.json', openapi(options.describeApi));
-  routes.get('/metrics', metrics(options.metrics));
+  routes.get('/health', answerWith(health(serviceInfo.model.loaded)));
+  routes.get('/ready', answerWith(ready));
+  routes.get('/info', answerWith(info(serviceInfo, protocols)));
+  routes.get('/openapi.json', answerWith(openapi(options.describeApi)));
+  routes.get('/metrics', answerWith(metrics(options.metrics)));
   for (const endpoint of endpoints) routes.post(endpoint);
   for (const { gets } of protocols) {
-    for (const [path, handle] of Object.entries(gets)) routes.get(path, handle);
+    for (const [path, handle] of Object.entries(gets)) routes.get(path, answerWith(handle));
   }
   for (const file of options.staticFiles) routes.get(file.path, serveStaticFile(file));
   const turns = new Turns();

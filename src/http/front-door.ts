@@ -6,8 +6,8 @@ import type { ErrorShape } from '../protocols/error-shape';
 import { ServiceError } from '../serving/errors';
 import type { Turns } from '../serving/turns';
 import type { Gate } from './access/gate';
+import { exchangeOf, type HttpExchange } from './exchange';
 import { answerError, type ErrorLimits } from './middleware/answer-errors';
-import { contextOf, type RequestContext } from './request-context';
 import { originForm, pathOf } from './request-target';
 
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
@@ -50,21 +50,21 @@ export function openFrontDoor(options: FrontDoorOptions): Listener {
   const endpoints = new Map(options.endpoints.map((endpoint) => [endpoint.path, endpoint]));
 
   /** Why it is refused; null: it is not. */
-  function check(request: Request, context: RequestContext, endpoint: Endpoint): Error | null {
+  function check(request: Request, exchange: HttpExchange, endpoint: Endpoint): Error | null {
     const timeoutMs = timeoutOf(request.headers[TIMEOUT_HEADER], limits.requestTimeoutMs);
     if (timeoutMs === null) return new ServiceError('REQUEST_INVALID', TIMEOUT_INVALID);
-    context.timeoutMs = timeoutMs;
-    if (context.refused) return new ServiceError('DRAINING', 'The service is shutting down.');
-    return endpoint.refusal(timeoutMs - (performance.now() - context.startedAt));
+    exchange.timeoutMs = timeoutMs;
+    if (exchange.isRefused) return new ServiceError('DRAINING', 'The service is shutting down.');
+    return endpoint.refusal(timeoutMs - (performance.now() - exchange.startedAt));
   }
 
   function letIn(request: Request, response: Response): void {
-    const context = contextOf(response);
-    if (context.isOver) return; // the client has gone
+    const exchange = exchangeOf(response);
+    if (exchange.isOver) return; // the client has gone
     const endpoint = endpoints.get(pathOf(request));
-    const error = endpoint && check(request, context, endpoint);
+    const error = endpoint && check(request, exchange, endpoint);
     if (error) {
-      context.route = endpoint.path;
+      exchange.route = endpoint.path;
       answerError(error, response, limits); // Node throws away the body
     } else {
       app(request, response);
@@ -72,9 +72,9 @@ export function openFrontDoor(options: FrontDoorOptions): Listener {
   }
 
   function refuse(request: Request, response: Response): void {
-    const context = contextOf(response);
-    if (context.isOver) return;
-    context.route = endpoints.get(pathOf(request))?.path ?? null;
+    const exchange = exchangeOf(response);
+    if (exchange.isOver) return;
+    exchange.route = endpoints.get(pathOf(request))?.path ?? null;
     answerError(waitTooLong(turns.waitMs, limits.maxQueueWaitMs), response, limits);
   }
 
@@ -86,7 +86,7 @@ export function openFrontDoor(options: FrontDoorOptions): Listener {
     // next ones, in the middle of a body as it may be, for a request. So nothing may follow.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     track(request, response);
-    contextOf(response).errors = errorShapeOf(pathOf(request));
+    exchangeOf(response).errors = errorShapeOf(pathOf(request));
     if (gate?.(request, response) === false) return;
     // Only a POST has a body that is waited for. To others Node would, where answers before theirs are
     // due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
@@ -94,7 +94,7 @@ export function openFrontDoor(options: FrontDoorOptions): Listener {
     const begin = (): void => letIn(request, response);
     if (request.method !== 'POST') app(request, response);
     else if (turns.waitMs > limits.maxQueueWaitMs) turns.refuse(() => refuse(request, response));
-    else if (contextOf(response).pipelined > 1) turns.beginPipelined(begin);
+    else if (exchangeOf(response).pipelined > 1) turns.beginPipelined(begin);
     else turns.begin(begin);
   };
 }

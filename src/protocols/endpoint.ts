@@ -1,19 +1,51 @@
-import type { Request, Response } from 'express';
 import type { z } from 'zod';
-import { clientSignal } from '../http/middleware/track-request';
-import { contextOf } from '../http/request-context';
-import { EngineError, type InferOptions } from '../native/engine';
+import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
+import type { Readiness } from '../serving/readiness';
 import { describeFirstIssue } from './validation/describe-issue';
+
+/** A request as a protocol sees it, whatever transport brings it. */
+export interface Call {
+  /** JSON that has been parsed, a Buffer, or over gRPC a message: what the handler asks for. */
+  readonly body: unknown;
+  /** `performance.now()` at its arrival. */
+  readonly startedAt: number;
+  readonly readiness: Readiness;
+  /** Of HTTP's headers or gRPC's metadata, by its name in lower case. */
+  header(name: string): string | undefined;
+  /**
+   * To be taken right before submitting: the engine drops a request whose client has gone or whose
+   * deadline has passed, which is the nearest of the client's, this one and the service's.
+   *
+   * @param timeoutMs from the arrival of the call; null: the body names none
+   * @throws EngineError DEADLINE_EXCEEDED
+   */
+  inferOptions(timeoutMs?: number | null): InferOptions;
+}
+
+/** What a transport sends, with status 200 or OK. */
+export interface Answer {
+  /** An object: as JSON, or as the message of gRPC. Bytes: as they are, with their Content-Type among `headers`. */
+  readonly body: object | Buffer;
+  /** What the engine said of each element, for the timings; left out where nothing was run. */
+  readonly inferences?: readonly Inference[];
+  /** Further ones, of HTTP. */
+  readonly headers?: Readonly<Record<string, string | number>>;
+  /** Whether HTTP may compress bytes for clients that ask for it. */
+  readonly isCompressible?: boolean;
+}
+
+/** @throws ServiceError, ElementError, EngineError: the transport tells the client as its protocol does */
+export type Handler = (call: Call) => Answer | Promise<Answer>;
 
 /** An analysis endpoint: answers POST on its path. */
 export interface Endpoint {
   readonly path: string;
-  /** As what `request.body` comes: JSON that has been parsed (the default), or a Buffer of any type. */
+  /** As what `Call.body` comes: JSON that has been parsed (the default), or a Buffer of any type. */
   readonly body?: 'json' | 'bytes';
   /** Why its engine would refuse what came now, with so much time left; null: it would not. */
   readonly refusal: (timeoutMs: number) => EngineError | null;
-  readonly handle: (request: Request, response: Response) => Promise<void>;
+  readonly handle: Handler;
 }
 
 /** What all analysis endpoints of a service keep to. */
@@ -25,9 +57,9 @@ export interface EndpointLimits {
 /** The body as the schema types it. */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
-  request: Request,
+  { body }: Pick<Call, 'body'>,
 ): z.output<Schema> {
-  const result = schema.safeParse(request.body);
+  const result = schema.safeParse(body);
   if (!result.success) throw new ServiceError('BODY_INVALID', describeFirstIssue(result.error));
   return result.data;
 }
@@ -35,17 +67,6 @@ export function parseBody<Schema extends z.ZodType>(
 export function requireModel<Model>(model: Model | null): Model {
   if (model === null) throw new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
   return model;
-}
-
-/** To be taken right before submitting. The engine drops a request whose client has gone or whose deadline has passed. */
-export function inferOptions(response: Response): InferOptions {
-  const context = contextOf(response);
-  context.submittedAt = performance.now();
-  const timeoutMs = context.timeoutMs - (context.submittedAt - context.startedAt);
-  if (timeoutMs <= 0) {
-    throw new EngineError('DEADLINE_EXCEEDED', 'The deadline passed before the model ran.');
-  }
-  return { signal: clientSignal(response), timeoutMs };
 }
 
 /** @param field the list's name in the body, for the message */

@@ -1,7 +1,6 @@
-import type { RequestHandler } from 'express';
-import type { GrpcService } from '../grpc/service';
-import type { Endpoint } from './endpoint';
+import type { Endpoint, Handler } from './endpoint';
 import { DETAIL, type ErrorShape } from './error-shape';
+import type { GrpcService } from './grpc-service';
 
 /**
  * What another system's clients speak, over the same models and the same queue: a folder of its own
@@ -11,7 +10,7 @@ export interface Protocol {
   /** POST routes that run the model. */
   readonly endpoints: readonly Endpoint[];
   /** GET routes, by path. */
-  readonly gets: Readonly<Record<string, RequestHandler>>;
+  readonly gets: Readonly<Record<string, Handler>>;
   /** What is below it is this protocol's, whether there is such a path or not: `/v2/`. */
   readonly prefix: string | null;
   /** Of all that is told on its paths. */

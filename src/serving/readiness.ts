@@ -1,4 +1,3 @@
-import type { ServiceInfo } from '../http/routes/info';
 import { ServiceError } from './errors';
 import type { InFlight } from './in-flight';
 
@@ -10,7 +9,7 @@ export type Readiness = () => ServiceError | null;
  * what is wrong with it since, or null.
  */
 export function readinessOf(
-  { loaded, reason }: ServiceInfo['model'],
+  { loaded, reason }: { readonly loaded: boolean; readonly reason: string | null },
   inFlight: Pick<InFlight, 'isLeaving'>,
   describeProblem: () => string | null,
 ): Readiness {

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { RequestContext } from '../http/request-context';
 import { EngineError } from '../native/engine';
 import { type ErrorCode, ServiceError } from './errors';
+import type { Exchange } from './exchange';
 import type { EndedRequest, Refusal, RequestMetrics } from './metrics/request-metrics';
 import type { RefusalLog, UnreadRefusal } from './refusal-log';
-import { roundMs, type Timings, timingsOf } from './timings';
+import { roundMs } from './timings';
 import { phasesOf } from './tracing/phases';
 import { parseTraceparent, type TraceContext } from './tracing/trace-context';
 import type { Tracer } from './tracing/tracer';
@@ -23,10 +23,7 @@ export interface Watchers {
 /** A request that has ended, by whatever protocol it came. */
 export interface Reported {
   readonly ended: EndedRequest;
-  readonly context: Pick<
-    RequestContext,
-    'requestId' | 'startedAt' | 'submittedAt' | 'inferences' | 'route' | 'error'
-  >;
+  readonly exchange: Exchange;
   readonly method: string;
   readonly httpVersion: string;
   readonly traceparent: string | undefined;
@@ -41,9 +38,9 @@ export interface Reported {
  */
 export function report(watchers: Watchers, reported: Reported): void {
   const { logger, metrics, tracer, refusals, machineRoutes } = watchers;
-  const { ended, context, method, httpVersion, answered } = reported;
+  const { ended, exchange, method, httpVersion, answered } = reported;
   metrics.ended(ended);
-  const unread = unreadRefusalOf(ended, context);
+  const unread = unreadRefusalOf(ended, exchange);
   const isUnread = unread !== null;
   if (unread) refusals.count(unread);
   const isAskedByMachine = machineRoutes.has(ended.route ?? '');
@@ -51,9 +48,8 @@ export function report(watchers: Watchers, reported: Reported): void {
   const isTraced = tracer !== null && !isUnread && !isAskedByMachine;
   if (!isTraced && !logger.isLevelEnabled(level)) return;
 
-  const { inferences, startedAt, submittedAt } = context;
+  const { inferences, timings, startedAt, submittedAt } = exchange;
   const parent = parseTraceparent(reported.traceparent);
-  const timings = timingsOf(inferences);
   const span = isTraced
     ? tracer.record({
         ended, // not spread: V8 would take 30 µs for this object
@@ -68,13 +64,13 @@ export function report(watchers: Watchers, reported: Reported): void {
         inputs: inferences.length,
       })
     : parent;
-  logger[level](describe(ended, { context, method, timings, span }), 'request');
+  logger[level](describe(exchange, { ended, method, span }), 'request');
 }
 
 /** Why the front door has refused it; null: it has not. */
 function unreadRefusalOf(
   { refusal }: EndedRequest,
-  { error, route }: Reported['context'],
+  { error, route }: Exchange,
 ): UnreadRefusal | null {
   if (error instanceof ServiceError && error.code === 'KEY_NEEDED') return 'no_key';
   return route === null ? null : refusal;
@@ -96,17 +92,17 @@ export function refusalOf(error: Error | null): Refusal | null {
 }
 
 interface Details {
-  readonly context: Reported['context'];
+  readonly ended: EndedRequest;
   readonly method: string;
-  readonly timings: Timings | null;
   /** The span of this request, or of its caller if none is exported. */
   readonly span: Pick<TraceContext, 'traceId' | 'spanId'> | null;
 }
 
-function describe({ route, status, durationMs }: EndedRequest, details: Details): object {
-  const { context, method, timings, span } = details;
+function describe(exchange: Exchange, { ended, method, span }: Details): object {
+  const { requestId, timings, error } = exchange;
+  const { route, status, durationMs } = ended;
   return {
-    requestId: context.requestId,
+    requestId,
     ...(span && { traceId: span.traceId, spanId: span.spanId }),
     method,
     route,
@@ -120,7 +116,7 @@ function describe({ route, status, durationMs }: EndedRequest, details: Details)
       tokens: timings.tokens,
       truncated: timings.truncated,
     }),
-    ...(status >= 500 && context.error && { error: context.error.message }),
+    ...(status >= 500 && error && { error: error.message }),
   };
 }
 

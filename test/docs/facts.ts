@@ -45,7 +45,7 @@ function wheelsMegabytes(platform: string): number {
 
 const MIB = 1024 ** 2;
 const TORCHSCRIPT = 'native/backend/torchscript';
-const COMPRESSED = 'src/protocols/open-inference/rest/answer.ts#LEAST_TO_COMPRESS';
+const COMPRESSED = 'src/http/send.ts#LEAST_TO_COMPRESS';
 const CHUNK_ROWS = constant('src/commands/classify/chunks.ts#ROWS_OF_CHUNK');
 
 /**

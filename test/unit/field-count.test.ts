@@ -1,4 +1,5 @@
-import { type Counted, countFields } from '../../src/grpc/field-count';
+import { countFields } from '../../src/grpc/field-count';
+import type { Counted } from '../../src/protocols/grpc-service';
 
 const COUNTED: Counted = { 5: { 3: 'packed', 5: { 1: 'packed' } }, 6: {} };
 const MOST = 100;

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import type { GrpcServer } from '../../grpc/server';
 import { type App, createApp } from '../../http/app';
-import type { ServiceInfo } from '../../http/routes/info';
 import type { StaticFile } from '../../http/routes/static-files';
 import { HttpServer } from '../../http/server';
 import { libtorchVersion } from '../../native/engine';
 import type { describeApi } from '../../protocols/openapi/document';
+import type { ServiceInfo } from '../../protocols/own/schemas/answers';
 import { ConnectionLimit } from '../../serving/connection-limit';
 import { Connections } from '../../serving/connections';
 import type { Certificate } from '../../serving/credentials/certificate';

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import type { ServiceInfo } from '../../http/routes/info';
 import type { EngineMonitor, ModelDescription } from '../../native/engine';
 import type { Endpoint } from '../../protocols/endpoint';
 import { huggingFace } from '../../protocols/hugging-face/protocol';
@@ -9,6 +8,7 @@ import { SignalModel } from '../../protocols/open-inference/signal-model';
 import { TextModel } from '../../protocols/open-inference/text-model';
 import { analyze, analyzeBatch } from '../../protocols/own/analyze';
 import { predict, predictBatch } from '../../protocols/own/predict';
+import type { ServiceInfo } from '../../protocols/own/schemas/answers';
 import type { Protocol } from '../../protocols/protocol';
 import { textEmbeddingsInference } from '../../protocols/text-embeddings-inference/protocol';
 import type { Log } from '../../serving/log';

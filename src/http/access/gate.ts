@@ -2,8 +2,8 @@ import type { Request, Response } from 'express';
 import { type ApiKeys, keyOf } from '../../serving/credentials/keys';
 import { ServiceError } from '../../serving/errors';
 import type { Turns } from '../../serving/turns';
+import { exchangeOf } from '../exchange';
 import { answerError, type ErrorLimits } from '../middleware/answer-errors';
-import { contextOf } from '../request-context';
 import { pathOf } from '../request-target';
 import { Cors } from './cors';
 
@@ -36,10 +36,10 @@ export function openGate(options: GateOptions): Gate | null {
   if (!keys && !cors) return null;
 
   function refuse(request: Request, response: Response, detail: string): void {
-    const context = contextOf(response);
-    if (context.isOver) return; // the client has gone
+    const exchange = exchangeOf(response);
+    if (exchange.isOver) return; // the client has gone
     const path = pathOf(request);
-    context.route = paths.has(path) ? path : null;
+    exchange.route = paths.has(path) ? path : null;
     response.setHeader('WWW-Authenticate', 'Bearer');
     // Without "100 Continue" nobody knows whether its body still comes.
     if (request.headers.expect !== undefined) response.setHeader('Connection', 'close');

@@ -2,8 +2,8 @@ import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Respon
 import { EngineError } from '../../native/engine';
 import { ElementError, IS_TEMPORARY, ServiceError } from '../../serving/errors';
 import { withoutPaths } from '../../without-paths';
-import { contextOf } from '../request-context';
-import { endWith, sendJson } from '../send-json';
+import { exchangeOf } from '../exchange';
+import { endWith, sendJson } from '../send';
 
 export interface ErrorLimits {
   /** Bytes. */
@@ -19,15 +19,15 @@ export function answerErrors(limits: ErrorLimits): ErrorRequestHandler {
 
 /** In the form of the protocol whose path it is, see `ErrorShape`. */
 export function answerError(raised: unknown, response: Response, limits: ErrorLimits): void {
-  const context = contextOf(response);
-  const error = toServiceError(raised, { ...limits, timeoutMs: context.timeoutMs });
-  context.error = raised instanceof Error ? raised : error;
+  const exchange = exchangeOf(response);
+  const error = toServiceError(raised, { ...limits, timeoutMs: exchange.timeoutMs });
+  exchange.error = raised instanceof Error ? raised : error;
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
   if (IS_TEMPORARY.has(error.code)) response.setHeader('Retry-After', retryAfterSeconds(raised));
-  sendJson(response, context.errors.status(error.code), context.errors.body(error));
+  sendJson(response, exchange.errors.status(error.code), exchange.errors.body(error));
 }
 
 export const notFound: RequestHandler = () => {

@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ByteBudget, PIECE_BYTES } from '../../serving/byte-budget';
 import type { Connections } from '../../serving/connections';
 import { ServiceError } from '../../serving/errors';
-import { contextOf } from '../request-context';
+import { exchangeOf } from '../exchange';
 
 /** How long a body may take before it is cut off where there is no room for others, in ms. */
 const PATIENCE_MS = 1000;
@@ -40,7 +40,7 @@ export function boundBodies(
 
   const hold = (request: Request, response: Response, next: NextFunction): void => {
     const { socket } = request;
-    if (contextOf(response).pipelined > MAX_PIPELINED) {
+    if (exchangeOf(response).pipelined > MAX_PIPELINED) {
       throw new ServiceError(
         'PIPELINE_FULL',
         `Over ${MAX_PIPELINED} requests of this connection are not answered yet.`,

@@ -1,64 +1,38 @@
-import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import { Cancellation, type CancelSignal } from '../../native/cancellation';
-import { DETAIL } from '../../protocols/error-shape';
 import { ServiceError, STATUS } from '../../serving/errors';
 import type { InFlight } from '../../serving/in-flight';
 import type { EndedRequest } from '../../serving/metrics/request-metrics';
 import { type Reported, refusalOf, report, type Watchers } from '../../serving/report';
-import { contextOf, type RequestContext } from '../request-context';
+import { exchangeOf, HttpExchange, type Shared } from '../exchange';
 
 const MOST_HEADERS = 100;
 
-const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-
 /**
  * Called with each request as it comes: names it, counts it as in flight, and reports it when it is
- * over. `shared`: what the context of each has of the service.
+ * over. `shared`: what each has of the app.
  */
 export function trackRequest(
   inFlight: InFlight,
   watchers: Watchers,
-  shared: Pick<RequestContext, 'readiness' | 'unsentAnswers'>,
+  shared: Shared,
 ): (request: Request, response: Response) => void {
   // One function for all requests; `this` is the response.
   function onClose(this: Response): void {
     if (!inFlight.end(this)) return;
-    const context = contextOf(this);
-    context.isOver = true;
-    if (!this.writableFinished) context.cancellation?.abort();
-    report(watchers, reportedOf(this, context, watchers));
+    const exchange = exchangeOf(this);
+    exchange.isOver = true;
+    if (!this.writableFinished) exchange.cancel();
+    report(watchers, reportedOf(this, exchange, watchers));
   }
 
   return (request: Request, response: Response) => {
-    const requestId = requestIdOf(request.headers['x-request-id']);
-    const context: RequestContext = {
-      requestId,
-      startedAt: performance.now(),
-      refused: inFlight.isDraining,
-      pipelined: 0,
-      timeoutMs: 0,
-      cancellation: null,
-      submittedAt: 0,
-      inferences: [],
-      route: null,
-      isOver: false,
-      error: null,
-      errors: DETAIL,
-      readiness: shared.readiness,
-      unsentAnswers: shared.unsentAnswers,
-    };
-    response.locals = context as unknown as Response['locals'];
-    response.setHeader('X-Request-Id', requestId);
+    const exchange = new HttpExchange(request, shared, inFlight.isDraining);
+    response.locals = exchange as unknown as Response['locals'];
+    response.setHeader('X-Request-Id', exchange.requestId);
     response.on('close', onClose);
     inFlight.begin(response);
-    context.pipelined = inFlight.countOn(request.socket);
+    exchange.pipelined = inFlight.countOn(request.socket);
   };
-}
-
-/** The one that was sent, where it is sane; else a new one. */
-export function requestIdOf(given: unknown): string {
-  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 /**
@@ -75,18 +49,11 @@ export function checkHeaders(request: Request, _response: Response, next: NextFu
   next();
 }
 
-/** A signal that is aborted when the client goes before its answer is out. */
-export function clientSignal(response: Response): CancelSignal {
-  const context = contextOf(response);
-  context.cancellation ??= new Cancellation();
-  return context.cancellation;
-}
-
-function reportedOf(response: Response, context: RequestContext, watchers: Watchers): Reported {
+function reportedOf(response: Response, exchange: HttpExchange, watchers: Watchers): Reported {
   const { headers, method, httpVersion } = response.req;
   return {
-    ended: endOf(response, context, watchers),
-    context,
+    ended: endOf(response, exchange, watchers),
+    exchange,
     method,
     httpVersion,
     traceparent: headers.traceparent?.toString(),
@@ -97,14 +64,14 @@ function reportedOf(response: Response, context: RequestContext, watchers: Watch
 
 function endOf(
   response: Response,
-  context: RequestContext,
+  exchange: HttpExchange,
   { machineRoutes }: Watchers,
 ): EndedRequest {
-  const route: string | null = response.req.route?.path ?? context.route;
+  const route: string | null = response.req.route?.path ?? exchange.route;
   return {
     route,
     status: response.writableFinished ? response.statusCode : STATUS.CANCELLED,
-    durationMs: performance.now() - context.startedAt,
-    refusal: machineRoutes.has(route ?? '') ? null : refusalOf(context.error),
+    durationMs: performance.now() - exchange.startedAt,
+    refusal: machineRoutes.has(route ?? '') ? null : refusalOf(exchange.error),
   };
 }

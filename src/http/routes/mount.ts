@@ -1,6 +1,7 @@
 import type { Express, RequestHandler } from 'express';
 import type { Endpoint } from '../../protocols/endpoint';
 import { methodNotAllowed } from '../middleware/answer-errors';
+import { answerWith } from '../send';
 
 /** What stands before an endpoint, according to how it wants its body. */
 export type BeforeEndpoint = Readonly<Record<'json' | 'bytes', readonly RequestHandler[]>>;
@@ -33,7 +34,7 @@ export class RouteTable {
       const post = this.#posts.get(path);
       const route = app.route(path);
       if (get) route.get(get);
-      if (post) route.post(...before[post.body ?? 'json'], post.handle);
+      if (post) route.post(...before[post.body ?? 'json'], answerWith(post.handle));
       route.all(methodNotAllowed([get && 'GET, HEAD', post && 'POST'].filter(Boolean).join(', ')));
     }
   }

@@ -1,11 +1,8 @@
-import type { Request, Response } from 'express';
-import { sendAnalysis } from '../../http/send-analysis';
 import { rank } from '../../tasks/text-classification/ranking';
 import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
 import {
   type Endpoint,
   type EndpointLimits,
-  inferOptions,
   namingElement,
   parseBody,
   requireListLength,
@@ -26,22 +23,21 @@ export function classification(
   return {
     path,
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
-    handle: async (request: Request, response: Response) => {
-      const { inputs, parameters } = parseBody(classificationBody, request);
+    handle: async (call) => {
+      const { inputs, parameters } = parseBody(classificationBody, call);
       const { texts, isList } = inputs;
       requireListLength(texts, 'inputs', listLength);
       const model = requireModel(classifier);
-      const running = model.classifyAll(texts, inferOptions(response));
+      const running = model.classifyAll(texts, call.inferOptions());
       const classifications = await (isList ? namingElement('inputs', running) : running);
       const ranking = {
         scoreFunction: parameters?.function_to_apply,
         topK: parameters?.top_k,
       };
-      sendAnalysis(
-        response,
-        classifications.map(({ inference }) => inference),
-        classifications.map((one) => rank(model.labels, one, ranking)),
-      );
+      return {
+        body: classifications.map((one) => rank(model.labels, one, ranking)),
+        inferences: classifications.map(({ inference }) => inference),
+      };
     },
   };
 }

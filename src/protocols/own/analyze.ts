@@ -1,5 +1,3 @@
-import type { Request, Response } from 'express';
-import { sendAnalysis } from '../../http/send-analysis';
 import type { TextInput } from '../../native/engine';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
@@ -9,7 +7,6 @@ import {
   checkElements,
   type Endpoint,
   type EndpointLimits,
-  inferOptions,
   namingElement,
   parseBody,
   requireListLength,
@@ -24,14 +21,14 @@ export function analyze(classifier: TextClassifier | null): Endpoint {
   return {
     path: '/analyze',
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
-    handle: async (request: Request, response: Response) => {
-      const asked = parseBody(analyzeBody, request);
+    handle: async (call) => {
+      const asked = parseBody(analyzeBody, call);
       const model = requireModel(classifier);
       requireText(asked);
-      const running = model.classify(textInput(asked), inferOptions(response));
+      const running = model.classify(textInput(asked), call.inferOptions());
       const { label, score, inference } = await running;
-      const answer: AnalyzeAnswer = { ...echo(asked), label, score: roundToFourDecimals(score) };
-      sendAnalysis(response, [inference], answer);
+      const body: AnalyzeAnswer = { ...echo(asked), label, score: roundToFourDecimals(score) };
+      return { body, inferences: [inference] };
     },
   };
 }
@@ -44,12 +41,12 @@ export function analyzeBatch(
   return {
     path: '/analyze/batch',
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
-    handle: async (request: Request, response: Response) => {
-      const { texts } = parseBody(analyzeBatchBody, request);
+    handle: async (call) => {
+      const { texts } = parseBody(analyzeBatchBody, call);
       requireListLength(texts, 'texts', listLength);
       const model = requireModel(classifier);
       checkElements(texts, 'texts', requireText);
-      const running = model.classifyAll(texts.map(textInput), inferOptions(response));
+      const running = model.classifyAll(texts.map(textInput), call.inferOptions());
       const classifications = await namingElement('texts', running);
       const inferences = classifications.map(({ inference }) => inference);
       const results: AnalyzeBatchAnswer['results'] = classifications.map(
@@ -61,7 +58,7 @@ export function analyzeBatch(
           truncated: inference.truncated,
         }),
       );
-      sendAnalysis(response, inferences, { results });
+      return { body: { results }, inferences };
     },
   };
 }

@@ -1,5 +1,3 @@
-import type { Request, Response } from 'express';
-import { sendAnalysis } from '../../http/send-analysis';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
 import type { EegClassifier } from '../../tasks/signal-classification/eeg-classifier';
@@ -7,7 +5,6 @@ import {
   checkElements,
   type Endpoint,
   type EndpointLimits,
-  inferOptions,
   namingElement,
   parseBody,
   requireListLength,
@@ -22,20 +19,20 @@ export function predict(classifier: EegClassifier | null): Endpoint {
   return {
     path: '/predict',
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
-    handle: async (request: Request, response: Response) => {
-      const { signal, patient_id } = parseBody(predictBody, request);
+    handle: async (call) => {
+      const { signal, patient_id } = parseBody(predictBody, call);
       const model = requireModel(classifier);
       requireLength(signal, model);
       const { diagnosis, confidence, inference } = await model.classify(
         signal,
-        inferOptions(response),
+        call.inferOptions(),
       );
-      const answer: PredictAnswer = {
+      const body: PredictAnswer = {
         patient_id,
         diagnosis,
         confidence: roundToFourDecimals(confidence),
       };
-      sendAnalysis(response, [inference], answer);
+      return { body, inferences: [inference] };
     },
   };
 }
@@ -48,12 +45,12 @@ export function predictBatch(
   return {
     path: '/predict/batch',
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
-    handle: async (request: Request, response: Response) => {
-      const { signals, patient_id } = parseBody(predictBatchBody, request);
+    handle: async (call) => {
+      const { signals, patient_id } = parseBody(predictBatchBody, call);
       requireListLength(signals, 'signals', listLength);
       const model = requireModel(classifier);
       checkElements(signals, 'signals', (signal) => requireLength(signal, model));
-      const running = model.classifyAll(signals, inferOptions(response));
+      const running = model.classifyAll(signals, call.inferOptions());
       const classifications = await namingElement('signals', running);
       const inferences = classifications.map(({ inference }) => inference);
       const results: PredictBatchAnswer['results'] = classifications.map(
@@ -64,7 +61,7 @@ export function predictBatch(
           probabilities: namedProbabilities(model.settings.classes, probabilities),
         }),
       );
-      sendAnalysis(response, inferences, { results });
+      return { body: { results }, inferences };
     },
   };
 }

@@ -1,6 +1,3 @@
-import type { Request, Response } from 'express';
-import { contextOf } from '../../http/request-context';
-import { sendAnalysis } from '../../http/send-analysis';
 import type { TextInput } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import { timingsOf } from '../../serving/timings';
@@ -9,7 +6,6 @@ import type { TextClassifier } from '../../tasks/text-classification/text-classi
 import {
   type Endpoint,
   type EndpointLimits,
-  inferOptions,
   namingElement,
   parseBody,
   requireModel,
@@ -21,8 +17,8 @@ export function predict(classifier: TextClassifier | null, limits: EndpointLimit
   return {
     path: '/predict',
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
-    handle: async (request: Request, response: Response) => {
-      const body = parseBody(predictBody, request);
+    handle: async (call) => {
+      const body = parseBody(predictBody, call);
       const { texts, isBatch } = body.inputs;
       requireBatchSize(texts, limits.listLength);
       texts.forEach(isBatch ? requireTextOfBatch : requireText);
@@ -30,18 +26,23 @@ export function predict(classifier: TextClassifier | null, limits: EndpointLimit
       const cut = cutting(body.truncate ?? true, body.truncation_direction);
       const running = model.classifyAll(
         texts.map((text) => ({ ...text, ...cut })),
-        inferOptions(response),
+        call.inferOptions(),
       );
       const all = await (isBatch ? namingElement('inputs', running) : running);
       const scoreFunction = body.raw_scores ? 'none' : null;
       const answers = all.map((one) => rank(model.labels, one, { scoreFunction }));
       const inferences = all.map(({ inference }) => inference);
-      const total = performance.now() - contextOf(response).startedAt;
-      response.setHeader('X-Compute-Type', 'cpu');
-      response.setHeader('X-Total-Time', Math.round(total));
+      const total = performance.now() - call.startedAt;
       const queued = timingsOf(inferences)?.queueMs ?? 0;
-      response.setHeader('X-Compute-Time', Math.max(0, Math.round(total - queued)));
-      sendAnalysis(response, inferences, isBatch ? answers : (answers[0] as object));
+      return {
+        body: isBatch ? answers : (answers[0] as object),
+        inferences,
+        headers: {
+          'X-Compute-Type': 'cpu',
+          'X-Total-Time': Math.round(total),
+          'X-Compute-Time': Math.max(0, Math.round(total - queued)),
+        },
+      };
     },
   };
 }

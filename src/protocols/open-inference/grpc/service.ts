@@ -1,7 +1,7 @@
 import path from 'node:path';
-import type { Counted } from '../../../grpc/field-count';
-import type { Call, GrpcService } from '../../../grpc/service';
 import { ServiceError } from '../../../serving/errors';
+import type { Call } from '../../endpoint';
+import type { Counted, GrpcService } from '../../grpc-service';
 import { infer } from '../infer';
 import { VERSION } from '../model';
 import type { ServedModel } from '../served-model';
@@ -43,31 +43,31 @@ export function grpcService(served: ServedModel, mostElements: number): GrpcServ
     fields: { counted: COUNTED, most: OTHER_FIELDS + 2 * mostElements },
     refusal: (timeoutMs) => served.modelIfLoaded?.refusal(timeoutMs) ?? null,
     methods: {
-      ServerLive: () => ({ live: true }),
-      ServerReady: (_: never, { readiness }: Call) => ({ ready: readiness() === null }),
-      ServerMetadata: () => served.describeServer(),
+      ServerLive: () => ({ body: { live: true } }),
+      ServerReady: (_: never, { readiness }: Call) => ({ body: { ready: readiness() === null } }),
+      ServerMetadata: () => ({ body: served.describeServer() }),
       ModelReady: (question: OfModel, { readiness }: Call) => {
         requireModel(served, question);
-        return { ready: readiness() === null };
+        return { body: { ready: readiness() === null } };
       },
       ModelMetadata: (question: OfModel) => {
         requireModel(served, question);
-        return served.describeMetadata();
+        return { body: served.describeMetadata() };
       },
       ModelConfig: (question: OfModel) => {
         requireModel(served, question);
-        return { config: served.describeConfiguration() };
+        return { body: { config: served.describeConfiguration() } };
       },
-      ModelStatistics: (question: OfModel) => {
+      ModelStatistics: async (question: OfModel) => {
         if (question.name !== '') requireModel(served, question); // else all
-        return served.describeStatistics();
+        return { body: await served.describeStatistics() };
       },
       ModelInfer: async (request: ModelInferRequest, call: Call) => {
         requireModel(served, { name: request.model_name, version: request.model_version });
         const asked = readInferRequest(request);
         const answered = await infer(served.model, asked, () => call.inferOptions(asked.timeoutMs));
-        call.note(answered.inferences);
-        return writeInferAnswer(request, served.name, answered);
+        const { inferences } = answered;
+        return { body: writeInferAnswer(request, served.name, answered), inferences };
       },
     },
   };

@@ -1,18 +1,8 @@
-import { promisify } from 'node:util';
-import zlib from 'node:zlib';
-import type { Request, Response } from 'express';
-import { contextOf } from '../../../http/request-context';
-import { noteInferences } from '../../../http/send-analysis';
-import { endWith } from '../../../http/send-json';
+import type { Answer } from '../../endpoint';
 import { type ModelAnswer, VERSION } from '../model';
 import { writeRaw } from '../raw';
 import type { HttpInferRequest } from '../request-body';
 import type { OutputTensor } from '../tensor';
-
-/** Smaller answers fit into a packet, and are left as they are. */
-const LEAST_TO_COMPRESS = 1400;
-
-const COMPRESSIONS = { gzip: promisify(zlib.gzip), deflate: promisify(zlib.deflate) } as const;
 
 interface Body {
   readonly bytes: Buffer;
@@ -21,22 +11,24 @@ interface Body {
 }
 
 /** The answer to an inference request. */
-export async function sendInference(
-  response: Response,
+export function describeInference(
   name: string,
   request: HttpInferRequest,
   { outputs, inferences }: ModelAnswer,
-): Promise<void> {
+): Answer {
   const { bytes, jsonBytes } = write(name, request, outputs);
-  const sent = await compress(response, bytes);
-  if (contextOf(response).isOver) return; // the client has gone meanwhile
-  noteInferences(response, inferences);
-  response.statusCode = 200;
-  const type = jsonBytes === null ? 'application/json; charset=utf-8' : 'application/octet-stream';
-  response.setHeader('Content-Type', type);
-  if (jsonBytes !== null) response.setHeader('Inference-Header-Content-Length', jsonBytes);
-  response.setHeader('Content-Length', sent.length);
-  endWith(response, sent);
+  const isJson = jsonBytes === null;
+  return {
+    body: bytes,
+    inferences,
+    headers: isJson
+      ? { 'Content-Type': 'application/json; charset=utf-8' }
+      : {
+          'Content-Type': 'application/octet-stream',
+          'Inference-Header-Content-Length': jsonBytes,
+        },
+    isCompressible: true,
+  };
 }
 
 function write(name: string, request: HttpInferRequest, outputs: readonly OutputTensor[]): Body {
@@ -64,19 +56,4 @@ function write(name: string, request: HttpInferRequest, outputs: readonly Output
 function isBinary({ name }: OutputTensor, { outputs, binaryOutputs }: HttpInferRequest): boolean {
   const requested = outputs?.find((output) => output.name === name);
   return requested?.binary ?? binaryOutputs;
-}
-
-/** As the client wants it, on threads of libuv's pool. */
-async function compress(response: Response, bytes: Buffer): Promise<Buffer> {
-  const encoding = bytes.length < LEAST_TO_COMPRESS ? null : encodingFor(response.req);
-  if (!encoding) return bytes;
-  response.setHeader('Content-Encoding', encoding);
-  response.vary('Accept-Encoding');
-  return COMPRESSIONS[encoding](bytes);
-}
-
-function encodingFor(request: Request): keyof typeof COMPRESSIONS | null {
-  if (request.headers['accept-encoding'] === undefined) return null;
-  const encoding = request.acceptsEncodings(['gzip', 'deflate', 'identity']);
-  return encoding === 'gzip' || encoding === 'deflate' ? encoding : null;
 }

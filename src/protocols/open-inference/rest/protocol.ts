@@ -1,15 +1,12 @@
-import type { Request, RequestHandler, Response } from 'express';
-import { contextOf } from '../../../http/request-context';
-import { sendJson } from '../../../http/send-json';
 import { type ServiceError, STATUS } from '../../../serving/errors';
-import { type Endpoint, type EndpointLimits, inferOptions } from '../../endpoint';
+import type { Call, Endpoint, EndpointLimits, Handler } from '../../endpoint';
 import type { ErrorShape } from '../../error-shape';
 import type { Protocol } from '../../protocol';
 import { grpcService } from '../grpc/service';
 import { infer } from '../infer';
 import { readInferRequest } from '../request-body';
 import type { ServedModel } from '../served-model';
-import { sendInference } from './answer';
+import { describeInference } from './answer';
 import { describePaths, describeSchemas, TAG } from './openapi';
 
 const LIVE = '/v2/health/live';
@@ -22,7 +19,7 @@ export function openInference(served: ServedModel, { listLength }: EndpointLimit
     gets: {
       '/v2': answer(() => served.describeServer()),
       [LIVE]: answer(() => ({ live: true })),
-      [READY]: answer((response) => requireReadiness(response, { ready: true })),
+      [READY]: answer((call) => requireReadiness(call, { ready: true })),
       '/v2/models/stats': answer(() => served.describeStatistics()),
       ...Object.assign({}, ...served.paths.map((path) => modelGets(path, served))),
     },
@@ -39,24 +36,21 @@ export function openInference(served: ServedModel, { listLength }: EndpointLimit
   };
 }
 
-function modelGets(path: string, served: ServedModel): Readonly<Record<string, RequestHandler>> {
+function modelGets(path: string, served: ServedModel): Readonly<Record<string, Handler>> {
   return {
     [path]: answer(() => served.describeMetadata()),
-    [`${path}/ready`]: answer((response) =>
-      requireReadiness(response, { name: served.name, ready: true }),
-    ),
+    [`${path}/ready`]: answer((call) => requireReadiness(call, { name: served.name, ready: true })),
     [`${path}/config`]: answer(() => served.describeConfiguration()),
     [`${path}/stats`]: answer(() => served.describeStatistics()),
   };
 }
 
-function answer(describe: (response: Response) => object | Promise<object>): RequestHandler {
-  return async (_request: Request, response: Response) =>
-    sendJson(response, 200, await describe(response));
+function answer(describe: (call: Call) => object | Promise<object>): Handler {
+  return async (call) => ({ body: await describe(call) });
 }
 
-function requireReadiness(response: Response, body: object): object {
-  const problem = contextOf(response).readiness();
+function requireReadiness({ readiness }: Call, body: object): object {
+  const problem = readiness();
   if (problem) throw problem;
   return body;
 }
@@ -66,14 +60,11 @@ function inferEndpoint(path: string, served: ServedModel): Endpoint {
     path,
     body: 'bytes',
     refusal: (timeoutMs) => served.modelIfLoaded?.refusal(timeoutMs) ?? null,
-    handle: async (request: Request, response: Response) => {
-      const header = request.headers['inference-header-content-length'];
-      const asked = readInferRequest(request.body as Buffer, header?.toString());
-      const { model } = served;
-      const context = contextOf(response);
-      context.timeoutMs = Math.min(context.timeoutMs, asked.timeoutMs ?? Number.POSITIVE_INFINITY);
-      const answered = await infer(model, asked, () => inferOptions(response));
-      await sendInference(response, served.name, asked, answered);
+    handle: async (call) => {
+      const jsonBytes = call.header('inference-header-content-length');
+      const asked = readInferRequest(call.body as Buffer, jsonBytes);
+      const answered = await infer(served.model, asked, () => call.inferOptions(asked.timeoutMs));
+      return describeInference(served.name, asked, answered);
     },
   };
 }

@@ -98,3 +98,5 @@ export type HealthAnswer = z.infer<typeof healthAnswer>;
 export type ReadyAnswer = z.infer<typeof readyAnswer>;
 export type SentimentInfo = z.infer<typeof sentimentInfo>;
 export type EegInfo = z.infer<typeof eegInfo>;
+/** The answer of GET /info. */
+export type ServiceInfo = SentimentInfo | EegInfo;
