@@ -11,22 +11,16 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const require = createRequire(path.join(ROOT, 'dist', 'main.js'));
-const { coresGranted } = require('./cores');
-const { readCommand } = require('./config');
-const { TextClassifier } = require('./sentiment/text-classifier');
-const { EegClassifier } = require('./eeg/eeg-classifier');
+const { readEnvironment } = require('./settings/environment');
+const { readConfig } = require('./settings/config');
+const { TextClassifier } = require('./tasks/text-classification/text-classifier');
+const { EegClassifier } = require('./tasks/signal-classification/eeg-classifier');
 
 const MOST_INPUTS = 1024;
 const ROWS_OF_CHUNK = 1024;
 
 const [service, file, order] = process.argv.slice(2);
-const place = {
-  coresGranted: coresGranted(),
-  descriptorsGranted: 1024,
-  packageRoot: ROOT,
-  workingDirectory: process.cwd(),
-};
-const { config } = readCommand([service], place);
+const config = readConfig([service], readEnvironment(ROOT));
 const scheduling = { ...config.scheduling, maxQueueRequests: 2 ** 20, maxQueueWaitMs: 2 ** 31 - 1 };
 const model =
   service === 'eeg'

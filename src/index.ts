@@ -7,9 +7,8 @@ import {
   type InferOptions,
   type ProductNumbers,
 } from './native/engine';
-import { type Config, readCommand, type ServiceName } from './settings/config';
-import { coresGranted } from './settings/cores';
-import { descriptorsGranted } from './settings/descriptors';
+import { type Config, readConfig, type ServiceName } from './settings/config';
+import { readEnvironment } from './settings/environment';
 import { EegClassifier } from './tasks/signal-classification/eeg-classifier';
 import {
   findInputProblem,
@@ -256,16 +255,8 @@ function readOptions(
   settings: Readonly<Record<string, string | number | undefined>>,
 ): Config {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  const place = {
-    coresGranted: coresGranted(),
-    descriptorsGranted: descriptorsGranted(),
-    packageRoot: PACKAGE_ROOT,
-    workingDirectory: process.cwd(),
-  };
-  const environment = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
-  const command = readCommand([service], place, environment);
-  if (command.type !== 'serve') throw new Error(`unexpected command ${command.type}`);
-  return command.config;
+  const variables = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+  return readConfig([service], { ...readEnvironment(PACKAGE_ROOT), variables });
 }
 
 async function loaded<Model>(load: () => Promise<Model>): Promise<Model> {

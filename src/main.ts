@@ -8,20 +8,13 @@ import { buildNative, installLibtorch, installWhatIsMissing } from './commands/i
 import { serve } from './commands/serve/run';
 import { packageVersion } from './package-version';
 import { ConfigError, helpText, readCommand } from './settings/config';
-import { coresGranted } from './settings/cores';
-import { descriptorsGranted } from './settings/descriptors';
-import type { Place } from './settings/settings';
+import { type Environment, readEnvironment } from './settings/environment';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
 async function main(): Promise<void> {
-  const place = {
-    coresGranted: coresGranted(),
-    descriptorsGranted: descriptorsGranted(),
-    packageRoot: PACKAGE_ROOT,
-    workingDirectory: process.cwd(),
-  };
-  const command = readCommand(process.argv.slice(2), place);
+  const environment = readEnvironment(PACKAGE_ROOT);
+  const command = readCommand(process.argv.slice(2), environment);
   if (command.type === 'help') process.stdout.write(helpText());
   else if (command.type === 'version') process.stdout.write(`${packageVersion(PACKAGE_ROOT)}\n`);
   else if (command.type === 'build') process.exitCode = await buildNative();
@@ -29,23 +22,23 @@ async function main(): Promise<void> {
   else {
     const exitCode = await installWhatIsMissing();
     if (exitCode !== 0) process.exitCode = exitCode;
-    else if (command.type === 'classify') await classify(command.args, place);
-    else if (command.type === 'inspect') await inspect(command.args, place);
+    else if (command.type === 'classify') await classify(command.args, environment);
+    else if (command.type === 'inspect') await inspect(command.args, environment);
     else await serve(command.config, packageVersion(PACKAGE_ROOT));
   }
 }
 
 /** Loaded only here: services need nothing of it. */
-async function classify(args: readonly string[], place: Place): Promise<void> {
+async function classify(args: readonly string[], environment: Environment): Promise<void> {
   const { runClassify } =
     require('./commands/classify/command') as typeof import('./commands/classify/command');
-  process.exitCode = await runClassify(args, place);
+  process.exitCode = await runClassify(args, environment);
 }
 
-async function inspect(args: readonly string[], place: Place): Promise<void> {
+async function inspect(args: readonly string[], environment: Environment): Promise<void> {
   const { runInspect } =
     require('./commands/inspect/command') as typeof import('./commands/inspect/command');
-  process.exitCode = await runInspect(args, place);
+  process.exitCode = await runInspect(args, environment);
 }
 
 main().catch((error: unknown) => {

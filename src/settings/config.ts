@@ -1,84 +1,40 @@
-/** The only reader of the environment and of the command line. */
-import path from 'node:path';
-import { describeContradictions, describeWhatIsHardlyMeant } from './judge-settings';
+/** The only reader of the environment's variables and of the command line. */
+import type { Environment } from './environment';
 import { readTracingSettings, type TracingSettings } from './otel-settings';
 import {
-  type DTYPES,
-  type Given,
-  type INSTRUCTIONS,
-  type LOG_LEVELS,
-  type Place,
-  type PRODUCTS,
+  type RawSettings,
   SETTINGS,
   type Setting,
+  type SettingName,
   type SettingValues,
 } from './settings';
+import { describeContradictions, describeWhatIsHardlyMeant } from './validate-settings';
 
 export const SERVICES = ['sentiment', 'eeg'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-export interface Config {
+/** The settings, MAX_BATCH_TOKENS as `scheduling.maxBatchTokens`, and what follows from them. */
+export interface Config extends ValuesOf<null> {
   readonly service: ServiceName;
-  /** Undefined: all interfaces. */
-  readonly host: string | undefined;
-  readonly port: number;
-  /** Null: no gRPC. */
-  readonly grpcPort: number | null;
-  /** Absolute. */
-  readonly sentimentModelDir: string;
-  /** Absolute. */
-  readonly eegModelPath: string;
-  /** Threads that serve HTTP, that of the main thread included. */
-  readonly eventLoops: number;
-  /** Null: all that the processor has. */
-  readonly instructions: (typeof INSTRUCTIONS)[number] | null;
-  readonly scheduling: {
-    readonly workers: number;
-    readonly threadsPerWorker: number;
-    readonly dtype: (typeof DTYPES)[number];
-    readonly products: (typeof PRODUCTS)[number];
-    readonly maxBatchTokens: number;
-    readonly maxBatchRequests: number;
-    readonly maxQueueDelayMs: number;
-    readonly maxQueueRequests: number;
-    readonly inferenceTimeoutMs: number;
-    readonly maxQueueWaitMs: number;
-    readonly allowedOperators: readonly string[];
-  };
-  /** Elements of a list. */
-  readonly maxListLength: number;
-  readonly requestTimeoutMs: number;
-  readonly inferenceGraceMs: number;
-  /** Bytes. */
-  readonly bodyLimit: number;
-  /** Bytes. */
-  readonly bodyMemory: number;
-  readonly maxConnections: number;
-  /** 0: any number. */
-  readonly maxConnectionRequests: number;
-  readonly keepAliveTimeoutMs: number;
-  readonly access: AccessSettings;
-  readonly shutdownDelayMs: number;
-  /** From the signal on, so the delay is part of it. */
-  readonly shutdownTimeoutMs: number;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly scheduling: ValuesOf<'scheduling'>;
+  /** Who may ask. */
+  readonly access: ValuesOf<'access'>;
   /** Null: no spans are exported. */
   readonly tracing: TracingSettings | null;
   /** What is allowed but hardly meant. */
   readonly warnings: readonly string[];
 }
 
-/** Who may ask. Paths are absolute. */
-export interface AccessSettings {
-  /** Null: none. Never together with `apiKeysFile`. */
-  readonly apiKey: string | null;
-  readonly apiKeysFile: string | null;
-  readonly metricsNeedKey: boolean;
-  /** Null: plain HTTP. */
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** Origins whose pages may ask; the one element `*`: all; none: those of the service alone. */
-  readonly corsOrigins: readonly string[];
-}
+/** Those whose rows name this group; null: those that name none. */
+type ValuesOf<Group> = {
+  readonly [Name in SettingName as (typeof SETTINGS)[Name]['group'] extends Group
+    ? CamelCase<Name>
+    : never]: SettingValues[Name];
+};
+/** MAX_BATCH_TOKENS → maxBatchTokens */
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<Name>;
 
 export type Command =
   | { readonly type: 'help' }
@@ -105,43 +61,46 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the command line (without node and the script) and the environment; a flag wins over a
- * variable, and an empty variable counts as not set.
+ * Reads the command line (without node and the script) and the environment's variables; a flag wins
+ * over a variable, and an empty variable counts as not set.
  *
  * @throws ConfigError
  */
-export function readCommand(
-  args: readonly string[],
-  place: Place,
-  environment: Readonly<NodeJS.ProcessEnv> = process.env,
-): Command {
+export function readCommand(args: readonly string[], environment: Environment): Command {
   const [first] = args;
   if (first === 'classify' || first === 'inspect') return { type: first, args: args.slice(1) };
   if (args.includes('--help') || args.includes('-h')) return { type: 'help' };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
+  if (args.length === 1 && (first === 'build' || first === 'install')) return { type: first };
+  return { type: 'serve', config: readConfig(args, environment) };
+}
 
-  if (args.length === 1 && (args[0] === 'build' || args[0] === 'install')) return { type: args[0] };
-
+/**
+ * The configuration alone, of a command line that begins with a service.
+ *
+ * @throws ConfigError
+ */
+export function readConfig(args: readonly string[], environment: Environment): Config {
   const problems: string[] = [];
-  const given = new Map<string, string>();
-  for (const [name, { isNeverEmpty }] of Object.entries<Setting>(SETTINGS)) {
-    const text = environment[name]?.trim();
-    if (text || (text === '' && isNeverEmpty)) given.set(name, text);
-  }
-  const apiKeyOfEnvironment = given.get('API_KEY');
-  const positionals = readFlags(args, given, problems);
+  const raw = readVariables(environment);
+  const apiKeyOfVariable = raw.get('API_KEY');
+  const positionals = readFlags(args, raw, problems);
   const service = SERVICES.find((name) => name === positionals[0]);
   if (service === undefined || positionals.length > 1) {
     const received = positionals.length === 0 ? 'nothing' : positionals.join(' ');
     problems.unshift(`expected one service, ${SERVICES.join(' or ')}, received ${received}`);
   }
-  const values = readValues(given, place, problems);
+  const values = readValues(raw, environment, problems);
   problems.push(...describeContradictions(values));
   if (service === undefined || problems.length > 0) throw new ConfigError(problems);
-  const config = toConfig(service, values, { place, environment });
-  if (given.get('API_KEY') === apiKeyOfEnvironment) return { type: 'serve', config };
-  const warnings = [...config.warnings, 'API_KEY: as a flag, everyone on this machine can read it'];
-  return { type: 'serve', config: { ...config, warnings } };
+
+  const warnings = describeWhatIsHardlyMeant(values, environment);
+  const tracing = readTracingSettings(environment.variables, (warning) => warnings.push(warning));
+  if (raw.get('API_KEY') !== apiKeyOfVariable) {
+    warnings.push('API_KEY: as a flag, everyone on this machine can read it');
+  }
+  const [scheduling, access] = [valuesOf(values, 'scheduling'), valuesOf(values, 'access')];
+  return { ...valuesOf(values, null), service, scheduling, access, tracing, warnings };
 }
 
 /** The text of `--help`. */
@@ -166,10 +125,19 @@ export function helpText(): string {
   ].join('\n');
 }
 
-/** Puts `--name value` and `--name=value` into `given`; returns the words that are no flags. */
+function readVariables({ variables }: Environment): Map<string, string> {
+  const raw = new Map<string, string>();
+  for (const [name, { isNeverEmpty }] of Object.entries<Setting>(SETTINGS)) {
+    const text = variables[name]?.trim();
+    if (text || (text === '' && isNeverEmpty)) raw.set(name, text);
+  }
+  return raw;
+}
+
+/** Puts `--name value` and `--name=value` into `raw`; returns the words that are no flags. */
 function readFlags(
   args: readonly string[],
-  given: Map<string, string>,
+  raw: Map<string, string>,
   problems: string[],
 ): readonly string[] {
   const positionals: string[] = [];
@@ -185,84 +153,41 @@ function readFlags(
     if (takesNext) i++;
     if (!Object.hasOwn(SETTINGS, name)) problems.push(`--${written}: unknown setting; see --help`);
     else if (inline === undefined && !takesNext) problems.push(`${flagOf(name)}: needs a value`);
-    else given.set(name, (value as string).trim());
+    else raw.set(name, (value as string).trim());
   }
   return positionals;
 }
 
-function readValues(given: Given, place: Place, problems: string[]): SettingValues {
+function readValues(raw: RawSettings, environment: Environment, problems: string[]): SettingValues {
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
     const fallback = setting.default;
     const text =
-      given.get(name) ?? (typeof fallback === 'string' ? fallback : fallback(place, given));
-    const result = setting.schema.safeParse(text);
-    if (result.success) values[name] = result.data;
-    else problems.push(`${name}: ${result.error.issues[0]?.message}`);
-    if (setting.isNeverEmpty && given.get(name) === '') {
+      raw.get(name) ?? (typeof fallback === 'string' ? fallback : fallback(environment, raw));
+    try {
+      values[name] = setting.read(text, environment);
+    } catch (error) {
+      problems.push(`${name}: ${(error as Error).message}`);
+    }
+    if (setting.isNeverEmpty && raw.get(name) === '') {
       problems.push(`${name}: is empty: give it a value, or do not set it`);
     }
   }
   return values as SettingValues;
 }
 
-function toConfig(
-  service: ServiceName,
+function valuesOf<Group extends Setting['group']>(
   values: SettingValues,
-  { place, environment }: { readonly place: Place; readonly environment: NodeJS.ProcessEnv },
-): Config {
-  const warnings = describeWhatIsHardlyMeant(values, place);
-  return {
-    service,
-    host: values.HOST || undefined,
-    port: values.PORT,
-    grpcPort: values.GRPC_PORT,
-    sentimentModelDir: path.resolve(place.workingDirectory, values.SENTIMENT_MODEL_DIR),
-    eegModelPath: path.resolve(place.workingDirectory, values.EEG_MODEL_PATH),
-    eventLoops: values.EVENT_LOOPS,
-    instructions: values.INSTRUCTIONS,
-    scheduling: {
-      workers: values.WORKERS,
-      threadsPerWorker: values.THREADS_PER_WORKER,
-      dtype: values.DTYPE,
-      products: values.PRODUCTS,
-      maxBatchTokens: values.MAX_BATCH_TOKENS,
-      maxBatchRequests: values.MAX_BATCH_REQUESTS,
-      maxQueueDelayMs: values.MAX_QUEUE_DELAY_MS,
-      maxQueueRequests: values.MAX_QUEUE_REQUESTS,
-      inferenceTimeoutMs: values.INFERENCE_TIMEOUT_MS,
-      maxQueueWaitMs: values.MAX_QUEUE_WAIT_MS,
-      allowedOperators: values.ALLOWED_OPERATORS,
-    },
-    maxListLength: values.MAX_LIST_LENGTH,
-    requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
-    inferenceGraceMs: values.INFERENCE_GRACE_MS,
-    bodyLimit: values.BODY_LIMIT,
-    bodyMemory: values.BODY_MEMORY,
-    maxConnections: values.MAX_CONNECTIONS,
-    maxConnectionRequests: values.MAX_CONNECTION_REQUESTS,
-    keepAliveTimeoutMs: values.KEEP_ALIVE_TIMEOUT_MS,
-    access: toAccess(values, place),
-    shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
-    shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
-    logLevel: values.LOG_LEVEL,
-    tracing: readTracingSettings(environment, (warning) => warnings.push(warning)),
-    warnings,
-  };
+  group: Group,
+): ValuesOf<Group> {
+  const entries = Object.entries<Setting>(SETTINGS)
+    .filter(([, setting]) => setting.group === group)
+    .map(([name]) => [camelCase(name), values[name as SettingName]]);
+  return Object.fromEntries(entries) as ValuesOf<Group>;
 }
 
-function toAccess(values: SettingValues, { workingDirectory }: Place): AccessSettings {
-  const resolve = (file: string): string => path.resolve(workingDirectory, file);
-  const { API_KEYS_FILE, TLS_CERT_FILE, TLS_KEY_FILE } = values;
-  return {
-    apiKey: values.API_KEY || null,
-    apiKeysFile: API_KEYS_FILE ? resolve(API_KEYS_FILE) : null,
-    metricsNeedKey: values.METRICS_NEED_KEY,
-    tls: TLS_CERT_FILE
-      ? { certFile: resolve(TLS_CERT_FILE), keyFile: resolve(TLS_KEY_FILE) }
-      : null,
-    corsOrigins: values.CORS_ORIGINS,
-  };
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_./g, ([, letter = '']) => letter.toUpperCase());
 }
 
 function flagOf(name: string): string {

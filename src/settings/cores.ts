@@ -57,7 +57,7 @@ function foldersUpwards(group: string): readonly string[] {
   return folders;
 }
 
-function readText(file: string): string | null {
+export function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -1,15 +1,20 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { z } from 'zod';
+import type { Environment } from './environment';
 import {
   boolean,
   bytes,
-  expected,
+  bytesOf,
+  file,
+  host,
   integer,
+  key,
+  oneOf,
   operators,
-  optionalPort,
+  optional,
   origins,
-} from './setting-values';
+  type Reader,
+} from './values';
 
 export const DTYPES = ['float32', 'bfloat16x3', 'bfloat16', 'int8'] as const;
 export const PRODUCTS = ['auto', 'float32', 'bfloat16'] as const;
@@ -30,272 +35,240 @@ const USUAL_BODY_MEMORY = 64 * 1024 ** 2;
 /** Of the service itself, fewer than 50 (Linux), and some for what comes and goes. */
 export const DESCRIPTORS_KEPT = 100;
 
-/** What defaults depend on. */
-export interface Place {
-  readonly coresGranted: number;
-  readonly descriptorsGranted: number;
-  /** Absolute folder of package.json. */
-  readonly packageRoot: string;
-  readonly workingDirectory: string;
-}
-
 /** Settings as they were written, by name. */
-export type Given = ReadonlyMap<string, string>;
+export type RawSettings = ReadonlyMap<string, string>;
+
+/** As it would be written in the environment. */
+type Default = string | ((environment: Environment, raw: RawSettings) => string);
 
 export interface Setting {
-  readonly schema: z.ZodType<unknown, string>;
-  /** As it would be written in the environment. */
-  readonly default: string | ((place: Place, given: Given) => string);
-  /** What `--help` shows, where the default depends on the machine. */
-  readonly shownDefault?: string;
   readonly help: string;
+  readonly read: Reader<unknown>;
+  readonly default: Default;
+  /** What is shown, where the default depends on the machine or is nothing. */
+  readonly shownDefault: string | undefined;
+  /** The object of `Config` that has it; null: `Config` itself. */
+  readonly group: 'scheduling' | 'access' | null;
   /**
    * Set but empty, it is wrong instead of not set: `API_KEY=$SECRET` with a SECRET that is missing must
    * not open the service to everyone.
    */
-  readonly isNeverEmpty?: true;
+  readonly isNeverEmpty: boolean;
 }
 
-/** The one table of settings: it drives validation, defaults and `--help`. */
+function rowsOf<const Group extends Setting['group']>(group: Group, isNeverEmpty = false) {
+  return <Value, Fallback extends Default>(
+    help: string,
+    read: Reader<Value>,
+    fallback: Fallback,
+    shownDefault?: string,
+  ) => ({ help, read, default: fallback, shownDefault, group, isNeverEmpty });
+}
+
+const own = rowsOf(null);
+const scheduling = rowsOf('scheduling');
+const access = rowsOf('access');
+const neverEmpty = rowsOf('access', true);
+
+/**
+ * The one table of settings: `Config` and its type, flags, `--help` and the table of docs/settings.md
+ * follow from it.
+ */
 export const SETTINGS = {
-  HOST: {
-    schema: z.string().regex(/^\S*$/, { error: expected('a host name or an address') }),
-    default: '',
-    shownDefault: 'all interfaces',
-    help: 'address to listen on',
-  },
-  PORT: {
-    schema: integer(0, 65535),
-    default: '8000',
-    help: 'TCP port; 0 takes any free one',
-  },
-  GRPC_PORT: {
-    schema: optionalPort(),
-    default: '',
-    shownDefault: 'none: no gRPC',
-    help: 'TCP port of the gRPC services; 0 takes any free one',
-  },
-  SENTIMENT_MODEL_DIR: {
-    schema: z.string(),
-    default: ({ packageRoot }: Place) => path.join(packageRoot, 'models', 'sentiment'),
-    shownDefault: 'the shipped model',
-    help: 'folder that Hugging Face save_pretrained wrote',
-  },
-  EEG_MODEL_PATH: {
-    schema: z.string(),
-    default: defaultEegModel,
-    shownDefault: './eeg_model.pt, or .pt2',
-    help: 'model file: TorchScript or torch.export',
-  },
-  WORKERS: {
-    schema: integer(1, 1024),
-    default: defaultWorkers,
-    shownDefault: 'cores granted / THREADS_PER_WORKER',
-    help: 'threads that run batches',
-  },
-  THREADS_PER_WORKER: {
-    schema: integer(1, 1024),
-    default: '1',
-    help: 'cores that one batch may use',
-  },
-  EVENT_LOOPS: {
-    schema: integer(1, 64),
-    default: '1',
-    help: 'threads that serve HTTP, over one model',
-  },
-  DTYPE: {
-    schema: z.string().pipe(z.enum(DTYPES, { error: expected(`one of ${DTYPES.join(', ')}`) })),
-    default: 'float32',
-    help: 'numbers of a text model: float32, bfloat16x3, bfloat16 or int8',
-  },
-  PRODUCTS: {
-    schema: z.string().pipe(z.enum(PRODUCTS, { error: expected(`one of ${PRODUCTS.join(', ')}`) })),
-    default: 'auto',
-    help: 'numbers of attention, and of float32 layers: auto, float32 or bfloat16',
-  },
-  INSTRUCTIONS: {
-    schema: z
-      .string()
-      .pipe(z.enum(['', ...INSTRUCTIONS], { error: expected(`one of ${INSTRUCTIONS.join(', ')}`) }))
-      .transform((limit) => limit || null),
-    default: '',
-    shownDefault: 'all there are',
-    help: `limit: ${INSTRUCTIONS.join(', ')}`,
-  },
-  MAX_BATCH_TOKENS: {
-    schema: integer(1, 2 ** 20),
-    default: '512',
-    help: 'most tokens in a batch',
-  },
-  MAX_BATCH_REQUESTS: {
-    schema: integer(1, 4096),
-    default: '32',
-    help: 'most requests in a batch',
-  },
-  MAX_QUEUE_DELAY_MS: {
-    schema: integer(0, 60_000),
-    default: '0',
-    help: 'how long a free worker waits for more requests to fill a batch',
-  },
-  MAX_QUEUE_REQUESTS: {
-    schema: integer(1, 2 ** 20),
-    default: '2048',
-    help: 'requests that may wait; one more is refused (503)',
-  },
-  MAX_QUEUE_WAIT_MS: {
-    schema: integer(1, MILLISECONDS_MAX),
-    default: '1000',
-    help: 'longest expected wait in the queue; beyond it, requests are refused (503)',
-  },
-  MAX_LIST_LENGTH: {
-    schema: integer(1, 2 ** 20),
-    default: defaultListLength,
-    shownDefault: '1024, or all of the queue',
-    help: 'most texts or signals in a list (413)',
-  },
-  REQUEST_TIMEOUT_MS: {
-    schema: integer(1, MILLISECONDS_MAX),
-    default: '30000',
-    help: 'longest time from the arrival of a request until its model runs (504)',
-  },
-  INFERENCE_TIMEOUT_MS: {
-    schema: integer(1, MILLISECONDS_MAX),
-    default: '60000',
-    help: 'longest run of the model, on a batch (504) or a trial at start',
-  },
-  INFERENCE_GRACE_MS: {
-    schema: integer(0, MILLISECONDS_MAX),
-    default: '30000',
-    help: 'how long that batch may still take before the process ends with 3',
-  },
-  ALLOWED_OPERATORS: {
-    schema: operators(),
-    default: '',
-    shownDefault: 'none',
-    help: 'that a model file may use beside the usual ones: aten::set_,prim::id',
-  },
-  BODY_LIMIT: {
-    schema: bytes(BODY_LIMIT_MAX),
-    default: '1mb',
-    help: 'largest body: bytes, or a number with kb or mb',
-  },
-  BODY_MEMORY: {
-    schema: bytes(BODY_MEMORY_MAX),
-    default: defaultBodyMemory,
-    shownDefault: '64mb or more',
-    help: 'bodies on their way; as much of compressed ones, and answers',
-  },
-  MAX_CONNECTIONS: {
-    schema: integer(1, 2 ** 20),
-    default: defaultConnections,
-    shownDefault: 'descriptors − 100, up to 10000',
-    help: 'open connections; one more closes the idlest',
-  },
-  MAX_CONNECTION_REQUESTS: {
-    schema: integer(0, 2 ** 31 - 1),
-    default: '0',
-    shownDefault: '0: any number',
-    help: 'requests after which a connection is closed',
-  },
-  KEEP_ALIVE_TIMEOUT_MS: {
-    schema: integer(1, MILLISECONDS_MAX),
-    default: '65000',
-    help: 'how long an idle connection stays open',
-  },
-  API_KEY: {
-    // The message must not quote it.
-    schema: z.string().regex(/^[\x21-\x7e]{0,1024}$/, {
-      error: 'expected up to 1024 visible ASCII characters without spaces',
-    }),
-    default: '',
-    shownDefault: 'none is needed',
-    help: 'key that requests must bring (401); a file is better',
-    isNeverEmpty: true,
-  },
-  API_KEYS_FILE: {
-    schema: z.string(),
-    default: '',
-    shownDefault: 'none',
-    help: 'file of such keys, one a line; read again on SIGHUP',
-    isNeverEmpty: true,
-  },
-  METRICS_NEED_KEY: {
-    schema: boolean(),
-    default: 'true',
-    help: 'whether /metrics needs a key, where keys are set',
-  },
-  TLS_CERT_FILE: {
-    schema: z.string(),
-    default: '',
-    shownDefault: 'none: plain HTTP',
-    help: 'certificate and its chain, PEM; read again on SIGHUP',
-    isNeverEmpty: true,
-  },
-  TLS_KEY_FILE: {
-    schema: z.string(),
-    default: '',
-    shownDefault: 'none',
-    help: 'private key of the certificate, PEM; read again on SIGHUP',
-    isNeverEmpty: true,
-  },
-  CORS_ORIGINS: {
-    schema: origins(),
-    default: '',
-    shownDefault: 'none',
-    help: 'origins whose pages may ask, separated by commas, or *',
-  },
-  SHUTDOWN_DELAY_MS: {
-    schema: integer(0, MILLISECONDS_MAX),
-    default: '0',
-    help: 'how long requests are still taken once told to stop, with /ready at 503',
-  },
-  SHUTDOWN_TIMEOUT_MS: {
-    schema: integer(1, MILLISECONDS_MAX),
-    default: '25000',
-    help: 'longest time from being told to stop to the end, with SHUTDOWN_DELAY_MS',
-  },
-  LOG_LEVEL: {
-    schema: z
-      .string()
-      .pipe(z.enum(LOG_LEVELS, { error: expected(`one of ${LOG_LEVELS.join(', ')}`) })),
-    default: 'info',
-    help: 'lowest level that is logged',
-  },
+  HOST: own('address to listen on', host(), '', 'all interfaces'),
+  PORT: own('TCP port; 0 takes any free one', integer(0, 65535), '8000'),
+  GRPC_PORT: own(
+    'TCP port of the gRPC services; 0 takes any free one',
+    optional(integer(0, 65535)),
+    '',
+    'none: no gRPC',
+  ),
+  SENTIMENT_MODEL_DIR: own(
+    'folder that Hugging Face save_pretrained wrote',
+    file(),
+    defaultSentimentModel,
+    'the shipped model',
+  ),
+  EEG_MODEL_PATH: own(
+    'model file: TorchScript or torch.export',
+    file(),
+    defaultEegModel,
+    './eeg_model.pt, or .pt2',
+  ),
+  WORKERS: scheduling(
+    'threads that run batches',
+    integer(1, 1024),
+    defaultWorkers,
+    'cores granted / THREADS_PER_WORKER',
+  ),
+  THREADS_PER_WORKER: scheduling('cores that one batch may use', integer(1, 1024), '1'),
+  EVENT_LOOPS: own('threads that serve HTTP, over one model', integer(1, 64), '1'),
+  DTYPE: scheduling(
+    'numbers of a text model: float32, bfloat16x3, bfloat16 or int8',
+    oneOf(DTYPES),
+    'float32',
+  ),
+  PRODUCTS: scheduling(
+    'numbers of attention, and of float32 layers: auto, float32 or bfloat16',
+    oneOf(PRODUCTS),
+    'auto',
+  ),
+  INSTRUCTIONS: own(
+    `limit: ${INSTRUCTIONS.join(', ')}`,
+    optional(oneOf(INSTRUCTIONS)),
+    '',
+    'all there are',
+  ),
+  MAX_BATCH_TOKENS: scheduling('most tokens in a batch', integer(1, 2 ** 20), '512'),
+  MAX_BATCH_REQUESTS: scheduling('most requests in a batch', integer(1, 4096), '32'),
+  MAX_QUEUE_DELAY_MS: scheduling(
+    'how long a free worker waits for more requests to fill a batch',
+    integer(0, 60_000),
+    '0',
+  ),
+  MAX_QUEUE_REQUESTS: scheduling(
+    'requests that may wait; one more is refused (503)',
+    integer(1, 2 ** 20),
+    '2048',
+  ),
+  MAX_QUEUE_WAIT_MS: scheduling(
+    'longest expected wait in the queue; beyond it, requests are refused (503)',
+    integer(1, MILLISECONDS_MAX),
+    '1000',
+  ),
+  MAX_LIST_LENGTH: own(
+    'most texts or signals in a list (413)',
+    integer(1, 2 ** 20),
+    defaultListLength,
+    '1024, or all of the queue',
+  ),
+  REQUEST_TIMEOUT_MS: own(
+    'longest time from the arrival of a request until its model runs (504)',
+    integer(1, MILLISECONDS_MAX),
+    '30000',
+  ),
+  INFERENCE_TIMEOUT_MS: scheduling(
+    'longest run of the model, on a batch (504) or a trial at start',
+    integer(1, MILLISECONDS_MAX),
+    '60000',
+  ),
+  INFERENCE_GRACE_MS: own(
+    'how long that batch may still take before the process ends with 3',
+    integer(0, MILLISECONDS_MAX),
+    '30000',
+  ),
+  ALLOWED_OPERATORS: scheduling(
+    'that a model file may use beside the usual ones: aten::set_,prim::id',
+    operators(),
+    '',
+    'none',
+  ),
+  BODY_LIMIT: own('largest body: bytes, or a number with kb or mb', bytes(BODY_LIMIT_MAX), '1mb'),
+  BODY_MEMORY: own(
+    'bodies on their way; as much of compressed ones, and answers',
+    bytes(BODY_MEMORY_MAX),
+    defaultBodyMemory,
+    '64mb or more',
+  ),
+  MAX_CONNECTIONS: own(
+    'open connections; one more closes the idlest',
+    integer(1, 2 ** 20),
+    defaultConnections,
+    'descriptors − 100, up to 10000',
+  ),
+  MAX_CONNECTION_REQUESTS: own(
+    'requests after which a connection is closed',
+    integer(0, 2 ** 31 - 1),
+    '0',
+    '0: any number',
+  ),
+  KEEP_ALIVE_TIMEOUT_MS: own(
+    'how long an idle connection stays open',
+    integer(1, MILLISECONDS_MAX),
+    '65000',
+  ),
+  API_KEY: neverEmpty(
+    'key that requests must bring (401); a file is better',
+    optional(key()),
+    '',
+    'none is needed',
+  ),
+  API_KEYS_FILE: neverEmpty(
+    'file of such keys, one a line; read again on SIGHUP',
+    optional(file()),
+    '',
+    'none',
+  ),
+  METRICS_NEED_KEY: access('whether /metrics needs a key, where keys are set', boolean(), 'true'),
+  TLS_CERT_FILE: neverEmpty(
+    'certificate and its chain, PEM; read again on SIGHUP',
+    optional(file()),
+    '',
+    'none: plain HTTP',
+  ),
+  TLS_KEY_FILE: neverEmpty(
+    'private key of the certificate, PEM; read again on SIGHUP',
+    optional(file()),
+    '',
+    'none',
+  ),
+  CORS_ORIGINS: access(
+    'origins whose pages may ask, separated by commas, or *',
+    origins(),
+    '',
+    'none',
+  ),
+  SHUTDOWN_DELAY_MS: own(
+    'how long requests are still taken once told to stop, with /ready at 503',
+    integer(0, MILLISECONDS_MAX),
+    '0',
+  ),
+  SHUTDOWN_TIMEOUT_MS: own(
+    'longest time from being told to stop to the end, with SHUTDOWN_DELAY_MS',
+    integer(1, MILLISECONDS_MAX),
+    '25000',
+  ),
+  LOG_LEVEL: own('lowest level that is logged', oneOf(LOG_LEVELS), 'info'),
 } as const satisfies Readonly<Record<string, Setting>>;
 
-type SettingName = keyof typeof SETTINGS;
+export type SettingName = keyof typeof SETTINGS;
+/** Values by the names of the settings. */
 export type SettingValues = {
-  readonly [Name in SettingName]: z.output<(typeof SETTINGS)[Name]['schema']>;
+  readonly [Name in SettingName]: ReturnType<(typeof SETTINGS)[Name]['read']>;
 };
 
+function defaultSentimentModel({ packageRoot }: Environment): string {
+  return path.join(packageRoot, 'models', 'sentiment');
+}
+
 /** The exported one only where it is the only one. */
-function defaultEegModel({ workingDirectory }: Place): string {
+function defaultEegModel({ workingDirectory }: Environment): string {
   const has = (name: string): boolean => existsSync(path.join(workingDirectory, name));
   return !has('eeg_model.pt') && has('eeg_model.pt2') ? 'eeg_model.pt2' : 'eeg_model.pt';
 }
 
 /** One single-threaded worker per core serves the most requests. */
-function defaultWorkers({ coresGranted }: Place, given: Given): string {
-  const threadsPerWorker = Number(given.get('THREADS_PER_WORKER')) || 1;
+function defaultWorkers({ coresGranted }: Environment, raw: RawSettings): string {
+  const threadsPerWorker = Number(raw.get('THREADS_PER_WORKER')) || 1;
   return String(Math.max(1, Math.floor(coresGranted / threadsPerWorker)));
 }
 
 /** Half of the default queue: a list leaves room for others. */
-function defaultListLength(_place: Place, given: Given): string {
-  const queue = given.get('MAX_QUEUE_REQUESTS') ?? SETTINGS.MAX_QUEUE_REQUESTS.default;
+function defaultListLength(_environment: Environment, raw: RawSettings): string {
+  const queue = raw.get('MAX_QUEUE_REQUESTS') ?? SETTINGS.MAX_QUEUE_REQUESTS.default;
   return String(Math.min(1024, Number(queue) || 1024));
 }
 
 /** A body of the largest size must have room, on each event loop. */
-function defaultBodyMemory(_place: Place, given: Given): string {
-  const limit = SETTINGS.BODY_LIMIT.schema.safeParse(given.get('BODY_LIMIT') ?? '1mb');
-  const loops = Number(given.get('EVENT_LOOPS')) || 1;
-  return String(Math.max(USUAL_BODY_MEMORY, (limit.data ?? 0) * loops));
+function defaultBodyMemory(_environment: Environment, raw: RawSettings): string {
+  const limit = bytesOf(raw.get('BODY_LIMIT') ?? SETTINGS.BODY_LIMIT.default) || 0;
+  const loops = Number(raw.get('EVENT_LOOPS')) || 1;
+  return String(Math.max(USUAL_BODY_MEMORY, Math.min(limit, BODY_LIMIT_MAX) * loops));
 }
 
 /** An idle connection takes about 15 kB; with a second port, each has half of the descriptors. */
-function defaultConnections({ descriptorsGranted }: Place, given: Given): string {
-  const ports = given.get('GRPC_PORT') ? 2 : 1;
+function defaultConnections({ descriptorsGranted }: Environment, raw: RawSettings): string {
+  const ports = raw.get('GRPC_PORT') ? 2 : 1;
   const most = Math.floor((descriptorsGranted - DESCRIPTORS_KEPT) / ports);
   return String(Math.max(16, Math.min(10_000, most)));
 }

@@ -1,5 +1,4 @@
 import { STATUS } from '../../src/serving/errors';
-import { SETTINGS } from '../../src/settings/settings';
 import { architectures, FACTS, pages, read } from './facts';
 import { filesOfRepository } from './markdown';
 
@@ -43,9 +42,6 @@ it('what the repository may have more of next week is counted nowhere', () => {
   expect(counts).toEqual(pages.map(({ file }) => file));
 });
 
-const FIXED = Object.entries(SETTINGS).filter(
-  ([, setting]) => typeof setting.default === 'string' && !('shownDefault' in setting),
-);
 /** Sent by services; 408 by Node itself. */
 const STATUSES = Object.values(STATUS).filter((status) => status !== STATUS.CANCELLED);
 const METRICS = filesOfRepository().filter((file) =>
@@ -60,13 +56,6 @@ const TABLES: [title: string, said: readonly string[], is: readonly string[]][] 
       .filter(([names = '', , difference = '']) => /\de-\d/.test(difference) && !/any/.test(names))
       .flatMap(([names = '']) => names.match(/(?<=`)[\w-]+(?=`)/g) ?? []),
     architectures(),
-  ],
-  [
-    'docs/settings.md: defaults',
-    rows('docs/settings.md')
-      .filter(([name]) => FIXED.some(([known]) => name === `\`${known}\``))
-      .map(([name, value]) => `${name} ${value}`),
-    FIXED.map(([name, setting]) => `\`${name}\` \`${setting.default}\``),
   ],
   ['docs/watching.md: metrics', metricsIn('docs/watching.md'), metricsIn(...METRICS)],
   [

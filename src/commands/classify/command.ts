@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import { EngineError } from '../../native/engine';
 import { packageVersion } from '../../package-version';
-import { ConfigError, readCommand } from '../../settings/config';
-import type { Place } from '../../settings/settings';
+import { ConfigError, readConfig } from '../../settings/config';
+import type { Environment } from '../../settings/environment';
 import { ModelSettingsError } from '../../tasks/signal-classification/model-settings';
 import { ModelDirectoryError } from '../../tasks/text-classification/model-directory';
 import { describeProcessorProblem } from '../serve/processor-problem';
@@ -27,14 +27,17 @@ const LOAD_ERRORS = [EngineError, ModelDirectoryError, ModelSettingsError];
  * @param args after `classify`
  * @returns the exit code
  */
-export async function runClassify(args: readonly string[], place: Place): Promise<number> {
+export async function runClassify(
+  args: readonly string[],
+  environment: Environment,
+): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(classifyHelp());
     return 0;
   }
   stopAtSignals();
   try {
-    return await run(readOptions(args), place);
+    return await run(readOptions(args), environment);
   } catch (error) {
     const lines = error instanceof ConfigError ? error.lines : [(error as Error).message];
     for (const line of lines) say(line);
@@ -45,16 +48,14 @@ export async function runClassify(args: readonly string[], place: Place): Promis
   }
 }
 
-async function run({ options, settings }: CommandLine, place: Place): Promise<number> {
-  const command = readCommand(settings, place);
-  if (command.type !== 'serve') throw new UsageError(`unexpected ${command.type}`);
-  const { config } = command;
+async function run({ options, settings }: CommandLine, environment: Environment): Promise<number> {
+  const config = readConfig(settings, environment);
   const problem = describeProcessorProblem(config);
   if (problem) throw new UsageError(problem);
   config.warnings.forEach(say);
   const progress = new ProgressDisplay();
   try {
-    const version = packageVersion(place.packageRoot);
+    const version = packageVersion(environment.packageRoot);
     const summary = await classifyFiles(config, options, { progress, warn: say }, version);
     progress.stop();
     process.stderr.write(describeSummary(summary));

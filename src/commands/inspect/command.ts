@@ -1,7 +1,7 @@
 import { limitInstructions } from '../../native/engine';
 import { printable } from '../../printable';
-import { ConfigError, readCommand } from '../../settings/config';
-import type { Place } from '../../settings/settings';
+import { ConfigError, readConfig } from '../../settings/config';
+import type { Environment } from '../../settings/environment';
 import { describeReport } from './describe';
 import { inspectModel } from './inspect-model';
 
@@ -26,7 +26,10 @@ Ends with 0 where the model can be served, 1 where it cannot, 2 where the comman
  * @param args after `inspect`
  * @returns the exit code
  */
-export async function runInspect(args: readonly string[], place: Place): Promise<number> {
+export async function runInspect(
+  args: readonly string[],
+  environment: Environment,
+): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(HELP);
     return 0;
@@ -36,11 +39,10 @@ export async function runInspect(args: readonly string[], place: Place): Promise
     return fail(['expected the path of a model; see inspect --help'], EXIT_USAGE);
   }
   try {
-    const command = readCommand(['sentiment', ...rest], place);
-    if (command.type !== 'serve') return fail([`unexpected ${command.type}`], EXIT_USAGE);
-    const problem = limitInstructions(command.config.instructions);
+    const config = readConfig(['sentiment', ...rest], environment);
+    const problem = limitInstructions(config.instructions);
     if (problem) return fail([problem], EXIT_USAGE);
-    const report = await inspectModel(model, command.config.scheduling);
+    const report = await inspectModel(model, config.scheduling);
     const isJson = args.includes('--json');
     process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : describeReport(report));
     return report.problem ? EXIT_REFUSED : 0;

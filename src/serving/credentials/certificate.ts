@@ -18,15 +18,15 @@ export interface Certificate {
 }
 
 export interface CertificateFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
+  readonly tlsCertFile: string;
+  readonly tlsKeyFile: string;
 }
 
 /** @throws CredentialError, which quotes nothing of what the files hold */
 export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
   const [cert, key] = await Promise.all([
-    readCredential(CERTIFICATE, files.certFile, { isSecret: false }),
-    readCredential(KEY, files.keyFile, { isSecret: true }),
+    readCredential(CERTIFICATE, files.tlsCertFile, { isSecret: false }),
+    readCredential(KEY, files.tlsKeyFile, { isSecret: true }),
   ]);
   const first = parseCertificate(cert.text);
   if (!first.checkPrivateKey(parseKey(key.text))) {

@@ -12,7 +12,9 @@ const SHORTEST_SAFE_KEY = 16;
 export interface CredentialSettings {
   readonly apiKey: string | null;
   readonly apiKeysFile: string | null;
-  readonly tls: CertificateFiles | null;
+  /** Null: plain HTTP, and then both are. */
+  readonly tlsCertFile: string | null;
+  readonly tlsKeyFile: string | null;
 }
 
 /**
@@ -37,7 +39,7 @@ export class CredentialFiles {
     this.credentials = new Credentials(values);
     this.#settings = settings;
     this.#logger = logger;
-    if (!settings.apiKeysFile && !settings.tls) return;
+    if (!settings.apiKeysFile && !settings.tlsCertFile) return;
     process.on('SIGHUP', () => {
       this.#reading = this.#reading.then(this.#readAgain);
     });
@@ -45,19 +47,21 @@ export class CredentialFiles {
 
   /** @throws CredentialError */
   static async read(settings: CredentialSettings, logger: Logger): Promise<CredentialFiles> {
-    const { apiKey, apiKeysFile, tls } = settings;
+    const { apiKey, apiKeysFile } = settings;
     const keys = apiKeysFile ? await readKeys(apiKeysFile, logger) : apiKey ? [apiKey] : null;
     if (keys) warnOfShortKeys(keys, logger);
-    const certificate = tls && (await readCertificate(tls));
+    const files = certificateFiles(settings);
+    const certificate = files && (await readCertificate(files));
     for (const warning of certificate?.warnings ?? []) logger.warn(warning);
     const values = { keys: keys?.map(digestOf) ?? null, certificate };
     return new CredentialFiles(values, settings, logger);
   }
 
   readonly #readAgain = async (): Promise<void> => {
-    const { apiKeysFile, tls } = this.#settings;
+    const { apiKeysFile } = this.#settings;
+    const files = certificateFiles(this.#settings);
     if (apiKeysFile) await this.#readKeysAgain(apiKeysFile);
-    if (tls) await this.#readCertificateAgain(tls);
+    if (files) await this.#readCertificateAgain(files);
   };
 
   async #readKeysAgain(file: string): Promise<void> {
@@ -94,6 +98,11 @@ export class CredentialFiles {
     this.credentials.renew(renewal);
     void this.onRenewal(renewal).then(done);
   }
+}
+
+function certificateFiles(settings: CredentialSettings): CertificateFiles | null {
+  const { tlsCertFile, tlsKeyFile } = settings;
+  return tlsCertFile && tlsKeyFile ? { tlsCertFile, tlsKeyFile } : null;
 }
 
 async function readKeys(file: string, logger: Logger): Promise<readonly string[]> {

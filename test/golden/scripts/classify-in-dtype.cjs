@@ -6,7 +6,9 @@ const { text } = require('node:stream/consumers');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
 const { dtypeProblem } = require(path.join(ROOT, 'dist', 'native', 'engine.js'));
-const { TextClassifier } = require(path.join(ROOT, 'dist', 'sentiment', 'text-classifier.js'));
+const { TextClassifier } = require(
+  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'text-classifier.js'),
+);
 
 const SCHEDULING = {
   ...require('../../helpers/scheduling.json'),

@@ -3,7 +3,9 @@ const path = require('node:path');
 const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
-const { TextClassifier } = require(path.join(ROOT, 'dist', 'sentiment', 'text-classifier.js'));
+const { TextClassifier } = require(
+  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'text-classifier.js'),
+);
 
 const MODEL = path.join(ROOT, 'test', 'fixtures', 'models', 'bert-single-label');
 const SCHEDULING = {

@@ -3,7 +3,9 @@ const path = require('node:path');
 const { Worker, isMainThread, parentPort } = require('node:worker_threads');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
-const { EegClassifier } = require(path.join(ROOT, 'dist', 'eeg', 'eeg-classifier.js'));
+const { EegClassifier } = require(
+  path.join(ROOT, 'dist', 'tasks', 'signal-classification', 'eeg-classifier.js'),
+);
 
 /** A minute and more of one operator, once z-normalized: see test/helpers/stuck.ts. */
 const ENDLESS = Array.from({ length: 256 }, (_, i) => (i === 100 ? 43 : i % 2 === 0 ? 1 : -1));

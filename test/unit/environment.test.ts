@@ -1,4 +1,4 @@
-import { descriptorsGranted } from '../../src/settings/descriptors';
+import { descriptorsGranted } from '../../src/settings/environment';
 
 const LIMITS = `Limit                     Soft Limit           Hard Limit           Units
 Max processes             95971                95971                processes
@@ -6,11 +6,11 @@ Max open files            1024                 524288               files
 `;
 
 it('reads the soft limit, where there is one', () => {
-  expect(descriptorsGranted(LIMITS)).toBe(1024);
+  expect(descriptorsGranted(() => LIMITS)).toBe(1024);
   const unlimited = LIMITS.replace('1024  ', 'unlimited');
-  expect(descriptorsGranted(unlimited)).toBe(Number.MAX_SAFE_INTEGER);
-  expect(descriptorsGranted('')).toBe(10_240);
-  expect(descriptorsGranted(null)).toBe(10_240);
+  expect(descriptorsGranted(() => unlimited)).toBe(Number.MAX_SAFE_INTEGER);
+  expect(descriptorsGranted(() => '')).toBe(10_240);
+  expect(descriptorsGranted(() => null)).toBe(10_240);
 });
 
 it('is a number of this machine', () => {

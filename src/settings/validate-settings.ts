@@ -1,4 +1,5 @@
-import { DESCRIPTORS_KEPT, type Place, type SettingValues } from './settings';
+import type { Environment } from './environment';
+import { DESCRIPTORS_KEPT, type SettingValues } from './settings';
 
 /** Settings that do not go together. */
 export function describeContradictions(values: SettingValues): readonly string[] {
@@ -45,27 +46,30 @@ export function describeContradictions(values: SettingValues): readonly string[]
 }
 
 /** What is allowed but hardly meant. */
-export function describeWhatIsHardlyMeant(values: SettingValues, place: Place): string[] {
+export function describeWhatIsHardlyMeant(
+  values: SettingValues,
+  environment: Environment,
+): string[] {
   const warnings: string[] = [];
   const threads = values.WORKERS * values.THREADS_PER_WORKER;
-  if (threads > place.coresGranted) {
+  if (threads > environment.coresGranted) {
     warnings.push(
-      `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${place.coresGranted} cores ` +
+      `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${environment.coresGranted} cores ` +
         'this process may use: expect it to be slower',
     );
   }
-  if (values.EVENT_LOOPS > place.coresGranted) {
+  if (values.EVENT_LOOPS > environment.coresGranted) {
     warnings.push(
-      `EVENT_LOOPS is ${values.EVENT_LOOPS}, more than the ${place.coresGranted} cores this process ` +
+      `EVENT_LOOPS is ${values.EVENT_LOOPS}, more than the ${environment.coresGranted} cores this process ` +
         'may use: expect it to be slower',
     );
   }
   const ports = values.GRPC_PORT === null ? 1 : 2;
-  const most = Math.floor((place.descriptorsGranted - DESCRIPTORS_KEPT) / ports);
+  const most = Math.floor((environment.descriptorsGranted - DESCRIPTORS_KEPT) / ports);
   if (values.MAX_CONNECTIONS > Math.max(16, most)) {
     warnings.push(
       `MAX_CONNECTIONS is ${values.MAX_CONNECTIONS}${ports > 1 ? ' on each port' : ''}, but this process may have ` +
-        `${place.descriptorsGranted} descriptors open (ulimit -n), and needs some itself`,
+        `${environment.descriptorsGranted} descriptors open (ulimit -n), and needs some itself`,
     );
   }
   if (values.SHUTDOWN_DELAY_MS > values.SHUTDOWN_TIMEOUT_MS / 2) {

@@ -1,0 +1,114 @@
+/** How settings are written, and what they then are. */
+import path from 'node:path';
+import type { Environment } from './environment';
+
+/** @throws Error: what was expected, and, where it is no secret, what was received */
+export type Reader<Value> = (text: string, environment: Environment) => Value;
+
+function reader<Value>(
+  expected: string,
+  accepts: (text: string) => boolean,
+  convert: (text: string) => Value,
+): Reader<Value> {
+  return (text) => {
+    if (accepts(text)) return convert(text);
+    throw new Error(`expected ${expected}, received "${text}"`);
+  };
+}
+
+/** Null: it is not set. */
+export function optional<Value>(read: Reader<Value>): Reader<Value | null> {
+  return (text, environment) => (text === '' ? null : read(text, environment));
+}
+
+export function integer(least: number, most: number): Reader<number> {
+  return reader(
+    `an integer from ${least} to ${most}`,
+    (text) => /^\d{1,15}$/.test(text) && isWithin(Number(text), least, most),
+    Number,
+  );
+}
+
+/** A number of bytes: "1048576", "512kb", "1mb" (1 kb = 1024 bytes). */
+export function bytes(most: number): Reader<number> {
+  return reader(
+    `a size such as 1048576, 512kb or 1mb, at most ${most} bytes`,
+    (text) => /^\d{1,15} ?(?:b|kb|mb)?$/i.test(text) && isWithin(bytesOf(text), 1, most),
+    bytesOf,
+  );
+}
+
+/** NaN: it begins with no number. */
+export function bytesOf(text: string): number {
+  const unit = /kb$/i.test(text) ? 1024 : /mb$/i.test(text) ? 1024 ** 2 : 1;
+  return Number.parseInt(text, 10) * unit;
+}
+
+export function boolean(): Reader<boolean> {
+  return reader(
+    'true or false',
+    (text) => /^(?:true|false)$/i.test(text),
+    (text) => /^true$/i.test(text),
+  );
+}
+
+export function oneOf<const Name extends string>(names: readonly Name[]): Reader<Name> {
+  return reader(
+    `one of ${names.join(', ')}`,
+    (text) => names.some((name) => name === text),
+    (text) => text as Name,
+  );
+}
+
+/** Absolute; a relative one is so to the working directory. */
+export function file(): Reader<string> {
+  return (text, { workingDirectory }) => path.resolve(workingDirectory, text);
+}
+
+/** Undefined: all interfaces. */
+export function host(): Reader<string | undefined> {
+  return reader(
+    'a host name or an address',
+    (text) => /^\S*$/.test(text),
+    (text) => text || undefined,
+  );
+}
+
+/** The message does not quote it. */
+export function key(): Reader<string> {
+  return (text) => {
+    if (/^[\x21-\x7e]{1,1024}$/.test(text)) return text;
+    throw new Error('expected up to 1024 visible ASCII characters without spaces');
+  };
+}
+
+export function operators(): Reader<readonly string[]> {
+  return reader(
+    'operators such as aten::as_strided, with commas between them',
+    (text) => /^(?:\w+::\w+(?:\.\w+)?(?: *, *\w+::\w+(?:\.\w+)?)*)?$/.test(text),
+    listOf,
+  );
+}
+
+/** Origins as browsers send them, or the one element `*`. */
+export function origins(): Reader<readonly string[]> {
+  return reader(
+    '* or origins such as https://example.org, separated by commas',
+    (text) => text === '*' || listOf(text).every(isOrigin),
+    listOf,
+  );
+}
+
+/** Without a path, a default port or capital letters: a browser would send none of them. */
+function isOrigin(text: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/.test(text)) return false;
+  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
+}
+
+function listOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split(',').map((element) => element.trim());
+}
+
+function isWithin(value: number, least: number, most: number): boolean {
+  return value >= least && value <= most;
+}
