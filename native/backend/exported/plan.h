@@ -14,9 +14,8 @@
 #include <vector>
 
 #include "exported/symbolic.h"
-#include "products/packed_convolution.h"
-#include "products/packed_layer.h"
 #include "program/preconditions.h"
+#include "program/rewrite/graph_view.h"
 
 namespace backend {
 
@@ -49,23 +48,10 @@ struct WhileLoop {
   size_t carried;
 };
 
-/// The operator runs where the layer cannot, and what the layer does beside it after that.
-struct PackedCall {
-  std::shared_ptr<const PackedLayer> layer;
-  c10::OperatorHandle op;
-  size_t input;  ///< the operand that is not constant
-  gemm::Activation activation = gemm::Activation::kNone;
-};
-
-struct ConvolutionCall {
-  std::shared_ptr<const PackedConvolution> convolution;
-  bool rectified;  ///< relu() follows
-};
-
 struct Step {
   std::string name;  ///< of the node, for errors
-  std::variant<c10::OperatorHandle, SymbolicFunction, PackedCall, ConvolutionCall, Cond, WhileLoop>
-      call;
+  /// std::monostate: another step does its work.
+  std::variant<std::monostate, c10::OperatorHandle, SymbolicFunction, Layer, Cond, WhileLoop> call;
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::vector<size_t> written;  ///< operands whose memory it writes to

@@ -4,13 +4,12 @@
 #include <ranges>
 #include <span>
 
-#include "exported/convolution_nodes.h"
-#include "exported/fusion.h"
-#include "exported/linear_nodes.h"
 #include "exported/operands.h"
 #include "exported/operators.h"
+#include "exported/plan_view.h"
 #include "exported/scope.h"
 #include "program/preconditions.h"
+#include "program/rewrite/rewrite.h"
 #include "program/run_limit.h"
 
 namespace backend {
@@ -44,7 +43,9 @@ class Builder {
       plan_.outputs.push_back(scope.operand_of(output, nullptr, "the output"));
     }
     plan_.slots = next_slot_;
-    for (Step& step : plan_.steps) pack_convolution(step, false);
+    PlanView view(plan_, options_.shared);
+    rewrite(view, options_.layers, true);
+    view.remove_what_went();
     mark_last_uses(plan_);
     return std::move(plan_);
   }
@@ -84,8 +85,6 @@ class Builder {
     }
     step.precondition = precondition_of(op.operator_name().name);
     if (step.written.empty() && can_fold(scope, node, op, step)) return fold(scope, node, step);
-    if (fuses_with_step_before(scope, node, op, step)) return;
-    if (auto packed = packed_call(op, step.operands, options_.layers)) step.call = *packed;
     add_step(scope, node, std::move(step), op.schema().returns());
   }
 
@@ -129,25 +128,6 @@ class Builder {
     return !options_.shared.contains(tensor);
   }
 
-  /// What reads a value that nobody else reads may be done where the value is made.
-  bool fuses_with_step_before(Scope& scope, const Node& node, const c10::OperatorHandle& op,
-                              const Step& step) {
-    const auto* from =
-        node.inputs.empty() ? nullptr : std::get_if<ValueName>(&node.inputs.front().second);
-    if (from == nullptr || scope.uses_of(from->name) != 1 || node.outputs.empty()) return false;
-    const auto before = scope.step_of(from->name);
-    const auto* to = std::get_if<ValueName>(&node.outputs.front());
-    if (!before || to == nullptr) return false;
-    for (size_t i = 1; i < node.outputs.size(); ++i) {  // statistics of a normalization
-      const auto* other = std::get_if<ValueName>(&node.outputs[i]);
-      if (other != nullptr && scope.uses_of(other->name) != 0) return false;
-    }
-    if (!fuse(op, step.operands, plan_.steps[*before], options_.shared)) return false;
-    scope.set_step(to->name, *before);
-    scope.bind(to->name, scope.binding_of(from->name, node.name));
-    return true;
-  }
-
   // ---- Results ----
 
   void add_step(Scope& scope, const Node& node, Step step,
@@ -164,9 +144,6 @@ class Builder {
                                   : result_of(scope, node, {&node.outputs[i], 1}));
       step.results.back().is_list = is_list;
     }
-    const auto* only =
-        node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs[0]) : nullptr;
-    if (only != nullptr) scope.set_step(only->name, plan_.steps.size());
     plan_.steps.push_back(std::move(step));
   }
 

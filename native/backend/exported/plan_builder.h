@@ -9,6 +9,7 @@
 #include "exported/graph.h"
 #include "exported/higher_order.h"
 #include "exported/plan.h"
+#include "products/packed_layer.h"
 
 namespace backend {
 

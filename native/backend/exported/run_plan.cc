@@ -1,5 +1,4 @@
 #include <ATen/core/List.h>
-#include <ATen/ops/gelu.h>
 #include <c10/util/Exception.h>
 
 #include <stdexcept>
@@ -97,23 +96,9 @@ class Run {
     stack_.push_back(std::move(result));
   }
 
-  void make(const PackedCall& call, const Step& step) {
-    const IValue& input = stack_[call.input];
-    if (!input.isTensor() || !call.layer->takes(input.toTensor())) {
-      make(call.op, step);
-      if (call.activation == gemm::Activation::kGelu) stack_[0] = at::gelu(stack_[0].toTensor());
-      return;
-    }
-    at::Tensor result = (*call.layer)(input.toTensor(), call.activation);
-    stack_.clear();
-    stack_.emplace_back(std::move(result));
-  }
+  void make(const Layer& layer, const Step&) { stack_ = {layer(stack_.front().toTensor())}; }
 
-  void make(const ConvolutionCall& call, const Step&) {
-    at::Tensor result = (*call.convolution)(stack_.front().toTensor(), call.rectified);
-    stack_.clear();
-    stack_.emplace_back(std::move(result));
-  }
+  void make(std::monostate, const Step&) {}
 
   void make(const Cond& cond, const Step&) {
     const bool is_true = truth_of(stack_.front());

@@ -35,14 +35,6 @@ void require_enumerator(const Argument& argument, const c10::Argument& expected,
 
 }  // namespace
 
-Scope::Scope(const Graph& graph) : graph_(graph) {
-  const auto count = [this](const std::string& name) { ++uses_[name]; };
-  for (const Node& node : graph.nodes) {
-    for (const auto& [name, argument] : node.inputs) for_each_value(argument, count);
-  }
-  for (const Argument& output : graph.outputs) for_each_value(output, count);
-}
-
 void Scope::bind(const std::string& name, Binding binding) {
   if (!values_.emplace(name, std::move(binding)).second) {
     throw LoadError("two values have the name " + name);
@@ -55,16 +47,6 @@ const Binding& Scope::binding_of(const std::string& name, const std::string& use
     throw LoadError(user + ": takes the value " + name + ", which nothing before it gives");
   }
   return found->second;
-}
-
-size_t Scope::uses_of(const std::string& name) const {
-  const auto found = uses_.find(name);
-  return found == uses_.end() ? 0 : found->second;
-}
-
-std::optional<size_t> Scope::step_of(const std::string& name) const {
-  const auto found = steps_.find(name);
-  return found == steps_.end() ? std::nullopt : std::optional(found->second);
 }
 
 Operand Scope::operand_of(const Argument& argument, const c10::Argument* expected,

@@ -21,7 +21,7 @@ struct Binding {
 
 class Scope {
  public:
-  explicit Scope(const Graph& graph);
+  explicit Scope(const Graph& graph) : graph_(graph) {}
 
   const Graph& graph() const { return graph_; }
 
@@ -29,13 +29,6 @@ class Scope {
   void bind(const std::string& name, Binding binding);
   /// Throws LoadError naming `user` where nothing gives it.
   const Binding& binding_of(const std::string& name, const std::string& user) const;
-
-  /// Of a value that is the one result of a step of the plan: which.
-  void set_step(const std::string& name, size_t step) { steps_.emplace(name, step); }
-  std::optional<size_t> step_of(const std::string& name) const;
-
-  /// How many arguments and outputs of the graph are that value.
-  size_t uses_of(const std::string& name) const;
 
   /// expected: of an operator's schema, or null. Throws LoadError naming `user`.
   Operand operand_of(const Argument& argument, const c10::Argument* expected,
@@ -47,8 +40,6 @@ class Scope {
 
   const Graph& graph_;
   std::unordered_map<std::string, Binding> values_;
-  std::unordered_map<std::string, size_t> uses_;
-  std::unordered_map<std::string, size_t> steps_;
 };
 
 /// An argument that names no value and is no list. Throws LoadError naming `user`.

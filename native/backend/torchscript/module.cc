@@ -1,6 +1,7 @@
 #include "torchscript/module.h"
 
 #include <torch/csrc/jit/frontend/error_report.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
@@ -11,13 +12,14 @@
 #include <vector>
 
 #include "backend/model_config.h"
+#include "program/rewrite/rewrite.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
 #include "torchscript/archive.h"
 #include "torchscript/checked_operators.h"
 #include "torchscript/code_guard.h"
+#include "torchscript/frozen_view.h"
 #include "torchscript/operators.h"
-#include "torchscript/packed_nodes.h"
 
 namespace backend {
 namespace {
@@ -49,6 +51,14 @@ bool sets_attributes(const torch::jit::Block& block) {
     }
   }
   return false;
+}
+
+/// GELU stays LibTorch's own, as scripts have been answered by it.
+void rewrite_frozen(torch::jit::Graph& graph) {
+  FrozenView view(graph);
+  PackedLayers layers(Dtype::kFloat32);
+  rewrite(view, layers, false);
+  torch::jit::EliminateDeadCode(graph.block());  // constants that were packed
 }
 
 }  // namespace
@@ -92,7 +102,7 @@ TorchScriptModule load_torchscript_module(const std::string& path, const Compute
   TorchScriptModule loaded;
   try {
     torch::jit::Module frozen = torch::jit::freeze(module);
-    pack_constant_layers(*frozen.get_method("forward").graph());
+    rewrite_frozen(*frozen.get_method("forward").graph());
     loaded = {.functions = std::move(functions), .module = std::move(frozen), .warnings = {}};
   } catch (...) {
     limit.throw_if_reached();

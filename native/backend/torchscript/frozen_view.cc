@@ -1,0 +1,113 @@
+#include "torchscript/frozen_view.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/runtime/custom_operator.h>
+#include <torch/custom_class.h>
+
+#include <utility>
+
+namespace backend {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Stack;
+
+constexpr const char* kLayer = "libtorch_serve::layer";
+
+/// What a node does to its one input, kept as its attribute.
+struct LayerOfNode final : torch::CustomClassHolder {
+  explicit LayerOfNode(Layer of) : layer(std::move(of)) {}
+
+  Layer layer;
+};
+
+torch::jit::Operation operation_of(const Node* node) {
+  const auto made =
+      c10::static_intrusive_pointer_cast<LayerOfNode>(node->ival(c10::attr::value).toCapsule());
+  return [made](Stack& stack) {
+    const at::Tensor x = torch::jit::pop(stack).toTensor();
+    stack.emplace_back(made->layer(x));
+  };
+}
+
+/// Without a schema: LibTorch takes nodes of one schema for the same operation, whatever their
+/// attributes.
+void register_layer() {
+  static const torch::jit::RegisterOperators registered({
+      torch::jit::Operator(c10::Symbol::fromQualString(kLayer), operation_of,
+                           c10::AliasAnalysisKind::PURE_FUNCTION),
+  });
+}
+
+}  // namespace
+
+FrozenView::FrozenView(torch::jit::Graph& graph) {
+  register_layer();
+  add(*graph.block());
+}
+
+void FrozenView::add(torch::jit::Block& block) {
+  for (Node* node : block.nodes()) {
+    for (auto* inner : node->blocks()) add(*inner);
+    if (!node->kind().is_aten() || node->outputs().empty()) continue;
+    calls_.emplace(node, nodes_.size());
+    nodes_.push_back(node);
+  }
+}
+
+std::string_view FrozenView::name(Call call) const {
+  return nodes_[call] != nullptr ? nodes_[call]->kind().toQualString() : "";
+}
+
+GraphView::Arguments FrozenView::arguments(Call call) const {
+  Arguments arguments;
+  for (const auto* input : nodes_[call]->inputs()) {
+    arguments.push_back(torch::jit::toIValue(input));
+  }
+  return arguments;
+}
+
+std::optional<GraphView::Call> FrozenView::reader(Call call) const {
+  const Node& node = *nodes_[call];
+  if (node.outputs().size() != 1 || node.output()->uses().size() != 1) return std::nullopt;
+  const auto [user, offset] = node.output()->uses().front();
+  const auto found = calls_.find(user);
+  if (found == calls_.end() || offset != 0 || user->owningBlock() != node.owningBlock()) {
+    return std::nullopt;
+  }
+  for (const auto* other : user->outputs().slice(1)) {
+    if (other->hasUses()) return std::nullopt;
+  }
+  return found->second;
+}
+
+void FrozenView::set_argument(Call call, size_t index, const at::Tensor& value) {
+  Node* const node = nodes_[call];
+  const torch::jit::WithInsertPoint before(node);
+  node->replaceInput(index, node->owningGraph()->insertConstant(value));
+}
+
+void FrozenView::take_over(Call call, Call reader) {
+  nodes_[reader]->output(0)->replaceAllUsesWith(nodes_[call]->output());
+  destroy(reader);
+}
+
+void FrozenView::replace(Call call, size_t input, Layer layer) {
+  Node* const node = nodes_[call];
+  Node* const made = node->owningGraph()->create(c10::Symbol::fromQualString(kLayer),
+                                                 {node->input(input)}, node->outputs().size());
+  made->ival_(c10::attr::value,
+              c10::IValue::make_capsule(c10::make_intrusive<LayerOfNode>(std::move(layer))));
+  made->copyMetadata(node);
+  made->insertBefore(node);
+  made->output()->copyMetadata(node->output());
+  node->output()->replaceAllUsesWith(made->output());
+  destroy(call);
+}
+
+void FrozenView::destroy(Call call) {
+  calls_.erase(nodes_[call]);
+  std::exchange(nodes_[call], nullptr)->destroy();
+}
+
+}  // namespace backend
