@@ -18,10 +18,10 @@ export const PEER_NAMES = {
 export const ROUTES = { sentiment: '/analyze', eeg: '/predict' };
 
 /** How a server is started, by its name: { run, env }. It is started in the model's folder. */
-function command(name, { service, port, python }) {
+function command(name, { service, port, python, root = ROOT }) {
   const local = { HOST: '127.0.0.1', PORT: String(port) };
   if (name === OURS) {
-    return { run: [process.execPath, path.join(ROOT, 'dist/main.js'), service], env: local };
+    return { run: [process.execPath, path.join(root, 'dist/main.js'), service], env: local };
   }
   if (name === 'node-ort') {
     const server = path.join(BUILD, 'node-ort/server.mjs');
@@ -95,14 +95,14 @@ export function startProcess(run, options) {
 }
 
 /**
- * Start a server and wait for its first answer to `request`. through: what runs it (`taskset …`), env:
- * settings of its own.
+ * Start a server and wait for its first answer to `request`. through: what runs it (`taskset …`), root: the
+ * checkout of `OURS`, where it is not this one, env: settings of its own.
  * Returns { port, pid, coldStart (s), stop }.
  */
-export async function start(name, { service, request, python, through = [], env: own = {} }) {
+export async function start(name, { service, request, python, root, through = [], env: own = {} }) {
   if (!ROUTES[service]) throw new Error(`"${service}" is no service: sentiment or eeg`);
   const port = await freePort();
-  const { run, env } = command(name, { service, port, python });
+  const { run, env } = command(name, { service, port, python, root });
   const logFile = path.join(os.tmpdir(), `bench-${process.pid}-${service}-${name}.log`);
   const log = fs.openSync(logFile, 'w');
   const begin = performance.now();
