@@ -14,7 +14,8 @@ import { parseArgs } from 'node:util';
 import { describeMachine, machineType } from './machine.mjs';
 
 const require = createRequire(import.meta.url);
-const { TextClassifier } = require('../dist/tasks/text-classification/text-classifier.js');
+const { TaskModel } = require('../dist/tasks/task-model.js');
+const { textClassification } = require('../dist/tasks/text-classification/task.js');
 
 /** All texts wait at once. */
 const SCHEDULING = {
@@ -45,10 +46,13 @@ const examples = files.flatMap((file) =>
 
 /** Of each example. */
 async function classify(dtype) {
-  const classifier = await TextClassifier.load(options.model, { ...SCHEDULING, dtype });
+  const classifier = await TaskModel.load(textClassification, options.model, {
+    ...SCHEDULING,
+    dtype,
+  });
   try {
     const texts = examples.map(({ text }) => text);
-    const answers = await classifier.classifyAll(texts, {});
+    const answers = await classifier.runAll(texts, {});
     return answers.map(({ label, scores }) => ({
       label: classifier.labels.indexOf(label),
       scores,

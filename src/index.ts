@@ -6,20 +6,23 @@ import {
   EngineError,
   type InferOptions,
   type ProductNumbers,
+  type TextInput,
 } from './native/engine';
 import { type Config, readConfig, type ServiceName } from './settings/config';
 import { readEnvironment } from './settings/environment';
-import { EegClassifier } from './tasks/signal-classification/eeg-classifier';
+import type { Classification } from './tasks/abilities';
+import { signalClassification } from './tasks/signal-classification/task';
+import { TaskModel } from './tasks/task-model';
+import { textClassification } from './tasks/text-classification/task';
 import {
   findInputProblem,
   type SentimentInput,
   toTextInput,
-} from './tasks/text-classification/sentiment-input';
-import { TextClassifier } from './tasks/text-classification/text-classifier';
+} from './tasks/text-classification/text-input';
 
 export { EngineError, type EngineErrorCode } from './native/engine';
 export { ConfigError } from './settings/config';
-export type { SentimentInput, SentimentTexts } from './tasks/text-classification/sentiment-input';
+export type { SentimentInput, SentimentTexts } from './tasks/text-classification/text-input';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
@@ -102,17 +105,70 @@ export class InputError extends Error {
   }
 }
 
+/** A model behind the check of its inputs. */
+class ClassifierEngine<Given, Input, Result> {
+  readonly #model: TaskModel<Input, Classification>;
+  readonly #toInput: (given: Given, index: number | null) => Input;
+  readonly #toResult: (answer: Classification) => Result;
+
+  /** @param toInput throws InputError, with the index in a list */
+  protected constructor(
+    model: TaskModel<Input, Classification>,
+    toInput: (given: Given, index: number | null) => Input,
+    toResult: (answer: Classification) => Result,
+  ) {
+    this.#model = model;
+    this.#toInput = toInput;
+    this.#toResult = toResult;
+  }
+
+  /**
+   * @param input of an EEG engine: `windowLength` finite values, in any linear unit: it is z-normalized
+   * @throws EngineError, InputError
+   */
+  async classify(input: Given, options: ClassifyOptions = {}): Promise<Result> {
+    const taken = this.#toInput(input, null);
+    return this.#toResult(await this.#model.run(taken, inferOptions(options)));
+  }
+
+  /**
+   * @returns in the order of the inputs
+   * @throws EngineError, InputError: with the index of the input at fault. Where the queue has no room
+   *   for all of them (QUEUE_FULL), none is run.
+   */
+  async classifyBatch(
+    inputs: readonly Given[],
+    options: ClassifyOptions = {},
+  ): Promise<readonly Result[]> {
+    const taken = inputs.map((input, index) => this.#toInput(input, index));
+    const answers = await this.#model.runAll(taken, inferOptions(options));
+    return answers.map((answer) => this.#toResult(answer));
+  }
+
+  /** Answers what was accepted, refuses what comes (DRAINING), ends the threads, frees the model. */
+  close(): Promise<void> {
+    return this.#model.close();
+  }
+}
+
 /** Texts to labels. Loaded once; `close` when it is no longer needed. */
-export class SentimentEngine {
+export class SentimentEngine extends ClassifierEngine<
+  SentimentInput,
+  string | TextInput,
+  SentimentResult
+> {
   readonly labels: readonly string[];
   /** Tokens of a text, or of two together; longer ones are cut. */
   readonly maxLength: number;
-  readonly #model: TextClassifier;
 
-  private constructor(model: TextClassifier) {
-    this.#model = model;
-    this.labels = model.labels;
-    this.maxLength = model.description.maxLength;
+  private constructor(model: TaskModel<string | TextInput, Classification>) {
+    const { labels } = model.about;
+    super(model, takeText, ({ label, score, scores, inference }) => {
+      const probabilities = byName(labels, scores);
+      return { label, score, probabilities, truncated: inference.truncated };
+    });
+    this.labels = labels;
+    this.maxLength = model.maxLength;
   }
 
   /**
@@ -132,55 +188,31 @@ export class SentimentEngine {
         const problem = dtypeProblem(dtype, products);
         const option = dtype === 'float32' ? `products: ${products}` : `dtype: ${dtype}`;
         if (problem) throw new Error(`${option} is of no use here: ${problem}`);
-        return TextClassifier.load(sentimentModelDir, scheduling);
+        return TaskModel.load(textClassification, sentimentModelDir, scheduling);
       }),
     );
   }
-
-  /** @throws EngineError, InputError */
-  async classify(input: SentimentInput, options: ClassifyOptions = {}): Promise<SentimentResult> {
-    requireInput(input);
-    return this.#result(await this.#model.classify(toTextInput(input), inferOptions(options)));
-  }
-
-  /**
-   * @returns in the order of the inputs
-   * @throws EngineError, InputError: with the index of the input at fault. Where the queue has no room
-   *   for all of them (QUEUE_FULL), none is run.
-   */
-  async classifyBatch(
-    inputs: readonly SentimentInput[],
-    options: ClassifyOptions = {},
-  ): Promise<readonly SentimentResult[]> {
-    inputs.forEach(requireInput);
-    const all = await this.#model.classifyAll(inputs.map(toTextInput), inferOptions(options));
-    return all.map((one) => this.#result(one));
-  }
-
-  /** Answers what was accepted, refuses what comes (DRAINING), ends the threads, frees the model. */
-  close(): Promise<void> {
-    return this.#model.close();
-  }
-
-  #result({ label, score, scores, inference }: Classified): SentimentResult {
-    const probabilities = byName(this.labels, scores);
-    return { label, score, probabilities, truncated: inference.truncated };
-  }
 }
 
-type Classified = Awaited<ReturnType<TextClassifier['classify']>>;
-
 /** Windows of a signal to classes. The shipped model is a demonstration, not a medical device. */
-export class EegEngine {
+export class EegEngine extends ClassifierEngine<ArrayLike<number>, readonly number[], EegResult> {
   readonly classes: readonly string[];
   /** Samples. */
   readonly windowLength: number;
-  readonly #model: EegClassifier;
 
-  private constructor(model: EegClassifier) {
-    this.#model = model;
-    this.classes = model.settings.classes;
-    this.windowLength = model.settings.windowLength;
+  private constructor(model: TaskModel<readonly number[], Classification>) {
+    const { labels } = model.about;
+    super(
+      model,
+      (signal, index) => takeSamples(signal, model.maxLength, index),
+      ({ label, score, scores }) => ({
+        diagnosis: label,
+        confidence: score,
+        probabilities: byName(labels, scores),
+      }),
+    );
+    this.classes = labels;
+    this.windowLength = model.maxLength;
   }
 
   /** @throws as `SentimentEngine.load` */
@@ -190,50 +222,26 @@ export class EegEngine {
       ...namesOf(options),
       EEG_MODEL_PATH: options.modelPath ?? shipped,
     });
-    return new EegEngine(await loaded(() => EegClassifier.load(eegModelPath, scheduling)));
-  }
-
-  /**
-   * @param signal `windowLength` finite values, in any linear unit: it is z-normalized
-   * @throws EngineError, InputError
-   */
-  async classify(signal: ArrayLike<number>, options: ClassifyOptions = {}): Promise<EegResult> {
-    const samples = this.#samples(signal, null);
-    return this.#result(await this.#model.classify(samples, inferOptions(options)));
-  }
-
-  /** As `SentimentEngine.classifyBatch`. */
-  async classifyBatch(
-    signals: readonly ArrayLike<number>[],
-    options: ClassifyOptions = {},
-  ): Promise<readonly EegResult[]> {
-    const samples = signals.map((signal, index) => this.#samples(signal, index));
-    const all = await this.#model.classifyAll(samples, inferOptions(options));
-    return all.map((one) => this.#result(one));
-  }
-
-  /** As `SentimentEngine.close`. */
-  close(): Promise<void> {
-    return this.#model.close();
-  }
-
-  #samples(signal: ArrayLike<number>, index: number | null): readonly number[] {
-    const samples = Array.from(signal);
-    if (samples.length !== this.windowLength) {
-      const message = `expected ${this.windowLength} samples, received ${samples.length}`;
-      throw new InputError(message, index);
-    }
-    const wrong = samples.findIndex((sample) => !Number.isFinite(sample));
-    if (wrong >= 0) throw new InputError(`sample ${wrong}: expected a finite number`, index);
-    return samples;
-  }
-
-  #result({ diagnosis, confidence, probabilities }: Diagnosed): EegResult {
-    return { diagnosis, confidence, probabilities: byName(this.classes, probabilities) };
+    const load = () => TaskModel.load(signalClassification, eegModelPath, scheduling);
+    return new EegEngine(await loaded(load));
   }
 }
 
-type Diagnosed = Awaited<ReturnType<EegClassifier['classify']>>;
+function takeText(input: SentimentInput, index: number | null): string | TextInput {
+  const problem = findInputProblem(input);
+  if (problem !== null) throw new InputError(problem, index);
+  return toTextInput(input);
+}
+
+function takeSamples(signal: ArrayLike<number>, length: number, index: number | null) {
+  const samples = Array.from(signal);
+  if (samples.length !== length) {
+    throw new InputError(`expected ${length} samples, received ${samples.length}`, index);
+  }
+  const wrong = samples.findIndex((sample) => !Number.isFinite(sample));
+  if (wrong >= 0) throw new InputError(`sample ${wrong}: expected a finite number`, index);
+  return samples;
+}
 
 /** Options by the names of the settings, whose table has the defaults and the checks. */
 function namesOf(options: EngineOptions): Readonly<Record<string, string | number | undefined>> {
@@ -270,11 +278,6 @@ async function loaded<Model>(load: () => Promise<Model>): Promise<Model> {
 
 function inferOptions({ signal, timeoutMs }: ClassifyOptions): InferOptions {
   return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
-}
-
-function requireInput(input: unknown, index: number | null = null): void {
-  const problem = findInputProblem(input);
-  if (problem !== null) throw new InputError(problem, index);
 }
 
 function byName(names: readonly string[], values: Float32Array): Readonly<Record<string, number>> {

@@ -17,7 +17,7 @@ import { TEXTS } from './texts.mjs';
 const TOLERANCE = 2e-5;
 const SHOWN = 20;
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-const CLASSIFIER = path.join(HERE, '../../dist/tasks/text-classification/text-classifier.js');
+const TASKS = path.join(HERE, '../../dist/tasks');
 const USAGE = 'usage: npm run parity -- DIR [--texts FILE]';
 
 /** Something the user can mend: shown without a stack. */
@@ -61,11 +61,13 @@ function readTexts(file) {
 
 /** All texts at once, so that they share batches as the texts of real clients do. */
 async function ourAnswers(directory, texts) {
-  if (!existsSync(CLASSIFIER)) throw new ParityError('not built yet: npm run build');
-  const { TextClassifier } = createRequire(import.meta.url)(CLASSIFIER);
+  if (!existsSync(TASKS)) throw new ParityError('not built yet: npm run build');
+  const require = createRequire(import.meta.url);
+  const { TaskModel } = require(path.join(TASKS, 'task-model.js'));
+  const { textClassification } = require(path.join(TASKS, 'text-classification', 'task.js'));
   let classifier;
   try {
-    classifier = await TextClassifier.load(directory, {
+    classifier = await TaskModel.load(textClassification, directory, {
       workers: 2,
       threadsPerWorker: 1,
       maxBatchTokens: 4096,
@@ -79,8 +81,8 @@ async function ourAnswers(directory, texts) {
     throw new ParityError(`this server cannot load the model: ${error.message}`);
   }
   try {
-    const answers = await Promise.all(texts.map((text) => classifier.classify(text, {})));
-    return { limit: classifier.description.maxLength, answers };
+    const answers = await Promise.all(texts.map((text) => classifier.run(text, {})));
+    return { limit: classifier.maxLength, answers };
   } finally {
     await classifier.close();
   }

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import type { z } from 'zod';
 import { printable } from '../printable';
-import { lookAt, ModelFileError } from './look';
+import { ModelFileError, readText } from './files';
 
 /** A label takes about 50 bytes of config.json, twice. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -19,37 +18,53 @@ const OPENING = new Set([...'[{'].map((bracket) => bracket.charCodeAt(0)));
 const CLOSING = new Set([...']}'].map((bracket) => bracket.charCodeAt(0)));
 
 /**
- * The content of a JSON file of a model, within bounds of size that no model comes near.
+ * A JSON file of a model, within bounds of size that no model comes near.
  *
- * @returns null: there is no such file
+ * @returns undefined: there is no such file
  * @throws ModelFileError
  */
-export function readModelText(directory: string, name: string): string | null {
-  const size = lookAt(directory, name);
-  if (size === null) return null;
-  if (size > MOST_BYTES) {
-    throw new ModelFileError(`has ${size} bytes, expected at most ${MOST_BYTES}`);
-  }
-  try {
-    return readFileSync(path.join(directory, name), 'utf8');
-  } catch (error) {
-    throw new ModelFileError(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
-  }
+export function readModelJson(directory: string, name: string): unknown {
+  const text = readText(directory, name, MOST_BYTES);
+  return text === null ? undefined : parseModelJson(text, name);
+}
+
+/** What a schema makes of a JSON file that has to be there. @throws ModelFileError */
+export function requireModelJson<Schema extends z.ZodType>(
+  directory: string,
+  name: string,
+  schema: Schema,
+): z.output<Schema> {
+  const content = readModelJson(directory, name);
+  if (content === undefined) throw new ModelFileError(`${name}: not found in ${directory}`);
+  return checkModelJson(name, schema, content);
 }
 
 /** @throws ModelFileError for what is no JSON, and for what is nested deeper than any model's. */
-export function parseModelJson(text: string): unknown {
-  requireBounds(text);
+export function parseModelJson(text: string, name: string): unknown {
+  requireBounds(text, name);
   try {
     return JSON.parse(text);
   } catch (error) {
     const reason = (error as Error).message.replaceAll(/\s+/g, ' '); // it may quote lines of the file
-    throw new ModelFileError(printable(`is not JSON: ${reason}`));
+    throw new ModelFileError(`${name}: ${printable(`is not JSON: ${reason}`)}`);
   }
 }
 
+/** What a schema makes of a file's content. @throws ModelFileError naming the key */
+export function checkModelJson<Schema extends z.ZodType>(
+  name: string,
+  schema: Schema,
+  content: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(content);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const key = issue?.path.length ? `${issue.path.join('.')}: ` : '';
+  throw new ModelFileError(printable(`${name}: ${key}${issue?.message}`));
+}
+
 /** Before it is parsed: what is too deep overflows the stack of whatever walks through it. */
-function requireBounds(text: string): void {
+function requireBounds(text: string, name: string): void {
   let values = 1;
   let level = 0;
   let isText = false;
@@ -61,11 +76,11 @@ function requireBounds(text: string): void {
     else if (OPENING.has(code)) level += 1;
     else if (CLOSING.has(code)) level -= 1;
     if (level > MOST_LEVELS) {
-      throw new ModelFileError(`is nested deeper than ${MOST_LEVELS} levels`);
+      throw new ModelFileError(`${name}: is nested deeper than ${MOST_LEVELS} levels`);
     }
   }
   if (values > MOST_VALUES) {
-    throw new ModelFileError(`has ${values} values, expected at most ${MOST_VALUES}`);
+    throw new ModelFileError(`${name}: has ${values} values, expected at most ${MOST_VALUES}`);
   }
 }
 

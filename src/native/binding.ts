@@ -81,6 +81,8 @@ export interface SignalProgramSource {
   readonly inputShape?: readonly number[];
 }
 
+export type ModelSource = TextModelSource | TextProgramSource | SignalProgramSource;
+
 /**
  * What came of trying a signal model at load, on windows of noise and one of zeros, each alone:
  * nothing in its file says what it takes and gives.
@@ -250,7 +252,7 @@ export interface NativeBinding {
   readonly versions: { readonly libtorch: string; readonly tokenizers: string };
   /** onCompletions is called on the JS thread, once a batch. Rejects with a plain Error. */
   load(
-    source: TextModelSource | TextProgramSource | SignalProgramSource,
+    source: ModelSource,
     options: SchedulingOptions,
     onCompletions: (completions: readonly NativeCompletion[]) => void,
   ): Promise<NativeEngine>;

@@ -5,16 +5,13 @@ import type {
   EngineStats,
   Inference,
   ModelDescription,
+  ModelSource,
   NativeEngine,
   NativeInput,
   NativeRefusal,
   ProductNumbers,
   ProgramReport,
   SchedulingOptions,
-  SignalProgramSource,
-  TextInput,
-  TextModelSource,
-  TextProgramSource,
 } from './binding';
 import type { CancelSignal } from './cancellation';
 import { EngineError, errorOf } from './engine-error';
@@ -27,8 +24,10 @@ export type {
   EngineStats,
   Inference,
   ModelDescription,
+  ModelSource,
   ModelTrial,
   NativeCompletion as Completion,
+  NativeInput,
   OperatorReport,
   ProductNumbers,
   ProgramReport,
@@ -64,11 +63,8 @@ export function inspectProgram(path: string, allowedOperators: readonly string[]
   }
 }
 
-/** What may be seen of an engine, whatever its inputs are. */
-export type EngineMonitor = Pick<
-  Engine<NativeInput>,
-  'description' | 'stats' | 'stuckMs' | 'observe'
->;
+/** What may be seen of an engine. */
+export type EngineMonitor = Pick<Engine, 'description' | 'stats' | 'stuckMs' | 'observe'>;
 
 /** By which another thread of this process finds an engine. */
 export interface SharedEngine {
@@ -88,7 +84,7 @@ const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
  *
  * An engine that is idle does not keep the process alive; one with requests under way does.
  */
-export class Engine<Input extends NativeInput> {
+export class Engine {
   readonly description: ModelDescription;
   private readonly native: NativeEngine;
   private readonly waiting: Waiting;
@@ -109,18 +105,7 @@ export class Engine<Input extends NativeInput> {
    *
    * @throws EngineError MODEL_LOAD_FAILED: the message names the file and the key at fault.
    */
-  static load(
-    source: TextModelSource | TextProgramSource,
-    options: SchedulingOptions,
-  ): Promise<Engine<string | TextInput>>;
-  static load(
-    source: SignalProgramSource,
-    options: SchedulingOptions,
-  ): Promise<Engine<Float32Array>>;
-  static async load(
-    source: TextModelSource | TextProgramSource | SignalProgramSource,
-    options: SchedulingOptions,
-  ): Promise<Engine<string | TextInput> | Engine<Float32Array>> {
+  static async load(source: ModelSource, options: SchedulingOptions): Promise<Engine> {
     const waiting = new Waiting();
     try {
       const native = await loadBinding().load(source, options, waiting.onCompletions);
@@ -131,10 +116,7 @@ export class Engine<Input extends NativeInput> {
   }
 
   /** The engine that another thread of this process has loaded, and shared. */
-  static attach<Input extends NativeInput>({
-    number,
-    maxQueueWaitMs,
-  }: SharedEngine): Engine<Input> {
+  static attach({ number, maxQueueWaitMs }: SharedEngine): Engine {
     const waiting = new Waiting();
     const native = loadBinding().attach(number, waiting.onCompletions);
     return new Engine(native, waiting, maxQueueWaitMs);
@@ -150,7 +132,10 @@ export class Engine<Input extends NativeInput> {
    *
    * @throws EngineError with a code that says why there is no answer.
    */
-  async infer(input: Input, { signal, timeoutMs = 0 }: InferOptions = {}): Promise<Inference> {
+  async infer(
+    input: NativeInput,
+    { signal, timeoutMs = 0 }: InferOptions = {},
+  ): Promise<Inference> {
     const ticket = this.submit(input, 1, { signal, timeoutMs });
     return this.settled(ticket, this.cancelOn(signal, ticket));
   }
@@ -169,7 +154,7 @@ export class Engine<Input extends NativeInput> {
    *   the others are cancelled.
    */
   async inferAll(
-    inputs: readonly Input[],
+    inputs: readonly NativeInput[],
     { signal, timeoutMs = 0 }: InferOptions = {},
   ): Promise<readonly Inference[]> {
     if (inputs.length === 0) return [];

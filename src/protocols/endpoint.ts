@@ -48,12 +48,6 @@ export interface Endpoint {
   readonly handle: Handler;
 }
 
-/** What all analysis endpoints of a service keep to. */
-export interface EndpointLimits {
-  /** Elements of a list. */
-  readonly listLength: number;
-}
-
 /** The body as the schema types it. */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,

@@ -1,10 +1,22 @@
+import type { SchedulingOptions } from '../native/engine';
+import type { Gather } from '../serving/peers';
 import type { Endpoint, Handler } from './endpoint';
 import { DETAIL, type ErrorShape } from './error-shape';
 import type { GrpcService } from './grpc-service';
 
+/** What a protocol is made with, beside the model. */
+export interface Surroundings {
+  /** Of the package. */
+  readonly version: string;
+  /** Elements that a list may have. */
+  readonly listLength: number;
+  readonly scheduling: SchedulingOptions;
+  readonly gather: Gather;
+}
+
 /**
  * What another system's clients speak, over the same models and the same queue: a folder of its own
- * beside this file, and a line in src/commands/serve/service.ts.
+ * beside this file, and a line in src/commands/serve/service.ts. It is null for a model that it cannot ask.
  */
 export interface Protocol {
   /** POST routes that run the model. */

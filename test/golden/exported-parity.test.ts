@@ -2,10 +2,9 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { softmax } from '../../src/numeric/activations';
-import {
-  type EegClassification,
-  EegClassifier,
-} from '../../src/tasks/signal-classification/eeg-classifier';
+import type { Classification } from '../../src/tasks/abilities';
+import { signalClassification } from '../../src/tasks/signal-classification/task';
+import { TaskModel } from '../../src/tasks/task-model';
 import { type GoldenEeg, type GoldenWindows, readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
@@ -25,10 +24,10 @@ async function expectAnswers(
   asked: readonly (readonly number[])[],
   answers: Answers,
 ): Promise<{ readonly batching: boolean; readonly largestBatch: number }> {
-  const classifier = await EegClassifier.load(file, SCHEDULING);
+  const classifier = await TaskModel.load(signalClassification, file, SCHEDULING);
   const problems: string[] = [];
   let largestBatch = 0;
-  const check = ({ inference }: EegClassification, index: number): void => {
+  const check = ({ inference }: Classification, index: number): void => {
     const { probabilities } = answers[index] as Answers[number];
     largestBatch = Math.max(largestBatch, inference.batchSize);
     const actual = softmax(inference.logits);
@@ -38,10 +37,9 @@ async function expectAnswers(
     }
   };
   const inOrder = asked.slice(0, answers.length);
-  for (const [index, window] of inOrder.entries())
-    check(await classifier.classify(window, {}), index);
+  for (const [index, window] of inOrder.entries()) check(await classifier.run(window, {}), index);
   // A list is admitted as a whole: whoever takes of it finds company.
-  (await classifier.classifyAll(inOrder, {})).forEach(check);
+  (await classifier.runAll(inOrder, {})).forEach(check);
   const { batching } = classifier.monitor.description;
   await classifier.close();
   expect(problems.slice(0, 5)).toEqual([]);

@@ -2,7 +2,8 @@ import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { dtypeProblem, Engine } from '../../src/native/engine';
-import { EegClassifier } from '../../src/tasks/signal-classification/eeg-classifier';
+import { signalClassification } from '../../src/tasks/signal-classification/task';
+import { TaskModel } from '../../src/tasks/task-model';
 import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
 import { readFixture, readGolden } from '../helpers/golden';
 import { post } from '../helpers/http';
@@ -30,7 +31,7 @@ function put(model: string, settings?: object): string {
 
 async function whyNotLoaded(model: string, settings?: object): Promise<string> {
   try {
-    await (await EegClassifier.load(put(model, settings), SCHEDULING)).close();
+    await (await TaskModel.load(signalClassification, put(model, settings), SCHEDULING)).close();
   } catch (error) {
     return (error as Error).message;
   }
@@ -57,7 +58,7 @@ describe('a signal model that torch.export saved', () => {
       [/^eeg_model\.pt2: was exported for exactly 1 window: .*scripts\/export\.py/],
     ],
   ])('%s: windows share runs: %p', async (model, batching, warnings) => {
-    const classifier = await EegClassifier.load(put(model), SCHEDULING);
+    const classifier = await TaskModel.load(signalClassification, put(model), SCHEDULING);
     const engine = await Engine.load(
       { type: 'signal-program', path: put(model), windowLength: 256 },
       SCHEDULING,
@@ -75,13 +76,17 @@ describe('a signal model that torch.export saved', () => {
       }[];
     }>('exported', 'signals/mobile-image-golden.json');
     const settings = { input_shape: [3, 16, 16] };
-    const classifier = await EegClassifier.load(put('mobile-image', settings), SCHEDULING);
-    const answers = await classifier.classifyAll(
+    const classifier = await TaskModel.load(
+      signalClassification,
+      put('mobile-image', settings),
+      SCHEDULING,
+    );
+    const answers = await classifier.runAll(
       windows.map(({ signal }) => signal),
       {},
     );
     expect(answers.length).toBeGreaterThan(1);
-    for (const [i, { probabilities }] of answers.entries()) {
+    for (const [i, { scores: probabilities }] of answers.entries()) {
       const expected = windows[i]?.probabilities ?? [];
       expect(probabilities).toHaveLength(expected.length);
       for (const [j, value] of expected.entries()) expect(probabilities[j]).toBeCloseTo(value, 5);

@@ -2,7 +2,8 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { roundToFourDecimals } from '../../src/numeric/rounding';
-import { TextClassifier } from '../../src/tasks/text-classification/text-classifier';
+import { TaskModel } from '../../src/tasks/task-model';
+import { textClassification } from '../../src/tasks/text-classification/task';
 import { readGolden, readGoldenPairs } from '../helpers/golden';
 import { post, postRaw } from '../helpers/http';
 import { SCHEDULING } from '../helpers/scheduling';
@@ -116,12 +117,12 @@ it('refuses a pair where the tokenizer tells two texts apart and the model does 
   for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
     cpSync(path.join(models, 'bert-multi-label-bfloat16', file), path.join(folder, file));
   }
-  const classifier = await TextClassifier.load(folder, SCHEDULING);
+  const classifier = await TaskModel.load(textClassification, folder, SCHEDULING);
   try {
-    const single = await classifier.classify('film', {});
+    const single = await classifier.run('film', {});
     expect(single.inference.tokens).toBeGreaterThan(2);
     await expect(
-      classifier.classifyAll(['film', { text: 'film', pair: 'good' }], {}),
+      classifier.runAll(['film', { text: 'film', pair: 'good' }], {}),
     ).rejects.toMatchObject({
       code: 'INFERENCE_FAILED',
       index: 1,

@@ -2,10 +2,11 @@ import path from 'node:path';
 import { Engine } from '../../src/native/engine';
 import { softmax } from '../../src/numeric/activations';
 import { CLASSES } from '../../src/tasks/signal-classification/classes';
-import { EegClassifier } from '../../src/tasks/signal-classification/eeg-classifier';
+import { signalClassification } from '../../src/tasks/signal-classification/task';
 import { zNormalize } from '../../src/tasks/signal-classification/z-normalize';
+import { TaskModel } from '../../src/tasks/task-model';
 import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
-import { TextClassifier } from '../../src/tasks/text-classification/text-classifier';
+import { textClassification } from '../../src/tasks/text-classification/task';
 import {
   type GoldenEeg,
   type GoldenWindows,
@@ -38,11 +39,11 @@ describe.each(textModelNames())('%s', (name) => {
   const golden = readGolden(name);
 
   it('has the label and the score of the transformers pipeline', async () => {
-    const classifier = await TextClassifier.load(directory, SCHEDULING);
+    const classifier = await TaskModel.load(textClassification, directory, SCHEDULING);
     const problems: string[] = [];
     await Promise.all(
       golden.texts.map(async ({ text, label, score }) => {
-        const answer = await classifier.classify(text, {});
+        const answer = await classifier.run(text, {});
         // A regression's score is no probability: its tolerance grows with it.
         const tolerance = TOLERANCE * Math.max(1, Math.abs(score));
         if (answer.label !== label || !(Math.abs(answer.score - score) <= tolerance)) {
@@ -82,12 +83,12 @@ describe.each(textModelNames())('%s', (name) => {
   });
 
   it('has its tokens, logits and labels for two texts, alone and with single ones', async () => {
-    const classifier = await TextClassifier.load(directory, SCHEDULING);
+    const classifier = await TaskModel.load(textClassification, directory, SCHEDULING);
     const pairs = readGoldenPairs(name);
     expect(pairs.length).toBeGreaterThan(4);
     const problems: string[] = [];
     const check = async ({ text, pair, ...expected }: (typeof pairs)[number]) => {
-      const { label, inference } = await classifier.classify({ text, pair }, {});
+      const { label, inference } = await classifier.run({ text, pair }, {});
       const far = furthest(inference.logits, expected.logits);
       const scale = Math.max(1, ...expected.logits.map(Math.abs));
       if (
@@ -100,7 +101,7 @@ describe.each(textModelNames())('%s', (name) => {
       }
     };
     for (const row of pairs) await check(row);
-    const singles = golden.texts.slice(0, 10).map(({ text }) => classifier.classify(text, {}));
+    const singles = golden.texts.slice(0, 10).map(({ text }) => classifier.run(text, {}));
     await Promise.all([...singles, ...pairs.map(check)]);
     await classifier.close();
     expectNone(problems);
@@ -124,20 +125,21 @@ describe('EEG', () => {
   it.each(models.map((model) => [model.file, model] as const))(
     '%s has the probabilities of torch, alone and in a batch',
     async (file, { answers }) => {
-      const classifier = await EegClassifier.load(path.join(FIXTURES, 'eeg', file), SCHEDULING);
+      const classifier = await TaskModel.load(
+        signalClassification,
+        path.join(FIXTURES, 'eeg', file),
+        SCHEDULING,
+      );
       const problems: string[] = [];
       const check = async (index: number): Promise<void> => {
         const { probabilities } = answers[index] as (typeof answers)[number];
-        const { confidence, diagnosis, inference } = await classifier.classify(
-          windows[index]?.signal ?? [],
-          {},
-        );
+        const { score, label, inference } = await classifier.run(windows[index]?.signal ?? [], {});
         const actual = softmax(inference.logits);
         const best = Math.max(...actual);
         if (
           !(furthest(actual, probabilities) <= TOLERANCE) ||
-          confidence !== best ||
-          diagnosis !== CLASSES[actual.indexOf(best)]
+          score !== best ||
+          label !== CLASSES[actual.indexOf(best)]
         ) {
           problems.push(`${windows[index]?.name}: ${actual}, expected ${probabilities}`);
         }

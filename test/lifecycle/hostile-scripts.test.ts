@@ -1,7 +1,8 @@
 /** TorchScript files that do what no classifier does. Made by test/parity/hostile_scripts.py. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { EegClassifier } from '../../src/tasks/signal-classification/eeg-classifier';
+import { signalClassification } from '../../src/tasks/signal-classification/task';
+import { TaskModel } from '../../src/tasks/task-model';
 import { SCHEDULING } from '../helpers/scheduling';
 import { killAll, NodeProcess } from '../helpers/service';
 
@@ -115,7 +116,7 @@ it.each(SERVED)('serves %s', (name) => {
 it('says what makes it slower', async () => {
   const warningsOf = async (name: string): Promise<readonly string[]> => {
     const file = path.join(FOLDER, `${name}.pt`);
-    const classifier = await EegClassifier.load(file, SCHEDULING);
+    const classifier = await TaskModel.load(signalClassification, file, SCHEDULING);
     await classifier.close();
     return classifier.warnings;
   };

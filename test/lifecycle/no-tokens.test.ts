@@ -2,7 +2,9 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { TextClassifier } from '../../src/tasks/text-classification/text-classifier';
+import type { ClassifiesTexts } from '../../src/tasks/abilities';
+import { TaskModel } from '../../src/tasks/task-model';
+import { textClassification } from '../../src/tasks/text-classification/task';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
 
@@ -15,7 +17,7 @@ const NO_TOKEN = {
 /** Of a model that classifies by the first token, and of one that takes the mean of all. */
 describe.each(['modernbert-float16', 'modernbert-mean-biases-bfloat16'])('%s', (model) => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'no-tokens-'));
-  let classifier: TextClassifier;
+  let classifier: ClassifiesTexts & Pick<TaskModel, 'close'>;
 
   beforeAll(async () => {
     cpSync(path.join(FIXTURES, 'models', model), directory, { recursive: true });
@@ -24,7 +26,7 @@ describe.each(['modernbert-float16', 'modernbert-mean-biases-bfloat16'])('%s', (
     const normalizer = { type: 'Replace', pattern: { String: '~' }, content: '' };
     writeFileSync(file, JSON.stringify({ ...tokenizer, normalizer, post_processor: null }));
     // One batch of all that waits.
-    classifier = await TextClassifier.load(directory, {
+    classifier = await TaskModel.load(textClassification, directory, {
       ...SCHEDULING,
       workers: 1,
       maxQueueDelayMs: 200,
@@ -37,12 +39,12 @@ describe.each(['modernbert-float16', 'modernbert-mean-biases-bfloat16'])('%s', (
   });
 
   it('fails such a text, alone and in company, and no other', async () => {
-    await expect(classifier.classify(NOTHING, {})).rejects.toMatchObject(NO_TOKEN);
-    const alone = await classifier.classify('good film', {});
+    await expect(classifier.run(NOTHING, {})).rejects.toMatchObject(NO_TOKEN);
+    const alone = await classifier.run('good film', {});
     const [first, nothing, second] = await Promise.allSettled([
-      classifier.classify('good film', {}),
-      classifier.classify(NOTHING, {}),
-      classifier.classify('a bad one', {}),
+      classifier.run('good film', {}),
+      classifier.run(NOTHING, {}),
+      classifier.run('a bad one', {}),
     ]);
     expect(nothing).toMatchObject({ status: 'rejected', reason: NO_TOKEN });
     expect(first).toMatchObject({ value: { scores: alone.scores } });

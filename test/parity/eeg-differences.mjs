@@ -7,7 +7,8 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
-const { EegClassifier } = require('../../dist/tasks/signal-classification/eeg-classifier.js');
+const { signalClassification } = require('../../dist/tasks/signal-classification/task.js');
+const { TaskModel } = require('../../dist/tasks/task-model.js');
 const { softmax } = require('../../dist/numeric/activations.js');
 
 const fixture = (name) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
@@ -28,11 +29,11 @@ for (const name of readdirSync(fixture('exported/versions'))) {
 const SCHEDULING = require('../helpers/scheduling.json');
 
 for (const { file, answers } of models) {
-  const classifier = await EegClassifier.load(fixture(file), SCHEDULING);
+  const classifier = await TaskModel.load(signalClassification, fixture(file), SCHEDULING);
   let largest = 0;
   let largestBatch = 0;
   const check = async (index) => {
-    const { inference } = await classifier.classify(windows[index].signal, {});
+    const { inference } = await classifier.run(windows[index].signal, {});
     largestBatch = Math.max(largestBatch, inference.batchSize);
     for (const [i, probability] of softmax(inference.logits).entries()) {
       largest = Math.max(largest, Math.abs(probability - answers[index].probabilities[i]));

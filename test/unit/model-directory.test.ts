@@ -10,11 +10,9 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { ModelFileError } from '../../src/models/files';
 import { labelNames } from '../../src/tasks/text-classification/labels';
-import {
-  ModelDirectoryError,
-  readModelDirectory,
-} from '../../src/tasks/text-classification/model-directory';
+import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
 
 const CONFIG = {
   architectures: ['BertForSequenceClassification'],
@@ -53,7 +51,7 @@ function problem(): string {
   try {
     readModelDirectory(directory);
   } catch (error) {
-    if (error instanceof ModelDirectoryError) return error.message;
+    if (error instanceof ModelFileError) return error.message;
     throw error;
   }
   return 'none';
@@ -78,10 +76,12 @@ describe('readModelDirectory', () => {
         tokenizerDirectory: directory,
       },
       files: ['config.json', 'model.safetensors'].map((name) => path.join(directory, name)),
-      labels: ['NEGATIVE', 'POSITIVE'],
-      scoreFunction: 'softmax',
-      name: null,
-      version: null,
+      about: {
+        labels: ['NEGATIVE', 'POSITIVE'],
+        scoreFunction: 'softmax',
+        name: null,
+        version: null,
+      },
     });
   });
 
@@ -126,8 +126,7 @@ describe('readModelDirectory', () => {
   ])('reads labels and score function of %j', (changes, labels, scoreFunction) => {
     write('config.json', { ...CONFIG, ...changes });
     expect(readModelDirectory(directory)).toMatchObject({
-      labels,
-      scoreFunction,
+      about: { labels, scoreFunction },
       source: { config: { num_labels: labels.length } },
     });
   });

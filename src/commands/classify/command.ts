@@ -1,10 +1,9 @@
 import { constants } from 'node:os';
+import { ModelFileError } from '../../models/files';
 import { EngineError } from '../../native/engine';
 import { packageVersion } from '../../package-version';
 import { ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
-import { ModelSettingsError } from '../../tasks/signal-classification/model-settings';
-import { ModelDirectoryError } from '../../tasks/text-classification/model-directory';
 import { describeProcessorProblem } from '../serve/processor-problem';
 import { RunError, StuckError, UsageError } from './errors';
 import { classifyHelp } from './flags';
@@ -19,7 +18,7 @@ const EXIT_STUCK = 3;
 const EXIT_REJECTED = 4;
 
 /** How a model that cannot be loaded says so. */
-const LOAD_ERRORS = [EngineError, ModelDirectoryError, ModelSettingsError];
+const LOAD_ERRORS = [EngineError, ModelFileError];
 
 /**
  * `libtorch-serve classify`.

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../../settings/config';
-import { settingsPath } from '../../tasks/signal-classification/model-settings';
-import { readModelDirectory } from '../../tasks/text-classification/model-directory';
+import { PRESETS } from '../presets';
 import { UsageError } from './errors';
 import { PIPE } from './formats';
 import type { Input } from './inputs/expand';
@@ -28,7 +27,7 @@ export interface Identified {
 /**
  * What the bytes of the output depend on. Files of the model are read as a whole, for their hashes.
  *
- * @throws ModelDirectoryError
+ * @throws ModelFileError
  */
 export async function identityOf({ config, options, inputs, version }: Identified) {
   const { inputs: _written, resume, overwrite, summary, ...rest } = options;
@@ -84,11 +83,10 @@ function changedOf(before: Header['model'], now: Header['model']): string | null
   return [...all].find((name) => find(before, name) !== find(now, name)) ?? null;
 }
 
-/** That the model is loaded from. */
-function filesOf({ service, sentimentModelDir, eegModelPath }: Config): readonly string[] {
-  if (service === 'sentiment') return readModelDirectory(sentimentModelDir).files;
-  // One that is not there is told of by who loads the model.
-  return [eegModelPath, settingsPath(eegModelPath)].filter((file) => existsSync(file));
+/** That the model is loaded from. One that is not there is told of by who loads the model. */
+function filesOf(config: Config): readonly string[] {
+  const { task, placeOf } = PRESETS[config.service];
+  return task.filesOf(placeOf(config));
 }
 
 function hashesOf(files: readonly string[]): Promise<Header['model']> {

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Config } from '../../settings/config';
+import { PRESETS } from '../presets';
 import { ChunkWriter } from './chunk-writer';
 import { type Chunk, readChunks, type Source } from './chunks';
 import { Feeder } from './feeder';
@@ -19,7 +20,7 @@ import { requireWritable } from './outputs/places';
 import type { ProgressDisplay } from './progress';
 import { type Summary, summarize, writeSummary } from './summary';
 import type { Tally } from './tally';
-import { loadEeg, loadText, type Task } from './task';
+import { loadTask } from './task';
 
 /** Chunks that have been handed to the engine and are not yet written. */
 const MOST_CHUNKS = 4;
@@ -94,29 +95,21 @@ async function findEarlierRun(options: Options, version: string): Promise<ReadJo
 }
 
 async function load(config: Config, options: Options, warn: Voices['warn']) {
-  if (options.service === 'sentiment') {
-    const { task, model } = await loadText(config, options);
-    model.warnings.forEach(warn);
-    return { task: task as Task, model: nameOf(model), cutting: null };
-  }
-  const { task, model } = await loadEeg(config, options);
-  model.warnings.forEach(warn);
-  const { windowLength, channel, samplingRateHz } = model.settings;
-  const cutting: Cutting = {
-    windowLength,
-    step: options.step ?? windowLength,
+  const { task, model } = await loadTask(config, options);
+  const { about, warnings } = model;
+  warnings.forEach(warn);
+  const windows = PRESETS[options.service].task.rows.windowsOf(about);
+  const cutting: Cutting | null = windows && {
+    windowLength: windows.windowLength,
+    step: options.step ?? windows.windowLength,
     channel: options.channel,
-    modelChannel: channel,
-    modelRate: samplingRateHz,
+    modelChannel: windows.channel,
+    modelRate: windows.samplingRateHz,
     givenRate: options.samplingRate,
     resample: options.resample,
     note: warn,
   };
-  return { task: task as Task, model: nameOf(model.settings), cutting };
-}
-
-function nameOf({ name, version }: Summary['model']): Summary['model'] {
-  return { name, version };
+  return { task, model: { name: about.name, version: about.version }, cutting };
 }
 
 interface Work {

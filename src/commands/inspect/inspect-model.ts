@@ -7,14 +7,15 @@ import {
   type ProgramReport,
   type SchedulingOptions,
 } from '../../native/engine';
-import { EegClassifier } from '../../tasks/signal-classification/eeg-classifier';
-import { readModelSettings } from '../../tasks/signal-classification/model-settings';
-import { readModelDirectory } from '../../tasks/text-classification/model-directory';
-import { TextClassifier } from '../../tasks/text-classification/text-classifier';
+import type { ServiceName } from '../../settings/config';
+import { TASKS } from '../../tasks/registry';
+import type { Task } from '../../tasks/task';
+import { TaskModel } from '../../tasks/task-model';
+import { serviceOf } from '../presets';
 
 /** What a model is, and what became of loading it. */
 export interface ModelReport {
-  readonly service: 'sentiment' | 'eeg';
+  readonly service: ServiceName;
   /** Of the folder or the file. */
   readonly name: string;
   /** `torchscript`, `exported`, or config.json's `model_type` of weights that our own code runs. */
@@ -39,23 +40,19 @@ type Read = Pick<ModelReport, 'service' | 'name' | 'kind' | 'files' | 'labels' |
 /**
  * Looks at a model folder, or the file of one, then loads it as a service would.
  *
- * @throws ModelDirectoryError, ModelSettingsError or EngineError for what cannot even be read
+ * @throws ModelFileError or EngineError for what cannot even be read
  */
 export async function inspectModel(
-  place: string,
+  named: string,
   scheduling: SchedulingOptions,
 ): Promise<ModelReport> {
-  const directory = textDirectoryOf(place);
-  const read = directory
-    ? readTexts(directory, scheduling)
-    : readSignals(path.resolve(place), scheduling);
+  const [task, place] = locate(named);
+  const read = readModel(task, place, scheduling);
   const unread = { loaded: null, warnings: [] };
   const refused = read.program?.operators.filter(({ problem }) => problem) ?? [];
   if (refused.length > 0) return { ...read, ...unread, problem: describeRefused(refused) };
   try {
-    const model = directory
-      ? await TextClassifier.load(directory, scheduling)
-      : await EegClassifier.load(path.resolve(place), scheduling);
+    const model = await TaskModel.load(task, place, scheduling);
     const { maxLength, numOutputs, batching } = model.monitor.description;
     const { warnings } = model;
     await model.close();
@@ -65,48 +62,28 @@ export async function inspectModel(
   }
 }
 
-/** The folder of a text classifier that was named, or that the named file is part of. */
-function textDirectoryOf(place: string): string | null {
-  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory();
-  const folder = path.resolve(isFolder ? place : path.dirname(place));
-  const hasConfiguration = statSync(path.join(folder, 'config.json'), { throwIfNoEntry: false });
-  return isFolder || hasConfiguration ? folder : null;
+/** Whose model it is, and where. */
+function locate(named: string): readonly [Task, string] {
+  for (const task of TASKS) {
+    const place = task.locate(named);
+    if (place !== null) return [task, place];
+  }
+  throw new Error(`${named}: is no model of ${TASKS.map(({ name }) => name).join(' or ')}`);
 }
 
-function readTexts(directory: string, scheduling: SchedulingOptions): Read {
-  const { source, labels } = readModelDirectory(directory);
-  const isProgram = source.type === 'text-program';
+function readModel(task: Task, place: string, { allowedOperators }: SchedulingOptions): Read {
+  const { source, about } = task.read(place);
+  const isProgram = 'path' in source;
+  const program = isProgram ? inspectProgram(source.path, allowedOperators ?? []) : null;
   const files = isProgram ? [source.path] : source.weightFiles;
-  const program = isProgram ? inspect(source.path, scheduling) : null;
   return {
-    service: 'sentiment',
-    name: path.basename(directory),
-    kind: program?.kind ?? (source.type === 'text-classification' ? source.modelType : ''),
-    files: files.map(describeFile),
-    labels,
+    service: serviceOf(task),
+    name: path.basename(place),
+    kind: program?.kind ?? (isProgram ? '' : source.modelType),
+    files: files.map((file) => ({ name: path.basename(file), bytes: statSync(file).size })),
+    labels: about.labels,
     program,
   };
-}
-
-function readSignals(file: string, scheduling: SchedulingOptions): Read {
-  const { classes } = readModelSettings(file);
-  const program = inspect(file, scheduling);
-  return {
-    service: 'eeg',
-    name: path.basename(file),
-    kind: program.kind,
-    files: [describeFile(file)],
-    labels: classes,
-    program,
-  };
-}
-
-function inspect(file: string, { allowedOperators }: SchedulingOptions): ProgramReport {
-  return inspectProgram(file, allowedOperators ?? []);
-}
-
-function describeFile(file: string) {
-  return { name: path.basename(file), bytes: statSync(file).size };
 }
 
 function describeRefused(refused: readonly OperatorReport[]): string {

@@ -1,5 +1,6 @@
 import { dtypeProblem, limitInstructions } from '../../native/engine';
 import type { Config } from '../../settings/config';
+import { PRESETS } from '../presets';
 
 /**
  * What is wrong with the settings on this processor, in one line; undefined: nothing. Call it before a
@@ -12,11 +13,12 @@ export function describeProcessorProblem({
   instructions,
   scheduling: { dtype, products },
 }: Pick<Config, 'service' | 'instructions' | 'scheduling'>): string | undefined {
-  const isOfAnyProcessor = service === 'eeg' || (dtype === 'float32' && products !== 'bfloat16');
+  const isOfSignals = PRESETS[service].task.takes === 'signals';
+  const isOfAnyProcessor = isOfSignals || (dtype === 'float32' && products !== 'bfloat16');
   // The addon is still being opened by another thread (native/open-early): nobody waits for nothing.
   if (instructions === null && isOfAnyProcessor) return undefined;
   const limit = limitInstructions(instructions);
-  if (limit || service === 'eeg') return limit || undefined;
+  if (limit || isOfSignals) return limit || undefined;
   const problem = dtypeProblem(dtype, products);
   const setting = dtype === 'float32' ? `PRODUCTS: ${products}` : `DTYPE: ${dtype}`;
   return problem && `${setting} is of no use here: ${problem}; leave it unset`;

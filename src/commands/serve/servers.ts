@@ -5,7 +5,6 @@ import type { StaticFile } from '../../http/routes/static-files';
 import { HttpServer } from '../../http/server';
 import { libtorchVersion } from '../../native/engine';
 import type { describeApi } from '../../protocols/openapi/document';
-import type { ServiceInfo } from '../../protocols/own/schemas/answers';
 import { ConnectionLimit } from '../../serving/connection-limit';
 import { Connections } from '../../serving/connections';
 import type { Certificate } from '../../serving/credentials/certificate';
@@ -18,7 +17,7 @@ import { createMetrics } from '../../serving/metrics/metrics';
 import type { Gather } from '../../serving/peers';
 import type { Tracer } from '../../serving/tracing/tracer';
 import type { Config } from '../../settings/config';
-import type { Service } from './service';
+import { dtypeOf, type Service } from './service';
 
 export interface Parts {
   readonly service: Service;
@@ -52,7 +51,7 @@ export class Servers {
       packageVersion: service.info.version,
       model: service.monitor && {
         engine: service.monitor,
-        served: describeServed(config, service.info),
+        served: describeServed(config, service),
       },
       requestsInFlight: () => inFlight.size + (this.#grpc?.size ?? 0),
       connections: () => connections.size + grpcConnections.size,
@@ -140,7 +139,7 @@ function describeApp(config: Config, { service, pages, tracer, ...parts }: Parts
     endpoints: service.endpoints,
     protocols: service.protocols,
     info: service.info,
-    describeApi: () => parts.describeApi(service.info, service.protocols, keys && config.access),
+    describeApi: () => parts.describeApi(service, keys && config.access),
     describeProblem: parts.describeProblem,
     tracer,
     limits: limitsOf(config),
@@ -184,14 +183,14 @@ function createGrpcServer(
   });
 }
 
-function describeServed({ service, scheduling }: Config, info: ServiceInfo): ServedModel {
+function describeServed({ scheduling }: Config, { task, info }: Service): ServedModel {
   return {
     name: info.model.name,
     version: info.model.version ?? '',
-    dtype: service === 'eeg' ? 'float32' : scheduling.dtype,
+    dtype: dtypeOf(task, scheduling),
     packageVersion: info.version,
     libtorchVersion: libtorchVersion(),
-    tokenizes: service === 'sentiment',
+    tokenizes: task.takes === 'texts',
   };
 }
 

@@ -1,13 +1,13 @@
+import type { ClassifiesTexts } from '../../tasks/abilities';
 import { rank } from '../../tasks/text-classification/ranking';
-import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
 import {
   type Endpoint,
-  type EndpointLimits,
   namingElement,
   parseBody,
   requireListLength,
   requireModel,
 } from '../endpoint';
+import type { Surroundings } from '../protocol';
 import { classificationBody } from './body';
 
 /**
@@ -17,8 +17,8 @@ import { classificationBody } from './body';
  */
 export function classification(
   path: string,
-  classifier: TextClassifier | null,
-  { listLength }: EndpointLimits,
+  classifier: ClassifiesTexts | null,
+  { listLength }: Surroundings,
 ): Endpoint {
   return {
     path,
@@ -28,14 +28,14 @@ export function classification(
       const { texts, isList } = inputs;
       requireListLength(texts, 'inputs', listLength);
       const model = requireModel(classifier);
-      const running = model.classifyAll(texts, call.inferOptions());
+      const running = model.runAll(texts, call.inferOptions());
       const classifications = await (isList ? namingElement('inputs', running) : running);
       const ranking = {
         scoreFunction: parameters?.function_to_apply,
         topK: parameters?.top_k,
       };
       return {
-        body: classifications.map((one) => rank(model.labels, one, ranking)),
+        body: classifications.map((one) => rank(model.about.labels, one, ranking)),
         inferences: classifications.map(({ inference }) => inference),
       };
     },

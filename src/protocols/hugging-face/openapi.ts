@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { EndpointLimits } from '../endpoint';
 import { protocolPath } from '../openapi/protocol-path';
 import { type Node, toSchema } from '../openapi/responses';
-import type { ProtocolDescription } from '../protocol';
+import type { ProtocolDescription, Surroundings } from '../protocol';
 import { classificationBody } from './body';
 
 const TAG = 'Hugging Face Inference API';
@@ -28,7 +27,7 @@ const ERRORS = {
 /** @param paths the address of the service, and that of its model */
 export function describe(
   paths: readonly [string, string],
-  { listLength }: EndpointLimits,
+  { listLength }: Surroundings,
 ): ProtocolDescription {
   const route = (id: string, summary: string): Node =>
     protocolPath({

@@ -1,7 +1,6 @@
 import { STATUS } from '../../serving/errors';
-import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
-import type { EndpointLimits } from '../endpoint';
-import type { Protocol } from '../protocol';
+import { type Served, servedAs } from '../../tasks/served';
+import type { Protocol, Surroundings } from '../protocol';
 import { classification } from './classification';
 
 const MODELS = '/models/';
@@ -9,17 +8,13 @@ const MODELS = '/models/';
 /**
  * The Inference API of Hugging Face, for `huggingface_hub` and `@huggingface/inference`: by the address
  * of the service, and by the name of its model.
- *
- * @param name of the model that is served
  */
-export function huggingFace(
-  classifier: TextClassifier | null,
-  name: string,
-  limits: EndpointLimits,
-): Protocol {
-  const named = MODELS + name.split('/').map(encodeStrictly).join('/');
+export function huggingFace(model: Served, surroundings: Surroundings): Protocol | null {
+  const classifier = servedAs(model, 'classifies texts');
+  if (!classifier) return null;
+  const named = MODELS + model.title.split('/').map(encodeStrictly).join('/');
   return {
-    endpoints: ['/', named].map((path) => classification(path, classifier, limits)),
+    endpoints: ['/', named].map((path) => classification(path, classifier.model, surroundings)),
     gets: {},
     prefix: MODELS,
     errors: {
@@ -31,7 +26,7 @@ export function huggingFace(
     probes: [],
     info: null,
     describe: () =>
-      (require('./openapi') as typeof import('./openapi')).describe(['/', named], limits),
+      (require('./openapi') as typeof import('./openapi')).describe(['/', named], surroundings),
   };
 }
 

@@ -1,23 +1,20 @@
-import type { EngineError, EngineMonitor, Inference, InferOptions } from '../../native/engine';
+import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
-import {
-  type Datatype,
-  describeShape,
-  type InferRequest,
-  type InputTensor,
-  type OutputTensor,
-  type TensorMetadata,
+import type { Classification, Runs } from '../../tasks/abilities';
+import type { TensorElement, TensorInput, Tensors } from '../../tasks/tensors';
+import { checkElements, namingElement } from '../endpoint';
+import { countElements, readElements, takeInputs } from './inputs';
+import { requireKnownOutputs, selectOutputs } from './requested-outputs';
+import type {
+  InferRequest,
+  InputSpecification,
+  InputTensor,
+  OutputTensor,
+  TensorMetadata,
 } from './tensor';
 
 /** The one version that a model has. */
 export const VERSION = '1';
-
-/** An input of a model, in the shapes that it takes beside that of its metadata. */
-export interface InputSpecification {
-  readonly metadata: TensorMetadata;
-  readonly datatypes: readonly Datatype[];
-  readonly optional: boolean;
-}
 
 export interface ModelAnswer {
   readonly outputs: readonly OutputTensor[];
@@ -26,111 +23,100 @@ export interface ModelAnswer {
 }
 
 /** A model as the protocol sees it: named tensors in, named tensors out. */
-export interface Model {
+export class Model {
   readonly inputs: readonly InputSpecification[];
   readonly outputs: readonly TensorMetadata[];
   /** Names of what the classified output has in a row. */
   readonly labels: readonly string[];
   /** The output to which the classification extension applies. */
   readonly classified: string;
-  readonly monitor: EngineMonitor;
+  readonly #model: Runs<unknown, Classification>;
+  readonly #tensors: Tensors<unknown>;
+  readonly #mostElements: number;
+
+  /** @param mostElements that a request may have */
+  constructor(
+    model: Runs<unknown, Classification>,
+    tensors: Tensors<unknown>,
+    mostElements: number,
+  ) {
+    const { label, score, scores } = tensors.outputs;
+    this.#model = model;
+    this.#tensors = tensors;
+    this.#mostElements = mostElements;
+    this.labels = model.about.labels;
+    this.classified = scores;
+    this.inputs = tensors.inputs.map((input) => specify(input, model.maxLength));
+    this.outputs = [
+      { name: label, datatype: 'BYTES', shape: [-1] },
+      { name: score, datatype: 'FP32', shape: [-1] },
+      { name: scores, datatype: 'FP32', shape: [-1, this.labels.length] },
+    ];
+  }
+
   /** See `Engine.refusal`. */
-  refusal(timeoutMs: number): EngineError | null;
+  refusal(timeoutMs: number): EngineError | null {
+    return this.#model.refusal(timeoutMs);
+  }
+
   /**
+   * Runs the model on what a request brings: each element its own entry of the queue, all of them or
+   * none.
+   *
    * @param options to be taken right before submitting
-   * @returns all outputs, whatever was asked for
+   * @returns the outputs that were asked for, as they were asked for
    * @throws ServiceError, ElementError, EngineError
    */
-  infer(request: InferRequest, options: () => InferOptions): Promise<ModelAnswer>;
-}
-
-/** The inputs by name; missing optional ones are left out. */
-export function takeInputs(
-  given: readonly InputTensor[],
-  specifications: readonly InputSpecification[],
-): ReadonlyMap<string, InputTensor> {
-  const names = specifications.map(({ metadata }) => metadata.name);
-  const inputs = new Map<string, InputTensor>();
-  for (const [index, tensor] of given.entries()) {
-    const found = specifications.find(({ metadata }) => metadata.name === tensor.name);
-    if (!found) throw invalid(`inputs[${index}].name: expected ${names.join(' or ')}`);
-    if (inputs.has(tensor.name)) throw invalid(`inputs[${index}].name: is there twice`);
-    if (!(found.datatypes as readonly string[]).includes(tensor.datatype)) {
-      const wanted = found.datatypes.join(' or ');
-      throw invalid(`inputs[${index}].datatype: expected ${wanted} for ${tensor.name}`);
-    }
-    inputs.set(tensor.name, tensor);
-  }
-  for (const { metadata, optional } of specifications) {
-    if (!optional && !inputs.has(metadata.name))
-      throw invalid(`inputs: ${metadata.name} is required`);
-  }
-  return inputs;
-}
-
-/**
- * How many elements an input has: the length of its first axis.
- *
- * @param rests what may follow the first axis
- */
-export function elementsOf(
-  { name, shape }: InputTensor,
-  rests: readonly (readonly number[])[],
-  most: number,
-): number {
-  const [length, ...rest] = shape;
-  const isKnown = rests.some((known) => describeShape(known) === describeShape(rest));
-  if (length === undefined || length < 0 || !isKnown) {
-    const wanted = rests.map((known) => describeShape(['n', ...known])).join(' or ');
-    throw invalid(`${name}: expected the shape ${wanted}, received ${describeShape(shape)}`);
-  }
-  if (length > most) {
-    throw new ServiceError(
-      'LIST_TOO_LONG',
-      `${name}: ${length} elements are over the limit of ${most}.`,
+  async infer(request: InferRequest, options: () => InferOptions): Promise<ModelAnswer> {
+    requireKnownOutputs(request.outputs, this);
+    const given = takeInputs(request.inputs, this.inputs);
+    const count = countElements(given, this.inputs, this.#mostElements);
+    const columns = given.map((input, index) => input && this.#read(input, index, count));
+    const inputs = Array.from({ length: count }, (_, row) =>
+      this.#tensors.toInput(columns.map((column) => column?.[row])),
     );
+    const { name } = given[0] as InputTensor;
+    const answers = await namingElement(name, this.#model.runAll(inputs, options()));
+    return {
+      outputs: selectOutputs(this.#outputsOf(answers), request.outputs, this),
+      inferences: answers.map(({ inference }) => inference),
+    };
   }
-  return length;
+
+  #read(input: InputTensor, index: number, count: number): readonly TensorElement[] {
+    const elements = readElements(input, count);
+    if (index > 0) return elements;
+    checkElements(elements, input.name, (element) => {
+      const problem = this.#tensors.problemOf(element);
+      if (problem !== null) throw new ServiceError('INPUT_EMPTY', problem);
+    });
+    return elements;
+  }
+
+  /** The three outputs of a classifier: [n], [n] and [n, labels]. */
+  #outputsOf(answers: readonly Classification[]): readonly OutputTensor[] {
+    const { label, score, scores } = this.#tensors.outputs;
+    const { length } = this.labels;
+    const count = answers.length;
+    const all = new Float32Array(count * length);
+    for (const [index, answer] of answers.entries()) all.set(answer.scores, index * length);
+    const labels = answers.map((answer) => answer.label);
+    const ofLabels = Float32Array.from(answers, (answer) => answer.score);
+    return [
+      { name: label, datatype: 'BYTES', shape: [count], values: labels },
+      { name: score, datatype: 'FP32', shape: [count], values: ofLabels },
+      { name: scores, datatype: 'FP32', shape: [count, length], values: all },
+    ];
+  }
 }
 
-/** One element's answer, whatever the model calls its parts. */
-export interface Classified {
-  readonly label: string;
-  /** Of the label. */
-  readonly score: number;
-  /** Of all labels. */
-  readonly scores: Float32Array;
-}
-
-/**
- * The three outputs of a classifier, [n], [n] and [n, labels], under the names of `model.outputs` in
- * that order.
- */
-export function outputsOf(
-  { outputs, labels }: Pick<Model, 'outputs' | 'labels'>,
-  answers: readonly Classified[],
-): ModelAnswer['outputs'] {
-  const [label, score, all] = outputs.map(({ name }) => name) as [string, string, string];
-  const count = answers.length;
-  const scores = new Float32Array(count * labels.length);
-  for (const [index, answer] of answers.entries()) scores.set(answer.scores, index * labels.length);
-  return [
-    {
-      name: label,
-      datatype: 'BYTES',
-      shape: [count],
-      values: answers.map((answer) => answer.label),
-    },
-    {
-      name: score,
-      datatype: 'FP32',
-      shape: [count],
-      values: Float32Array.from(answers, (answer) => answer.score),
-    },
-    { name: all, datatype: 'FP32', shape: [count, labels.length], values: scores },
-  ];
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('BODY_INVALID', message);
+/** @param length of a window */
+function specify({ name, holds, optional }: TensorInput, length: number): InputSpecification {
+  return holds === 'text'
+    ? { metadata: { name, datatype: 'BYTES', shape: [-1] }, datatypes: ['BYTES'], optional }
+    : {
+        metadata: { name, datatype: 'FP32', shape: [-1, length] },
+        datatypes: ['FP32', 'FP64'],
+        optional,
+      };
 }

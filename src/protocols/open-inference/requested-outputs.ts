@@ -1,9 +1,14 @@
 import { ServiceError } from '../../serving/errors';
-import type { Model } from './model';
-import type { OutputTensor, RequestedOutput } from './tensor';
+import type { OutputTensor, RequestedOutput, TensorMetadata } from './tensor';
 
 /** What of a model decides which outputs there are. */
-type Outputs = Pick<Model, 'outputs' | 'labels' | 'classified'>;
+interface Outputs {
+  readonly outputs: readonly TensorMetadata[];
+  /** Names of what the classified output has in a row. */
+  readonly labels: readonly string[];
+  /** The output to which the classification extension applies. */
+  readonly classified: string;
+}
 
 /**
  * To be called before anything is computed.

@@ -1,32 +1,29 @@
 import { ServiceError } from '../../serving/errors';
-import type { Gather } from '../../serving/peers';
+import type { ClassifiesSignals, ClassifiesTexts } from '../../tasks/abilities';
+import type { Served } from '../../tasks/served';
+import type { Surroundings } from '../protocol';
 import { describeConfiguration, describeModel, describeServer } from './metadata';
-import { type Model, VERSION } from './model';
+import { Model, VERSION } from './model';
 import { ModelStatistics } from './statistics';
 
 /** The model of a service, and what both transports tell of it. */
 export class ServedModel {
   readonly name: string;
-  readonly #packageVersion: string;
+  readonly #version: string;
   readonly #model: Model | null;
   /** Why it is not loaded. */
   readonly #reason: string | null;
   readonly #statistics: ModelStatistics | null;
 
   constructor(
-    name: string,
-    model: Model | null,
-    about: {
-      readonly packageVersion: string;
-      readonly reason: string | null;
-      readonly gather: Gather;
-    },
+    { name, task, model, reason }: Served<ClassifiesTexts | ClassifiesSignals>,
+    { version, listLength, gather }: Surroundings,
   ) {
     this.name = name;
-    this.#model = model;
-    this.#packageVersion = about.packageVersion;
-    this.#reason = about.reason;
-    this.#statistics = model && new ModelStatistics(name, model.monitor, about.gather);
+    this.#model = model && new Model(model, task.tensors, listLength);
+    this.#version = version;
+    this.#reason = reason;
+    this.#statistics = model && new ModelStatistics(name, model.monitor, gather);
   }
 
   /** @throws ServiceError NOT_READY: as Triton says of a model that it knows and could not load */
@@ -47,7 +44,7 @@ export class ServedModel {
   }
 
   describeServer() {
-    return describeServer(this.#packageVersion);
+    return describeServer(this.#version);
   }
 
   describeMetadata() {

@@ -56,6 +56,13 @@ export interface TensorMetadata {
   readonly shape: readonly number[];
 }
 
+/** An input of a model, in the types that it takes beside that of its metadata. */
+export interface InputSpecification {
+  readonly metadata: TensorMetadata;
+  readonly datatypes: readonly Datatype[];
+  readonly optional: boolean;
+}
+
 export function countOf(shape: readonly number[]): number {
   return shape.reduce((count, length) => count * length, 1);
 }

@@ -1,17 +1,17 @@
 import { isPublicPath } from '../../http/access/public-paths';
+import type { Task } from '../../tasks/task';
 import { analyzeBatchBody, analyzeBody } from '../own/schemas/analyze';
 import {
   analyzeAnswer,
   analyzeBatchAnswer,
   type EegInfo,
-  eegInfo,
   errorAnswer,
   healthAnswer,
+  infoAnswer,
   predictAnswer,
   predictBatchAnswer,
   readyAnswer,
-  type SentimentInfo,
-  sentimentInfo,
+  type ServiceInfo,
 } from '../own/schemas/answers';
 import { predictBatchBody, predictBody } from '../own/schemas/predict';
 import type { Protocol } from '../protocol';
@@ -32,8 +32,6 @@ import {
   toSchema,
 } from './responses';
 
-type ServiceInfo = SentimentInfo | EegInfo;
-
 /** What a text must hold: anything but white space as Python's `str.strip()` understands it. */
 const NOT_BLANK =
   '[^\\u0009-\\u000d\\u001c-\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
@@ -45,15 +43,19 @@ const DISCLAIMER = '**Demonstration, not a medical device.** ';
  *
  * @param access null: no key is needed
  */
-export function describeApi(
-  info: ServiceInfo,
-  protocols: readonly Protocol[],
-  access: Access | null,
-): Node {
-  const document = describeOpenApi(info, protocols);
+export function describeApi(service: Described, access: Access | null): Node {
+  const document = describeOpenApi(service);
   if (!access) return document;
+  const { protocols } = service;
   const probes = protocols.flatMap((protocol) => protocol.probes);
   return withKeys(document, isPublicPath(Object.keys(PAGES), probes, access));
+}
+
+/** What is described of a service. */
+interface Described {
+  readonly task: Task;
+  readonly info: ServiceInfo;
+  readonly protocols: readonly Protocol[];
 }
 
 /** Of a service that wants keys. */
@@ -61,9 +63,9 @@ interface Access {
   readonly metricsNeedKey: boolean;
 }
 
-function describeOpenApi(info: ServiceInfo, protocols: readonly Protocol[]): Node {
+function describeOpenApi({ task, info, protocols }: Described): Node {
   const parts = protocols.map((protocol) => protocol.describe());
-  const analysis = info.service === 'sentiment' ? describeSentiment(info) : describeEeg(info);
+  const analysis = task.takes === 'texts' ? describeTexts(info) : describeSignals(info);
   return {
     openapi: '3.1.1',
     info: {
@@ -94,7 +96,7 @@ function describeOpenApi(info: ServiceInfo, protocols: readonly Protocol[]): Nod
       schemas: {
         ...analysis.schemas,
         ...Object.assign({}, ...parts.map(({ schemas }) => schemas)),
-        Info: infoSchema(info, protocols),
+        Info: infoSchema(info, task, protocols),
         Health: toSchema(healthAnswer),
         Ready: toSchema(readyAnswer),
         Error: toSchema(errorAnswer),
@@ -109,7 +111,7 @@ interface Analysis {
   readonly schemas: Node;
 }
 
-function describeSentiment(info: SentimentInfo): Analysis {
+function describeTexts(info: ServiceInfo): Analysis {
   const text = { type: 'string', pattern: NOT_BLANK };
   const headers = { ...ANALYSIS_HEADERS, ...TRUNCATED_HEADER };
   return {
@@ -146,13 +148,14 @@ function describeSentiment(info: SentimentInfo): Analysis {
   };
 }
 
-function describeEeg(info: EegInfo): Analysis {
-  const length = info.model.window_length ?? 256;
+function describeSignals(info: ServiceInfo): Analysis {
+  const { window_length: length = 256 } = info.model as EegInfo['model'];
   const signal = { minItems: length, maxItems: length };
   const request = toSchema(predictBatchBody);
   const signals = propertiesOf(request).signals as { readonly items: Node };
   // The shipped model's examples fit its window length alone.
   const examples = length === 256 ? EEG_EXAMPLES : null;
+  const notice = `${DISCLAIMER}No answer may be used to diagnose.`;
   const refused = `Signal must contain exactly ${length} data points.`;
   return {
     description: `${DISCLAIMER}Windows of an EEG channel to classes.`,
@@ -164,6 +167,7 @@ function describeEeg(info: EegInfo): Analysis {
         refused,
         headers: ANALYSIS_HEADERS,
         examples: examples?.single,
+        notice,
       }),
       '/predict/batch': analysisPath(info, {
         id: 'predictBatch',
@@ -172,6 +176,7 @@ function describeEeg(info: EegInfo): Analysis {
         refused: `signals[1]: ${refused}`,
         headers: ANALYSIS_HEADERS,
         examples: examples?.batch,
+        notice,
       }),
     },
     schemas: {
@@ -193,17 +198,19 @@ interface AnalysisRoute {
   readonly refused: string;
   readonly headers: Node;
   readonly examples: { readonly request: unknown; readonly answer: unknown } | undefined;
+  /** What must not be done with its answers. */
+  readonly notice?: string;
 }
 
-function analysisPath({ service, limits }: ServiceInfo, route: AnalysisRoute): Node {
-  const { id, summary, field, refused, headers, examples } = route;
+function analysisPath({ limits }: ServiceInfo, route: AnalysisRoute): Node {
+  const { id, summary, field, refused, headers, examples, notice } = route;
   const name = `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
   return {
     post: {
       operationId: id,
       summary,
       tags: ['analysis'],
-      ...(service === 'eeg' && { description: `${DISCLAIMER}No answer may be used to diagnose.` }),
+      ...(notice && { description: notice }),
       parameters: [TIMEOUT_PARAMETER],
       requestBody: {
         required: true,
@@ -287,8 +294,8 @@ function mergePaths(...parts: readonly Node[]): Node {
   return merged;
 }
 
-function infoSchema({ service }: ServiceInfo, protocols: readonly Protocol[]): Node {
-  const own = toSchema(service === 'sentiment' ? sentimentInfo : eegInfo);
+function infoSchema({ service }: ServiceInfo, task: Task, protocols: readonly Protocol[]): Node {
+  const own = toSchema(infoAnswer(service, task.info.schemas));
   const more = Object.assign({}, ...protocols.map((protocol) => protocol.info?.schemas));
   return { ...own, properties: { ...propertiesOf(own), ...more } };
 }

@@ -1,23 +1,23 @@
 import type { TextInput } from '../../native/engine';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
-import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
+import type { ClassifiesTexts } from '../../tasks/abilities';
 import { isBlank } from '../../tasks/text-classification/whitespace';
 import {
   checkElements,
   type Endpoint,
-  type EndpointLimits,
   namingElement,
   parseBody,
   requireListLength,
   requireModel,
 } from '../endpoint';
+import type { Surroundings } from '../protocol';
 import { namedProbabilities } from './named-probabilities';
 import { analyzeBatchBody, analyzeBody, type SentText } from './schemas/analyze';
 import type { AnalyzeAnswer, AnalyzeBatchAnswer } from './schemas/answers';
 
 /** POST /analyze: a text, or two that belong together, to its label. `classifier`: null when its model could not be loaded. */
-export function analyze(classifier: TextClassifier | null): Endpoint {
+export function analyze(classifier: ClassifiesTexts | null): Endpoint {
   return {
     path: '/analyze',
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
@@ -25,7 +25,7 @@ export function analyze(classifier: TextClassifier | null): Endpoint {
       const asked = parseBody(analyzeBody, call);
       const model = requireModel(classifier);
       requireText(asked);
-      const running = model.classify(textInput(asked), call.inferOptions());
+      const running = model.run(textInput(asked), call.inferOptions());
       const { label, score, inference } = await running;
       const body: AnalyzeAnswer = { ...echo(asked), label, score: roundToFourDecimals(score) };
       return { body, inferences: [inference] };
@@ -35,8 +35,8 @@ export function analyze(classifier: TextClassifier | null): Endpoint {
 
 /** POST /analyze/batch: a list of texts to their labels, each with the scores of all labels. */
 export function analyzeBatch(
-  classifier: TextClassifier | null,
-  { listLength }: EndpointLimits,
+  classifier: ClassifiesTexts | null,
+  { listLength }: Surroundings,
 ): Endpoint {
   return {
     path: '/analyze/batch',
@@ -46,7 +46,7 @@ export function analyzeBatch(
       requireListLength(texts, 'texts', listLength);
       const model = requireModel(classifier);
       checkElements(texts, 'texts', requireText);
-      const running = model.classifyAll(texts.map(textInput), call.inferOptions());
+      const running = model.runAll(texts.map(textInput), call.inferOptions());
       const classifications = await namingElement('texts', running);
       const inferences = classifications.map(({ inference }) => inference);
       const results: AnalyzeBatchAnswer['results'] = classifications.map(
@@ -54,7 +54,7 @@ export function analyzeBatch(
           ...echo(texts[index] as SentText),
           label,
           score: roundToFourDecimals(score),
-          probabilities: namedProbabilities(model.labels, scores),
+          probabilities: namedProbabilities(model.about.labels, scores),
           truncated: inference.truncated,
         }),
       );

@@ -1,21 +1,21 @@
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
-import type { EegClassifier } from '../../tasks/signal-classification/eeg-classifier';
+import type { ClassifiesSignals } from '../../tasks/abilities';
 import {
   checkElements,
   type Endpoint,
-  type EndpointLimits,
   namingElement,
   parseBody,
   requireListLength,
   requireModel,
 } from '../endpoint';
+import type { Surroundings } from '../protocol';
 import { namedProbabilities } from './named-probabilities';
 import type { PredictAnswer, PredictBatchAnswer } from './schemas/answers';
 import { predictBatchBody, predictBody } from './schemas/predict';
 
 /** POST /predict: an EEG window to its class. `classifier`: null when its model is not loaded. */
-export function predict(classifier: EegClassifier | null): Endpoint {
+export function predict(classifier: ClassifiesSignals | null): Endpoint {
   return {
     path: '/predict',
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
@@ -23,15 +23,9 @@ export function predict(classifier: EegClassifier | null): Endpoint {
       const { signal, patient_id } = parseBody(predictBody, call);
       const model = requireModel(classifier);
       requireLength(signal, model);
-      const { diagnosis, confidence, inference } = await model.classify(
-        signal,
-        call.inferOptions(),
-      );
-      const body: PredictAnswer = {
-        patient_id,
-        diagnosis,
-        confidence: roundToFourDecimals(confidence),
-      };
+      const { label, score, inference } = await model.run(signal, call.inferOptions());
+      const confidence = roundToFourDecimals(score);
+      const body: PredictAnswer = { patient_id, diagnosis: label, confidence };
       return { body, inferences: [inference] };
     },
   };
@@ -39,8 +33,8 @@ export function predict(classifier: EegClassifier | null): Endpoint {
 
 /** POST /predict/batch: windows of one patient, each with the probabilities of all classes. */
 export function predictBatch(
-  classifier: EegClassifier | null,
-  { listLength }: EndpointLimits,
+  classifier: ClassifiesSignals | null,
+  { listLength }: Surroundings,
 ): Endpoint {
   return {
     path: '/predict/batch',
@@ -50,15 +44,15 @@ export function predictBatch(
       requireListLength(signals, 'signals', listLength);
       const model = requireModel(classifier);
       checkElements(signals, 'signals', (signal) => requireLength(signal, model));
-      const running = model.classifyAll(signals, call.inferOptions());
+      const running = model.runAll(signals, call.inferOptions());
       const classifications = await namingElement('signals', running);
       const inferences = classifications.map(({ inference }) => inference);
       const results: PredictBatchAnswer['results'] = classifications.map(
-        ({ diagnosis, confidence, probabilities }) => ({
+        ({ label, score, scores }) => ({
           patient_id,
-          diagnosis,
-          confidence: roundToFourDecimals(confidence),
-          probabilities: namedProbabilities(model.settings.classes, probabilities),
+          diagnosis: label,
+          confidence: roundToFourDecimals(score),
+          probabilities: namedProbabilities(model.about.labels, scores),
         }),
       );
       return { body: { results }, inferences };
@@ -66,10 +60,8 @@ export function predictBatch(
   };
 }
 
-function requireLength(signal: readonly number[], { settings }: EegClassifier): void {
-  if (signal.length === settings.windowLength) return;
-  throw new ServiceError(
-    'INPUT_LENGTH',
-    `Signal must contain exactly ${settings.windowLength} data points.`,
-  );
+function requireLength({ length }: readonly number[], { maxLength }: ClassifiesSignals): void {
+  if (length === maxLength) return;
+  const message = `Signal must contain exactly ${maxLength} data points.`;
+  throw new ServiceError('INPUT_LENGTH', message);
 }

@@ -1,13 +1,7 @@
 import { z } from 'zod';
-import type { SchedulingOptions } from '../../native/engine';
-import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
-import type { EndpointLimits } from '../endpoint';
-
-/** Of the model, what the service calls it, and how it runs. */
-export interface Served {
-  readonly name: string;
-  readonly scheduling: SchedulingOptions;
-}
+import type { ClassifiesTexts } from '../../tasks/abilities';
+import type { Served } from '../../tasks/served';
+import type { Surroundings } from '../protocol';
 
 /** The engine has two, one of them for long texts. */
 const TOKENIZATION_WORKERS = 2;
@@ -40,18 +34,17 @@ const schema = z.object({
  * neither labels nor length are known.
  */
 export function describeInfo(
-  model: TextClassifier | null,
-  { name, scheduling }: Served,
-  { listLength }: EndpointLimits,
+  { title, model }: Served<ClassifiesTexts>,
+  { scheduling, listLength }: Surroundings,
 ): { readonly fields: z.infer<typeof schema>; readonly schemas: object } {
   return {
     fields: {
-      model_id: name,
+      model_id: title,
       model_sha: null,
       model_dtype: scheduling.dtype ?? 'float32',
       ...(model && {
-        model_type: { classifier: describeLabels(model.labels) },
-        max_input_length: model.description.maxLength,
+        model_type: { classifier: describeLabels(model.about.labels) },
+        max_input_length: model.maxLength,
       }),
       max_concurrent_requests: scheduling.maxQueueRequests,
       max_batch_tokens: scheduling.maxBatchTokens,

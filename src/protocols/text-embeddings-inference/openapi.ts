@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { EndpointLimits } from '../endpoint';
 import { protocolPath } from '../openapi/protocol-path';
 import { toSchema } from '../openapi/responses';
-import type { ProtocolDescription } from '../protocol';
+import type { ProtocolDescription, Surroundings } from '../protocol';
 import { predictBody } from './body';
 
 const TAG = 'text-embeddings-inference';
@@ -21,7 +20,7 @@ const EXAMPLE = {
   ],
 };
 
-export function describe({ listLength }: EndpointLimits): ProtocolDescription {
+export function describe({ listLength }: Surroundings): ProtocolDescription {
   return {
     tag: {
       name: TAG,

@@ -1,36 +1,34 @@
 import type { TextInput } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import { timingsOf } from '../../serving/timings';
+import type { ClassifiesTexts } from '../../tasks/abilities';
 import { rank } from '../../tasks/text-classification/ranking';
-import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
-import {
-  type Endpoint,
-  type EndpointLimits,
-  namingElement,
-  parseBody,
-  requireModel,
-} from '../endpoint';
+import { type Endpoint, namingElement, parseBody, requireModel } from '../endpoint';
+import type { Surroundings } from '../protocol';
 import { predictBody } from './body';
 
 /** POST /predict: labels by falling score, in a list for one input and in a list of lists for a batch. */
-export function predict(classifier: TextClassifier | null, limits: EndpointLimits): Endpoint {
+export function predict(
+  classifier: ClassifiesTexts | null,
+  { listLength }: Surroundings,
+): Endpoint {
   return {
     path: '/predict',
     refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
     handle: async (call) => {
       const body = parseBody(predictBody, call);
       const { texts, isBatch } = body.inputs;
-      requireBatchSize(texts, limits.listLength);
+      requireBatchSize(texts, listLength);
       texts.forEach(isBatch ? requireTextOfBatch : requireText);
       const model = requireModel(classifier);
       const cut = cutting(body.truncate ?? true, body.truncation_direction);
-      const running = model.classifyAll(
+      const running = model.runAll(
         texts.map((text) => ({ ...text, ...cut })),
         call.inferOptions(),
       );
       const all = await (isBatch ? namingElement('inputs', running) : running);
       const scoreFunction = body.raw_scores ? 'none' : null;
-      const answers = all.map((one) => rank(model.labels, one, { scoreFunction }));
+      const answers = all.map((one) => rank(model.about.labels, one, { scoreFunction }));
       const inferences = all.map(({ inference }) => inference);
       const total = performance.now() - call.startedAt;
       const queued = timingsOf(inferences)?.queueMs ?? 0;

@@ -1,23 +1,23 @@
-import type { TextClassifier } from '../../tasks/text-classification/text-classifier';
-import type { EndpointLimits } from '../endpoint';
-import type { Protocol } from '../protocol';
+import { type Served, servedAs } from '../../tasks/served';
+import type { Protocol, Surroundings } from '../protocol';
 import { errors } from './errors';
-import { describeInfo, type Served } from './info';
+import { describeInfo } from './info';
 import { predict } from './predict';
 
 /** The routes of text-embeddings-inference that a sequence classifier has. */
 export function textEmbeddingsInference(
-  classifier: TextClassifier | null,
   served: Served,
-  limits: EndpointLimits,
-): Protocol {
+  surroundings: Surroundings,
+): Protocol | null {
+  const classifier = servedAs(served, 'classifies texts');
+  if (!classifier) return null;
   return {
-    endpoints: [predict(classifier, limits)],
+    endpoints: [predict(classifier.model, surroundings)],
     gets: {},
     prefix: null,
     errors,
     probes: [],
-    info: describeInfo(classifier, served, limits),
-    describe: () => (require('./openapi') as typeof import('./openapi')).describe(limits),
+    info: describeInfo(classifier, surroundings),
+    describe: () => (require('./openapi') as typeof import('./openapi')).describe(surroundings),
   };
 }

@@ -1,6 +1,7 @@
+import { ModelFileError } from '../../models/files';
 import type { ModelTrial } from '../../native/engine';
 import { printable } from '../../printable';
-import { type ModelSettings, ModelSettingsError } from './model-settings';
+import type { ModelSettings } from './model-settings';
 
 /** Rounding that a sum of float32 probabilities may have. */
 const SUM_TOLERANCE = 1e-4;
@@ -20,7 +21,7 @@ export function areProbabilities(values: Float32Array): boolean {
  * @param modelFile name of the model's file, for messages
  * @param settingsFile name that its settings file has or would have
  * @returns warnings
- * @throws ModelSettingsError naming the key
+ * @throws ModelFileError naming the key
  */
 export function judgeTrial(
   trial: ModelTrial,
@@ -29,7 +30,7 @@ export function judgeTrial(
 ): readonly string[] {
   const misfit = findMisfit(trial, settings, modelFile);
   if (misfit !== null && settings.file !== null) {
-    throw new ModelSettingsError(`${settingsFile}: ${misfit}`);
+    throw new ModelFileError(`${settingsFile}: ${misfit}`);
   }
   const warnings: string[] = [];
   if (misfit !== null) {

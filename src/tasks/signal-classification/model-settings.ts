@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { parseModelJson, quoted, readModelText } from '../../models/json';
-import { ModelFileError } from '../../models/look';
+import { ModelFileError } from '../../models/files';
+import { parseModelJson, quoted, readModelJson } from '../../models/json';
 import { printable } from '../../printable';
 import { CLASSES, WINDOW_LENGTH } from './classes';
 
@@ -28,11 +28,6 @@ export interface ModelSettings {
   readonly channel: string | null;
   readonly name: string | null;
   readonly version: string | null;
-}
-
-/** `<file>: <key>: <what is wrong, what was expected>` */
-export class ModelSettingsError extends Error {
-  override readonly name = 'ModelSettingsError';
 }
 
 function expected(what: string): (issue: { readonly input?: unknown }) => string {
@@ -115,15 +110,15 @@ export function settingsPath(modelPath: string): string {
  * Reads the settings beside a model. What they leave out, and all of it without a file, is as the
  * contract has it: 256 samples to logits of the three classes.
  *
- * @throws ModelSettingsError
+ * @throws ModelFileError
  */
 export function readModelSettings(modelPath: string): ModelSettings {
   const place = settingsPath(modelPath);
   const name = path.basename(place);
-  const content = named(name, () => readModelText(path.dirname(place), name));
-  const given = content === null ? {} : parseModelSettings(content, name);
+  const content = readModelJson(path.dirname(place), name);
+  const given = content === undefined ? {} : checkModelSettings(content, name);
   return {
-    file: content === null ? null : name,
+    file: content === undefined ? null : name,
     classes: given.classes ?? CLASSES,
     output: given.output ?? null,
     windowLength:
@@ -136,18 +131,12 @@ export function readModelSettings(modelPath: string): ModelSettings {
   };
 }
 
-function named<Result>(file: string, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof ModelFileError)) throw error;
-    throw new ModelSettingsError(`${file}: ${error.message}`);
-  }
+/** @throws ModelFileError naming `file` and the key */
+export function parseModelSettings(content: string, file: string): z.output<typeof schema> {
+  return checkModelSettings(parseModelJson(content, file), file);
 }
 
-/** @throws ModelSettingsError naming `file` and the key */
-export function parseModelSettings(content: string, file: string): z.output<typeof schema> {
-  const value = named(file, () => parseModelJson(content));
+function checkModelSettings(value: unknown, file: string): z.output<typeof schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
@@ -156,5 +145,5 @@ export function parseModelSettings(content: string, file: string): z.output<type
     (name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${String(part)}`),
     '',
   );
-  throw new ModelSettingsError(printable([file, key, issue?.message].filter(Boolean).join(': ')));
+  throw new ModelFileError(printable([file, key, issue?.message].filter(Boolean).join(': ')));
 }

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { filesThere, ModelFileError } from '../../models/files';
+import { checkModelJson, requireModelJson } from '../../models/json';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
-import { check, filesThere, ModelDirectoryError, readJson } from './directory-files';
+import type { About } from '../abilities';
 import { labelNames } from './labels';
 import { chooseScoreFunction, type ScoreFunction } from './probabilities';
 import { findModel } from './weight-files';
-
-export { ModelDirectoryError } from './directory-files';
 
 /** Model types whose positions begin after the padding index, so that the table holds fewer tokens. */
 const POSITIONS_AFTER_PADDING = [
@@ -79,34 +79,34 @@ const positionsSchema = z.looseObject({
   pad_token_id: z.int().nullish(),
 });
 
+/** Name and version are config.json's "name" and "version", which are nobody's but the operator's. */
+export interface TextAbout extends About {
+  readonly scoreFunction: ScoreFunction;
+}
+
 export interface ModelDirectory {
   readonly source: TextModelSource | TextProgramSource;
   /** Absolute paths of all that is read of the folder: configuration, tokenizer, weights or program. */
   readonly files: readonly string[];
-  /** Names of the model's outputs, in order. */
-  readonly labels: readonly string[];
-  readonly scoreFunction: ScoreFunction;
-  /** config.json's "name" and "version", which are nobody's but the operator's; null: not there. */
-  readonly name: string | null;
-  readonly version: string | null;
+  readonly about: TextAbout;
 }
 
 /**
  * Reads what Hugging Face `save_pretrained` wrote, but for the weights and the tokenizer, which
  * the native side opens.
  *
- * @throws ModelDirectoryError
+ * @throws ModelFileError
  */
 export function readModelDirectory(directory: string): ModelDirectory {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new ModelDirectoryError(`${directory}: expected a model directory, found none`);
+    throw new ModelFileError(`${directory}: expected a model directory, found none`);
   }
-  const config = readJson(directory, CONFIG, configSchema);
+  const config = requireModelJson(directory, CONFIG, configSchema);
   const tokenizerFiles = filesThere(directory, TOKENIZER_FILES);
   const numLabels = countLabels(config);
   const problemType = config.problem_type ?? null;
   if (problemType === 'single_label_classification' && numLabels === 1) {
-    throw new ModelDirectoryError(
+    throw new ModelFileError(
       `${CONFIG}: problem_type: single_label_classification needs at least 2 labels, found 1`,
     );
   }
@@ -118,14 +118,16 @@ export function readModelDirectory(directory: string): ModelDirectory {
       ...tokenizerFiles,
       ...('weightFiles' in source ? source.weightFiles : [source.path]),
     ],
-    labels: labelNames(config.id2label, numLabels),
-    scoreFunction: chooseScoreFunction({
-      problemType,
-      numLabels,
-      functionToApply: config.function_to_apply ?? null,
-    }),
-    name: stringOrNull(config.name),
-    version: stringOrNull(config.version),
+    about: {
+      name: stringOrNull(config.name),
+      version: stringOrNull(config.version),
+      labels: labelNames(config.id2label, numLabels),
+      scoreFunction: chooseScoreFunction({
+        problemType,
+        numLabels,
+        functionToApply: config.function_to_apply ?? null,
+      }),
+    },
   };
 }
 
@@ -158,7 +160,7 @@ function findSource(
       tokenizerDirectory: directory,
     };
   }
-  check(CONFIG, architectureSchema, config);
+  checkModelJson(CONFIG, architectureSchema, config);
   return {
     type: 'text-classification',
     modelType: config.model_type,
@@ -175,7 +177,7 @@ function findSource(
 function describePositions(
   config: ModelConfig,
 ): Pick<TextProgramSource, 'positionLimit' | 'paddingId'> {
-  const { max_position_embeddings, pad_token_id } = check(CONFIG, positionsSchema, config);
+  const { max_position_embeddings, pad_token_id } = checkModelJson(CONFIG, positionsSchema, config);
   const positions = max_position_embeddings ?? Number.MAX_SAFE_INTEGER;
   const begin = POSITIONS_AFTER_PADDING.includes(config.model_type) ? (pad_token_id ?? 1) + 1 : 0;
   return {
@@ -193,7 +195,7 @@ function flattened(value: object): Record<string, Scalar> {
   for (const [key, entry] of flatten(value, '')) {
     flat.set(key, entry);
     if (flat.size > MOST_ENTRIES) {
-      throw new ModelDirectoryError(`${CONFIG}: has more than ${MOST_ENTRIES} entries`);
+      throw new ModelFileError(`${CONFIG}: has more than ${MOST_ENTRIES} entries`);
     }
   }
   return Object.fromEntries(flat);

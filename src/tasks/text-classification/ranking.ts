@@ -1,7 +1,7 @@
 import { EngineError } from '../../native/engine';
 import { allFinite } from '../../numeric/activations';
+import type { Classification } from '../abilities';
 import { type ScoreFunction, scores } from './probabilities';
-import type { Classification } from './text-classifier';
 
 export interface LabelScore {
   readonly label: string;

@@ -1,8 +1,8 @@
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { quoted } from '../../models/json';
-import { ModelDirectoryError, readJson, sizeOf } from './directory-files';
+import { ModelFileError, sizeOf } from '../../models/files';
+import { quoted, requireModelJson } from '../../models/json';
 
 /**
  * Where `save_pretrained` puts weights, in the order in which they are looked for (transformers
@@ -26,7 +26,7 @@ const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string())
 /** Absolute paths: of weights, or of a program that brings them. */
 export type FoundModel = { readonly weightFiles: readonly string[] } | { readonly program: string };
 
-/** @throws ModelDirectoryError */
+/** @throws ModelFileError */
 export function findModel(directory: string): FoundModel {
   const has = (name: string): boolean => sizeOf(directory, name) !== null;
   const name = SAVED_WEIGHTS.find(has);
@@ -37,23 +37,23 @@ export function findModel(directory: string): FoundModel {
   const program = PROGRAMS.find(has);
   if (program) return { program: path.join(directory, program) };
   const [first, ...others] = [...SAVED_WEIGHTS, ...PROGRAMS];
-  throw new ModelDirectoryError(`${first}: not found, nor ${others.join(', nor ')}`);
+  throw new ModelFileError(`${first}: not found, nor ${others.join(', nor ')}`);
 }
 
 function findShards(directory: string, index: string): readonly string[] {
-  const { weight_map } = readJson(directory, index, indexSchema);
+  const { weight_map } = requireModelJson(directory, index, indexSchema);
   const extension = path.extname(index.replace(/\.index\.json$/, ''));
   const names = [...new Set(Object.values(weight_map))].sort();
-  if (names.length === 0) throw new ModelDirectoryError(`${index}: weight_map: names no weights`);
+  if (names.length === 0) throw new ModelFileError(`${index}: weight_map: names no weights`);
   for (const name of names) {
     if (!FILE_NAME.test(name) || path.extname(name) !== extension) {
-      throw new ModelDirectoryError(
+      throw new ModelFileError(
         `${index}: weight_map: expected the name of a ${extension} file beside it, ` +
           `found ${quoted(name)}`,
       );
     }
     if (sizeOf(directory, name) === null) {
-      throw new ModelDirectoryError(`${name}: not found, but named in ${index}`);
+      throw new ModelFileError(`${name}: not found, but named in ${index}`);
     }
   }
   return names;
@@ -65,7 +65,7 @@ function inMemory(directory: string, names: readonly string[]): readonly string[
   const memory = Math.min(os.totalmem(), constrained);
   const bytes = names.reduce((sum, name) => sum + (sizeOf(directory, name) ?? 0), 0);
   if (bytes > memory) {
-    throw new ModelDirectoryError(
+    throw new ModelFileError(
       `${names[0]}: holds ${gigabytes(bytes)} GB of weights${names.length > 1 ? ' with the other shards' : ''}, ` +
         `but this process may use ${gigabytes(memory)} GB of memory`,
     );

@@ -5,7 +5,7 @@ import { ConnectionLimit } from '../../../serving/connection-limit';
 import type { CredentialValues, Renewal } from '../../../serving/credentials/credentials';
 import { alone, type Gather, Peers } from '../../../serving/peers';
 import type { Config } from '../../../settings/config';
-import type { SharedModel } from '../service';
+import type { SharedModel } from '../../../tasks/task-model';
 import type { LoopData, Order, Report } from './orders';
 
 /**

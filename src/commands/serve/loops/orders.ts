@@ -2,7 +2,7 @@
 
 import type { CredentialValues, Renewal } from '../../../serving/credentials/credentials';
 import type { Config } from '../../../settings/config';
-import type { SharedModel } from '../service';
+import type { SharedModel } from '../../../tasks/task-model';
 
 /** What a thread is started with. */
 export interface LoopData {

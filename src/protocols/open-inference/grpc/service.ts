@@ -2,7 +2,6 @@ import path from 'node:path';
 import { ServiceError } from '../../../serving/errors';
 import type { Call } from '../../endpoint';
 import type { Counted, GrpcService } from '../../grpc-service';
-import { infer } from '../infer';
 import { VERSION } from '../model';
 import type { ServedModel } from '../served-model';
 import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';
@@ -65,7 +64,7 @@ export function grpcService(served: ServedModel, mostElements: number): GrpcServ
       ModelInfer: async (request: ModelInferRequest, call: Call) => {
         requireModel(served, { name: request.model_name, version: request.model_version });
         const asked = readInferRequest(request);
-        const answered = await infer(served.model, asked, () => call.inferOptions(asked.timeoutMs));
+        const answered = await served.model.infer(asked, () => call.inferOptions(asked.timeoutMs));
         const { inferences } = answered;
         return { body: writeInferAnswer(request, served.name, answered), inferences };
       },

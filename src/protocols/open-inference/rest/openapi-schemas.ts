@@ -1,5 +1,6 @@
 import type { Node } from '../../openapi/responses';
-import type { InputSpecification, Model } from '../model';
+import type { Model } from '../model';
+import type { InputSpecification } from '../tensor';
 
 /** A text, or two sine waves, no recording of anybody. */
 const TEXT = 'A warm, funny film that never outstays its welcome.';

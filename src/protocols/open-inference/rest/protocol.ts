@@ -1,11 +1,11 @@
 import { type ServiceError, STATUS } from '../../../serving/errors';
-import type { Call, Endpoint, EndpointLimits, Handler } from '../../endpoint';
+import { type Served, servedAs } from '../../../tasks/served';
+import type { Call, Endpoint, Handler } from '../../endpoint';
 import type { ErrorShape } from '../../error-shape';
-import type { Protocol } from '../../protocol';
+import type { Protocol, Surroundings } from '../../protocol';
 import { grpcService } from '../grpc/service';
-import { infer } from '../infer';
 import { readInferRequest } from '../request-body';
-import type { ServedModel } from '../served-model';
+import { ServedModel } from '../served-model';
 import { describeInference } from './answer';
 import { describePaths, describeSchemas, TAG } from './openapi';
 
@@ -13,7 +13,10 @@ const LIVE = '/v2/health/live';
 const READY = '/v2/health/ready';
 
 /** The protocol over HTTP, as tritonclient.http speaks it. */
-export function openInference(served: ServedModel, { listLength }: EndpointLimits): Protocol {
+export function openInference(model: Served, surroundings: Surroundings): Protocol | null {
+  const classifier = servedAs(model, 'classifies texts') ?? servedAs(model, 'classifies signals');
+  if (!classifier) return null;
+  const served = new ServedModel(classifier, surroundings);
   return {
     endpoints: served.paths.map((path) => inferEndpoint(`${path}/infer`, served)),
     gets: {
@@ -27,7 +30,7 @@ export function openInference(served: ServedModel, { listLength }: EndpointLimit
     errors: errorsOf(served),
     probes: [LIVE, READY],
     info: null,
-    grpc: () => grpcService(served, listLength),
+    grpc: () => grpcService(served, surroundings.listLength),
     describe: () => ({
       tag: TAG,
       paths: describePaths(served),
@@ -63,7 +66,7 @@ function inferEndpoint(path: string, served: ServedModel): Endpoint {
     handle: async (call) => {
       const jsonBytes = call.header('inference-header-content-length');
       const asked = readInferRequest(call.body as Buffer, jsonBytes);
-      const answered = await infer(served.model, asked, () => call.inferOptions(asked.timeoutMs));
+      const answered = await served.model.infer(asked, () => call.inferOptions(asked.timeoutMs));
       return describeInference(served.name, asked, answered);
     },
   };

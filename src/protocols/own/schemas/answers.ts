@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { SIGNAL_INFO } from '../../../tasks/signal-classification/task';
+import type { TEXT_INFO } from '../../../tasks/text-classification/task';
 
 const fourDecimals = z.number().describe('Four decimals');
 
@@ -69,26 +71,13 @@ const service = {
   }),
 };
 
-/** What is known of a model is there once it is loaded. */
-export const sentimentInfo = z.object({
-  service: z.literal('sentiment'),
-  model: model.extend({
-    labels: z.array(z.string()).optional(),
-    max_length: z.int().optional().describe('Tokens; longer texts are cut'),
-  }),
-  ...service,
-});
-
-export const eegInfo = z.object({
-  service: z.literal('eeg'),
-  model: model.extend({
-    classes: z.array(z.string()).optional(),
-    window_length: z.int().optional().describe('Samples of a signal'),
-    sampling_rate_hz: z.number().nullable().optional().describe('What the model was trained on'),
-    channel: z.string().nullable().optional(),
-  }),
-  ...service,
-});
+/** GET /info of a service whose model has these fields of its own; they are there once it is loaded. */
+export function infoAnswer<Service extends string, Fields extends z.ZodRawShape>(
+  name: Service,
+  fields: Fields,
+) {
+  return z.object({ service: z.literal(name), model: model.extend(fields), ...service });
+}
 
 export type AnalyzeAnswer = z.infer<typeof analyzeAnswer>;
 export type AnalyzeBatchAnswer = z.infer<typeof analyzeBatchAnswer>;
@@ -96,7 +85,10 @@ export type PredictAnswer = z.infer<typeof predictAnswer>;
 export type PredictBatchAnswer = z.infer<typeof predictBatchAnswer>;
 export type HealthAnswer = z.infer<typeof healthAnswer>;
 export type ReadyAnswer = z.infer<typeof readyAnswer>;
-export type SentimentInfo = z.infer<typeof sentimentInfo>;
-export type EegInfo = z.infer<typeof eegInfo>;
-/** The answer of GET /info. */
-export type ServiceInfo = SentimentInfo | EegInfo;
+type Info<Service extends string, Fields extends z.ZodRawShape> = z.infer<
+  ReturnType<typeof infoAnswer<Service, Fields>>
+>;
+export type SentimentInfo = Info<'sentiment', typeof TEXT_INFO>;
+export type EegInfo = Info<'eeg', typeof SIGNAL_INFO>;
+/** Of any task. */
+export type ServiceInfo = Info<string, Record<never, never>>;

@@ -77,7 +77,7 @@ export const settings: Target = {
       parsed = parseModelSettings(Buffer.from(input).toString('utf8'), 'eeg_model.json');
     } catch (error) {
       const { name, message } = error as Error;
-      if (name === 'ModelSettingsError' && /^eeg_model\.json: [^\n]+$/.test(message)) return;
+      if (name === 'ModelFileError' && /^eeg_model\.json: [^\n]+$/.test(message)) return;
       throw error;
     }
     const { classes, window_length: length = 1, sampling_rate_hz: rate = 1 } = parsed;

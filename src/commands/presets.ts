@@ -1,0 +1,22 @@
+import type { Config, ServiceName } from '../settings/config';
+import { signalClassification } from '../tasks/signal-classification/task';
+import type { Task } from '../tasks/task';
+import { textClassification } from '../tasks/text-classification/task';
+
+/** What the name of a command stands for. */
+export interface Preset {
+  readonly task: Task;
+  /** Where its model is. */
+  readonly placeOf: (config: Config) => string;
+}
+
+export const PRESETS: Readonly<Record<ServiceName, Preset>> = {
+  sentiment: { task: textClassification, placeOf: (config) => config.sentimentModelDir },
+  eeg: { task: signalClassification, placeOf: (config) => config.eegModelPath },
+};
+
+/** The service of a task. */
+export function serviceOf(task: Task): ServiceName {
+  const names = Object.keys(PRESETS) as ServiceName[];
+  return names.find((name) => PRESETS[name].task === task) as ServiceName;
+}

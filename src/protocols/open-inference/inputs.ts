@@ -1,0 +1,88 @@
+import { ServiceError } from '../../serving/errors';
+import type { TensorElement } from '../../tasks/tensors';
+import { readNumbers, readTexts } from './contents';
+import { describeShape, type InputSpecification, type InputTensor } from './tensor';
+
+/**
+ * The inputs of a request in the order of the specifications; undefined: an optional one is left out.
+ *
+ * @throws ServiceError that names the input
+ */
+export function takeInputs(
+  given: readonly InputTensor[],
+  specifications: readonly InputSpecification[],
+): readonly (InputTensor | undefined)[] {
+  const names = specifications.map(({ metadata }) => metadata.name);
+  const inputs = new Map<string, InputTensor>();
+  for (const [index, tensor] of given.entries()) {
+    const found = specifications.find(({ metadata }) => metadata.name === tensor.name);
+    if (!found) throw invalid(`inputs[${index}].name: expected ${names.join(' or ')}`);
+    if (inputs.has(tensor.name)) throw invalid(`inputs[${index}].name: is there twice`);
+    if (!(found.datatypes as readonly string[]).includes(tensor.datatype)) {
+      const wanted = found.datatypes.join(' or ');
+      throw invalid(`inputs[${index}].datatype: expected ${wanted} for ${tensor.name}`);
+    }
+    inputs.set(tensor.name, tensor);
+  }
+  for (const { metadata, optional } of specifications) {
+    if (!optional && !inputs.has(metadata.name))
+      throw invalid(`inputs: ${metadata.name} is required`);
+  }
+  return names.map((name) => inputs.get(name));
+}
+
+/**
+ * How many elements the inputs have: the length of the first axis, which is the same in all of them.
+ *
+ * @param most elements that a request may have
+ * @throws ServiceError that names the input
+ */
+export function countElements(
+  inputs: readonly (InputTensor | undefined)[],
+  specifications: readonly InputSpecification[],
+  most: number,
+): number {
+  const counts = inputs.map((input, index) => {
+    const [, ...rest] = specifications[index]?.metadata.shape ?? [];
+    return input && elementsOf(input, rest, most);
+  });
+  const other = counts.findIndex((count) => count !== undefined && count !== counts[0]);
+  if (other < 0) return counts[0] as number;
+  const [first, wrong] = [inputs[0]?.name, inputs[other]?.name];
+  throw invalid(`${wrong}: expected ${counts[0]} elements, as ${first}`);
+}
+
+/** @param rest what follows the first axis; a 1 may stand before it */
+function elementsOf({ name, shape }: InputTensor, rest: readonly number[], most: number): number {
+  const [length, ...others] = shape;
+  const known = [rest, [1, ...rest]].map(describeShape);
+  if (length === undefined || length < 0 || !known.includes(describeShape(others))) {
+    const wanted = [rest, [1, ...rest]].map((axes) => describeShape(['n', ...axes])).join(' or ');
+    throw invalid(`${name}: expected the shape ${wanted}, received ${describeShape(shape)}`);
+  }
+  if (length > most) {
+    const message = `${name}: ${length} elements are over the limit of ${most}.`;
+    throw new ServiceError('LIST_TOO_LONG', message);
+  }
+  return length;
+}
+
+/**
+ * What an input holds for each of its `count` elements: a text, or the samples of a window.
+ *
+ * @throws ServiceError that names the input and the index
+ */
+export function readElements(input: InputTensor, count: number): readonly TensorElement[] {
+  const { datatype } = input;
+  if (datatype === 'BYTES') return readTexts(input);
+  const values = readNumbers(input, datatype as 'FP32' | 'FP64');
+  const length = values.length / count;
+  // Plain arrays, as those of JSON: z-normalization has been compiled for them.
+  return Array.from({ length: count }, (_, index) =>
+    Array.from(values.slice(index * length, (index + 1) * length)),
+  );
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('BODY_INVALID', message);
+}

@@ -1,0 +1,67 @@
+import type {
+  EngineError,
+  EngineMonitor,
+  Inference,
+  InferOptions,
+  TextInput,
+} from '../native/engine';
+import { argmax } from '../numeric/activations';
+
+/** What is known of a model from its files; goes to other threads as it is. */
+export interface About {
+  /** As its files have it; null: they do not say. */
+  readonly name: string | null;
+  readonly version: string | null;
+  /** Names of the model's outputs, in order. */
+  readonly labels: readonly string[];
+}
+
+/** A loaded model as protocols see it, whatever its task is called. */
+export interface Runs<Input, Answer, Known extends About = About> {
+  readonly about: Known;
+  /** The longest input: tokens of a text, special tokens included, or samples of a window. */
+  readonly maxLength: number;
+  readonly monitor: EngineMonitor;
+  /** @throws EngineError: INPUT_TOO_LONG where a text is not to be cut as it would have to be */
+  run(input: Input, options: InferOptions): Promise<Answer>;
+  /**
+   * @returns in the order of the inputs
+   * @throws EngineError; see `Engine.inferAll`
+   */
+  runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]>;
+  /** See `Engine.refusal`. */
+  refusal(timeoutMs: number): EngineError | null;
+}
+
+/** The answer of a classifier to one input. */
+export interface Classification {
+  /** The one with the highest score. */
+  readonly label: string;
+  /** Of the label: the double that a float32 widens to, not rounded. */
+  readonly score: number;
+  /** Of all labels, in the order of `About.labels`. */
+  readonly scores: Float32Array;
+  readonly inference: Inference;
+}
+
+export type ClassifiesTexts = Runs<string | TextInput, Classification>;
+/** A window: `maxLength` finite values in any linear unit. */
+export type ClassifiesSignals = Runs<readonly number[], Classification>;
+
+/** What a protocol can ask for. */
+export interface Abilities {
+  readonly 'classifies texts': ClassifiesTexts;
+  readonly 'classifies signals': ClassifiesSignals;
+}
+
+export type Ability = keyof Abilities;
+
+/** @param scores of all labels */
+export function classified(
+  { labels }: About,
+  scores: Float32Array,
+  inference: Inference,
+): Classification {
+  const top = argmax(scores);
+  return { label: labels[top] as string, score: scores[top] as number, scores, inference };
+}

@@ -1,0 +1,50 @@
+/** A row of a file, or a window that was cut from a recording. */
+export interface InputRow {
+  /** Columns by name. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Of a window. */
+  readonly signal: Float64Array | null;
+}
+
+/** Which columns hold what. */
+export interface InputColumns {
+  readonly textColumn: string;
+  /** null: there is no second text. */
+  readonly pairColumn: string | null;
+  readonly signalColumn: string;
+}
+
+/** What a row gives to the model, or why it gives nothing; that quotes nothing of it. */
+export type Taken<Input> = { readonly input: Input } | { readonly problem: string };
+
+/** How recordings are cut into windows, as far as the model says. */
+export interface Windows {
+  /** Samples. */
+  readonly windowLength: number;
+  readonly channel: string | null;
+  /** Hz. */
+  readonly samplingRateHz: number | null;
+}
+
+/** A task's inputs and answers as rows of files. */
+export interface Rows<Input, Known> {
+  /** How the batch route of the service calls what is answered; null: there is no such thing. */
+  readonly names: {
+    readonly label: string;
+    readonly score: string;
+    readonly truncated: string | null;
+  };
+  /** Columns that every row must have. */
+  needed(columns: InputColumns): readonly string[];
+  /** @param length samples of a window; of a text its limit in tokens, which nothing is held against */
+  take(row: InputRow, columns: InputColumns, length: number): Taken<Input>;
+  /** How long it is, for the order in which inputs run. */
+  lengthOf(input: Input): number;
+  /** null: a recording is no input of this task. */
+  windowsOf(about: Known): Windows | null;
+}
+
+/** A column of a row; undefined: it has none of that name. */
+export function fieldOf({ fields }: Pick<InputRow, 'fields'>, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}

@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { EngineError } from '../../native/engine';
+import { allFinite, softmax } from '../../numeric/activations';
+import { type About, type Classification, classified } from '../abilities';
+import { fieldOf, type Rows, type Taken } from '../rows';
+import type { Task } from '../task';
+import type { Tensors } from '../tensors';
+import { areProbabilities, judgeTrial } from './judge-trial';
+import { type ModelSettings, readModelSettings, settingsPath } from './model-settings';
+import { zNormalize } from './z-normalize';
+
+/** Of a signal model; its labels are the settings' classes. */
+export interface SignalAbout extends About {
+  readonly settings: ModelSettings;
+}
+
+/** Its fields of "model" in GET /info. */
+export const SIGNAL_INFO = {
+  classes: z.array(z.string()).optional(),
+  window_length: z.int().optional().describe('Samples of a signal'),
+  sampling_rate_hz: z.number().nullable().optional().describe('What the model was trained on'),
+  channel: z.string().nullable().optional(),
+};
+
+const tensors: Tensors<readonly number[]> = {
+  inputs: [{ name: 'SIGNAL', holds: 'samples', optional: false }],
+  outputs: { label: 'DIAGNOSIS', score: 'CONFIDENCE', scores: 'PROBABILITIES' },
+  problemOf: () => null,
+  toInput: ([signal]) => signal as readonly number[],
+};
+
+const rows: Rows<readonly number[], SignalAbout> = {
+  names: { label: 'diagnosis', score: 'confidence', truncated: null },
+  needed: ({ signalColumn }) => [signalColumn],
+  take: (row, { signalColumn }, length) =>
+    row.signal
+      ? { input: Array.from(row.signal) }
+      : samplesOf(fieldOf(row, signalColumn), signalColumn, length),
+  lengthOf: () => 0,
+  windowsOf: ({ settings }) => settings,
+};
+
+function samplesOf(value: unknown, column: string, length: number): Taken<readonly number[]> {
+  if (value === undefined) return { problem: `${column}: there is no such column` };
+  if (!Array.isArray(value)) return { problem: `${column}: expected an array of numbers` };
+  if (value.length !== length) {
+    return { problem: `${column}: expected ${length} samples, found ${value.length}` };
+  }
+  const bad = value.findIndex((sample) => !Number.isFinite(sample));
+  if (bad >= 0) return { problem: `${column}[${bad}]: expected a finite number` };
+  return { input: value };
+}
+
+/** A TorchScript or torch.export file: a window of samples, z-normalized here, to its class. */
+export const signalClassification: Task<readonly number[], Classification, SignalAbout> = {
+  name: 'signal-classification',
+  takes: 'signals',
+  abilities: ['classifies signals'],
+  locate: (place) => path.resolve(place),
+  filesOf: (file) => [file, settingsPath(file)].filter((one) => existsSync(one)),
+  read: (file) => {
+    const settings = readModelSettings(file);
+    const { windowLength, inputShape, name, version, classes } = settings;
+    return {
+      source: {
+        type: 'signal-program',
+        path: file,
+        windowLength,
+        ...(inputShape && { inputShape }),
+      },
+      about: { name, version, labels: classes, settings },
+    };
+  },
+  judge: ({ trial }, { settings }, file) =>
+    judgeTrial(trial, settings, {
+      modelFile: path.basename(file),
+      settingsFile: path.basename(settingsPath(file)),
+    }),
+  prepare: (signal) => new Float32Array(zNormalize(signal)),
+  answer: (inference, about, index) => {
+    const { logits } = inference;
+    const count = about.labels.length;
+    const isGiven = about.settings.output === 'probabilities';
+    const fail = (what: string): never => {
+      const message = `The model's output is not ${count} ${what}.`;
+      throw new EngineError('INFERENCE_FAILED', message, { index });
+    };
+    if (logits.length !== count || !allFinite(logits)) fail('finite numbers');
+    if (isGiven && !areProbabilities(logits)) fail('probabilities');
+    return classified(about, isGiven ? logits : softmax(logits), inference);
+  },
+  logged: ({ settings }) => ({ settings }),
+  info: {
+    schemas: SIGNAL_INFO,
+    of: ({ settings }) => ({
+      classes: [...settings.classes],
+      window_length: settings.windowLength,
+      sampling_rate_hz: settings.samplingRateHz,
+      channel: settings.channel,
+    }),
+  },
+  tensors,
+  rows,
+};

@@ -1,0 +1,104 @@
+import {
+  Engine,
+  type EngineError,
+  type EngineMonitor,
+  type InferOptions,
+  type SchedulingOptions,
+  type SharedEngine,
+} from '../native/engine';
+import type { About, Runs } from './abilities';
+import type { Task } from './task';
+
+/** By which another thread of this process uses a model. */
+export interface SharedModel<Known extends About = About> {
+  readonly engine: SharedEngine;
+  readonly about: Known;
+}
+
+/** A loaded model: an engine, between what its task makes of inputs and what it makes of outputs. */
+export class TaskModel<Input = unknown, Answer = unknown, Known extends About = About>
+  implements Runs<Input, Answer, Known>
+{
+  readonly about: Known;
+  /** For the log: what works, but hardly as it is meant to. */
+  readonly warnings: readonly string[];
+  readonly #task: Task<Input, Answer, Known>;
+  readonly #engine: Engine;
+
+  private constructor(
+    task: Task<Input, Answer, Known>,
+    engine: Engine,
+    { about, warnings }: { readonly about: Known; readonly warnings: readonly string[] },
+  ) {
+    this.#task = task;
+    this.#engine = engine;
+    this.about = about;
+    this.warnings = warnings;
+  }
+
+  /**
+   * @param place of the model: a folder or a file
+   * @throws ModelFileError, EngineError with code MODEL_LOAD_FAILED
+   */
+  static async load<Input, Answer, Known extends About>(
+    task: Task<Input, Answer, Known>,
+    place: string,
+    scheduling: SchedulingOptions,
+  ): Promise<TaskModel<Input, Answer, Known>> {
+    const { source, about } = task.read(place);
+    const engine = await Engine.load(source, scheduling);
+    try {
+      const { description } = engine;
+      const warnings = [...description.warnings, ...task.judge(description, about, place)];
+      return new TaskModel(task, engine, { about, warnings });
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+  }
+
+  /** The one that another thread has loaded and shared. */
+  static attach<Input, Answer, Known extends About>(
+    task: Task<Input, Answer, Known>,
+    { engine, about }: SharedModel<Known>,
+  ): TaskModel<Input, Answer, Known> {
+    return new TaskModel(task, Engine.attach(engine), { about, warnings: [] });
+  }
+
+  /** For `attach`. */
+  share(): SharedModel<Known> {
+    return { engine: this.#engine.share(), about: this.about };
+  }
+
+  get monitor(): EngineMonitor {
+    return this.#engine;
+  }
+
+  get maxLength(): number {
+    return this.#engine.description.maxLength;
+  }
+
+  async run(input: Input, options: InferOptions): Promise<Answer> {
+    const inference = await this.#engine.infer(this.#task.prepare(input), options);
+    return this.#task.answer(inference, this.about, null);
+  }
+
+  async runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]> {
+    const prepared = inputs.map((input) => this.#task.prepare(input));
+    const inferences = await this.#engine.inferAll(prepared, options);
+    return inferences.map((one, index) => this.#task.answer(one, this.about, index));
+  }
+
+  refusal(timeoutMs: number): EngineError | null {
+    return this.#engine.refusal(timeoutMs);
+  }
+
+  /** See `Engine.drop`. */
+  drop(): void {
+    this.#engine.drop();
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+}

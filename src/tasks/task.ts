@@ -1,0 +1,52 @@
+import type { z } from 'zod';
+import type { Inference, ModelDescription, ModelSource, NativeInput } from '../native/engine';
+import type { Ability, About } from './abilities';
+import type { Rows } from './rows';
+import type { Tensors } from './tensors';
+
+/**
+ * What a model is asked for: all that the rest of the program knows of it. A task is a folder beside
+ * this file and a line in registry.ts.
+ *
+ * @typeParam Input one input, as protocols and files have it
+ * @typeParam Answer what one run of the model says of it
+ * @typeParam Known what is read of the model's files before it is loaded
+ */
+export interface Task<Input = unknown, Answer = unknown, Known extends About = About> {
+  readonly name: 'text-classification' | 'signal-classification';
+  /** Texts are tokenized, and multiplied in the numbers of DTYPE; signals in float32. */
+  readonly takes: 'texts' | 'signals';
+  /** What protocols may ask of its models. */
+  readonly abilities: readonly Ability[];
+  /** Where the model is that a path names, a folder or a file; null: it is none of this task. */
+  locate(place: string): string | null;
+  /** Absolute paths of all that a model is loaded from, as far as it is there. @throws ModelFileError */
+  filesOf(place: string): readonly string[];
+  /** Reads what says how a model is loaded, but for its weights. @throws ModelFileError */
+  read(place: string): { readonly source: ModelSource; readonly about: Known };
+  /**
+   * Holds what the model says of itself, once it is loaded, against its files.
+   *
+   * @returns warnings, for the log
+   * @throws ModelFileError: it is not the model that its files describe
+   */
+  judge(description: ModelDescription, about: Known, place: string): readonly string[];
+  /** What the engine is given for an input. */
+  prepare(input: Input): NativeInput;
+  /**
+   * @param index of the input in a list, for the error; null: it was alone
+   * @throws EngineError INFERENCE_FAILED: the model's outputs are no answer
+   */
+  answer(inference: Inference, about: Known, index: number | null): Answer;
+  /** What the log says of a loaded model beside its kernels. */
+  logged(about: Known): object;
+  /** Its fields of "model" in GET /info, there once the model is loaded, and their schemas. */
+  readonly info: {
+    readonly schemas: z.ZodRawShape;
+    of(about: Known, description: ModelDescription): object;
+  };
+  /** As the Open Inference Protocol sees it. */
+  readonly tensors: Tensors<Input>;
+  /** As files hold it. */
+  readonly rows: Rows<Input, Known>;
+}

@@ -1,0 +1,86 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { EngineError, type TextInput } from '../../native/engine';
+import { allFinite } from '../../numeric/activations';
+import { type Classification, classified } from '../abilities';
+import { fieldOf, type InputRow, type Rows } from '../rows';
+import type { Task } from '../task';
+import type { Tensors } from '../tensors';
+import { readModelDirectory, type TextAbout } from './model-directory';
+import { scores } from './probabilities';
+import { isBlank } from './whitespace';
+
+/** Of a text that holds nothing but white space. A second text may: `pipeline` reads it like any other. */
+export const EMPTY = 'Text payload cannot be empty.';
+
+/** Its fields of "model" in GET /info. */
+export const TEXT_INFO = {
+  labels: z.array(z.string()).optional(),
+  max_length: z.int().optional().describe('Tokens; longer texts are cut'),
+};
+
+const tensors: Tensors<string | TextInput> = {
+  inputs: [
+    { name: 'TEXT', holds: 'text', optional: false },
+    { name: 'TEXT_PAIR', holds: 'text', optional: true },
+  ],
+  outputs: { label: 'LABEL', score: 'SCORE', scores: 'PROBABILITIES' },
+  problemOf: (text) => (isBlank(text as string) ? EMPTY : null),
+  toInput: ([text, pair]) =>
+    pair === undefined ? (text as string) : { text: text as string, pair: pair as string },
+};
+
+const rows: Rows<string | TextInput, TextAbout> = {
+  names: { label: 'label', score: 'score', truncated: 'truncated' },
+  needed: ({ textColumn, pairColumn }) =>
+    pairColumn === null ? [textColumn] : [textColumn, pairColumn],
+  take: (row, { textColumn, pairColumn }) => {
+    const text = textOf(row, textColumn);
+    if (typeof text !== 'string') return text;
+    if (isBlank(text)) return { problem: `${textColumn}: is empty` };
+    if (pairColumn === null) return { input: text };
+    // It may be blank, or null: then there is none, as on the routes.
+    const pair = fieldOf(row, pairColumn) === null ? '' : textOf(row, pairColumn);
+    return typeof pair === 'string' ? { input: { text, pair } } : pair;
+  },
+  lengthOf: (input) =>
+    typeof input === 'string' ? input.length : input.text.length + (input.pair?.length ?? 0),
+  windowsOf: () => null,
+};
+
+function textOf(row: InputRow, column: string): string | { readonly problem: string } {
+  const value = fieldOf(row, column);
+  if (value === undefined) return { problem: `${column}: there is no such column` };
+  return typeof value === 'string' ? value : { problem: `${column}: expected a string` };
+}
+
+/** A Hugging Face sequence classifier: a text, or two, to its top label, as `pipeline` answers. */
+export const textClassification: Task<string | TextInput, Classification, TextAbout> = {
+  name: 'text-classification',
+  takes: 'texts',
+  abilities: ['classifies texts'],
+  locate: (place) => {
+    const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory();
+    const folder = path.resolve(isFolder ? place : path.dirname(place));
+    const hasConfiguration = statSync(path.join(folder, 'config.json'), { throwIfNoEntry: false });
+    return isFolder || hasConfiguration ? folder : null;
+  },
+  filesOf: (directory) => readModelDirectory(directory).files,
+  read: readModelDirectory,
+  judge: () => [],
+  prepare: (input) => input,
+  answer: (inference, about, index) => {
+    const values = scores(inference.logits, about.scoreFunction);
+    if (allFinite(values)) return classified(about, values, inference);
+    const message = 'The model gave an output that is not finite.';
+    throw new EngineError('INFERENCE_FAILED', message, { index });
+  },
+  logged: () => ({}),
+  info: {
+    schemas: TEXT_INFO,
+    of: ({ labels }, { maxLength }) => ({ labels: [...labels], max_length: maxLength }),
+  },
+  tensors,
+  rows,
+};
