@@ -1,10 +1,9 @@
 import { effect, signal, untracked } from '@preact/signals';
-import type { PredictBatchAnswer } from '../../protocols/own/schemas/answers';
+import { EegClient, type Outcome, type PredictBatchAnswer } from '../../client';
 import { windowStarts } from '../../recordings/windows';
-import { post, type Timings } from '../shared/api';
-import { type Outcome, runInBatches } from '../shared/batches';
+import { connect, type Timings, timed } from '../shared/client';
 import { type Explanation, explain } from '../shared/errors';
-import { info } from '../shared/info';
+import { follow, RUN_OPTIONS } from '../shared/run';
 import { isReady, samples, windowLength, windowSamples } from './state';
 
 /** One element of the answer of `POST /predict/batch`. */
@@ -14,8 +13,6 @@ export type Prediction = PredictBatchAnswer['results'][number];
 const REST_MS = 120;
 /** Windows in one request: few enough that the progress moves and others get their turn. */
 const BATCH_WINDOWS = 48;
-/** Of a double as JSON writes it, and a comma. */
-const NUMBER_BYTES = 25;
 
 /** What the model says of the window; null: nothing yet. */
 export const answer = signal<{ readonly prediction: Prediction; readonly timings: Timings } | null>(
@@ -53,12 +50,10 @@ export function classifyTheWindow(): void {
 
 async function ask(window: Float64Array, signal: AbortSignal): Promise<void> {
   try {
-    const { body, timings } = await post<PredictBatchAnswer>(
-      'predict/batch',
-      { signals: [Array.from(window)] },
-      signal,
+    const { body, timings } = await timed(EegClient, (client) =>
+      client.predictBatch([window], { signal }),
     );
-    const [prediction] = body.results;
+    const [prediction] = body;
     answer.value = prediction ? { prediction, timings } : null;
   } catch (error) {
     if (signal.aborted) return;
@@ -71,7 +66,7 @@ async function ask(window: Float64Array, signal: AbortSignal): Promise<void> {
 export interface Run {
   /** First sample of each window. */
   readonly starts: readonly number[];
-  readonly outcomes: readonly Outcome<Prediction>[];
+  readonly outcomes: readonly Outcome<Float64Array, Prediction>[];
 }
 
 /** All windows of the recording, and what came of those that are done. */
@@ -98,8 +93,8 @@ export function forgetRunsOfOtherSamples(): void {
 }
 
 export async function classifyAll(): Promise<void> {
-  const [all, length, limits] = [samples.value, windowLength.value, info.value?.limits];
-  if (all === null || length === null || !limits || isRunning.value) return;
+  const [all, length] = [samples.value, windowLength.value];
+  if (all === null || length === null || isRunning.value) return;
   controller = new AbortController();
   const { signal } = controller;
   const starts = windowStarts(all.length, length);
@@ -107,18 +102,10 @@ export async function classifyAll(): Promise<void> {
   isRunning.value = true;
   runProblem.value = null;
   try {
-    await runInBatches<number, Prediction>({
-      items: starts,
-      limits: { count: Math.min(BATCH_WINDOWS, limits.list_length), bytes: limits.body_bytes },
-      bytesOf: () => length * NUMBER_BYTES,
-      send: async (batch) => {
-        const signals = batch.map((start) => Array.from(all.subarray(start, start + length)));
-        return (await post<PredictBatchAnswer>('predict/batch', { signals }, signal)).body.results;
-      },
-      onOutcomes: (_start, outcomes) => {
-        if (run.value) run.value = { starts, outcomes: [...run.value.outcomes, ...outcomes] };
-      },
-      signal,
+    const windows = starts.map((start) => all.subarray(start, start + length));
+    const options = { ...RUN_OPTIONS, batchSize: BATCH_WINDOWS, signal };
+    await follow(connect(EegClient).predictAll(windows, options), (outcomes) => {
+      if (run.value?.starts === starts) run.value = { starts, outcomes };
     });
   } catch (error) {
     if (!signal.aborted) runProblem.value = explain(error);

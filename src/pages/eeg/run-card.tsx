@@ -1,6 +1,7 @@
 import { meanProbabilities, windowStarts } from '../../recordings/windows';
 import { toCsv } from '../shared/csv-file';
 import { download } from '../shared/download';
+import { reasonOf } from '../shared/errors';
 import { count, percent, plural } from '../shared/format';
 import { ErrorNote } from '../shared/note';
 import { ProbabilityBars } from '../shared/probability-bars';
@@ -145,7 +146,8 @@ function runCsv({ starts, outcomes }: Run): string {
   const rows = outcomes.map((outcome, index) => {
     const at = starts[index] as number;
     const place = [file, label, at, hz === null ? null : Number((at / hz).toFixed(4))];
-    if (!outcome.ok) return [...place, null, null, ...names.map(() => null), outcome.error];
+    if (!outcome.ok)
+      return [...place, null, null, ...names.map(() => null), reasonOf(outcome.error)];
     const { diagnosis, confidence, probabilities } = outcome.result;
     return [
       ...place,

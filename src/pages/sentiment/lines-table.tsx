@@ -1,10 +1,10 @@
-import type { Outcome } from '../shared/batches';
 import { toCsv } from '../shared/csv-file';
 import { download } from '../shared/download';
+import { reasonOf } from '../shared/errors';
 import { count, milliseconds, percent, plural } from '../shared/format';
 import { RunProgress } from '../shared/run-progress';
 import type { Line } from './lines';
-import { type Analysis, cancel, isRunning, type Table } from './state';
+import { cancel, isRunning, type LineOutcome, type Table } from './state';
 import { toneOf } from './tones';
 
 /** More rows make a page slow; the file has all of them. */
@@ -65,7 +65,7 @@ export function LinesTable({ table }: { readonly table: Table }) {
   );
 }
 
-function Row({ line, outcome }: { readonly line: Line; readonly outcome: Outcome<Analysis> }) {
+function Row({ line, outcome }: { readonly line: Line; readonly outcome: LineOutcome }) {
   return (
     <tr>
       <td class="number quiet">{line.number}</td>
@@ -85,7 +85,7 @@ function Row({ line, outcome }: { readonly line: Line; readonly outcome: Outcome
         </>
       ) : (
         <td class="wrap failed" colSpan={2}>
-          {outcome.error}
+          {reasonOf(outcome.error)}
         </td>
       )}
     </tr>
@@ -128,7 +128,7 @@ function shorten(text: string): string {
 }
 
 /** A row for each line that is done, with the probability of each class in a column of its own. */
-function tableCsv(lines: readonly Line[], outcomes: readonly Outcome<Analysis>[]): string {
+function tableCsv(lines: readonly Line[], outcomes: readonly LineOutcome[]): string {
   const labels = [
     ...new Set(outcomes.flatMap((o) => (o.ok ? Object.keys(o.result.probabilities) : []))),
   ];
@@ -136,7 +136,7 @@ function tableCsv(lines: readonly Line[], outcomes: readonly Outcome<Analysis>[]
   const rows = outcomes.map((outcome, index) => {
     const { number, text } = lines[index] as Line;
     if (!outcome.ok)
-      return [number, text, null, null, ...labels.map(() => null), null, outcome.error];
+      return [number, text, null, null, ...labels.map(() => null), null, reasonOf(outcome.error)];
     const { label, score, probabilities, truncated } = outcome.result;
     const values = labels.map((name) => probabilities[name] ?? null);
     return [number, text, label, score, ...values, String(truncated), null];

@@ -11,10 +11,3 @@ export function splitLines(text: string): readonly Line[] {
     .map((line, index) => ({ number: index + 1, text: line.trim() }))
     .filter((line) => line.text !== '');
 }
-
-const encoder = new TextEncoder();
-
-/** Of a text in the JSON of a request. */
-export function bytesOf(text: string): number {
-  return encoder.encode(JSON.stringify(text)).length;
-}

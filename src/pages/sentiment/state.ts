@@ -1,17 +1,19 @@
 import { computed, signal } from '@preact/signals';
-import type { AnalyzeBatchAnswer } from '../../protocols/own/schemas/answers';
-import { post, type Timings } from '../shared/api';
-import { type Outcome, runInBatches } from '../shared/batches';
+import { type AnalyzeBatchAnswer, type Outcome, SentimentClient } from '../../client';
+import { connect, type Timings, timed } from '../shared/client';
 import { type Explanation, explain } from '../shared/errors';
 import { info } from '../shared/info';
-import { bytesOf, type Line, splitLines } from './lines';
+import { follow, RUN_OPTIONS } from '../shared/run';
+import { type Line, splitLines } from './lines';
 
 /** One element of the answer of `POST /analyze/batch`. */
 export type Analysis = AnalyzeBatchAnswer['results'][number];
 
+export type LineOutcome = Outcome<string, Analysis>;
+
 export interface Table {
   readonly lines: readonly Line[];
-  readonly outcomes: readonly Outcome<Analysis>[];
+  readonly outcomes: readonly LineOutcome[];
   /** From the first request to the last answer so far. */
   readonly ms: number;
 }
@@ -60,36 +62,20 @@ export async function analyze(): Promise<void> {
 
 async function analyzeText(signal: AbortSignal): Promise<void> {
   single.value = null;
-  const { body, timings } = await post<AnalyzeBatchAnswer>(
-    'analyze/batch',
-    { texts: [text.value] },
-    signal,
+  const { body, timings } = await timed(SentimentClient, (client) =>
+    client.analyzeBatch([text.value], { signal }),
   );
-  const [analysis] = body.results;
+  const [analysis] = body;
   if (analysis) single.value = { analysis, timings };
 }
 
 async function analyzeLines(signal: AbortSignal): Promise<void> {
   const sent = lines.value;
-  const limits = info.value?.limits;
+  const texts = sent.map((line) => line.text);
+  const options = { ...RUN_OPTIONS, batchSize: BATCH_TEXTS, signal };
   const startedAt = performance.now();
   table.value = { lines: sent, outcomes: [], ms: 0 };
-  await runInBatches<string, Analysis>({
-    items: sent.map((line) => line.text),
-    limits: {
-      count: Math.min(BATCH_TEXTS, limits?.list_length ?? BATCH_TEXTS),
-      bytes: limits?.body_bytes ?? Number.POSITIVE_INFINITY,
-    },
-    bytesOf,
-    send: async (texts) => {
-      const { body } = await post<AnalyzeBatchAnswer>('analyze/batch', { texts }, signal);
-      return body.results;
-    },
-    onOutcomes: (_start, outcomes) => {
-      const ms = performance.now() - startedAt;
-      const before = table.value?.outcomes ?? [];
-      table.value = { lines: sent, outcomes: [...before, ...outcomes], ms };
-    },
-    signal,
+  await follow(connect(SentimentClient).analyzeAll(texts, options), (outcomes) => {
+    table.value = { lines: sent, outcomes, ms: performance.now() - startedAt };
   });
 }

@@ -1,23 +1,13 @@
-/** An answer that is no success, or none at all. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  /** HTTP status; null: no answer came. */
-  readonly status: number | null;
-  /** From `Retry-After`; null: it does not say. */
-  readonly retryAfterSeconds: number | null;
+import { NoAnswerError, ResponseError } from '../../client';
 
-  /** @param message the answer's `detail`, or what happened instead */
-  constructor(status: number | null, message: string, retryAfterSeconds: number | null = null) {
-    super(message);
-    this.status = status;
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
+/** No answer came. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
 
-  /** Of the element at fault in a batch, as in `texts[3]: expected a string`; null: none is named. */
-  get index(): number | null {
-    const digits = /^(?:texts|signals)\[(\d+)\]/.exec(this.message)?.[1];
-    return digits === undefined ? null : Number(digits);
-  }
+/** What the service said of one element, or why nothing was asked. */
+export function reasonOf(error: Error): string {
+  return error instanceof ResponseError ? error.detail : error.message;
 }
 
 /** An error as a person should read it. */
@@ -29,24 +19,25 @@ export interface Explanation {
 }
 
 export function explain(error: unknown): Explanation {
-  if (!(error instanceof ApiError)) {
-    const detail = error instanceof Error ? error.message : String(error);
+  if (error instanceof NoAnswerError) return explain(error.cause);
+  if (error instanceof UnreachableError) {
     return {
-      title: 'Something went wrong on this page.',
-      advice: 'Reload it and try again.',
-      detail,
+      title: 'The service cannot be reached.',
+      advice:
+        'It may have been stopped, or the network is gone. What you entered is still here: try again.',
+      detail: null,
     };
   }
-  const { status, message, retryAfterSeconds } = error;
-  const detail = message;
+  if (error instanceof ResponseError) return explainAnswer(error);
+  return {
+    title: 'Something went wrong on this page.',
+    advice: 'Reload it and try again.',
+    detail: error instanceof Error ? error.message : String(error),
+  };
+}
+
+function explainAnswer({ status, detail, retryAfter }: ResponseError): Explanation {
   switch (status) {
-    case null:
-      return {
-        title: 'The service cannot be reached.',
-        advice:
-          'It may have been stopped, or the network is gone. What you entered is still here: try again.',
-        detail: null,
-      };
     case 400:
     case 422:
       return {
@@ -67,7 +58,7 @@ export function explain(error: unknown): Explanation {
         detail,
       };
     case 500:
-      return message === 'Model is not loaded.'
+      return detail === 'Model is not loaded.'
         ? {
             title: 'The model is not loaded.',
             advice:
@@ -82,7 +73,7 @@ export function explain(error: unknown): Explanation {
     case 503:
       return {
         title: 'The service is busy or shutting down.',
-        advice: `Nothing was computed. Try again in ${retryAfterSeconds ?? 1} s.`,
+        advice: `Nothing was computed. Try again in ${retryAfter ?? 1} s.`,
         detail,
       };
     case 504:

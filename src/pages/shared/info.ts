@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import type { EegInfo, SentimentInfo } from '../../protocols/own/schemas/answers';
-import { get } from './api';
+import { EegClient, type EegInfo, type SentimentInfo } from '../../client';
+import { connect } from './client';
 import { type Explanation, explain } from './errors';
 
 /** The answer of `GET /info`. What only one of the services says of its model, the other leaves out. */
@@ -17,7 +17,7 @@ export const infoProblem = signal<Explanation | null>(null);
 export async function loadInfo(): Promise<void> {
   infoProblem.value = null;
   try {
-    info.value = (await get<ServiceInfo>('info')).body;
+    info.value = await connect(EegClient).info();
   } catch (error) {
     infoProblem.value = explain(error);
   }

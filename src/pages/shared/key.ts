@@ -8,10 +8,6 @@ export const key = signal<string | null>(stored());
 /** The service has answered 401. */
 export const isKeyAsked = signal(false);
 
-export function authorization(): Readonly<Record<string, string>> {
-  return key.value === null ? {} : { authorization: `Bearer ${key.value}` };
-}
-
 /** From now on every request has it. */
 export function useKey(entered: string): void {
   key.value = entered;

@@ -1,4 +1,4 @@
-import type { Timings } from './api';
+import type { Timings } from './client';
 import { milliseconds, plural } from './format';
 
 interface Part {

@@ -1,0 +1,96 @@
+import { NoAnswerError, ResponseError } from '../../../src/client';
+import { splitLines } from '../../../src/pages/sentiment/lines';
+import { toCsv } from '../../../src/pages/shared/csv-file';
+import { explain, UnreachableError } from '../../../src/pages/shared/errors';
+import { follow, RUN_OPTIONS } from '../../../src/pages/shared/run';
+
+function answered(status: number, detail: string, retryAfter: number | null = null): ResponseError {
+  return new ResponseError({ status, detail, retryAfter, requestId: null });
+}
+
+describe('follow', () => {
+  it('shows all outcomes at the end, in their order', async () => {
+    const shown: (readonly number[])[] = [];
+    async function* outcomes() {
+      yield* [1, 2, 3];
+    }
+    await follow(outcomes(), (all) => shown.push(all));
+    expect([shown[0], shown.at(-1)]).toEqual([[1], [1, 2, 3]]);
+  });
+
+  it('shows those that came before an error, and ends with it', async () => {
+    const error = answered(500, 'Model is not loaded.');
+    let shown: readonly number[] = [];
+    async function* outcomes() {
+      yield* [1, 2];
+      throw error;
+    }
+    const end = follow(outcomes(), (all) => {
+      shown = all;
+    });
+    await expect(end).rejects.toBe(error);
+    expect(shown).toEqual([1, 2]);
+  });
+});
+
+it('asks again where the service is busy, and not where it is gone or too slow', () => {
+  const { onRetry } = RUN_OPTIONS;
+  expect(() => onRetry(answered(503, 'The queue is full.', 1))).not.toThrow();
+  for (const error of [answered(504, 'too late'), new UnreachableError()]) {
+    expect(() => onRetry(error)).toThrow(error);
+  }
+});
+
+describe('explain', () => {
+  const cases: readonly (readonly [Error, RegExp])[] = [
+    [new UnreachableError(), /cannot be reached/],
+    [answered(400, 'Text payload cannot be empty.'), /does not accept/],
+    [answered(413, 'too much'), /more than the service takes/],
+    [answered(422, 'texts: is required'), /does not accept/],
+    [answered(500, 'Model is not loaded.'), /not loaded/],
+    [answered(500, 'some error'), /could not answer/],
+    [answered(503, 'The queue is full.', 3), /busy/],
+    [answered(504, 'deadline'), /in time/],
+    [answered(502, 'Bad Gateway'), /502/],
+    [new NoAnswerError(3, answered(504, 'deadline')), /in time/],
+    [new TypeError('x is undefined'), /wrong on this page/],
+  ];
+
+  it.each(cases.map(([error, title]) => ({ name: error.message, error, title })))(
+    'says what happened and what to do: $name',
+    ({ error, title }) => {
+      const explanation = explain(error);
+      expect(explanation.title).toMatch(title);
+      expect(explanation.advice).not.toBe('');
+    },
+  );
+});
+
+describe('toCsv', () => {
+  it('quotes what has to be, and disarms formulas', () => {
+    expect(
+      toCsv(
+        ['a', 'b'],
+        [
+          ['x, "y"\nz', 1.5],
+          ['=1+1', null],
+        ],
+      ),
+    ).toBe('a,b\r\n"x, ""y""\nz",1.5\r\n"\'=1+1",\r\n');
+  });
+
+  it('leaves negative numbers alone', () => {
+    expect(toCsv(['a'], [[-1.5]])).toBe('a\r\n-1.5\r\n');
+  });
+});
+
+describe('splitLines', () => {
+  it('leaves out blank lines and keeps the numbers of the others', () => {
+    expect(splitLines('a\r\n\r\n  b \n\t\rc')).toEqual([
+      { number: 1, text: 'a' },
+      { number: 3, text: 'b' },
+      { number: 5, text: 'c' },
+    ]);
+    expect(splitLines(' \n')).toEqual([]);
+  });
+});
