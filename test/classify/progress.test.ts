@@ -1,6 +1,7 @@
-import { readOptions } from '../../src/commands/classify/options';
-import { describeProgress, duration, ProgressDisplay } from '../../src/commands/classify/progress';
-import { describeSummary, summarize } from '../../src/commands/classify/summary';
+import { CLASSIFY } from '../../src/commands/classify/command';
+import { describeSummary, summarize } from '../../src/commands/over-files/summary';
+import { describeProgress, duration, ProgressDisplay } from '../../src/files/progress';
+import type { Config } from '../../src/settings/config';
 
 /** A stream that keeps what is written. */
 function stream(isTTY: boolean) {
@@ -53,11 +54,18 @@ describe('the progress', () => {
   });
 });
 
+/** As a command line makes it, with no setting of the services. */
+function jobOf(args: readonly string[]) {
+  const { toJob } = CLASSIFY.read(args);
+  return toJob({ scheduling: {} } as Config);
+}
+
 describe('the summary', () => {
-  const tally = { answered: 3, rejected: 1, truncated: 1, labels: { bad: 1, good: 2 } };
-  const of = { labels: ['bad', 'good', 'never'], inputs: 2, tally, seconds: 61.23456 };
+  const counts = { answered: 3, rejected: 1, truncated: 1, labels: { bad: 1, good: 2 } };
+  const outcome = { ...counts, seconds: 61.23456 };
+  const task = { labels: ['bad', 'good', 'never'], model: { name: 'm', version: null } };
   const summary = (...args: readonly string[]) =>
-    summarize({ ...of, options: readOptions(args).options, model: { name: 'm', version: null } });
+    summarize({ job: jobOf(args), task, inputs: 2, outcome });
 
   it('counts every label, those of no answer included', () => {
     const { labels, rows, rejects, seconds, notice } = summary('a.csv', '-o', 'x.csv');

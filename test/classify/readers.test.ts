@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expandInputs } from '../../src/commands/classify/inputs/expand';
-import { JsonLinesReader, LONGEST_LINE_BYTES } from '../../src/commands/classify/inputs/jsonl';
-import { ParquetReader } from '../../src/commands/classify/inputs/parquet';
-import { TableReader } from '../../src/commands/classify/inputs/tables';
-import { isBad, type ReadRow, type RowReader } from '../../src/commands/classify/rows';
+import { expandInputs } from '../../src/files/inputs';
+import { LONGEST_LINE_BYTES, readJsonLines } from '../../src/files/readers/jsonl';
+import { type Reading, readRows } from '../../src/files/readers/open';
+import { parquetColumns, readParquet } from '../../src/files/readers/parquet';
+import { readTable } from '../../src/files/readers/table';
+import { type Batch, isBad, type ReadRow } from '../../src/files/rows';
 import { FIXTURES } from '../helpers/service';
 import { temporaryFolder } from './command';
 
@@ -21,10 +22,10 @@ async function inputOf(content: string | Buffer, name = 'x') {
   return input;
 }
 
-async function readAll(reader: RowReader, done = 0): Promise<readonly ReadRow[]> {
-  const rows: ReadRow[] = [];
-  for await (const some of reader.rows(done)) rows.push(...some);
-  return rows;
+async function readAll(batches: AsyncIterable<Batch>): Promise<readonly ReadRow[]> {
+  const all: ReadRow[] = [];
+  for await (const { rows } of batches) all.push(...rows);
+  return all;
 }
 
 /** Line and text, or line and problem. */
@@ -33,11 +34,11 @@ function shown(rows: readonly ReadRow[]) {
 }
 
 async function lines(content: string | Buffer) {
-  return shown(await readAll(new JsonLinesReader(await inputOf(content), true)));
+  return shown(await readAll(readJsonLines(await inputOf(content), true)));
 }
 
 async function table(content: string | Buffer, delimiter: ',' | '\t' = ',') {
-  return shown(await readAll(await TableReader.open(await inputOf(content), delimiter)));
+  return shown(await readAll(readTable(await inputOf(content), delimiter)));
 }
 
 describe('JSON lines', () => {
@@ -149,9 +150,12 @@ it('leaves out rows that are done, bad ones too', async () => {
   const rows = Array.from({ length: 50_000 }, (_, id) => `{"text":"${id}"}\n`);
   rows[20_000] = 'no JSON\n';
   const input = await inputOf(rows.join(''));
-  const all = await readAll(new JsonLinesReader(input, false));
+  const reading: Reading = {
+    ...{ inputFormat: 'jsonl', keep: 'all', keepsLines: false, needed: [], cutting: null },
+  };
+  const all = await readAll(readJsonLines(input, false));
   for (const done of [0, 1, 20_000, 20_001, 49_999, 50_000]) {
-    const rest = await readAll(new JsonLinesReader(input, false), done);
+    const rest = await readAll(readRows(input, reading, done));
     expect(shown(rest)).toEqual(shown(all.slice(done)));
   }
 });
@@ -168,9 +172,9 @@ describe('Parquet', () => {
     async (codec) => {
       const [input] = await expandInputs([fixture(`${codec}.parquet`)]);
       if (!input) throw new Error('no input');
-      const reader = await ParquetReader.open(input, (columns) => columns);
-      expect(reader.columns).toEqual(['id', 'text', 'score', 'day', 'at', 'tags', 'flag']);
-      const rows = await readAll(reader);
+      const columns = ['id', 'text', 'score', 'day', 'at', 'tags', 'flag'];
+      expect(await parquetColumns(input, (all) => all)).toEqual(columns);
+      const rows = await readAll(readParquet(input, (all) => all, 0));
       expect(rows.map(({ line }) => line)).toEqual(expected.map((_, index) => index + 1));
       expect(rows.map((row) => (isBad(row) ? null : row.fields.text))).toEqual(
         expected.map(({ text }) => text),
@@ -192,11 +196,11 @@ describe('Parquet', () => {
     const start = Number(second?.dictionary_page_offset ?? second?.data_page_offset);
     const broken = readFileSync(fixture('snappy.parquet')).fill(0, 4, start);
     const input = await inputOf(broken, 'x.parquet');
-    const open = () => ParquetReader.open(input, () => ['text']);
+    const rowsBehind = (done: number) => readAll(readParquet(input, () => ['text'], done));
     const inFirst = Number(groups[0]?.num_rows);
-    await expect(readAll(await open(), inFirst - 1)).rejects.toThrow(/rows \d+ to \d+ cannot be/);
+    await expect(rowsBehind(inFirst - 1)).rejects.toThrow(/rows \d+ to \d+ cannot be/);
     for (const done of [inFirst, inFirst + 1, expected.length - 1, expected.length]) {
-      expect(shown(await readAll(await open(), done))).toEqual(
+      expect(shown(await rowsBehind(done))).toEqual(
         expected.slice(done).map(({ text }, index) => [done + index + 1, text]),
       );
     }
@@ -205,7 +209,7 @@ describe('Parquet', () => {
   it('reads no column that is not needed', async () => {
     const [input] = await expandInputs([fixture('snappy.parquet')]);
     if (!input) throw new Error('no input');
-    const rows = await readAll(await ParquetReader.open(input, () => ['text']));
+    const rows = await readAll(readParquet(input, () => ['text'], 0));
     expect(
       isBad(rows[0] as ReadRow) ? null : Object.keys((rows[0] as { fields: object }).fields),
     ).toEqual(['text']);
@@ -215,10 +219,8 @@ describe('Parquet', () => {
     const [input] = await expandInputs([fixture('decimals.parquet')]);
     if (!input) throw new Error('no input');
     const all = (columns: readonly string[]) => columns;
-    await expect(ParquetReader.open(input, all)).rejects.toThrow(
-      /“price” has decimals of 30 digits/,
-    );
+    await expect(parquetColumns(input, all)).rejects.toThrow(/“price” has decimals of 30 digits/);
     const other = await inputOf('no Parquet at all', 'x.parquet');
-    await expect(ParquetReader.open(other, all)).rejects.toThrow(/cannot be read as Parquet/);
+    await expect(parquetColumns(other, all)).rejects.toThrow(/cannot be read as Parquet/);
   });
 });

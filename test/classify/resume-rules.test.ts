@@ -127,6 +127,34 @@ describe('--resume', () => {
     }
   });
 
+  it('names the line of a journal that was edited, and what to do', async () => {
+    expect((await run('rows.jsonl', '-o', 'r6.jsonl', '--resume')).code).toBe(0);
+    const [header = '', ...rest] = read('r6.jsonl.journal').trimEnd().split('\n');
+    const edited: readonly (readonly [readonly string[], string])[] = [
+      [
+        [header, rest[0]?.replace(/"rows":\d+/, '"rows":"many"') as string],
+        'r6.jsonl.journal, line 2: rows: Invalid input: expected number, received string',
+      ],
+      [
+        [header, '{"overrun":{"file":0,"line":"x","reason":"r"}}'],
+        'r6.jsonl.journal, line 2: overrun.line: Invalid input',
+      ],
+      [[header, '7'], 'r6.jsonl.journal, line 2: Invalid input: expected object, received number'],
+      [
+        [header.replace(/"inputs":\[.*?\]/, '"inputs":null'), ...rest],
+        'r6.jsonl.journal, line 1: inputs: Invalid input: expected array, received null',
+      ],
+    ];
+    for (const [lines, said] of edited) {
+      write('r6.jsonl.journal', lines.map((line) => `${line}\n`).join(''));
+      const { code, stderr } = await run('rows.jsonl', '-o', 'r6.jsonl', '--resume');
+      expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+      expect(stderr).toMatch(/undo the edit, or begin anew with --overwrite\n$/);
+      expect(stderr.trim().split('\n').length).toBe(1);
+    }
+    expect((await run('rows.jsonl', '-o', 'r6.jsonl', '--overwrite')).code).toBe(0);
+  });
+
   it('cuts off what a killed process wrote behind its last checkpoint', async () => {
     await killed('r3.jsonl');
     for (const name of ['r3.jsonl.partial', 'r3.jsonl.rejects.jsonl.partial', 'r3.jsonl.journal']) {

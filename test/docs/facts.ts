@@ -46,7 +46,7 @@ function wheelsMegabytes(platform: string): number {
 const MIB = 1024 ** 2;
 const TORCHSCRIPT = 'native/backend/torchscript';
 const COMPRESSED = 'src/http/send.ts#LEAST_TO_COMPRESS';
-const CHUNK_ROWS = constant('src/commands/classify/chunks.ts#ROWS_OF_CHUNK');
+const CHUNK_ROWS = constant('src/files/chunks.ts#ROWS_OF_CHUNK');
 
 /**
  * Words of the documents, in which `{}` stands for a number or a version, and what it is in the code. Each
@@ -80,7 +80,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['| {} | the model did not come back', constant('src/commands/exit.ts#EXIT_STUCK')],
   [
     '| {} | done, but some rows have no',
-    constant('src/commands/classify/command.ts#EXIT_REJECTED'),
+    constant('src/commands/over-files/command.ts#EXIT_REJECTED'),
   ],
   [
     'samples, 1 to {};',
@@ -93,24 +93,15 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['are sent after {} ms', constant('src/client/flow.ts#LINGER_MS')],
   ['`concurrency` | {}', inFile('src/client/all-options.ts', /concurrency = (\d+)/)],
   ['`batchSize` | {}', inFile('src/client/all-options.ts', /batchSize = (\d+)/)],
-  [
-    'a cell has up to {} MiB',
-    constant('src/commands/classify/inputs/jsonl.ts#LONGEST_LINE_BYTES') / MIB,
-  ],
-  [
-    'up to {} MiB as EDF',
-    constant('src/commands/classify/inputs/recordings.ts#LARGEST_BYTES') / MIB,
-  ],
+  ['a cell has up to {} MiB', constant('src/files/readers/jsonl.ts#LONGEST_LINE_BYTES') / MIB],
+  ['up to {} MiB as EDF', constant('src/files/readers/windows.ts#LARGEST_BYTES') / MIB],
   ['and {} MiB as text', constant('src/recordings/read-recording.ts#LARGEST_TEXT_BYTES') / MIB],
   ['chunk of up to {} rows', CHUNK_ROWS],
   ['those of the first {} rows', CHUNK_ROWS],
-  ['row group of {}', constant('src/commands/classify/outputs/parquet.ts#ROWS_OF_GROUP')],
-  ['offset index, {} rows', constant('src/commands/classify/inputs/parquet.ts#ROWS_BY_INDEX')],
-  ['that of up to {} chunks', constant('src/commands/classify/run.ts#MOST_CHUNKS')],
-  [
-    'elsewhere a line every {} s',
-    constant('src/commands/classify/progress.ts#LINE_EVERY_MS') / 1000,
-  ],
+  ['row group of {}', constant('src/files/writers/parquet.ts#ROWS_OF_GROUP')],
+  ['offset index, {} rows', constant('src/files/readers/parquet.ts#ROWS_BY_INDEX')],
+  ['that of up to {} chunks', constant('src/commands/over-files/run.ts#MOST_CHUNKS')],
+  ['elsewhere a line every {} s', constant('src/files/progress.ts#LINE_EVERY_MS') / 1000],
   [
     'depth and values; headers {} MiB',
     constant('native/hf/src/tensors.rs#MOST_HEADER_BYTES') / MIB,

@@ -1,41 +1,20 @@
-import { parseArgs } from 'node:util';
-import { SETTINGS } from '../../settings/settings';
-import { UsageError } from './errors';
-import { FLAGS, type FlagName } from './flags';
+import { UsageError } from '../../files/errors';
 import {
-  COMPRESSIONS,
-  type Compression,
-  INPUT_FORMATS,
-  type InputFormat,
-  OUTPUT_FORMATS,
-  type OutputFormat,
-  PIPE,
-  readName,
-} from './formats';
+  COLUMN_FLAGS,
+  describeFlags,
+  type FileOptions,
+  FORMAT_FLAGS,
+  RUN_FLAGS,
+  readCommandLine,
+  readFileOptions,
+} from '../over-files/options';
 
-/** Columns that go into the output. */
-export type Keep = 'all' | readonly string[];
-
-export interface Options {
+export interface Options extends FileOptions {
   readonly service: 'sentiment' | 'eeg';
-  /** As they were written: paths, patterns, `-`. */
-  readonly inputs: readonly string[];
-  /** null: names say it. */
-  readonly inputFormat: InputFormat | null;
-  readonly output: string;
-  readonly outputFormat: OutputFormat;
-  readonly compression: Compression;
   readonly textColumn: string;
   readonly pairColumn: string | null;
   readonly signalColumn: string;
-  readonly keep: Keep;
-  readonly prefix: string;
   readonly allLabels: boolean;
-  /** null: standard error. */
-  readonly rejects: string | null;
-  readonly summary: string | null;
-  readonly resume: boolean;
-  readonly overwrite: boolean;
   readonly channel: string | null;
   /** Samples; null: a window. */
   readonly step: number | null;
@@ -44,181 +23,73 @@ export interface Options {
   readonly resample: boolean;
 }
 
-/** Whether lines of JSON go into the output as they are, digit by digit. */
-export function keepsLines({ service, outputFormat, keep }: Options): boolean {
-  return service === 'sentiment' && outputFormat === 'jsonl' && keep === 'all';
-}
-
-type Values = ReadonlyMap<FlagName, string>;
-
-/** What of a command line is `classify`'s own; the rest are settings of the services. */
-export interface CommandLine {
-  readonly options: Options;
-  readonly settings: readonly string[];
-}
+/** The flags of `classify` beside the settings of the services. */
+export const FLAGS = {
+  ...FORMAT_FLAGS,
+  'text-column': { value: 'NAME', help: 'of the texts (default: text)' },
+  'pair-column': { value: 'NAME', help: 'of the second texts of pairs (default: there are none)' },
+  'signal-column': { value: 'NAME', help: 'of the samples of a window (default: signal)' },
+  ...COLUMN_FLAGS,
+  'all-labels': { help: 'the probabilities of all labels, too' },
+  ...RUN_FLAGS,
+  channel: { value: 'NAME', help: "of recordings (default: the model's, or the only one)" },
+  step: {
+    value: 'SAMPLES',
+    help: 'from one window of a recording to the next (default: a window)',
+  },
+  'sampling-rate': { value: 'HZ', help: 'of recordings that do not say it' },
+  resample: { help: "recordings at another rate than the model's" },
+};
 
 /**
  * @param args after `classify`
  * @throws UsageError
  */
-export function readOptions(args: readonly string[]): CommandLine {
-  const { values, words, settings } = split(args);
+export function readOptions(args: readonly string[]) {
+  const { values, words, settings } = readCommandLine(args, FLAGS);
   const service = words[0] === 'eeg' ? 'eeg' : 'sentiment';
   const inputs = words[0] === 'eeg' || words[0] === 'sentiment' ? words.slice(1) : words;
-  if (inputs.length === 0)
-    throw new UsageError('expected the files to classify, or - for a pipe; see classify --help');
-  const output = values.get('output');
-  if (!output) throw new UsageError('--output: expected a file for the answers, or - for a pipe');
-  const outputFormat = oneOf(values, 'output-format', OUTPUT_FORMATS) ?? formatOf(output);
+  const number = (flag: keyof typeof FLAGS, form: RegExp, what: string): number | null => {
+    const value = values.get(flag);
+    if (value === undefined) return null;
+    if (!form.test(value)) throw new UsageError(`--${flag}: expected ${what}, not ${value}`);
+    return Number(value);
+  };
   const options: Options = {
     service,
-    inputs,
-    inputFormat: oneOf(values, 'input-format', INPUT_FORMATS),
-    output,
-    outputFormat,
-    compression: compressionOf(values, output, outputFormat),
+    ...readFileOptions(inputs, values),
     textColumn: values.get('text-column') ?? 'text',
     pairColumn: values.get('pair-column') ?? null,
     signalColumn: values.get('signal-column') ?? 'signal',
-    keep: keptOf(values),
-    prefix: values.get('prefix') ?? '',
     allLabels: values.has('all-labels'),
-    rejects: values.get('rejects') ?? (output === PIPE ? null : `${output}.rejects.jsonl`),
-    summary: values.get('summary') ?? null,
-    resume: values.has('resume'),
-    overwrite: values.has('overwrite'),
     channel: values.get('channel') ?? null,
-    step: numberOf(values, 'step', /^[1-9]\d{0,6}$/, 'a whole number of samples above 0'),
-    samplingRate: numberOf(values, 'sampling-rate', /^\d*[1-9]\d*(\.\d+)?$/, 'a rate in Hz'),
+    step: number('step', /^[1-9]\d{0,6}$/, 'a whole number of samples above 0'),
+    samplingRate: number('sampling-rate', /^\d*[1-9]\d*(\.\d+)?$/, 'a rate in Hz'),
     resample: values.has('resample'),
   };
-  requireSense(options);
+  if (options.inputFormat === 'recording' && service !== 'eeg') {
+    throw new UsageError('--input-format: recordings are for eeg: classify eeg FILE...');
+  }
   return { options, settings: [service, ...settings] };
 }
 
-function split(args: readonly string[]) {
-  const { tokens, positionals } = parsed(args);
-  const values = new Map<FlagName, string>();
-  const settings: string[] = [];
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue;
-    const { name, rawName, value = '' } = token;
-    if (!isOwn(name)) {
-      settings.push(`${rawName}=${value}`);
-      continue;
-    }
-    if (values.has(name)) throw new UsageError(`--${name}: is given twice`);
-    if (rawName === '-o' && value.startsWith('=')) {
-      throw new UsageError(`-o${value}: expected -o FILE or --output=FILE`);
-    }
-    values.set(name, value);
-  }
-  return { values: values as Values, words: positionals, settings };
-}
-
-/** Settings may be written as the services take them, too: `--max_batch_tokens`, `--MAX_BATCH_TOKENS`. */
-const SETTING_FLAGS = Object.keys(SETTINGS).flatMap((name) => {
-  const lower = name.toLowerCase();
-  return [...new Set([lower.replaceAll('_', '-'), lower, name])];
-});
-
-const PARSED_FLAGS = Object.fromEntries<{ type: 'string' | 'boolean'; short?: string }>([
-  ...SETTING_FLAGS.map((name) => [name, { type: 'string' }] as const),
-  ...Object.entries(FLAGS).map(
-    ([name, flag]) => [name, { type: 'value' in flag ? 'string' : 'boolean' }] as const,
-  ),
-  ['output', { type: 'string', short: 'o' }],
-]);
-
-/** @throws UsageError: a flag that does not exist, lacks its value, or takes none */
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: PARSED_FLAGS,
-      allowPositionals: true,
-      tokens: true,
-    });
-  } catch (error) {
-    throw new UsageError((error as Error).message.replaceAll('\n', ' '));
-  }
-}
-
-function isOwn(name: string): name is FlagName {
-  return Object.hasOwn(FLAGS, name);
-}
-
-function oneOf<Name extends string>(
-  values: Values,
-  flag: FlagName,
-  names: readonly Name[],
-): Name | null {
-  const value = values.get(flag);
-  if (value === undefined) return null;
-  const name = names.find((one) => one === value);
-  if (!name) throw new UsageError(`--${flag}: expected one of ${names.join(', ')}, not ${value}`);
-  return name;
-}
-
-function numberOf(values: Values, flag: FlagName, form: RegExp, what: string): number | null {
-  const value = values.get(flag);
-  if (value === undefined) return null;
-  if (!form.test(value)) throw new UsageError(`--${flag}: expected ${what}, not ${value}`);
-  return Number(value);
-}
-
-function formatOf(output: string): OutputFormat {
-  if (output === PIPE) return 'jsonl';
-  const format = OUTPUT_FORMATS.find((one) => one === readName(output).format);
-  if (format) return format;
-  throw new UsageError(
-    `--output: ${output} does not say its format: end it with .jsonl, .csv or .parquet, or use --output-format`,
-  );
-}
-
-function compressionOf(values: Values, output: string, format: OutputFormat): Compression {
-  const named = oneOf(values, 'compression', COMPRESSIONS);
-  if (format !== 'parquet') {
-    if (named === 'snappy') throw new UsageError('--compression: snappy is for Parquet alone');
-    return named ?? readName(output).compression;
-  }
-  if (readName(output).compression !== 'none') {
-    throw new UsageError('--output: Parquet is compressed inside: end its name with .parquet');
-  }
-  return named ?? 'snappy';
-}
-
-function keptOf(values: Values): Keep {
-  const [id, keep] = [values.get('id-column'), values.get('keep')];
-  if (id !== undefined && keep !== undefined) {
-    throw new UsageError('--id-column: is --keep of one column: name it there, too');
-  }
-  if (id !== undefined) return [id];
-  if (keep === undefined || keep === 'all') return 'all';
-  return keep === 'none' || keep === '' ? [] : [...new Set(keep.split(','))];
-}
-
-function requireSense(options: Options): void {
-  const { inputs, inputFormat, output, resume, overwrite } = options;
-  if (inputs.filter((input) => input === PIPE).length > 1) {
-    throw new UsageError('-: there is only one standard input');
-  }
-  if (inputs.includes(PIPE) && inputFormat === null) {
-    throw new UsageError('-: a pipe does not say its format: use --input-format');
-  }
-  if (inputs.includes(PIPE) && inputFormat === 'parquet') {
-    throw new UsageError('-: Parquet is read from its end: save it as a file first');
-  }
-  if (resume && inputs.includes(PIPE)) {
-    throw new UsageError('--resume: a pipe cannot be read again: save it as a file first');
-  }
-  if (resume && output === PIPE) {
-    throw new UsageError('--resume: what went into a pipe cannot be continued: name a file');
-  }
-  if (resume && overwrite) {
-    throw new UsageError('--overwrite: begins anew, and --resume goes on: choose one');
-  }
-  if (inputFormat === 'recording' && options.service !== 'eeg') {
-    throw new UsageError('--input-format: recordings are for eeg: classify eeg FILE...');
-  }
+/** The text of `classify --help`. */
+export function classifyHelp(exitCodes: readonly (readonly [number, string])[]): string {
+  return [
+    'Usage: libtorch-serve classify [sentiment|eeg] FILE... -o OUTPUT [--flag value ...]',
+    '',
+    'Classifies files without HTTP. Rows come as JSONL, CSV, TSV or Parquet, EEG also as recordings,',
+    'EDF or CSV, that are cut into windows; all but Parquet also as .gz or .zst. - is a pipe, and',
+    'quoted patterns ("data/*.jsonl") are files. Answers are in the order of the rows.',
+    'What eeg says is a demonstration: no medical device, and no diagnosis.',
+    '',
+    ...describeFlags(FLAGS),
+    '',
+    'The model and how it uses the machine are set as for the services (libtorch-serve --help):',
+    '--sentiment-model-dir, --eeg-model-path, --workers, --dtype, --max-batch-tokens ...',
+    '',
+    'Exit codes:',
+    ...exitCodes.map(([code, meaning]) => `  ${code}  ${meaning}`),
+    '',
+  ].join('\n');
 }

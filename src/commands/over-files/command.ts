@@ -1,0 +1,110 @@
+import { constants } from 'node:os';
+import { RunError, UsageError } from '../../files/errors';
+import { ProgressDisplay } from '../../files/progress';
+import { ModelFileError } from '../../models/files';
+import { EngineError } from '../../native/engine';
+import { packageVersion } from '../../package-version';
+import { type Config, ConfigError, readConfig } from '../../settings/config';
+import type { Environment } from '../../settings/environment';
+import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE } from '../exit';
+import { describeProcessorProblem } from '../serve/processor-problem';
+import { StuckError } from './dispatcher';
+import type { Job } from './job';
+import { forgetRun, runOverFiles } from './run';
+import { describeSummary } from './summary';
+
+const EXIT_REJECTED = 4;
+
+export const EXIT_CODES = [
+  [0, 'all rows have an answer'],
+  [EXIT_FAILURE, 'it could not go on: --resume does, once the cause is gone'],
+  [EXIT_USAGE, 'a flag, a setting or a file that was named is wrong'],
+  [EXIT_STUCK, 'the model did not come back from a batch'],
+  [EXIT_REJECTED, 'done, but some rows have no answer: see the rejects file'],
+] as const;
+
+/** How a model that cannot be loaded says so. */
+const LOAD_ERRORS = [EngineError, ModelFileError];
+
+/** A command over files. */
+export interface FilesCommand {
+  /** The text of `--help`. */
+  help(): string;
+  /**
+   * @param args behind the command's name
+   * @returns settings as the services take them, and what makes a job of what they mean
+   * @throws UsageError
+   */
+  read(args: readonly string[]): {
+    readonly settings: readonly string[];
+    readonly toJob: (config: Config) => Omit<Job, 'version' | 'stuckAfterMs'>;
+  };
+}
+
+/** Runs a command over files; returns the exit code. */
+export async function runCommand(
+  command: FilesCommand,
+  args: readonly string[],
+  environment: Environment,
+): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(command.help());
+    return 0;
+  }
+  stopAtSignals();
+  try {
+    return await run(readJob(command, args, environment));
+  } catch (error) {
+    const lines = error instanceof ConfigError ? error.lines : [(error as Error).message];
+    for (const line of lines) say(line);
+    return exitCodeOf(error as Error);
+  } finally {
+    // A pipe that nobody reads any more would keep the process alive.
+    process.stdin.destroy();
+  }
+}
+
+function readJob(command: FilesCommand, args: readonly string[], environment: Environment): Job {
+  const { settings, toJob } = command.read(args);
+  const config = readConfig(settings, environment);
+  const problem = describeProcessorProblem(config);
+  if (problem) throw new UsageError(problem);
+  config.warnings.forEach(say);
+  const { scheduling, inferenceGraceMs } = config;
+  return {
+    ...toJob(config),
+    version: packageVersion(environment.packageRoot),
+    stuckAfterMs: scheduling.maxQueueDelayMs + scheduling.inferenceTimeoutMs + inferenceGraceMs,
+  };
+}
+
+async function run(job: Job): Promise<number> {
+  const progress = new ProgressDisplay();
+  const summary = await runOverFiles(job, { progress, warn: say }).finally(() => progress.stop());
+  process.stderr.write(describeSummary(summary));
+  await forgetRun(job.options);
+  return summary.rejected > 0 ? EXIT_REJECTED : 0;
+}
+
+/** What is committed is whole at any moment, so there is nothing to wait for. */
+function stopAtSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      say(`stopped (${signal}); the same command with --resume goes on`);
+      process.exit(128 + constants.signals[signal]);
+    });
+  }
+}
+
+function exitCodeOf(error: Error): number {
+  if (error instanceof UsageError || error instanceof ConfigError) return EXIT_USAGE;
+  if (error instanceof StuckError) return EXIT_STUCK;
+  const isExpected = error instanceof RunError || LOAD_ERRORS.some((one) => error instanceof one);
+  const isOfSystem = (error as NodeJS.ErrnoException).code !== undefined;
+  if (!isExpected && !isOfSystem) process.stderr.write(`${error.stack}\n`);
+  return EXIT_FAILURE;
+}
+
+function say(line: string): void {
+  process.stderr.write(`libtorch-serve: ${line}\n`);
+}

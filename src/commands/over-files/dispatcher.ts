@@ -1,0 +1,196 @@
+import { RunError } from '../../files/errors';
+import type { Result } from '../../files/rows';
+import { EngineError } from '../../native/engine';
+import type { RowTask } from './job';
+
+/** Enough for each worker to find its next batches waiting, whatever this thread does meanwhile. */
+const MOST_INPUTS = 1024;
+/** Of their lengths: the engine's queue takes 64 MiB of inputs. */
+const MOST_LENGTH = 16 * 1024 ** 2;
+/** How often a model that has not come back is looked at. */
+const PERIOD_MS = 100;
+
+/** The fault is the row's own, so it goes to the rejects; any other one is about the run. */
+const OWN_FAULTS: ReadonlySet<string> = new Set(['INFERENCE_FAILED', 'INPUT_TOO_LONG']);
+
+/** The model did not come back from a batch. */
+export class StuckError extends Error {
+  override readonly name = 'StuckError';
+}
+
+/** A row on its way through the engine. */
+export interface Item extends Result {
+  /** What the model takes; null: nothing, or nothing any more. */
+  input: unknown;
+  /** The model ran for too long on a batch that it was in, in a process that was ended. */
+  readonly hasOverrun: boolean;
+}
+
+export interface DispatcherParts {
+  readonly task: RowTask;
+  /** Called for each row that has its answer, or has none for good. */
+  readonly onEnded: () => void;
+  /** Called for each row on which the model ran for too long, each time. */
+  readonly onOverrun: (item: Item, reason: string) => Promise<void>;
+  /** How long nothing may end while the model does not come back from a batch. */
+  readonly stuckAfterMs: number;
+}
+
+/**
+ * Hands inputs to the engine, as many at a time as keep it busy. Where the model runs for too long on
+ * a batch, its rows run again, each alone: a row on which it does so then goes to the rejects.
+ */
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  /** That have been taken and have not ended, and their lengths. */
+  #inputs = 0;
+  #length = 0;
+  /** Of these, in the engine. */
+  #running = 0;
+  /** Of these, that are to run alone. */
+  #alone = 0;
+  /** The last one that is to run alone. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #waiters: (() => void)[] = [];
+  #lastEnd = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  /** Once the run cannot go on: the rest may never end. */
+  #failure: Error | null = null;
+  /** Of chunks that have not ended. */
+  readonly #rejections = new Set<(error: Error) => void>();
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    this.#timer = setInterval(() => this.#watch(), PERIOD_MS);
+  }
+
+  /**
+   * Runs a chunk's items; returns when the last one has been handed over.
+   *
+   * @returns resolves when all have ended; rejects with RunError or StuckError
+   * @throws the same
+   */
+  async dispatch(items: readonly Item[]): Promise<{ readonly ended: Promise<void> }> {
+    const running: Promise<void>[] = [];
+    for (const { item, length } of this.#inOrder(items)) {
+      while (!this.#hasRoom(length) && !this.#failure) await this.#change();
+      if (this.#failure) throw this.#failure;
+      running.push(this.#take(item, length));
+    }
+    const ended = new Promise<void>((resolve, reject) => {
+      this.#rejections.add(reject);
+      void Promise.all(running).then(() => {
+        this.#rejections.delete(reject);
+        resolve();
+      });
+    });
+    ended.catch(() => {}); // whoever waits for it is told
+    return { ended };
+  }
+
+  readonly close = (): void => clearInterval(this.#timer);
+
+  /** Longest first: then no long one is left over at the end, when other workers have nothing to do. */
+  #inOrder(items: readonly Item[]) {
+    const { task, onEnded } = this.#parts;
+    const left = items.filter((item) => item.problem === null);
+    for (let i = left.length; i < items.length; i++) onEnded();
+    return left
+      .map((item) => ({ item, length: task.lengthOf(item.input) }))
+      .sort((a, b) => b.length - a.length);
+  }
+
+  #hasRoom(length: number): boolean {
+    if (this.#alone > 0) return false;
+    if (this.#inputs === 0) return true;
+    return this.#inputs < MOST_INPUTS && this.#length + length <= MOST_LENGTH;
+  }
+
+  async #take(item: Item, length: number): Promise<void> {
+    const { input } = item;
+    item.input = null;
+    this.#inputs++;
+    this.#length += length;
+    try {
+      const overrun = item.hasOverrun ? '' : await this.#run(item, input);
+      if (overrun !== null) item.problem = await this.#runAlone(item, input);
+    } catch (error) {
+      this.#fail(error as Error);
+    } finally {
+      this.#inputs--;
+      this.#length -= length;
+      this.#changed();
+      this.#parts.onEnded();
+    }
+  }
+
+  /** @returns why the model ran for too long, or null */
+  async #run(item: Item, input: unknown): Promise<string | null> {
+    this.#running++;
+    if (this.#running === 1) this.#lastEnd = performance.now();
+    try {
+      item.answer = await this.#parts.task.run(input);
+      return null;
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      const { code, message } = error;
+      if (code === 'INFERENCE_TIMEOUT') {
+        await this.#parts.onOverrun(item, message);
+        return message;
+      }
+      if (!OWN_FAULTS.has(code)) throw new RunError(message);
+      item.problem = message;
+      return null;
+    } finally {
+      this.#running--;
+      this.#lastEnd = performance.now();
+      this.#changed();
+    }
+  }
+
+  /** Others that are in the engine are waited for, and nothing new is handed over meanwhile. */
+  #runAlone(item: Item, input: unknown): Promise<string | null> {
+    this.#alone++;
+    const turn = this.#turn.then(async () => {
+      while (this.#running > 0) await this.#change();
+      return (await this.#run(item, input)) ?? item.problem;
+    });
+    this.#turn = turn.catch(() => {});
+    return turn.finally(() => {
+      this.#alone--;
+      this.#changed();
+    });
+  }
+
+  /** Workers that the model does not give back are gone; once all are, nothing ends any more. */
+  #watch(): void {
+    const { task, stuckAfterMs } = this.#parts;
+    if (this.#running === 0 || performance.now() - this.#lastEnd < stuckAfterMs) return;
+    const stuckMs = task.stuckMs();
+    if (stuckMs === 0) return;
+    const seconds = Math.round(stuckMs / 1000);
+    this.#fail(
+      new StuckError(
+        `the model has not come back from a batch for ${seconds} s: --resume goes on without what it hangs on`,
+      ),
+    );
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const reject of this.#rejections) reject(this.#failure);
+    this.#changed();
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiters.push(resolve);
+    });
+  }
+
+  #changed(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+}

@@ -1,0 +1,216 @@
+import { parseArgs } from 'node:util';
+import { UsageError } from '../../files/errors';
+import {
+  COMPRESSIONS,
+  type Compression,
+  INPUT_FORMATS,
+  type InputFormat,
+  type Keep,
+  OUTPUT_FORMATS,
+  type OutputFormat,
+  PIPE,
+  readName,
+} from '../../files/formats';
+import { SETTINGS } from '../../settings/settings';
+
+/** The options that all commands over files have. */
+export interface FileOptions {
+  /** As they were written: paths, patterns, `-`. */
+  readonly inputs: readonly string[];
+  /** null: names say it. */
+  readonly inputFormat: InputFormat | null;
+  readonly output: string;
+  readonly outputFormat: OutputFormat;
+  readonly compression: Compression;
+  readonly keep: Keep;
+  readonly prefix: string;
+  /** null: standard error. */
+  readonly rejects: string | null;
+  readonly summary: string | null;
+  readonly resume: boolean;
+  readonly overwrite: boolean;
+}
+
+export interface Flag {
+  /** What stands behind it in the help; absent: it takes no value. */
+  readonly value?: string;
+  readonly help: string;
+}
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** Flags of `FileOptions`, in the groups between which a command's own are shown. */
+export const FORMAT_FLAGS = {
+  output: { value: 'FILE', help: 'where the answers go, or - (also -o); its name says the format' },
+  'input-format': {
+    value: 'FORMAT',
+    help: 'jsonl, csv, tsv, parquet or recording, where names do not say it',
+  },
+  'output-format': {
+    value: 'FORMAT',
+    help: 'jsonl, csv or parquet, where the name does not say it',
+  },
+  compression: {
+    value: 'NAME',
+    help: 'none, gzip or zstd; of Parquet, inside: none, snappy, gzip, zstd',
+  },
+} as const satisfies Flags;
+
+export const COLUMN_FLAGS = {
+  'id-column': { value: 'NAME', help: 'the one column that goes into the output: --keep NAME' },
+  keep: { value: 'A,B', help: 'columns that go into the output, all or none (default: all)' },
+  prefix: { value: 'TEXT', help: "before the names of the answer's columns" },
+} as const satisfies Flags;
+
+export const RUN_FLAGS = {
+  rejects: { value: 'FILE', help: 'what has no answer (default: OUTPUT.rejects.jsonl)' },
+  summary: { value: 'FILE', help: 'the summary as JSON' },
+  resume: { help: 'goes on where a run that was ended had come to, or begins' },
+  overwrite: { help: 'replaces an output that is there, and forgets a run that was ended' },
+} as const satisfies Flags;
+
+/** The lines of a help text. */
+export function describeFlags(flags: Flags): readonly string[] {
+  return Object.entries(flags).map(([name, { value, help }]) => {
+    const written = `--${name}${value ? ` ${value}` : ''}`;
+    return `  ${written.padEnd(26)}${help}`;
+  });
+}
+
+/** A command line: flags of the command, words, and settings of the services as the services take them. */
+export interface CommandLine {
+  readonly values: ReadonlyMap<string, string>;
+  readonly words: readonly string[];
+  readonly settings: readonly string[];
+}
+
+/** Settings may be written as the services take them, too: `--max_batch_tokens`, `--MAX_BATCH_TOKENS`. */
+const SETTING_FLAGS = Object.keys(SETTINGS).flatMap((name) => {
+  const lower = name.toLowerCase();
+  return [lower.replaceAll('_', '-'), lower, name];
+});
+
+/** @throws UsageError: a flag that does not exist, is given twice, lacks its value, or takes none */
+export function readCommandLine(args: readonly string[], flags: Flags): CommandLine {
+  const { tokens, positionals } = parse(args, flags);
+  const values = new Map<string, string>();
+  const settings: string[] = [];
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value = '' } = token;
+    if (!Object.hasOwn(flags, name)) {
+      settings.push(`${rawName}=${value}`);
+      continue;
+    }
+    if (values.has(name)) throw new UsageError(`--${name}: is given twice`);
+    if (rawName === '-o' && value.startsWith('=')) {
+      throw new UsageError(`-o${value}: expected -o FILE or --output=FILE`);
+    }
+    values.set(name, value);
+  }
+  return { values, words: positionals, settings };
+}
+
+function parse(args: readonly string[], flags: Flags) {
+  const ofSettings = SETTING_FLAGS.map((name) => [name, { type: 'string' }] as const);
+  const own = Object.entries(flags).map(([name, { value }]) => {
+    const short = name === 'output' && { short: 'o' };
+    return [name, { type: value ? 'string' : 'boolean', ...short }] as const;
+  });
+  const options = Object.fromEntries([...ofSettings, ...own]);
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, tokens: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message.replaceAll('\n', ' '));
+  }
+}
+
+/** @throws UsageError */
+export function readFileOptions(
+  inputs: readonly string[],
+  values: CommandLine['values'],
+): FileOptions {
+  if (inputs.length === 0)
+    throw new UsageError('expected the files to classify, or - for a pipe; see classify --help');
+  const output = values.get('output');
+  if (!output) throw new UsageError('--output: expected a file for the answers, or - for a pipe');
+  const outputFormat = oneOf(values, 'output-format', OUTPUT_FORMATS) ?? formatOf(output);
+  const options: FileOptions = {
+    inputs,
+    inputFormat: oneOf(values, 'input-format', INPUT_FORMATS),
+    output,
+    outputFormat,
+    compression: compressionOf(values, output, outputFormat),
+    keep: keptOf(values),
+    prefix: values.get('prefix') ?? '',
+    rejects: values.get('rejects') ?? (output === PIPE ? null : `${output}.rejects.jsonl`),
+    summary: values.get('summary') ?? null,
+    resume: values.has('resume'),
+    overwrite: values.has('overwrite'),
+  };
+  requireSense(options);
+  return options;
+}
+
+function oneOf<Name extends string>(
+  values: CommandLine['values'],
+  flag: keyof typeof FORMAT_FLAGS,
+  names: readonly Name[],
+): Name | null {
+  const value = values.get(flag);
+  if (value === undefined) return null;
+  const name = names.find((one) => one === value);
+  if (!name) throw new UsageError(`--${flag}: expected one of ${names.join(', ')}, not ${value}`);
+  return name;
+}
+
+function formatOf(output: string): OutputFormat {
+  if (output === PIPE) return 'jsonl';
+  const format = OUTPUT_FORMATS.find((one) => one === readName(output).format);
+  if (format) return format;
+  throw new UsageError(
+    `--output: ${output} does not say its format: end it with .jsonl, .csv or .parquet, or use --output-format`,
+  );
+}
+
+function compressionOf(
+  values: CommandLine['values'],
+  output: string,
+  format: OutputFormat,
+): Compression {
+  const named = oneOf(values, 'compression', COMPRESSIONS);
+  if (format !== 'parquet') {
+    if (named === 'snappy') throw new UsageError('--compression: snappy is for Parquet alone');
+    return named ?? readName(output).compression;
+  }
+  if (readName(output).compression !== 'none') {
+    throw new UsageError('--output: Parquet is compressed inside: end its name with .parquet');
+  }
+  return named ?? 'snappy';
+}
+
+function keptOf(values: CommandLine['values']): Keep {
+  const [id, keep] = [values.get('id-column'), values.get('keep')];
+  if (id !== undefined && keep !== undefined) {
+    throw new UsageError('--id-column: is --keep of one column: name it there, too');
+  }
+  if (id !== undefined) return [id];
+  if (keep === undefined || keep === 'all') return 'all';
+  return keep === 'none' || keep === '' ? [] : [...new Set(keep.split(','))];
+}
+
+function requireSense({ inputs, inputFormat, output, resume, overwrite }: FileOptions): void {
+  const pipes = inputs.filter((input) => input === PIPE).length;
+  const faults: readonly (readonly [boolean, string])[] = [
+    [pipes > 1, '-: there is only one standard input'],
+    [pipes > 0 && inputFormat === null, '-: a pipe does not say its format: use --input-format'],
+    [
+      pipes > 0 && inputFormat === 'parquet',
+      '-: Parquet is read from its end: save it as a file first',
+    ],
+    [resume && pipes > 0, '--resume: a pipe cannot be read again: save it as a file first'],
+    [resume && output === PIPE, '--resume: what went into a pipe cannot be continued: name a file'],
+    [resume && overwrite, '--overwrite: begins anew, and --resume goes on: choose one'],
+  ];
+  const fault = faults.find(([isThere]) => isThere);
+  if (fault) throw new UsageError(fault[1]);
+}

@@ -1,0 +1,52 @@
+import { type Input, requireUnchanged } from './inputs';
+import { type Reading, readRows } from './readers/open';
+import { isBad, type Position, type ReadRow } from './rows';
+
+/**
+ * A chunk's boundaries depend on the rows alone: a run that goes on makes the same ones. A process that is
+ * ended loses a few chunks of work, which with a slow model are minutes.
+ */
+const ROWS_OF_CHUNK = 1024;
+const SIZE_OF_CHUNK = 4 * 1024 ** 2;
+
+/** Rows that run together, in the order of their lengths, and are written together, in their own. */
+export interface Chunk {
+  readonly rows: readonly { readonly file: number; readonly read: ReadRow }[];
+  /** Behind its last row. */
+  readonly end: Position;
+  /** Of all inputs, what has been read, from 0 to 1; null: nobody knows. */
+  readonly fraction: number | null;
+}
+
+/** @throws RunError: an input cannot be read, or has changed */
+export async function* readChunks(
+  inputs: readonly Input[],
+  reading: Reading,
+  from: Position,
+): AsyncGenerator<Chunk, undefined> {
+  const bytes = inputs.reduce((sum, { size }) => sum + size, 0);
+  let bytesBefore = 0;
+  let rows: { file: number; read: ReadRow }[] = [];
+  let size = 0;
+  for (const [file, input] of inputs.entries()) {
+    if (file >= from.input) {
+      let done = file === from.input ? from.rows : 0;
+      for await (const { rows: some, fraction } of readRows(input, reading, done)) {
+        for (const read of some) {
+          done++;
+          rows.push({ file, read });
+          size += isBad(read) ? 0 : read.size;
+          if (rows.length < ROWS_OF_CHUNK && size < SIZE_OF_CHUNK) continue;
+          const all =
+            fraction === null ? null : (bytesBefore + fraction * input.size) / Math.max(1, bytes);
+          yield { rows, end: { input: file, rows: done }, fraction: all };
+          rows = [];
+          size = 0;
+        }
+      }
+      requireUnchanged(input);
+    }
+    bytesBefore += input.size;
+  }
+  if (rows.length > 0) yield { rows, end: { input: inputs.length, rows: 0 }, fraction: 1 };
+}

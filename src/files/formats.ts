@@ -1,0 +1,42 @@
+import path from 'node:path';
+
+export const INPUT_FORMATS = ['jsonl', 'csv', 'tsv', 'parquet', 'recording'] as const;
+export type InputFormat = (typeof INPUT_FORMATS)[number];
+
+export const OUTPUT_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** `snappy` is there for Parquet alone, which compresses inside. */
+export const COMPRESSIONS = ['none', 'gzip', 'zstd', 'snappy'] as const;
+export type Compression = (typeof COMPRESSIONS)[number];
+
+/** Columns of the input that go into the output. */
+export type Keep = 'all' | readonly string[];
+
+/** How a pipe is named. */
+export const PIPE = '-';
+
+const BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.csv': 'csv',
+  '.tsv': 'tsv',
+  '.parquet': 'parquet',
+  '.edf': 'recording',
+};
+const COMPRESSED: Readonly<Record<string, Compression>> = {
+  '.gz': 'gzip',
+  '.zst': 'zstd',
+  '.zstd': 'zstd',
+};
+
+/** What a file's name says of it; null: nothing. */
+export function readName(file: string): {
+  readonly format: InputFormat | null;
+  readonly compression: Compression;
+} {
+  const last = path.extname(file).toLowerCase();
+  const compression = COMPRESSED[last] ?? 'none';
+  const inner = compression === 'none' ? last : path.extname(file.slice(0, -last.length));
+  return { format: BY_EXTENSION[inner.toLowerCase()] ?? null, compression };
+}

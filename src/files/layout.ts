@@ -1,0 +1,177 @@
+import { type AnswerFormat, COLUMN_TYPES, type Column, type ColumnType } from './answers';
+import { UsageError } from './errors';
+import type { Keep, OutputFormat } from './formats';
+import { fieldOf, type Result, type Row } from './rows';
+
+/** What decides which columns the output has. */
+export interface Keeping {
+  readonly outputFormat: OutputFormat;
+  readonly keep: Keep;
+  /** Before the names of the answer's columns. */
+  readonly prefix: string;
+  /** Columns that are left out where all others are kept. */
+  readonly omitted: readonly string[];
+}
+
+/** Which columns the output has, and how the answer's are called. */
+export class Layout {
+  /** Of the input; null: each row has its own (JSONL to JSONL). */
+  readonly kept: readonly Column[] | null;
+  readonly format: AnswerFormat;
+  /** As `format` has them, with the prefix. */
+  readonly members: readonly string[];
+  readonly columns: readonly Column[];
+  readonly #keeping: Keeping;
+
+  constructor(keeping: Keeping, format: AnswerFormat, kept: readonly Column[] | null) {
+    const { prefix } = keeping;
+    this.#keeping = keeping;
+    this.kept = kept;
+    this.format = format;
+    this.members = format.members.map((name) => prefix + name);
+    this.columns = format.columns.map(({ name, type }) => ({ name: prefix + name, type }));
+  }
+
+  /** Columns of one row that are kept where each row has its own. */
+  keptOf(row: Row): readonly string[] {
+    const { keep, omitted } = this.#keeping;
+    if (keep !== 'all') return keep.filter((name) => Object.hasOwn(row.fields, name));
+    return Object.keys(row.fields).filter((name) => !omitted.includes(name));
+  }
+
+  /** Rejects rows that cannot be written, and lets go of what of the others the output does not need. */
+  prepare(results: readonly Result[]): void {
+    for (const result of results) {
+      if (result.row && result.problem === null) result.problem = this.#problemOf(result.row);
+      result.row = result.row && result.problem === null ? this.#slim(result.row) : null;
+    }
+  }
+
+  /** Why a row cannot be written as the layout has it; null: it can. */
+  #problemOf(row: Row): string | null {
+    if (this.kept === null) {
+      if (row.json !== null) return this.#clash(Object.keys(row.fields));
+      const names = this.keptOf(row);
+      return this.#clash(names) ?? inexact(row, names);
+    }
+    for (const { name, type } of this.kept) {
+      if (!fits(fieldOf(row, name), type)) return `${name}: expected ${WORDS[type]}`;
+    }
+    if (this.#keeping.keep !== 'all') return null;
+    const known = new Set(this.kept.map(({ name }) => name));
+    const other = this.keptOf(row).find((name) => !known.has(name));
+    if (other === undefined) return null;
+    return `${other}: a column that the first rows do not have; name those that you want with --keep`;
+  }
+
+  #slim(row: Row): Row {
+    if (row.json !== null) return { ...row, fields: {}, signal: null };
+    const fields: { [name: string]: unknown } = Object.create(null);
+    for (const name of this.kept?.map(({ name }) => name) ?? this.keptOf(row)) {
+      fields[name] = fieldOf(row, name);
+    }
+    return { ...row, fields, signal: null };
+  }
+
+  #clash(names: readonly string[]): string | null {
+    const twice = names.find((name) => this.members.includes(name));
+    return twice === undefined ? null : clashOf(twice);
+  }
+}
+
+/**
+ * The layout of a run, by its first rows.
+ *
+ * @param files columns that files say before their rows, by the names of the files
+ * @throws UsageError where columns would have the same name
+ */
+export function makeLayout(
+  keeping: Keeping,
+  format: AnswerFormat,
+  first: readonly Row[],
+  files: ReadonlyMap<string, readonly string[]>,
+): Layout {
+  const { outputFormat, keep } = keeping;
+  const free = new Layout(keeping, format, null);
+  if (outputFormat === 'jsonl') {
+    requireNoClash(first[0] ? free.keptOf(first[0]) : [], free.members);
+    return free;
+  }
+  const names = new Set<string>(keep === 'all' ? [] : keep);
+  if (keep === 'all' && first.length > 0) {
+    for (const row of first) for (const name of free.keptOf(row)) names.add(name);
+    requireSameColumns(files, names);
+  }
+  // Cells of CSV are text, whatever they were.
+  const type = (name: string) => (outputFormat === 'csv' ? 'json' : typeOf(first, name));
+  const columns = [...names].map((name) => ({ name, type: type(name) }));
+  requireNoClash(
+    [...names],
+    free.columns.map(({ name }) => name),
+  );
+  return new Layout(keeping, format, columns);
+}
+
+function requireNoClash(kept: readonly string[], answers: readonly string[]): void {
+  const twice = kept.find((name) => answers.includes(name));
+  if (twice !== undefined) throw new UsageError(clashOf(twice));
+}
+
+function clashOf(name: string): string {
+  return `${name}: a column of the input is called like one of the answer: use --prefix, or --keep others`;
+}
+
+function requireSameColumns(
+  files: ReadonlyMap<string, readonly string[]>,
+  names: ReadonlySet<string>,
+): void {
+  for (const [file, columns] of files) {
+    const other = columns.find((name) => !names.has(name));
+    if (other === undefined) continue;
+    throw new UsageError(`${file}: has a column “${other}” that others do not have: use --keep`);
+  }
+}
+
+function typeOf(rows: readonly Row[], name: string): ColumnType {
+  const values = rows.map((row) => fieldOf(row, name)).filter((value) => value != null);
+  if (values.length === 0) return 'json';
+  return COLUMN_TYPES.find((one) => values.every((value) => fits(value, one))) ?? 'json';
+}
+
+const WORDS: Readonly<Record<ColumnType, string>> = {
+  string: 'a string, as in the first rows',
+  integer: 'an integer of up to 64 bits, as in the first rows',
+  number: 'a number, as in the first rows',
+  boolean: 'true or false, as in the first rows',
+  time: 'a time, as in the first rows',
+  json: 'a value',
+};
+
+function fits(value: unknown, type: ColumnType): boolean {
+  if (value === undefined || value === null) return true;
+  switch (type) {
+    case 'string':
+    case 'boolean':
+      return typeof value === type;
+    case 'integer':
+      return typeof value === 'bigint' || Number.isSafeInteger(value);
+    case 'number':
+      // What JSON writes as an integer beyond 2^53 has already lost digits.
+      return typeof value === 'number' && isExact(value);
+    case 'time':
+      return value instanceof Date;
+    case 'json':
+      return typeof value !== 'number' || isExact(value);
+  }
+}
+
+function isExact(value: number): boolean {
+  return !Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21;
+}
+
+function inexact(row: Row, names: readonly string[]): string | null {
+  const name = names.find((one) => !fits(row.fields[one], 'json'));
+  return name === undefined
+    ? null
+    : `${name}: an integer beyond 2^53 would lose digits: write it as a string`;
+}

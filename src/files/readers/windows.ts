@@ -1,0 +1,121 @@
+import path from 'node:path';
+import { readRecording } from '../../recordings/read-recording';
+import {
+  type Channel,
+  findChannel,
+  type Recording,
+  RecordingError,
+} from '../../recordings/recording';
+import { resample } from '../../recordings/resample';
+import { windowStarts } from '../../recordings/windows';
+import type { Input } from '../inputs';
+import type { Batch } from '../rows';
+import { readBlocks } from './bytes';
+
+const WINDOWS_AT_ONCE = 256;
+/** As the page has it: a recording is in memory as a whole. */
+const LARGEST_BYTES = 200 * 1024 ** 2;
+/** Rates that differ by less are the same: files write them with few digits. */
+const SAME_RATE = 0.005;
+
+/** How a recording becomes windows. */
+export interface Cutting {
+  /** Samples. */
+  readonly windowLength: number;
+  /** Samples from one window to the next. */
+  readonly step: number;
+  /** As a person named it; null: the model's, or the only one. */
+  readonly channel: string | null;
+  readonly modelChannel: string | null;
+  /** Hz; null: the model does not say. */
+  readonly modelRate: number | null;
+  /** Hz, of recordings that do not say it. */
+  readonly givenRate: number | null;
+  readonly resample: boolean;
+  /** Told what a person should know of how a recording was read. */
+  readonly note: (text: string) => void;
+}
+
+/** EDF, or a table of samples, cut into windows. One that cannot be is a bad row. */
+export async function* readWindows(input: Input, cutting: Cutting): AsyncGenerator<Batch> {
+  try {
+    const recording = await open(input);
+    for (const note of recording.notes) cutting.note(`${input.name}: ${note}`);
+    yield* windowsOf(recording, cutting);
+  } catch (error) {
+    if (!(error instanceof RecordingError)) throw error;
+    yield { rows: [{ line: null, problem: withoutCells(error.message) }], fraction: 1 };
+  }
+}
+
+async function open(input: Input): Promise<Recording> {
+  const name = path.basename(input.name);
+  const blocks: Buffer[] = [];
+  let size = 0;
+  for await (const { bytes } of readBlocks(input)) {
+    blocks.push(bytes);
+    size += bytes.length;
+    if (size > LARGEST_BYTES) {
+      throw new RecordingError(`${name}: is larger than 200 MB. Cut it into parts.`);
+    }
+  }
+  const { EDF } = await import('edfjs');
+  return readRecording(new Uint8Array(Buffer.concat(blocks)).buffer, name, EDF);
+}
+
+function* windowsOf(recording: Recording, cutting: Cutting): Generator<Batch> {
+  const { channel, rate, samples } = prepare(recording, cutting);
+  const { windowLength, step } = cutting;
+  const starts = windowStarts(samples.length, windowLength, step);
+  if (starts.length === 0) {
+    throw new RecordingError(
+      `${recording.name}: has ${samples.length} samples, fewer than a window of ${windowLength}.`,
+    );
+  }
+  for (let at = 0; at < starts.length; at += WINDOWS_AT_ONCE) {
+    const rows = starts.slice(at, at + WINDOWS_AT_ONCE).map((start, index) => ({
+      line: at + index + 1,
+      fields: {
+        recording: recording.name,
+        channel: channel.label,
+        start_sample: start,
+        start_seconds: rate === null ? null : Number((start / rate).toFixed(6)),
+      },
+      json: null,
+      signal: samples.subarray(start, start + windowLength),
+      size: windowLength,
+    }));
+    yield { rows, fraction: Math.min(1, (at + WINDOWS_AT_ONCE) / starts.length) };
+  }
+}
+
+/** @returns `rate` in Hz of the samples; null: nobody knows */
+function prepare(recording: Recording, cutting: Cutting) {
+  const channel = chooseChannel(recording, cutting);
+  const { modelRate } = cutting;
+  const rate = channel.samplingRateHz ?? cutting.givenRate;
+  const { samples } = channel;
+  if (modelRate === null) return { channel, rate, samples };
+  const fail = (problem: string) => new RecordingError(`${recording.name}: ${problem}`);
+  if (rate === null) throw fail('does not say its sampling rate: use --sampling-rate.');
+  if (Math.abs(rate - modelRate) <= SAME_RATE * modelRate) return { channel, rate, samples };
+  if (!cutting.resample) {
+    throw fail(`was recorded at ${rate} Hz, the model expects ${modelRate} Hz: use --resample.`);
+  }
+  return { channel, rate: modelRate, samples: resample(samples, rate, modelRate) };
+}
+
+/** A page may quote a cell; what a run says of its inputs does not. */
+function withoutCells(message: string): string {
+  return message.replace(/holds ".*", which/s, 'holds what');
+}
+
+function chooseChannel({ name, channels }: Recording, { channel, modelChannel }: Cutting): Channel {
+  const wanted = channel ?? modelChannel;
+  const index =
+    findChannel(channels, wanted) ?? (channel === null && channels.length === 1 ? 0 : -1);
+  if (index >= 0) return channels[index] as Channel;
+  const problem = wanted === null ? 'has several channels' : `has no channel “${wanted}”`;
+  const there = channels.map(({ label }) => label).join(', ');
+  throw new RecordingError(`${name}: ${problem}: use --channel with one of ${there}.`);
+}
