@@ -1,6 +1,5 @@
 import express, { type Express, type Response } from 'express';
 import type { Logger } from 'pino';
-import type { Endpoint } from '../protocols/endpoint';
 import type { ServiceInfo } from '../protocols/own/schemas/answers';
 import { errorShapes, type Protocol } from '../protocols/protocol';
 import type { Connections } from '../serving/connections';
@@ -30,9 +29,7 @@ import { UnsentAnswers } from './unsent-answers';
 const ASKED_BY_MACHINES = ['/health', '/ready', '/metrics'];
 
 export interface AppOptions {
-  /** Of the service itself. */
-  readonly endpoints: readonly Endpoint[];
-  /** What it speaks beside. */
+  /** What it speaks; the first is the service's own. */
   readonly protocols: readonly Protocol[];
   readonly info: ServiceInfo;
   /** The OpenAPI document. */
@@ -86,7 +83,7 @@ export function createApp(options: AppOptions): App {
   const { inFlight, connections } = options;
   const unsentAnswers = new UnsentAnswers(limits.bodyMemory, connections);
   app.use(checkHeaders);
-  const endpoints = [...options.endpoints, ...protocols.flatMap((protocol) => protocol.endpoints)];
+  const endpoints = protocols.flatMap((protocol) => protocol.endpoints);
   const routes = new RouteTable();
   routes.get('/health', answerWith(health(serviceInfo.model.loaded)));
   routes.get('/ready', answerWith(ready));
@@ -95,7 +92,7 @@ export function createApp(options: AppOptions): App {
   routes.get('/metrics', answerWith(metrics(options.metrics)));
   for (const endpoint of endpoints) routes.post(endpoint);
   for (const { gets } of protocols) {
-    for (const [path, handle] of Object.entries(gets)) routes.get(path, answerWith(handle));
+    for (const [path, { handle }] of Object.entries(gets)) routes.get(path, answerWith(handle));
   }
   for (const file of options.staticFiles) routes.get(file.path, serveStaticFile(file));
   const turns = new Turns();

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
 import type { Readiness } from '../serving/readiness';
+import type { Operation } from './openapi/operation';
 import { describeFirstIssue } from './validation/describe-issue';
 
 /** A request as a protocol sees it, whatever transport brings it. */
@@ -46,7 +47,12 @@ export interface Endpoint {
   /** Why its engine would refuse what came now, with so much time left; null: it would not. */
   readonly refusal: (timeoutMs: number) => EngineError | null;
   readonly handle: Handler;
+  /** What OpenAPI says of it; made when that is asked for. */
+  readonly describe: () => Operation;
 }
+
+/** A route of GET. */
+export type Get = Pick<Endpoint, 'handle' | 'describe'>;
 
 /** The body as the schema types it. */
 export function parseBody<Schema extends z.ZodType>(

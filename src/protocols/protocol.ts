@@ -1,8 +1,9 @@
 import type { SchedulingOptions } from '../native/engine';
 import type { Gather } from '../serving/peers';
-import type { Endpoint, Handler } from './endpoint';
+import type { Endpoint, Get } from './endpoint';
 import { DETAIL, type ErrorShape } from './error-shape';
 import type { GrpcService } from './grpc-service';
+import type { Named } from './openapi/operation';
 
 /** What a protocol is made with, beside the model. */
 export interface Surroundings {
@@ -10,6 +11,9 @@ export interface Surroundings {
   readonly version: string;
   /** Elements that a list may have. */
   readonly listLength: number;
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly requestTimeoutMs: number;
   readonly scheduling: SchedulingOptions;
   readonly gather: Gather;
 }
@@ -22,7 +26,7 @@ export interface Protocol {
   /** POST routes that run the model. */
   readonly endpoints: readonly Endpoint[];
   /** GET routes, by path. */
-  readonly gets: Readonly<Record<string, Handler>>;
+  readonly gets: Readonly<Record<string, Get>>;
   /** What is below it is this protocol's, whether there is such a path or not: `/v2/`. */
   readonly prefix: string | null;
   /** Of all that is told on its paths. */
@@ -33,16 +37,10 @@ export interface Protocol {
   readonly info: { readonly fields: object; readonly schemas: object } | null;
   /** The same over gRPC, where there is such a thing; made when a port is open for it. */
   readonly grpc?: () => GrpcService;
-  /** Its part of the OpenAPI document; made when that is asked for. */
-  readonly describe: () => ProtocolDescription;
-}
-
-/** All names in it are its own: nothing of it replaces what another part of the document says. */
-export interface ProtocolDescription {
-  /** Under which its operations are listed. */
-  readonly tag: { readonly name: string; readonly description: string };
-  readonly paths: object;
-  readonly schemas: object;
+  /** Under which its operations are listed in the OpenAPI document. */
+  readonly tag: { readonly name: string; readonly description?: string };
+  /** What `errors` gives as a body. Names of schemas are the protocol's own. */
+  readonly error: Named;
 }
 
 /** How errors are told on a path. */

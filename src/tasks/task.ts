@@ -14,6 +14,10 @@ import type { Tensors } from './tensors';
  */
 export interface Task<Input = unknown, Answer = unknown, Known extends About = About> {
   readonly name: 'text-classification' | 'signal-classification';
+  /** In a sentence, for OpenAPI. */
+  readonly summary: string;
+  /** What its answers are not, before all that is said of it; null: there is nothing to say. */
+  readonly notice: string | null;
   /** Texts are tokenized, and multiplied in the numbers of DTYPE; signals in float32. */
   readonly takes: 'texts' | 'signals';
   /** What protocols may ask of its models. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { EEG_EXAMPLES, SENTIMENT_EXAMPLES } from '../../src/protocols/openapi/examples';
+import { SIGNAL_EXAMPLES, TEXT_EXAMPLES } from '../../src/protocols/own/examples';
 import { Documented, near } from '../helpers/documented';
 import { post, postRaw, request } from '../helpers/http';
 import { killAll, ROOT, type Service, startService } from '../helpers/service';
@@ -20,13 +20,13 @@ const CASES = [
     name: 'sentiment',
     options: { cwd: os.tmpdir() },
     blank: [{ text: ' ' }, { texts: ['a', ' '] }],
-    examples: SENTIMENT_EXAMPLES,
+    examples: TEXT_EXAMPLES,
   },
   {
     name: 'eeg',
     options: { cwd: path.join(ROOT, 'models', 'eeg') },
     blank: [{ signal: [1] }, { signals: [[1]] }],
-    examples: EEG_EXAMPLES,
+    examples: SIGNAL_EXAMPLES,
   },
 ] as const;
 
@@ -139,7 +139,7 @@ describe.each(CASES)('/openapi.json of the $name service', ({ name, options, bla
 
 it('has the examples of the README', () => {
   const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
-  for (const { answer } of [...Object.values(SENTIMENT_EXAMPLES), EEG_EXAMPLES.single]) {
+  for (const { answer } of [...Object.values(TEXT_EXAMPLES), SIGNAL_EXAMPLES.single]) {
     expect(readme).toContain(JSON.stringify(answer));
   }
 });

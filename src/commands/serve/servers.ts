@@ -136,7 +136,6 @@ export class Servers {
 function describeApp(config: Config, { service, pages, tracer, ...parts }: Parts) {
   const { keys } = parts.credentials;
   return {
-    endpoints: service.endpoints,
     protocols: service.protocols,
     info: service.info,
     describeApi: () => parts.describeApi(service, keys && config.access),

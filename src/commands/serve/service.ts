@@ -1,17 +1,15 @@
 import { ModelStore } from '../../models/store';
 import type { EngineMonitor } from '../../native/engine';
-import type { Endpoint } from '../../protocols/endpoint';
 import { huggingFace } from '../../protocols/hugging-face/protocol';
 import { openInference } from '../../protocols/open-inference/rest/protocol';
-import { analyze, analyzeBatch } from '../../protocols/own/analyze';
-import { predict, predictBatch } from '../../protocols/own/predict';
+import { own } from '../../protocols/own/protocol';
 import type { ServiceInfo } from '../../protocols/own/schemas/answers';
-import type { Protocol, Surroundings } from '../../protocols/protocol';
+import type { Protocol } from '../../protocols/protocol';
 import { textEmbeddingsInference } from '../../protocols/text-embeddings-inference/protocol';
 import type { Log } from '../../serving/log';
 import type { Gather } from '../../serving/peers';
 import type { Config } from '../../settings/config';
-import { type Served, servedAs } from '../../tasks/served';
+import type { Served } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
 import { type SharedModel, TaskModel } from '../../tasks/task-model';
 import { PRESETS } from '../presets';
@@ -19,14 +17,12 @@ import { PRESETS } from '../presets';
 /** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
 const LONGEST_NUMBER_BYTES = 25;
 
-/** What a service speaks beside its own routes; those that cannot ask its model are left out. */
-const PROTOCOLS = [huggingFace, textEmbeddingsInference, openInference];
+/** What services speak; a protocol that cannot ask the model is left out. The first is the service's own. */
+const PROTOCOLS = [own, huggingFace, textEmbeddingsInference, openInference];
 
-/** What one process serves: its endpoints, and the model behind them where it could be loaded. */
+/** What one process serves: its protocols, and the model behind them where it could be loaded. */
 export interface Service {
   readonly task: Task;
-  readonly endpoints: readonly Endpoint[];
-  /** What it speaks beside. */
   readonly protocols: readonly Protocol[];
   readonly info: ServiceInfo;
   /** Of the model's engine; null: it is not loaded. */
@@ -75,11 +71,11 @@ function serve(loaded: TaskModel | Error, { config, version, gather }: ServiceOp
   const store = new ModelStore<Task, TaskModel>();
   const served = store.put(config.service, task, placeOf(config), loaded);
   const { model } = served;
-  const { scheduling, maxListLength: listLength } = config;
-  const surroundings = { version, listLength, scheduling, gather };
+  const { scheduling, maxListLength: listLength, bodyLimit, requestTimeoutMs } = config;
+  const limits = { listLength, bodyLimit, requestTimeoutMs };
+  const surroundings = { version, scheduling, gather, ...limits };
   return {
     task,
-    endpoints: ownEndpoints(served, surroundings),
     protocols: PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []),
     info: describe(served, version, config),
     monitor: model?.monitor ?? null,
@@ -87,13 +83,6 @@ function serve(loaded: TaskModel | Error, { config, version, gather }: ServiceOp
     share: () => model?.share() ?? null,
     close: () => store.close(),
   };
-}
-
-function ownEndpoints(served: Served, surroundings: Surroundings): readonly Endpoint[] {
-  const texts = servedAs(served, 'classifies texts');
-  if (texts) return [analyze(texts.model), analyzeBatch(texts.model, surroundings)];
-  const signals = servedAs(served, 'classifies signals');
-  return signals ? [predict(signals.model), predictBatch(signals.model, surroundings)] : [];
 }
 
 /** The answer of GET /info, without what protocols say there. */

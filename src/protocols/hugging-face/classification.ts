@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { ClassifiesTexts } from '../../tasks/abilities';
+import type { Served } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/ranking';
 import {
   type Endpoint,
@@ -7,8 +9,26 @@ import {
   requireListLength,
   requireModel,
 } from '../endpoint';
+import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { classificationBody } from './body';
+
+const answer = z.array(z.array(z.object({ label: z.string(), score: z.number() })));
+
+const EXAMPLE = {
+  request: { inputs: 'A warm, funny film.', parameters: { top_k: 1 } },
+  answer: [[{ label: 'POSITIVE', score: 0.9823 }]],
+};
+
+const ERRORS = {
+  400: 'The deadline is no number of milliseconds.',
+  413: 'The body is over BODY_LIMIT, or the list over MAX_LIST_LENGTH.',
+  415: 'The Content-Type is not JSON, or the Content-Encoding is unknown.',
+  422: 'The body is not JSON, or a field is missing or of the wrong type.',
+  500: 'The model is not loaded, or raised an error, whose message this is.',
+  503: 'The queue is full, its wait would be too long, or the service is shutting down.',
+  504: 'The deadline passed before the model ran, or the model ran longer than it may.',
+};
 
 /**
  * The text-classification task: for each text its labels by falling score. A list of lists for one
@@ -16,9 +36,9 @@ import { classificationBody } from './body';
  * so it is with the pipelines of transformers.
  */
 export function classification(
-  path: string,
-  classifier: ClassifiesTexts | null,
+  { model: classifier }: Served<ClassifiesTexts>,
   { listLength }: Surroundings,
+  { path, id, summary }: { readonly path: string; readonly id: string; readonly summary: string },
 ): Endpoint {
   return {
     path,
@@ -39,5 +59,10 @@ export function classification(
         inferences: classifications.map(({ inference }) => inference),
       };
     },
+    describe: () => ({
+      ...{ id, summary, headers: TRUNCATED_HEADER, errors: ERRORS },
+      request: { name: 'HuggingFaceRequest', schema: classificationBody, example: EXAMPLE.request },
+      answer: { name: 'HuggingFaceAnswer', schema: answer, example: EXAMPLE.answer },
+    }),
   };
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { STATUS } from '../../serving/errors';
 import { type Served, servedAs } from '../../tasks/served';
 import type { Protocol, Surroundings } from '../protocol';
@@ -9,12 +10,22 @@ const MODELS = '/models/';
  * The Inference API of Hugging Face, for `huggingface_hub` and `@huggingface/inference`: by the address
  * of the service, and by the name of its model.
  */
-export function huggingFace(model: Served, surroundings: Surroundings): Protocol | null {
-  const classifier = servedAs(model, 'classifies texts');
+export function huggingFace(served: Served, surroundings: Surroundings): Protocol | null {
+  const classifier = servedAs(served, 'classifies texts');
   if (!classifier) return null;
-  const named = MODELS + model.title.split('/').map(encodeStrictly).join('/');
+  const named = MODELS + served.title.split('/').map(encodeStrictly).join('/');
+  const { listLength } = surroundings;
   return {
-    endpoints: ['/', named].map((path) => classification(path, classifier.model, surroundings)),
+    endpoints: [
+      classification(classifier, surroundings, {
+        ...{ path: '/', id: 'textClassification' },
+        summary: 'Labels of a text, by falling score',
+      }),
+      classification(classifier, surroundings, {
+        ...{ path: named, id: 'textClassificationByName' },
+        summary: 'The same by the name of the model',
+      }),
+    ],
     gets: {},
     prefix: MODELS,
     errors: {
@@ -25,8 +36,13 @@ export function huggingFace(model: Served, surroundings: Surroundings): Protocol
     },
     probes: [],
     info: null,
-    describe: () =>
-      (require('./openapi') as typeof import('./openapi')).describe(['/', named], surroundings),
+    tag: {
+      name: 'Hugging Face Inference API',
+      description:
+        'The text-classification task, for `huggingface_hub` and `@huggingface/inference`. Up to ' +
+        `${listLength} texts.`,
+    },
+    error: { name: 'HuggingFaceError', schema: z.object({ error: z.string() }) },
   };
 }
 

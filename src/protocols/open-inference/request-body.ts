@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../http/middleware/read-body';
 import { ServiceError } from '../../serving/errors';
+import { UNDOCUMENTED } from '../openapi/responses';
 import { describeFirstIssue, expected } from '../validation/describe-issue';
 import type { Contents, InferRequest } from './tensor';
 
@@ -29,12 +30,13 @@ const wholeNumber = z.int({ error: expected(WHOLE_NUMBER) }).min(0, {
   error: expected(WHOLE_NUMBER),
 });
 
-/** What a client may not rely on is refused, so that nobody takes it for done. */
+/** What a client may not rely on is refused, so that nobody takes it for done. OpenAPI is silent of it. */
 function refused(what: string) {
   return z
     .unknown()
     .refine((value) => !value, { error: `${what} not supported` })
-    .optional();
+    .optional()
+    .meta(UNDOCUMENTED);
 }
 
 const sharedMemory = refused('shared memory is');
@@ -58,14 +60,15 @@ const input = z.object(
   anObject,
 );
 
-const output = z.object(
+/** An output that is asked for. */
+export const outputBody = z.object(
   {
     name,
     parameters: z
       .object(
         {
           binary_data: z.boolean({ error: expected('true or false') }).optional(),
-          classification: wholeNumber.default(0),
+          classification: wholeNumber.optional(),
           shared_memory_region: sharedMemory,
         },
         anObject,
@@ -78,12 +81,14 @@ const output = z.object(
 /** The JSON of an inference request. Unknown fields and parameters, and the priority, are ignored. */
 export const inferBody = z.object(
   {
-    id: z.string({ error: expected('a string') }).default(''),
+    id: name.optional(),
     parameters: z
       .object(
         {
-          timeout: wholeNumber.default(0),
-          binary_data_output: z.boolean({ error: expected('true or false') }).default(false),
+          timeout: wholeNumber
+            .optional()
+            .describe('The deadline, in microseconds; 0: the usual one'),
+          binary_data_output: z.boolean({ error: expected('true or false') }).optional(),
           sequence_id: sequences,
           sequence_start: sequences,
           sequence_end: sequences,
@@ -92,7 +97,7 @@ export const inferBody = z.object(
       )
       .optional(),
     inputs: few(input, 'an array of tensors', MOST_TENSORS),
-    outputs: few(output, 'an array of outputs', MOST_TENSORS).optional(),
+    outputs: few(outputBody, 'an array of outputs', MOST_TENSORS).optional(),
   },
   anObject,
 );
@@ -110,7 +115,7 @@ export function readInferRequest(body: Buffer, header: string | undefined): Http
   const jsonBytes = header === undefined ? body.length : jsonLength(header, body.length);
   const parsed = inferBody.safeParse(parseJson(body.subarray(0, jsonBytes)));
   if (!parsed.success) throw invalid(describeFirstIssue(parsed.error));
-  const { id, parameters, inputs, outputs } = parsed.data;
+  const { id = '', parameters, inputs, outputs } = parsed.data;
   const rest = new Rest(body.subarray(jsonBytes));
   const tensors = inputs.map(({ parameters: own, data, ...tensor }, index) => ({
     ...tensor,
@@ -128,7 +133,7 @@ export function readInferRequest(body: Buffer, header: string | undefined): Http
   };
 }
 
-function toRequestedOutput({ name, parameters }: z.output<typeof output>) {
+function toRequestedOutput({ name, parameters }: z.output<typeof outputBody>) {
   return {
     name,
     classification: parameters?.classification ?? 0,

@@ -1,12 +1,12 @@
 import type { IsPublic } from '../../http/access/gate';
-import { errorResponse, type Node, schemaReference } from './responses';
+import { jsonContent, type Node, response, schemaReference } from './responses';
 
 const SCHEME = 'key';
 const OWN = schemaReference('Error');
 
-const NO_KEY = errorResponse(
+const NO_KEY = response(
   'There is no key in one Authorization header, or it is not known.',
-  'The API key is not known.',
+  jsonContent('Error', { detail: 'The API key is not known.' }),
   { 'WWW-Authenticate': { schema: { const: 'Bearer' } } },
 );
 

@@ -3,10 +3,29 @@ import { z } from 'zod';
 /** A node of an OpenAPI document. */
 export type Node = Readonly<Record<string, unknown>>;
 
+/** Metadata of a field that the document leaves out. */
+export const UNDOCUMENTED = { undocumented: true };
+
 /** As a client writes it: what has a default may be left out. */
 export function toSchema(schema: z.ZodType): Node {
-  const { $schema, ...node } = z.toJSONSchema(schema, { io: 'input' });
+  const { $schema, ...node } = z.toJSONSchema(schema, {
+    io: 'input',
+    override: ({ jsonSchema: { properties = {} } }) => {
+      for (const [name, field] of Object.entries(properties)) {
+        if (typeof field === 'object' && field.undocumented) delete properties[name];
+      }
+    },
+  });
   return node;
+}
+
+export function propertiesOf(schema: Node): Readonly<Record<string, Node>> {
+  return schema.properties as Readonly<Record<string, Node>>;
+}
+
+/** Replaces what depends on the model and the settings. */
+export function withProperties(schema: Node, more: Readonly<Record<string, Node>>): Node {
+  return { ...schema, properties: { ...propertiesOf(schema), ...more } };
 }
 
 export const TIMEOUT_PARAMETER: Node = {
@@ -48,83 +67,20 @@ export const TRUNCATED_HEADER: Node = {
   },
 };
 
-const RETRY_AFTER: Node = {
+export const RETRY_AFTER: Node = {
   'Retry-After': {
     description: 'Seconds; absent where waiting does not help',
     schema: { type: 'integer', minimum: 0 },
   },
 };
 
-export interface JsonResponse {
-  readonly description: string;
-  readonly schema: string;
-  readonly example?: unknown;
-  readonly headers?: Node;
+/** Of any answer. */
+export function response(description: string, content?: Node, headers: Node = {}): Node {
+  return { description, headers: { ...REQUEST_ID, ...headers }, ...(content && { content }) };
 }
 
-export function jsonResponse({ description, schema, example, headers }: JsonResponse): Node {
-  return {
-    description,
-    headers: { ...REQUEST_ID, ...headers },
-    content: {
-      'application/json': {
-        schema: schemaReference(schema),
-        ...(example !== undefined && { example }),
-      },
-    },
-  };
+/** Content in JSON. @param schema its name */
+export function jsonContent(schema: string, example?: unknown): Node {
+  const described = { schema: schemaReference(schema), ...(example !== undefined && { example }) };
+  return { 'application/json': described };
 }
-
-/** Something for people or for tools, which is not described further. */
-export function textResponse(description: string, mediaType: string): Node {
-  return {
-    description,
-    headers: REQUEST_ID,
-    content: { [mediaType]: { schema: { type: 'string' } } },
-  };
-}
-
-export function emptyResponse(description: string): Node {
-  return { description, headers: REQUEST_ID };
-}
-
-export function errorResponse(description: string, detail: string, headers: Node = {}): Node {
-  return jsonResponse({ description, schema: 'Error', example: { detail }, headers });
-}
-
-/** What any analysis route may answer but 200 and 400. `field`: of its body, for the examples. */
-export function analysisErrors(field: string, limits: { body: number; timeout: number }): Node {
-  return {
-    413: errorResponse(
-      'The body is over BODY_LIMIT, or the list over MAX_LIST_LENGTH.',
-      `The body is over the limit of ${limits.body} bytes.`,
-    ),
-    415: errorResponse(
-      'The Content-Type is not JSON, or the Content-Encoding is unknown.',
-      'The Content-Type must be application/json.',
-    ),
-    422: errorResponse(
-      'The body is not JSON, or a field is missing or of the wrong type.',
-      `${field}: is required`,
-    ),
-    500: errorResponse(
-      'The model is not loaded, or raised an error, whose message this is.',
-      'Model is not loaded.',
-    ),
-    503: errorResponse(
-      'The queue is full, its wait would be too long, or the service is shutting down.',
-      'The wait in the queue would be about 1240 ms, over the limit of 1000 ms.',
-      RETRY_AFTER,
-    ),
-    504: errorResponse(
-      'The deadline passed before the model ran, or the model ran longer than it may.',
-      `The deadline of ${limits.timeout} ms passed before the model ran.`,
-    ),
-  };
-}
-
-export const NOT_READY: Node = errorResponse(
-  'The model is not loaded or has not come back, or the service is shutting down.',
-  'The service is shutting down.',
-  RETRY_AFTER,
-);

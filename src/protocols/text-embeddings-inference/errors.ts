@@ -1,8 +1,11 @@
+import { z } from 'zod';
 import { type ErrorCode, type ServiceError, STATUS } from '../../serving/errors';
 import type { ErrorShape } from '../error-shape';
 
 /** The error types of text-embeddings-inference that a classifier can have. */
-type ErrorType = 'Validation' | 'Empty' | 'Overloaded' | 'Backend' | 'Unhealthy';
+const errorType = z.enum(['Validation', 'Empty', 'Overloaded', 'Backend', 'Unhealthy']);
+
+export const errorAnswer = z.object({ error: z.string(), error_type: errorType });
 
 const OVERLOADED = { type: 'Overloaded', status: 429 } as const;
 const BACKEND = { type: 'Backend', status: 424 } as const;
@@ -10,7 +13,7 @@ const UNHEALTHY = { type: 'Unhealthy', status: 503 } as const;
 
 /** All others are `Validation`, with the status that they have on the service's own routes. */
 const ERRORS: Readonly<
-  Partial<Record<ErrorCode, { readonly type: ErrorType; readonly status: number }>>
+  Partial<Record<ErrorCode, { readonly type: z.infer<typeof errorType>; readonly status: number }>>
 > = {
   INPUT_EMPTY: { type: 'Empty', status: 400 },
   LIST_TOO_LONG: { type: 'Validation', status: 422 },
@@ -31,7 +34,7 @@ const ERRORS: Readonly<
 /** As its clients know them: `{"error", "error_type"}` (router/src/http/server.rs). */
 export const errors: ErrorShape = {
   status: (code) => ERRORS[code]?.status ?? STATUS[code],
-  body: ({ code, message }: ServiceError) => ({
+  body: ({ code, message }: ServiceError): z.infer<typeof errorAnswer> => ({
     error: code === 'INPUT_TOO_LONG' ? `Input validation error: ${message}` : message,
     error_type: ERRORS[code]?.type ?? 'Validation',
   }),

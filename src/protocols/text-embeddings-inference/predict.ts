@@ -1,11 +1,24 @@
+import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import { timingsOf } from '../../serving/timings';
 import type { ClassifiesTexts } from '../../tasks/abilities';
 import { rank } from '../../tasks/text-classification/ranking';
 import { type Endpoint, namingElement, parseBody, requireModel } from '../endpoint';
+import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { predictBody } from './body';
+
+const predictions = z.array(z.object({ score: z.number(), label: z.string() }));
+const answer = z.union([predictions, z.array(predictions)]);
+
+const EXAMPLE = {
+  request: { inputs: 'A warm, funny film.' },
+  answer: [
+    { score: 0.9823, label: 'POSITIVE' },
+    { score: 0.0177, label: 'NEGATIVE' },
+  ],
+};
 
 /** POST /predict: labels by falling score, in a list for one input and in a list of lists for a batch. */
 export function predict(
@@ -42,6 +55,22 @@ export function predict(
         },
       };
     },
+    describe: () => ({
+      id: 'teiPredict',
+      summary: 'Labels of a text, a pair of texts or a batch, by falling score',
+      request: { name: 'TeiPredictRequest', schema: predictBody, example: EXAMPLE.request },
+      answer: { name: 'TeiPredictAnswer', schema: answer, example: EXAMPLE.answer },
+      headers: TRUNCATED_HEADER,
+      errors: {
+        400: 'A text is empty, or the deadline no number of milliseconds.',
+        413: 'The body is over BODY_LIMIT.',
+        415: 'The Content-Type is not JSON, or the Content-Encoding is unknown.',
+        422: `The body is not what it should be, the batch is larger than ${listLength}, or a text is too long and not to be cut.`,
+        424: 'The model raised an error, whose message this is, or ran longer than it may.',
+        429: 'The queue is full, or its wait would be, or was, too long.',
+        503: 'The model is not loaded, or the service is shutting down.',
+      },
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Served, servedAs } from '../../tasks/served';
 import type { Protocol, Surroundings } from '../protocol';
-import { errors } from './errors';
+import { errorAnswer, errors } from './errors';
 import { describeInfo } from './info';
 import { predict } from './predict';
 
@@ -18,6 +18,10 @@ export function textEmbeddingsInference(
     errors,
     probes: [],
     info: describeInfo(classifier, surroundings),
-    describe: () => (require('./openapi') as typeof import('./openapi')).describe(surroundings),
+    tag: {
+      name: 'text-embeddings-inference',
+      description: 'The routes of text-embeddings-inference that a sequence classifier has.',
+    },
+    error: { name: 'TeiError', schema: errorAnswer },
   };
 }

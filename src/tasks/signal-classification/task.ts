@@ -56,6 +56,8 @@ function samplesOf(value: unknown, column: string, length: number): Taken<readon
 /** A TorchScript or torch.export file: a window of samples, z-normalized here, to its class. */
 export const signalClassification: Task<readonly number[], Classification, SignalAbout> = {
   name: 'signal-classification',
+  summary: 'Windows of an EEG channel to classes.',
+  notice: '**Demonstration, not a medical device.** ',
   takes: 'signals',
   abilities: ['classifies signals'],
   locate: (place) => path.resolve(place),

@@ -58,6 +58,8 @@ function textOf(row: InputRow, column: string): string | { readonly problem: str
 /** A Hugging Face sequence classifier: a text, or two, to its top label, as `pipeline` answers. */
 export const textClassification: Task<string | TextInput, Classification, TextAbout> = {
   name: 'text-classification',
+  summary: 'Texts to labels, as the `text-classification` pipeline of transformers.',
+  notice: null,
   takes: 'texts',
   abilities: ['classifies texts'],
   locate: (place) => {

@@ -1,55 +1,103 @@
 import { type ServiceError, STATUS } from '../../../serving/errors';
 import { type Served, servedAs } from '../../../tasks/served';
-import type { Call, Endpoint, Handler } from '../../endpoint';
+import type { Call, Endpoint, Get } from '../../endpoint';
 import type { ErrorShape } from '../../error-shape';
+import type { Operation } from '../../openapi/operation';
+import { TRUNCATED_HEADER } from '../../openapi/responses';
 import type { Protocol, Surroundings } from '../../protocol';
 import { grpcService } from '../grpc/service';
+import { VERSION } from '../model';
 import { readInferRequest } from '../request-body';
 import { ServedModel } from '../served-model';
 import { describeInference } from './answer';
-import { describePaths, describeSchemas, TAG } from './openapi';
+import { ANSWERS, errorAnswer, exampleOf, inferAnswer, inferRequest } from './schemas';
 
 const LIVE = '/v2/health/live';
 const READY = '/v2/health/ready';
+
+/** What asking for a model, or for readiness, may answer. */
+const UNREADY = { 503: 'The model is not loaded, or cannot be asked for now.' };
+
+const INFER_ERRORS = {
+  400: 'The body is not as it has to be, or the model cannot be asked this.',
+  413: 'The body is over BODY_LIMIT, or a tensor has more elements than MAX_LIST_LENGTH.',
+  415: 'The Content-Encoding is unknown.',
+  503: 'The model is not loaded, the queue is full, or the service is shutting down.',
+  504: 'The deadline passed before the model ran, or the model ran longer than it may.',
+};
+
+const INFER_HEADERS = {
+  ...TRUNCATED_HEADER,
+  'Inference-Header-Content-Length': {
+    description: 'Bytes of the JSON, where data of tensors follows it',
+    schema: { type: 'integer', minimum: 0 },
+  },
+};
 
 /** The protocol over HTTP, as tritonclient.http speaks it. */
 export function openInference(model: Served, surroundings: Surroundings): Protocol | null {
   const classifier = servedAs(model, 'classifies texts') ?? servedAs(model, 'classifies signals');
   if (!classifier) return null;
   const served = new ServedModel(classifier, surroundings);
+  const [whole, version] = served.paths as [string, string];
+  const server = get('V2Server', 'What this server is', 'Server');
+  const live = get('V2Live', 'Whether the process responds', 'Live');
+  const ready = get('V2Ready', 'Whether requests should be sent here', 'Ready', UNREADY);
+  const stats = get('V2Stats', 'What the models have done', 'Statistics');
   return {
-    endpoints: served.paths.map((path) => inferEndpoint(`${path}/infer`, served)),
+    endpoints: [
+      inferEndpoint(whole, 'V2Model', served),
+      inferEndpoint(version, 'V2Version', served),
+    ],
     gets: {
-      '/v2': answer(() => served.describeServer()),
-      [LIVE]: answer(() => ({ live: true })),
-      [READY]: answer((call) => requireReadiness(call, { ready: true })),
-      '/v2/models/stats': answer(() => served.describeStatistics()),
-      ...Object.assign({}, ...served.paths.map((path) => modelGets(path, served))),
+      '/v2': server(() => served.describeServer()),
+      [LIVE]: live(() => ({ live: true })),
+      [READY]: ready((call) => requireReadiness(call, { ready: true })),
+      '/v2/models/stats': stats(() => served.describeStatistics()),
+      ...modelGets(whole, 'V2Model', served),
+      ...modelGets(version, 'V2Version', served),
     },
     prefix: '/v2/',
     errors: errorsOf(served),
     probes: [LIVE, READY],
     info: null,
     grpc: () => grpcService(served, surroundings.listLength),
-    describe: () => ({
-      tag: TAG,
-      paths: describePaths(served),
-      schemas: describeSchemas(served),
-    }),
+    tag: {
+      name: 'Open Inference Protocol',
+      description: 'Version 2, as tritonclient and KServe speak it',
+    },
+    error: { name: 'V2Error', schema: errorAnswer },
   };
 }
 
-function modelGets(path: string, served: ServedModel): Readonly<Record<string, Handler>> {
+/** @param id of its operations, with what follows */
+function modelGets(path: string, id: string, served: ServedModel): Readonly<Record<string, Get>> {
+  const metadata = get(`${id}Metadata`, 'Tensors of the model', 'ModelMetadata', UNREADY);
+  const ready = get(`${id}Ready`, 'Whether it can be asked', 'ModelReady', UNREADY);
+  const config = get(`${id}Config`, 'As Triton configures models', 'ModelConfig', UNREADY);
+  const stats = get(`${id}Stats`, 'What it has done', 'Statistics');
   return {
-    [path]: answer(() => served.describeMetadata()),
-    [`${path}/ready`]: answer((call) => requireReadiness(call, { name: served.name, ready: true })),
-    [`${path}/config`]: answer(() => served.describeConfiguration()),
-    [`${path}/stats`]: answer(() => served.describeStatistics()),
+    [path]: metadata(() => served.describeMetadata()),
+    [`${path}/ready`]: ready((call) => requireReadiness(call, { name: served.name, ready: true })),
+    [`${path}/config`]: config(() => served.describeConfiguration()),
+    [`${path}/stats`]: stats(() => served.describeStatistics()),
   };
 }
 
-function answer(describe: (call: Call) => object | Promise<object>): Handler {
-  return async (call) => ({ body: await describe(call) });
+type Describe = (call: Call) => object | Promise<object>;
+
+function get(
+  id: string,
+  summary: string,
+  answer: keyof typeof ANSWERS,
+  errors: Operation['errors'] = {},
+): (describe: Describe) => Get {
+  const schema = ANSWERS[answer];
+  const operation = { id, summary, answer: { name: `V2${answer}`, schema }, errors };
+  return (describe) => ({
+    handle: async (call) => ({ body: await describe(call) }),
+    describe: () => operation,
+  });
 }
 
 function requireReadiness({ readiness }: Call, body: object): object {
@@ -58,9 +106,9 @@ function requireReadiness({ readiness }: Call, body: object): object {
   return body;
 }
 
-function inferEndpoint(path: string, served: ServedModel): Endpoint {
+function inferEndpoint(path: string, id: string, served: ServedModel): Endpoint {
   return {
-    path,
+    path: `${path}/infer`,
     body: 'bytes',
     refusal: (timeoutMs) => served.modelIfLoaded?.refusal(timeoutMs) ?? null,
     handle: async (call) => {
@@ -68,6 +116,25 @@ function inferEndpoint(path: string, served: ServedModel): Endpoint {
       const asked = readInferRequest(call.body as Buffer, jsonBytes);
       const answered = await served.model.infer(asked, () => call.inferOptions(asked.timeoutMs));
       return describeInference(served.name, asked, answered);
+    },
+    describe: () => {
+      const { modelIfLoaded: model } = served;
+      return {
+        id: `${id}Infer`,
+        summary: 'Run the model on tensors',
+        description:
+          'Data of tensors is JSON, flat or nested, or follows the JSON: then the header ' +
+          'Inference-Header-Content-Length says how long that is, and `binary_data_size` how long the data.',
+        request: {
+          name: 'V2InferRequest',
+          schema: inferRequest(model),
+          ...(model && { example: exampleOf(model) }),
+        },
+        answer: { name: 'V2InferAnswer', schema: inferAnswer },
+        headers: INFER_HEADERS,
+        isBinary: true,
+        errors: INFER_ERRORS,
+      };
     },
   };
 }
@@ -79,7 +146,7 @@ function errorsOf({ name }: ServedModel): ErrorShape {
     body: (error: ServiceError) => ({
       error:
         error.code === 'NOT_FOUND'
-          ? `There is no such path here: the model is "${name}", its one version "1".`
+          ? `There is no such path here: the model is "${name}", its one version "${VERSION}".`
           : error.message,
     }),
   };

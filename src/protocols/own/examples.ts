@@ -2,7 +2,7 @@
  * Requests, and what the shipped models answer to them; test/http/openapi.test.ts asks them. Scores
  * may differ in the fourth decimal with the processor.
  */
-export const SENTIMENT_EXAMPLES = {
+export const TEXT_EXAMPLES = {
   single: {
     request: { text: 'A warm, funny film that never outstays its welcome.' },
     answer: {
@@ -39,7 +39,7 @@ const SIGNAL: readonly number[] = Array.from({ length: 256 }, (_, i) =>
   Number((20 * Math.sin(i / 1.5) + 5 * Math.sin(i / 7)).toFixed(2)),
 );
 
-export const EEG_EXAMPLES = {
+export const SIGNAL_EXAMPLES = {
   single: {
     request: { signal: SIGNAL, patient_id: 'P001' },
     answer: { patient_id: 'P001', diagnosis: 'Control', confidence: 0.8814 },

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import {
+  ANALYSIS_HEADERS,
+  jsonContent,
+  type Node,
+  response,
+  TIMEOUT_PARAMETER,
+  toSchema,
+} from './responses';
+
+/** What a route takes or answers, under its name in the document. */
+export interface Named {
+  readonly name: string;
+  readonly schema: z.ZodType | Node;
+  readonly example?: unknown;
+}
+
+/** An answer but 200: what it means, and what it looks like. */
+export interface Failure {
+  readonly description: string;
+  readonly example?: unknown;
+  readonly headers?: Node;
+}
+
+/** What the document says of a route: POST where it takes a body, and that runs the model, else GET. */
+export interface Operation {
+  /** Unique in the document. */
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string | undefined;
+  readonly request?: Named;
+  readonly answer: Named;
+  /** In which case it is the answer, where that is not plain. */
+  readonly outcome?: string;
+  /** Of the answer, beside those of all answers. */
+  readonly headers?: Node;
+  /** Bodies may be bytes, too, both ways. */
+  readonly isBinary?: boolean;
+  readonly errors: Readonly<Record<number, string | Failure>>;
+}
+
+/** Whose route it is. */
+export interface Speaker {
+  readonly tag: { readonly name: string };
+  /** In which its errors are told. */
+  readonly error: Named;
+}
+
+export function describeOperation(operation: Operation, { tag, error }: Speaker): Node {
+  const { id, summary, description, request, answer, headers, isBinary, errors } = operation;
+  const outcome = operation.outcome ?? (request ? 'The answer of the model.' : 'As it is.');
+  const failures = Object.entries(errors).map(([status, failure]) => {
+    const told: Failure = typeof failure === 'string' ? { description: failure } : failure;
+    return [
+      status,
+      response(told.description, jsonContent(error.name, told.example), told.headers),
+    ];
+  });
+  const content = ({ name, example }: Named): Node => ({
+    ...jsonContent(name, example),
+    ...(isBinary && { 'application/octet-stream': { schema: BYTES } }),
+  });
+  return {
+    operationId: id,
+    summary,
+    ...(description && { description }),
+    tags: [tag.name],
+    ...(request && {
+      parameters: [TIMEOUT_PARAMETER],
+      requestBody: { required: true, content: content(request) },
+    }),
+    responses: {
+      200: response(outcome, content(answer), { ...(request && ANALYSIS_HEADERS), ...headers }),
+      ...Object.fromEntries(failures),
+    },
+  };
+}
+
+const BYTES = { type: 'string', format: 'binary' };
+
+/** Of what a route takes and answers, by name. */
+export function schemasOf({ request, answer }: Operation, { error }: Speaker): Node {
+  const named = [...(request ? [request] : []), answer, error];
+  return Object.fromEntries(named.map(({ name, schema }) => [name, nodeOf(schema)]));
+}
+
+function nodeOf(schema: z.ZodType | Node): Node {
+  return schema instanceof z.ZodType ? toSchema(schema) : schema;
+}
