@@ -2,12 +2,12 @@
  * A client of both services, for Node.js and browsers. It needs `fetch` and nothing else; the types
  * of the answers are those of the schemas that the services document themselves with.
  */
-import type { AllOptions, AllSource } from './client/all-options';
-import { askAll } from './client/ask-all';
+import { withDeadline } from './client/abort';
+import { type AllOptions, type AllSource, askAll } from './client/ask-all';
 import type { Outcome } from './client/ask-list';
-import { withDeadline } from './client/deadline';
 import { ResponseError } from './client/errors';
-import { type RetryOptions, withRetries } from './client/retry';
+import type { ListBody, ListLimits } from './client/flow';
+import { type CallOptions, withRetries } from './client/retry';
 import type {
   AnalyzeAnswer,
   AnalyzeBatchAnswer,
@@ -18,10 +18,10 @@ import type {
   SentimentInfo,
 } from './protocols/own/schemas/answers';
 
-export type { AllOptions, AllSource } from './client/all-options';
+export type { AllOptions, AllSource } from './client/ask-all';
 export type { Outcome } from './client/ask-list';
 export { NoAnswerError, ResponseError } from './client/errors';
-export type { RetryOptions } from './client/retry';
+export type { CallOptions, RetryOptions } from './client/retry';
 export type {
   AnalyzeAnswer,
   AnalyzeBatchAnswer,
@@ -43,13 +43,6 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-export interface CallOptions extends RetryOptions {
-  /** Aborted: the call rejects with the signal's reason, and the service drops the request. */
-  readonly signal?: AbortSignal;
-  /** In ms, each time. When it has passed the call rejects with a DOMException named TimeoutError. */
-  readonly timeoutMs?: number;
-}
-
 /** A text; or an object with one, and perhaps its pair, as a row of a table, of which nothing else is sent. */
 export type TextElement = string | TextWithPair;
 /** One window of the model's length; or an object with one. */
@@ -57,7 +50,7 @@ export type SignalElement = ArrayLike<number> | { readonly signal: ArrayLike<num
 
 const TIMEOUT_MS = 60_000;
 
-class Client {
+class Client<Info extends { readonly limits: ListLimits }> {
   readonly #url: string;
   readonly #options: ClientOptions;
 
@@ -90,21 +83,36 @@ class Client {
     }
   }
 
-  /** POSTs where there is a body. */
-  protected call<Answer>(path: string, body?: object, options?: CallOptions): Promise<Answer> {
-    return this.send(path, body && JSON.stringify(body), options);
+  info(options?: CallOptions): Promise<Info> {
+    return this.call('/info', undefined, options);
   }
 
-  /** @param body JSON */
-  protected send<Answer>(
+  /** POSTs where there is a body, an object or JSON. */
+  protected call<Answer>(
     path: string,
-    body: string | undefined,
+    body?: object | string,
     options: CallOptions = {},
   ): Promise<Answer> {
     const { signal, timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS } = options;
+    const json = typeof body === 'object' ? JSON.stringify(body) : body;
     const attempt = (): Promise<Answer> =>
-      withDeadline(signal, timeoutMs, (either) => this.#attempt(path, body, either));
+      withDeadline(signal, timeoutMs, (either) => this.#attempt(path, json, either));
     return withRetries(attempt, options);
+  }
+
+  protected askAll<Element, Result>(
+    path: string,
+    list: ListBody<Element>,
+    source: AllSource<Element>,
+    options: AllOptions,
+  ): AsyncIterableIterator<Outcome<Element, Result>> {
+    const route = {
+      ...list,
+      send: async (body: string, call: CallOptions) =>
+        (await this.call<{ readonly results: readonly Result[] }>(path, body, call)).results,
+      limits: async (call: CallOptions) => (await this.info(call)).limits,
+    };
+    return askAll(route, source, options);
   }
 
   async #attempt<Answer>(
@@ -141,7 +149,7 @@ export interface TextWithPair {
 }
 
 /** Of the sentiment service. */
-export class SentimentClient extends Client {
+export class SentimentClient extends Client<SentimentInfo> {
   analyze(text: string, options: AnalyzeOptions = {}): Promise<AnalyzeAnswer> {
     return this.call('/analyze', bodyOf({ ...options, text }), options);
   }
@@ -165,19 +173,8 @@ export class SentimentClient extends Client {
     source: AllSource<Element>,
     options: AllOptions = {},
   ): AsyncIterableIterator<Outcome<Element, AnalyzeBatchAnswer['results'][number]>> {
-    const route = {
-      field: 'texts',
-      body: ['{"texts":[', ']}'] as const,
-      encode: (element: Element) => toJson(textOf(element)),
-      send: async (body: string, call: CallOptions) =>
-        (await this.send<AnalyzeBatchAnswer>('/analyze/batch', body, call)).results,
-      limits: async (call: CallOptions) => (await this.info(call)).limits,
-    };
-    return askAll(route, source, options);
-  }
-
-  info(options?: CallOptions): Promise<SentimentInfo> {
-    return this.call('/info', undefined, options);
+    const list = { field: 'texts', rest: '', jsonOf: textOf };
+    return this.askAll('/analyze/batch', list, source, options);
   }
 }
 
@@ -192,7 +189,7 @@ export interface PredictAllOptions extends AllOptions {
 }
 
 /** Of the EEG service. A demonstration, not a medical device. */
-export class EegClient extends Client {
+export class EegClient extends Client<EegInfo> {
   /** @param signal one window of the model's length, in any linear unit */
   predict(signal: ArrayLike<number>, options: PredictOptions = {}): Promise<PredictAnswer> {
     const { patientId = null } = options;
@@ -215,19 +212,9 @@ export class EegClient extends Client {
     options: PredictAllOptions = {},
   ): AsyncIterableIterator<Outcome<Element, PredictBatchAnswer['results'][number]>> {
     const { patientId = null } = options;
-    const route = {
-      field: 'signals',
-      body: ['{"signals":[', `],"patient_id":${JSON.stringify(patientId)}}`] as const,
-      encode: (element: Element) => toJson(signalOf(element)),
-      send: async (body: string, call: CallOptions) =>
-        (await this.send<PredictBatchAnswer>('/predict/batch', body, call)).results,
-      limits: async (call: CallOptions) => (await this.info(call)).limits,
-    };
-    return askAll(route, source, options);
-  }
-
-  info(options?: CallOptions): Promise<EegInfo> {
-    return this.call('/info', undefined, options);
+    const rest = `,"patient_id":${JSON.stringify(patientId)}`;
+    const list = { field: 'signals', rest, jsonOf: signalOf };
+    return this.askAll('/predict/batch', list, source, options);
   }
 }
 
@@ -249,8 +236,4 @@ function signalOf(element: unknown): unknown {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-function toJson(value: unknown): string {
-  return JSON.stringify(value) ?? 'null';
 }

@@ -7,18 +7,56 @@ const told = new WeakMap<AbortSignal, Set<() => void>>();
  *
  * @returns what takes it back
  */
-export function onceAborted(signal: AbortSignal, call: () => void): () => void {
-  let calls = told.get(signal);
-  if (!calls) {
-    const all = new Set<() => void>();
+function onceAborted(signal: AbortSignal | undefined, call: () => void): () => void {
+  if (!signal) return () => {};
+  const calls = told.get(signal) ?? new Set();
+  if (!told.has(signal)) {
+    told.set(signal, calls);
     signal.addEventListener('abort', () => {
-      for (const each of [...all]) each();
+      for (const each of [...calls]) each();
     });
-    told.set(signal, all);
-    calls = all;
   }
   calls.add(call);
   return () => {
     calls.delete(call);
   };
+}
+
+/**
+ * Runs `run` with a signal that is aborted when `signal` is, with its reason, or after `timeoutMs` with a
+ * DOMException named TimeoutError. Nothing of it is left afterwards, as of AbortSignal.any and
+ * AbortSignal.timeout until their time has passed: one client may ask millions of times.
+ */
+export async function withDeadline<Answer>(
+  signal: AbortSignal | undefined,
+  timeoutMs: number,
+  run: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  const forget = onceAborted(signal, onAbort);
+  const timer = setTimeout(() => {
+    controller.abort(new DOMException(`No answer within ${timeoutMs} ms.`, 'TimeoutError'));
+  }, timeoutMs);
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    forget();
+  }
+}
+
+/** @throws the signal's reason when it is aborted */
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      forget();
+      if (signal?.aborted) reject(signal.reason);
+      else resolve();
+    };
+    const timer = setTimeout(end, ms);
+    const forget = onceAborted(signal, end);
+  });
 }

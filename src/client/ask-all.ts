@@ -1,6 +1,29 @@
-import { type AllOptions, type AllSource, withDefaults } from './all-options';
 import type { Outcome } from './ask-list';
 import { Flow, type ListRoute } from './flow';
+import type { CallOptions } from './retry';
+
+/** Of requests; what rejects a call, rejects the iterator. `retries`: 20 by default. */
+export interface AllOptions extends CallOptions {
+  /** Requests under way at once. Two for each replica keep it busy. Default: 4. */
+  readonly concurrency?: number;
+  /** Elements of a request, at most; the limits of the service hold as well. Default: 32. */
+  readonly batchSize?: number;
+  /**
+   * Elements that are taken from the source before their outcomes have been consumed, at most: what
+   * bounds the memory. Default: 4 × concurrency × batchSize.
+   */
+  readonly lookAhead?: number;
+  /** False: outcomes come as soon as they are there. Default: true, in the order of the source. */
+  readonly ordered?: boolean;
+}
+
+export type AllSource<Element> = Iterable<Element> | AsyncIterable<Element>;
+
+/** With the defaults. */
+export type AllSettings = AllOptions &
+  Required<Pick<AllOptions, 'concurrency' | 'batchSize' | 'lookAhead' | 'ordered' | 'retries'>>;
+
+const RETRIES = 20;
 
 /**
  * Asks for every element of a source, several requests at a time, and gives their outcomes. The source is
@@ -18,7 +41,9 @@ export function askAll<Element, Result>(
   source: AllSource<Element>,
   options: AllOptions,
 ): AsyncIterableIterator<Outcome<Element, Result>> {
-  if (!isIterable(source)) {
+  // A string would be iterable, too, of its characters.
+  const isSource = typeof source === 'object' && source !== null;
+  if (!isSource || !(Symbol.asyncIterator in source || Symbol.iterator in source)) {
     throw new TypeError('source: expected an iterable or an async iterable of elements');
   }
   const flow = new Flow(route, source, withDefaults(options));
@@ -35,8 +60,12 @@ export function askAll<Element, Result>(
   };
 }
 
-/** A string would be, too, of its characters. */
-function isIterable(source: unknown): boolean {
-  if (typeof source !== 'object' || source === null) return false;
-  return Symbol.asyncIterator in source || Symbol.iterator in source;
+function withDefaults(options: AllOptions): AllSettings {
+  const { concurrency = 4, batchSize = 32, ordered = true, retries = RETRIES } = options;
+  const { lookAhead = 4 * concurrency * batchSize } = options;
+  for (const [name, value] of Object.entries({ concurrency, batchSize, lookAhead })) {
+    if (Number.isSafeInteger(value) && value >= 1) continue;
+    throw new RangeError(`${name}: expected a whole number, at least 1, received ${value}`);
+  }
+  return { ...options, concurrency, batchSize, lookAhead, ordered, retries };
 }

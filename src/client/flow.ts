@@ -1,23 +1,22 @@
-import type { AllSettings, AllSource } from './all-options';
+import type { AllSettings, AllSource } from './ask-all';
 import { askList, type Item, type ListRequest, type Outcome } from './ask-list';
 import { NoAnswerError } from './errors';
-import { isTimeout, type RetryOptions } from './retry';
+import { type CallOptions, isTimeout } from './retry';
 
-export interface CallSettings extends RetryOptions {
-  readonly signal: AbortSignal;
-  readonly timeoutMs?: number;
+/** How elements stand in the body of a request. */
+export interface ListBody<Element> {
+  /** The list's name in the body. */
+  readonly field: string;
+  /** JSON behind the list: nothing, or other fields after a comma. */
+  readonly rest: string;
+  /** What an element is in JSON. */
+  readonly jsonOf: (element: Element) => unknown;
 }
 
 /** A route that takes lists. */
-export interface ListRoute<Element, Result> {
-  /** The list's name in the body. */
-  readonly field: string;
-  /** What stands in the body before the first element, and behind the last. */
-  readonly body: readonly [head: string, tail: string];
-  /** An element as JSON. */
-  readonly encode: (element: Element) => string;
-  readonly send: (body: string, options: CallSettings) => Promise<readonly Result[]>;
-  readonly limits: (options: CallSettings) => Promise<ListLimits>;
+export interface ListRoute<Element, Result> extends ListBody<Element> {
+  readonly send: (body: string, options: CallOptions) => Promise<readonly Result[]>;
+  readonly limits: (options: CallOptions) => Promise<ListLimits>;
 }
 
 /** As `GET /info` has them. */
@@ -26,20 +25,22 @@ export interface ListLimits {
   readonly list_length: number;
 }
 
-const RETRIES = 20;
 /** How long elements wait for more of a slow source before they are sent. */
 const LINGER_MS = 50;
 
 const utf8 = new TextEncoder();
 const bytesOf = (text: string): number => utf8.encode(text).length;
 
-/** Elements that are sent together. */
+/** Elements that are sent together; at least one. */
 interface List<Element, Result> {
   readonly items: Item<Element, Result>[];
   /** With the commas between them. */
   bytes: number;
-  /** `failure`: what ends everything. */
-  end: { readonly failure: unknown } | 'answered' | null;
+  /** The last list alone grows; `failure`: what ends everything. */
+  state: 'growing' | 'full' | 'sent' | 'answered' | { readonly failure: unknown };
+  /** It has grown for long enough. */
+  isDue: boolean;
+  readonly timer: ReturnType<typeof setTimeout>;
 }
 
 /** Source → the list that grows → lists that wait for a request → requests under way → outcomes. */
@@ -50,25 +51,19 @@ export class Flow<Element, Result> {
   readonly #request: ListRequest<Result>;
   /** Aborted: nobody wants the outcomes any more. */
   readonly #stop = new AbortController();
+  /** Null: it has not been asked for yet, or has closed itself. */
   #iterator: Iterator<Element> | AsyncIterator<Element> | null = null;
   /** `next()` of the source has not come back. */
   #isReading = false;
-  #hasEnded = false;
-  #sourceFailure: { readonly error: unknown } | null = null;
+  /** Nothing more comes of the source. */
+  #end: { readonly failure?: unknown } | null = null;
   /** Known before the first element is read. */
   #limits: ListLimits = { body_bytes: 0, list_length: 0 };
   #count = 0;
   /** Elements whose outcomes have not been consumed. */
   #held = 0;
-  #growing: List<Element, Result> | null = null;
-  /** It has waited for long enough. */
-  #isDue = false;
-  #linger: ReturnType<typeof setTimeout> | undefined;
-  #waiting: List<Element, Result>[] = [];
-  /** Those that wait or are under way, and those answered, in the order of the source. */
+  /** Whose outcomes have not been consumed, in the order of the source. */
   #lists: List<Element, Result>[] = [];
-  #running = 0;
-  #hasFailed = false;
   /** Who waits for any of this to change. */
   #waiters: (() => void)[] = [];
 
@@ -80,11 +75,9 @@ export class Flow<Element, Result> {
     this.#route = route;
     this.#source = source;
     this.#settings = settings;
-    const { field, body, send } = route;
-    const [head, tail] = body;
     this.#request = {
-      field,
-      send: (elements) => send(head + elements.join() + tail, this.#callSettings()),
+      field: route.field,
+      send: (elements) => route.send(this.#body(elements), this.#callOptions()),
       answered: null,
     };
   }
@@ -119,7 +112,7 @@ export class Flow<Element, Result> {
 
   leave(): void {
     this.#stop.abort();
-    clearTimeout(this.#linger);
+    for (const { timer } of this.#lists) clearTimeout(timer);
     this.#changed();
   }
 
@@ -127,49 +120,48 @@ export class Flow<Element, Result> {
   async #nextList(): Promise<List<Element, Result> | undefined> {
     for (;;) {
       if (this.#stop.signal.aborted) return undefined;
-      const at = this.#deliverable();
-      const [list] = at === -1 ? [] : this.#lists.splice(at, 1);
-      if (typeof list?.end === 'object') throw this.#withPlace(list, list.end?.failure);
-      if (list) return list;
-      if (this.#hasEnded && this.#lists.length === 0 && !this.#growing) {
-        if (this.#sourceFailure) throw this.#sourceFailure.error;
+      const list = this.#deliverable();
+      if (list) {
+        if (typeof list.state === 'object') throw this.#withPlace(list.state.failure);
+        this.#lists.splice(this.#lists.indexOf(list), 1);
+        return list;
+      }
+      if (this.#end && this.#lists.length === 0) {
+        if ('failure' in this.#end) throw this.#end.failure;
         return undefined;
       }
       await this.#change();
     }
   }
 
-  /** @param list the first one that failed; it is no longer among `#lists` */
-  #withPlace(list: List<Element, Result>, failure: unknown): unknown {
-    if (!isTimeout(failure)) return failure;
-    const firsts = [list, ...this.#lists].map(({ items }) => items[0]?.index ?? this.#count);
-    return new NoAnswerError(Math.min(...firsts), failure);
+  #deliverable(): List<Element, Result> | undefined {
+    const hasEnded = ({ state }: List<Element, Result>): boolean =>
+      state === 'answered' || typeof state === 'object';
+    if (this.#settings.ordered) return this.#lists.slice(0, 1).find(hasEnded);
+    const answered = this.#lists.find(({ state }) => state === 'answered');
+    return answered ?? (this.#running() > 0 ? undefined : this.#lists.find(hasEnded));
   }
 
-  #deliverable(): number {
-    const [first] = this.#lists;
-    if (this.#settings.ordered) return first?.end ? 0 : -1;
-    const answered = this.#lists.findIndex(({ end }) => end === 'answered');
-    if (answered !== -1 || this.#running > 0) return answered;
-    return this.#lists.findIndex(({ end }) => end !== null);
+  #withPlace(failure: unknown): unknown {
+    if (!isTimeout(failure)) return failure;
+    return new NoAnswerError(this.#lists[0]?.items[0]?.index ?? this.#count, failure);
   }
 
   async #read(): Promise<void> {
     try {
-      this.#limits = await this.#route.limits(this.#callSettings()).catch((error: unknown) => {
+      this.#limits = await this.#route.limits(this.#callOptions()).catch((error: unknown) => {
         throw isTimeout(error) ? new NoAnswerError(0, error) : error;
       });
       const source = this.#source;
-      const iterator =
+      this.#iterator =
         Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-      this.#iterator = iterator;
-      while (!this.#stop.signal.aborted && !this.#hasFailed) {
+      while (!this.#stop.signal.aborted && !this.#hasFailed()) {
         if (this.#held >= this.#settings.lookAhead) {
           await this.#change();
           continue;
         }
         this.#isReading = true;
-        const { done, value } = await iterator.next();
+        const { done, value } = await this.#iterator.next();
         this.#isReading = false;
         if (done) {
           this.#iterator = null;
@@ -177,12 +169,11 @@ export class Flow<Element, Result> {
         }
         this.#add(value);
       }
-    } catch (error) {
+      this.#end = {};
+    } catch (failure) {
       if (this.#isReading) this.#iterator = null; // it has closed itself
-      this.#sourceFailure = { error };
+      this.#end = { failure };
     }
-    this.#hasEnded = true;
-    this.#isDue = true;
     this.#sendSome();
     this.#changed();
   }
@@ -190,74 +181,75 @@ export class Flow<Element, Result> {
   #add(input: Element): void {
     if (this.#stop.signal.aborted) return;
     this.#held++;
-    const item: Item<Element, Result> = {
-      index: this.#count++,
-      input,
-      json: this.#route.encode(input),
-    };
-    const bytes = bytesOf(item.json) + 1;
-    const room = this.#limits.body_bytes - bytesOf(this.#route.body.join(''));
+    const json = JSON.stringify(this.#route.jsonOf(input)) ?? 'null';
+    const item: Item<Element, Result> = { index: this.#count++, input, json };
+    const bytes = bytesOf(json) + 1;
+    const room = this.#limits.body_bytes - bytesOf(this.#body([]));
     if (bytes > room) refuse(item, this.#route.field, this.#limits.body_bytes);
-    if (this.#growing && this.#growing.bytes + bytes > room) this.#closeList();
-    if (!this.#growing) {
-      this.#growing = { items: [], bytes: 0, end: null };
-      this.#linger = setTimeout(() => {
-        this.#isDue = true;
-        this.#sendSome();
-      }, LINGER_MS);
-    }
-    this.#growing.items.push(item);
-    this.#growing.bytes += bytes;
+    let list = this.#lists.at(-1);
+    if (list?.state === 'growing' && list.bytes + bytes > room) list.state = 'full';
+    if (list?.state !== 'growing') list = this.#begin();
+    list.items.push(item);
+    list.bytes += bytes;
     const longest = Math.min(this.#settings.batchSize, this.#limits.list_length);
-    if (this.#growing.items.length >= longest) this.#closeList();
+    if (list.items.length >= longest) list.state = 'full';
     this.#sendSome();
   }
 
-  #closeList(): void {
-    if (!this.#growing) return;
-    clearTimeout(this.#linger);
-    this.#isDue = this.#hasEnded;
-    this.#waiting.push(this.#growing);
-    this.#lists.push(this.#growing);
-    this.#growing = null;
+  #begin(): List<Element, Result> {
+    const timer = setTimeout(() => {
+      list.isDue = true;
+      this.#sendSome();
+    }, LINGER_MS);
+    const list: List<Element, Result> = {
+      ...{ items: [], bytes: 0, state: 'growing', isDue: false },
+      timer,
+    };
+    this.#lists.push(list);
+    return list;
   }
 
   #sendSome(): void {
-    while (this.#running < this.#settings.concurrency) {
-      if (this.#stop.signal.aborted || this.#hasFailed) return;
-      if (this.#waiting.length === 0 && this.#isDue) this.#closeList();
-      const list = this.#waiting.shift();
+    if (this.#stop.signal.aborted || this.#hasFailed()) return;
+    while (this.#running() < this.#settings.concurrency) {
+      const list = this.#lists.find(
+        ({ state, isDue }) => state === 'full' || (state === 'growing' && (isDue || this.#end)),
+      );
       if (!list) return;
-      this.#running++;
       void this.#send(list);
     }
   }
 
   async #send(list: List<Element, Result>): Promise<void> {
+    list.state = 'sent';
+    clearTimeout(list.timer);
     try {
       await askList(
         list.items.filter(({ outcome }) => outcome === undefined),
         this.#request,
       );
-      list.end = 'answered';
+      list.state = 'answered';
     } catch (failure) {
-      this.#hasFailed = true;
-      list.end = { failure };
+      list.state = { failure };
     }
-    this.#running--;
     this.#sendSome();
     this.#changed();
   }
 
-  #callSettings(): CallSettings {
-    const { retries = RETRIES, retryForMs, onRetry, timeoutMs } = this.#settings;
-    return {
-      signal: this.#stop.signal,
-      retries,
-      ...(retryForMs !== undefined && { retryForMs }),
-      ...(onRetry && { onRetry }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-    };
+  #running(): number {
+    return this.#lists.filter(({ state }) => state === 'sent').length;
+  }
+
+  #hasFailed(): boolean {
+    return this.#lists.some(({ state }) => typeof state === 'object');
+  }
+
+  #body(elements: readonly string[]): string {
+    return `{"${this.#route.field}":[${elements.join()}]${this.#route.rest}}`;
+  }
+
+  #callOptions(): CallOptions {
+    return { ...this.#settings, signal: this.#stop.signal };
   }
 
   /** A source that is just being read closes itself when that ends, which may be never. */

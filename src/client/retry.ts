@@ -1,4 +1,4 @@
-import { onceAborted } from './abort';
+import { sleep } from './abort';
 import { ResponseError } from './errors';
 
 export interface RetryOptions {
@@ -16,6 +16,13 @@ export interface RetryOptions {
   readonly onRetry?: (error: Error, waitMs: number) => void;
 }
 
+export interface CallOptions extends RetryOptions {
+  /** Aborted: the call rejects with the signal's reason, and the service drops the request. */
+  readonly signal?: AbortSignal;
+  /** In ms, each time. When it has passed the call rejects with a DOMException named TimeoutError. */
+  readonly timeoutMs?: number;
+}
+
 const RETRY_FOR_MS = 300_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
@@ -25,7 +32,7 @@ const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 /** @throws what the last attempt threw, or the signal's reason */
 export async function withRetries<Answer>(
   attempt: () => Promise<Answer>,
-  options: RetryOptions & { readonly signal?: AbortSignal | undefined },
+  options: CallOptions,
 ): Promise<Answer> {
   const { retries = 0, retryForMs = RETRY_FOR_MS, onRetry, signal } = options;
   const startedAt = performance.now();
@@ -69,19 +76,4 @@ function codeOf(error: unknown): unknown {
 function waitBefore(retry: number, error: Error): number {
   const asked = error instanceof ResponseError ? (error.retryAfter ?? 0) * 1000 : 0;
   return asked + Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** retry);
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      forget?.();
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      forget?.();
-      resolve();
-    }, ms);
-    const forget = signal && onceAborted(signal, onAbort);
-  });
 }
