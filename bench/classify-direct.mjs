@@ -13,8 +13,8 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const require = createRequire(path.join(ROOT, 'dist', 'main.js'));
 const { readEnvironment } = require('./settings/environment');
 const { readConfig } = require('./settings/config');
-const { TextClassifier } = require('./tasks/text-classification/text-classifier');
-const { EegClassifier } = require('./tasks/signal-classification/eeg-classifier');
+const { PRESETS } = require('./commands/presets');
+const { TaskModel } = require('./tasks/task-model');
 
 const MOST_INPUTS = 1024;
 const ROWS_OF_CHUNK = 1024;
@@ -22,10 +22,8 @@ const ROWS_OF_CHUNK = 1024;
 const [service, file, order] = process.argv.slice(2);
 const config = readConfig([service], readEnvironment(ROOT));
 const scheduling = { ...config.scheduling, maxQueueRequests: 2 ** 20, maxQueueWaitMs: 2 ** 31 - 1 };
-const model =
-  service === 'eeg'
-    ? await EegClassifier.load(config.eegModelPath, scheduling)
-    : await TextClassifier.load(config.sentimentModelDir, scheduling);
+const { task, placeOf } = PRESETS[service];
+const model = await TaskModel.load(task, placeOf(config), scheduling);
 const rows = readFileSync(file, 'utf8')
   .trim()
   .split('\n')
@@ -45,7 +43,7 @@ await new Promise((resolve, reject) => {
   const fill = () => {
     while (running < MOST_INPUTS && next < inputs.length) {
       running++;
-      model.classify(inputs[next++], {}).then(() => {
+      model.run(inputs[next++], {}).then(() => {
         running--;
         if (next < inputs.length) fill();
         else if (running === 0) resolve();
