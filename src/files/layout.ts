@@ -50,9 +50,8 @@ export class Layout {
   /** Why a row cannot be written as the layout has it; null: it can. */
   #problemOf(row: Row): string | null {
     if (this.kept === null) {
-      if (row.json !== null) return this.#clash(Object.keys(row.fields));
       const names = this.keptOf(row);
-      return this.#clash(names) ?? inexact(row, names);
+      return clashOf(names, this.members) ?? (row.json === null ? inexact(row, names) : null);
     }
     for (const { name, type } of this.kept) {
       if (!fits(fieldOf(row, name), type)) return `${name}: expected ${WORDS[type]}`;
@@ -72,11 +71,6 @@ export class Layout {
     }
     return { ...row, fields, signal: null };
   }
-
-  #clash(names: readonly string[]): string | null {
-    const twice = names.find((name) => this.members.includes(name));
-    return twice === undefined ? null : clashOf(twice);
-  }
 }
 
 /**
@@ -93,6 +87,10 @@ export function makeLayout(
 ): Layout {
   const { outputFormat, keep } = keeping;
   const free = new Layout(keeping, format, null);
+  const requireNoClash = (kept: Iterable<string>, answers: readonly string[]): void => {
+    const clash = clashOf([...kept], answers);
+    if (clash !== null) throw new UsageError(clash);
+  };
   if (outputFormat === 'jsonl') {
     requireNoClash(first[0] ? free.keptOf(first[0]) : [], free.members);
     return free;
@@ -105,20 +103,17 @@ export function makeLayout(
   // Cells of CSV are text, whatever they were.
   const type = (name: string) => (outputFormat === 'csv' ? 'json' : typeOf(first, name));
   const columns = [...names].map((name) => ({ name, type: type(name) }));
-  requireNoClash(
-    [...names],
-    free.columns.map(({ name }) => name),
-  );
+  const answers = free.columns.map(({ name }) => name);
+  requireNoClash(names, answers);
   return new Layout(keeping, format, columns);
 }
 
-function requireNoClash(kept: readonly string[], answers: readonly string[]): void {
+/** Why a column of the input cannot be kept beside those of the answer; null: each can. */
+function clashOf(kept: readonly string[], answers: readonly string[]): string | null {
   const twice = kept.find((name) => answers.includes(name));
-  if (twice !== undefined) throw new UsageError(clashOf(twice));
-}
-
-function clashOf(name: string): string {
-  return `${name}: a column of the input is called like one of the answer: use --prefix, or --keep others`;
+  return twice === undefined
+    ? null
+    : `${twice}: a column of the input is called like one of the answer: use --prefix, or --keep others`;
 }
 
 function requireSameColumns(

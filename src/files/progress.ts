@@ -4,17 +4,13 @@ const BAR_EVERY_MS = 250;
 const LINE_EVERY_MS = 5000;
 const BAR_WIDTH = 24;
 
-interface Sample {
-  readonly at: number;
-  readonly rows: number;
-}
-
 /** Says on standard error how far a run has come: a bar on a terminal, lines elsewhere. */
 export class ProgressDisplay {
   readonly #stream: NodeJS.WriteStream;
   readonly #timer: NodeJS.Timeout;
-  readonly #samples: Sample[] = [];
   readonly #startedAt = performance.now();
+  /** When, in ms, so many rows were done. */
+  readonly #samples: { readonly at: number; readonly rows: number }[] = [];
   #rows = 0;
   #rowsBefore = 0;
   /** Of all rows, as far as what has been read tells; null: nobody knows. */
@@ -51,26 +47,17 @@ export class ProgressDisplay {
   }
 
   #show(): void {
-    const now = performance.now();
-    this.#samples.push({ at: now, rows: this.#rows });
-    while (this.#samples.length > 2 && now - (this.#samples[0] as Sample).at > RATE_OVER_MS) {
+    const now = { at: performance.now(), rows: this.#rows };
+    let since = this.#samples[0] ?? { at: this.#startedAt, rows: this.#rowsBefore };
+    this.#samples.push(now);
+    while (this.#samples.length > 2 && now.at - since.at > RATE_OVER_MS) {
       this.#samples.shift();
+      since = this.#samples[0] as typeof now;
     }
-    const line = describeProgress({
-      rows: this.#rows,
-      total: this.#total,
-      rate: this.#rate(now),
-      hasBar: this.#stream.isTTY,
-    });
-    this.#stream.write(this.#stream.isTTY ? `\r${line}\x1b[K` : `${line}\n`);
-  }
-
-  /** Rows a second. */
-  #rate(now: number): number {
-    const first = this.#samples[0] as Sample;
-    const ms = this.#samples.length > 1 ? now - first.at : now - this.#startedAt;
-    const rows = this.#samples.length > 1 ? this.#rows - first.rows : this.#rows - this.#rowsBefore;
-    return (rows / Math.max(1, ms)) * 1000;
+    const rate = ((now.rows - since.rows) / Math.max(1, now.at - since.at)) * 1000;
+    const isBar = this.#stream.isTTY;
+    const line = describeProgress({ rows: this.#rows, total: this.#total, rate, hasBar: isBar });
+    this.#stream.write(isBar ? `\r${line}\x1b[K` : `${line}\n`);
   }
 }
 

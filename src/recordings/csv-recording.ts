@@ -1,14 +1,17 @@
 import Papa from 'papaparse';
-import { toNumber } from './numbers';
 import { type Channel, type Recording, RecordingError } from './recording';
-import { asTime, isTimeName, type TimeColumn } from './time-column';
+import { asTime, isTimeName, type TimeColumn, toNumber } from './time-column';
 
-type Row = readonly string[];
+type Cells = readonly string[];
 
-/** How numbers and columns are written. */
-interface Dialect {
+/** A table of samples, and how its numbers and columns are written. */
+interface Table {
+  readonly name: string;
   readonly delimiter: string;
   readonly decimal: '.' | ',';
+  readonly header: Cells | null;
+  readonly units: Cells | null;
+  readonly body: readonly { readonly line: number; readonly cells: Cells }[];
 }
 
 /**
@@ -21,61 +24,37 @@ interface Dialect {
 export function parseCsv(text: string, name: string): Recording {
   const content = text.replace(/^\ufeff/, '').trim();
   if (content === '') throw new RecordingError(`${name}: there is nothing in it.`);
-  if (/^[[{]/.test(content)) return parseJson(content, name);
-  const dialect = detectDialect(content);
-  // Columns that are set with spaces have any number of them.
-  const even =
-    dialect.delimiter === ' ' ? content.replace(/^ +| +$/gm, '').replace(/ +/g, ' ') : content;
-  const { data } = Papa.parse<string[]>(even, { delimiter: dialect.delimiter });
-  const rows = data.map((cells, index) => ({ line: index + 1, cells }));
-  const filled = rows.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''));
-  return toRecording(filled, { name, dialect });
+  return /^[[{]/.test(content) ? parseJson(content, name) : toRecording(readTable(content, name));
 }
 
-function detectDialect(content: string): Dialect {
+function readTable(content: string, name: string): Table {
   const sample = content.slice(0, 20_000);
   const delimiter = [';', '\t', ',', ' '].find((candidate) => sample.includes(candidate)) ?? ',';
-  if (delimiter === ',') return { delimiter, decimal: '.' };
   // A comma between digits, and no point between any: 12,5 is twelve and a half.
   const hasDecimalCommas = /\d,\d/.test(sample) && !/\d\.\d/.test(sample);
-  return { delimiter, decimal: hasDecimalCommas ? ',' : '.' };
-}
-
-interface Source {
-  readonly name: string;
-  readonly dialect: Dialect;
-}
-
-interface NumberedRow {
-  readonly line: number;
-  readonly cells: Row;
-}
-
-function toRecording(rows: readonly NumberedRow[], source: Source): Recording {
-  const { decimal } = source.dialect;
-  const looksLikeText = (row: NumberedRow | undefined) => {
-    const filled = (row?.cells ?? []).filter((cell) => cell.trim() !== '');
+  const decimal = delimiter !== ',' && hasDecimalCommas ? ',' : '.';
+  // Columns that are set with spaces have any number of them.
+  const even = delimiter === ' ' ? content.replace(/^ +| +$/gm, '').replace(/ +/g, ' ') : content;
+  const rows = Papa.parse<string[]>(even, { delimiter })
+    .data.map((cells, index) => ({ line: index + 1, cells }))
+    .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''));
+  const textOf = (row: Table['body'][number] | undefined): Cells | null => {
+    const filled = row?.cells.filter((cell) => cell.trim() !== '') ?? [];
     const words = filled.filter((cell) => !Number.isFinite(toNumber(cell, decimal)));
-    return words.length > filled.length / 2;
+    return row && words.length > filled.length / 2 ? row.cells : null;
   };
-  const header = looksLikeText(rows[0]) ? (rows[0] as NumberedRow).cells : null;
-  const units = header && looksLikeText(rows[1]) ? (rows[1] as NumberedRow).cells : null;
+  const header = textOf(rows[0]);
+  const units = header && textOf(rows[1]);
   const body = rows.slice((header ? 1 : 0) + (units ? 1 : 0));
-  if (body.length === 0)
-    throw new RecordingError(`${source.name}: there is no row of numbers in it.`);
   const [only] = body;
-  if (body.length === 1 && only && header === null && only.cells.length > 1) {
-    const column = only.cells.map((cell) => ({ line: only.line, cells: [cell] }));
-    return collect(column, { header: null, units: null }, source);
-  }
-  return collect(body, { header, units }, source);
+  if (!only) throw new RecordingError(`${name}: there is no row of numbers in it.`);
+  const table = { name, delimiter, decimal, header, units, body } as const;
+  if (body.length > 1 || header !== null || only.cells.length === 1) return table;
+  return { ...table, body: only.cells.map((cell) => ({ line: only.line, cells: [cell] })) };
 }
 
-function collect(
-  body: readonly NumberedRow[],
-  { header, units }: { readonly header: Row | null; readonly units: Row | null },
-  source: Source,
-): Recording {
+function toRecording(table: Table): Recording {
+  const { name, decimal, header, units, body } = table;
   // Not Math.max(...): a file can have more rows than a call can have arguments.
   const width = body.reduce((most, { cells }) => Math.max(most, cells.length), 0);
   const notes: string[] = [];
@@ -85,42 +64,37 @@ function collect(
     const title = header?.[at]?.trim() || null;
     const cells = body.map((row) => row.cells[at]?.trim() ?? '');
     if (time === null && (at === 0 || isTimeName(title))) {
-      time = asTime(cells, { title, decimal: source.dialect.decimal, isAlone: width === 1 });
+      time = asTime(cells, { title, decimal, isAlone: width === 1 });
       if (time !== null) {
         notes.push(...time.notes);
         continue;
       }
     }
     const label = title ?? `Channel ${channels.length + 1}`;
-    const samples = toSamples({ label, cells, body }, source);
+    const samples = toSamples(label, cells, table);
     if (samples !== null) channels.push({ label, unit: units?.[at]?.trim() || null, samples });
     else if (title !== null) notes.push(`“${label}” is left out: it holds no numbers.`);
   }
   if (channels.length === 0) {
-    throw new RecordingError(`${source.name}: there is no column of numbers in it.`);
+    throw new RecordingError(`${name}: there is no column of numbers in it.`);
   }
-  if (mayBeDecimalCommas(body, header, source.dialect)) {
+  if (mayBeDecimalCommas(table)) {
     notes.push(
       'Read as two columns. If the commas are decimal commas, write points, or end each line with a semicolon.',
     );
   }
   const samplingRateHz = time?.samplingRateHz ?? null;
-  const { name } = source;
   return { name, notes, channels: channels.map((channel) => ({ ...channel, samplingRateHz })) };
 }
 
-interface Column {
-  readonly label: string;
-  readonly cells: Row;
-  readonly body: readonly NumberedRow[];
-}
-
 /** null: the column holds words, or nothing. A channel may be shorter than its neighbours. */
-function toSamples({ label, cells, body }: Column, { name, dialect }: Source): Float64Array | null {
+function toSamples(
+  label: string,
+  cells: Cells,
+  { name, decimal, body }: Table,
+): Float64Array | null {
   const length = cells.findLastIndex((cell) => cell !== '') + 1;
-  const samples = Float64Array.from({ length }, (_, i) =>
-    toNumber(cells[i] as string, dialect.decimal),
-  );
+  const samples = Float64Array.from({ length }, (_, i) => toNumber(cells[i] as string, decimal));
   const numbers = samples.filter(Number.isFinite).length;
   if (length === 0 || numbers * 2 < length) return null;
   const bad = samples.findIndex((value) => !Number.isFinite(value));
@@ -134,20 +108,12 @@ function toSamples({ label, cells, body }: Column, { name, dialect }: Source): F
 }
 
 /** "12,5" on each line: two columns, or one of twelve and a half? */
-function mayBeDecimalCommas(
-  body: readonly NumberedRow[],
-  header: Row | null,
-  { delimiter }: Dialect,
-) {
-  return (
-    delimiter === ',' &&
-    header === null &&
-    body.every(
-      ({ cells }) =>
-        cells.length === 2 &&
-        /^\s*[-+]?\d+$/.test(cells[0] ?? '') &&
-        /^\d+\s*$/.test(cells[1] ?? ''),
-    )
+function mayBeDecimalCommas({ delimiter, header, body }: Table): boolean {
+  if (delimiter !== ',' || header !== null) return false;
+  const [whole, fraction] = [/^\s*[-+]?\d+$/, /^\d+\s*$/];
+  return body.every(
+    ({ cells: [first = '', second = '', ...rest] }) =>
+      rest.length === 0 && whole.test(first) && fraction.test(second),
   );
 }
 

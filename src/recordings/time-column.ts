@@ -1,5 +1,3 @@
-import { toNumber } from './numbers';
-
 export interface TimeColumn {
   /** null: it counts samples, or does not say in what unit. */
   readonly samplingRateHz: number | null;
@@ -83,4 +81,10 @@ function toTime(cell: string, decimal: '.' | ',', mayBeDate: boolean): number {
 function nearlyWhole(rate: number): number {
   const whole = Math.round(rate);
   return whole > 0 && Math.abs(rate - whole) <= 0.002 * rate ? whole : Number(rate.toPrecision(6));
+}
+
+/** NaN for what is no decimal number. */
+export function toNumber(cell: string, decimal: '.' | ','): number {
+  const text = decimal === ',' ? cell.trim().replace(',', '.') : cell.trim();
+  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
 }

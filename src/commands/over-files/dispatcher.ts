@@ -54,38 +54,31 @@ export class Dispatcher {
   #waiters: (() => void)[] = [];
   #lastEnd = performance.now();
   readonly #timer: NodeJS.Timeout;
-  /** Once the run cannot go on: the rest may never end. */
-  #failure: Error | null = null;
-  /** Of chunks that have not ended. */
-  readonly #rejections = new Set<(error: Error) => void>();
+  /** Rejects with RunError or StuckError once the run cannot go on: what is under way may never end. */
+  readonly failed: Promise<never>;
+  #fail: (error: Error) => void = () => {};
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
     this.#timer = setInterval(() => this.#watch(), PERIOD_MS);
+    this.failed = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    this.failed.catch(() => {}); // whoever waits for it is told
   }
 
   /**
    * Runs a chunk's items; returns when the last one has been handed over.
    *
-   * @returns resolves when all have ended; rejects with RunError or StuckError
-   * @throws the same
+   * @returns resolves when all have ended; where the run has failed, never
    */
-  async dispatch(items: readonly Item[]): Promise<{ readonly ended: Promise<void> }> {
+  async dispatch(items: readonly Item[]): Promise<{ readonly ended: Promise<unknown> }> {
     const running: Promise<void>[] = [];
     for (const { item, length } of this.#inOrder(items)) {
-      while (!this.#hasRoom(length) && !this.#failure) await this.#change();
-      if (this.#failure) throw this.#failure;
+      while (!this.#hasRoom(length)) await this.#change();
       running.push(this.#take(item, length));
     }
-    const ended = new Promise<void>((resolve, reject) => {
-      this.#rejections.add(reject);
-      void Promise.all(running).then(() => {
-        this.#rejections.delete(reject);
-        resolve();
-      });
-    });
-    ended.catch(() => {}); // whoever waits for it is told
-    return { ended };
+    return { ended: Promise.all(running) };
   }
 
   readonly close = (): void => clearInterval(this.#timer);
@@ -116,12 +109,12 @@ export class Dispatcher {
       if (overrun !== null) item.problem = await this.#runAlone(item, input);
     } catch (error) {
       this.#fail(error as Error);
-    } finally {
-      this.#inputs--;
-      this.#length -= length;
-      this.#changed();
-      this.#parts.onEnded();
+      return new Promise(() => {});
     }
+    this.#inputs--;
+    this.#length -= length;
+    this.#changed();
+    this.#parts.onEnded();
   }
 
   /** @returns why the model ran for too long, or null */
@@ -174,12 +167,6 @@ export class Dispatcher {
         `the model has not come back from a batch for ${seconds} s: --resume goes on without what it hangs on`,
       ),
     );
-  }
-
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    for (const reject of this.#rejections) reject(this.#failure);
-    this.#changed();
   }
 
   #change(): Promise<void> {

@@ -128,7 +128,8 @@ async function finish(run: Run): Promise<Outcome> {
       stuckAfterMs,
     });
     const parts = { layout, writer, dispatcher, progress: reporter.progress };
-    await runChunks(first, chunks, parts).finally(dispatcher.close);
+    const done = runChunks(first, chunks, parts);
+    await Promise.race([done, dispatcher.failed]).finally(dispatcher.close);
     await writer.finish();
     return writer.outcome;
   } catch (error) {
