@@ -5,7 +5,7 @@
  * libtorch.json is the lock file: for each platform the wheels, with their hashes, and the libraries
  * that are kept of them. The CUDA libraries are among these because libtorch_cpu.so of this build names
  * them as needed; they are loaded and never used. The wheels of linux-arm64 have run under emulation only
- * (`npm run test:arm64`), those of darwin-arm64 are not tested.
+ * (`npm run test:arm64`).
  */
 const fs = require('node:fs');
 const os = require('node:os');
@@ -20,7 +20,7 @@ const VERSION_HEADER = 'include/torch/headeronly/version.h';
 const HEADER = 'include/ATen/core/Tensor.h';
 
 /** The libraries that any LibTorch has, wherever it comes from. */
-const LEAST = [libraryName('torch_cpu'), libraryName('c10')];
+const LEAST = ['libtorch_cpu.so', 'libc10.so'];
 
 const THIS_PLATFORM = `${process.platform}-${process.arch}`;
 
@@ -60,9 +60,7 @@ function locateLibtorch({ platform = THIS_PLATFORM, withHeaders = false } = {}) 
 }
 
 function cacheRoot() {
-  const base =
-    process.env.XDG_CACHE_HOME ||
-    path.join(os.homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache');
+  const base = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
   return path.join(base, 'libtorch-serve');
 }
 
@@ -83,17 +81,12 @@ function problemOf(folder, { libraries = LEAST, withHeaders }) {
   return undefined;
 }
 
-function libraryName(name) {
-  return `lib${name}.${process.platform === 'darwin' ? 'dylib' : 'so'}`;
-}
-
 module.exports = {
   LIBTORCH_VERSION,
   PLATFORMS,
   THIS_PLATFORM,
   VERSION_HEADER,
   findPlatform,
-  libraryName,
   locateLibtorch,
   problemOf,
 };

@@ -78,14 +78,11 @@ function pipFiles(env) {
   const home = os.homedir();
   const directories = (env.XDG_CONFIG_DIRS || '/etc/xdg').split(':');
   const user = env.XDG_CONFIG_HOME || path.join(home, '.config');
-  const isMac = process.platform === 'darwin';
   return [
     ...directories.reverse().map((folder) => path.join(folder, 'pip/pip.conf')),
-    ...(isMac ? ['/Library/Application Support/pip/pip.conf'] : []),
     '/etc/pip.conf',
     path.join(home, '.pip/pip.conf'),
     path.join(user, 'pip/pip.conf'),
-    ...(isMac ? [path.join(home, 'Library/Application Support/pip/pip.conf')] : []),
     ...(env.VIRTUAL_ENV ? [path.join(env.VIRTUAL_ENV, 'pip.conf')] : []),
     ...(named ? [named] : []),
   ];

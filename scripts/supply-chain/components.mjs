@@ -21,11 +21,7 @@ export const IN_THE_PAGES = [
 ];
 
 /** Where services run: as PLATFORMS, in Rust's words. */
-const RUST_TARGETS = [
-  'x86_64-unknown-linux-gnu',
-  'aarch64-unknown-linux-gnu',
-  'aarch64-apple-darwin',
-];
+const RUST_TARGETS = ['x86_64-unknown-linux-gnu', 'aarch64-unknown-linux-gnu'];
 
 const GCC = 'GPL-3.0-or-later WITH GCC-exception-3.1';
 const CUDA = 'LicenseRef-NVIDIA-CUDA-EULA';
@@ -36,7 +32,6 @@ const LIBRARY_LICENCES = {
   'libtorch_cpu.': 'BSD-3-Clause',
   'libc10.': 'BSD-3-Clause',
   'libgomp.': GCC,
-  'libomp.': 'Apache-2.0 WITH LLVM-exception',
   libarm_compute: 'MIT',
   libnvpl_: NVPL,
   'libcudart.': CUDA,

@@ -21,7 +21,6 @@ export interface Addon {
 /** scripts/libtorch/location.cjs */
 interface LibtorchLocation {
   readonly LIBTORCH_VERSION: string;
-  libraryName(name: string): string;
   locateLibtorch(): { readonly folder: string; readonly problem: string | undefined };
 }
 
@@ -52,7 +51,7 @@ export function findAddon(): Addon {
   const local = path.join(ROOT, 'build/native/Release');
   if (existsSync(path.join(local, FILE))) return { ...filesOf(local), libtorch: null };
   const folder = findPrebuilt();
-  const { libraryName, locateLibtorch, LIBTORCH_VERSION } = require(
+  const { locateLibtorch, LIBTORCH_VERSION } = require(
     path.join(ROOT, 'scripts/libtorch/location.cjs'),
   ) as LibtorchLocation;
   const { folder: libtorch, problem } = locateLibtorch();
@@ -64,7 +63,7 @@ export function findAddon(): Addon {
     ];
     throw new AddonMissing(advice.join(' '), { lacksLibtorch: true });
   }
-  return { ...filesOf(folder), libtorch: path.join(libtorch, 'lib', libraryName('torch_cpu')) };
+  return { ...filesOf(folder), libtorch: path.join(libtorch, 'lib', 'libtorch_cpu.so') };
 }
 
 function filesOf(folder: string) {

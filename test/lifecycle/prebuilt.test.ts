@@ -183,10 +183,9 @@ describe('what is said', () => {
         recursive: true,
       },
     );
-    const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
     mkdirSync(path.join(bad, 'lib'));
     for (const name of ['torch_cpu', 'c10'])
-      writeFileSync(path.join(bad, 'lib', `lib${name}.${suffix}`), 'nothing');
+      writeFileSync(path.join(bad, 'lib', `lib${name}.so`), 'nothing');
     expect(load({ LIBTORCH: bad })).toMatch(
       /^The native addon cannot be opened: .*libtorch_cpu\.\w+: file too short\. 1\. If it names a version/,
     );

@@ -20,8 +20,7 @@ import { ROOT } from '../helpers/service';
 import { until } from '../helpers/until';
 
 const NAME = `${process.platform}-${process.arch}`;
-const LIBRARY = process.platform === 'darwin' ? 'dylib' : 'so';
-const LIBRARIES = [`libtorch_cpu.${LIBRARY}`, `libc10.${LIBRARY}`];
+const LIBRARIES = ['libtorch_cpu.so', 'libc10.so'];
 const LOCK = JSON.parse(
   readFileSync(path.join(ROOT, 'scripts/libtorch/libtorch.json'), 'utf8'),
 ) as {
