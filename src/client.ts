@@ -3,10 +3,10 @@
  * of the answers are those of the schemas that the services document themselves with.
  */
 import { withDeadline } from './client/abort';
-import { type AllOptions, type AllSource, askAll } from './client/ask-all';
+import { askAll } from './client/ask-all';
 import type { Outcome } from './client/ask-list';
 import { ResponseError } from './client/errors';
-import type { ListBody, ListLimits } from './client/flow';
+import type { AllOptions, AllSource, ListBody, ListLimits } from './client/flow';
 import { type CallOptions, withRetries } from './client/retry';
 import type {
   AnalyzeAnswer,
@@ -18,9 +18,9 @@ import type {
   SentimentInfo,
 } from './protocols/own/schemas/answers';
 
-export type { AllOptions, AllSource } from './client/ask-all';
 export type { Outcome } from './client/ask-list';
 export { NoAnswerError, ResponseError } from './client/errors';
+export type { AllOptions, AllSource } from './client/flow';
 export type { CallOptions, RetryOptions } from './client/retry';
 export type {
   AnalyzeAnswer,

@@ -1,27 +1,5 @@
 import type { Outcome } from './ask-list';
-import { Flow, type ListRoute } from './flow';
-import type { CallOptions } from './retry';
-
-/** Of requests; what rejects a call, rejects the iterator. `retries`: 20 by default. */
-export interface AllOptions extends CallOptions {
-  /** Requests under way at once. Two for each replica keep it busy. Default: 4. */
-  readonly concurrency?: number;
-  /** Elements of a request, at most; the limits of the service hold as well. Default: 32. */
-  readonly batchSize?: number;
-  /**
-   * Elements that are taken from the source before their outcomes have been consumed, at most: what
-   * bounds the memory. Default: 4 × concurrency × batchSize.
-   */
-  readonly lookAhead?: number;
-  /** False: outcomes come as soon as they are there. Default: true, in the order of the source. */
-  readonly ordered?: boolean;
-}
-
-export type AllSource<Element> = Iterable<Element> | AsyncIterable<Element>;
-
-/** With the defaults. */
-export type AllSettings = AllOptions &
-  Required<Pick<AllOptions, 'concurrency' | 'batchSize' | 'lookAhead' | 'ordered' | 'retries'>>;
+import { type AllOptions, type AllSettings, type AllSource, Flow, type ListRoute } from './flow';
 
 const RETRIES = 20;
 

@@ -1,7 +1,27 @@
-import type { AllSettings, AllSource } from './ask-all';
 import { askList, type Item, type ListRequest, type Outcome } from './ask-list';
 import { NoAnswerError } from './errors';
 import { type CallOptions, isTimeout } from './retry';
+
+/** Of requests; what rejects a call, rejects the iterator. `retries`: 20 by default. */
+export interface AllOptions extends CallOptions {
+  /** Requests under way at once. Two for each replica keep it busy. Default: 4. */
+  readonly concurrency?: number;
+  /** Elements of a request, at most; the limits of the service hold as well. Default: 32. */
+  readonly batchSize?: number;
+  /**
+   * Elements that are taken from the source before their outcomes have been consumed, at most: what
+   * bounds the memory. Default: 4 × concurrency × batchSize.
+   */
+  readonly lookAhead?: number;
+  /** False: outcomes come as soon as they are there. Default: true, in the order of the source. */
+  readonly ordered?: boolean;
+}
+
+export type AllSource<Element> = Iterable<Element> | AsyncIterable<Element>;
+
+/** With the defaults. */
+export type AllSettings = AllOptions &
+  Required<Pick<AllOptions, 'concurrency' | 'batchSize' | 'lookAhead' | 'ordered' | 'retries'>>;
 
 /** How elements stand in the body of a request. */
 export interface ListBody<Element> {
