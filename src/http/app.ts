@@ -20,13 +20,13 @@ import { type BodyBounds, boundBodies } from './middleware/bound-bodies';
 import { readBytes, readJson } from './middleware/read-body';
 import { checkHeaders, trackRequest } from './middleware/track-request';
 import { RouteTable } from './routes/mount';
-import { health, info, metrics, openapi, ready } from './routes/service';
+import { metrics, openapi } from './routes/service';
 import { type StaticFile, serveStaticFile } from './routes/static-files';
 import { answerWith } from './send';
 import { UnsentAnswers } from './unsent-answers';
 
-/** What probes and scrapers ask every few seconds, beside the probes of protocols. */
-const ASKED_BY_MACHINES = ['/health', '/ready', '/metrics'];
+/** What scrapers ask every few seconds, as supervisors ask the probes of protocols. */
+const SCRAPED = '/metrics';
 
 export interface AppOptions {
   /** What it speaks; the first is the service's own. */
@@ -85,9 +85,6 @@ export function createApp(options: AppOptions): App {
   app.use(checkHeaders);
   const endpoints = protocols.flatMap((protocol) => protocol.endpoints);
   const routes = new RouteTable();
-  routes.get('/health', answerWith(health(serviceInfo.model.loaded)));
-  routes.get('/ready', answerWith(ready));
-  routes.get('/info', answerWith(info(serviceInfo, protocols)));
   routes.get('/openapi.json', answerWith(openapi(options.describeApi)));
   routes.get('/metrics', answerWith(metrics(options.metrics)));
   for (const endpoint of endpoints) routes.post(endpoint);
@@ -110,7 +107,7 @@ export function createApp(options: AppOptions): App {
   const probes = protocols.flatMap((protocol) => protocol.probes);
   const watchers = {
     ...{ logger, refusals, metrics: counted.requests, tracer },
-    machineRoutes: new Set([...ASKED_BY_MACHINES, ...probes]),
+    machineRoutes: new Set([SCRAPED, ...probes]),
   };
   const track = trackRequest(inFlight, watchers, { readiness, unsentAnswers });
   const pages = options.staticFiles.map(({ path }) => path);

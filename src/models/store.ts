@@ -1,5 +1,4 @@
 import path from 'node:path';
-import type { EngineMonitor } from '../native/engine';
 import { withoutPaths } from '../without-paths';
 
 /** A model under its name: loaded, or the reason why it is not. */
@@ -20,7 +19,6 @@ export interface Stored<Task, Model> {
 /** What the store needs of a loaded model. */
 export interface StoredModel {
   readonly about: { readonly name: string | null; readonly version: string | null };
-  readonly monitor: EngineMonitor;
   /** Refuses what comes and what waits; what runs goes on. */
   drop(): void;
   /** Answers what was accepted, and frees the model. */

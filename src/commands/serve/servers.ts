@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { GrpcServer } from '../../grpc/server';
+import { isPublicPath } from '../../http/access/public-paths';
 import { type App, createApp } from '../../http/app';
 import type { StaticFile } from '../../http/routes/static-files';
 import { HttpServer } from '../../http/server';
@@ -135,10 +136,13 @@ export class Servers {
 
 function describeApp(config: Config, { service, pages, tracer, ...parts }: Parts) {
   const { keys } = parts.credentials;
+  const probes = service.protocols.flatMap((protocol) => protocol.probes);
+  const paths = pages.map(({ path }) => path);
+  const isPublic = keys && isPublicPath(paths, probes, config.access);
   return {
     protocols: service.protocols,
     info: service.info,
-    describeApi: () => parts.describeApi(service, keys && config.access),
+    describeApi: () => parts.describeApi(service, isPublic),
     describeProblem: parts.describeProblem,
     tracer,
     limits: limitsOf(config),

@@ -17,12 +17,13 @@ import { PRESETS } from '../presets';
 /** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
 const LONGEST_NUMBER_BYTES = 25;
 
-/** What services speak; a protocol that cannot ask the model is left out. The first is the service's own. */
-const PROTOCOLS = [own, huggingFace, textEmbeddingsInference, openInference];
+/** What a service speaks beside its own protocol; those that cannot ask the model are left out. */
+const PROTOCOLS = [huggingFace, textEmbeddingsInference, openInference];
 
 /** What one process serves: its protocols, and the model behind them where it could be loaded. */
 export interface Service {
   readonly task: Task;
+  /** The first is its own. */
   readonly protocols: readonly Protocol[];
   readonly info: ServiceInfo;
   /** Of the model's engine; null: it is not loaded. */
@@ -74,10 +75,12 @@ function serve(loaded: TaskModel | Error, { config, version, gather }: ServiceOp
   const { scheduling, maxListLength: listLength, bodyLimit, requestTimeoutMs } = config;
   const limits = { listLength, bodyLimit, requestTimeoutMs };
   const surroundings = { version, scheduling, gather, ...limits };
+  const others = PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []);
+  const info = describe(served, version, config);
   return {
     task,
-    protocols: PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []),
-    info: describe(served, version, config),
+    protocols: [own(served, surroundings, { service: info, others }), ...others],
+    info,
     monitor: model?.monitor ?? null,
     drop: () => store.drop(),
     share: () => model?.share() ?? null,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
 import { expected } from '../validation/describe-issue';
-import { type ElementProblem, findListProblem } from '../validation/list';
+import { checked, type ElementProblem, findListProblem } from '../validation/list';
 
 const ONE = 'a string, or an object with "text" and "text_pair"';
 
@@ -46,22 +46,17 @@ const TEXT_SCHEMAS = [
   },
 ];
 
-const inputs = z
-  .unknown()
-  .transform((value, context): Inputs => {
+const inputs = checked(
+  (value) => (Array.isArray(value) ? findListProblem(value, '', findProblem) : findProblem(value)),
+  (value): Inputs => {
     const isList = Array.isArray(value);
-    const problem = isList ? findListProblem(value, '', findProblem) : findProblem(value);
-    if (problem) {
-      context.addIssue({ code: 'custom', message: problem.message, path: [...problem.path] });
-      return z.NEVER;
-    }
     const list = (isList ? value : [value]) as readonly (string | TextObject)[];
     return { texts: list.map(toInput), isList };
-  })
-  .meta({
-    description: 'A text, a pair of texts, or a list of them',
-    anyOf: [...TEXT_SCHEMAS, { type: 'array', items: { anyOf: TEXT_SCHEMAS } }],
-  });
+  },
+).meta({
+  description: 'A text, a pair of texts, or a list of them',
+  anyOf: [...TEXT_SCHEMAS, { type: 'array', items: { anyOf: TEXT_SCHEMAS } }],
+});
 
 const scoreFunction = z
   .enum(['softmax', 'sigmoid', 'none'], { error: expected('"softmax", "sigmoid" or "none"') })

@@ -1,6 +1,5 @@
-import { ServiceError } from '../../serving/errors';
 import { readRawNumbers, readRawTexts, readText } from './raw';
-import { countOf, describeShape, type InputTensor, placeOf } from './tensor';
+import { countOf, describeShape, type InputTensor, invalid, placeOf } from './tensor';
 
 /**
  * The elements of an input of BYTES, row-major. Its shape must be looked at before: it says how much
@@ -16,7 +15,7 @@ export function readTexts({ name, shape, contents }: InputTensor): readonly stri
   return values.map((value, index) => {
     if (typeof value === 'string') return value;
     if (Buffer.isBuffer(value)) return readText(name, shape, index, value);
-    throw invalid(placeOf(name, shape, index), 'expected a string');
+    throw invalid(`${placeOf(name, shape, index)}: expected a string`);
   });
 }
 
@@ -41,14 +40,14 @@ export function readNumbers(
   for (let i = 0; i < values.length; i++) {
     if (Number.isFinite(values[i])) continue;
     const what = typeof values[i] === 'number' ? 'a finite number' : 'a number';
-    throw invalid(placeOf(name, shape, i), `expected ${what}`);
+    throw invalid(`${placeOf(name, shape, i)}: expected ${what}`);
   }
   return values as readonly number[] | Float32Array | Float64Array;
 }
 
 /** JSON data in one row; as it came where it already is. What its elements are is not looked at. */
 function flatten(name: string, shape: readonly number[], data: unknown): readonly unknown[] {
-  if (!Array.isArray(data)) throw invalid(name, 'data: expected an array');
+  if (!Array.isArray(data)) throw invalid(`${name}: data: expected an array`);
   if (!Array.isArray(data[0])) return data;
   const flat: unknown[] = [];
   const append = (node: unknown, axis: number, place: string): void => {
@@ -58,7 +57,7 @@ function flatten(name: string, shape: readonly number[], data: unknown): readonl
     }
     if (!Array.isArray(node) || node.length !== shape[axis]) {
       const wanted = `an array of ${shape[axis]}, as the shape ${describeShape(shape)} says`;
-      throw invalid(place, `expected ${wanted}`);
+      throw invalid(`${place}: expected ${wanted}`);
     }
     for (const [index, next] of node.entries()) append(next, axis + 1, `${place}[${index}]`);
   };
@@ -69,12 +68,6 @@ function flatten(name: string, shape: readonly number[], data: unknown): readonl
 function requireCount(name: string, shape: readonly number[], length: number): void {
   const count = countOf(shape);
   if (length === count) return;
-  throw invalid(
-    name,
-    `expected ${count} elements, as the shape ${describeShape(shape)} says, received ${length}`,
-  );
-}
-
-function invalid(place: string, problem: string): ServiceError {
-  return new ServiceError('BODY_INVALID', `${place}: ${problem}`);
+  const wanted = `${count} elements, as the shape ${describeShape(shape)} says`;
+  throw invalid(`${name}: expected ${wanted}, received ${length}`);
 }

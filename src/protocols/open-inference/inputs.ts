@@ -1,7 +1,7 @@
 import { ServiceError } from '../../serving/errors';
 import type { TensorElement } from '../../tasks/tensors';
 import { readNumbers, readTexts } from './contents';
-import { describeShape, type InputSpecification, type InputTensor } from './tensor';
+import { describeShape, type InputSpecification, type InputTensor, invalid } from './tensor';
 
 /**
  * The inputs of a request in the order of the specifications; undefined: an optional one is left out.
@@ -81,8 +81,4 @@ export function readElements(input: InputTensor, count: number): readonly Tensor
   return Array.from({ length: count }, (_, index) =>
     Array.from(values.slice(index * length, (index + 1) * length)),
   );
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('BODY_INVALID', message);
 }

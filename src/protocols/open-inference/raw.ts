@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ServiceError } from '../../serving/errors';
-import { describeShape, type OutputTensor, placeOf } from './tensor';
+import { describeShape, invalid, type OutputTensor, placeOf } from './tensor';
 
 /** Of the uint32 before each element of BYTES. */
 const LENGTH_BYTES = 4;
@@ -14,10 +13,13 @@ export function readRawTexts(name: string, shape: Shape, bytes: Buffer, count: n
   let offset = 0;
   for (let i = 0; i < count; i++) {
     const left = bytes.length - offset - LENGTH_BYTES;
-    if (left < 0) throw invalid(placeOf(name, shape, i), 'is missing: the data ends before it');
+    if (left < 0) {
+      throw invalid(`${placeOf(name, shape, i)}: is missing: the data ends before it`);
+    }
     const length = bytes.readUInt32LE(offset);
     if (length > left) {
-      throw invalid(placeOf(name, shape, i), `is ${length} bytes long, but only ${left} follow`);
+      const place = placeOf(name, shape, i);
+      throw invalid(`${place}: is ${length} bytes long, but only ${left} follow`);
     }
     offset += LENGTH_BYTES;
     texts.push(readText(name, shape, i, bytes.subarray(offset, offset + length)));
@@ -25,14 +27,15 @@ export function readRawTexts(name: string, shape: Shape, bytes: Buffer, count: n
   }
   if (offset < bytes.length) {
     const rest = bytes.length - offset;
-    throw invalid(name, `${rest} bytes follow the ${count} elements of ${describeShape(shape)}`);
+    const elements = `${count} elements of ${describeShape(shape)}`;
+    throw invalid(`${name}: ${rest} bytes follow the ${elements}`);
   }
   return texts;
 }
 
 /** One element of BYTES. `index`: row-major. */
 export function readText(name: string, shape: Shape, index: number, bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw invalid(placeOf(name, shape, index), 'is not valid UTF-8');
+  if (!isUtf8(bytes)) throw invalid(`${placeOf(name, shape, index)}: is not valid UTF-8`);
   return bytes.toString('utf8');
 }
 
@@ -46,7 +49,7 @@ export function readRawNumbers(
   const expected = count * ELEMENT_BYTES[datatype];
   if (bytes.length !== expected) {
     const wanted = `expected ${expected} bytes for ${datatype} ${describeShape(shape)}`;
-    throw invalid(name, `${wanted}, received ${bytes.length}`);
+    throw invalid(`${name}: ${wanted}, received ${bytes.length}`);
   }
   // A copy: typed arrays have to begin at a multiple of their elements' size.
   const { buffer } = Uint8Array.from(bytes);
@@ -69,8 +72,4 @@ function writeRawTexts(texts: readonly string[]): Buffer {
     offset += bytes.write(text, offset);
   }
   return bytes;
-}
-
-function invalid(place: string, problem: string): ServiceError {
-  return new ServiceError('BODY_INVALID', `${place}: ${problem}`);
 }

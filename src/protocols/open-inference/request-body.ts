@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { parseJson } from '../../http/middleware/read-body';
-import { ServiceError } from '../../serving/errors';
 import { UNDOCUMENTED } from '../openapi/responses';
 import { describeFirstIssue, expected } from '../validation/describe-issue';
-import type { Contents, InferRequest } from './tensor';
+import { checked, type ElementProblem } from '../validation/list';
+import { type Contents, type InferRequest, invalid } from './tensor';
 
 /** More tensors than a model here has, and more axes: what else is wrong is said of the first few. */
 const MOST_TENSORS = 16;
@@ -12,18 +12,11 @@ const WHOLE_NUMBER = 'a whole number, at least 0';
 
 /** An array that is looked at only where it is short: zod reports every element. */
 function few<Schema extends z.ZodType>(element: Schema, what: string, most: number) {
-  return z
-    .unknown()
-    .transform((value, context): readonly unknown[] => {
-      const isFew = Array.isArray(value) && value.length <= most;
-      if (isFew) return value;
-      const message = Array.isArray(value)
-        ? `expected at most ${most} elements`
-        : expected(what)({ input: value });
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    })
-    .pipe(z.array(element));
+  const findProblem = (value: unknown): ElementProblem | null => {
+    if (!Array.isArray(value)) return { message: expected(what)({ input: value }), path: [] };
+    return value.length <= most ? null : { message: `expected at most ${most} elements`, path: [] };
+  };
+  return checked(findProblem, (value) => value as readonly unknown[]).pipe(z.array(element));
 }
 
 const wholeNumber = z.int({ error: expected(WHOLE_NUMBER) }).min(0, {
@@ -187,8 +180,4 @@ function jsonLength(header: string, most: number): number {
   throw invalid(
     `Inference-Header-Content-Length: expected a number of bytes, at most the ${most} of the body`,
   );
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('BODY_INVALID', message);
 }

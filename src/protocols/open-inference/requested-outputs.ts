@@ -1,5 +1,4 @@
-import { ServiceError } from '../../serving/errors';
-import type { OutputTensor, RequestedOutput, TensorMetadata } from './tensor';
+import { invalid, type OutputTensor, type RequestedOutput, type TensorMetadata } from './tensor';
 
 /** What of a model decides which outputs there are. */
 interface Outputs {
@@ -66,8 +65,4 @@ function classify(
     }
   }
   return { name, datatype: 'BYTES', shape: [rows, count], values: classified };
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('BODY_INVALID', message);
 }

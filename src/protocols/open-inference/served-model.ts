@@ -2,9 +2,23 @@ import { ServiceError } from '../../serving/errors';
 import type { ClassifiesSignals, ClassifiesTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import type { Surroundings } from '../protocol';
-import { describeConfiguration, describeModel, describeServer } from './metadata';
 import { Model, VERSION } from './model';
 import { ModelStatistics } from './statistics';
+import type { Datatype, TensorMetadata } from './tensor';
+
+const SERVER = 'libtorch-serve';
+
+/** Of Triton, beside the protocol itself: those that its clients ask for here. */
+const EXTENSIONS = ['binary_tensor_data', 'classification', 'model_configuration', 'statistics'];
+
+/** Triton's name for what runs the models. */
+const PLATFORM = 'pytorch_libtorch';
+
+const CONFIGURATION_TYPES: Readonly<Record<Datatype, string>> = {
+  BYTES: 'TYPE_STRING',
+  FP32: 'TYPE_FP32',
+  FP64: 'TYPE_FP64',
+};
 
 /** The model of a service, and what both transports tell of it. */
 export class ServedModel {
@@ -43,19 +57,41 @@ export class ServedModel {
     return [path, `${path}/versions/${VERSION}`];
   }
 
+  // Field names are as in the messages of the gRPC service, which are those of the JSON.
+
   describeServer() {
-    return describeServer(this.#version);
+    return { name: SERVER, version: this.#version, extensions: EXTENSIONS };
   }
 
   describeMetadata() {
-    return describeModel(this.name, this.model);
+    const { inputs, outputs } = this.model;
+    return {
+      name: this.name,
+      versions: [VERSION],
+      platform: PLATFORM,
+      inputs: inputs.map(({ metadata }) => metadata),
+      outputs,
+    };
   }
 
+  /** As Triton's model_config.proto has it; what is not said has its default. */
   describeConfiguration() {
-    return describeConfiguration(this.name, this.model);
+    const { inputs, outputs } = this.model;
+    return {
+      name: this.name,
+      platform: PLATFORM,
+      backend: 'pytorch',
+      max_batch_size: 0, // that is, shapes are whole: the first axis is that of the elements
+      input: inputs.map(({ metadata, optional }) => ({ ...configure(metadata), optional })),
+      output: outputs.map(configure),
+    };
   }
 
   async describeStatistics() {
     return { model_stats: this.#statistics ? [await this.#statistics.describe()] : [] };
   }
+}
+
+function configure({ name, datatype, shape }: TensorMetadata) {
+  return { name, data_type: CONFIGURATION_TYPES[datatype], dims: shape };
 }

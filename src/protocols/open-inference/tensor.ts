@@ -1,3 +1,5 @@
+import { ServiceError } from '../../serving/errors';
+
 /** Tensors of the Open Inference Protocol, as requests bring them and answers hold them. */
 
 /** Those of its data types that a model here reads or writes. */
@@ -81,4 +83,9 @@ export function placeOf(name: string, shape: readonly number[], index: number): 
 
 export function describeShape(shape: readonly (number | string)[]): string {
   return `[${shape.join(', ')}]`;
+}
+
+/** @param message what is wrong, behind the place in the request: `SIGNAL[2]: …`, `inputs[0].name: …` */
+export function invalid(message: string): ServiceError {
+  return new ServiceError('BODY_INVALID', message);
 }

@@ -1,51 +1,33 @@
-import { isPublicPath } from '../../http/access/public-paths';
 import type { Task } from '../../tasks/task';
-import {
-  errorAnswer,
-  healthAnswer,
-  infoAnswer,
-  readyAnswer,
-  type ServiceInfo,
-} from '../own/schemas/answers';
 import type { Protocol } from '../protocol';
 import { withKeys } from './keys';
 import { describeOperation, type Operation, type Speaker, schemasOf } from './operation';
-import {
-  type Node,
-  propertiesOf,
-  RETRY_AFTER,
-  response,
-  toSchema,
-  withProperties,
-} from './responses';
+import { type Node, response } from './responses';
 
-/** What is described of a service. */
+const OPERATION = 'operation';
+
+/** What is described of a service. Its own protocol is the first. */
 interface Described {
   readonly task: Task;
-  readonly info: ServiceInfo;
+  readonly info: { readonly service: string; readonly version: string };
   readonly protocols: readonly Protocol[];
-}
-
-/** Of a service that wants keys. */
-interface Access {
-  readonly metricsNeedKey: boolean;
 }
 
 /**
  * The OpenAPI 3.1 document of one service, from what its routes say of themselves.
  *
- * @param access null: no key is needed
+ * @param isPublic paths for which nobody needs a key; null: nobody needs one at all
  */
-export function describeApi(service: Described, access: Access | null): Node {
+export function describeApi(
+  service: Described,
+  isPublic: ((path: string) => boolean) | null,
+): Node {
   const document = describeOpenApi(service);
-  if (!access) return document;
-  const probes = service.protocols.flatMap((protocol) => protocol.probes);
-  return withKeys(document, isPublicPath(Object.keys(PAGES), probes, access));
+  return isPublic ? withKeys(document, isPublic) : document;
 }
 
-function describeOpenApi(service: Described): Node {
-  const { task, info, protocols } = service;
-  const routes = [...protocols.flatMap(routesOf), ...ownGets(service)];
+function describeOpenApi({ task, info, protocols }: Described): Node {
+  const routes = protocols.flatMap(routesOf);
   const [analysis, ...others] = protocols.map(({ tag }) => tag);
   return {
     openapi: '3.1.1',
@@ -95,50 +77,6 @@ function routesOf(speaker: Protocol): readonly Route[] {
       ...{ path, method: 'get', operation: describe() },
     })),
   ].map((route) => ({ ...route, speaker }) as Route);
-}
-
-const OPERATION = 'operation';
-
-/** Routes of the service itself that say in JSON how it is. */
-function ownGets({ task, info, protocols }: Described): readonly Route[] {
-  const speaker = { tag: { name: OPERATION }, error: { name: 'Error', schema: errorAnswer } };
-  const health = { status: 'healthy', model_loaded: info.model.loaded };
-  const more = Object.assign({}, ...protocols.map((protocol) => protocol.info?.schemas));
-  const own = toSchema(infoAnswer(info.service, task.info.schemas));
-  const infoSchema = withProperties(own, { ...propertiesOf(own), ...more });
-  const operations: readonly Operation[] = [
-    {
-      id: 'health',
-      summary: 'Whether the process responds',
-      answer: { name: 'Health', schema: healthAnswer, example: health },
-      outcome: 'It does.',
-      errors: {},
-    },
-    {
-      id: 'ready',
-      summary: 'Whether requests should be sent here',
-      answer: { name: 'Ready', schema: readyAnswer, example: { ready: true } },
-      outcome: 'The model is loaded and warm.',
-      errors: {
-        503: {
-          description:
-            'The model is not loaded or has not come back, or the service is shutting down.',
-          example: { detail: 'The service is shutting down.' },
-          headers: RETRY_AFTER,
-        },
-      },
-    },
-    {
-      id: 'info',
-      summary: 'Model and limits',
-      answer: { name: 'Info', schema: infoSchema, example: info },
-      outcome: 'What is served, and within which limits.',
-      errors: {},
-    },
-  ];
-  return operations.map((operation) => ({
-    ...{ path: `/${operation.id}`, method: 'get', operation, speaker },
-  }));
 }
 
 /** Routes for tools, whose answers are not described further. */

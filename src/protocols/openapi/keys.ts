@@ -1,4 +1,3 @@
-import type { IsPublic } from '../../http/access/gate';
 import { jsonContent, type Node, response, schemaReference } from './responses';
 
 const SCHEME = 'key';
@@ -16,7 +15,7 @@ const NEEDED =
   'everything is 401, paths that are not listed too.';
 
 /** The document of the same service where keys are set. */
-export function withKeys(document: Node, isPublic: IsPublic): Node {
+export function withKeys(document: Node, isPublic: (path: string) => boolean): Node {
   const { info, paths, components } = document as Readonly<Record<string, Node>>;
   const described = Object.entries(paths as Readonly<Record<string, Operations>>);
   return {

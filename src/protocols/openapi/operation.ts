@@ -26,6 +26,8 @@ export interface Failure {
 export interface Operation {
   /** Unique in the document. */
   readonly id: string;
+  /** Under which it is listed, if not that of its protocol. */
+  readonly tag?: string;
   readonly summary: string;
   readonly description?: string | undefined;
   readonly request?: Named;
@@ -64,7 +66,7 @@ export function describeOperation(operation: Operation, { tag, error }: Speaker)
     operationId: id,
     summary,
     ...(description && { description }),
-    tags: [tag.name],
+    tags: [operation.tag ?? tag.name],
     ...(request && {
       parameters: [TIMEOUT_PARAMETER],
       requestBody: { required: true, content: content(request) },

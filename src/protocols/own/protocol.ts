@@ -2,11 +2,21 @@ import { type Served, servedAs } from '../../tasks/served';
 import { DETAIL } from '../error-shape';
 import type { Protocol, Surroundings } from '../protocol';
 import { analyze, analyzeBatch } from './analyze';
+import { health, info, ready } from './gets';
 import { predict, predictBatch } from './predict';
-import { errorAnswer } from './schemas/answers';
+import { errorAnswer, type ServiceInfo } from './schemas/answers';
 
-/** The service's own routes that ask the model: one for each input, one for lists. */
-export function own(served: Served, surroundings: Surroundings): Protocol {
+/**
+ * The service's own routes: those that ask the model, one for each input and one for lists, and how
+ * it is.
+ *
+ * @param others that the service speaks
+ */
+export function own(
+  served: Served,
+  surroundings: Surroundings,
+  { service, others }: { readonly service: ServiceInfo; readonly others: readonly Protocol[] },
+): Protocol {
   const texts = servedAs(served, 'classifies texts');
   const signals = servedAs(served, 'classifies signals');
   return {
@@ -14,10 +24,14 @@ export function own(served: Served, surroundings: Surroundings): Protocol {
       ...(texts ? [analyze(texts, surroundings), analyzeBatch(texts, surroundings)] : []),
       ...(signals ? [predict(signals, surroundings), predictBatch(signals, surroundings)] : []),
     ],
-    gets: {},
+    gets: {
+      '/health': health(service.model.loaded),
+      '/ready': ready,
+      '/info': info(service, served.task.info.schemas, others),
+    },
     prefix: null,
     errors: DETAIL,
-    probes: [],
+    probes: ['/health', '/ready'],
     info: null,
     tag: { name: 'analysis' },
     error: { name: 'Error', schema: errorAnswer },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
 import { expected } from '../validation/describe-issue';
-import type { ElementProblem } from '../validation/list';
+import { checked, type ElementProblem, findListProblem } from '../validation/list';
 
 const ANY = 'a string, a pair of strings or a batch [[string], [string, string], ...]';
 
@@ -36,34 +36,20 @@ function findProblem(value: unknown): ElementProblem | null {
   if (typeof value === 'string') return null;
   if (!Array.isArray(value)) return { message: expected(ANY)({ input: value }), path: [] };
   if (!isBatch(value)) return findSequenceProblem(value);
-  for (const [index, sequence] of value.entries()) {
-    const problem = findSequenceProblem(sequence);
-    if (problem) return { message: problem.message, path: [index, ...problem.path] };
-  }
-  return null;
+  return findListProblem(value, ANY, findSequenceProblem);
 }
 
 const TEXT = { type: 'string', minLength: 1 };
 const SEQUENCE = { type: 'array', items: TEXT, minItems: 1, maxItems: 2 };
 
-const inputs = z
-  .unknown()
-  .transform((value, context): Inputs => {
-    const problem = findProblem(value);
-    if (problem) {
-      context.addIssue({ code: 'custom', message: problem.message, path: [...problem.path] });
-      return z.NEVER;
-    }
-    if (typeof value === 'string') return { texts: [{ text: value }], isBatch: false };
-    if (isBatch(value)) {
-      return { texts: value.map((one) => toInput(one as readonly string[])), isBatch: true };
-    }
-    return { texts: [toInput(value as readonly string[])], isBatch: false };
-  })
-  .meta({
-    description: 'A text, a pair of texts, or a batch of both',
-    anyOf: [TEXT, SEQUENCE, { type: 'array', items: SEQUENCE, minItems: 1 }],
-  });
+const inputs = checked(findProblem, (value): Inputs => {
+  if (typeof value === 'string') return { texts: [{ text: value }], isBatch: false };
+  const sequences = (isBatch(value) ? value : [value]) as readonly (readonly string[])[];
+  return { texts: sequences.map(toInput), isBatch: isBatch(value) };
+}).meta({
+  description: 'A text, a pair of texts, or a batch of both',
+  anyOf: [TEXT, SEQUENCE, { type: 'array', items: SEQUENCE, minItems: 1 }],
+});
 
 /** Body of POST /predict. */
 export const predictBody = z.object(

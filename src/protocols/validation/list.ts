@@ -8,6 +8,24 @@ export interface ElementProblem {
 }
 
 /**
+ * A field that says the first thing that is wrong with it, and no more.
+ *
+ * @param findProblem null: it is as it should be
+ * @param read makes of it what the handler is given
+ */
+export function checked<Output>(
+  findProblem: (value: unknown) => ElementProblem | null,
+  read: (value: unknown) => Output,
+) {
+  return z.unknown().transform((value, context): Output => {
+    const problem = findProblem(value);
+    if (problem === null) return read(value);
+    context.addIssue({ code: 'custom', message: problem.message, path: [...problem.path] });
+    return z.NEVER;
+  });
+}
+
+/**
  * An array whose elements are checked up to the first offender. zod's own `z.array` reports every
  * one: a body of 200,000 nulls would hold the event loop for half a second.
  *
@@ -18,12 +36,10 @@ export function listOf<Element>(
   what: string,
   findProblem: (element: unknown) => ElementProblem | null,
 ) {
-  return z.unknown().transform((value, context): readonly Element[] => {
-    const problem = findListProblem(value, what, findProblem);
-    if (problem === null) return value as readonly Element[];
-    context.addIssue({ code: 'custom', message: problem.message, path: [...problem.path] });
-    return z.NEVER;
-  });
+  return checked(
+    (value) => findListProblem(value, what, findProblem),
+    (value) => value as readonly Element[],
+  );
 }
 
 export function findListProblem(

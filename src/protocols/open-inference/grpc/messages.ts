@@ -1,7 +1,13 @@
-import { ServiceError } from '../../../serving/errors';
 import { type ModelAnswer, VERSION } from '../model';
 import { writeRaw } from '../raw';
-import type { Contents, InferRequest, InputTensor, OutputTensor, RequestedOutput } from '../tensor';
+import {
+  type Contents,
+  type InferRequest,
+  type InputTensor,
+  invalid,
+  type OutputTensor,
+  type RequestedOutput,
+} from '../tensor';
 
 /** Messages of protos/grpc_service.proto, as @grpc/proto-loader reads them; what is not used is left out. */
 
@@ -129,8 +135,4 @@ function refuseSharedMemory(parameters: Parameters, place: string): void {
   const name = 'shared_memory_region';
   if (parameterOf(parameters, name) === undefined) return;
   throw invalid(`${place}.parameters.${name}: shared memory is not supported`);
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('BODY_INVALID', message);
 }
