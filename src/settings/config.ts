@@ -134,7 +134,12 @@ function readVariables({ variables }: Environment): Map<string, string> {
   return raw;
 }
 
-/** Puts `--name value` and `--name=value` into `raw`; returns the words that are no flags. */
+/**
+ * Puts `--name value` and `--name=value` into `raw`. Not `util.parseArgs`: it ends at the first flag that
+ * is wrong, or else takes `--workers=1` for the value of `--port --workers=1`.
+ *
+ * @returns the words that are no flags
+ */
 function readFlags(
   args: readonly string[],
   raw: Map<string, string>,
