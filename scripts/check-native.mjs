@@ -120,7 +120,11 @@ async function lintCpp() {
   const sources = WANTED.has('all') ? files.filter(isSource) : changedSources(files);
   if (sources.length === 0) return console.log('check: clang-tidy: nothing changed since the base');
   // A build of its own: clang cannot read the compiler's precompiled header.
-  await configureNative(FOLDER, { CMAKE_DISABLE_PRECOMPILE_HEADERS: 'ON', FUZZ: 'ON' });
+  await configureNative(FOLDER, {
+    CMAKE_DISABLE_PRECOMPILE_HEADERS: 'ON',
+    FUZZ: 'ON',
+    RUST_TARGET_DIR: process.env.CARGO_TARGET_DIR, // the headers that clippy had cxx make
+  });
   onceEach(path.join(FOLDER, 'compile_commands.json'));
   const cores = String(os.availableParallelism());
   const depth = WANTED.has('deep') ? [] : SHALLOW;

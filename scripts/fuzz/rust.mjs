@@ -1,4 +1,4 @@
-/** Fuzzers of native/hf: the C ABI, the cuts of huge texts, SentencePiece, tokenizer files, safetensors. */
+/** Fuzzers of native/hf: texts as C++ gives them, the cuts of huge texts, SentencePiece, tokenizer files, safetensors. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -111,5 +111,5 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['{} blocks deep', constant(`${TORCHSCRIPT}/operators.cc#kMostNesting`)],
   ['its JSON | {} MiB', constant('native/backend/exported/archive.cc#kMostJson') / MIB],
   ['{} million values', constant('native/backend/exported/archive.cc#kMostValues') / 1e6],
-  ['{} nodes in all graphs', constant('native/backend/exported/graph.cc#kMostNodes')],
+  ['{} nodes in all graphs', constant('native/hf/src/exported.rs#MOST_NODES')],
 ];

@@ -9,7 +9,7 @@
 #include "backend/model_config.h"
 #include "checkpoint/checkpoint_keys.h"
 #include "checkpoint/torch_save_file.h"
-#include "hf/safetensors.h"
+#include "hf/bridge.h"
 #include "runtime/runtime.h"
 
 namespace backend {
@@ -29,15 +29,17 @@ at::ScalarType scalar_type(std::string_view dtype) {
 
 /// The tensor keeps the mapping alive, and nothing writes to a weight. It is a copy where the file
 /// has its numbers at addresses that are no multiple of their size.
-at::Tensor mapped_tensor(const std::shared_ptr<MappedFile>& file, const hf::TensorView& view,
+at::Tensor mapped_tensor(const std::shared_ptr<MappedFile>& file, const hf::Tensor& view,
                          at::ScalarType type) {
   const auto bytes = file->bytes().subspan(view.begin, view.end - view.begin);
   try {
     const at::Tensor elements = view_elements(bytes, type, file);
     void* const data = const_cast<void*>(elements.const_data_ptr());
-    return at::from_blob(data, view.shape, [elements](void*) {}, at::TensorOptions(type));
+    const at::IntArrayRef shape(view.shape.data(), view.shape.size());
+    return at::from_blob(data, shape, [elements](void*) {}, at::TensorOptions(type));
   } catch (const c10::Error&) {  // without elements, and yet too large: [0, 2**62, 8]
-    throw LoadError(file->name() + ": " + view.name + ": " + message_of_current_exception());
+    throw LoadError(file->name() + ": " + std::string(view.name) + ": " +
+                    message_of_current_exception());
   }
 }
 
@@ -76,19 +78,18 @@ void Checkpoint::release_pages() const {
 void Checkpoint::add_safetensors(const std::string& path) {
   auto file = std::make_shared<MappedFile>(path);
   const auto bytes = file->bytes();
-  std::vector<hf::TensorView> views;
+  rust::Vec<hf::Tensor> views;
   try {
-    views = hf::parse_safetensors(bytes.data(), bytes.size());
-  } catch (const hf::Error& error) {
+    views = hf::parse_safetensors({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  } catch (const rust::Error& error) {
     throw LoadError(file->name() + ": " + error.what());
   }
   for (const auto& view : views) {
-    const at::ScalarType type = scalar_type(view.dtype);
-    if (type == at::ScalarType::Undefined) {
-      add(view.name, {{}, file->name(), view.dtype});
-      continue;
-    }
-    add(view.name, {mapped_tensor(file, view, type), file->name(), view.dtype});
+    const std::string dtype(view.dtype);
+    const at::ScalarType type = scalar_type(dtype);
+    const at::Tensor tensor =
+        type == at::ScalarType::Undefined ? at::Tensor() : mapped_tensor(file, view, type);
+    add(std::string(view.name), {tensor, file->name(), dtype});
   }
   files_.push_back(std::move(file));
 }

@@ -11,7 +11,7 @@
 
 #include "backend/backends.h"
 #include "encoder/models/sequence_classifier.h"
-#include "hf/tokenizer.h"
+#include "hf/bridge.h"
 #include "products/numbers.h"
 #include "products/team_in_use.h"
 #include "products/worker_teams.h"
@@ -35,24 +35,24 @@ std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& so
 /// A model, and the tokenizer for what it reads.
 struct TextModel {
   std::unique_ptr<models::SequenceClassifier> model;
-  hf::Tokenizer tokenizer;
+  rust::Box<hf::Tokenizer> tokenizer;
 };
 
 /// The tokenizer is read on a thread of its own, if one can be had, beside the weights; each takes
 /// about as long. It learns at the end what the model's position table holds. When both fail, the
 /// model's error is the one thrown.
 TextModel load_text_model(const TextModelSource& source, const Numbers& numbers) {
-  const hf::TokenizerFamily family = models::architecture_of(source.model_type).tokenizer_family;
+  const hf::Family family = models::architecture_of(source.model_type).tokenizer_family;
   auto opening = std::async(std::launch::async | std::launch::deferred, [&source, family] {
-    return hf::Tokenizer::open(source.tokenizer_directory, family, SIZE_MAX);
+    return hf::open_tokenizer(hf::bytes(source.tokenizer_directory), family, SIZE_MAX);
   });
   auto model = load_model(source, numbers);
   try {
-    hf::Tokenizer tokenizer = opening.get();
-    tokenizer.limit(static_cast<size_t>(model->max_length()));
-    tokenizer.require_ids_below(static_cast<size_t>(model->vocabulary_size()));
+    rust::Box<hf::Tokenizer> tokenizer = opening.get();
+    tokenizer->limit(static_cast<size_t>(model->max_length()));
+    tokenizer->require_ids_below(static_cast<size_t>(model->vocabulary_size()));
     return {.model = std::move(model), .tokenizer = std::move(tokenizer)};
-  } catch (const hf::Error& error) {
+  } catch (const rust::Error& error) {
     throw LoadError(error.what());
   }
 }
@@ -69,7 +69,7 @@ class TextEncoderBackend final : public engine::Backend {
 
   engine::Description description() const override {
     return {.backend = "text-encoder",
-            .max_length = tokenizer_.max_length(),
+            .max_length = tokenizer_->max_length(),
             .num_outputs = static_cast<size_t>(num_labels_),
             .batching = true,
             .needs_preparation = true,
@@ -78,7 +78,7 @@ class TextEncoderBackend final : public engine::Backend {
   }
 
   engine::Sequence prepare(engine::Input input) const override {
-    engine::Sequence sequence = tokenize(tokenizer_, std::get<engine::Text>(input));
+    engine::Sequence sequence = tokenize(*tokenizer_, std::get<engine::Text>(input));
     // In a batch its first token would be another text's.
     if (sequence.input_ids.empty()) {
       throw engine::BackendError("the tokenizer leaves no token of the text");
@@ -146,7 +146,7 @@ class TextEncoderBackend final : public engine::Backend {
   WorkerTeams teams_;
   int64_t num_labels_;
   std::unique_ptr<models::SequenceClassifier> model_;
-  hf::Tokenizer tokenizer_;
+  rust::Box<hf::Tokenizer> tokenizer_;
 };
 
 }  // namespace

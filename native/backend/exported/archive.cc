@@ -9,10 +9,10 @@
 
 #include "backend/model_config.h"
 #include "checkpoint/torch_save_file.h"
-#include "exported/field.h"
 #include "exported/scalar_types.h"
 #include "files/tensor_reference.h"
 #include "files/zip_directory.h"
+#include "hf/bridge.h"
 
 namespace backend {
 namespace {
@@ -109,32 +109,21 @@ class Records {
   std::map<std::string, Bytes> records_;
 };
 
-std::vector<int64_t> integers(const Field& list) {
-  std::vector<int64_t> values(rank_of(list));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = list.at(i)["as_int"].integer();
-  return values;
-}
-
 /// One entry of model_weights_config.json: a record of bytes, and how a tensor lies in it.
-at::Tensor stored_tensor(const Field& entry, const Records& records, const std::string& folder) {
-  if (entry["use_pickle"].boolean()) {
-    entry.refuse("is pickled, as objects of a class of its own are: no code of a file is run");
-  }
-  const Field meta = entry["tensor_meta"];
-  const std::string record = folder + std::string(entry["path_name"].text());
+at::Tensor stored_tensor(const hf::StoredTensor& entry, const Records& records,
+                         const std::string& folder) {
+  const std::string record = folder + std::string(entry.record);
   const Bytes bytes = records.bytes(record);
-  const c10::ScalarType type = scalar_type_of(meta["dtype"]);
-  constexpr int64_t kStrided = 7;
-  if (meta["layout"].integer() != kStrided) meta.refuse("expected a dense tensor");
+  const c10::ScalarType type = scalar_type_of(entry.scalar_type);
   const auto length = static_cast<int64_t>(bytes.size() / c10::elementSize(type));
   const TensorReference tensor{
       .storage = {.key = &record, .type = type, .length = length, .offset = 0},
-      .offset = meta["storage_offset"]["as_int"].integer(),
-      .sizes = integers(meta["sizes"]),
-      .strides = integers(meta["strides"])};
+      .offset = entry.offset,
+      .sizes = {entry.sizes.begin(), entry.sizes.end()},
+      .strides = {entry.strides.begin(), entry.strides.end()}};
   if (!lies_inside(tensor, length)) {
-    entry.refuse("has a shape that does not fit the " + std::to_string(bytes.size()) +
-                 " bytes of " + record);
+    throw LoadError("config." + std::string(entry.name) + ": has a shape that does not fit the " +
+                    std::to_string(bytes.size()) + " bytes of " + record);
   }
   return at::as_strided(view_elements(bytes, type, records.file()), tensor.sizes, tensor.strides,
                         tensor.offset);
@@ -146,14 +135,12 @@ NamedTensors stored_tensors(const Records& records, const std::string& folder,
   NamedTensors tensors;
   if (!records.has(folder + config)) return tensors;
   try {
-    require_few_values(records.text(folder + config));
-    const hf::JsonDocument document(records.text(folder + config));
-    const Field root(document.root());
-    const Field entries = root["config"];
-    for (size_t i = 0; i < entries.size(); ++i) {
-      tensors.emplace(entries.key(i), stored_tensor(entries.at(i), records, folder));
+    const std::string_view json = records.text(folder + config);
+    require_few_values(json);
+    for (const hf::StoredTensor& entry : hf::read_stored_tensors(hf::bytes(json))) {
+      tensors.emplace(std::string(entry.name), stored_tensor(entry, records, folder));
     }
-  } catch (const std::runtime_error& error) {  // LoadError, hf::Error
+  } catch (const std::exception& error) {  // LoadError, rust::Error
     throw LoadError(config + ": " + error.what());
   }
   return tensors;

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "exported/field.h"
+#include "hf/bridge.h"
 
 namespace backend {
 
@@ -61,8 +61,8 @@ void for_each_value(const Argument& argument, const Visit& visit) {
   }
 }
 
-/// Nothing of it is looked up yet. Throws LoadError that says where.
-Graph read_graph(const Field& graph);
-Argument read_argument(const Field& argument);
+/// Nothing of it is looked up yet.
+Graph graph_of(const hf::ExportedGraph& read);
+Argument argument_of(const hf::Argument& read);
 
 }  // namespace backend

@@ -4,40 +4,18 @@
 #include <vector>
 
 #include "backend/model_config.h"
-#include "exported/field.h"
+#include "hf/bridge.h"
 
 namespace backend {
 namespace {
 
-constexpr int64_t kSchemaMajor = 8;
-
-std::string torch_version_of(const Field& program) {
-  const auto version = program.find("torch_version");
-  if (!version) return {};
-  const std::string_view text = version->text();
-  return "PyTorch " + std::string(text.substr(0, std::min<size_t>(text.find('+'), 40)));
-}
-
-void require_known_version(const Field& program, const std::string& made_by) {
-  const int64_t major = program["schema_version"]["major"].integer();
-  if (major == kSchemaMajor) return;
-  throw LoadError("is of version " + std::to_string(major) + " of torch.export's schema" +
-                  (made_by.empty() ? "" : ", by " + made_by) + ", expected " +
-                  std::to_string(kSchemaMajor) +
-                  ": export the model again with PyTorch 2.6 to 2.15");
-}
-
 /// Since PyTorch 2.9.
-std::vector<Guard> read_guards(const Field& program, const Signature& signature) {
-  constexpr size_t kMostGuards = 1'000;  // models have two or three for each input
-  std::vector<Guard> guards;
-  const auto list = program.find("guards_code");
-  if (!list) return guards;
+std::vector<Guard> guards_of(const hf::ExportedProgram& read, const Signature& signature) {
   std::vector<std::string> inputs;
   inputs.reserve(signature.user_inputs.size());
   for (const UserInput& user : signature.user_inputs) inputs.push_back(user.input.name);
-  if (list->array_size() > kMostGuards) list->refuse("holds more conditions than any model has");
-  for (size_t i = 0; i < list->size(); ++i) guards.emplace_back(list->at(i).text(), inputs);
+  std::vector<Guard> guards;
+  for (const rust::String& guard : read.guards) guards.emplace_back(std::string(guard), inputs);
   return guards;
 }
 
@@ -69,16 +47,13 @@ ReadProgram read_program(const std::string& path) {
                    .guards = {},
                    .made_by = {}};
   try {
-    const hf::JsonDocument document(read.archive.graph);
-    const Field root(document.root());
-    read.made_by = torch_version_of(root);
-    require_known_version(root, read.made_by);
-    read.signature = read_signature(root);
-    read.guards = read_guards(root, read.signature);
-    const Field graph_module = root["graph_module"];
-    read.graph = read_graph(graph_module["graph"]);
-  } catch (const hf::Error& error) {
-    throw LoadError(std::string("its graph is no JSON: ") + error.what());
+    const hf::ExportedProgram program = hf::read_exported_program(hf::bytes(read.archive.graph));
+    read.made_by = std::string(program.made_by);
+    read.signature = signature_of(program);
+    read.guards = guards_of(program, read.signature);
+    read.graph = graph_of(program.graph);
+  } catch (const rust::Error& error) {
+    throw LoadError(error.what());
   }
   read.archive.graph.clear();
   read.archive.graph.shrink_to_fit();

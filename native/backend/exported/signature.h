@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "exported/field.h"
 #include "exported/graph.h"
 #include "program/program.h"
 
@@ -37,7 +36,6 @@ struct Signature {
   std::vector<UserOutput> outputs;
 };
 
-/// exported_program: the whole JSON. Throws LoadError that says where.
-Signature read_signature(const Field& exported_program);
+Signature signature_of(const hf::ExportedProgram& read);
 
 }  // namespace backend

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "hf/tokenizer.h"
+#include "hf/bridge.h"
 #include "products/team_in_use.h"
 #include "products/worker_teams.h"
 #include "program/alike.h"
@@ -34,29 +34,29 @@ at::Tensor logits_of(const c10::IValue& output) {
 }
 
 /// Used only where no file of the directory names a tokenizer class.
-hf::TokenizerFamily family_of(const std::string& directory) {
+hf::Family family_of(const std::string& directory) {
   const std::filesystem::path folder(directory);
-  if (std::filesystem::exists(folder / "vocab.txt")) return hf::TokenizerFamily::kBert;
-  if (std::filesystem::exists(folder / "merges.txt")) return hf::TokenizerFamily::kRoberta;
-  return hf::TokenizerFamily::kUnknown;
+  if (std::filesystem::exists(folder / "vocab.txt")) return hf::Family::Bert;
+  if (std::filesystem::exists(folder / "merges.txt")) return hf::Family::Roberta;
+  return hf::Family::Unknown;
 }
 
 /// `most`: tokens that the program takes.
-hf::Tokenizer open_tokenizer(const TextProgramSource& source, int64_t most) {
+rust::Box<hf::Tokenizer> open_tokenizer(const TextProgramSource& source, int64_t most) {
   try {
-    auto tokenizer =
-        hf::Tokenizer::open(source.tokenizer_directory, family_of(source.tokenizer_directory),
-                            std::min(source.position_limit, static_cast<size_t>(most)));
+    auto tokenizer = hf::open_tokenizer(hf::bytes(source.tokenizer_directory),
+                                        family_of(source.tokenizer_directory),
+                                        std::min(source.position_limit, static_cast<size_t>(most)));
     // Without any limit one text could ask for more memory than there is.
     constexpr size_t kNoLimit = 1'000'000;
-    if (tokenizer.max_length() >= kNoLimit) {
+    if (tokenizer->max_length() >= kNoLimit) {
       throw LoadError(
           "tokenizer_config.json: model_max_length: expected the number of tokens that " +
           std::filesystem::path(source.path).filename().string() +
           " takes, as config.json has no max_position_embeddings");
     }
     return tokenizer;
-  } catch (const hf::Error& error) {
+  } catch (const rust::Error& error) {
     throw LoadError(error.what());
   }
 }
@@ -71,7 +71,8 @@ class TextBackend final : public engine::Backend {
         num_labels_(static_cast<int64_t>(source.num_labels)),
         inputs_(text_inputs_of(program_.inputs(), program_.file())),
         tokenizer_(open_tokenizer(source, inputs_.length.most)),
-        padding_id_(source.padding_id ? source.padding_id : tokenizer_.padding_id()) {
+        padding_id_(source.padding_id) {
+    if (!padding_id_ && tokenizer_->padding_id() >= 0) padding_id_ = tokenizer_->padding_id();
     limits_.most_texts = static_cast<size_t>(inputs_.texts.most);
     limits_.least_texts = static_cast<size_t>(std::max<int64_t>(inputs_.texts.least, 1));
     limits_.least_length = static_cast<size_t>(inputs_.length.least);
@@ -84,7 +85,7 @@ class TextBackend final : public engine::Backend {
 
   engine::Description description() const override {
     return {.backend = program_.kind(),
-            .max_length = tokenizer_.max_length(),
+            .max_length = tokenizer_->max_length(),
             .num_outputs = static_cast<size_t>(num_labels_),
             .batching = batching_,
             .needs_preparation = true,
@@ -94,7 +95,7 @@ class TextBackend final : public engine::Backend {
   }
 
   engine::Sequence prepare(engine::Input input) const override {
-    return tokenize(tokenizer_, std::get<engine::Text>(input));
+    return tokenize(*tokenizer_, std::get<engine::Text>(input));
   }
 
   std::optional<engine::Sequence> prepare_thread() override {
@@ -269,7 +270,7 @@ class TextBackend final : public engine::Backend {
   WorkerTeams teams_;  ///< for layers of ours; LibTorch's operators have threads of their own
   int64_t num_labels_;
   TextInputs inputs_;
-  hf::Tokenizer tokenizer_;
+  rust::Box<hf::Tokenizer> tokenizer_;
   std::optional<int64_t> padding_id_;
   RowLimits limits_;
   bool batching_ = false;

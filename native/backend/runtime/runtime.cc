@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "backend/backends.h"
-#include "hf/tokenizer.h"
+#include "hf/bridge.h"
 
 namespace backend {
 namespace {
@@ -85,6 +85,6 @@ void keep_memory_between_batches() {
 
 std::string libtorch_version() { return TORCH_VERSION; }
 
-std::string tokenizers_version() { return hf::tokenizers_version(); }
+std::string tokenizers_version() { return std::string(hf::tokenizers_version()); }
 
 }  // namespace backend

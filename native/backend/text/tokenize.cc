@@ -1,53 +1,44 @@
 #include "text/tokenize.h"
 
-#include <utility>
+#include <string>
 
 #include "engine/backend.h"
 
 namespace backend {
 namespace {
 
+/// The same in the words of the tokenizers.
 hf::Truncation truncation_of(engine::Truncation truncation) {
-  switch (truncation) {
-    case engine::Truncation::kLongestFirst:
-      return hf::Truncation::kLongestFirst;
-    case engine::Truncation::kOnlyFirst:
-      return hf::Truncation::kOnlyFirst;
-    case engine::Truncation::kOnlySecond:
-      return hf::Truncation::kOnlySecond;
-    case engine::Truncation::kNone:
-      return hf::Truncation::kDoNotTruncate;
-  }
-  return hf::Truncation::kLongestFirst;
+  using enum engine::Truncation;
+  static_assert(static_cast<hf::Truncation>(kLongestFirst) == hf::Truncation::LongestFirst);
+  static_assert(static_cast<hf::Truncation>(kOnlyFirst) == hf::Truncation::OnlyFirst);
+  static_assert(static_cast<hf::Truncation>(kOnlySecond) == hf::Truncation::OnlySecond);
+  static_assert(static_cast<hf::Truncation>(kNone) == hf::Truncation::DoNotTruncate);
+  return static_cast<hf::Truncation>(truncation);
 }
 
 hf::TruncationSide side_of(engine::TruncationSide side) {
-  switch (side) {
-    case engine::TruncationSide::kOfTokenizer:
-      return hf::TruncationSide::kOfTokenizer;
-    case engine::TruncationSide::kRight:
-      return hf::TruncationSide::kRight;
-    case engine::TruncationSide::kLeft:
-      return hf::TruncationSide::kLeft;
-  }
-  return hf::TruncationSide::kOfTokenizer;
+  using enum engine::TruncationSide;
+  static_assert(static_cast<hf::TruncationSide>(kOfTokenizer) == hf::TruncationSide::OfTokenizer);
+  static_assert(static_cast<hf::TruncationSide>(kRight) == hf::TruncationSide::Right);
+  static_assert(static_cast<hf::TruncationSide>(kLeft) == hf::TruncationSide::Left);
+  return static_cast<hf::TruncationSide>(side);
 }
 
 }  // namespace
 
 engine::Sequence tokenize(const hf::Tokenizer& tokenizer, const engine::Text& text) {
   try {
-    hf::Encoding encoding = tokenizer.encode({.text = text.text,
-                                              .pair = text.pair,
-                                              .truncation = truncation_of(text.truncation),
-                                              .side = side_of(text.side)});
-    return {.input_ids = std::move(encoding.input_ids),
-            .token_type_ids = std::move(encoding.token_type_ids),
+    const hf::Encoding encoding = tokenizer.encode({.text = hf::bytes(text.text),
+                                                    .pair = hf::bytes(text.pair),
+                                                    .truncation = truncation_of(text.truncation),
+                                                    .side = side_of(text.side)});
+    if (!encoding.too_long.empty()) throw engine::InputTooLong(std::string(encoding.too_long));
+    return {.input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},
+            .token_type_ids = {encoding.token_type_ids.begin(), encoding.token_type_ids.end()},
             .samples = {},
             .truncated = encoding.truncated};
-  } catch (const hf::TooLong& error) {
-    throw engine::InputTooLong(error.what());
-  } catch (const hf::Error& error) {
+  } catch (const rust::Error& error) {
     throw engine::BackendError(error.what());
   }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/batch.h"
-#include "hf/tokenizer.h"
+#include "hf/bridge.h"
 
 namespace backend {
 

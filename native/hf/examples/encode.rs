@@ -1,7 +1,7 @@
 //! Tokenizes what standard input asks for, one JSON value a line, one line of JSON in answer:
 //! `{"directory": "…", "family": "Bert", "position_limit": 512}` opens a tokenizer (answer:
 //! `{"max_length": 512}` or `{"error": "…"}`); a string is encoded with the one opened last (answer:
-//! its ids); `{"text": "…", "pair": "…", "truncation": 0, "side": 0}`, numbers as in hf.h, likewise
+//! its ids); `{"text": "…", "pair": "…", "truncation": 0, "side": 0}`, numbers as in bridge.rs, likewise
 //! (answer: `[ids, token types, truncated]`). For test/parity/tokenizer_parity.py.
 
 use std::io::{BufRead, Write};
@@ -9,17 +9,6 @@ use std::path::Path;
 
 use hf::tokenizer::{Family, Input, Side, Tokenizer, Truncation};
 use serde_json::{Value, json};
-
-const FAMILIES: [Family; 8] = [
-    Family::Bert,
-    Family::Roberta,
-    Family::Mpnet,
-    Family::Albert,
-    Family::XlmRoberta,
-    Family::Camembert,
-    Family::DebertaV2,
-    Family::TokenizerJson,
-];
 
 fn main() -> std::io::Result<()> {
     let mut tokenizer = None;
@@ -46,9 +35,8 @@ fn main() -> std::io::Result<()> {
 fn open(request: &Value) -> Result<Tokenizer, String> {
     let text = |key: &str| request[key].as_str().ok_or(format!("{key}: a string"));
     let name = text("family")?;
-    let family = FAMILIES
-        .into_iter()
-        .find(|family| format!("{family:?}") == name);
+    let mut families = (0..8).map(|repr| Family { repr });
+    let family = families.find(|family| format!("{family:?}") == name);
     let family = family.ok_or(format!("family: {name}"))?;
     let limit = request["position_limit"].as_u64().unwrap_or(u64::MAX);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -57,12 +45,12 @@ fn open(request: &Value) -> Result<Tokenizer, String> {
 
 fn input_of(asked: &Value) -> Result<Input<'_>, String> {
     let number = |key: &str| asked[key].as_i64().unwrap_or(0);
-    let truncation = i32::try_from(number("truncation")).ok();
+    let truncation = u8::try_from(number("truncation")).ok();
     Ok(Input {
         text: asked["text"].as_str().ok_or("text: a string")?,
         pair: asked["pair"].as_str(),
         truncation: truncation
-            .and_then(Truncation::from_c)
+            .map(|repr| Truncation { repr })
             .ok_or("truncation")?,
         kept: match number("side") {
             1 => Some(Side::Start),

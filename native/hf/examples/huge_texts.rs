@@ -59,7 +59,7 @@ fn main() {
         panic!("expected DIRECTORY FAMILY [MEGABYTES…]");
     };
     let family = (0..8)
-        .filter_map(Family::from_c)
+        .map(|repr| Family { repr })
         .find(|known| format!("{known:?}") == *family)
         .expect("FAMILY: Bert, Roberta, …");
     let tokenizer = Tokenizer::open(Path::new(directory), family, 512).expect("a tokenizer");

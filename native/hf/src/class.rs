@@ -4,43 +4,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::bridge::Family;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::settings::Settings;
-
-/// The kind of model, for directories that do not name their tokenizer class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    Bert,
-    Roberta,
-    Mpnet,
-    Albert,
-    XlmRoberta,
-    Camembert,
-    DebertaV2,
-    /// tokenizer.json as it is, whatever class is named.
-    TokenizerJson,
-    /// The same where no class is named.
-    Unknown,
-}
-
-impl Family {
-    /// From `hf_family` of include/hf/hf.h.
-    pub fn from_c(value: i32) -> Option<Self> {
-        Some(match value {
-            0 => Self::Bert,
-            1 => Self::Roberta,
-            2 => Self::Mpnet,
-            3 => Self::Albert,
-            4 => Self::XlmRoberta,
-            5 => Self::Camembert,
-            6 => Self::DebertaV2,
-            7 => Self::TokenizerJson,
-            8 => Self::Unknown,
-            _ => return None,
-        })
-    }
-}
 
 /// Since release 5, transformers takes only the vocabulary from tokenizer.json for the classes
 /// that it knows, and builds the rest (normalizer, pre-tokenizer, special tokens) from
@@ -116,7 +83,7 @@ fn of_family(family: Family) -> Class {
         Family::XlmRoberta => Class::XlmRoberta,
         Family::Camembert => Class::Camembert,
         Family::DebertaV2 => Class::DebertaV2,
-        Family::TokenizerJson | Family::Unknown => from_name("TokenizersBackend"),
+        _ => from_name("TokenizersBackend"),
     }
 }
 

@@ -1,16 +1,16 @@
-//! The official Hugging Face crates `tokenizers` and `safetensors`, and `serde_json`, behind the C ABI
-//! of `include/hf/hf.h`.
+//! The official Hugging Face crates `tokenizers` and `safetensors`, and `serde_json`, for C++.
 //!
 //! A tokenizer is built from a model directory as `transformers` 5.23's `AutoTokenizer` builds it:
 //! `settings` reads the configuration files, `class` chooses the tokenizer class, `backend` builds
 //! that class (from `sentencepiece` models where it must), `tokenizer`
-//! encodes and truncates, `cut` spares it the rest of a huge text. `ffi` is the only module with `unsafe` code.
+//! encodes and truncates, `cut` spares it the rest of a huge text. `bridge` is what C++ sees of it.
 
 mod backend;
+pub mod bridge;
 mod class;
 mod cut;
 mod error;
-pub mod ffi;
+mod exported;
 mod files;
 #[cfg(any(test, feature = "fuzz"))]
 #[path = "../fuzz/targets/mod.rs"]

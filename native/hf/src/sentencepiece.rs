@@ -1,6 +1,6 @@
 //! SentencePiece models (sentencepiece_model.proto), as much of them as transformers reads.
 
-use prost::encoding::{DecodeContext, WireType, decode_key, skip_field};
+use prost::encoding::{DecodeContext, WireType, check_wire_type, decode_key, skip_field};
 use prost::{DecodeError, Message};
 use tokenizers::normalizers::Precompiled;
 
@@ -46,14 +46,8 @@ impl Model {
     }
 
     fn read(bytes: &[u8]) -> Read<Self> {
-        let count = count_pieces(bytes).map_err(|error| error.to_string())?;
-        if count > MOST_ENTRIES {
-            return Err(format!("more than {MOST_ENTRIES} pieces"));
-        }
+        let pieces = read_pieces(bytes)?;
         let model = ModelProto::decode(bytes).map_err(|error| error.to_string())?;
-        let pieces = model.pieces.into_iter().enumerate().map(|(index, piece)| {
-            Piece::read(piece).map_err(|problem| format!("pieces[{index}]: {problem}"))
-        });
         let trainer = model.trainer_spec.unwrap_or_default();
         let normalizer = model.normalizer_spec.unwrap_or_default();
         let charsmap = match normalizer.precompiled_charsmap() {
@@ -62,7 +56,6 @@ impl Model {
         };
         let charsmap = charsmap
             .map_err(|problem| format!("normalizer_spec: precompiled_charsmap: {problem}"))?;
-        let pieces = pieces.collect::<Read<Vec<_>>>()?;
         if pieces.is_empty() {
             return Err("it has no pieces".to_owned());
         }
@@ -81,15 +74,28 @@ impl Model {
     }
 }
 
-/// Before they are decoded: each takes more memory than two bytes of a file.
-fn count_pieces(mut bytes: &[u8]) -> std::result::Result<usize, DecodeError> {
-    let mut count = 0;
+/// One after the other, so that an error says which.
+fn read_pieces(mut bytes: &[u8]) -> Read<Vec<Piece>> {
+    let failed = |error: DecodeError| error.to_string();
+    let mut pieces = Vec::new();
     while !bytes.is_empty() {
-        let (number, wire_type) = decode_key(&mut bytes)?;
-        skip_field(wire_type, number, &mut bytes, DecodeContext::default())?;
-        count += usize::from((number, wire_type) == (proto::PIECES, WireType::LengthDelimited));
+        let (number, wire_type) = decode_key(&mut bytes).map_err(failed)?;
+        if number != proto::PIECES {
+            let context = DecodeContext::default();
+            skip_field(wire_type, number, &mut bytes, context).map_err(failed)?;
+            continue;
+        }
+        let index = pieces.len();
+        if index == MOST_ENTRIES {
+            return Err(format!("more than {MOST_ENTRIES} pieces"));
+        }
+        let piece = check_wire_type(WireType::LengthDelimited, wire_type)
+            .and_then(|()| proto::SentencePiece::decode_length_delimited(&mut bytes))
+            .map_err(failed)
+            .and_then(Piece::read);
+        pieces.push(piece.map_err(|problem| format!("pieces[{index}]: {problem}"))?);
     }
-    Ok(count)
+    Ok(pieces)
 }
 
 impl Piece {

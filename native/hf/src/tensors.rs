@@ -3,6 +3,7 @@
 use safetensors::tensor::{Metadata, SafeTensorError, SafeTensors};
 use serde_json::Value;
 
+pub use crate::bridge::Tensor;
 use crate::error::{Error, Result};
 
 mod names;
@@ -12,17 +13,6 @@ const LENGTH_FIELD: usize = 8;
 
 /// A tensor takes about 130 bytes of it.
 const MOST_HEADER_BYTES: usize = 8 * 1024 * 1024;
-
-#[derive(Debug, PartialEq, Eq)]
-pub struct Tensor {
-    pub name: String,
-    /// As the header has it: "F32", "F16", "BF16", …
-    pub dtype: String,
-    pub shape: Vec<i64>,
-    /// Bytes from the start of the file.
-    pub begin: usize,
-    pub end: usize,
-}
 
 /// Validates a whole file's header; the tensors in the order of their offsets.
 pub fn parse(file: &[u8]) -> Result<Vec<Tensor>> {

@@ -15,11 +15,12 @@ use crate::settings::Settings;
 mod contents;
 mod truncation;
 
-pub use crate::class::Family;
+pub use crate::bridge::{Encoding, Family};
 pub use crate::cut::Side;
 pub use truncation::Truncation;
 
 #[cfg(test)]
+#[path = "../tests/unit/tokenizer.rs"]
 mod tests;
 
 const TOKENIZER: &str = "tokenizer.json";
@@ -68,13 +69,6 @@ impl<'a> From<&'a str> for Input<'a> {
             ..Self::default()
         }
     }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub struct Encoding {
-    pub input_ids: Vec<i64>,
-    pub token_type_ids: Vec<i64>,
-    pub truncated: bool,
 }
 
 impl Tokenizer {
@@ -208,7 +202,7 @@ fn framed(template: &Template, contents: [&[u32]; 2]) -> Encoding {
     Encoding {
         input_ids,
         token_type_ids,
-        truncated: false,
+        ..Encoding::default()
     }
 }
 

@@ -6,20 +6,20 @@ namespace backend::models {
 namespace {
 
 const std::map<std::string, Architecture>& architectures() {
-  using enum hf::TokenizerFamily;
+  using hf::Family;
   static const auto* table = new std::map<std::string, Architecture>{
-      {"albert", {make_albert, "albert", kAlbert}},
-      {"bert", {make_bert, "bert", kBert}},
-      {"camembert", {make_roberta, "roberta", kCamembert}},
-      {"data2vec-text", {make_data2vec_text, "data2vec_text", kRoberta}},
-      {"deberta-v2", {make_deberta_v2, "deberta", kDebertaV2}},
-      {"distilbert", {make_distilbert, "distilbert", kBert}},
-      {"electra", {make_electra, "electra", kBert}},
-      {"ernie", {make_ernie, "ernie", kBert}},
-      {"modernbert", {make_modernbert, "model", kTokenizerJson}},
-      {"mpnet", {make_mpnet, "mpnet", kMpnet}},
-      {"roberta", {make_roberta, "roberta", kRoberta}},
-      {"xlm-roberta", {make_roberta, "roberta", kXlmRoberta}},
+      {"albert", {make_albert, "albert", Family::Albert}},
+      {"bert", {make_bert, "bert", Family::Bert}},
+      {"camembert", {make_roberta, "roberta", Family::Camembert}},
+      {"data2vec-text", {make_data2vec_text, "data2vec_text", Family::Roberta}},
+      {"deberta-v2", {make_deberta_v2, "deberta", Family::DebertaV2}},
+      {"distilbert", {make_distilbert, "distilbert", Family::Bert}},
+      {"electra", {make_electra, "electra", Family::Bert}},
+      {"ernie", {make_ernie, "ernie", Family::Bert}},
+      {"modernbert", {make_modernbert, "model", Family::TokenizerJson}},
+      {"mpnet", {make_mpnet, "mpnet", Family::Mpnet}},
+      {"roberta", {make_roberta, "roberta", Family::Roberta}},
+      {"xlm-roberta", {make_roberta, "roberta", Family::XlmRoberta}},
   };
   return *table;
 }

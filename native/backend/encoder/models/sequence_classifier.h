@@ -7,7 +7,7 @@
 
 #include "backend/model_config.h"
 #include "checkpoint/weights.h"
-#include "hf/tokenizer.h"
+#include "hf/bridge.h"
 #include "text/packed_batch.h"
 
 namespace backend::models {
@@ -38,7 +38,7 @@ struct Architecture {
   /// The attribute under which a classifier holds its base model: base_model_prefix in
   /// transformers.
   const char* base_prefix;
-  hf::TokenizerFamily tokenizer_family;
+  hf::Family tokenizer_family;
 };
 
 /// Throws LoadError that lists the supported types.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::fixtures::Each;
-use crate::tokenizer::{Family, Side, Tokenizer};
+use crate::tokenizer::{Side, Tokenizer};
 
 const HEAD: usize = 3;
 const ROOMS: [usize; 8] = [1, 2, 5, 7, 16, 30, 64, 126];
@@ -17,7 +17,6 @@ pub fn cut(data: &[u8]) {
         return;
     };
     let (name, tokenizer) = TOKENIZERS.get(data[0], |directory, family| {
-        let family = Family::from_c(family).expect("a family");
         Tokenizer::open(directory, family, 512).expect("a fixture")
     });
     let side = if chosen & 1 == 0 {

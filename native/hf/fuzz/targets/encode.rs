@@ -1,9 +1,9 @@
-//! Any bytes as a text, or as two, over the C ABI: nothing fails, and a limit gives the ids of the
+//! Any bytes as a text, or as two, as C++ gives them: nothing fails, and a limit gives the ids of the
 //! whole.
 
-use super::c_abi::{Asked, Handle};
+use super::checked::{Asked, Tokenizer};
 use super::fixtures::Each;
-use crate::tokenizer::Truncation;
+use crate::bridge::{Truncation, TruncationSide};
 
 const HEAD: usize = 2;
 /// From this size on a text is read in parts.
@@ -17,12 +17,12 @@ const SIDE: std::ops::Range<u32> = 4..6;
 /// The first two bytes choose the tokenizer, the limit, and how many texts there are. A text is given
 /// as it is and, repeated, as one that is long enough to be cut.
 pub fn encode(data: &[u8]) {
-    static TOKENIZERS: Each<[Handle; 3]> = Each::new();
+    static TOKENIZERS: Each<[Tokenizer; 3]> = Each::new();
     let Some((head, text)) = data.split_at_checked(HEAD) else {
         return;
     };
     let (name, [whole, short, shorter]) = TOKENIZERS.get(head[0], |directory, family| {
-        let open = |limit| Handle::open(directory, family, limit).expect("a fixture");
+        let open = |limit| Tokenizer::open(directory, family, limit).expect("a fixture");
         let mut shorter = open(usize::MAX);
         shorter.limit(7).expect("room for text");
         [open(1 << 40), open(64), shorter]
@@ -33,7 +33,7 @@ pub fn encode(data: &[u8]) {
     let seam: &[u8] = if head[1] & 2 == 0 { b"" } else { b" " };
     let long = [text, seam].concat().repeat(repeats);
     if head[1] & IS_PAIR != 0 {
-        let bits = |range: std::ops::Range<u32>| i32::from(head[1] >> range.start & 3);
+        let bits = |range: std::ops::Range<u32>| head[1] >> range.start & 3;
         let (first, second) = text.split_at(text.len() / 2);
         for (text, pair) in [
             (first, second),
@@ -43,8 +43,12 @@ pub fn encode(data: &[u8]) {
         ] {
             let asked = Asked {
                 pair,
-                truncation: bits(TRUNCATION),
-                side: bits(SIDE) % 3,
+                truncation: Truncation {
+                    repr: bits(TRUNCATION),
+                },
+                side: TruncationSide {
+                    repr: bits(SIDE) % 3,
+                },
             };
             Pair { text, asked }.check(whole, limited, name);
         }
@@ -86,12 +90,12 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    fn check(&self, whole: &Handle, limited: &Handle, name: &str) {
+    fn check(&self, whole: &Tokenizer, limited: &Tokenizer, name: &str) {
         let Self { text, asked } = *self;
         let case = || {
             let [text, pair] = [text, asked.pair].map(String::from_utf8_lossy);
             let (truncation, side) = (asked.truncation, asked.side);
-            format!("{name}: {truncation}, side {side}: {text:?} and {pair:?}")
+            format!("{name}: {truncation:?}, {side:?}: {text:?} and {pair:?}")
         };
         let pair = asked.pair;
         let wholes = [b"", text, pair].map(|text| whole.encode(text).expect("no failure"));
@@ -112,9 +116,8 @@ impl Pair<'_> {
             return;
         }
         let added = all.input_ids.len() - counts[0] - counts[1];
-        let truncation = Truncation::from_c(asked.truncation).expect("a strategy");
         let kept = match limited.max_length().checked_sub(added) {
-            Some(room) => truncation.kept(counts, room).ok(),
+            Some(room) => asked.truncation.kept(counts, room).ok(),
             None => None,
         };
         let some = limited.encode_asked(text, asked);
@@ -133,8 +136,9 @@ impl Pair<'_> {
                 let from_right = cut(all, counts, kept, (place, true)) == ids;
                 let from_left = cut(all, counts, kept, (place, false)) == ids;
                 match asked.side {
-                    0 => from_right || from_left,
-                    side => [from_right, from_left][side as usize - 1],
+                    TruncationSide::Right => from_right,
+                    TruncationSide::Left => from_left,
+                    _ => from_right || from_left,
                 }
             })
         };

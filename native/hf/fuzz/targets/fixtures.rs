@@ -3,27 +3,44 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Directory under the root, number of its `hf_family`.
-const DIRECTORIES: [(&str, i32); 16] = [
-    ("models/sentiment", 0),
-    ("test/fixtures/models/bert-single-label", 0),
+use crate::bridge::Family;
+
+/// Directories under the root.
+const DIRECTORIES: [(&str, Family); 16] = [
+    ("models/sentiment", Family::Bert),
+    ("test/fixtures/models/bert-single-label", Family::Bert),
     (
         "test/fixtures/models/bert-cased-vocab-txt-sharded-float16",
-        0,
+        Family::Bert,
     ),
-    ("test/fixtures/models/roberta-three-labels-float16", 1),
-    ("test/fixtures/models/roberta-vocab-json-sharded", 1),
-    ("test/fixtures/models/modernbert-float16", 7),
-    ("test/fixtures/tokenizers/albert", 3),
-    ("test/fixtures/tokenizers/albert-cased", 3),
-    ("test/fixtures/tokenizers/bpe-with-bytes", 7),
-    ("test/fixtures/tokenizers/camembert", 5),
-    ("test/fixtures/tokenizers/deberta-v2", 6),
-    ("test/fixtures/tokenizers/deberta-v2-bpe", 6),
-    ("test/fixtures/tokenizers/electra", 0),
-    ("test/fixtures/tokenizers/mpnet", 2),
-    ("test/fixtures/tokenizers/xlm-roberta", 4),
-    ("test/fixtures/models/xlm-roberta-multi-label-sharded", 4),
+    (
+        "test/fixtures/models/roberta-three-labels-float16",
+        Family::Roberta,
+    ),
+    (
+        "test/fixtures/models/roberta-vocab-json-sharded",
+        Family::Roberta,
+    ),
+    (
+        "test/fixtures/models/modernbert-float16",
+        Family::TokenizerJson,
+    ),
+    ("test/fixtures/tokenizers/albert", Family::Albert),
+    ("test/fixtures/tokenizers/albert-cased", Family::Albert),
+    (
+        "test/fixtures/tokenizers/bpe-with-bytes",
+        Family::TokenizerJson,
+    ),
+    ("test/fixtures/tokenizers/camembert", Family::Camembert),
+    ("test/fixtures/tokenizers/deberta-v2", Family::DebertaV2),
+    ("test/fixtures/tokenizers/deberta-v2-bpe", Family::DebertaV2),
+    ("test/fixtures/tokenizers/electra", Family::Bert),
+    ("test/fixtures/tokenizers/mpnet", Family::Mpnet),
+    ("test/fixtures/tokenizers/xlm-roberta", Family::XlmRoberta),
+    (
+        "test/fixtures/models/xlm-roberta-multi-label-sharded",
+        Family::XlmRoberta,
+    ),
 ];
 
 /// One value for each directory, made when it is first asked for.
@@ -35,7 +52,7 @@ impl<T> Each<T> {
     }
 
     /// `choice`: any number; `make` gets the directory and its family.
-    pub fn get(&self, choice: u8, make: impl FnOnce(&Path, i32) -> T) -> (&'static str, &T) {
+    pub fn get(&self, choice: u8, make: impl FnOnce(&Path, Family) -> T) -> (&'static str, &T) {
         let index = usize::from(choice) % DIRECTORIES.len();
         let (name, family) = DIRECTORIES[index];
         let value = self.0[index].get_or_init(|| make(&root().join(name), family));

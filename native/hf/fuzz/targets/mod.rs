@@ -1,7 +1,7 @@
 //! What the fuzzers call with their bytes, and the tests with the kept ones. Each function panics when
-//! a promise of include/hf/hf.h is broken; all that files and texts can do is fail.
+//! a promise of src/bridge.rs is broken; all that files and texts can do is fail.
 
-mod c_abi;
+mod checked;
 mod cut;
 mod encode;
 mod fixtures;

@@ -1,14 +1,15 @@
 //! SentencePiece models, in the place of each class's own.
 
 use super::tokenizer_files::{self, Files};
+use crate::bridge::Family;
 
-/// `hf_family` and the name of its model.
-const CLASSES: [(i32, &str); 5] = [
-    (3, "spiece.model"),
-    (4, "sentencepiece.bpe.model"),
-    (5, "sentencepiece.bpe.model"),
-    (6, "spm.model"),
-    (7, "tokenizer.model"),
+/// A family and the name of its model.
+const CLASSES: [(Family, &str); 5] = [
+    (Family::Albert, "spiece.model"),
+    (Family::XlmRoberta, "sentencepiece.bpe.model"),
+    (Family::Camembert, "sentencepiece.bpe.model"),
+    (Family::DebertaV2, "spm.model"),
+    (Family::TokenizerJson, "tokenizer.model"),
 ];
 
 /// The first byte chooses the class, the rest is the file.

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::c_abi::Handle;
+use super::checked::Tokenizer;
+use crate::bridge::Family;
 
 /// Before each file stands a line with its number here.
 const NAMES: [&str; 11] = [
@@ -25,8 +26,7 @@ const LONG: usize = 4200;
 const MARK: &[u8] = b"\n=== ";
 
 pub struct Files<'a> {
-    /// Of hf.h's `hf_family`.
-    pub family: i32,
+    pub family: Family,
     pub files: Vec<(&'static str, &'a [u8])>,
     /// Encoded with what was opened.
     pub text: &'a [u8],
@@ -43,7 +43,9 @@ pub fn tokenizer_files(data: &[u8]) {
 fn split(data: &[u8]) -> Option<Files<'_>> {
     let (family, mut rest) = data.split_first()?;
     let mut files = Files {
-        family: i32::from(family.wrapping_sub(b'0') % 8),
+        family: Family {
+            repr: family.wrapping_sub(b'0') % 8,
+        },
         files: Vec::new(),
         text: b"It is. ",
     };
@@ -70,7 +72,7 @@ fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
 
 pub fn open(files: &Files) {
     let directory = Directory::with(&files.files);
-    let opened = Handle::open(&directory.0, files.family, usize::MAX);
+    let opened = Tokenizer::open(&directory.0, files.family, usize::MAX);
     drop(directory);
     let mut tokenizer = match opened {
         Ok(tokenizer) => tokenizer,

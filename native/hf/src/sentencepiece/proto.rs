@@ -2,7 +2,7 @@
 
 use prost::{Enumeration, Message};
 
-/// The field of `ModelProto::pieces`.
+/// The field of `ModelProto` that has the pieces, each a `SentencePiece`.
 pub const PIECES: u32 = 1;
 
 /// `TrainerSpec.ModelType`; the others are told apart by nothing that is read.
@@ -10,8 +10,6 @@ pub const UNIGRAM: i32 = 1;
 
 #[derive(Message)]
 pub struct ModelProto {
-    #[prost(message, repeated, tag = "1")]
-    pub pieces: Vec<SentencePiece>,
     #[prost(message, optional, tag = "2")]
     pub trainer_spec: Option<TrainerSpec>,
     #[prost(message, optional, tag = "3")]

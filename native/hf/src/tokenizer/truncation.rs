@@ -1,31 +1,9 @@
 //! How many tokens of each text stay where all of them are too many.
 
+pub use crate::bridge::Truncation;
 use crate::error::{Error, Result};
 
-/// As in transformers. Of one text the strategies that cut the first one are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Truncation {
-    /// From the longer of two texts, until both are equally long; then from both.
-    #[default]
-    LongestFirst,
-    OnlyFirst,
-    OnlySecond,
-    /// What is too long is an error.
-    DoNotTruncate,
-}
-
 impl Truncation {
-    /// From `hf_truncation` of include/hf/hf.h.
-    pub fn from_c(value: i32) -> Option<Self> {
-        Some(match value {
-            0 => Self::LongestFirst,
-            1 => Self::OnlyFirst,
-            2 => Self::OnlySecond,
-            3 => Self::DoNotTruncate,
-            _ => return None,
-        })
-    }
-
     /// Whether it makes a difference which of two texts is longer, though neither fits: when both are
     /// cut to half, the longer one gets the odd token.
     pub fn compares_long_texts(self, room: usize) -> bool {
@@ -47,8 +25,8 @@ impl Truncation {
             Self::LongestFirst => Ok(longest_first([first, second], room)),
             Self::OnlyFirst if second < room => Ok([room - second, second]),
             Self::OnlyFirst => Err(CannotCut::First),
-            Self::OnlySecond if first < room => Ok([first, room - first]),
-            Self::OnlySecond => Err(CannotCut::Second),
+            _ if first < room => Ok([first, room - first]),
+            _ => Err(CannotCut::Second),
         }
     }
 }
@@ -99,4 +77,5 @@ impl CannotCut {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/truncation.rs"]
 mod tests;

@@ -1,5 +1,5 @@
+mod bridge;
 mod common;
-mod ffi;
 mod pairs;
 mod parity;
 mod sentencepiece;

@@ -1,7 +1,7 @@
 //! Two texts at once. What transformers gives for many is in parity.rs.
 
 use crate::common::{bert, directory, open, open_with_limit, roberta, vocab_json};
-use hf::tokenizer::Family::{Bert, Roberta};
+use hf::tokenizer::Family;
 use hf::tokenizer::{Encoding, Input, Tokenizer, Truncation};
 use serde_json::{Value, json};
 
@@ -39,18 +39,18 @@ fn token_types_are_those_that_the_class_gives_its_model() {
         (distilbert, &vec![0; 6]),
     ] {
         let settings = settings.to_string();
-        let tokenizer = open(&bert(&[("tokenizer_config.json", &settings)]), Bert);
+        let tokenizer = open(&bert(&[("tokenizer_config.json", &settings)]), Family::Bert);
         let found = read(encode(&tokenizer, "the film", "good"));
         assert_eq!(found, (ids.clone(), types.clone()), "{settings}");
     }
-    let tokenizer = open(&roberta(&[]), Roberta);
+    let tokenizer = open(&roberta(&[]), Family::Roberta);
     let found = read(encode(&tokenizer, "abcd", "e"));
     assert_eq!(found, (vec![0, 13, 2, 2, 8, 2], vec![0; 6]));
 }
 
 #[test]
 fn an_empty_second_text_is_none_and_a_blank_one_is_one() {
-    let tokenizer = open(&bert(&[]), Bert);
+    let tokenizer = open(&bert(&[]), Family::Bert);
     let alone = tokenizer.encode("the film").expect("an encoding");
     assert_eq!(encode(&tokenizer, "the film", ""), alone);
     let blank = read(encode(&tokenizer, "the film", " \n"));
@@ -61,7 +61,7 @@ fn an_empty_second_text_is_none_and_a_blank_one_is_one() {
 
 #[test]
 fn what_may_not_be_cut_says_so() {
-    let tokenizer = open_with_limit(&bert(&[]), Bert, 6);
+    let tokenizer = open_with_limit(&bert(&[]), Family::Bert, 6);
     let long = "the film is good .";
     let of = |text, pair, truncation| Input {
         text,
@@ -98,7 +98,7 @@ fn what_may_not_be_cut_says_so() {
     let fits = of("the film is good", None, Truncation::DoNotTruncate);
     assert_eq!(tokenizer.encode(fits).expect("it fits").input_ids.len(), 6);
     // Three are special, four of RoBERTa's.
-    let short = open_with_limit(&roberta(&[]), Roberta, 3);
+    let short = open_with_limit(&roberta(&[]), Family::Roberta, 3);
     assert_eq!(
         failure(&short, of("a", Some("b"), Truncation::LongestFirst)),
         "The model takes 3 tokens, which are fewer than the special ones of two texts."
@@ -128,18 +128,18 @@ fn templates_of_tokenizer_json() {
     let special = |token: &str| json!({"SpecialToken": {"id": token, "type_id": 3}});
     // The second text first, and types of its own.
     let turned = json!([text("B", 2), special("<s>"), text("A", 1)]);
-    let tokenizer = open(&with_pair_template(&turned), Bert);
+    let tokenizer = open(&with_pair_template(&turned), Family::Bert);
     let found = read(encode(&tokenizer, "ab", "c"));
     assert_eq!(found, (vec![6, 0, 4, 5], vec![2, 3, 1, 1]));
 
     let unknown = json!([text("A", 0), special("<z>"), text("B", 0)]);
-    let error = Tokenizer::open(with_pair_template(&unknown).path(), Bert, 16).err();
+    let error = Tokenizer::open(with_pair_template(&unknown).path(), Family::Bert, 16).err();
     let message = error.expect("an error").to_string();
     assert!(message.ends_with("there is no `<z>`"), "{message}");
 
     // Single texts are served.
     let only_first = json!([text("A", 0)]);
-    let tokenizer = open(&with_pair_template(&only_first), Bert);
+    let tokenizer = open(&with_pair_template(&only_first), Family::Bert);
     let single = tokenizer.encode("ab").expect("an encoding");
     assert_eq!(single.input_ids, [0, 4, 5]);
     let input = Input {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::{directory, encode, error, ids, open_with_limit};
-use hf::tokenizer::Family::{self, Albert, Camembert, DebertaV2, TokenizerJson, XlmRoberta};
+use hf::tokenizer::Family;
 use hf::tokenizer::Tokenizer;
 use tempfile::TempDir;
 
@@ -71,16 +71,16 @@ fn fixture(name: &str) -> PathBuf {
 #[test]
 fn ids_of_a_small_model() {
     let model = with_model("sentencepiece.bpe.model", &pieces());
-    let tokenizer = open_with_limit(&model, XlmRoberta, 16);
+    let tokenizer = open_with_limit(&model, Family::XlmRoberta, 16);
     // <s> 0, <pad> 1, </s> 2, <unk> 3, then ▁ 4, a 5, b 6, ▁ab 7, "a b" 8, <mask> 9.
     assert_eq!(ids(&tokenizer, "ab ☃ <mask>"), [0, 7, 4, 3, 9, 2]);
     assert_eq!(ids(&tokenizer, "a b"), [0, 8, 2], "a user-defined piece");
-    let tokenizer = open_with_limit(&model, Camembert, 16);
+    let tokenizer = open_with_limit(&model, Family::Camembert, 16);
     // <pad> 1, <unk> 3, <s> 5, </s> 6, ▁ 7, a 8, b 9, ▁ab 10, "a b" 11, <mask> 12.
     assert_eq!(ids(&tokenizer, "ab ba"), [5, 10, 7, 9, 8, 6]);
     let other_names = r#"{"unk_token": "<none>", "mask_token": "<hidden>"}"#;
     fs::write(model.path().join("tokenizer_config.json"), other_names).expect("a written file");
-    let tokenizer = open_with_limit(&model, XlmRoberta, 16);
+    let tokenizer = open_with_limit(&model, Family::XlmRoberta, 16);
     assert_eq!(ids(&tokenizer, "<hidden><none>"), [0, 9, 3, 2]);
 }
 
@@ -91,14 +91,17 @@ fn rules_of_the_model_are_applied() {
     rules.extend(b"x\0b\0");
     let model = [pieces(), charsmap(&rules)].concat();
     let tokenizer = with_model("sentencepiece.bpe.model", &model);
-    let tokenizer = open_with_limit(&tokenizer, XlmRoberta, 16);
+    let tokenizer = open_with_limit(&tokenizer, Family::XlmRoberta, 16);
     assert_eq!(ids(&tokenizer, "a"), [0, 4, 6, 2], "a is read as b");
 }
 
 #[test]
 fn a_long_text_gives_what_its_whole_would() {
     let text = "ab ba\tab [MASK] don't  stop… (ever) ½ e\u{301} ".repeat(3_000);
-    for (name, family) in [("albert", Albert), ("deberta-v2", DebertaV2)] {
+    for (name, family) in [
+        ("albert", Family::Albert),
+        ("deberta-v2", Family::DebertaV2),
+    ] {
         let directory = with_copies(&fixture(name));
         fs::write(directory.path().join("tokenizer_config.json"), "{}").expect("a written file");
         let whole = encode(&open_with_limit(&directory, family, usize::MAX), &text).input_ids;
@@ -133,11 +136,11 @@ fn damaged_models_say_what_is_wrong() {
         (long(1), "buffer underflow"),
         (
             bytes(1, &long(1)),
-            "SentencePiece.piece: ModelProto.pieces: buffer underflow",
+            "pieces[0]: failed to decode Protobuf message: SentencePiece.piece: buffer underflow",
         ),
         (
             bytes(1, &bytes(1, b"\xff")),
-            "SentencePiece.piece: ModelProto.pieces: invalid string value: data is not UTF-8",
+            "SentencePiece.piece: invalid string value: data is not UTF-8",
         ),
         (
             piece("a", f32::NAN, 1),
@@ -146,7 +149,7 @@ fn damaged_models_say_what_is_wrong() {
         (piece("a", 0.0, 9), "pieces[0]: type: 9 is not known"),
         (
             vec![1 << 3, 1],
-            "ModelProto.pieces: invalid wire type: Varint (expected LengthDelimited)",
+            "pieces[0]: failed to decode Protobuf message: invalid wire type: Varint (expected",
         ),
         (
             bytes(2, &bytes(3, b"x")),
@@ -165,7 +168,7 @@ fn damaged_models_say_what_is_wrong() {
             "trie: node 256: no replacement at Some(7)",
         ),
     ] {
-        let message = error(&with_model("spiece.model", &model), Albert);
+        let message = error(&with_model("spiece.model", &model), Family::Albert);
         let start = "spiece.model: not a SentencePiece model: ";
         assert!(
             message.starts_with(start) && message.contains(expected),
@@ -174,12 +177,12 @@ fn damaged_models_say_what_is_wrong() {
     }
     let few = with_model("spiece.model", &pieces());
     let expected = "spiece.model: cls_token: `[CLS]` is not in the vocabulary";
-    assert_eq!(error(&few, Albert), expected);
+    assert_eq!(error(&few, Family::Albert), expected);
     let few = with_model("sentencepiece.bpe.model", &[]);
-    assert!(error(&few, XlmRoberta).contains("it has no pieces"));
+    assert!(error(&few, Family::XlmRoberta).contains("it has no pieces"));
     let bpe = [pieces(), bytes(2, &[3 << 3, 2])].concat();
     let bpe = with_model("sentencepiece.bpe.model", &bpe);
-    assert!(error(&bpe, Camembert).contains("not a Unigram model"));
+    assert!(error(&bpe, Family::Camembert).contains("not a Unigram model"));
 }
 
 /// Whatever a byte of a model becomes and wherever the file ends: an error or a tokenizer that
@@ -187,9 +190,9 @@ fn damaged_models_say_what_is_wrong() {
 #[test]
 fn no_damage_panics() {
     for (name, file, family) in [
-        ("albert", "spiece.model", Albert),
-        ("deberta-v2-bpe", "spm.model", DebertaV2),
-        ("bpe-with-bytes", "tokenizer.model", TokenizerJson),
+        ("albert", "spiece.model", Family::Albert),
+        ("deberta-v2-bpe", "spm.model", Family::DebertaV2),
+        ("bpe-with-bytes", "tokenizer.model", Family::TokenizerJson),
     ] {
         let model = fs::read(fixture(name).join(file)).expect("a fixture");
         let (mut refused, mut opened) = (0, 0);

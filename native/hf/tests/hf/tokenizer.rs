@@ -1,13 +1,13 @@
 use crate::common::{
     VOCAB_TXT, bert, directory, encode, ids, open, open_with_limit, roberta, vocab_json,
 };
-use hf::tokenizer::Family::{Bert, Camembert, Roberta, Unknown, XlmRoberta};
+use hf::tokenizer::Family;
 use hf::tokenizer::Tokenizer;
 use serde_json::json;
 
 #[test]
 fn bert_from_vocab_txt() {
-    let tokenizer = open(&bert(&[]), Bert);
+    let tokenizer = open(&bert(&[]), Family::Bert);
     let encoding = encode(&tokenizer, "The film is GOOD!");
     assert_eq!(encoding.input_ids, [2, 5, 6, 7, 8, 12, 3]);
     assert_eq!(encoding.token_type_ids, [0; 7]);
@@ -21,18 +21,21 @@ fn bert_from_vocab_txt() {
 #[test]
 fn bert_settings() {
     let cased = bert(&[("tokenizer_config.json", r#"{"do_lower_case": false}"#)]);
-    assert_eq!(ids(&open(&cased, Bert), "The café"), [2, 17, 16, 3]);
+    assert_eq!(ids(&open(&cased, Family::Bert), "The café"), [2, 17, 16, 3]);
     let stripped = r#"{"do_lower_case": false, "strip_accents": true}"#;
     let stripped = bert(&[("tokenizer_config.json", stripped)]);
-    assert_eq!(ids(&open(&stripped, Bert), "The café"), [2, 17, 15, 3]);
+    assert_eq!(
+        ids(&open(&stripped, Family::Bert), "The café"),
+        [2, 17, 15, 3]
+    );
     let joined = bert(&[(
         "tokenizer_config.json",
         r#"{"tokenize_chinese_chars": false}"#,
     )]);
-    assert_eq!(ids(&open(&joined, Bert), "电影 电"), [2, 1, 13, 3]);
+    assert_eq!(ids(&open(&joined, Family::Bert), "电影 电"), [2, 1, 13, 3]);
     let other_tokens = r#"{"cls_token": "the", "sep_token": {"content": "film"}}"#;
     let other_tokens = bert(&[("tokenizer_config.json", other_tokens)]);
-    assert_eq!(ids(&open(&other_tokens, Bert), "good"), [5, 8, 6]);
+    assert_eq!(ids(&open(&other_tokens, Family::Bert), "good"), [5, 8, 6]);
 }
 
 /// transformers takes the vocabulary alone from tokenizer.json for the classes that it knows.
@@ -54,18 +57,30 @@ fn bert_from_tokenizer_json() {
     })
     .to_string();
     let known = directory(&[("tokenizer.json", &file)]);
-    assert_eq!(ids(&open(&known, Bert), "The film GOOD"), [2, 5, 6, 8, 3]);
-    let cut = encode(&open_with_limit(&known, Bert, 4), "the film is good");
+    assert_eq!(
+        ids(&open(&known, Family::Bert), "The film GOOD"),
+        [2, 5, 6, 8, 3]
+    );
+    let cut = encode(
+        &open_with_limit(&known, Family::Bert, 4),
+        "the film is good",
+    );
     assert_eq!((cut.input_ids, cut.truncated), (vec![2, 7, 8, 3], true));
 
     let class = r#"{"tokenizer_class": "PreTrainedTokenizerFast"}"#;
     let as_it_is = directory(&[("tokenizer.json", &file), ("tokenizer_config.json", class)]);
-    assert_eq!(ids(&open(&as_it_is, Bert), "The film GOOD"), [17, 6, 1]);
-    assert_eq!(ids(&open(&known, Unknown), "The film GOOD"), [17, 6, 1]);
+    assert_eq!(
+        ids(&open(&as_it_is, Family::Bert), "The film GOOD"),
+        [17, 6, 1]
+    );
+    assert_eq!(
+        ids(&open(&known, Family::Unknown), "The film GOOD"),
+        [17, 6, 1]
+    );
     let class = r#"{"tokenizer_class": "BertTokenizer"}"#;
     let named = directory(&[("tokenizer.json", &file), ("tokenizer_config.json", class)]);
     assert_eq!(
-        ids(&open(&named, Unknown), "The film GOOD"),
+        ids(&open(&named, Family::Unknown), "The film GOOD"),
         [2, 5, 6, 8, 3]
     );
 }
@@ -89,7 +104,7 @@ fn post_processor_of_tokenizer_json() {
         |names| json!({"tokenizer_class": "Other", "model_input_names": names}).to_string();
     let typed = settings(json!(["input_ids", "token_type_ids"]));
     let typed = directory(&[("tokenizer.json", &file), ("tokenizer_config.json", &typed)]);
-    let encoding = encode(&open_with_limit(&typed, Bert, 4), "a b a");
+    let encoding = encode(&open_with_limit(&typed, Family::Bert, 4), "a b a");
     assert_eq!(encoding.input_ids, [1, 3, 0, 2]);
     assert_eq!(encoding.token_type_ids, [0, 1, 1, 1]);
     assert!(encoding.truncated);
@@ -98,17 +113,23 @@ fn post_processor_of_tokenizer_json() {
         ("tokenizer.json", &file),
         ("tokenizer_config.json", &untyped),
     ]);
-    assert_eq!(encode(&open(&untyped, Bert), "a").token_type_ids, [0; 3]);
+    assert_eq!(
+        encode(&open(&untyped, Family::Bert), "a").token_type_ids,
+        [0; 3]
+    );
 }
 
 #[test]
 fn roberta_from_vocab_json_and_merges() {
-    let tokenizer = open(&roberta(&[]), Roberta);
+    let tokenizer = open(&roberta(&[]), Family::Roberta);
     assert_eq!(ids(&tokenizer, "abcd ab e"), [0, 13, 11, 9, 8, 2]);
     assert_eq!(ids(&tokenizer, " <mask> a"), [0, 9, 14, 9, 4, 2]);
     let settings = r#"{"add_prefix_space": true,
         "mask_token": {"__type": "AddedToken", "content": "<mask>", "lstrip": true}}"#;
-    let prefixed = open(&roberta(&[("tokenizer_config.json", settings)]), Roberta);
+    let prefixed = open(
+        &roberta(&[("tokenizer_config.json", settings)]),
+        Family::Roberta,
+    );
     assert_eq!(ids(&prefixed, "ab"), [0, 11, 2]);
     assert_eq!(ids(&prefixed, "ab  <mask>"), [0, 11, 14, 2]);
 }
@@ -121,7 +142,10 @@ fn roberta_from_tokenizer_json() {
     ] {
         let file = json!({"model": {"type": "BPE", "vocab": vocab_json(), "merges": merges}});
         let tokenizer = directory(&[("tokenizer.json", &file.to_string())]);
-        assert_eq!(ids(&open(&tokenizer, Roberta), "abcd ab"), [0, 13, 11, 2]);
+        assert_eq!(
+            ids(&open(&tokenizer, Family::Roberta), "abcd ab"),
+            [0, 13, 11, 2]
+        );
     }
 }
 
@@ -139,7 +163,7 @@ fn sentence_piece_classes() {
     ]);
     let file = json!({"normalizer": null, "model": {"type": "Unigram", "vocab": vocab}});
     let file = file.to_string();
-    for family in [XlmRoberta, Camembert] {
+    for family in [Family::XlmRoberta, Family::Camembert] {
         let tokenizer = open(&directory(&[("tokenizer.json", &file)]), family);
         assert_eq!(
             ids(&tokenizer, "ab  ba\u{2603}"),
@@ -151,15 +175,19 @@ fn sentence_piece_classes() {
 
 #[test]
 fn padding_id_of_the_token_that_the_settings_name() {
-    assert_eq!(open(&bert(&[]), Bert).padding_id(), Some(0));
-    assert_eq!(open(&roberta(&[]), Roberta).padding_id(), Some(1));
+    assert_eq!(open(&bert(&[]), Family::Bert).padding_id(), Some(0));
+    assert_eq!(open(&roberta(&[]), Family::Roberta).padding_id(), Some(1));
     for (settings, expected) in [
         (r#"{"pad_token": "the"}"#, Some(5)),
         (r#"{"pad_token": "another one"}"#, Some(18)),
         (r#"{"pad_token": null}"#, None),
     ] {
         let directory = bert(&[("tokenizer_config.json", settings)]);
-        assert_eq!(open(&directory, Bert).padding_id(), expected, "{settings}");
+        assert_eq!(
+            open(&directory, Family::Bert).padding_id(),
+            expected,
+            "{settings}"
+        );
     }
 }
 
@@ -180,8 +208,8 @@ fn truncation_keeps_the_special_tokens() {
         (12, "{}", vec![2, 5, 6, 7, 8, 11, 5, 6, 7, 9, 12, 3], false),
     ] {
         let tokenizer = bert(&[("tokenizer_config.json", settings)]);
-        let opened = open_with_limit(&tokenizer, Bert, limit);
-        let mut limited = open_with_limit(&tokenizer, Bert, usize::MAX);
+        let opened = open_with_limit(&tokenizer, Family::Bert, limit);
+        let mut limited = open_with_limit(&tokenizer, Family::Bert, usize::MAX);
         limited.limit(limit).expect("room for text");
         assert_eq!(limited.max_length(), opened.max_length(), "{settings}");
         let encoding = encode(&opened, text);
@@ -193,7 +221,7 @@ fn truncation_keeps_the_special_tokens() {
         );
     }
     let limited = bert(&[("tokenizer_config.json", r#"{"model_max_length": 4}"#)]);
-    assert_eq!(open(&limited, Bert).max_length(), 4);
+    assert_eq!(open(&limited, Family::Bert).max_length(), 4);
 }
 
 #[test]
@@ -212,9 +240,12 @@ fn a_long_text_gives_what_its_whole_would() {
         text.push_str(words[(index * index + index / 7) % words.len()]);
     }
     // Without a limit the whole text is encoded.
-    let whole = ids(&open_with_limit(&bert(&[]), Bert, usize::MAX), &text);
+    let whole = ids(
+        &open_with_limit(&bert(&[]), Family::Bert, usize::MAX),
+        &text,
+    );
     for limit in [3, 16, 512, 5_000] {
-        let cut = ids(&open_with_limit(&bert(&[]), Bert, limit), &text);
+        let cut = ids(&open_with_limit(&bert(&[]), Family::Bert, limit), &text);
         assert_eq!(cut[..limit - 1], whole[..limit - 1], "{limit}");
         assert_eq!(cut[limit - 1..], [3], "{limit}");
     }
@@ -227,7 +258,7 @@ fn added_tokens() {
         "added_tokens_decoder": {"18": {"content": "good film", "special": false}},
     });
     let tokenizer = bert(&[("tokenizer_config.json", &settings.to_string())]);
-    let tokenizer = open(&tokenizer, Bert);
+    let tokenizer = open(&tokenizer, Family::Bert);
     assert_eq!(ids(&tokenizer, "the Good Film <new>"), [2, 5, 18, 19, 3]);
     let older = bert(&[
         (
@@ -236,13 +267,13 @@ fn added_tokens() {
         ),
         ("added_tokens.json", r#"{"<new>": 18}"#),
     ]);
-    assert_eq!(ids(&open(&older, Bert), "<new>bad"), [2, 18, 9, 3]);
+    assert_eq!(ids(&open(&older, Family::Bert), "<new>bad"), [2, 18, 9, 3]);
 }
 
 #[test]
 fn any_text_is_encoded() {
-    let bert = open(&bert(&[]), Bert);
-    let roberta = open(&roberta(&[]), Roberta);
+    let bert = open(&bert(&[]), Family::Bert);
+    let roberta = open(&roberta(&[]), Family::Roberta);
     let long_word = "a".repeat(100_000);
     for text in [
         "",
@@ -265,7 +296,7 @@ fn any_text_is_encoded() {
 
 #[test]
 fn threads_encode_at_once() {
-    let tokenizer = open(&roberta(&[]), Roberta);
+    let tokenizer = open(&roberta(&[]), Family::Roberta);
     let encode_some = |tokenizer: &Tokenizer, seed: usize| -> Vec<Vec<i64>> {
         let text = |index: usize| "ab cd e abcd ".repeat((index * seed) % 17);
         (0..200).map(|index| ids(tokenizer, &text(index))).collect()

@@ -1,5 +1,5 @@
 use crate::common::{MERGES_TXT, bert, directory, error, roberta};
-use hf::tokenizer::Family::*;
+use hf::tokenizer::Family;
 use hf::tokenizer::Tokenizer;
 use serde_json::json;
 use std::path::Path;
@@ -8,31 +8,33 @@ use std::path::Path;
 fn missing_files_are_named() {
     let empty = directory(&[]);
     assert_eq!(
-        error(&empty, Bert),
+        error(&empty, Family::Bert),
         "vocab.txt: not found (looked for tokenizer.json, vocab.txt)"
     );
     assert_eq!(
-        error(&empty, Roberta),
+        error(&empty, Family::Roberta),
         "vocab.json and merges.txt: not found (looked for tokenizer.json, or vocab.json and \
          merges.txt)"
     );
     let no_vocab = directory(&[("merges.txt", MERGES_TXT)]);
-    assert!(error(&no_vocab, Roberta).starts_with("vocab.json: not found"));
-    assert!(error(&empty, Mpnet).starts_with("vocab.txt: not found"));
+    assert!(error(&no_vocab, Family::Roberta).starts_with("vocab.json: not found"));
+    assert!(error(&empty, Family::Mpnet).starts_with("vocab.txt: not found"));
     for (family, model) in [
-        (Albert, "spiece.model"),
-        (XlmRoberta, "sentencepiece.bpe.model"),
-        (Camembert, "sentencepiece.bpe.model"),
-        (DebertaV2, "spm.model"),
+        (Family::Albert, "spiece.model"),
+        (Family::XlmRoberta, "sentencepiece.bpe.model"),
+        (Family::Camembert, "sentencepiece.bpe.model"),
+        (Family::DebertaV2, "spm.model"),
     ] {
         let expected = format!("{model}: not found (looked for tokenizer.json, {model})");
         assert_eq!(error(&empty, family), expected);
     }
-    assert!(error(&empty, TokenizerJson).starts_with("tokenizer.json: not found. It is needed"));
+    assert!(
+        error(&empty, Family::TokenizerJson).starts_with("tokenizer.json: not found. It is needed")
+    );
     let class = r#"{"tokenizer_class": "BertJapaneseTokenizer"}"#;
-    let message = error(&bert(&[("tokenizer_config.json", class)]), Bert);
+    let message = error(&bert(&[("tokenizer_config.json", class)]), Family::Bert);
     assert!(message.contains("`BertJapaneseTokenizer`"), "{message}");
-    let nowhere = Tokenizer::open(Path::new("/nonexistent/directory"), Bert, 16);
+    let nowhere = Tokenizer::open(Path::new("/nonexistent/directory"), Family::Bert, 16);
     assert!(nowhere.is_err());
 }
 
@@ -78,7 +80,7 @@ fn wrong_settings_name_their_key() {
             "tokenizer_config.json: added_tokens_decoder.5: ",
         ),
     ] {
-        let message = error(&bert(&[("tokenizer_config.json", settings)]), Bert);
+        let message = error(&bert(&[("tokenizer_config.json", settings)]), Family::Bert);
         assert!(message.starts_with(expected), "{settings}: {message}");
     }
 }
@@ -87,7 +89,7 @@ fn wrong_settings_name_their_key() {
 fn damaged_vocabularies() {
     let no_unknown = directory(&[("vocab.txt", "[CLS]\n[SEP]\nfilm\n")]);
     assert!(
-        Tokenizer::open(no_unknown.path(), Bert, 16).is_ok(),
+        Tokenizer::open(no_unknown.path(), Family::Bert, 16).is_ok(),
         "[UNK] is added"
     );
     let bad_merge = json!({"a": 0, "b": 1, "<s>": 2}).to_string();
@@ -103,11 +105,11 @@ fn damaged_vocabularies() {
         ),
     ] {
         let damaged = directory(&[("vocab.json", &bad_merge), ("merges.txt", merges)]);
-        let message = error(&damaged, Roberta);
+        let message = error(&damaged, Family::Roberta);
         assert!(message.starts_with(expected), "{message}");
     }
     let wrong_id = roberta(&[("vocab.json", r#"{"a": -1}"#)]);
-    assert!(error(&wrong_id, Roberta).starts_with("vocab.json: top level: `a`: expected"));
+    assert!(error(&wrong_id, Family::Roberta).starts_with("vocab.json: top level: `a`: expected"));
     for (file, expected) in [
         ("", "tokenizer.json: not valid JSON"),
         ("{}", "tokenizer.json: model: expected an object"),
@@ -116,7 +118,7 @@ fn damaged_vocabularies() {
             "tokenizer.json: model.vocab: expected an object",
         ),
     ] {
-        let message = error(&bert(&[("tokenizer.json", file)]), Bert);
+        let message = error(&bert(&[("tokenizer.json", file)]), Family::Bert);
         assert!(message.starts_with(expected), "{message}");
     }
     let unigram = json!({"model": {"type": "Unigram", "vocab": [["a"]]}}).to_string();
@@ -125,17 +127,17 @@ fn damaged_vocabularies() {
         ("tokenizer.json", &unigram),
         ("tokenizer_config.json", class),
     ]);
-    assert!(error(&unigram, Roberta).starts_with("tokenizer.json: model.vocab: expected"));
+    assert!(error(&unigram, Family::Roberta).starts_with("tokenizer.json: model.vocab: expected"));
 }
 
 #[test]
 fn a_file_that_cannot_be_read_is_an_error() {
     let damaged = bert(&[]);
     std::fs::create_dir(damaged.path().join("tokenizer.json")).expect("a directory");
-    assert!(error(&damaged, Bert).starts_with("tokenizer.json: "));
+    assert!(error(&damaged, Family::Bert).starts_with("tokenizer.json: "));
     let latin1 = bert(&[]);
     std::fs::write(latin1.path().join("vocab.txt"), b"caf\xe9\n").expect("a written file");
-    assert!(error(&latin1, Bert).starts_with("vocab.txt: invalid utf-8"));
+    assert!(error(&latin1, Family::Bert).starts_with("vocab.txt: invalid utf-8"));
 }
 
 /// Its trie is damaged: a text would lead out of it.
@@ -154,7 +156,10 @@ fn rules_of_a_normalizer_are_checked_however_they_are_written() {
         format!(r#""normalizer": {RULES}, "normalizer": {EMPTY}"#),
     ] {
         let file = format!(r#"{{"version": "1.0", {normalizers}, {model}}}"#);
-        let message = error(&directory(&[("tokenizer.json", &file)]), TokenizerJson);
+        let message = error(
+            &directory(&[("tokenizer.json", &file)]),
+            Family::TokenizerJson,
+        );
         let expected =
             "tokenizer.json: normalizer: precompiled_charsmap: trie: node 0 lies outside";
         assert_eq!(message, expected, "{normalizers}");
@@ -169,7 +174,10 @@ fn a_panic_of_the_crate_names_the_file() {
         r#""normalizer": {"type": "Precompiled"}"#,
     ] {
         let file = format!(r#"{{"version": "1.0", {part}, {model}}}"#);
-        let message = error(&directory(&[("tokenizer.json", &file)]), TokenizerJson);
+        let message = error(
+            &directory(&[("tokenizer.json", &file)]),
+            Family::TokenizerJson,
+        );
         assert!(message.starts_with("tokenizer.json: "), "{part}: {message}");
     }
 }
@@ -178,7 +186,7 @@ fn a_panic_of_the_crate_names_the_file() {
 fn a_token_without_a_row_is_named() {
     let opened = |settings: &str| {
         let folder = bert(&[("tokenizer_config.json", settings)]);
-        Tokenizer::open(folder.path(), Bert, 16).expect("a tokenizer")
+        Tokenizer::open(folder.path(), Family::Bert, 16).expect("a tokenizer")
     };
     let plain = opened("{}");
     let rows = (1..).find(|rows| plain.require_ids_below(*rows).is_ok());
@@ -202,12 +210,12 @@ fn files_are_read_within_bounds() {
         std::fs::File::create(folder.path().join("special_tokens_map.json")).expect("a file");
     file.set_len(1 << 40).expect("a file with holes");
     assert_eq!(
-        error(&folder, Bert),
+        error(&folder, Family::Bert),
         "special_tokens_map.json: has 1099511627776 bytes, expected at most 67108864"
     );
     let many = format!("{{\"x\": [{}0]}}", "0,".repeat(5_000_000));
     assert_eq!(
-        error(&bert(&[("tokenizer_config.json", &many)]), Bert),
+        error(&bert(&[("tokenizer_config.json", &many)]), Family::Bert),
         "tokenizer_config.json: has 5000001 values, expected at most 4000000"
     );
 }

@@ -1,0 +1,22 @@
+// The Rust crate native/hf: tokenizers, safetensors and programs of torch.export. What it has is
+// described in src/bridge.rs and src/exported/bridge.rs; it throws rust::Error.
+#ifndef HF_BRIDGE_H_
+#define HF_BRIDGE_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "hf/src/bridge.rs.h"
+#include "hf/src/exported/bridge.rs.h"
+#include "rust/cxx.h"
+
+namespace hf {
+
+// As Rust takes what may be no UTF-8: not copied.
+inline rust::Slice<const uint8_t> bytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace hf
+
+#endif  // HF_BRIDGE_H_

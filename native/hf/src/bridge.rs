@@ -1,0 +1,196 @@
+//! What C++ sees of tokenizers and safetensors. Errors become exceptions (`rust::Error`), and panics errors: one that
+//! left Rust would end the process.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::cut::Side;
+use crate::error::{Result, catch_panic};
+use crate::tensors;
+use crate::tokenizer;
+
+#[cxx::bridge(namespace = "hf")]
+mod ffi {
+    /// The kind of model, where the directory does not name its tokenizer class.
+    #[derive(Debug)]
+    pub enum Family {
+        Bert,
+        Roberta,
+        Mpnet,
+        Albert,
+        XlmRoberta,
+        Camembert,
+        DebertaV2,
+        /// tokenizer.json as it is, whatever class is named.
+        TokenizerJson,
+        /// The same where no class is named.
+        Unknown,
+    }
+
+    /// As in transformers. Of one text the strategies that cut the first one are the same.
+    #[derive(Debug, Default)]
+    pub enum Truncation {
+        /// From the longer of two texts, until both are equally long; then from both.
+        #[default]
+        LongestFirst,
+        OnlyFirst,
+        OnlySecond,
+        /// What is too long is an error.
+        DoNotTruncate,
+    }
+
+    /// From which end tokens are taken away.
+    #[derive(Debug)]
+    pub enum TruncationSide {
+        OfTokenizer,
+        Right,
+        Left,
+    }
+
+    /// A text, or two: UTF-8, of which what is invalid is read as U+FFFD; NUL is a character.
+    pub struct Input<'a> {
+        text: &'a [u8],
+        /// Empty: there is one text, as an empty second one is none to transformers.
+        pair: &'a [u8],
+        truncation: Truncation,
+        side: TruncationSide,
+    }
+
+    #[derive(Debug, Default, PartialEq, Eq)]
+    pub struct Encoding {
+        /// Special tokens included, at most `max_length`.
+        input_ids: Vec<i64>,
+        /// As many.
+        token_type_ids: Vec<i64>,
+        /// The texts had more tokens than fit.
+        truncated: bool,
+        /// Why the texts do not fit, and may not be cut as they would have to be: for whoever sent
+        /// them. Empty: they are encoded.
+        too_long: String,
+    }
+
+    #[derive(Debug, PartialEq, Eq)]
+    pub struct Tensor {
+        name: String,
+        /// As the header has it: "F32", "F16", "BF16", …
+        dtype: String,
+        shape: Vec<i64>,
+        /// Bytes from the start of the file.
+        begin: usize,
+        end: usize,
+    }
+
+    extern "Rust" {
+        /// "tokenizers 0.23.2"
+        fn tokenizers_version() -> String;
+
+        /// Const members may be called from any number of threads.
+        type Tokenizer;
+        /// `position_limit`: tokens that the model's position table holds, special tokens included;
+        /// SIZE_MAX where it is known only later, see `limit`.
+        fn open_tokenizer(
+            directory: &[u8],
+            family: Family,
+            position_limit: usize,
+        ) -> Result<Box<Tokenizer>>;
+        /// As if opened with `position_limit`, where that is less.
+        fn limit(self: &mut Tokenizer, position_limit: usize) -> Result<()>;
+        /// Fails, naming the token, where a token has an id of `rows` or more.
+        fn require_ids_below(self: &Tokenizer, rows: usize) -> Result<()>;
+        /// The smaller of `position_limit` and tokenizer_config.json's model_max_length.
+        fn max_length(self: &Tokenizer) -> usize;
+        /// Of the token that its settings name for padding; -1: they name none.
+        fn padding_id(self: &Tokenizer) -> i64;
+        /// Special tokens added, cut to `max_length` keeping them.
+        fn encode(self: &Tokenizer, input: &Input) -> Result<Encoding>;
+
+        /// Validates the header of a whole safetensors file; the tensors in the order of their
+        /// offsets.
+        fn parse_safetensors(file: &[u8]) -> Result<Vec<Tensor>>;
+    }
+}
+
+pub use ffi::*;
+
+/// A tokenizer whose panics are errors.
+pub struct Tokenizer(tokenizer::Tokenizer);
+
+pub fn open_tokenizer(
+    directory: &[u8],
+    family: Family,
+    position_limit: usize,
+) -> Guarded<Box<Tokenizer>> {
+    let directory = Path::new(OsStr::from_bytes(directory));
+    guard(|| {
+        let opened = tokenizer::Tokenizer::open(directory, family, position_limit)?;
+        Ok(Box::new(Tokenizer(opened)))
+    })
+}
+
+impl Tokenizer {
+    pub fn limit(&mut self, position_limit: usize) -> Guarded<()> {
+        guard(|| self.0.limit(position_limit))
+    }
+
+    pub fn require_ids_below(&self, rows: usize) -> Guarded<()> {
+        guard(|| self.0.require_ids_below(rows))
+    }
+
+    pub fn max_length(&self) -> usize {
+        self.0.max_length()
+    }
+
+    pub fn padding_id(&self) -> i64 {
+        self.0.padding_id().map_or(-1, i64::from)
+    }
+
+    pub fn encode(&self, input: &Input) -> Guarded<Encoding> {
+        let [text, pair] = [input.text, input.pair].map(String::from_utf8_lossy);
+        let input = tokenizer::Input {
+            text: &text,
+            pair: Some(&pair),
+            truncation: input.truncation,
+            kept: match input.side {
+                TruncationSide::Right => Some(Side::Start),
+                TruncationSide::Left => Some(Side::End),
+                _ => None,
+            },
+        };
+        guard(|| match self.0.encode(input) {
+            Err(error) if error.is_too_long() => Ok(Encoding {
+                too_long: error.to_string(),
+                ..Encoding::default()
+            }),
+            encoded => encoded,
+        })
+    }
+}
+
+pub fn parse_safetensors(file: &[u8]) -> Guarded<Vec<Tensor>> {
+    guard(|| tensors::parse(file))
+}
+
+pub fn tokenizers_version() -> String {
+    // The crate states its version nowhere but in the lock file that it was built from.
+    let lock = include_str!("../Cargo.lock");
+    let entry = lock.split("name = \"tokenizers\"\nversion = \"").nth(1);
+    let version = entry.and_then(|rest| rest.split('"').next());
+    format!("tokenizers {}", version.unwrap_or("?"))
+}
+
+/// Or the message of an exception, which C++ reads up to the first NUL.
+pub type Guarded<T> = std::result::Result<T, String>;
+
+pub fn guard<T>(body: impl FnOnce() -> Result<T>) -> Guarded<T> {
+    let message = match catch_panic(body) {
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(error)) => error.to_string(),
+        Err(panic) => format!("internal error: {panic}"),
+    };
+    Err(message.replace('\0', "\u{fffd}"))
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/bridge.rs"]
+mod tests;

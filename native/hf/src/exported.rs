@@ -1,0 +1,249 @@
+//! The JSON of torch.export's files. Source: torch/_export/serde/schema.py, 8.20.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Result};
+use argument::{STRIDED, ScalarType};
+use bridge::{ExportedGraph, ExportedNode, ExportedProgram, StoredTensor};
+use json::{Read, at, dimensions, read, require_valid};
+use signature::{Signature, Unread, Values};
+
+mod argument;
+mod bridge;
+mod json;
+mod outputs;
+mod signature;
+#[cfg(test)]
+#[path = "../tests/unit/exported.rs"]
+mod tests;
+
+const SCHEMA_MAJOR: i64 = 8;
+
+/// Of all graphs of a file. The largest classifiers have some ten thousand.
+const MOST_NODES: usize = 100_000;
+
+/// Models have two or three for each input.
+const MOST_GUARDS: usize = 1000;
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Version<'a> {
+    #[serde(borrow)]
+    schema_version: Option<&'a RawValue>,
+    torch_version: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct SchemaVersion {
+    major: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Program<'a> {
+    #[serde(borrow)]
+    graph_module: GraphModule<'a>,
+    #[serde(borrow)]
+    range_constraints: Unread<'a>,
+    /// Since PyTorch 2.9.
+    guards_code: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct GraphModule<'a> {
+    #[serde(borrow)]
+    graph: &'a RawValue,
+    signature: Signature,
+    #[serde(borrow)]
+    module_call_graph: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct GraphParts<'a> {
+    #[serde(borrow)]
+    tensor_values: Unread<'a>,
+    nodes: Vec<IgnoredAny>,
+}
+
+/// `json`: of a whole program. Errors say where in it.
+pub fn read_program(json: &[u8]) -> Result<ExportedProgram> {
+    let json = require_valid(json)
+        .map_err(|problem| Error::new(format!("its graph is no JSON: {problem}")))?;
+    require_object(json).and_then(program).map_err(Error::new)
+}
+
+/// Structures would be read from lists as well.
+fn require_object(json: &str) -> Read<&str> {
+    match json.trim_ascii_start().starts_with('{') {
+        true => Ok(json),
+        false => Err("expected an object".to_owned()),
+    }
+}
+
+fn program(json: &str) -> Read<ExportedProgram> {
+    // Of other versions nothing else is known.
+    let version: Version = read("", json)?;
+    let made_by = version
+        .torch_version
+        .as_deref()
+        .map_or(String::new(), made_by);
+    const VERSION: &str = "schema_version";
+    let schema = version.schema_version.ok_or("has no schema_version")?.get();
+    require_object(schema).map_err(|problem| at(VERSION, problem))?;
+    require_known(read::<SchemaVersion>(VERSION, schema)?.major, &made_by)?;
+    let program: Program = read("", json)?;
+    let module = program.graph_module;
+    const GRAPH: &str = "graph_module.graph";
+    let parts: GraphParts = read(GRAPH, module.graph.get())?;
+    let values = Values {
+        tensors: parts.tensor_values,
+        ranges: program.range_constraints,
+    };
+    let outputs = outputs::outputs(&module.signature.output_specs, &module.module_call_graph)?;
+    let mut user_inputs = Vec::new();
+    let specs = module.signature.input_specs.into_iter();
+    let inputs = specs.map(|spec| values.input(spec, &mut user_inputs));
+    let inputs = inputs.collect::<Read<_>>()?;
+    let guards = program.guards_code.unwrap_or_default();
+    if guards.len() > MOST_GUARDS {
+        return Err(at(
+            "guards_code",
+            "holds more conditions than any model has",
+        ));
+    }
+    require_few_nodes(parts.nodes.len())?;
+    let graph: ExportedGraph = read(GRAPH, module.graph.get())?;
+    require_few_nodes(graph.count_nodes())?;
+    Ok(ExportedProgram {
+        made_by,
+        inputs,
+        user_inputs,
+        outputs,
+        guards,
+        graph,
+    })
+}
+
+fn require_few_nodes(count: usize) -> Read<()> {
+    if count <= MOST_NODES {
+        return Ok(());
+    }
+    let problem = format!(
+        "holds, with those before it, {count} nodes, more than the {MOST_NODES} that are allowed"
+    );
+    Err(at("graph_module.graph.nodes", problem))
+}
+
+/// Without what follows the version of a release.
+fn made_by(version: &str) -> String {
+    let release = version.split('+').next().unwrap_or_default();
+    let release: String = release.chars().take(40).collect();
+    format!("PyTorch {release}")
+}
+
+fn require_known(major: i64, made_by: &str) -> Read<()> {
+    if major == SCHEMA_MAJOR {
+        return Ok(());
+    }
+    let by = if made_by.is_empty() { "" } else { ", by " };
+    Err(format!(
+        "is of version {major} of torch.export's schema{by}{made_by}, expected {SCHEMA_MAJOR}: \
+         export the model again with PyTorch 2.6 to 2.15"
+    ))
+}
+
+impl ExportedGraph {
+    fn count_nodes(&self) -> usize {
+        let inside = self.nodes.iter().map(ExportedNode::count_nodes);
+        self.nodes.len() + inside.sum::<usize>()
+    }
+}
+
+impl ExportedNode {
+    /// Of the graphs that it is given.
+    fn count_nodes(&self) -> usize {
+        let arguments = self.inputs.iter().map(|input| &input.arg);
+        let graphs = arguments
+            .chain(&self.outputs)
+            .flat_map(|argument| &argument.graph);
+        graphs.map(ExportedGraph::count_nodes).sum()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Stored<'a> {
+    #[serde(borrow)]
+    config: Unread<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Payload<'a> {
+    use_pickle: bool,
+    path_name: String,
+    #[serde(borrow)]
+    tensor_meta: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct TensorMeta {
+    dtype: ScalarType,
+    layout: i64,
+    storage_offset: Integer,
+    #[serde(deserialize_with = "dimensions")]
+    sizes: Vec<Integer>,
+    #[serde(deserialize_with = "dimensions")]
+    strides: Vec<Integer>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Integer {
+    as_int: i64,
+}
+
+/// `json`: of weights or constants, since PyTorch 2.9 a record for each storage.
+pub fn read_stored_tensors(json: &[u8]) -> Result<Vec<StoredTensor>> {
+    let stored = require_valid(json).and_then(require_object);
+    let stored = stored.and_then(|json| read::<Stored>("", json));
+    let tensors = stored.and_then(|stored| {
+        let entries = stored.config.into_iter();
+        entries
+            .map(|(name, json)| stored_tensor(name, json.get()))
+            .collect()
+    });
+    tensors.map_err(Error::new)
+}
+
+fn stored_tensor(name: String, json: &str) -> Read<StoredTensor> {
+    let place = format!("config.{name}");
+    let payload: Payload = read(&place, json)?;
+    if payload.use_pickle {
+        let problem = "is pickled, as objects of a class of its own are: no code of a file is run";
+        return Err(at(&place, problem));
+    }
+    let meta = payload
+        .tensor_meta
+        .ok_or_else(|| at(&place, "has no tensor_meta"))?;
+    let place = format!("{place}.tensor_meta");
+    let meta: TensorMeta = read(&place, meta.get())?;
+    if meta.layout != STRIDED {
+        return Err(at(&place, "expected a dense tensor"));
+    }
+    let integers = |list: Vec<Integer>| list.into_iter().map(|size| size.as_int).collect();
+    Ok(StoredTensor {
+        name,
+        record: payload.path_name,
+        scalar_type: meta.dtype.0,
+        offset: meta.storage_offset.as_int,
+        sizes: integers(meta.sizes),
+        strides: integers(meta.strides),
+    })
+}

@@ -1,0 +1,183 @@
+//! JSON read into types. Errors say where: `graph_module.graph.nodes[3].target: expected a string`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+
+use serde_path_to_error::Segment;
+
+use crate::json::walk;
+
+/// Or the place, and what is wrong there.
+pub type Read<T> = Result<T, String>;
+
+/// `place`: where the JSON stands; empty: it is a document.
+pub fn read<'de, T: Deserialize<'de>>(place: &str, json: &'de str) -> Read<T> {
+    let mut json = serde_json::Deserializer::from_str(json);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let mut problem = problem(error.inner());
+        let is_null = error.inner().to_string().starts_with("invalid type: null");
+        let mut segments: Vec<&Segment> = error.path().iter().collect();
+        if let (true, Some(Segment::Map { key })) = (is_null, segments.last()) {
+            problem = format!("has no {key}");
+            segments.pop();
+        }
+        let mut place = place.to_owned();
+        for segment in segments {
+            let dot = if place.is_empty() { "" } else { "." };
+            place += &match segment {
+                Segment::Seq { index } => format!("[{index}]"),
+                segment => format!("{dot}{segment}"),
+            };
+        }
+        at(&place, problem)
+    })
+}
+
+pub fn at(place: &str, problem: impl fmt::Display) -> String {
+    let colon = if place.is_empty() { "" } else { ": " };
+    format!("{place}{colon}{problem}")
+}
+
+/// serde's message in the words of JSON.
+fn problem(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let message = match message.rfind(" at line ") {
+        Some(end) if error.is_data() => &message[..end],
+        _ => &message,
+    };
+    let quoted = |start: &str| message.strip_prefix(start)?.strip_suffix('`');
+    if let Some(field) = quoted("missing field `") {
+        return format!("has no {field}");
+    }
+    let is_type = message.starts_with("invalid ");
+    match message.rsplit_once(", expected ").filter(|_| is_type) {
+        None => message.to_owned(),
+        Some((_, expected)) => format!(
+            "expected {}",
+            match expected {
+                "i64" => "an integer",
+                "a sequence" => "an array",
+                "a map" => "an object",
+                "a boolean" => "true or false",
+                other => other,
+            }
+        ),
+    }
+}
+
+/// Fails, saying line and column, for what is no JSON, nests deeper than 128, or has a key twice.
+pub fn require_valid(json: &[u8]) -> Read<&str> {
+    walk(json, true, &mut |_, _| ()).map_err(|error| error.to_string())?;
+    std::str::from_utf8(json).map_err(|error| error.to_string())
+}
+
+/// What an object of one entry says by its key that it is.
+pub trait Alternative: Sized {
+    /// Takes the entry's value. Fails for a kind that is unknown.
+    fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error>;
+}
+
+/// For `Deserialize` of an `Alternative`.
+pub fn alternative<'de, D: Deserializer<'de>, T: Alternative>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_map(OneEntry(PhantomData))
+}
+
+struct OneEntry<T>(PhantomData<T>);
+
+impl<'de, T: Alternative> Visitor<'de> for OneEntry<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let wrong = |count| A::Error::custom(format!("expected one entry, found {count}"));
+        let kind = map.next_key::<String>()?.ok_or_else(|| wrong(0))?;
+        let read = T::read(&kind, &mut map)?;
+        let mut count = 1;
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        if count == 1 {
+            Ok(read)
+        } else {
+            Err(wrong(count))
+        }
+    }
+}
+
+pub fn unsupported<E: serde::de::Error>(kind: &str) -> E {
+    E::custom(format!("is of the kind {kind}, which is not supported"))
+}
+
+/// Also "Infinity", "-Infinity" and "NaN", as JSON has none of them.
+#[derive(Clone, Copy)]
+pub struct Number(pub f64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl Visitor<'_> for Reader {
+            type Value = Number;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                formatter.write_str("a number")
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
+                Ok(Number(number))
+            }
+
+            #[expect(clippy::cast_precision_loss, reason = "as every reader of JSON has it")]
+            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
+                Ok(Number(number as f64))
+            }
+
+            #[expect(clippy::cast_precision_loss, reason = "as every reader of JSON has it")]
+            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
+                Ok(Number(number as f64))
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Number, E> {
+                match text {
+                    "Infinity" => Ok(Number(f64::INFINITY)),
+                    "-Infinity" => Ok(Number(f64::NEG_INFINITY)),
+                    "NaN" => Ok(Number(f64::NAN)),
+                    _ => Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+/// `null` like what is not there.
+pub fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Sizes or strides: no more than LibTorch's loops take.
+pub fn dimensions<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    const MOST: usize = 64;
+    let list = Vec::deserialize(deserializer)?;
+    if list.len() > MOST {
+        return Err(D::Error::custom(format!(
+            "expected {MOST} dimensions or fewer"
+        )));
+    }
+    Ok(list)
+}

@@ -1,0 +1,118 @@
+//! The outputs of a program, and their names as the exported module gives them.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::bridge::UserOutput;
+use super::json::{Read, at, or_default, read, require_valid};
+use super::signature::OutputSpec;
+
+const CALLS: &str = "graph_module.module_call_graph";
+
+/// Those that the caller gets. `calls`: of modules, the outermost first.
+pub fn outputs(specs: &[OutputSpec], calls: &[&RawValue]) -> Read<Vec<UserOutput>> {
+    let specs = specs.iter().enumerate();
+    let indices = specs
+        .filter(|(_, spec)| spec.is_user)
+        .map(|(index, _)| index);
+    let indices: Vec<usize> = indices.collect();
+    let names = match calls.first() {
+        Some(call) => output_names(call)?,
+        None => Vec::new(),
+    };
+    let mut names = Some(names).filter(|names| names.len() == indices.len());
+    let outputs = indices.into_iter().enumerate().map(|(place, index)| {
+        let name = names
+            .as_mut()
+            .map(|names| std::mem::take(&mut names[place]));
+        let name = name.unwrap_or_else(|| place.to_string());
+        UserOutput { index, name }
+    });
+    Ok(outputs.collect())
+}
+
+/// As the outermost module's call returns them. Empty where the file does not say.
+fn output_names(call: &RawValue) -> Read<Vec<String>> {
+    #[derive(Deserialize)]
+    #[serde(expecting = "an object")]
+    struct Call {
+        signature: Option<CallSignature>,
+    }
+    #[derive(Deserialize)]
+    #[serde(expecting = "an object")]
+    struct CallSignature {
+        out_spec: String,
+    }
+    let mut names = Vec::new();
+    let call: Call = read(&format!("{CALLS}[0]"), call.get())?;
+    if let Some(signature) = call.signature {
+        let leaves = collect_outputs(&signature.out_spec, &mut names);
+        leaves.map_err(|problem| at(&format!("{CALLS}[0].signature.out_spec"), problem))?;
+    }
+    Ok(names)
+}
+
+fn collect_outputs(spec: &str, names: &mut Vec<String>) -> Read<()> {
+    require_valid(spec.as_bytes())?;
+    let parts: Vec<&RawValue> =
+        read("", spec).map_err(|_| "expected an object or an array".to_owned())?;
+    let tree = parts.get(1).ok_or("has no entry 1")?;
+    let tree: Tree = read("[1]", tree.get())?;
+    tree.collect_leaves("[1]", "", names)
+}
+
+/// A tuple, a list, a dictionary or a dataclass of others; without a type: one value.
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Tree {
+    r#type: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "or_default")]
+    context: Value,
+    children_spec: Vec<Tree>,
+}
+
+/// What an answer would be named by.
+const MOST_NAME: usize = 1000;
+
+impl Tree {
+    fn collect_leaves(&self, place: &str, name: &str, leaves: &mut Vec<String>) -> Read<()> {
+        if name.len() > MOST_NAME {
+            let problem = format!("names an output by more than {MOST_NAME} letters");
+            return Err(at(place, problem));
+        }
+        if self.r#type.is_none() {
+            leaves.push(name.to_owned());
+            return Ok(());
+        }
+        let keys = self.keys();
+        for (index, child) in self.children_spec.iter().enumerate() {
+            let key = keys
+                .as_ref()
+                .map_or_else(|| index.to_string(), |keys| keys[index].clone());
+            let name = if name.is_empty() {
+                key
+            } else {
+                format!("{name}.{key}")
+            };
+            child.collect_leaves(&format!("{place}.children_spec[{index}]"), &name, leaves)?;
+        }
+        Ok(())
+    }
+
+    /// Those of a dictionary or a dataclass, which its context lists; nothing for a tuple, and for a
+    /// context of a form of its own.
+    fn keys(&self) -> Option<Vec<String>> {
+        let count = self.children_spec.len();
+        let context: Vec<Value> = serde_json::from_str(self.context.as_str()?).ok()?;
+        // A dictionary's is its keys; a dataclass's begins with them.
+        let keys = match context {
+            keys if keys.len() == count => keys,
+            begins => serde_json::from_value(begins.into_iter().next()?).ok()?,
+        };
+        let keys = keys.into_iter().map(|key| key.as_str().map(str::to_owned));
+        keys.collect::<Option<Vec<_>>>()
+            .filter(|keys| keys.len() == count)
+    }
+}

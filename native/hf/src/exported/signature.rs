@@ -1,0 +1,260 @@
+//! What a program takes and gives, and where its weights go: its specifications and its inputs.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::argument::ScalarType;
+use super::bridge::{Argument, ArgumentKind, GraphInput, InputKind, Size, UserInput};
+use super::json::{Alternative, Number, Read, alternative, at, dimensions, read, unsupported};
+
+/// Entries of which few are read.
+pub type Unread<'a> = BTreeMap<String, &'a RawValue>;
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+pub struct Signature {
+    pub input_specs: Vec<InputSpec>,
+    pub output_specs: Vec<OutputSpec>,
+}
+
+pub enum InputSpec {
+    /// The name of a weight, a buffer or a constant.
+    Tensor(String),
+    Constant(Argument),
+    /// A tensor that the caller gives: its name in the graph.
+    User(String),
+    /// The name of a number that the caller gives.
+    UserNumber(String),
+}
+
+impl<'de> Deserialize<'de> for InputSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        alternative(deserializer)
+    }
+}
+
+impl Alternative for InputSpec {
+    fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
+        #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
+        struct Tensor {
+            parameter_name: Option<String>,
+            buffer_name: Option<String>,
+            tensor_constant_name: Option<String>,
+        }
+        #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
+        struct Constant {
+            value: Argument,
+        }
+        #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
+        struct User {
+            arg: UserArgument,
+        }
+        let name = match kind {
+            "parameter" => map.next_value::<Tensor>()?.parameter_name,
+            "buffer" => map.next_value::<Tensor>()?.buffer_name,
+            "tensor_constant" => map.next_value::<Tensor>()?.tensor_constant_name,
+            "constant_input" => return Ok(Self::Constant(map.next_value::<Constant>()?.value)),
+            "user_input" => return Ok(map.next_value::<User>()?.arg.0),
+            _ => return Err(unsupported(kind)),
+        };
+        name.map(Self::Tensor)
+            .ok_or_else(|| A::Error::custom(format!("has no {kind}_name")))
+    }
+}
+
+struct UserArgument(InputSpec);
+
+impl<'de> Deserialize<'de> for UserArgument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        alternative(deserializer)
+    }
+}
+
+impl Alternative for UserArgument {
+    fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
+        let argument = Argument::read(kind, map)?;
+        Ok(Self(match (argument.kind, kind) {
+            (ArgumentKind::Value, "as_tensor") => InputSpec::User(argument.text),
+            (ArgumentKind::Value, _) => InputSpec::UserNumber(argument.text),
+            _ => InputSpec::Constant(argument),
+        }))
+    }
+}
+
+pub struct OutputSpec {
+    /// Others are what buffers become.
+    pub is_user: bool,
+}
+
+impl<'de> Deserialize<'de> for OutputSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        alternative(deserializer)
+    }
+}
+
+impl Alternative for OutputSpec {
+    fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
+        let is_user = kind == "user_output";
+        map.next_value().map(|IgnoredAny| Self { is_user })
+    }
+}
+
+/// What a graph says of its values, and the program of their sizes.
+pub struct Values<'a> {
+    pub tensors: Unread<'a>,
+    pub ranges: Unread<'a>,
+}
+
+const TENSORS: &str = "graph_module.graph.tensor_values";
+const RANGES: &str = "range_constraints";
+
+impl Values<'_> {
+    /// The inputs in order; those that the caller gives go into `users`.
+    pub fn input(&self, spec: InputSpec, users: &mut Vec<UserInput>) -> Read<GraphInput> {
+        let (kind, tensor, constant) = match spec {
+            InputSpec::Tensor(name) => (InputKind::Tensor, name, Argument::default()),
+            InputSpec::Constant(constant) => (InputKind::Constant, String::new(), constant),
+            InputSpec::User(name) => {
+                users.push(self.user_input(name)?);
+                (InputKind::User, String::new(), Argument::default())
+            }
+            InputSpec::UserNumber(name) => {
+                return Err(format!(
+                    "input {name}: is a number that is given to each run: export the model with a \
+                     fixed one"
+                ));
+            }
+        };
+        Ok(GraphInput {
+            kind,
+            tensor,
+            constant,
+        })
+    }
+
+    fn user_input(&self, name: String) -> Read<UserInput> {
+        #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
+        struct Meta {
+            dtype: ScalarType,
+            #[serde(deserialize_with = "dimensions")]
+            sizes: Vec<WrittenSize>,
+        }
+        let meta = self.tensors.get(&name);
+        let meta = meta.ok_or_else(|| at(TENSORS, format!("has no {name}")))?;
+        let meta: Meta = read(&format!("{TENSORS}.{name}"), meta.get())?;
+        let sizes = meta.sizes.into_iter().enumerate().map(|(index, size)| {
+            let symbol = match size {
+                WrittenSize::Fixed(size) => return Ok(size),
+                WrittenSize::Expression(expression) => symbol_in(&expression)
+                    .map(str::to_owned)
+                    .ok_or_else(|| dependent(&name, index, &expression))?,
+            };
+            self.range(symbol)
+        });
+        Ok(UserInput {
+            sizes: sizes.collect::<Read<_>>()?,
+            scalar_type: meta.dtype.0,
+            name,
+        })
+    }
+
+    fn range(&self, symbol: String) -> Read<Size> {
+        #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
+        struct Range {
+            min_val: Option<i64>,
+            max_val: Option<Most>,
+        }
+        let mut size = Size {
+            symbol,
+            least: 0,
+            most: i64::MAX,
+        };
+        let Some(json) = self.ranges.get(&size.symbol).map(|range| range.get()) else {
+            return Ok(size);
+        };
+        let place = format!("{RANGES}.{}", size.symbol);
+        let Some(range) = read::<Option<Range>>(&place, json)? else {
+            return Ok(size);
+        };
+        size.least = range.min_val.unwrap_or(size.least);
+        size.most = range.max_val.map_or(size.most, |most| most.0);
+        if size.least > size.most {
+            return Err(at(&place, "the least size is above the largest"));
+        }
+        Ok(size)
+    }
+}
+
+fn dependent(input: &str, dimension: usize, expression: &str) -> String {
+    let start: String = expression.chars().take(100).collect();
+    format!(
+        "input {input}: dimension {dimension} depends on others ({start}): export the model with a \
+         size of its own for each dimension, or a fixed one"
+    )
+}
+
+/// "Symbol('s77', positive=True, integer=True)" → s77; nothing for an expression of symbols.
+fn symbol_in(expression: &str) -> Option<&str> {
+    let (symbol, rest) = expression.strip_prefix("Symbol('")?.split_once('\'')?;
+    (expression.find(')') == Some(expression.len() - 1) && !rest.is_empty()).then_some(symbol)
+}
+
+enum WrittenSize {
+    Fixed(Size),
+    Expression(String),
+}
+
+impl<'de> Deserialize<'de> for WrittenSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        alternative(deserializer)
+    }
+}
+
+impl Alternative for WrittenSize {
+    fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
+        #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
+        struct Expression {
+            expr_str: String,
+        }
+        match kind {
+            "as_int" => match map.next_value()? {
+                size if size < 0 => Err(A::Error::custom("is below 0")),
+                size => Ok(Self::Fixed(Size {
+                    symbol: String::new(),
+                    least: size,
+                    most: size,
+                })),
+            },
+            "as_expr" => {
+                let expression = map.next_value::<Expression>()?;
+                Ok(Self::Expression(expression.expr_str))
+            }
+            _ => Err(A::Error::custom("has no as_expr")),
+        }
+    }
+}
+
+/// PyTorch 2.6 writes a number beyond 64 bits for none.
+struct Most(i64);
+
+impl<'de> Deserialize<'de> for Most {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let number = Number::deserialize(&value).map_err(D::Error::custom)?;
+        match value.as_i64() {
+            _ if number.0 >= 9e18 => Ok(Self(i64::MAX)),
+            Some(most) => Ok(Self(most)),
+            None => Err(D::Error::custom("expected an integer")),
+        }
+    }
+}
