@@ -45,10 +45,11 @@ class Lines {
   /** The whole line; null: it is longer than any row. */
   end(last: Buffer): Buffer | null {
     const isTooLong = this.#bytes + last.length > LONGEST_LINE_BYTES;
-    const whole = this.#bytes > 0 && !isTooLong ? Buffer.concat([...this.#parts, last]) : last;
+    if (this.#bytes === 0) return isTooLong ? null : last;
+    const parts = [...this.#parts, last];
     this.#parts = [];
     this.#bytes = 0;
-    return isTooLong ? null : whole;
+    return isTooLong ? null : Buffer.concat(parts);
   }
 }
 

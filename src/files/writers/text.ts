@@ -48,11 +48,12 @@ function jsonLines(rows: readonly Answered[], layout: Layout): string {
   const names = layout.members.map((name) => JSON.stringify(name));
   let text = '';
   for (const { row, answer } of rows) {
-    const kept = keptMembers(row, layout);
-    const members = layout.format
-      .toMembers(answer)
-      .flatMap((value, i) => (value === undefined ? [] : `${names[i]}:${JSON.stringify(value)}`));
-    text += `${kept}${kept === '{' ? '' : ','}${members.join(',')}}\n`;
+    let line = keptMembers(row, layout);
+    for (const [index, value] of layout.format.toMembers(answer).entries()) {
+      if (value === undefined) continue;
+      line += `${line === '{' ? '' : ','}${names[index]}:${JSON.stringify(value)}`;
+    }
+    text += `${line}}\n`;
   }
   return text;
 }
