@@ -2,8 +2,8 @@
 // best of the rounds, with what each product needs done to the rows before it; and times float32.
 // The formats take turns. Products of the sizes of a small encoder and of BERT's, weights of as
 // many layers as do not stay in the caches, as in a model. Then heads of attention, of texts of so
-// many tokens, the keys and values laid out anew for each, in the formats that this processor has
-// instructions for.
+// many tokens, the keys and values laid out anew for each. Of the formats those that this processor
+// has instructions for.
 //
 //   nice -n 5 node scripts/build-native.mjs gemm
 //   g++ -O2 -std=c++20 -I native/gemm/include -o build/products bench/products.cc \
@@ -12,22 +12,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
-#include <functional>
-#include <memory>
 #include <random>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "gemm/aligned.h"
 #include "gemm/attention.h"
-#include "gemm/bfloat16_linear.h"
-#include "gemm/packed_linear.h"
-#include "gemm/quantized_linear.h"
+#include "gemm/linear.h"
 
 namespace {
-
-using gemm::Activation;
 
 constexpr int kRounds = 15;
 constexpr int64_t kWeightBytes = 64 << 20;  // of float32
@@ -35,9 +27,6 @@ constexpr int64_t kWeightBytes = 64 << 20;  // of float32
 struct Shape {
   int64_t inputs, outputs;
 };
-/// Rows that lie a multiple of 4 KiB apart share sets of the cache: backend/products moves them.
-int64_t stride_of(Shape shape) { return shape.inputs + 16; }
-
 constexpr Shape kShapes[] = {{384, 1536}, {1536, 384}, {384, 384}, {768, 3072}, {3072, 768}};
 constexpr int64_t kRowCounts[] = {1, 4, 16, 24, 32, 128, 512};
 
@@ -47,55 +36,30 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Multiplies rows of x with the weights of one layer.
-using Multiply = std::function<void(const float* x, int64_t rows, float* y)>;
-
-struct Format {
-  std::string name;
-  std::function<Multiply(const float* weight, Shape shape)> make;
-};
-
-template <class Rows, class Linear>
-Format rounded(const char* name) {
-  return {name, [](const float* weight, Shape shape) -> Multiply {
-            const auto linear =
-                std::make_shared<const Linear>(weight, nullptr, shape.outputs, shape.inputs);
-            return [linear, shape](const float* x, int64_t rows, float* y) {
-              linear->multiply(Rows(x, rows, stride_of(shape), shape.inputs), y, shape.outputs,
-                               Activation::kNone, 0, shape.outputs);
-            };
-          }};
+std::vector<gemm::Format> fast_formats(bool (*is_fast)(gemm::Format)) {
+  std::vector<gemm::Format> fast;
+  for (const auto& each : gemm::formats()) {
+    if (each.format == gemm::Format::kFloat32 || is_fast(each.format)) fast.push_back(each.format);
+  }
+  return fast;
 }
 
-Format in_float32() {
-  return {"float32", [](const float* weight, Shape shape) -> Multiply {
-            const auto linear = std::make_shared<const gemm::PackedLinear>(
-                weight, gemm::Storage::kFloat32, nullptr, shape.outputs, shape.inputs);
-            return [linear, shape](const float* x, int64_t rows, float* y) {
-              linear->multiply({.x = x,
-                                .rows = rows,
-                                .x_stride = stride_of(shape),
-                                .y = y,
-                                .y_stride = shape.outputs},
-                               0, shape.outputs);
-            };
-          }};
-}
-
-void measure(const std::vector<Format>& formats, Shape shape) {
+void measure(const std::vector<gemm::Format>& formats, Shape shape) {
   const int64_t size = shape.inputs * shape.outputs;
   const int64_t layers = std::max<int64_t>(2, kWeightBytes / 4 / size);
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   std::vector<float> weight(static_cast<size_t>(size));
   for (float& value : weight) value = normal(random) * 0.05F;
-  std::vector<float> x(static_cast<size_t>(512 * stride_of(shape)));
+  std::vector<float> x(static_cast<size_t>(512 * shape.inputs));
   for (float& value : x) value = normal(random);
   std::vector<float> y(static_cast<size_t>(512 * shape.outputs));
-  std::vector<std::vector<Multiply>> models(formats.size());
+  const gemm::StoredWeight stored{weight.data(), gemm::Storage::kFloat32, shape.outputs,
+                                  shape.inputs};
+  std::vector<std::vector<gemm::Linear>> models(formats.size());
   for (size_t i = 0; i < formats.size(); ++i) {
     for (int64_t layer = 0; layer < layers; ++layer) {
-      models[i].push_back(formats[i].make(weight.data(), shape));
+      models[i].emplace_back(formats[i], stored, nullptr);
     }
   }
   for (const int64_t rows : kRowCounts) {
@@ -106,7 +70,9 @@ void measure(const std::vector<Format>& formats, Shape shape) {
       for (size_t i = 0; i < formats.size(); ++i) {
         const double start = cpu_seconds();
         for (int64_t layer = 0; layer < count; ++layer) {
-          models[i][static_cast<size_t>(layer)](x.data(), rows, y.data());
+          const gemm::Linear& linear = models[i][static_cast<size_t>(layer)];
+          linear.multiply(linear.rows(x.data(), rows, shape.inputs), {0, shape.outputs}, y.data(),
+                          shape.outputs);
         }
         best[i] = std::min(best[i], (cpu_seconds() - start) / static_cast<double>(count));
       }
@@ -115,7 +81,7 @@ void measure(const std::vector<Format>& formats, Shape shape) {
                 static_cast<long long>(shape.inputs), static_cast<long long>(shape.outputs));
     for (size_t i = 0; i < formats.size(); ++i) {
       const double flops = 2.0 * static_cast<double>(size * rows);
-      std::printf("  %s %5.0f (%.2f)", formats[i].name.c_str(), flops / best[i] / 1e9,
+      std::printf("  %s %5.0f (%.2f)", gemm::description_of(formats[i]).name, flops / best[i] / 1e9,
                   best[0] / best[i]);
     }
     std::printf("\n");
@@ -124,11 +90,7 @@ void measure(const std::vector<Format>& formats, Shape shape) {
 
 /// The heads of a text, one after the other, as they lie in a tensor of all heads.
 void measure_attention(int64_t head_size, int64_t tokens) {
-  using Format = gemm::AttentionFormat;
-  const std::pair<const char*, Format> all[] = {{"float32", Format::kFloat32},
-                                                {"bfloat16x6", Format::kBFloat16x6},
-                                                {"bfloat16x3", Format::kBFloat16x3},
-                                                {"bfloat16", Format::kBFloat16}};
+  const std::vector<gemm::Format> all = fast_formats(gemm::attends_fast);
   constexpr int64_t kHeads = 12;
   const int64_t hidden = kHeads * head_size, stride = 3 * hidden;
   std::mt19937 random(1);
@@ -136,14 +98,12 @@ void measure_attention(int64_t head_size, int64_t tokens) {
   std::vector<float> states(static_cast<size_t>(tokens * stride)), result(states.size());
   for (float& value : states) value = normal(random);
   const int64_t count = std::max<int64_t>(1, 20'000'000 / (tokens * (tokens + 32) * head_size));
-  double reference = 0;
   std::printf("%lld wide, %4lld tokens:", static_cast<long long>(head_size),
               static_cast<long long>(tokens));
-  std::vector<double> best(std::size(all), 1e9);
+  std::vector<double> best(all.size(), 1e9);
   for (int round = 0; round < kRounds; ++round) {
-    for (size_t i = 0; i < std::size(all); ++i) {
-      const Format format = all[i].second;
-      if (!gemm::is_fast(format)) continue;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const gemm::Format format = all[i];
       const auto scratch = gemm::make_aligned<float>(
           static_cast<size_t>(gemm::attention_scratch(format, tokens, head_size)));
       const double start = cpu_seconds();
@@ -172,10 +132,9 @@ void measure_attention(int64_t head_size, int64_t tokens) {
       best[i] = std::min(best[i], seconds);
     }
   }
-  for (size_t i = 0; i < std::size(all); ++i) {
-    if (!gemm::is_fast(all[i].second)) continue;
-    if (i == 0) reference = best[i];
-    std::printf("  %s %.2f (%.2f)", all[i].first, best[i] * 1e6, reference / best[i]);
+  for (size_t i = 0; i < all.size(); ++i) {
+    std::printf("  %s %.2f (%.2f)", gemm::description_of(all[i]).name, best[i] * 1e6,
+                best[0] / best[i]);
   }
   std::printf("\n");
 }
@@ -183,9 +142,7 @@ void measure_attention(int64_t head_size, int64_t tokens) {
 }  // namespace
 
 int main() {
-  const std::vector<Format> formats = {
-      in_float32(), rounded<gemm::BFloat16Rows, gemm::BFloat16Linear>("bfloat16"),
-      rounded<gemm::QuantizedRows, gemm::QuantizedLinear>("int8")};
+  const std::vector<gemm::Format> formats = fast_formats(gemm::is_fast);
   std::printf("rows x inputs x outputs: GFLOP/s (times float32)\n");
   for (const Shape& shape : kShapes) measure(formats, shape);
   std::printf("attention, a head: microseconds (times float32)\n");

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "attention_kernels.h"
+#include "attention/head_attention.h"
 #include "emulated_tiles.h"
 #include "gemm/aligned.h"
 #include "nearest_bfloat16.h"
@@ -44,43 +44,35 @@ struct Way {
   double weight_tolerance = 0;  ///< of a weight, where one is rounded the other way
 };
 
-template <class Attention>
-Way make_way(const std::string& name, const Attention& attention) {
-  return {
-      .name = name,
-      .scratch = [attention](auto... sizes) { return attention.scratch(sizes...); },
-      .attend = [attention](const auto& head, float* scratch) { attention.attend(head, scratch); }};
-}
-
-const gemm::Kernel* kernel_beside(int64_t panel_width) {
-  for (const gemm::Kernel* kernel : supported_kernels()) {
-    if (kernel->panel_width == panel_width) return kernel;
+const gemm::Elementwise* elementwise_beside(int64_t panel_width) {
+  for (const gemm::Elementwise* each : supported_elementwise()) {
+    if (2 * each->lanes == panel_width) return each;
   }
   return nullptr;
 }
 
-std::vector<Way> all_ways() {
-  std::vector<Way> ways;
-  for (const auto* kernel : supported_kernels()) {
-    ways.push_back(make_way(kernel->name, gemm::Float32Attention(*kernel)));
-  }
-  for (const auto* products : testable_bfloat16_kernels()) {
-    const gemm::Kernel* const kernel = kernel_beside(products->panel_width);
-    if (kernel == nullptr) continue;
-    Way way = make_way(products->name, gemm::BFloat16Attention(*kernel, {products}));
+Way make_way(const gemm::FormatKernel& by, const gemm::Elementwise& elementwise) {
+  const gemm::HeadAttention attention(elementwise, by);
+  Way way{
+      .name = std::string(by.format->name) + " " + by.kernel->name,
+      .scratch = [attention](auto... sizes) { return attention.scratch(sizes...); },
+      .attend = [attention](const auto& head, float* scratch) { attention.attend(head, scratch); }};
+  if (by.format->parts == 1) {
     way.number = nearest_bfloat16;
     way.weight_tolerance = 0x1p-7;
-    ways.push_back(way);
+  } else if (by.format->parts == 2) {
+    way.tolerance = 5e-5;
   }
-  for (const auto* products : testable_split_kernels()) {
-    const gemm::Kernel* const kernel = kernel_beside(products->panel_width);
-    if (kernel == nullptr) continue;
-    for (const gemm::Parts parts : {gemm::Parts::kTwo, gemm::Parts::kThree}) {
-      const bool is_exact = parts == gemm::Parts::kThree;
-      Way way = make_way(products->name + std::string(is_exact ? ", 3 parts" : ", 2 parts"),
-                         gemm::SplitAttention(*kernel, {products, parts}));
-      if (!is_exact) way.tolerance = 5e-5;
-      ways.push_back(way);
+  return way;
+}
+
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  for (const gemm::FormatDescription& each : gemm::formats()) {
+    if (!each.attends) continue;
+    for (const gemm::FormatKernel& by : testable_kernels(each.format)) {
+      const auto* const elementwise = elementwise_beside(by.kernel->panel_width);
+      if (elementwise != nullptr) ways.push_back(make_way(by, *elementwise));
     }
   }
   return ways;

@@ -1,6 +1,4 @@
 // Products in bfloat16, against products of the same rounded numbers in double precision.
-#include "gemm/bfloat16_linear.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "emulated_tiles.h"
+#include "gemm/linear.h"
 #include "nearest_bfloat16.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
@@ -18,20 +17,21 @@
 namespace {
 
 using gemm::Activation;
-using gemm::BFloat16Kernel;
-using gemm::BFloat16Linear;
-using gemm::BFloat16Rows;
+using gemm::Format;
+using gemm::FormatKernel;
+using gemm::Linear;
+using gemm::Storage;
 
 /// With every kernel that this processor runs, and AMX.
-class BFloat16LinearTest : public testing::TestWithParam<const BFloat16Kernel*> {
+class BFloat16LinearTest : public testing::TestWithParam<FormatKernel> {
   EmulatedTiles tiles_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Kernels, BFloat16LinearTest,
-                         testing::ValuesIn(testable_bfloat16_kernels()),
-                         kernel_name<testing::TestParamInfo<const BFloat16Kernel*>>);
+                         testing::ValuesIn(testable_kernels(Format::kBFloat16)),
+                         kernel_name<testing::TestParamInfo<FormatKernel>>);
 
-void expect_product(const BFloat16Kernel& kernel, int64_t rows, int64_t outputs, int64_t inputs,
+void expect_product(const FormatKernel& kernel, int64_t rows, int64_t outputs, int64_t inputs,
                     int64_t first, int64_t count) {
   const int64_t x_stride = inputs + 3;
   const int64_t y_stride = count + 2;
@@ -39,9 +39,8 @@ void expect_product(const BFloat16Kernel& kernel, int64_t rows, int64_t outputs,
   const auto weight = random_floats(static_cast<size_t>(outputs * inputs), 2);
   const auto bias = random_floats(static_cast<size_t>(outputs), 3);
   std::vector<float> y(static_cast<size_t>(rows * y_stride), 777);
-  const BFloat16Linear linear(kernel, weight.data(), bias.data(), outputs, inputs);
-  linear.multiply(BFloat16Rows(kernel, x.data(), rows, x_stride, inputs), y.data(), y_stride,
-                  Activation::kNone, first, count);
+  const Linear linear(kernel, {weight.data(), Storage::kFloat32, outputs, inputs}, bias.data());
+  linear.multiply(linear.rows(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t j = 0; j < y_stride; ++j) {
       const float got = y[static_cast<size_t>(row * y_stride + j)];
@@ -60,28 +59,28 @@ void expect_product(const BFloat16Kernel& kernel, int64_t rows, int64_t outputs,
 }
 
 TEST_P(BFloat16LinearTest, EveryNumberOfRowsAndOutputs) {
-  for (int64_t rows = 0; rows <= 40; ++rows) expect_product(*GetParam(), rows, 64, 24, 0, 64);
+  for (int64_t rows = 0; rows <= 40; ++rows) expect_product(GetParam(), rows, 64, 24, 0, 64);
   for (const int64_t outputs : {1, 2, 31, 32, 33, 65})
-    expect_product(*GetParam(), 4, outputs, 8, 0, outputs);
+    expect_product(GetParam(), 4, outputs, 8, 0, outputs);
   for (const int64_t inputs : {1, 2, 3, 15, 17, 384, 1536})
-    expect_product(*GetParam(), 6, 40, inputs, 0, 40);
+    expect_product(GetParam(), 6, 40, inputs, 0, 40);
 }
 
 TEST_P(BFloat16LinearTest, SomeOfTheOutputs) {
-  expect_product(*GetParam(), 7, 108, 36, 36, 72);
-  expect_product(*GetParam(), 7, 108, 36, 5, 3);
-  expect_product(*GetParam(), 7, 108, 36, 0, 0);
+  expect_product(GetParam(), 7, 108, 36, 36, 72);
+  expect_product(GetParam(), 7, 108, 36, 5, 3);
+  expect_product(GetParam(), 7, 108, 36, 0, 0);
 }
 
 TEST_P(BFloat16LinearTest, GeluIsApplied) {
   constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
   const auto x = random_floats(kRows * kInputs, 4);
   const auto weight = random_floats(kOutputs * kInputs, 5);
-  const BFloat16Linear linear(*GetParam(), weight.data(), nullptr, kOutputs, kInputs);
-  const BFloat16Rows rows(*GetParam(), x.data(), kRows, kInputs, kInputs);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
+  const gemm::Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
   std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
-  linear.multiply(rows, plain.data(), kOutputs, Activation::kNone, 0, kOutputs);
-  linear.multiply(rows, gelu.data(), kOutputs, Activation::kGelu, 0, kOutputs);
+  linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
+  linear.multiply(rows, {0, kOutputs, Activation::kGelu}, gelu.data(), kOutputs);
   for (size_t i = 0; i < plain.size(); ++i) {
     const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
     ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
@@ -98,8 +97,9 @@ TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
       if (!is_subnormal || low == 0) values.push_back(std::bit_cast<float>(high << 16 | low));
     }
   }
-  std::vector<uint16_t> stored(values.size());
-  GetParam()->round(values.data(), stored.data(), static_cast<int64_t>(values.size()));
+  const auto count = static_cast<int64_t>(values.size());
+  const gemm::Rows rows(GetParam(), values.data(), 1, count, count);
+  const auto* const stored = static_cast<const uint16_t*>(rows.values(0));
   for (size_t i = 0; i < values.size(); ++i) {
     const float got = std::bit_cast<float>(uint32_t{stored[i]} << 16);
     if (std::isnan(values[i])) {
@@ -115,11 +115,11 @@ TEST_P(BFloat16LinearTest, ARowHasTheSameBitsInAnyCompany) {
   constexpr int64_t kRows = 50, kInputs = 71, kOutputs = 70;
   const auto x = random_floats(kRows * kInputs, 8);
   const auto weight = random_floats(kOutputs * kInputs, 9);
-  const BFloat16Linear linear(*GetParam(), weight.data(), nullptr, kOutputs, kInputs);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
   const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
     std::vector<float> y(static_cast<size_t>(rows * count));
-    linear.multiply(BFloat16Rows(*GetParam(), x.data() + row * kInputs, rows, kInputs, kInputs),
-                    y.data(), count, Activation::kGelu, first, count);
+    linear.multiply(linear.rows(x.data() + row * kInputs, rows, kInputs),
+                    {first, count, Activation::kGelu}, y.data(), count);
     return y;
   };
   for (const int64_t row : {0, 1, 15, 16, 17, 31, 49}) {
@@ -141,17 +141,10 @@ TEST_P(BFloat16LinearTest, WhatIsNoNumberStaysNone) {
   auto x = random_floats(2 * kInputs, 6);
   const auto weight = random_floats(4 * kInputs, 7);
   x[3] = std::numeric_limits<float>::quiet_NaN();
-  const BFloat16Linear linear(*GetParam(), weight.data(), nullptr, 4, kInputs);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 4, kInputs}, nullptr);
   float y[8];
-  linear.multiply(BFloat16Rows(*GetParam(), x.data(), 2, kInputs, kInputs), y, 4, Activation::kNone,
-                  0, 4);
+  linear.multiply(linear.rows(x.data(), 2, kInputs), {0, 4}, y, 4);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i < 4);
-}
-
-TEST(BFloat16Linear, TheBestKernelIsTheLastOneThatRuns) {
-  EXPECT_EQ(&gemm::best_bfloat16_kernel(), supported_bfloat16_kernels().back());
-  EXPECT_EQ(BFloat16Linear::is_fast(), supported_bfloat16_kernels().size() > 1);
-  EXPECT_TRUE(BFloat16Linear::warnings().empty());
 }
 
 }  // namespace

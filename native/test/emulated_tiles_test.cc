@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "amx.h"
+#include "format/amx.h"
 #include "gemm/processor.h"
 
 namespace {

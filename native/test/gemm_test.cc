@@ -10,14 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "gemm/packed_linear.h"
-#include "kernel.h"
+#include "emulated_tiles.h"
+#include "gemm/linear.h"
 #include "supported_kernels.h"
 
 namespace {
 
-using gemm::Kernel;
-using gemm::PackedLinear;
+using gemm::Format;
+using gemm::FormatKernel;
+using gemm::Linear;
 using gemm::Storage;
 
 double value_of_float16(uint16_t stored) {
@@ -79,7 +80,7 @@ struct Case {
 };
 
 /// With x and y wider than their rows, so that a wrong stride shows.
-void expect_product(const Kernel& kernel, Storage storage, const Case& shape) {
+void expect_product(const FormatKernel& by, Storage storage, const Case& shape) {
   std::mt19937 random(7);
   const auto [rows, outputs, inputs, first, count] = shape;
   const int64_t x_stride = inputs + 3;
@@ -89,10 +90,8 @@ void expect_product(const Kernel& kernel, Storage storage, const Case& shape) {
   const Weight weight = random_weight(storage, static_cast<size_t>(outputs * inputs), random);
   constexpr float kUntouched = 777;
   std::vector<float> y(static_cast<size_t>(rows * y_stride), kUntouched);
-  const PackedLinear linear(kernel, weight.data(), storage, bias.data(), outputs, inputs);
-  linear.multiply(
-      {.x = x.data(), .rows = rows, .x_stride = x_stride, .y = y.data(), .y_stride = y_stride},
-      first, count);
+  const Linear linear(by, {weight.data(), storage, outputs, inputs}, bias.data());
+  linear.multiply(linear.rows(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t j = 0; j < y_stride; ++j) {
       const float got = y[static_cast<size_t>(row * y_stride + j)];
@@ -109,72 +108,67 @@ void expect_product(const Kernel& kernel, Storage storage, const Case& shape) {
         magnitude += std::abs(term);
       }
       ASSERT_NEAR(got, sum, 1e-6 * magnitude + 1e-30)
-          << kernel.name << ", row " << row << ", output " << first + j;
+          << by.kernel->name << ", row " << row << ", output " << first + j;
     }
   }
 }
 
 constexpr Storage kStorages[] = {Storage::kFloat32, Storage::kFloat16, Storage::kBFloat16};
 
-TEST(PackedLinear, EveryNumberOfRows) {
-  for (const Kernel* kernel : supported_kernels()) {
+TEST(Float32Linear, EveryNumberOfRows) {
+  for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     for (const Storage storage : kStorages) {
       for (int64_t rows = 0; rows <= 40; ++rows) {
-        expect_product(*kernel, storage, {rows, 64, 24, 0, 64});
+        expect_product(by, storage, {rows, 64, 24, 0, 64});
       }
     }
   }
 }
 
-TEST(PackedLinear, OutputsThatFillNoPanel) {
-  for (const Kernel* kernel : supported_kernels()) {
+TEST(Float32Linear, OutputsThatFillNoPanel) {
+  for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     for (const Storage storage : kStorages) {
       for (const int64_t outputs : {1, 2, 3, 7, 15, 16, 17, 31, 33, 70}) {
-        expect_product(*kernel, storage, {5, outputs, 9, 0, outputs});
+        expect_product(by, storage, {5, outputs, 9, 0, outputs});
       }
     }
   }
 }
 
-TEST(PackedLinear, SomeOfTheOutputs) {
-  for (const Kernel* kernel : supported_kernels()) {
+TEST(Float32Linear, SomeOfTheOutputs) {
+  for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     for (const Storage storage : kStorages) {
       for (const auto& [first, count] : {std::pair{0, 0}, {0, 36}, {36, 72}, {5, 3}, {20, 50}}) {
-        expect_product(*kernel, storage, {7, 108, 36, first, count});
+        expect_product(by, storage, {7, 108, 36, first, count});
       }
     }
   }
 }
 
-TEST(PackedLinear, MoreRowsThanOneBlockHolds) {
-  for (const Kernel* kernel : supported_kernels()) {
+TEST(Float32Linear, MoreRowsThanOneBlockHolds) {
+  for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     for (const Storage storage : kStorages) {
-      expect_product(*kernel, storage, {211, 40, 1536, 0, 40});
-      expect_product(*kernel, storage, {3, 20, 70'000, 0, 20});
+      expect_product(by, storage, {211, 40, 1536, 0, 40});
+      expect_product(by, storage, {3, 20, 70'000, 0, 20});
     }
   }
 }
 
 /// A tile adds up each of its rows in the same order, however many they are: so no answer depends
 /// on the texts that it shared a batch with, nor on who helped to compute it.
-TEST(PackedLinear, ARowHasTheSameBitsInAnyCompany) {
+TEST(Float32Linear, ARowHasTheSameBitsInAnyCompany) {
   constexpr int64_t kRows = 30, kOutputs = 70, kInputs = 129;
   std::mt19937 random(31);
   const std::vector<float> x = random_floats(kRows * kInputs, random);
   const std::vector<float> bias = random_floats(kOutputs, random);
-  for (const Kernel* kernel : supported_kernels()) {
+  for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     for (const Storage storage : kStorages) {
       const Weight weight = random_weight(storage, kOutputs * kInputs, random);
-      const PackedLinear linear(*kernel, weight.data(), storage, bias.data(), kOutputs, kInputs);
+      const Linear linear(by, {weight.data(), storage, kOutputs, kInputs}, bias.data());
       const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
         std::vector<float> y(static_cast<size_t>(rows * count));
-        linear.multiply({.x = x.data() + row * kInputs,
-                         .rows = rows,
-                         .x_stride = kInputs,
-                         .y = y.data(),
-                         .y_stride = count,
-                         .activation = gemm::Activation::kGelu},
-                        first, count);
+        linear.multiply(linear.rows(x.data() + row * kInputs, rows, kInputs),
+                        {first, count, gemm::Activation::kGelu}, y.data(), count);
         return y;
       };
       for (int64_t row = 0; row < kRows; ++row) {
@@ -182,103 +176,111 @@ TEST(PackedLinear, ARowHasTheSameBitsInAnyCompany) {
         for (int64_t rows = 1; row + rows <= kRows; ++rows) {
           const std::vector<float> together = multiply(row, rows, 0, kOutputs);
           ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin()))
-              << kernel->name << ": row " << row << " of " << rows;
+              << by.kernel->name << ": row " << row << " of " << rows;
         }
         const int64_t share = linear.panel_width();
         for (int64_t first = 0; first + share <= kOutputs; first += share) {
           const std::vector<float> part = multiply(row, 1, first, share);
           ASSERT_TRUE(std::equal(part.begin(), part.end(), alone.begin() + first))
-              << kernel->name << ": row " << row << ", output " << first;
+              << by.kernel->name << ": row " << row << ", output " << first;
         }
       }
     }
   }
 }
 
-TEST(PackedLinear, NoBiasIsZero) {
+TEST(Float32Linear, NoBiasIsZero) {
   const std::vector<float> weight{1, 2, 3, 4};
   const std::vector<float> x{10, 1};
-  for (const Kernel* kernel : supported_kernels()) {
-    const PackedLinear linear(*kernel, weight.data(), Storage::kFloat32, nullptr, 2, 2);
+  for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
+    const Linear linear(by, {weight.data(), Storage::kFloat32, 2, 2}, nullptr);
     float y[2] = {};
-    linear.multiply({.x = x.data(), .rows = 1, .x_stride = 2, .y = y, .y_stride = 2}, 0, 2);
+    linear.multiply(linear.rows(x.data(), 1, 2), {0, 2}, y, 2);
     EXPECT_EQ(y[0], 12);
     EXPECT_EQ(y[1], 34);
   }
 }
 
 /// Every one of the 65,536 values, through a product with 1.
-TEST(PackedLinear, WidensEveryStoredValueExactly) {
+TEST(Float32Linear, WidensEveryStoredValueExactly) {
   constexpr int64_t kValues = 65'536;
   std::vector<uint16_t> weight(kValues);
   for (size_t i = 0; i < weight.size(); ++i) weight[i] = static_cast<uint16_t>(i);
   const float one = 1;
-  for (const Kernel* kernel : supported_kernels()) {
+  for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     for (const Storage storage : {Storage::kFloat16, Storage::kBFloat16}) {
       const auto value_of = storage == Storage::kFloat16 ? value_of_float16 : value_of_bfloat16;
-      const PackedLinear linear(*kernel, weight.data(), storage, nullptr, kValues, 1);
+      const Linear linear(by, {weight.data(), storage, kValues, 1}, nullptr);
       std::vector<float> y(kValues);
-      linear.multiply({.x = &one, .rows = 1, .x_stride = 1, .y = y.data(), .y_stride = kValues}, 0,
-                      kValues);
+      linear.multiply(linear.rows(&one, 1, 1), {0, kValues}, y.data(), kValues);
       for (size_t i = 0; i < weight.size(); ++i) {
         const double expected = value_of(static_cast<uint16_t>(i));
         if (std::isnan(expected)) {
-          ASSERT_TRUE(std::isnan(y[i])) << kernel->name << ", bits " << i;
+          ASSERT_TRUE(std::isnan(y[i])) << by.kernel->name << ", bits " << i;
         } else {
-          ASSERT_EQ(y[i], expected) << kernel->name << ", bits " << i;
+          ASSERT_EQ(y[i], expected) << by.kernel->name << ", bits " << i;
         }
       }
     }
   }
 }
 
-/// x Φ(x), over a range that ends where it is x or 0 in float32.
-TEST(PackedLinear, GeluIsThatOfTheErrorFunction) {
-  constexpr int64_t kValues = 20'001;
-  std::vector<float> x(kValues);
-  for (size_t i = 0; i < x.size(); ++i) x[i] = (static_cast<float>(i) - 10'000) / 1'000;
-  const float one = 1;
-  for (const Kernel* kernel : supported_kernels()) {
-    const PackedLinear linear(*kernel, &one, Storage::kFloat32, nullptr, 1, 1);
-    std::vector<float> y(kValues);
-    linear.multiply({.x = x.data(),
-                     .rows = kValues,
-                     .x_stride = 1,
-                     .y = y.data(),
-                     .y_stride = 1,
-                     .activation = gemm::Activation::kGelu},
-                    0, 1);
-    for (size_t i = 0; i < x.size(); ++i) {
-      const double expected = x[i] / 2.0 * (1 + std::erf(x[i] / std::sqrt(2.0)));
-      ASSERT_NEAR(y[i], expected, 3e-7 * std::max(1.0F, std::abs(x[i]))) << kernel->name << x[i];
+/// Rows that share sets of the cache are moved apart: those bits are theirs, too.
+TEST(Float32Linear, RowsFarApartHaveTheSameBits) {
+  constexpr int64_t kRows = 9, kInputs = 1024, kOutputs = 40;
+  std::mt19937 random(5);
+  const std::vector<float> x = random_floats(kRows * kInputs, random);
+  const std::vector<float> weight = random_floats(kOutputs * kInputs, random);
+  for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
+    const Linear linear(by, {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
+    std::vector<float> all(kRows * kOutputs), one(kOutputs);
+    linear.multiply(linear.rows(x.data(), kRows, kInputs), {0, kOutputs}, all.data(), kOutputs);
+    for (int64_t row = 0; row < kRows; ++row) {
+      linear.multiply(linear.rows(x.data() + row * kInputs, 1, kInputs), {0, kOutputs}, one.data(),
+                      kOutputs);
+      EXPECT_TRUE(std::equal(one.begin(), one.end(), all.begin() + row * kOutputs));
     }
   }
 }
 
-TEST(PackedLinear, GeluOfWhatIsNoNumber) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  const float x[] = {infinity, std::nanf(""), 1e30F, -1e30F};
-  const float one = 1;
-  for (const Kernel* kernel : supported_kernels()) {
-    const PackedLinear linear(*kernel, &one, Storage::kFloat32, nullptr, 1, 1);
-    float y[4];
-    linear.multiply({.x = x,
-                     .rows = 4,
-                     .x_stride = 1,
-                     .y = y,
-                     .y_stride = 1,
-                     .activation = gemm::Activation::kGelu},
-                    0, 1);
-    EXPECT_EQ(y[0], infinity);
-    EXPECT_TRUE(std::isnan(y[1]));
-    EXPECT_EQ(y[2], 1e30F);
-    EXPECT_EQ(y[3], 0);
+/// In every format.
+TEST(Linear, TheBestKernelIsTheLastOneThatRuns) {
+  for (const gemm::FormatDescription& each : gemm::formats()) {
+    const auto supported = supported_kernels(each.format);
+    EXPECT_EQ(FormatKernel(each.format).kernel, supported.back().kernel) << each.name;
+    EXPECT_EQ(gemm::kernel_name(each.format), std::string(supported.back().kernel->name));
+    EXPECT_EQ(gemm::is_fast(each.format), supported.size() > 1) << each.name;
+    EXPECT_TRUE(gemm::kernel_warnings(each.format).empty()) << each.name;
   }
 }
 
-TEST(PackedLinear, TheBestKernelIsOneThatRuns) {
-  EXPECT_EQ(std::string(gemm::best_kernel().name), supported_kernels().back()->name);
-  EXPECT_EQ(PackedLinear::kernel_name(), gemm::best_kernel().name);
+/// Off by no more than the table of formats says, of random numbers.
+TEST(Linear, EveryFormatIsAsExactAsItsDescriptionSays) {
+  constexpr int64_t kRows = 20, kInputs = 512, kOutputs = 70;
+  std::mt19937 random(3);
+  const std::vector<float> x = random_floats(kRows * kInputs, random);
+  const EmulatedTiles tiles;
+  for (const gemm::FormatDescription& each : gemm::formats()) {
+    for (const FormatKernel& by : testable_kernels(each.format)) {
+      for (const Storage storage : kStorages) {
+        const Weight weight = random_weight(storage, kOutputs * kInputs, random);
+        const Linear linear(by, {weight.data(), storage, kOutputs, kInputs}, nullptr);
+        std::vector<float> y(kRows * kOutputs);
+        linear.multiply(linear.rows(x.data(), kRows, kInputs), {0, kOutputs}, y.data(), kOutputs);
+        double worst = 0, largest = 0;
+        for (int64_t i = 0; i < kRows * kOutputs; ++i) {
+          double sum = 0;
+          for (int64_t k = 0; k < kInputs; ++k) {
+            sum += double{x[static_cast<size_t>(i / kOutputs * kInputs + k)]} *
+                   weight.values[static_cast<size_t>(i % kOutputs * kInputs + k)];
+          }
+          worst = std::max(worst, std::abs(sum - y[static_cast<size_t>(i)]));
+          largest = std::max(largest, std::abs(sum));
+        }
+        EXPECT_LT(worst / largest, each.error) << each.name << ", " << by.kernel->name;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "gemm/instruction_limit.h"
-#include "gemm/packed_linear.h"
 
 namespace {
 
@@ -105,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// What is described is what this process multiplies with.
 TEST(Numbers, AreDescribedWithTheirKernel) {
   const auto described = describe_multiplication(Numbers{});
-  EXPECT_EQ(described.linear, std::string("float32 ") + gemm::PackedLinear::kernel_name());
+  EXPECT_EQ(described.linear, std::string("float32 ") + gemm::kernel_name(gemm::Format::kFloat32));
   EXPECT_EQ(described.attention, described.linear);
   EXPECT_EQ(described.instructions, gemm::highest_limit(gemm::this_processor().usable));
   EXPECT_EQ(backend::describe_layers(Dtype::kFloat32).attention, "");

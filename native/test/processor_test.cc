@@ -11,11 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "bfloat16_kernel.h"
+#include "elementwise/elementwise.h"
+#include "format/kernel.h"
 #include "gemm/instruction_limit.h"
-#include "int8_kernel.h"
-#include "kernel.h"
-#include "split_kernel.h"
 
 namespace {
 
@@ -241,18 +239,20 @@ TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
     EXPECT_EQ(wanted & ~kernel.needs, 0U) << kernel.name;
   };
   constexpr Instructions kAvx2 = kSse | gemm::kXsave | gemm::kAvx | gemm::kAvx2;
-  needs(gemm::kAvx2Kernel, kAvx2 | gemm::kFma | gemm::kF16c);
-  needs(gemm::kAvx512Kernel, kAvx2 | gemm::kFma | gemm::kF16c | gemm::kAvx512f);
-  needs(gemm::kInt8Avx2Kernel, kAvx2);
-  needs(gemm::kInt8Avx512Kernel, kAvx2 | gemm::kAvx512f | gemm::kAvx512vnni);
-  needs(gemm::kBFloat16Avx512Kernel, kAvx2 | gemm::kAvx512f | gemm::kAvx512bw | gemm::kAvx512bf16);
-  needs(gemm::kInt8AmxKernel, gemm::kAmxTile | gemm::kAmxInt8 | gemm::kAvx512f);
-  needs(gemm::kSplitAmxKernel, gemm::kAmxTile | gemm::kAmxBf16 | gemm::kAvx512bf16);
-  needs(gemm::kBFloat16AmxKernel, gemm::kAmxTile | gemm::kAmxBf16 | gemm::kAvx512bf16);
-  EXPECT_EQ(gemm::kAvx2Kernel.needs & kAvx512, 0U);
+  needs(gemm::kFloat32Avx2, kAvx2 | gemm::kFma | gemm::kF16c);
+  needs(gemm::kFloat32Avx512, kAvx2 | gemm::kFma | gemm::kF16c | gemm::kAvx512f);
+  needs(gemm::kElementwiseAvx2, kAvx2 | gemm::kFma | gemm::kF16c);
+  needs(gemm::kElementwiseAvx512, kAvx2 | gemm::kFma | gemm::kF16c | gemm::kAvx512f);
+  needs(gemm::kInt8Avx2, kAvx2);
+  needs(gemm::kInt8Avx512, kAvx2 | gemm::kAvx512f | gemm::kAvx512vnni);
+  needs(gemm::kBFloat16Avx512, kAvx2 | gemm::kAvx512f | gemm::kAvx512bw | gemm::kAvx512bf16);
+  needs(gemm::kInt8Amx, gemm::kAmxTile | gemm::kAmxInt8 | gemm::kAvx512f);
+  needs(gemm::kSplitAmx, gemm::kAmxTile | gemm::kAmxBf16 | gemm::kAvx512bf16);
+  needs(gemm::kBFloat16Amx, gemm::kAmxTile | gemm::kAmxBf16 | gemm::kAvx512bf16);
+  EXPECT_EQ(gemm::kFloat32Avx2.needs & kAvx512, 0U);
 #endif
-  EXPECT_EQ(gemm::kPortableKernel.needs, gemm::kPortableInt8Kernel.needs);
-  EXPECT_EQ(gemm::kPortableKernel.needs & ~gemm::this_processor().usable, 0U);
+  EXPECT_EQ(gemm::kFloat32Portable.needs, gemm::kInt8Portable.needs);
+  EXPECT_EQ(gemm::kFloat32Portable.needs & ~gemm::this_processor().usable, 0U);
 }
 
 #if defined(__x86_64__)

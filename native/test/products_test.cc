@@ -9,12 +9,9 @@
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
-#include <utility>
-
 namespace {
 
 using backend::Dtype;
-using backend::make_product;
 
 /// The largest error of a product relative to the largest result.
 double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
@@ -24,8 +21,8 @@ double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
   const at::Tensor all =
       at::linear(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble));
   const at::Tensor wanted = all.narrow(1, kFirst, kCount);
-  const auto product = make_product(weight, bias, dtype);
-  const at::Tensor got = (*product)(x, kFirst, kCount, gemm::Activation::kNone);
+  const backend::Product product(weight, bias, dtype);
+  const at::Tensor got = product(x, kFirst, kCount, gemm::Activation::kNone);
   const at::Tensor error = at::sub(got.to(at::kDouble), wanted).abs().max();
   return error.item<double>() / wanted.abs().max().item<double>();
 }
@@ -34,19 +31,15 @@ double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
 TEST(Products, AreAsExactAsTheirFormat) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(1);  // else the tests before it would choose the numbers
-  const std::pair<Dtype, double> limits[] = {{Dtype::kFloat32, 2e-6},
-                                             {Dtype::kBFloat16x6, 2e-6},
-                                             {Dtype::kBFloat16x3, 3e-5},
-                                             {Dtype::kBFloat16, 1e-2},
-                                             {Dtype::kInt8, 5e-2}};
-  for (const auto& [dtype, limit] : limits) {
+  for (const auto& format : gemm::formats()) {
+    const auto dtype = static_cast<Dtype>(format.format);
     for (const at::ScalarType stored : {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble}) {
       for (const int64_t inputs : {48, 1024}) {
         for (const int64_t rows : {1, 4, 5, 40}) {
           const at::Tensor wide = at::randn({rows, 2 * inputs});
           for (const at::Tensor& x : {at::randn({rows, inputs}), wide.narrow(1, 0, inputs)}) {
-            EXPECT_LT(worst_error(dtype, stored, x), limit)
-                << backend::name_of(dtype) << ", " << rows << " x " << inputs;
+            EXPECT_LT(worst_error(dtype, stored, x), format.error)
+                << format.name << ", " << rows << " x " << inputs;
           }
         }
       }
@@ -59,15 +52,15 @@ TEST(Products, ARowHasTheSameBitsInAnyCompany) {
   const c10::InferenceMode inference_mode;
   constexpr int64_t kInputs = 1024, kOutputs = 40;
   const at::Tensor x = at::randn({20, kInputs});
-  for (const Dtype dtype :
-       {Dtype::kFloat32, Dtype::kBFloat16x6, Dtype::kBFloat16x3, Dtype::kBFloat16, Dtype::kInt8}) {
-    const auto product = make_product(at::randn({kOutputs, kInputs}), {}, dtype);
+  for (const auto& format : gemm::formats()) {
+    const backend::Product product(at::randn({kOutputs, kInputs}), {},
+                                   static_cast<Dtype>(format.format));
     const auto multiply = [&](int64_t rows) {
-      return (*product)(x.narrow(0, 0, rows), 0, kOutputs, gemm::Activation::kNone);
+      return product(x.narrow(0, 0, rows), 0, kOutputs, gemm::Activation::kNone);
     };
     const at::Tensor together = multiply(20);
     for (const int64_t rows : {1, 3, 4, 5, 16, 17}) {
-      EXPECT_TRUE(multiply(rows).equal(together.narrow(0, 0, rows))) << backend::name_of(dtype);
+      EXPECT_TRUE(multiply(rows).equal(together.narrow(0, 0, rows))) << format.name;
     }
   }
 }

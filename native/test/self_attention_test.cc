@@ -21,7 +21,6 @@ namespace {
 using backend::nn::Outputs;
 using backend::nn::PackedBatch;
 using backend::nn::Projections;
-using gemm::AttentionFormat;
 
 constexpr int64_t kHeads = 3;
 constexpr int64_t kHeadSize = 20;
@@ -45,20 +44,20 @@ struct Texts {
   std::vector<const engine::Sequence*> pointers;
 };
 
-struct Format {
+struct Limit {
   const char* name;
-  AttentionFormat format;
+  gemm::Format format;
   double limit;  ///< of an error
 };
 
-constexpr Format kFormats[] = {{"float32", AttentionFormat::kFloat32, 2e-6},
-                               {"bfloat16x6", AttentionFormat::kBFloat16x6, 2e-6},
-                               {"bfloat16x3", AttentionFormat::kBFloat16x3, 3e-5},
-                               {"bfloat16", AttentionFormat::kBFloat16, 3e-2}};
+constexpr Limit kFormats[] = {{"float32", gemm::Format::kFloat32, 2e-6},
+                              {"bfloat16x6", gemm::Format::kBFloat16x6, 2e-6},
+                              {"bfloat16x3", gemm::Format::kBFloat16x3, 3e-5},
+                              {"bfloat16", gemm::Format::kBFloat16, 3e-2}};
 
 /// [tokens, 3 × hidden] → what attends. Of first tokens: those of `batch`.
 Projections projections(const at::Tensor& states, const PackedBatch& batch, Outputs outputs,
-                        AttentionFormat format) {
+                        gemm::Format format) {
   return {.query = backend::nn::kept_tokens(states.narrow(1, 0, kHidden), batch, outputs),
           .key_value = states.narrow(1, kHidden, 2 * kHidden),
           .outputs = outputs,

@@ -1,6 +1,4 @@
 // Products of float32 numbers that are split into bfloat16, against sums in double precision.
-#include "gemm/split_linear.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,30 +9,31 @@
 #include <vector>
 
 #include "emulated_tiles.h"
-#include "gemm/packed_linear.h"
+#include "gemm/linear.h"
 #include "random_floats.h"
-#include "split_kernel.h"
 #include "supported_kernels.h"
 
 namespace {
 
 using gemm::Activation;
-using gemm::Parts;
-using gemm::SplitKernel;
-using gemm::SplitLinear;
-using gemm::SplitRows;
+using gemm::Format;
+using gemm::FormatKernel;
+using gemm::Kernel;
+using gemm::Linear;
+using gemm::Rows;
 using gemm::Storage;
 
 constexpr Storage kStorages[] = {Storage::kFloat32, Storage::kFloat16, Storage::kBFloat16};
-constexpr Parts kBoth[] = {Parts::kTwo, Parts::kThree};
+constexpr Format kBoth[] = {Format::kBFloat16x3, Format::kBFloat16x6};
 
 /// With every kernel that this processor runs, and AMX.
-class SplitLinearTest : public testing::TestWithParam<const SplitKernel*> {
+class SplitLinearTest : public testing::TestWithParam<FormatKernel> {
   EmulatedTiles tiles_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, SplitLinearTest, testing::ValuesIn(testable_split_kernels()),
-                         kernel_name<testing::TestParamInfo<const SplitKernel*>>);
+INSTANTIATE_TEST_SUITE_P(Kernels, SplitLinearTest,
+                         testing::ValuesIn(testable_kernels(Format::kBFloat16x6)),
+                         kernel_name<testing::TestParamInfo<FormatKernel>>);
 
 /// Weights as they are stored, and their values.
 struct Weights {
@@ -59,21 +58,24 @@ struct Weights {
   std::vector<uint16_t> halves;
 };
 
+FormatKernel by(Format format, const Kernel& kernel) {
+  return {gemm::description_of(format), kernel};
+}
+
 struct Case {
   int64_t rows, outputs, inputs, first, count;
 };
 
 /// The largest error relative to the largest result.
-double worst_error(const SplitKernel& kernel, Storage storage, Parts parts, const Case& shape) {
+double worst_error(const Kernel& kernel, Storage storage, Format format, const Case& shape) {
   const auto [rows, outputs, inputs, first, count] = shape;
   const int64_t x_stride = inputs + 3, y_stride = count + 2;
   const auto x = random_floats(static_cast<size_t>(rows * x_stride), 1);
   const Weights weight(storage, static_cast<size_t>(outputs * inputs));
   const auto bias = random_floats(static_cast<size_t>(outputs), 3);
   std::vector<float> y(static_cast<size_t>(rows * y_stride), 777);
-  const SplitLinear linear(kernel, weight.data(), storage, bias.data(), outputs, inputs);
-  linear.multiply(SplitRows(kernel, x.data(), rows, x_stride, inputs, parts), y.data(), y_stride,
-                  Activation::kNone, first, count);
+  const Linear linear(by(format, kernel), {weight.data(), storage, outputs, inputs}, bias.data());
+  linear.multiply(linear.rows(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
   double worst = 0, largest = 1;
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t j = 0; j < y_stride; ++j) {
@@ -96,38 +98,40 @@ double worst_error(const SplitKernel& kernel, Storage storage, Parts parts, cons
 
 /// With three parts as exact as float32, whose sums of many numbers are rounded more often; with
 /// two 2⁻¹⁷ of each product is missing at most.
-void expect_product(const SplitKernel& kernel, const Case& shape) {
+void expect_product(const Kernel& kernel, const Case& shape) {
   const double exact = 1e-6 * std::max(1.0, static_cast<double>(shape.inputs) / 512);
   for (const Storage storage : kStorages) {
-    EXPECT_LT(worst_error(kernel, storage, Parts::kThree, shape), exact) << shape.rows;
-    EXPECT_LT(worst_error(kernel, storage, Parts::kTwo, shape), 3e-5) << shape.rows;
+    EXPECT_LT(worst_error(kernel, storage, Format::kBFloat16x6, shape), exact) << shape.rows;
+    EXPECT_LT(worst_error(kernel, storage, Format::kBFloat16x3, shape), 3e-5) << shape.rows;
   }
 }
 
 TEST_P(SplitLinearTest, EveryNumberOfRowsAndOutputs) {
-  for (int64_t rows = 0; rows <= 40; ++rows) expect_product(*GetParam(), {rows, 64, 24, 0, 64});
+  for (int64_t rows = 0; rows <= 40; ++rows)
+    expect_product(*GetParam().kernel, {rows, 64, 24, 0, 64});
   for (const int64_t outputs : {1, 2, 31, 32, 33, 65})
-    expect_product(*GetParam(), {4, outputs, 8, 0, outputs});
+    expect_product(*GetParam().kernel, {4, outputs, 8, 0, outputs});
   for (const int64_t inputs : {1, 2, 3, 15, 17, 31, 33, 70, 384, 1536})
-    expect_product(*GetParam(), {6, 40, inputs, 0, 40});
+    expect_product(*GetParam().kernel, {6, 40, inputs, 0, 40});
 }
 
 TEST_P(SplitLinearTest, SomeOfTheOutputs) {
-  expect_product(*GetParam(), {7, 108, 36, 36, 72});
-  expect_product(*GetParam(), {7, 108, 36, 5, 3});
-  expect_product(*GetParam(), {7, 108, 36, 0, 0});
+  expect_product(*GetParam().kernel, {7, 108, 36, 36, 72});
+  expect_product(*GetParam().kernel, {7, 108, 36, 5, 3});
+  expect_product(*GetParam().kernel, {7, 108, 36, 0, 0});
 }
 
 TEST_P(SplitLinearTest, MoreRowsThanOneBlockHolds) {
   const Case shape{70, 40, 3072, 0, 40};
-  EXPECT_LT(worst_error(*GetParam(), Storage::kFloat32, Parts::kThree, shape), 6e-6);
+  EXPECT_LT(worst_error(*GetParam().kernel, Storage::kFloat32, Format::kBFloat16x6, shape), 6e-6);
 }
 
 /// What each number of parts is for: two are far from float32, but nearer than bfloat16.
 TEST_P(SplitLinearTest, MorePartsAreMoreExact) {
   const Case shape{32, 64, 384, 0, 64};
-  const double three = worst_error(*GetParam(), Storage::kFloat32, Parts::kThree, shape);
-  const double two = worst_error(*GetParam(), Storage::kFloat32, Parts::kTwo, shape);
+  const double three =
+      worst_error(*GetParam().kernel, Storage::kFloat32, Format::kBFloat16x6, shape);
+  const double two = worst_error(*GetParam().kernel, Storage::kFloat32, Format::kBFloat16x3, shape);
   EXPECT_LT(three, 1e-6);
   EXPECT_GT(two, 1e-6);
   EXPECT_LT(two, 1.5e-5);
@@ -137,14 +141,12 @@ TEST_P(SplitLinearTest, MorePartsAreMoreExact) {
 TEST_P(SplitLinearTest, ThreePartsAreAllOfANumber) {
   std::vector<float> x = random_floats(1000, 4);
   const float one = 1;
-  const SplitLinear linear(*GetParam(), &one, Storage::kFloat32, nullptr, 1, 1);
+  const Linear linear(GetParam(), {&one, Storage::kFloat32, 1, 1}, nullptr);
   std::vector<float> y(x.size());
-  linear.multiply(SplitRows(*GetParam(), x.data(), 1000, 1, 1, Parts::kThree), y.data(), 1,
-                  Activation::kNone, 0, 1);
+  linear.multiply(linear.rows(x.data(), 1000, 1), {0, 1}, y.data(), 1);
   EXPECT_EQ(y, x);
-  const SplitLinear other(*GetParam(), x.data(), Storage::kFloat32, nullptr, 1000, 1);
-  other.multiply(SplitRows(*GetParam(), &one, 1, 1, 1, Parts::kThree), y.data(), 1000,
-                 Activation::kNone, 0, 1000);
+  const Linear other(GetParam(), {x.data(), Storage::kFloat32, 1000, 1}, nullptr);
+  other.multiply(other.rows(&one, 1, 1), {0, 1000}, y.data(), 1000);
   EXPECT_EQ(y, x);
 }
 
@@ -157,13 +159,12 @@ TEST_P(SplitLinearTest, TwoPartsAreAllOfAFloat16) {
   const auto count = static_cast<int64_t>(weight.size());
   const float one = 1;
   std::vector<float> y(weight.size()), wanted(weight.size());
-  const SplitLinear linear(*GetParam(), weight.data(), Storage::kFloat16, nullptr, count, 1);
-  const gemm::PackedLinear exact(weight.data(), Storage::kFloat16, nullptr, count, 1);
-  exact.multiply({.x = &one, .rows = 1, .x_stride = 1, .y = wanted.data(), .y_stride = count}, 0,
-                 count);
-  for (const Parts parts : kBoth) {
-    linear.multiply(SplitRows(*GetParam(), &one, 1, 1, 1, parts), y.data(), count,
-                    Activation::kNone, 0, count);
+  const gemm::StoredWeight stored{weight.data(), Storage::kFloat16, count, 1};
+  const Linear exact(Format::kFloat32, stored, nullptr);
+  exact.multiply(exact.rows(&one, 1, 1), {0, count}, wanted.data(), count);
+  for (const Format format : kBoth) {
+    const Linear linear(by(format, *GetParam().kernel), stored, nullptr);
+    linear.multiply(linear.rows(&one, 1, 1), {0, count}, y.data(), count);
     EXPECT_EQ(y, wanted);
   }
 }
@@ -172,12 +173,11 @@ TEST_P(SplitLinearTest, GeluIsApplied) {
   constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
   const auto x = random_floats(kRows * kInputs, 4);
   const auto weight = random_floats(kOutputs * kInputs, 5);
-  const SplitLinear linear(*GetParam(), weight.data(), Storage::kFloat32, nullptr, kOutputs,
-                           kInputs);
-  const SplitRows rows(*GetParam(), x.data(), kRows, kInputs, kInputs, Parts::kThree);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
+  const Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
   std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
-  linear.multiply(rows, plain.data(), kOutputs, Activation::kNone, 0, kOutputs);
-  linear.multiply(rows, gelu.data(), kOutputs, Activation::kGelu, 0, kOutputs);
+  linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
+  linear.multiply(rows, {0, kOutputs, Activation::kGelu}, gelu.data(), kOutputs);
   for (size_t i = 0; i < plain.size(); ++i) {
     const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
     ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
@@ -189,14 +189,13 @@ TEST_P(SplitLinearTest, ARowHasTheSameBitsInAnyCompany) {
   constexpr int64_t kRows = 50, kInputs = 71, kOutputs = 70;
   const auto x = random_floats(kRows * kInputs, 8);
   const auto weight = random_floats(kOutputs * kInputs, 9);
-  const SplitLinear linear(*GetParam(), weight.data(), Storage::kFloat32, nullptr, kOutputs,
-                           kInputs);
-  for (const Parts parts : kBoth) {
+  for (const Format format : kBoth) {
+    const Linear linear(by(format, *GetParam().kernel),
+                        {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
     const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
       std::vector<float> y(static_cast<size_t>(rows * count));
-      linear.multiply(
-          SplitRows(*GetParam(), x.data() + row * kInputs, rows, kInputs, kInputs, parts), y.data(),
-          count, Activation::kGelu, first, count);
+      linear.multiply(linear.rows(x.data() + row * kInputs, rows, kInputs),
+                      {first, count, Activation::kGelu}, y.data(), count);
       return y;
     };
     for (const int64_t row : {0, 1, 15, 16, 17, 31, 49}) {
@@ -217,23 +216,16 @@ TEST_P(SplitLinearTest, ARowHasTheSameBitsInAnyCompany) {
 TEST_P(SplitLinearTest, WhatIsNoNumberStaysNone) {
   constexpr size_t kInputs = 20;
   const auto weight = random_floats(4 * kInputs, 7);
-  const SplitLinear linear(*GetParam(), weight.data(), Storage::kFloat32, nullptr, 4, kInputs);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 4, kInputs}, nullptr);
   for (const float odd :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
         -std::numeric_limits<float>::infinity()}) {
     auto x = random_floats(2 * kInputs, 6);
     x[3] = odd;
     float y[8];
-    linear.multiply(SplitRows(*GetParam(), x.data(), 2, kInputs, kInputs, Parts::kThree), y, 4,
-                    Activation::kNone, 0, 4);
+    linear.multiply(linear.rows(x.data(), 2, kInputs), {0, 4}, y, 4);
     for (int i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i < 4);
   }
-}
-
-TEST(SplitLinear, TheBestKernelIsTheLastOneThatRuns) {
-  EXPECT_EQ(&gemm::best_split_kernel(), supported_split_kernels().back());
-  EXPECT_EQ(SplitLinear::is_fast(), supported_split_kernels().size() > 1);
-  EXPECT_TRUE(SplitLinear::warnings().empty());
 }
 
 }  // namespace

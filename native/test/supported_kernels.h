@@ -1,89 +1,55 @@
-// Kernels that this processor runs, the portable one first.
+// Kernels of number formats that this processor runs, the portable one first.
 #pragma once
 
-#include <initializer_list>
+#include <ostream>
 #include <string>
 #include <vector>
 
-#include "bfloat16_kernel.h"
+#include "elementwise/elementwise.h"
+#include "format/kernel.h"
 #include "gemm/processor.h"
-#include "int8_kernel.h"
-#include "kernel.h"
-#include "split_kernel.h"
 
-template <class AnyKernel>
-std::vector<const AnyKernel*> supported_of(std::initializer_list<const AnyKernel*> kernels) {
-  std::vector<const AnyKernel*> supported;
-  for (const AnyKernel* kernel : kernels) {
-    if ((kernel->needs & ~gemm::this_processor().usable) == 0) supported.push_back(kernel);
+namespace gemm {
+
+/// For GoogleTest.
+inline void PrintTo(const FormatKernel& by, std::ostream* out) { *out << by.kernel->name; }
+
+}  // namespace gemm
+
+/// With `emulated` the kernels, too, of which tiles are all that this processor lacks: with
+/// EmulatedTiles.
+inline std::vector<gemm::FormatKernel> kernels_of(gemm::Format format, bool emulated) {
+  const auto& description = gemm::description_of(format);
+  std::vector<gemm::FormatKernel> kernels;
+  for (const gemm::Kernel* kernel : description.kernels) {
+    const gemm::Instructions missing = kernel->needs & ~gemm::this_processor().usable;
+    const bool is_there = missing == 0 || (emulated && (missing & ~gemm::kAmx) == 0);
+    if (is_there) kernels.insert(kernels.begin(), {description, *kernel});
   }
+  return kernels;
+}
+
+inline std::vector<gemm::FormatKernel> supported_kernels(gemm::Format format) {
+  return kernels_of(format, false);
+}
+inline std::vector<gemm::FormatKernel> testable_kernels(gemm::Format format) {
+  return kernels_of(format, true);
+}
+
+inline std::vector<const gemm::Elementwise*> supported_elementwise() {
+  std::vector<const gemm::Elementwise*> supported{&gemm::kElementwisePortable};
+#if defined(__x86_64__)
+  for (const auto* each : {&gemm::kElementwiseAvx2, &gemm::kElementwiseAvx512}) {
+    if ((each->needs & ~gemm::this_processor().usable) == 0) supported.push_back(each);
+  }
+#endif
   return supported;
-}
-
-#if defined(__x86_64__)
-inline std::vector<const gemm::Kernel*> supported_kernels() {
-  return supported_of({&gemm::kPortableKernel, &gemm::kAvx2Kernel, &gemm::kAvx512Kernel});
-}
-inline std::vector<const gemm::Int8Kernel*> supported_int8_kernels() {
-  return supported_of({&gemm::kPortableInt8Kernel, &gemm::kInt8Avx2Kernel, &gemm::kInt8Avx512Kernel,
-                       &gemm::kInt8AmxKernel});
-}
-inline std::vector<const gemm::BFloat16Kernel*> supported_bfloat16_kernels() {
-  return supported_of(
-      {&gemm::kPortableBFloat16Kernel, &gemm::kBFloat16Avx512Kernel, &gemm::kBFloat16AmxKernel});
-}
-inline std::vector<const gemm::SplitKernel*> supported_split_kernels() {
-  return supported_of({&gemm::kPortableSplitKernel, &gemm::kSplitAmxKernel});
-}
-#else
-inline std::vector<const gemm::Kernel*> supported_kernels() { return {&gemm::kPortableKernel}; }
-inline std::vector<const gemm::Int8Kernel*> supported_int8_kernels() {
-  return {&gemm::kPortableInt8Kernel};
-}
-inline std::vector<const gemm::BFloat16Kernel*> supported_bfloat16_kernels() {
-  return {&gemm::kPortableBFloat16Kernel};
-}
-inline std::vector<const gemm::SplitKernel*> supported_split_kernels() {
-  return {&gemm::kPortableSplitKernel};
-}
-#endif
-
-/// Those, and `kernel`, if its tiles are all that this processor lacks: with EmulatedTiles.
-template <class AnyKernel>
-std::vector<const AnyKernel*> with_emulated(std::vector<const AnyKernel*> supported,
-                                            const AnyKernel& kernel) {
-  const gemm::Instructions missing = kernel.needs & ~gemm::this_processor().usable;
-  const bool is_emulated = missing != 0 && (missing & ~gemm::kAmx) == 0;
-  if (is_emulated) supported.push_back(&kernel);
-  return supported;
-}
-inline std::vector<const gemm::Int8Kernel*> testable_int8_kernels() {
-#if defined(__x86_64__)
-  return with_emulated(supported_int8_kernels(), gemm::kInt8AmxKernel);
-#else
-  return supported_int8_kernels();
-#endif
-}
-inline std::vector<const gemm::BFloat16Kernel*> testable_bfloat16_kernels() {
-#if defined(__x86_64__)
-  return with_emulated(supported_bfloat16_kernels(), gemm::kBFloat16AmxKernel);
-#else
-  return supported_bfloat16_kernels();
-#endif
-}
-
-inline std::vector<const gemm::SplitKernel*> testable_split_kernels() {
-#if defined(__x86_64__)
-  return with_emulated(supported_split_kernels(), gemm::kSplitAmxKernel);
-#else
-  return supported_split_kernels();
-#endif
 }
 
 /// As the name of a test that runs once for each kernel.
 template <class Info>
 std::string kernel_name(const Info& info) {
-  std::string name = info.param->name;
+  std::string name = info.param.kernel->name;
   for (char& letter : name) letter = letter == ' ' || letter == '-' ? '_' : letter;
   return name;
 }

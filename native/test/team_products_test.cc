@@ -7,15 +7,14 @@
 
 #include "gemm/aligned.h"
 #include "gemm/attention.h"
-#include "gemm/packed_linear.h"
-#include "gemm/quantized_linear.h"
+#include "gemm/linear.h"
 #include "gemm/team.h"
 #include "random_floats.h"
 
 namespace {
 
-using gemm::PackedLinear;
-using gemm::QuantizedLinear;
+using gemm::Format;
+using gemm::Linear;
 using gemm::Team;
 
 constexpr int kHelpers = 3;
@@ -40,13 +39,23 @@ std::vector<float> shared(Team& team, int64_t panel_width, const Multiply& multi
   return y;
 }
 
-TEST(TeamProducts, AProductIsTheSameWhoeverComputesItsParts) {
+std::vector<Format> all_formats() {
+  std::vector<Format> all;
+  for (const auto& each : gemm::formats()) all.push_back(each.format);
+  return all;
+}
+
+class TeamProducts : public testing::TestWithParam<Format> {};
+
+INSTANTIATE_TEST_SUITE_P(Formats, TeamProducts, testing::ValuesIn(all_formats()));
+
+TEST_P(TeamProducts, AProductIsTheSameWhoeverComputesItsParts) {
   const std::vector<float> weight = random_weight(), x = random_rows();
-  const PackedLinear linear(weight.data(), gemm::Storage::kFloat32, nullptr, kOutputs, kInputs);
+  const Linear linear(GetParam(), {weight.data(), gemm::Storage::kFloat32, kOutputs, kInputs},
+                      nullptr);
+  const gemm::Rows rows = linear.rows(x.data(), kRows, kInputs);
   const auto multiply = [&](float* y, int64_t first, int64_t count) {
-    linear.multiply(
-        {.x = x.data(), .rows = kRows, .x_stride = kInputs, .y = y, .y_stride = kOutputs}, first,
-        count);
+    linear.multiply(rows, {first, count, gemm::Activation::kGelu}, y, kOutputs);
   };
   std::vector<float> alone(kRows * kOutputs);
   multiply(alone.data(), 0, kOutputs);
@@ -56,31 +65,12 @@ TEST(TeamProducts, AProductIsTheSameWhoeverComputesItsParts) {
   }
 }
 
-TEST(TeamProducts, SoIsAProductInIntegers) {
-  const std::vector<float> weight = random_weight(), x = random_rows();
-  const QuantizedLinear linear(weight.data(), nullptr, kOutputs, kInputs);
-  const gemm::QuantizedRows rows(x.data(), kRows, kInputs, kInputs);
-  const auto multiply = [&](float* y, int64_t first, int64_t count) {
-    linear.multiply(rows, y, kOutputs, gemm::Activation::kGelu, first, count);
-  };
-  std::vector<float> alone(kRows * kOutputs);
-  multiply(alone.data(), 0, kOutputs);
-  Team team(kHelpers);
-  for (int round = 0; round < kRounds; ++round) {
-    ASSERT_EQ(shared(team, linear.panel_width(), multiply), alone);
-  }
-}
+class TeamAttention : public testing::TestWithParam<Format> {};
 
-class TeamAttention : public testing::TestWithParam<gemm::AttentionFormat> {};
-
-INSTANTIATE_TEST_SUITE_P(Formats, TeamAttention,
-                         testing::Values(gemm::AttentionFormat::kFloat32,
-                                         gemm::AttentionFormat::kBFloat16x6,
-                                         gemm::AttentionFormat::kBFloat16x3,
-                                         gemm::AttentionFormat::kBFloat16));
+INSTANTIATE_TEST_SUITE_P(Formats, TeamAttention, testing::ValuesIn(all_formats()));
 
 TEST_P(TeamAttention, HeadsAreTheSameWhoeverComputesThem) {
-  const gemm::AttentionFormat format = GetParam();
+  const Format format = GetParam();
   constexpr int64_t kTokens = 23;
   constexpr int64_t kHeads = 6;
   constexpr int64_t kHeadSize = 16;

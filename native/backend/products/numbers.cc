@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "gemm/bfloat16_linear.h"
 #include "gemm/instruction_limit.h"
-#include "gemm/packed_linear.h"
-#include "gemm/quantized_linear.h"
-#include "gemm/split_linear.h"
 
 namespace backend {
 namespace {
@@ -90,56 +86,31 @@ std::string missing_instructions(Dtype dtype) {
          (is_limited ? ", or INSTRUCTIONS does not allow it" : "");
 }
 
-/// What may be used here, without the tiles if their products turned out to be wrong.
+/// What may be used here, without the tiles if their products of bfloat16 turned out to be wrong.
 gemm::Processor multiplying_processor() {
   gemm::Processor processor = gemm::this_processor();
-  const bool are_right =
-      gemm::BFloat16Linear::warnings().empty() && gemm::SplitLinear::warnings().empty();
+  const bool are_right = std::ranges::all_of(gemm::formats(), [](const auto& format) {
+    return format.parts == 0 || gemm::kernel_warnings(format.format).empty();
+  });
   if (!are_right) processor.usable &= ~gemm::kAmx;
   return processor;
 }
 
-/// "amx" of "bfloat16 amx".
-std::string instructions_of(const std::string& kernel) {
-  return kernel.substr(kernel.rfind(' ') + 1);
-}
-
-/// "bfloat16 amx": the numbers, and the kernel that multiplies them here.
+/// "bfloat16 amx": the numbers, and the last word of the name of the kernel that multiplies them
+/// here.
 std::string describe(Dtype dtype) {
-  const auto with = [dtype](const char* kernel) {
-    return std::string(name_of(dtype)) + " " + instructions_of(kernel);
-  };
-  switch (dtype) {
-    case Dtype::kFloat32:
-      break;
-    case Dtype::kBFloat16x6:
-    case Dtype::kBFloat16x3:
-      return with(gemm::SplitLinear::kernel_name());
-    case Dtype::kBFloat16:
-      return with(gemm::BFloat16Linear::kernel_name());
-    case Dtype::kInt8:
-      return with(gemm::QuantizedLinear::kernel_name());
-  }
-  return with(gemm::PackedLinear::kernel_name());
+  const std::string kernel = gemm::kernel_name(format_of(dtype));
+  return std::string(name_of(dtype)) + " " + kernel.substr(kernel.rfind(' ') + 1);
 }
 
 }  // namespace
 
-const char* name_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kFloat32:
-      return "float32";
-    case Dtype::kBFloat16x6:
-      return "bfloat16x6";
-    case Dtype::kBFloat16x3:
-      return "bfloat16x3";
-    case Dtype::kBFloat16:
-      return "bfloat16";
-    case Dtype::kInt8:
-      return "int8";
-  }
-  return "";
+gemm::Format format_of(Dtype dtype) {
+  static_assert(static_cast<int>(Dtype::kInt8) == static_cast<int>(gemm::Format::kInt8));
+  return static_cast<gemm::Format>(dtype);
 }
+
+const char* name_of(Dtype dtype) { return gemm::description_of(format_of(dtype)).name; }
 
 Numbers choose_numbers(Dtype dtype, ProductNumbers products, const gemm::Processor& processor) {
   const Entry* const entry = find_entry(dtype, processor);
@@ -182,21 +153,6 @@ Numbers choose_numbers(const ComputeOptions& compute) {
   return choose_numbers(compute.dtype, compute.products, multiplying_processor());
 }
 
-gemm::AttentionFormat attention_format(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kBFloat16x6:
-      return gemm::AttentionFormat::kBFloat16x6;
-    case Dtype::kBFloat16x3:
-      return gemm::AttentionFormat::kBFloat16x3;
-    case Dtype::kBFloat16:
-      return gemm::AttentionFormat::kBFloat16;
-    case Dtype::kFloat32:
-    case Dtype::kInt8:
-      break;
-  }
-  return gemm::AttentionFormat::kFloat32;
-}
-
 engine::Multiplication describe_multiplication(const Numbers& numbers) {
   engine::Multiplication multiplication = describe_layers(numbers.linear);
   multiplication.attention = describe(numbers.attention);
@@ -210,16 +166,10 @@ engine::Multiplication describe_layers(Dtype dtype) {
 }
 
 std::vector<std::string> kernel_warnings(const Numbers& numbers) {
-  const auto uses = [&numbers](Dtype dtype) {
-    return numbers.linear == dtype || numbers.attention == dtype;
-  };
-  std::vector<std::string> warnings;
-  const auto add = [&warnings](const std::vector<std::string>& more) {
+  std::vector<std::string> warnings = gemm::kernel_warnings(format_of(numbers.linear));
+  const auto& more = gemm::kernel_warnings(format_of(numbers.attention));
+  if (numbers.attention != numbers.linear)
     warnings.insert(warnings.end(), more.begin(), more.end());
-  };
-  if (uses(Dtype::kBFloat16x3) || uses(Dtype::kBFloat16x6)) add(gemm::SplitLinear::warnings());
-  if (uses(Dtype::kInt8)) add(gemm::QuantizedLinear::warnings());
-  if (uses(Dtype::kBFloat16)) add(gemm::BFloat16Linear::warnings());
   return warnings;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/backends.h"
-#include "gemm/attention.h"
+#include "gemm/format.h"
 #include "gemm/processor.h"
 
 namespace backend {
@@ -20,7 +20,7 @@ std::string numbers_problem(Dtype dtype, ProductNumbers products, const gemm::Pr
 /// The same here. Throws LoadError where it is of no use.
 Numbers choose_numbers(const ComputeOptions& compute);
 
-gemm::AttentionFormat attention_format(Dtype dtype);
+gemm::Format format_of(Dtype dtype);
 
 /// What multiplies here, for a model that multiplies in such numbers.
 engine::Multiplication describe_multiplication(const Numbers& numbers);

@@ -94,8 +94,7 @@ PackedConvolution::PackedConvolution(at::Tensor weight, const at::Tensor& bias, 
     : weight_(std::move(weight)),
       bias_(bias.defined() ? bias.contiguous() : bias),
       places_(places),
-      product_(make_product(weight_.transpose(1, 2).reshape({weight_.size(0), -1}), bias_,
-                            Dtype::kFloat32)) {}
+      product_(weight_.transpose(1, 2).reshape({weight_.size(0), -1}), bias_, Dtype::kFloat32) {}
 
 bool PackedConvolution::takes(const at::Tensor& x) const {
   return x.scalar_type() == at::kFloat && x.device().is_cpu() && x.layout() == at::kStrided &&
@@ -121,7 +120,7 @@ at::Tensor PackedConvolution::convolved(const at::Tensor& x, bool rectified) con
   const at::Tensor under_filters =
       lines.as_strided({e.windows * places_.dilation * rows, e.samples * e.channels},
                        {places_.stride * e.channels, 1});
-  const at::Tensor product = (*product_)(under_filters, 0, e.filters, gemm::Activation::kNone);
+  const at::Tensor product = product_(under_filters, 0, e.filters, gemm::Activation::kNone);
 
   at::Tensor result = at::empty({e.windows, e.filters, e.places}, x.options());
   const auto* from = product.const_data_ptr<float>();

@@ -40,7 +40,7 @@ class PackedConvolution {
   at::Tensor weight_;
   at::Tensor bias_;
   FilterPlaces places_;
-  std::shared_ptr<const Product> product_;
+  Product product_;
 };
 
 /// `name`: of an operator of ATen. `arguments`: its own, but for the input, which is left empty.

@@ -41,9 +41,7 @@ std::optional<size_t> linear_input(std::string_view name) {
 }
 
 PackedLayer::PackedLayer(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
-    : product_(make_product(weight, bias, dtype)),
-      inputs_(weight.size(1)),
-      outputs_(weight.size(0)) {}
+    : product_(weight, bias, dtype), inputs_(weight.size(1)), outputs_(weight.size(0)) {}
 
 bool PackedLayer::takes(const at::Tensor& x) const {
   return x.defined() && x.scalar_type() == at::kFloat && x.device().is_cpu() &&
@@ -51,7 +49,7 @@ bool PackedLayer::takes(const at::Tensor& x) const {
 }
 
 at::Tensor PackedLayer::operator()(const at::Tensor& x, gemm::Activation activation) const {
-  at::Tensor y = (*product_)(x.reshape({-1, inputs_}), 0, outputs_, activation);
+  at::Tensor y = product_(x.reshape({-1, inputs_}), 0, outputs_, activation);
   if (x.dim() == 2) return y;
   std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
   sizes.back() = outputs_;

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "backend/backends.h"
-#include "gemm/packed_linear.h"
+#include "gemm/linear.h"
 #include "products/products.h"
 
 namespace backend {
@@ -29,7 +29,7 @@ class PackedLayer {
   at::Tensor operator()(const at::Tensor& x, gemm::Activation activation) const;
 
  private:
-  std::shared_ptr<const Product> product_;
+  Product product_;
   int64_t inputs_;
   int64_t outputs_;
 };

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gemm/bfloat16_linear.h"
-#include "gemm/quantized_linear.h"
-#include "gemm/split_linear.h"
+#include "products/numbers.h"
 #include "products/team_in_use.h"
 
 namespace backend {
@@ -22,24 +20,6 @@ gemm::Storage storage_of(const at::Tensor& weight) {
     default:
       return gemm::Storage::kFloat32;
   }
-}
-
-at::Tensor contiguous_rows(const at::Tensor& x) { return x.stride(1) == 1 ? x : x.contiguous(); }
-
-/// Rows that lie a multiple of so many bytes apart share a few sets of the first-level cache, which
-/// the rows of one tile do not fit into.
-constexpr int64_t kSetsApart = 4096;
-constexpr int64_t kLine = 64 / sizeof(float);
-
-/// The same rows, a cache line further apart where that matters. Copied once, for all parts of the
-/// outputs.
-at::Tensor rows_apart(const at::Tensor& input) {
-  constexpr int64_t kFew = 4;
-  at::Tensor x = contiguous_rows(input);
-  const int64_t bytes = x.stride(0) * static_cast<int64_t>(sizeof(float));
-  if (bytes % kSetsApart != 0 || x.size(0) <= kFew) return x;
-  const at::Tensor apart = at::empty({x.size(0), x.size(1) + kLine}, x.options());
-  return apart.narrow(1, 0, x.size(1)).copy_(x);
 }
 
 /// Where the parts begin that threads take one by one, the last first. Each is half of a thread's
@@ -75,120 +55,32 @@ void share_outputs(int64_t outputs, int64_t work, int64_t panel_width, const Mul
   });
 }
 
-class Float32Product final : public Product {
- public:
-  Float32Product(const at::Tensor& weight, const float* bias)
-      : packed_(weight.const_data_ptr(), storage_of(weight), bias, weight.size(0), weight.size(1)) {
-  }
-
-  at::Tensor operator()(const at::Tensor& input, int64_t first, int64_t count,
-                        gemm::Activation activation) const override {
-    const at::Tensor x = rows_apart(input);
-    at::Tensor y = at::empty({x.size(0), count}, x.options());
-    const gemm::PackedLinear::Operands all{.x = x.const_data_ptr<float>(),
-                                           .rows = x.size(0),
-                                           .x_stride = x.stride(0),
-                                           .y = y.mutable_data_ptr<float>(),
-                                           .y_stride = count,
-                                           .activation = activation};
-    share_outputs(count, all.rows * packed_.inputs() * count, packed_.panel_width(),
-                  [&](int64_t start, int64_t outputs) {
-                    gemm::PackedLinear::Operands share = all;
-                    share.y += start;
-                    packed_.multiply(share, first + start, outputs);
-                  });
-    return y;
-  }
-
- private:
-  gemm::PackedLinear packed_;
-};
-
-/// What a product is asked for.
-struct Wanted {
-  int64_t first;  ///< output
-  int64_t count;
-  gemm::Activation activation;
-};
-
-/// rows: x as the layer multiplies it, made once for all parts of the outputs.
-template <class Linear, class Rows>
-at::Tensor multiplied(const Linear& linear, const Rows& rows, const at::Tensor& x,
-                      const Wanted& wanted) {
-  at::Tensor y = at::empty({x.size(0), wanted.count}, x.options());
-  auto* const to = y.mutable_data_ptr<float>();
-  share_outputs(wanted.count, x.numel() * wanted.count, linear.panel_width(),
-                [&](int64_t start, int64_t outputs) {
-                  linear.multiply(rows, to + start, wanted.count, wanted.activation,
-                                  wanted.first + start, outputs);
-                });
-  return y;
+/// As it is packed. weight: rows end to end, of a type that gemm stores.
+gemm::Linear packed(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype) {
+  return {format_of(dtype),
+          {weight.const_data_ptr(), storage_of(weight), weight.size(0), weight.size(1)},
+          bias.defined() ? bias.const_data_ptr<float>() : nullptr};
 }
-
-/// Both factors in a smaller number format. Rows of x are rounded once, for all parts of the
-/// outputs.
-template <class Rows, class RoundedLinear>
-class RoundedProduct final : public Product {
- public:
-  RoundedProduct(const at::Tensor& weight, const float* bias)
-      : linear_(weight.to(at::kFloat).const_data_ptr<float>(), bias, weight.size(0),
-                weight.size(1)) {}
-
-  at::Tensor operator()(const at::Tensor& input, int64_t first, int64_t count,
-                        gemm::Activation activation) const override {
-    const at::Tensor x = contiguous_rows(input);
-    const Rows rows(x.const_data_ptr<float>(), x.size(0), x.stride(0), x.size(1));
-    return multiplied(linear_, rows, x, {first, count, activation});
-  }
-
- private:
-  RoundedLinear linear_;
-};
-
-/// Float32 as sums of bfloat16 numbers.
-class SplitProduct final : public Product {
- public:
-  SplitProduct(const at::Tensor& weight, const float* bias, gemm::Parts parts)
-      : parts_(parts),
-        linear_(weight.const_data_ptr(), storage_of(weight), bias, weight.size(0), weight.size(1)) {
-  }
-
-  at::Tensor operator()(const at::Tensor& input, int64_t first, int64_t count,
-                        gemm::Activation activation) const override {
-    const at::Tensor x = contiguous_rows(input);
-    const gemm::SplitRows rows(x.const_data_ptr<float>(), x.size(0), x.stride(0), x.size(1),
-                               parts_);
-    return multiplied(linear_, rows, x, {first, count, activation});
-  }
-
- private:
-  gemm::Parts parts_;
-  gemm::SplitLinear linear_;
-};
-
-using Int8Product = RoundedProduct<gemm::QuantizedRows, gemm::QuantizedLinear>;
-using BFloat16Product = RoundedProduct<gemm::BFloat16Rows, gemm::BFloat16Linear>;
 
 }  // namespace
 
-std::shared_ptr<const Product> make_product(const at::Tensor& weight, const at::Tensor& bias,
-                                            Dtype dtype) {
-  const at::Tensor whole =
-      (weight.scalar_type() == at::kDouble ? weight.to(at::kFloat) : weight).contiguous();
-  const float* const bias_data = bias.defined() ? bias.const_data_ptr<float>() : nullptr;
-  switch (dtype) {
-    case Dtype::kInt8:
-      return std::make_shared<Int8Product>(whole, bias_data);
-    case Dtype::kBFloat16:
-      return std::make_shared<BFloat16Product>(whole, bias_data);
-    case Dtype::kBFloat16x3:
-      return std::make_shared<SplitProduct>(whole, bias_data, gemm::Parts::kTwo);
-    case Dtype::kBFloat16x6:
-      return std::make_shared<SplitProduct>(whole, bias_data, gemm::Parts::kThree);
-    case Dtype::kFloat32:
-      break;
-  }
-  return std::make_shared<Float32Product>(whole, bias_data);
+Product::Product(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
+    : linear_(packed(
+          (weight.scalar_type() == at::kDouble ? weight.to(at::kFloat) : weight).contiguous(), bias,
+          dtype)) {}
+
+at::Tensor Product::operator()(const at::Tensor& input, int64_t first, int64_t count,
+                               gemm::Activation activation) const {
+  const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
+  // Once for all parts of the outputs.
+  const gemm::Rows rows = linear_.rows(x.const_data_ptr<float>(), x.size(0), x.stride(0));
+  at::Tensor y = at::empty({x.size(0), count}, x.options());
+  auto* const to = y.mutable_data_ptr<float>();
+  share_outputs(count, x.numel() * count, linear_.panel_width(),
+                [&](int64_t start, int64_t outputs) {
+                  linear_.multiply(rows, {first + start, outputs, activation}, to + start, count);
+                });
+  return y;
 }
 
 }  // namespace backend

@@ -31,7 +31,7 @@ struct Projections {
   at::Tensor
       key_value;  ///< [tokens, 2 × hidden]; with all tokens, columns of one tensor with query
   Outputs outputs;
-  gemm::AttentionFormat format;
+  gemm::Format format;
 };
 
 /// Rows of one length group → [sequences, heads, rows a sequence, head_size], a strided view.

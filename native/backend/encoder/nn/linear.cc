@@ -10,7 +10,7 @@ Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features
              weights.numbers()) {}
 
 Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers)
-    : product_(make_product(weight, bias, numbers.linear)),
+    : product_(std::make_shared<const Product>(weight, bias, numbers.linear)),
       numbers_(numbers),
       count_(weight.size(0)) {}
 

@@ -3,16 +3,9 @@
 
 #include <cstdint>
 
-namespace gemm {
+#include "gemm/format.h"
 
-/// In which numbers both products of a head are multiplied. Their sums are float32 in each, and so
-/// is what lies between them.
-enum class AttentionFormat : uint8_t {
-  kFloat32,
-  kBFloat16x6,  ///< float32 as three bfloat16 numbers, as exact as it: Parts::kThree
-  kBFloat16x3,  ///< as two of them: Parts::kTwo
-  kBFloat16
-};
+namespace gemm {
 
 /// One head of one sequence: result = softmax(scale × query keyᵀ + bias) value. Query i is that of
 /// token i.
@@ -33,16 +26,17 @@ struct AttentionHead {
   int64_t result_stride;
 };
 
-/// Whether this processor has instructions for it that are made for products of such numbers.
-/// Without, it is right, but slow.
-bool is_fast(AttentionFormat format);
+/// Whether this processor has instructions that are made for both products of a head in this
+/// format. Without, they are right, but slow.
+bool attends_fast(Format format);
 
 /// How many floats of memory attend() needs to work, which begin with a cache line: a multiple of
 /// what one has.
-int64_t attention_scratch(AttentionFormat format, int64_t tokens, int64_t head_size);
+int64_t attention_scratch(Format format, int64_t tokens, int64_t head_size);
 
-/// With the best kernels of this processor. A head of few queries is multiplied in float32 in every
-/// format: what is rounded is used too seldom to be worth it.
-void attend(AttentionFormat format, const AttentionHead& head, float* scratch);
+/// With the best kernels of this processor. Both products are in the format, their sums and what
+/// lies between them in float32. A head of few queries is multiplied in float32 in every format:
+/// what is rounded is used too seldom to be worth it.
+void attend(Format format, const AttentionHead& head, float* scratch);
 
 }  // namespace gemm

@@ -1,5 +1,5 @@
 // Sets of instructions beyond those that every processor of its kind has. Included by files that
-// are compiled for such instructions: constants only (see tiles.h).
+// are compiled for such instructions: constants only (see format/tile.h).
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,43 @@
+// What one processor family brings to rows of float32 beside their products.
+#pragma once
+
+#include <cstdint>
+
+#include "gemm/attention.h"
+#include "gemm/instructions.h"
+#include "gemm/layer_norm.h"
+
+namespace gemm {
+
+/// Of values [rows, columns] in place, stride floats from row to row; columns a multiple of lanes.
+using ActivationFunction = void (*)(float* values, int64_t rows, int64_t columns, int64_t stride);
+
+struct Elementwise {
+  const char* name;
+  Instructions needs;
+  int lanes;  ///< of a vector
+  ActivationFunction gelu;
+  /// Of each row of scores [rows, count] in place, stride floats from row to row, count a multiple
+  /// of two vectors: e to the power of what a score lies below the row's highest. sums: [rows], of
+  /// these.
+  void (*exponentials)(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums);
+  /// A head's keys, times its scale, to [panels of tokens, head_size, width], and its values to
+  /// [panels of the head, tokens, width]; filled up with zeros. A panel is two vectors wide.
+  void (*pack_keys)(const AttentionHead& head, float* panels);
+  void (*pack_values)(const AttentionHead& head, float* panels);
+  void (*normalize)(const LayerNormRows& rows);
+};
+
+extern const Elementwise kElementwisePortable;
+#if defined(__x86_64__)
+extern const Elementwise kElementwiseAvx2;
+extern const Elementwise kElementwiseAvx512;
+#endif
+
+/// The fastest one that this processor runs.
+const Elementwise& best_elementwise();
+
+/// For panels of so many columns, which may be another processor's: the fastest whose vectors fit.
+ActivationFunction best_gelu(int64_t panel_width);
+
+}  // namespace gemm

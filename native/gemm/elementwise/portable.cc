@@ -1,0 +1,11 @@
+// For every other processor, and what the others are held against.
+#include "elementwise/rows.h"
+#include "processor/compiled_for.h"
+#include "processor/simd_portable.h"
+
+namespace gemm {
+
+constinit const Elementwise kElementwisePortable =
+    make_elementwise<Simd, gelu_by_quotient<Simd::Vector>>("portable", kCompiledFor);
+
+}  // namespace gemm

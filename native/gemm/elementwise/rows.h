@@ -1,0 +1,155 @@
+// What is done to rows beside products, for any vectors: Simd (processor/simd_*.h). Included by
+// files that are compiled for different instructions: see format/tile.h.
+#pragma once
+
+#include "elementwise/elementwise.h"
+#include "elementwise/panels_of_heads.h"
+#include "processor/lanes.h"
+
+namespace gemm {
+namespace {
+
+/// e to the power of −x, x ≥ 0, within 2 units in the last place.
+template <class Simd>
+Simd::Vector exp_of_negative(typename Simd::Vector x) {
+  using Vector = Simd::Vector;
+  using Integers = Simd::Integers;
+  constexpr float kMost = 87;  // beyond, the result would be subnormal
+  constexpr float kLog2E = 1.44269504F;
+  constexpr float kRounder = 0x1.8p23F;  // an added float is rounded to an integer by it
+  constexpr float kLn2High = 0.693359375F;
+  constexpr float kLn2Low = -2.12194440e-4F;
+  constexpr int kFractionBits = 23;
+  x = x > kMost ? Vector{} - kMost : -x;  // NaN stays
+  const Vector nan_or_zero = x * 0.0F;
+  const Vector rounded = x * kLog2E + kRounder;
+  const Vector whole = rounded - kRounder;
+  const Vector rest = (x - whole * kLn2High) - whole * kLn2Low;
+  Vector power = rest * 1.9875691500e-4F + 1.3981999507e-3F;  // cephes, expf
+  power = power * rest + 8.3334519073e-3F;
+  power = power * rest + 4.1665795894e-2F;
+  power = power * rest + 1.6666665459e-1F;
+  power = power * rest + 5.0000001201e-1F;
+  power = power * rest * rest + rest + 1.0F;
+  return (Vector)((Integers)power + ((Integers)rounded << kFractionBits)) + nan_or_zero;
+}
+
+/// See Elementwise.
+template <class Simd>
+void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums) {
+  using Vector = Simd::Vector;
+  for (int64_t row = 0; row < rows; ++row, scores += stride) {
+    Vector highest = Simd::load(scores);
+    for (int64_t i = Simd::kLanes; i < count; i += Simd::kLanes) {
+      const Vector values = Simd::load(scores + i);
+      highest = values > highest ? values : highest;
+    }
+    const float most = highest_of<Simd::kLanes>(highest);
+    Vector sum{};
+    for (int64_t i = 0; i < count; i += Simd::kLanes) {
+      const Vector power = exp_of_negative<Simd>(most - Simd::load(scores + i));
+      Simd::store(scores + i, power);
+      sum += power;
+    }
+    sums[row] = sum_of<Simd::kLanes>(sum);
+  }
+}
+
+/// The error function of x, within 3.5e-7: a quotient of polynomials, the best for |x| ≤ 4.
+/// Source: Eigen, MathFunctionsImpl.h (generic_fast_erf_float).
+template <class Vector>
+Vector error_function(Vector x) {
+  x = x > 4.0F ? Vector{} + 4.0F : x;
+  x = x < -4.0F ? Vector{} - 4.0F : x;
+  const Vector square = x * x;
+  Vector above = square * -2.72614225801306e-10F + 2.77068142495902e-08F;
+  above = above * square - 2.10102402082508e-06F;
+  above = above * square - 5.69250639462346e-05F;
+  above = above * square - 7.34990630326855e-04F;
+  above = above * square - 2.95459980854025e-03F;
+  above = above * square - 1.60960333262415e-02F;
+  Vector below = square * -1.45660718464996e-05F - 2.13374055278905e-04F;
+  below = below * square - 1.68282697438203e-03F;
+  below = below * square - 7.37332916720468e-03F;
+  below = below * square - 1.42647390514189e-02F;
+  return x * above / below;
+}
+
+/// x Φ(x)
+template <class Vector>
+Vector gelu_by_quotient(Vector x) {
+  constexpr float kSqrtHalf = 0.707106781F;
+  const Vector half = 0.5F * x;
+  return half + half * error_function(x * kSqrtHalf);
+}
+
+/// See ActivationFunction.
+template <class Simd, Simd::Vector (*gelu)(typename Simd::Vector)>
+void compute_gelu(float* values, int64_t rows, int64_t columns, int64_t stride) {
+  for (int64_t row = 0; row < rows; ++row) {
+    float* const end = values + row * stride + columns;
+    for (float* at = values + row * stride; at < end; at += Simd::kLanes) {
+      Simd::store(at, gelu(Simd::load(at)));
+    }
+  }
+}
+
+/// See LayerNormRows.
+template <class Simd>
+void normalize_rows(const LayerNormRows& rows) {
+  using Vector = Simd::Vector;
+  constexpr int kLanes = Simd::kLanes;
+  const auto size = static_cast<float>(rows.size);
+  const int64_t whole = rows.size / kLanes * kLanes;
+  for (int64_t row = 0; row < rows.rows; ++row) {
+    const float* const x = rows.x + row * rows.size;
+    const float* const residual =
+        rows.residual != nullptr ? rows.residual + row * rows.size : nullptr;
+    float* const y = rows.y + row * rows.size;
+    Vector sums{};
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      Vector value = Simd::load(x + i);
+      if (residual != nullptr) value += Simd::load(residual + i);
+      Simd::store(y + i, value);
+      sums += value;
+    }
+    float sum = sum_of<Simd::kLanes>(sums);
+    for (int64_t i = whole; i < rows.size; ++i) {
+      y[i] = x[i] + (residual != nullptr ? residual[i] : 0);
+      sum += y[i];
+    }
+    const float mean = sum / size;
+    Vector squares{};
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      const Vector distance = Simd::load(y + i) - mean;
+      squares += distance * distance;
+    }
+    float square = sum_of<Simd::kLanes>(squares);
+    for (int64_t i = whole; i < rows.size; ++i) square += (y[i] - mean) * (y[i] - mean);
+    const float factor = 1 / __builtin_sqrtf(square / size + rows.epsilon);
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      Vector value = (Simd::load(y + i) - mean) * factor * Simd::load(rows.weight + i);
+      if (rows.bias != nullptr) value += Simd::load(rows.bias + i);
+      Simd::store(y + i, value);
+    }
+    for (int64_t i = whole; i < rows.size; ++i) {
+      y[i] = (y[i] - mean) * factor * rows.weight[i];
+      if (rows.bias != nullptr) y[i] += rows.bias[i];
+    }
+  }
+}
+
+template <class Simd, Simd::Vector (*gelu)(typename Simd::Vector)>
+constexpr Elementwise make_elementwise(const char* name, Instructions needs) noexcept {
+  return {.name = name,
+          .needs = needs,
+          .lanes = Simd::kLanes,
+          .gelu = compute_gelu<Simd, gelu>,
+          .exponentials = compute_exponentials<Simd>,
+          .pack_keys = pack_keys<Simd>,
+          .pack_values = pack_values<Simd>,
+          .normalize = normalize_rows<Simd>};
+}
+
+}  // namespace
+}  // namespace gemm

@@ -1,0 +1,100 @@
+// What one processor family brings to the products of a number format.
+#pragma once
+
+#include <cstdint>
+
+#include "gemm/instructions.h"
+#include "gemm/linear.h"
+
+namespace gemm {
+
+/// A factor that is the sum of several: each lies so many numbers behind the one before.
+struct Parts {
+  int count = 1;
+  int64_t size = 0;
+};
+
+/// One tile: c[rows, panel_width] = a[rows, inputs] × panel[inputs, panel_width] + bias. The panel
+/// lies as [inputs / group, panel_width, group], where a group is what one instruction multiplies
+/// and adds up: one float32, two bfloat16 numbers, four integers.
+struct Tile {
+  const void* a;
+  int64_t a_stride;  ///< numbers from row to row
+  const void* panel;
+  int64_t inputs;     ///< a multiple of the kernel's inputs_together
+  const float* bias;  ///< [panel_width]
+  float* c;
+  int64_t c_stride;
+  int64_t rows;
+  /// What will be read next: so many bytes of it are asked for with each inputs_a_step.
+  const char* prefetch;
+  int64_t prefetch_step;
+  Parts a_parts = {};
+  Parts panel_parts = {};
+  // Of int8:
+  const RowScale* row_scales = nullptr;  ///< [rows]
+  const float* scales = nullptr;         ///< [panel_width]
+  const int32_t* weight_sums = nullptr;  ///< [panel_width]
+};
+
+using TileFunction = void (*)(const Tile& tile);
+
+/// Rows of float32 that become rows as they are multiplied.
+struct RowsToRound {
+  const float* from;  ///< [rows, count]
+  int64_t stride, rows, count;
+  void* to;  ///< the first part
+  int64_t to_stride;
+  int64_t filled;  ///< count and zeros behind it
+  Parts parts;
+  RowScale* scales;  ///< [rows]; null: they have none
+};
+
+/// A panel as it is stored, [inputs, panel_width], and where its parts go: each
+/// [filled / 2, panel_width, 2], with zeros behind the inputs.
+struct StoredPanel {
+  const void* stored;
+  Storage storage;
+  int64_t inputs, filled;
+  uint16_t* to;
+  int parts;
+};
+
+struct Kernel {
+  const char* name;
+  Instructions needs;
+  int panel_width;
+  int tile_rows;            ///< of a full tile
+  int row_step = 1;         ///< tiles that are not full have a multiple, but for the last one
+  int value_bytes;          ///< of a number of a row
+  int inputs_together = 1;  ///< rows are filled up to a multiple, with zeros
+  int inputs_a_step = 1;    ///< with each of which Tile.prefetch_step bytes are asked for
+  /// [tile_rows], for 1, 2, … rows; of panels in this storage, else in the format's own.
+  const TileFunction* tiles;
+  const TileFunction* float16_tiles = nullptr;
+  const TileFunction* bfloat16_tiles = nullptr;
+  /// Null: rows are multiplied as they are. A row of int8 with a value that is not finite gets the
+  /// scale NaN.
+  void (*round_rows)(const RowsToRound& rows) = nullptr;
+  /// The same for panels that are rounded as they are read.
+  void (*split_panel)(const StoredPanel& panel) = nullptr;
+  /// Around the tiles of a product of so many rows, at least one, on their thread; or null.
+  void (*begin)(int64_t rows) = nullptr;
+  void (*end)() = nullptr;
+
+  TileFunction tile(int64_t rows, Storage storage) const {
+    const TileFunction* of_rows = nullptr;
+    if (storage == Storage::kFloat16) of_rows = float16_tiles;
+    if (storage == Storage::kBFloat16) of_rows = bfloat16_tiles;
+    return (of_rows != nullptr ? of_rows : tiles)[rows - 1];
+  }
+};
+
+extern const Kernel kFloat32Portable, kInt8Portable, kBFloat16Portable, kSplitPortable;
+#if defined(__x86_64__)
+extern const Kernel kFloat32Avx2, kFloat32Avx512;
+extern const Kernel kInt8Avx2, kInt8Avx512, kInt8Amx;
+extern const Kernel kBFloat16Avx512, kBFloat16Amx, kSplitAmx;
+#endif
+
+}  // namespace gemm

@@ -1,0 +1,122 @@
+// The tile of every kernel but AMX's, written once. Included by files that are compiled for
+// different instructions, so everything here has internal linkage and nothing of the standard
+// library's inline code is used: the linker would be free to keep the copy that not every processor
+// can run.
+#pragma once
+
+#include <utility>
+
+#include "format/kernel.h"
+
+namespace gemm {
+namespace {
+
+/// Sums in float32, which begin as the bias: what a Product (below) of any but int8 has for sums.
+template <class Simd>
+struct FloatSums {
+  static constexpr int kLanes = Simd::kLanes;
+  using Sum = Simd::Vector;
+
+  static Sum first(const Tile& tile, int half) { return Simd::load(tile.bias + half * kLanes); }
+
+  template <int kRows>
+  static void store(const Tile& tile, const Sum (&sums)[kRows][2]) {
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+      Simd::store(tile.c + row * tile.c_stride, sums[row][0]);
+      Simd::store(tile.c + row * tile.c_stride + kLanes, sums[row][1]);
+    }
+  }
+
+  // The sums themselves.
+  static constexpr int kGroupsTogether = 1;
+  using Partial = Sum;
+  static Partial begin(Sum sum) { return sum; }
+  static Sum end(Sum, Partial partial) { return partial; }
+};
+
+/// Product:
+///   Number, Weight: of rows and of panels, as they lie in memory; kGroup of them side by side
+///   Sum, kLanes: vectors of sums; first(), store(): what they begin as and become
+///   Partial, kGroupsTogether: what takes so many groups before they come to the sums; begin(),
+///     end()
+///   load(), broadcast(), add_product(): a vector of weights, a group of a row, and their product
+/// Two vectors side by side make a panel; kRows × 2 sums stay in registers while it streams by.
+template <class Product, int kRows>
+void compute_tile(const Tile& tile) {
+  constexpr int kGroup = Product::kGroup, kVector = Product::kLanes * kGroup;
+  const auto* weights = static_cast<const Product::Weight*>(tile.panel);
+  const auto* a = static_cast<const Product::Number*>(tile.a);
+  const char* prefetch = tile.prefetch;
+  const int64_t stride = tile.a_stride;
+  typename Product::Sum sums[kRows][2];
+  const typename Product::Sum first[2] = {Product::first(tile, 0), Product::first(tile, 1)};
+#pragma GCC unroll 16
+  for (int row = 0; row < kRows; ++row) {
+    sums[row][0] = first[0];
+    sums[row][1] = first[1];
+  }
+  for (int64_t k = 0; k < tile.inputs; k += int64_t{kGroup} * Product::kGroupsTogether) {
+    typename Product::Partial partial[kRows][2];
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+      partial[row][0] = Product::begin(sums[row][0]);
+      partial[row][1] = Product::begin(sums[row][1]);
+    }
+#pragma GCC unroll 8
+    for (int group = 0; group < Product::kGroupsTogether; ++group, a += kGroup) {
+      asm("" : "+r"(a));  // else GCC keeps a pointer for each row, more than there are registers
+      const auto left = Product::load(weights);
+      const auto right = Product::load(weights + kVector);
+      weights += 2 * kVector;
+      __builtin_prefetch(prefetch, 0, 2);
+      prefetch += tile.prefetch_step;
+#pragma GCC unroll 16
+      for (int row = 0; row < kRows; ++row) {
+        const auto factor = Product::broadcast(a + row * stride);
+        partial[row][0] = Product::add_product(partial[row][0], factor, left);
+        partial[row][1] = Product::add_product(partial[row][1], factor, right);
+      }
+    }
+#pragma GCC unroll 16
+    for (int row = 0; row < kRows; ++row) {
+      sums[row][0] = Product::end(sums[row][0], partial[row][0]);
+      sums[row][1] = Product::end(sums[row][1], partial[row][1]);
+    }
+  }
+  Product::store(tile, sums);
+}
+
+/// See Kernel. round_row(from, count, to, parts) makes one row, and tells its scale.
+template <class Number, RowScale (*round_row)(const float*, int64_t, Number*, Parts)>
+void round_each(const RowsToRound& rows) {
+  auto* to = static_cast<Number*>(rows.to);
+  const float* from = rows.from;
+  const Parts parts = rows.parts;
+  const int64_t count = rows.count, missing = rows.filled - count;
+  for (int64_t row = 0; row < rows.rows; ++row, from += rows.stride, to += rows.to_stride) {
+    const RowScale scale = round_row(from, count, to, parts);
+    if (rows.scales != nullptr) rows.scales[row] = scale;
+    for (int part = 0; missing > 0 && part < parts.count; ++part) {
+      __builtin_memset(to + part * parts.size + count, 0,
+                       static_cast<size_t>(missing) * sizeof(Number));
+    }
+  }
+}
+
+/// Tiles of 1 … kRows rows.
+template <int kRows>
+struct Tiles {
+  TileFunction of_rows[kRows];
+};
+
+template <class Product, int... kIndex>
+constexpr Tiles<sizeof...(kIndex)> tiles_of(std::integer_sequence<int, kIndex...>) noexcept {
+  return {{compute_tile<Product, kIndex + 1>...}};
+}
+
+template <class Product, int kRows>
+constexpr Tiles<kRows> kTiles = tiles_of<Product>(std::make_integer_sequence<int, kRows>{});
+
+}  // namespace
+}  // namespace gemm

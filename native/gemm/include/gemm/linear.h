@@ -1,0 +1,132 @@
+// Linear layers whose weights are laid out once, as the processor reads them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gemm/aligned.h"
+#include "gemm/format.h"
+
+namespace gemm {
+
+/// How a weight is stored. All of them are widened to float32 without loss.
+enum class Storage { kFloat32, kFloat16, kBFloat16 };
+
+/// What becomes of y before it is written.
+enum class Activation { kNone, kGelu };
+
+struct StoredWeight {
+  const void* values;  ///< [outputs, inputs], rows end to end
+  Storage storage;
+  int64_t outputs, inputs;
+};
+
+/// A weight as a format multiplies it: panels of so many outputs as a kernel has, the last one
+/// filled up with zeros.
+struct PackedWeight {
+  AlignedArray<std::byte> panels;
+  int64_t panel_bytes;
+  // Of int8, for each output, filled up to whole panels:
+  std::vector<float> scales{};
+  std::vector<int32_t> sums{};  ///< of the weights, for the zero points
+};
+
+/// A format, and what multiplies it.
+struct FormatKernel {
+  /// The best kernel of this processor.
+  FormatKernel(Format format);  // NOLINT(google-explicit-constructor)
+  /// One of the caller's choice, for tests.
+  FormatKernel(const FormatDescription& description, const Kernel& with)
+      : format(&description), kernel(&with) {}
+
+  const FormatDescription* format;
+  const Kernel* kernel;
+};
+
+/// x ≈ scale × (value − zero_point).
+struct RowScale {
+  float scale;
+  int32_t zero_point;
+};
+
+/// Rows of x as a format multiplies them, each by itself: no row depends on its neighbours. Made
+/// once for all parts of the outputs.
+///   float32: x itself, which has to be there as long as they are; or a copy, where its rows share
+///     sets of the cache
+///   bfloat16 and its sums: rounded to the nearest, parts one behind the other
+///   int8: whole numbers of 7 bits, with a scale and a zero point of each row's own
+class Rows {
+ public:
+  /// x: [rows, inputs], x_stride floats from row to row.
+  Rows(const FormatKernel& by, const float* x, int64_t rows, int64_t x_stride, int64_t inputs);
+
+  int64_t rows() const { return rows_; }
+
+  /// From this row on: of the first part, the same of the others lie part_size() further each.
+  /// Filled up with zeros to the kernel's stride, and the rows to its step.
+  const void* values(int64_t row) const {
+    return static_cast<const std::byte*>(first_) + row * stride_ * value_bytes_;
+  }
+  int64_t stride() const { return stride_; }
+  int64_t part_size() const { return part_size_; }
+  /// Of int8; else null.
+  const RowScale* scales(int64_t row) const {
+    return scales_.empty() ? nullptr : scales_.data() + row;
+  }
+
+ private:
+  void move_apart(const float* x, int64_t inputs);
+
+  int64_t rows_;
+  int64_t value_bytes_;
+  int64_t stride_;     ///< numbers from row to row
+  int64_t part_size_;  ///< numbers
+  AlignedArray<std::byte> memory_;
+  const void* first_;
+  std::vector<RowScale> scales_;
+};
+
+/// y = x Wᵀ + b. Any number of threads may multiply. A row has the same bits, whatever rows and
+/// outputs are computed with it.
+///   float32: W stays in the type it has, so that a layer stored in 16 bits needs half the memory
+///     and half the traffic, with the same numbers
+///   sums of bfloat16: so it does here. It is split as it is read, a panel at a time, into as many
+///     parts as it has: no more than two of float16, one of bfloat16. An infinity, or what is
+///     beyond bfloat16's range, becomes NaN
+///   bfloat16: rounded
+///   int8: at most 8 bits, and a scale for each output. Sums are exact, so the same everywhere
+class Linear {
+ public:
+  /// bias: [outputs], or null for none. Both are copied.
+  Linear(const FormatKernel& by, const StoredWeight& weight, const float* bias);
+
+  /// Of which outputs; and what becomes of them.
+  struct Wanted {
+    int64_t first, count;
+    Activation activation = Activation::kNone;
+  };
+
+  /// x: [rows, inputs], x_stride floats from row to row.
+  Rows rows(const float* x, int64_t count, int64_t x_stride) const {
+    return {by_, x, count, x_stride, inputs_};
+  }
+
+  /// Into y: [rows, wanted.count], y_stride floats from row to row. Throws std::bad_alloc: a thread
+  /// may need memory for a panel's parts.
+  void multiply(const Rows& x, const Wanted& wanted, float* y, int64_t y_stride) const;
+
+  int64_t inputs() const { return inputs_; }
+
+  /// Outputs that are computed together: a share of the work should start at a multiple.
+  int64_t panel_width() const;
+
+ private:
+  FormatKernel by_;
+  Storage storage_;
+  int64_t inputs_;
+  PackedWeight weight_;
+  std::vector<float> bias_;  ///< filled up to whole panels
+};
+
+}  // namespace gemm

@@ -1,0 +1,142 @@
+// Layer normalization and GELU with every kernel that this processor runs, against double
+// precision.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gemm/layer_norm.h"
+#include "supported_kernels.h"
+
+namespace {
+
+constexpr float kEpsilon = 1e-5F;
+
+struct Example {
+  Example(int64_t row_count, int64_t row_size, float offset = 0) : rows(row_count), size(row_size) {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    const auto fill = [&](std::vector<float>& floats, int64_t count) {
+      floats.resize(static_cast<size_t>(count));
+      for (float& value : floats) value = normal(random);
+    };
+    fill(x, rows * size);
+    fill(residual, rows * size);
+    fill(weight, size);
+    fill(bias, size);
+    for (float& value : x) value += offset;
+  }
+
+  int64_t rows, size;
+  std::vector<float> x, residual, weight, bias;
+};
+
+void expect_normalized(const Example& example, bool with_residual, bool with_bias, bool in_place) {
+  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+    std::vector<float> y = example.x;
+    kernel->normalize({.x = in_place ? y.data() : example.x.data(),
+                       .residual = with_residual ? example.residual.data() : nullptr,
+                       .y = y.data(),
+                       .rows = example.rows,
+                       .size = example.size,
+                       .weight = example.weight.data(),
+                       .bias = with_bias ? example.bias.data() : nullptr,
+                       .epsilon = kEpsilon});
+    for (int64_t row = 0; row < example.rows; ++row) {
+      const auto value = [&](int64_t i) {
+        const auto at = static_cast<size_t>(row * example.size + i);
+        return double{example.x[at]} + (with_residual ? double{example.residual[at]} : 0);
+      };
+      double mean = 0, variance = 0;
+      for (int64_t i = 0; i < example.size; ++i)
+        mean += value(i) / static_cast<double>(example.size);
+      for (int64_t i = 0; i < example.size; ++i) {
+        variance += (value(i) - mean) * (value(i) - mean) / static_cast<double>(example.size);
+      }
+      for (int64_t i = 0; i < example.size; ++i) {
+        const auto at = static_cast<size_t>(i);
+        const double normal = (value(i) - mean) / std::sqrt(variance + double{kEpsilon});
+        const double wanted =
+            normal * example.weight[at] + (with_bias ? double{example.bias[at]} : 0);
+        ASSERT_NEAR(y[static_cast<size_t>(row * example.size + i)], wanted, 1e-5)
+            << kernel->name << ", " << row << ", " << i;
+      }
+    }
+  }
+}
+
+TEST(LayerNormTest, EverySize) {
+  for (int64_t size = 1; size <= 70; ++size) {
+    expect_normalized(Example(3, size), true, true, true);
+    expect_normalized(Example(3, size), false, true, false);
+  }
+}
+
+TEST(LayerNormTest, WithAndWithoutEachPart) {
+  const Example example(5, 384);
+  for (const bool residual : {false, true}) {
+    for (const bool bias : {false, true}) {
+      for (const bool in_place : {false, true}) {
+        expect_normalized(example, residual, bias, in_place);
+      }
+    }
+  }
+}
+
+TEST(LayerNormTest, NoRows) { expect_normalized(Example(0, 8), true, true, true); }
+
+/// The mean is taken off before squares are added up: nothing is lost far from 0.
+TEST(LayerNormTest, FarFromZero) { expect_normalized(Example(2, 384, 16), false, true, false); }
+
+/// What is no number is not hidden, and stays in its row.
+TEST(LayerNormTest, NotANumber) {
+  for (const float poison : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    Example example(2, 40);
+    example.x[7] = poison;
+    for (const gemm::Elementwise* kernel : supported_elementwise()) {
+      std::vector<float> y(example.x.size());
+      kernel->normalize({.x = example.x.data(),
+                         .residual = nullptr,
+                         .y = y.data(),
+                         .rows = 2,
+                         .size = 40,
+                         .weight = example.weight.data(),
+                         .bias = nullptr,
+                         .epsilon = kEpsilon});
+      for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i < 40) << kernel->name;
+    }
+  }
+}
+
+/// x Φ(x), over a range that ends where it is x or 0 in float32.
+TEST(GeluTest, IsThatOfTheErrorFunction) {
+  constexpr int64_t kValues = 20'000;
+  std::vector<float> x(kValues);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = (static_cast<float>(i) - 10'000) / 1'000;
+  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+    std::vector<float> y = x;
+    kernel->gelu(y.data(), kValues / 32, 32, 32);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double expected = x[i] / 2.0 * (1 + std::erf(x[i] / std::sqrt(2.0)));
+      ASSERT_NEAR(y[i], expected, 3e-7 * std::max(1.0F, std::abs(x[i]))) << kernel->name << x[i];
+    }
+  }
+}
+
+TEST(GeluTest, OfWhatIsNoNumber) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+    float y[16] = {infinity, std::nanf(""), 1e30F, -1e30F};
+    kernel->gelu(y, 1, 16, 16);
+    EXPECT_EQ(y[0], infinity);
+    EXPECT_TRUE(std::isnan(y[1]));
+    EXPECT_EQ(y[2], 1e30F);
+    EXPECT_EQ(y[3], 0);
+  }
+}
+
+}  // namespace

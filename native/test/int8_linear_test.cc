@@ -1,0 +1,263 @@
+// Products of 8-bit integers, against the same quantization in double precision.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "emulated_tiles.h"
+#include "gemm/linear.h"
+#include "random_floats.h"
+#include "supported_kernels.h"
+
+namespace {
+
+using gemm::Activation;
+using gemm::Format;
+using gemm::FormatKernel;
+using gemm::Linear;
+using gemm::Rows;
+using gemm::Storage;
+
+/// With every kernel that this processor runs, and AMX.
+class Int8LinearTest : public testing::TestWithParam<FormatKernel> {
+  EmulatedTiles tiles_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Int8LinearTest,
+                         testing::ValuesIn(testable_kernels(Format::kInt8)),
+                         kernel_name<testing::TestParamInfo<FormatKernel>>);
+
+/// What `values` become with whole numbers from 0 to 127 around their zero point.
+std::vector<double> quantized_row(const float* values, int64_t count) {
+  const auto [low, high] = std::minmax_element(values, values + count);
+  const float lowest = std::min(*low, 0.0F);
+  const float scale = (std::max(*high, 0.0F) - lowest) / 127;
+  const double zero_point = std::nearbyint(-lowest / scale);
+  std::vector<double> result;
+  result.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = std::floor(values[i] / double{scale} + zero_point + 0.5);
+    result.push_back((std::clamp(value, 0.0, 127.0) - zero_point) * scale);
+  }
+  return result;
+}
+
+/// As many of 8 bits as fit: of 16 inputs the first and the second two of each four meet in a lane,
+/// where 258 × 127 is the most that 16 bits hold. Rounding 8 weights may add 4.
+std::vector<double> quantized_weights(const float* values, int64_t count) {
+  float most = 0, most_in_lane = 0;
+  for (int64_t first = 0; first < count; first += 16) {
+    float lanes[2] = {};
+    for (int64_t k = first; k < std::min(first + 16, count); ++k) {
+      most = std::max(most, std::abs(values[k]));
+      lanes[k / 2 % 2] += std::abs(values[k]);
+    }
+    most_in_lane = std::max({most_in_lane, lanes[0], lanes[1]});
+  }
+  const float scale = std::max(most / 127, most_in_lane / 254);
+  std::vector<double> result;
+  result.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    result.push_back(std::nearbyint(values[i] / scale) * scale);
+  }
+  return result;
+}
+
+void expect_product(const FormatKernel& kernel, int64_t rows, int64_t outputs, int64_t inputs,
+                    int64_t first, int64_t count) {
+  const int64_t x_stride = inputs + 3;
+  const int64_t y_stride = count + 2;
+  const auto x = random_floats(static_cast<size_t>(rows * x_stride), 1);
+  const auto weight = random_floats(static_cast<size_t>(outputs * inputs), 2);
+  const auto bias = random_floats(static_cast<size_t>(outputs), 3);
+  std::vector<float> y(static_cast<size_t>(rows * y_stride), 777);
+  const Linear linear(kernel, {weight.data(), Storage::kFloat32, outputs, inputs}, bias.data());
+  linear.multiply(linear.rows(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto values = quantized_row(x.data() + row * x_stride, inputs);
+    for (int64_t j = 0; j < y_stride; ++j) {
+      const float got = y[static_cast<size_t>(row * y_stride + j)];
+      if (j >= count) {
+        ASSERT_EQ(got, 777);
+        continue;
+      }
+      const auto weights = quantized_weights(weight.data() + (first + j) * inputs, inputs);
+      double sum = bias[static_cast<size_t>(first + j)];
+      for (size_t k = 0; k < weights.size(); ++k) sum += values[k] * weights[k];
+      // A value that lies on the edge between two whole numbers may fall to either side.
+      const double step = std::abs(weights.front()) + 3.0 / 40;
+      ASSERT_NEAR(got, sum, 0.02 * step + 1e-5 * static_cast<double>(inputs)) << row << ", " << j;
+    }
+  }
+}
+
+TEST_P(Int8LinearTest, EveryNumberOfRowsAndOutputs) {
+  for (int64_t rows = 0; rows <= 40; ++rows) expect_product(GetParam(), rows, 64, 24, 0, 64);
+  for (const int64_t outputs : {1, 2, 15, 16, 17, 33})
+    expect_product(GetParam(), 4, outputs, 8, 0, outputs);
+  for (const int64_t inputs : {1, 2, 3, 5, 7, 384, 1536})
+    expect_product(GetParam(), 6, 20, inputs, 0, 20);
+}
+
+TEST_P(Int8LinearTest, SomeOfTheOutputs) {
+  expect_product(GetParam(), 7, 108, 36, 36, 72);
+  expect_product(GetParam(), 7, 108, 36, 5, 3);
+  expect_product(GetParam(), 7, 108, 36, 0, 0);
+}
+
+/// The largest values with weights of one sign: where sums in 16 bits would overflow.
+TEST_P(Int8LinearTest, SumsDoNotOverflow) {
+  constexpr size_t kInputs = 1536;
+  std::vector<std::vector<float>> examples{std::vector<float>(kInputs, 1),
+                                           std::vector<float>(kInputs, -1),
+                                           std::vector<float>(kInputs, 0.01F)};
+  for (size_t i = 0; i < 16; ++i) examples.back()[160 + i] = i / 2 % 2 == 0 ? 1 : 0.01F;
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    examples.push_back(random_floats(kInputs, seed));
+    for (float& value : examples.back()) value = std::abs(value);
+  }
+  const std::vector<float> ones(kInputs, 1);
+  const Rows x(GetParam(), ones.data(), 1, kInputs, kInputs);
+  for (const auto& weight : examples) {
+    double sum = 0;
+    for (const double value : quantized_weights(weight.data(), kInputs)) sum += value;
+    const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 1, kInputs}, nullptr);
+    float y = 0;
+    linear.multiply(x, {0, 1}, &y, 1);
+    EXPECT_NEAR(y, sum, std::abs(sum) * 1e-4);
+  }
+}
+
+TEST_P(Int8LinearTest, GeluIsApplied) {
+  constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
+  const auto x = random_floats(kRows * kInputs, 6);
+  const auto weight = random_floats(kOutputs * kInputs, 7);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
+  const Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
+  std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
+  linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
+  linear.multiply(rows, {0, kOutputs, Activation::kGelu}, gelu.data(), kOutputs);
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
+    ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
+  }
+}
+
+/// In every bit.
+TEST_P(Int8LinearTest, AnswersAreThoseOfThePortableKernel) {
+  constexpr int64_t kRows = 41, kInputs = 203, kOutputs = 71;
+  const auto x = random_floats(kRows * kInputs, 8);
+  const auto weight = random_floats(kOutputs * kInputs, 9);
+  const auto bias = random_floats(kOutputs, 10);
+  const auto answers = [&](const FormatKernel& kernel) {
+    std::vector<float> y(kRows * kOutputs);
+    const Linear linear(kernel, {weight.data(), Storage::kFloat32, kOutputs, kInputs}, bias.data());
+    linear.multiply(linear.rows(x.data(), kRows, kInputs), {0, kOutputs}, y.data(), kOutputs);
+    return y;
+  };
+  EXPECT_EQ(answers(GetParam()), answers(testable_kernels(Format::kInt8).front()));
+}
+
+/// A row's scale is its own: a large neighbour costs it nothing.
+TEST_P(Int8LinearTest, RowsDoNotDependOnEachOther) {
+  constexpr int64_t kInputs = 32;
+  auto x = random_floats(2 * kInputs, 4);
+  const auto weight = random_floats(8 * kInputs, 5);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 8, kInputs}, nullptr);
+  float alone[8], together[16];
+  linear.multiply(linear.rows(x.data(), 1, kInputs), {0, 8}, alone, 8);
+  for (size_t k = kInputs; k < x.size(); ++k) x[k] *= 1e6F;
+  linear.multiply(linear.rows(x.data(), 2, kInputs), {0, 8}, together, 8);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(alone[i], together[i]);
+}
+
+TEST_P(Int8LinearTest, WhatIsNoNumberStaysNone) {
+  const std::vector<float> weight(40, 1);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 1, 40}, nullptr);
+  for (const float odd :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    for (const size_t place : {0U, 20U, 39U}) {
+      std::vector<float> x(40, 1);
+      x[place] = odd;
+      float y = 0;
+      linear.multiply(linear.rows(x.data(), 1, 40), {0, 1}, &y, 1);
+      EXPECT_FALSE(std::isfinite(y));
+    }
+  }
+}
+
+/// Down to the smallest number that there is: 0 and the largest value are met, whatever the scale.
+TEST_P(Int8LinearTest, RowsOfATinyRangeAreRoundedToWhatFloatsHold) {
+  constexpr float kLeast = 0x1p-126F, kSmallest = 0x1p-149F;
+  std::vector<float> weight(40, 0);
+  weight[3] = weight[39] = 0x1p60F;
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 1, 40}, nullptr);
+  for (const float size : {kSmallest, 100 * kSmallest, 0x1p-130F, kLeast, 100 * kLeast,
+                           127 * kLeast, 128 * kLeast, 0x1p-100F}) {
+    for (const float sign : {1.0F, -1.0F}) {
+      SCOPED_TRACE(sign * size);
+      std::vector<float> x(40, 0);
+      x[3] = x[39] = sign * size;
+      const Rows rows(GetParam(), x.data(), 1, 40, 40);
+      const float scale = rows.scales(0)->scale;
+      EXPECT_GE(scale, kLeast);
+      EXPECT_LE(scale, std::max(kLeast, 1.01F * size / 127));
+      EXPECT_GE(rows.scales(0)->zero_point, 0);
+      EXPECT_LE(rows.scales(0)->zero_point, 127);
+      float y = 0;
+      linear.multiply(rows, {0, 1}, &y, 1);
+      // Each value is off by half a step at most, and by nothing where the steps are its own.
+      EXPECT_NEAR(y / 0x1p60F, sign * 2 * size, 2 * scale);
+    }
+  }
+}
+
+/// Weights, too: each is at most 127 steps, or its 8 bits would hold another number.
+TEST_P(Int8LinearTest, TinyWeightsAreRoundedToWhatFloatsHold) {
+  const std::vector<float> x(16, 127);  // each 127 steps of 1
+  const Rows rows(GetParam(), x.data(), 1, 16, 16);
+  for (const float size : {0x1p-149F, 190 * 0x1p-149F, 0x1p-130F, 0x1p-126F, 0x1p-120F}) {
+    for (const float sign : {1.0F, -1.0F}) {
+      SCOPED_TRACE(sign * size);
+      std::vector<float> weight(16, 0);
+      weight[5] = sign * size;
+      const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 1, 16}, nullptr);
+      float y = 0;
+      linear.multiply(rows, {0, 1}, &y, 1);
+      EXPECT_LE(std::abs(y / 127 - sign * size), std::min(size, 0x1p-127F));
+    }
+  }
+}
+
+/// Of one output: the others are what they are.
+TEST_P(Int8LinearTest, AWeightThatIsNoNumberMakesItsOutputNone) {
+  const std::vector<float> x(20, 1);
+  const Rows rows(GetParam(), x.data(), 1, 20, 20);
+  for (const float odd :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    std::vector<float> weight(40, 1);
+    weight[7] = odd;
+    const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 2, 20}, nullptr);
+    float y[2];
+    linear.multiply(rows, {0, 2}, y, 2);
+    EXPECT_FALSE(std::isfinite(y[0]));
+    EXPECT_NEAR(y[1], 20, 0.2);  // 8 bits
+  }
+}
+
+TEST_P(Int8LinearTest, ZerosStayZero) {
+  const std::vector<float> zeros(64);
+  const float bias[] = {0.5F, -2};
+  const Linear linear(GetParam(), {zeros.data(), Storage::kFloat32, 2, 8}, bias);
+  float y[2];
+  linear.multiply(linear.rows(zeros.data(), 1, 8), {0, 2}, y, 2);
+  EXPECT_EQ(y[0], 0.5F);
+  EXPECT_EQ(y[1], -2);
+}
+
+}  // namespace
