@@ -11,7 +11,7 @@ import { ROOT } from './paths.mjs';
 
 const require = createRequire(import.meta.url);
 const { ApiKeys, keyOf } = require(path.join(ROOT, 'dist/serving/credentials/keys.js'));
-const { isTooDeep } = require(path.join(ROOT, 'dist/http/middleware/json-depth.js'));
+const { isTooDeep } = require(path.join(ROOT, 'dist/serving/json.js'));
 
 const MEBIBYTE = 1024 ** 2;
 const ROUNDS = 50;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-/** Writes the compressed forms of a file that src/http/routes/static-files.ts looks for beside it. */
+/** Writes the compressed forms of a file that src/http/static-files.ts looks for beside it. */
 export function compress(file) {
   const bytes = readFileSync(file);
   writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));

@@ -1,18 +1,12 @@
 import type { Socket } from 'node:net';
-import { ByteBudget, PIECE_BYTES } from '../serving/byte-budget';
+import { ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
-import { LOOK_MS, STILL_LOOKS } from '../serving/draining';
 import { ServiceError } from '../serving/errors';
 import type { ConnectionEnd } from '../serving/metrics/connection-metrics';
+import { CLIENT_TIMEOUT_MS, LOOK_MS, PATIENCE_MS, STILL_LOOKS } from '../serving/patience';
+import type { GrpcExchange } from './exchange';
 import { type MessageHead, MessageHeads } from './message-heads';
-import type { TrackedCall } from './tracked-call';
 
-/** How long a client may take for its request, and as long for the answer, in ms; as over HTTP. */
-const CLIENT_TIMEOUT_MS = 60_000;
-/** How long before one who takes his time makes room for others, in ms; as over HTTP. */
-const PATIENCE_MS = 1000;
-/** Messages that say they are no larger always have room, as bodies over HTTP have. */
-const SMALL_BYTES = 16 * 1024;
 /** Pieces in which a request may come, and messages that it may have, before what Node keeps of each is counted. */
 const FREE_PIECES = 64;
 /** How many bytes one byte of deflate may become. */
@@ -23,11 +17,11 @@ const MOST_STREAMS = 16;
 interface Connection {
   readonly socket: Socket;
   /** Calls whose requests have not come whole, and streams of messages, from the first to the last. */
-  readonly receiving: Set<TrackedCall>;
+  readonly receiving: Set<GrpcExchange>;
   /** Calls with one answer whose requests have come whole, and which are not answered. */
-  readonly owed: Set<TrackedCall>;
+  readonly owed: Set<GrpcExchange>;
   /** Calls whose answers are written and not taken yet: since when (`performance.now()`). */
-  readonly answered: Map<TrackedCall, number>;
+  readonly answered: Map<GrpcExchange, number>;
   streams: number;
 }
 
@@ -48,10 +42,10 @@ export class Receiving {
   readonly #limits: ReceivingLimits;
   /** By the peer's address and port. */
   readonly #byPeer = new Map<string, Connection>();
-  readonly #byCall = new WeakMap<TrackedCall, Connection>();
-  readonly #plain: ByteBudget<TrackedCall>;
-  readonly #compressed: ByteBudget<TrackedCall>;
-  readonly #answers: ByteBudget<TrackedCall>;
+  readonly #byCall = new WeakMap<GrpcExchange, Connection>();
+  readonly #plain: ByteBudget<GrpcExchange>;
+  readonly #compressed: ByteBudget<GrpcExchange>;
+  readonly #answers: ByteBudget<GrpcExchange>;
   readonly #timer: NodeJS.Timeout;
   /** `performance.now()` until which clients are waited for; null: the service does not drain. */
   #drainsUntil: number | null = null;
@@ -70,9 +64,9 @@ export class Receiving {
     const peer = `${socket.remoteAddress}:${socket.remotePort}`;
     const connection = {
       socket,
-      receiving: new Set<TrackedCall>(),
-      owed: new Set<TrackedCall>(),
-      answered: new Map<TrackedCall, number>(),
+      receiving: new Set<GrpcExchange>(),
+      owed: new Set<GrpcExchange>(),
+      answered: new Map<GrpcExchange, number>(),
       streams: 0,
     };
     this.#byPeer.set(peer, connection);
@@ -82,9 +76,10 @@ export class Receiving {
     });
   }
 
-  begin(call: TrackedCall): void {
+  /** Returns why it is one too many for its connection; null: it is not. */
+  begin(call: GrpcExchange): ServiceError | null {
     const connection = this.#byPeer.get(call.peer);
-    if (!connection) return;
+    if (!connection) return null;
     this.#byCall.set(call, connection);
     connection.receiving.add(call);
     if (call.isStream) connection.streams++;
@@ -102,16 +97,11 @@ export class Receiving {
         messages++;
         refusal ??= this.#refusalOfMessage(call, head, messages);
       }
-      if (refusal) call.refuse(refusal, refusal);
+      if (refusal) call.fail(refusal);
       return refusal === null;
     };
     this.#tellWhoseMove(connection);
-  }
-
-  /** Why a call that has begun is one too many for its connection; null: it is not. */
-  refusalOf(call: TrackedCall): ServiceError | null {
-    const { streams = 0 } = this.#byCall.get(call) ?? {};
-    if (!call.isStream || streams <= MOST_STREAMS) return null;
+    if (!call.isStream || connection.streams <= MOST_STREAMS) return null;
     return new ServiceError(
       'PIPELINE_FULL',
       `Over ${MOST_STREAMS} streams of this connection are open.`,
@@ -119,7 +109,7 @@ export class Receiving {
   }
 
   /** All of its request has come. */
-  whole(call: TrackedCall): void {
+  whole(call: GrpcExchange): void {
     if (call.takesMany) return; // what was made of its messages may wait for its client until it ends
     const connection = this.#byCall.get(call);
     call.isWhole = true;
@@ -131,7 +121,7 @@ export class Receiving {
   }
 
   /** Its answer, of so many bytes, has been written; it ends when its client has taken it. */
-  answered(call: TrackedCall, bytes: number): void {
+  answered(call: GrpcExchange, bytes: number): void {
     const connection = this.#byCall.get(call);
     if (!connection || call.isStream || call.isOver) return;
     const held = SMALL_BYTES + bytes; // the call itself costs memory, however small its answer
@@ -142,7 +132,7 @@ export class Receiving {
     this.#tellWhoseMove(connection);
   }
 
-  end(call: TrackedCall): void {
+  end(call: GrpcExchange): void {
     const connection = this.#byCall.get(call);
     if (!connection) return;
     for (const budget of [this.#plain, this.#compressed, this.#answers]) budget.end(call);
@@ -166,7 +156,7 @@ export class Receiving {
   }
 
   #refusalOfMessage(
-    call: TrackedCall,
+    call: GrpcExchange,
     { isCompressed, bytes }: MessageHead,
     messages: number,
   ): ServiceError | null {
@@ -184,7 +174,7 @@ export class Receiving {
   }
 
   /** Counts so many more bytes of a call; returns why it is refused where they have no room, or null. */
-  #hold(call: TrackedCall, bytes: number, budget: ByteBudget<TrackedCall>): ServiceError | null {
+  #hold(call: GrpcExchange, bytes: number, budget: ByteBudget<GrpcExchange>): ServiceError | null {
     if (!budget.hasRoomFor(bytes, call)) {
       return new ServiceError('BODY_MEMORY_FULL', 'Too many messages are on their way.');
     }
@@ -217,7 +207,7 @@ export class Receiving {
     for (const call of connection.receiving) {
       if (call.startedAt > before) break; // and so have those that follow
       const error = new ServiceError('DEADLINE_EXCEEDED', 'The message was not received in time.');
-      call.refuse(error, error);
+      call.fail(error);
     }
     const [first = before] = connection.answered.values();
     if (first < before) this.#cut(connection, 'answer_stuck');
@@ -227,7 +217,7 @@ export class Receiving {
     for (const call of connection.receiving) {
       if (++call.stillLooks < STILL_LOOKS && !isTimeUp) continue;
       const error = new ServiceError('DRAINING', 'The service is shutting down.');
-      call.refuse(error, error);
+      call.fail(error);
     }
     if (isTimeUp && connection.answered.size > 0) this.#cut(connection, 'answer_stuck');
   }

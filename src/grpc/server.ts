@@ -6,22 +6,29 @@ import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { protoPath } from 'grpc-health-check';
 import type { Logger } from 'pino';
-import { below } from '../http/server';
 import type { GrpcService } from '../protocols/grpc-service';
 import type { Connections } from '../serving/connections';
-import { type Certificate, TLS_VERSION } from '../serving/credentials/certificate';
+import type { Certificate } from '../serving/credentials/certificate';
 import type { ApiKeys } from '../serving/credentials/keys';
+import type { Target } from '../serving/exchange';
+import { Pipeline } from '../serving/pipeline';
 import type { Readiness } from '../serving/readiness';
 import type { Watchers } from '../serving/report';
-import type { Turns } from '../serving/turns';
+import type { Scheduler } from '../serving/scheduler';
+import {
+  countConnections,
+  HANDSHAKE_TIMEOUT_MS,
+  listen,
+  secureContextOf,
+} from '../serving/sockets';
+import type { AdmissionLimits } from '../serving/stage';
 import { Calls } from './calls';
 import { HEALTH_SERVICE, Health } from './health';
 import { Receiving } from './receiving';
 import { addService } from './unary';
 
-/** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
-const BACKLOG = 4096;
-const HANDSHAKE_TIMEOUT_MS = 20_000;
+const KEY_NEEDED = 'An API key is needed, in metadata: "authorization: Bearer KEY".';
+
 /** Calls that one connection may have open at once. */
 const MOST_STREAMS = 1000;
 /** Of one connection: answers that are not taken, and tables of headers, in MB. */
@@ -46,7 +53,7 @@ export interface GrpcServerOptions {
   readonly connections: Connections;
   readonly readiness: Readiness;
   readonly watchers: Watchers;
-  readonly turns: Turns;
+  readonly scheduler: Scheduler;
   readonly logger: Logger;
   /** Null: everybody may ask. */
   readonly keys: ApiKeys | null;
@@ -57,11 +64,9 @@ export interface GrpcServerOptions {
     /** Bytes of a message. */
     readonly bodyLimit: number;
     readonly bodyMemory: number;
-    readonly requestTimeoutMs: number;
-    readonly maxQueueWaitMs: number;
     /** And watches of health. */
     readonly maxConnections: number;
-  };
+  } & AdmissionLimits;
 }
 
 /** The gRPC server of one process: connections, health, reflection, and an orderly end. */
@@ -77,7 +82,7 @@ export class GrpcServer {
   readonly #calls: Calls;
 
   constructor(options: GrpcServerOptions) {
-    const { services, connections, readiness, watchers, certificate, limits } = options;
+    const { services, connections, readiness, watchers, scheduler, certificate, limits } = options;
     const probes = new Set(probesOf(services));
     this.#options = options;
     this.#receiving = new Receiving(connections, limits);
@@ -86,12 +91,16 @@ export class GrpcServer {
       readiness,
       limits.maxConnections,
     );
+    const pipeline = new Pipeline({
+      ...{ keys: options.keys, keyNeeded: KEY_NEEDED },
+      scheduler,
+      limits,
+    });
     this.#calls = new Calls({
-      ...options,
+      ...{ readiness, pipeline, probes },
       receiving: this.#receiving,
       watchers: { ...watchers, machineRoutes: probes },
-      probes,
-      refusalOf: refusalsOf(services),
+      targets: targetsOf(services),
     });
     this.#server = new Server({
       interceptors: [this.#calls.intercept],
@@ -106,14 +115,24 @@ export class GrpcServer {
     });
     const loaded = load(services);
     for (const service of services) {
-      addService(this.#server, service, this.#calls, { ...options, loaded });
+      addService(this.#server, service, loaded, { calls: this.#calls, pipeline });
     }
     this.#health.addTo(this.#server);
     new ReflectionService(loaded).addToServer(this.#server); // for clients such as grpcurl
     // Connections are accepted here, where they can be counted, bounded and given a new certificate.
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
-    this.#secure = certificate && this.#listenSecurely(certificate);
-    this.#listener = this.#secure ?? this.#listenPlainly();
+    this.#secure =
+      certificate &&
+      tls.createServer({
+        ...secureContextOf(certificate),
+        ALPNProtocols: ['h2'],
+        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+        noDelay: true,
+      });
+    this.#listener = this.#secure ?? net.createServer({ noDelay: true });
+    countConnections(this.#listener, this.#secure, { connections, scheduler });
+    this.#listener.on('connection', (socket: net.Socket) => socket.on('error', ignore));
+    this.#listener.on(this.#secure ? 'secureConnection' : 'connection', this.#serve);
   }
 
   /** Calls that are not answered yet. */
@@ -122,22 +141,13 @@ export class GrpcServer {
   }
 
   /** Resolves with the port in use; rejects with the system's error, EADDRINUSE and others. */
-  listen(port: number, host: string | undefined): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#listener.once('error', reject);
-      this.#listener.listen({ port, host, backlog: BACKLOG }, () => {
-        this.#listener.off('error', reject);
-        this.#listener.on('error', (error) => {
-          this.#options.logger.warn({ err: error }, 'a connection could not be accepted');
-        });
-        resolve((this.#listener.address() as net.AddressInfo).port);
-      });
-    });
+  async listen(port: number, host: string | undefined): Promise<number> {
+    return (await listen(this.#listener, { port, host }, this.#options.logger)).port;
   }
 
   /** For connections from now on; those that are open keep the one that they have. */
-  renew({ cert, key }: Certificate): void {
-    this.#secure?.setSecureContext({ cert, key, minVersion: TLS_VERSION });
+  renew(certificate: Certificate): void {
+    this.#secure?.setSecureContext(secureContextOf(certificate));
   }
 
   /** The process is to end: those who watch the health are told so at once; calls are still taken. */
@@ -164,48 +174,12 @@ export class GrpcServer {
     await closed;
   }
 
-  #listenPlainly(): net.Server {
-    return net.createServer({ noDelay: true }, (socket) => {
-      this.#opened(socket);
-      if (this.#options.connections.has(socket)) this.#serve(socket);
-    });
-  }
-
-  #listenSecurely({ cert, key }: Certificate): tls.Server {
-    const { connections } = this.#options;
-    const server = tls.createServer({
-      cert,
-      key,
-      minVersion: TLS_VERSION,
-      ALPNProtocols: ['h2'],
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      noDelay: true,
-    });
-    server.on('connection', (socket: net.Socket) => this.#opened(socket));
-    server.on('secureConnection', (socket) => {
-      connections.secured(below(socket), socket);
-      socket.on('close', () => connections.closed(socket));
-      if (connections.has(socket)) this.#serve(socket);
-    });
-    server.on('tlsClientError', ({ code }: NodeJS.ErrnoException, socket) => {
-      if (code !== 'ECONNRESET') connections.cut(below(socket), 'tls_failed'); // else it has gone itself
-    });
-    return server;
-  }
-
-  #opened(socket: net.Socket): void {
-    const { connections, turns } = this.#options;
-    turns.hurry();
-    connections.opened(socket, true); // it is no HTTP/1.1, in which one more could be told why
-    socket.on('close', () => connections.closed(socket));
-    socket.on('error', ignore);
-  }
-
-  #serve(socket: net.Socket): void {
+  readonly #serve = (socket: net.Socket): void => {
+    if (!this.#options.connections.has(socket)) return;
     socket.on('error', ignore);
     this.#receiving.opened(socket);
     this.#injector.injectConnection(socket);
-  }
+  };
 }
 
 /** The protocol files of all services, that of health among them: once, for they take a while. */
@@ -227,11 +201,10 @@ function probesOf(services: readonly GrpcService[]): readonly string[] {
   ];
 }
 
-function refusalsOf(services: readonly GrpcService[]) {
-  const refusals = new Map(
-    services.flatMap(({ name, analyses, refusal }) =>
-      analyses.map((method): [string, typeof refusal] => [`/${name}/${method}`, refusal]),
-    ),
+/** What runs the model, by path. */
+function targetsOf(services: readonly GrpcService[]): ReadonlyMap<string, Target> {
+  const targets = services.flatMap(({ name, analyses, refusal }) =>
+    analyses.map((method): Target => ({ path: `/${name}/${method}`, refusal })),
   );
-  return (path: string, remainingMs: number) => refusals.get(path)?.(remainingMs) ?? null;
+  return new Map(targets.map((target) => [target.path, target]));
 }

@@ -1,6 +1,5 @@
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
-import { retryAfterSeconds } from '../http/middleware/answer-errors';
-import { type ErrorCode, IS_TEMPORARY, type ServiceError } from '../serving/errors';
+import { type ErrorCode, retryAfterSeconds, type ServiceError } from '../serving/errors';
 
 /** The one table of error code → gRPC status. */
 const STATUS: Readonly<Record<ErrorCode, status>> = {
@@ -47,14 +46,11 @@ const HTTP_STATUS: Readonly<Partial<Record<status, number>>> = {
 /** What gRPC's own retry policies read (A6): when to try again, in ms. */
 const PUSHBACK = 'grpc-retry-pushback-ms';
 
-export type StatusAnswer = StatusObject;
-
 /** @param raised what the error was made of: it may know how long what waits will take */
-export function statusOf(error: ServiceError, raised: unknown): StatusAnswer {
+export function statusOf(error: ServiceError, raised: unknown): StatusObject {
   const metadata = new Metadata();
-  if (IS_TEMPORARY.has(error.code)) {
-    metadata.set(PUSHBACK, String(retryAfterSeconds(raised) * 1000));
-  }
+  const seconds = retryAfterSeconds(error, raised);
+  if (seconds !== null) metadata.set(PUSHBACK, String(seconds * 1000));
   return { code: STATUS[error.code], details: error.message, metadata };
 }
 

@@ -1,29 +1,28 @@
-import express, { type Express, type Response } from 'express';
+import express, { type Express } from 'express';
 import type { Logger } from 'pino';
+import type { Handler } from '../protocols/endpoint';
 import type { ServiceInfo } from '../protocols/own/schemas/answers';
 import { errorShapes, type Protocol } from '../protocols/protocol';
+import { isPublicPath } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
 import type { ApiKeys } from '../serving/credentials/keys';
-import { ServiceError } from '../serving/errors';
-import type { InFlight } from '../serving/in-flight';
 import type { Metrics } from '../serving/metrics/metrics';
+import { Pipeline } from '../serving/pipeline';
 import { type Readiness, readinessOf } from '../serving/readiness';
 import { RefusalLog } from '../serving/refusal-log';
 import type { Watchers } from '../serving/report';
+import { Scheduler } from '../serving/scheduler';
+import type { AdmissionLimits } from '../serving/stage';
 import type { Tracer } from '../serving/tracing/tracer';
-import { Turns } from '../serving/turns';
-import { openGate } from './access/gate';
-import { isPublicPath } from './access/public-paths';
-import { type AdmissionLimits, type Listener, openFrontDoor } from './front-door';
-import { answerError, answerErrors, type ErrorLimits, notFound } from './middleware/answer-errors';
-import { type BodyBounds, boundBodies } from './middleware/bound-bodies';
-import { readBytes, readJson } from './middleware/read-body';
-import { checkHeaders, trackRequest } from './middleware/track-request';
-import { RouteTable } from './routes/mount';
-import { metrics, openapi } from './routes/service';
-import { type StaticFile, serveStaticFile } from './routes/static-files';
-import { answerWith } from './send';
+import type { AnswersDue } from './answers-due';
+import { checkHeaders, type Listener, listenBeforeExpress } from './before-express';
+import { Bodies, type BodyBounds } from './body';
+import { Cors } from './cors';
+import { RouteTable } from './route-table';
+import { type StaticFile, serveStaticFile } from './static-files';
 import { UnsentAnswers } from './unsent-answers';
+
+const KEY_NEEDED = 'An API key is needed, in one header: "Authorization: Bearer KEY".';
 
 /** What scrapers ask every few seconds, as supervisors ask the probes of protocols. */
 const SCRAPED = '/metrics';
@@ -36,13 +35,13 @@ export interface AppOptions {
   readonly describeApi: () => object;
   /** Why requests should not be sent here although the model is loaded; null: they should. */
   readonly describeProblem: () => string | null;
-  readonly inFlight: InFlight;
+  readonly due: AnswersDue;
   readonly connections: Connections;
   readonly metrics: Metrics;
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
   readonly logger: Logger;
-  readonly limits: AdmissionLimits & BodyBounds & ErrorLimits;
+  readonly limits: AdmissionLimits & BodyBounds;
   readonly access: AccessOptions;
   /** The page at `GET /` and what belongs to it. */
   readonly staticFiles: readonly StaticFile[];
@@ -61,9 +60,7 @@ export interface AccessOptions {
 export interface App {
   readonly app: Express;
   readonly listener: Listener;
-  /** See `StalledRequests`. */
-  readonly giveUp: (response: Response) => void;
-  readonly turns: Turns;
+  readonly scheduler: Scheduler;
   readonly refusals: RefusalLog;
   readonly readiness: Readiness;
   readonly watchers: Watchers;
@@ -71,7 +68,7 @@ export interface App {
 
 /** Builds the app of one service; it does not listen. */
 export function createApp(options: AppOptions): App {
-  const { info: serviceInfo, limits, protocols } = options;
+  const { protocols, limits, access, due, connections, logger } = options;
   const app = express();
   // Paths are exact, in case and in trailing slashes; nothing reads a query or an ETag.
   app.enable('case sensitive routing');
@@ -79,63 +76,65 @@ export function createApp(options: AppOptions): App {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
-
-  const { inFlight, connections } = options;
-  const unsentAnswers = new UnsentAnswers(limits.bodyMemory, connections);
   app.use(checkHeaders);
-  const endpoints = protocols.flatMap((protocol) => protocol.endpoints);
-  const routes = new RouteTable();
-  routes.get('/openapi.json', answerWith(openapi(options.describeApi)));
-  routes.get('/metrics', answerWith(metrics(options.metrics)));
-  for (const endpoint of endpoints) routes.post(endpoint);
-  for (const { gets } of protocols) {
-    for (const [path, { handle }] of Object.entries(gets)) routes.get(path, answerWith(handle));
-  }
-  for (const file of options.staticFiles) routes.get(file.path, serveStaticFile(file));
-  const turns = new Turns();
-  const { hold, release } = boundBodies(limits, connections);
-  routes.mount(app, {
-    json: [hold, readJson(limits.bodyLimit, turns), release],
-    bytes: [hold, readBytes(limits.bodyLimit, turns), release],
-  });
-  app.use(notFound);
-  app.use(answerErrors(limits));
-
-  const { logger, metrics: counted, tracer } = options;
-  const refusals = new RefusalLog(logger);
-  const readiness = readinessOf(serviceInfo.model, inFlight, options.describeProblem);
-  const probes = protocols.flatMap((protocol) => protocol.probes);
-  const watchers = {
-    ...{ logger, refusals, metrics: counted.requests, tracer },
-    machineRoutes: new Set([SCRAPED, ...probes]),
-  };
-  const track = trackRequest(inFlight, watchers, { readiness, unsentAnswers });
-  const pages = options.staticFiles.map(({ path }) => path);
-  const gate = openGate({
-    ...options.access,
-    isPublic: isPublicPath(pages, probes, options.access),
-    paths: routes.paths,
-    turns,
+  const scheduler = new Scheduler();
+  const pipeline = new Pipeline({
+    ...{ keys: access.keys, keyNeeded: KEY_NEEDED },
+    scheduler,
     limits,
   });
-  return {
-    app,
-    turns,
-    refusals,
-    readiness,
-    watchers,
-    giveUp: (response) => {
-      const error = new ServiceError('DRAINING', 'The service is shutting down.');
-      answerError(error, response, limits);
-    },
-    listener: openFrontDoor({
-      app,
-      endpoints,
-      track,
+  const bodies = new Bodies(limits, connections);
+  const routes = routesOf(options);
+  routes.mount(app, bodies, pipeline);
+
+  const refusals = new RefusalLog(logger);
+  const readiness = readinessOf(options.info.model, due, options.describeProblem);
+  const probes = protocols.flatMap((protocol) => protocol.probes);
+  const watchers = {
+    ...{ logger, refusals, metrics: options.metrics.requests, tracer: options.tracer },
+    machineRoutes: new Set([SCRAPED, ...probes]),
+  };
+  const pages = options.staticFiles.map(({ path }) => path);
+  const listener = listenBeforeExpress({
+    shared: {
+      ...{ app, readiness, due },
+      unsentAnswers: new UnsentAnswers(limits.bodyMemory, connections),
+      release: (response) => bodies.release(response),
+      endpoints: routes.endpoints,
+      paths: routes.paths,
+      isPublic: isPublicPath(pages, probes, access),
       errorShapeOf: errorShapes(protocols),
-      gate,
-      turns,
-      limits,
-    }),
+    },
+    ...{ watchers, pipeline },
+    cors: access.corsOrigins.length > 0 ? new Cors(access.corsOrigins) : null,
+  });
+  return { app, listener, scheduler, refusals, readiness, watchers };
+}
+
+function routesOf(options: AppOptions): RouteTable {
+  const routes = new RouteTable();
+  routes.get('/openapi.json', { handle: openapi(options.describeApi) });
+  routes.get('/metrics', { handle: metrics(options.metrics) });
+  for (const { endpoints, gets } of options.protocols) {
+    for (const endpoint of endpoints) routes.post(endpoint);
+    for (const [path, get] of Object.entries(gets)) routes.get(path, get);
+  }
+  for (const file of options.staticFiles) routes.get(file.path, serveStaticFile(file));
+  return routes;
+}
+
+/** GET /metrics, in the text format of Prometheus. */
+function metrics({ contentType, expose }: Metrics): Handler {
+  const headers = { 'Content-Type': contentType };
+  return async () => ({ body: Buffer.from(await expose()), headers });
+}
+
+/** GET /openapi.json. The document is made when it is first asked for. */
+function openapi(describe: () => object): Handler {
+  const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+  let body: Buffer | undefined;
+  return () => {
+    body ??= Buffer.from(JSON.stringify(describe()));
+    return { body, headers };
   };
 }

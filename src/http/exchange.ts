@@ -1,41 +1,137 @@
-import type { Request, Response } from 'express';
-import { DETAIL, type ErrorShape } from '../protocols/error-shape';
-import { Exchange, requestIdOf } from '../serving/exchange';
+import type { Express, Request, Response } from 'express';
+import type { Endpoint } from '../protocols/endpoint';
+import type { ErrorShape } from '../protocols/error-shape';
+import type { IsPublic } from '../serving/authentication';
+import { keyOf } from '../serving/credentials/keys';
+import { retryAfterSeconds, ServiceError } from '../serving/errors';
+import { type Answer, Exchange } from '../serving/exchange';
+import { parseJson } from '../serving/json';
 import type { Readiness } from '../serving/readiness';
+import { tellTimings } from '../serving/timings';
+import type { AnswersDue } from './answers-due';
+import { pathOf } from './request-target';
+import { sendBytes, sendJson } from './send';
 import type { UnsentAnswers } from './unsent-answers';
+
+const TIMEOUT_HEADER = 'x-request-timeout-ms';
+const TIMEOUT_INVALID =
+  'X-Request-Timeout-Ms: expected a whole number of milliseconds, at least 1.';
 
 /** What an app gives to all of its requests. */
 export interface Shared {
+  readonly app: Express;
   readonly readiness: Readiness;
+  readonly due: AnswersDue;
   readonly unsentAnswers: UnsentAnswers;
+  /** Its body is not held any longer. */
+  readonly release: (response: Response) => void;
+  /** POST routes, by path. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** Of all routes, for log and metrics. */
+  readonly paths: ReadonlySet<string>;
+  readonly isPublic: IsPublic;
+  /** How errors are told on a path. */
+  readonly errorShapeOf: (path: string) => ErrorShape;
 }
 
 /** A request over HTTP, kept in `res.locals`. */
 export class HttpExchange extends Exchange {
+  readonly isWork: boolean;
+  readonly target: Endpoint | null;
   /** Requests of its connection that were not answered when it arrived, itself included. */
   pipelined = 0;
-  /** It arrived while the process was draining, and is refused. */
-  readonly isRefused: boolean;
-  /** How errors are told on its path. */
-  errors: ErrorShape = DETAIL;
+  /** The client sends its body when it is told to (`Expect: 100-continue`). */
+  isBodyHeld = false;
   readonly unsentAnswers: UnsentAnswers;
+  readonly #path: string;
   readonly #request: Request;
+  readonly #response: Response;
+  readonly #shared: Shared;
+  readonly #errors: ErrorShape;
 
-  constructor(request: Request, { readiness, unsentAnswers }: Shared, isRefused: boolean) {
-    super(readiness, 0);
+  constructor(request: Request, response: Response, shared: Shared) {
+    super(request.headers['x-request-id'], shared.readiness, shared.due.isDraining);
     this.#request = request;
-    this.requestId = requestIdOf(request.headers['x-request-id']);
-    this.unsentAnswers = unsentAnswers;
-    this.isRefused = isRefused;
+    this.#response = response;
+    this.#shared = shared;
+    this.unsentAnswers = shared.unsentAnswers;
+    this.#path = pathOf(request);
+    this.#errors = shared.errorShapeOf(this.#path);
+    this.isWork = request.method === 'POST';
+    this.target = this.isWork ? (shared.endpoints.get(this.#path) ?? null) : null;
   }
 
-  /** As `readJson` or `readBytes` leave it. */
-  get body(): unknown {
-    return this.#request.body;
+  get place(): string | null {
+    return this.#shared.paths.has(this.#path) ? this.#path : null;
+  }
+
+  get isPublic(): boolean {
+    return !this.isWork && this.#shared.isPublic(this.#path);
+  }
+
+  get isPipelined(): boolean {
+    return this.pipelined > 1;
   }
 
   header(name: string): string | undefined {
     return this.#request.headers[name]?.toString();
+  }
+
+  key(): string | null {
+    return keyOf(this.#request);
+  }
+
+  askedTimeoutMs(): number {
+    const asked = this.#request.headers[TIMEOUT_HEADER];
+    if (asked === undefined) return Number.POSITIVE_INFINITY;
+    if (typeof asked === 'string' && /^[1-9]\d*$/.test(asked)) return Number(asked);
+    throw new ServiceError('REQUEST_INVALID', TIMEOUT_INVALID);
+  }
+
+  /**
+   * Only a POST has a body that is waited for. To others Node would, where answers before theirs are
+   * due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
+   */
+  welcome(): void {
+    if (this.isBodyHeld && this.isWork) this.#response.writeContinue();
+  }
+
+  /** By Express: its routes and their middleware. */
+  receive(): void {
+    this.#shared.app(this.#request, this.#response);
+  }
+
+  parse(): void {
+    if (!this.target) return;
+    const bytes: unknown = this.#request.body;
+    this.#request.body = undefined;
+    this.body = this.target.body === 'bytes' ? bytes : parseJson(bytes);
+    this.#shared.release(this.#response);
+  }
+
+  send({ body, headers, isCompressible }: Answer): void {
+    const response = this.#response;
+    if (headers) for (const name in headers) response.setHeader(name, headers[name] as string);
+    if (this.timings) tellTimings(this.timings, (name, value) => response.setHeader(name, value));
+    if (Buffer.isBuffer(body)) sendBytes(response, body, isCompressible);
+    else sendJson(response, 200, body);
+  }
+
+  /** In the form of the protocol whose path it is, see `ErrorShape`. */
+  protected sendError(error: ServiceError, raised: unknown): void {
+    const response = this.#response;
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const seconds = retryAfterSeconds(error, raised);
+    if (seconds !== null) response.setHeader('Retry-After', seconds);
+    if (error.code === 'KEY_NEEDED') {
+      response.setHeader('WWW-Authenticate', 'Bearer');
+      // Without "100 Continue" nobody knows whether its body still comes.
+      if (this.#request.headers.expect !== undefined) response.setHeader('Connection', 'close');
+    }
+    sendJson(response, this.#errors.status(error.code), this.#errors.body(error));
   }
 }
 

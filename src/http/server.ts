@@ -3,31 +3,30 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import type tls from 'node:tls';
-import type { Express, Response } from 'express';
+import type { Express } from 'express';
 import type { Logger } from 'pino';
-import type { Connections } from '../serving/connections';
-import { type Certificate, TLS_VERSION } from '../serving/credentials/certificate';
-import type { InFlight } from '../serving/in-flight';
+import type { Connections, LastWords } from '../serving/connections';
+import type { Certificate } from '../serving/credentials/certificate';
 import type { InvalidStatus, RequestMetrics } from '../serving/metrics/request-metrics';
+import { CLIENT_TIMEOUT_MS } from '../serving/patience';
 import type { RefusalLog } from '../serving/refusal-log';
-import type { Turns } from '../serving/turns';
-import type { Listener } from './front-door';
-import { rawAnswer } from './raw-answer';
+import type { Scheduler } from '../serving/scheduler';
+import {
+  countConnections,
+  HANDSHAKE_TIMEOUT_MS,
+  listen,
+  secureContextOf,
+} from '../serving/sockets';
+import type { AnswersDue } from './answers-due';
+import { type Listener, prototypesOf } from './before-express';
 import { StalledRequests } from './stalled-requests';
 
-/**
- * Time a client may take for its request line and headers, before them for its TLS handshake, and for
- * the whole request, in ms.
- */
+/** Time a client may take for its request line and headers, in ms. */
 const HEADERS_TIMEOUT_MS = 20_000;
-const REQUEST_TIMEOUT_MS = 60_000;
-/** How often those two are looked at, in ms. */
+/** How often that and the time for the whole request are looked at, in ms. */
 const TIMEOUTS_INTERVAL_MS = 5000;
 /** How long a connection stays open for what is no HTTP to be answered, in ms. */
 const LAST_WORDS_MS = 1000;
-/** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
-const BACKLOG = 4096;
 
 /**
  * How long the first request of a connection is waited for when the port has just been closed, and
@@ -37,15 +36,19 @@ const BACKLOG = 4096;
 const FIRST_REQUEST_MS = 500;
 const LOOK_INTERVAL_MS = 10;
 
+/** What is said on connections of HTTP/1.1 that make room for others, or have none. */
+export const LAST_WORDS: LastWords = {
+  refused: rawAnswer(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n'),
+  late: rawAnswer(408, 'The request was not received in time.'),
+};
+
 export interface ServerOptions {
   readonly app: Express;
   /** What stands before the app. */
   readonly listener: Listener;
-  /** Answers a request whose body is not waited for any longer. */
-  readonly giveUp: (response: Response) => void;
-  readonly turns: Turns;
+  readonly scheduler: Scheduler;
   readonly refusals: RefusalLog;
-  readonly inFlight: InFlight;
+  readonly due: AnswersDue;
   readonly connections: Connections;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
@@ -71,24 +74,22 @@ export class HttpServer {
   /** The same; null: plain HTTP. */
   readonly #secure: https.Server | null;
   readonly #connections: Connections;
-  readonly #inFlight: InFlight;
+  readonly #due: AnswersDue;
   readonly #logger: Logger;
   readonly #refusals: RefusalLog;
-  readonly #giveUp: ServerOptions['giveUp'];
   readonly #metrics: RequestMetrics;
 
   constructor(options: ServerOptions) {
-    const { app, listener, turns, refusals, inFlight, connections, logger, metrics } = options;
+    const { app, listener, scheduler, refusals, due, connections, logger, metrics } = options;
     this.#refusals = refusals;
-    this.#giveUp = options.giveUp;
     this.#connections = connections;
-    this.#inFlight = inFlight;
+    this.#due = due;
     this.#logger = logger;
     this.#metrics = metrics;
     const { keepAliveTimeoutMs, certificate } = options;
     const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: CLIENT_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
       keepAliveTimeout: keepAliveTimeoutMs,
       ...prototypesOf(app),
@@ -99,7 +100,7 @@ export class HttpServer {
       https.createServer({
         ...settings,
         ...secureContextOf(certificate),
-        handshakeTimeout: HEADERS_TIMEOUT_MS,
+        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       });
     this.#server = this.#secure ?? http.createServer(settings);
     this.#server.maxHeadersCount = 0; // Node would leave out those beyond; see checkHeaders
@@ -107,17 +108,9 @@ export class HttpServer {
     this.#server.on('checkContinue', (request, response) => listener(request, response, true));
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
     this.#server.on('checkExpectation', (request, response) => listener(request, response));
-    this.#server.on('connection', (socket) => {
-      turns.hurry();
-      connections.opened(socket, this.#secure !== null);
-      socket.on('close', () => this.#closed(socket));
-    });
-    this.#secure?.prependListener('secureConnection', (socket) => {
-      connections.secured(below(socket), socket);
-      socket.on('close', () => this.#closed(socket));
-    });
-    this.#secure?.on('tlsClientError', ({ code }: NodeJS.ErrnoException, socket) => {
-      if (code !== 'ECONNRESET') connections.cut(below(socket), 'tls_failed'); // else it has gone itself
+    countConnections(this.#server, this.#secure, {
+      ...{ connections, scheduler },
+      onClosed: (socket) => due.connectionClosed(socket),
     });
     this.#server.on('clientError', this.#answerClientError);
   }
@@ -128,17 +121,7 @@ export class HttpServer {
    * @param at an address, or the descriptor of a socket that listens already
    */
   listen(at: Address | { readonly fd: number }): Promise<net.AddressInfo> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ ...at, backlog: BACKLOG }, () => {
-        this.#server.off('error', reject);
-        // A connection that could not be accepted: no descriptor is left (EMFILE). It is no reason to end.
-        this.#server.on('error', (error) => {
-          this.#logger.warn({ err: error }, 'a connection could not be accepted');
-        });
-        resolve(this.#server.address() as net.AddressInfo);
-      });
-    });
+    return listen(this.#server, at, this.#logger);
   }
 
   /** Of the socket that listens. Node has no public name for it. */
@@ -154,7 +137,7 @@ export class HttpServer {
 
   /** From now on /ready is 503 and each answer the last of its connection; requests are still taken. */
   leave(): void {
-    this.#inFlight.leave();
+    this.#due.leave();
   }
 
   /**
@@ -170,13 +153,13 @@ export class HttpServer {
       net.Server.prototype.close.call(this.#server, () => resolve());
     });
     const stalled = new StalledRequests(
-      { inFlight: this.#inFlight, connections: this.#connections, giveUp: this.#giveUp },
+      { due: this.#due, connections: this.#connections },
       patienceMs,
     );
-    await this.#inFlight.drain();
+    await this.#due.drain();
     while (this.#connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
     await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
-    await this.#inFlight.drain();
+    await this.#due.drain();
     stalled.stop();
     this.#server.closeIdleConnections();
     // What is left has sent no whole request, or is still reading its answer from the kernel.
@@ -186,11 +169,6 @@ export class HttpServer {
     this.#refusals.flush();
   }
 
-  #closed(socket: net.Socket): void {
-    this.#inFlight.connectionClosed(socket);
-    this.#connections.closed(socket);
-  }
-
   /** A request that Node's HTTP parser refuses never reaches Express. */
   readonly #answerClientError = (error: NodeJS.ErrnoException, stream: Duplex): void => {
     const socket = stream as net.Socket;
@@ -198,7 +176,7 @@ export class HttpServer {
     // Who has failed the TLS handshake, to which Node lends this event, reads no answer. And the answer
     // to an earlier request on this connection must not be overtaken by this one.
     const isReader = socket.writable && this.#connections.has(socket);
-    if (!isReader || error.code === 'ECONNRESET' || this.#inFlight.isAnswerDueOn(socket)) {
+    if (!isReader || error.code === 'ECONNRESET' || this.#due.isAnswerDueOn(socket)) {
       socket.destroy();
       return;
     }
@@ -209,35 +187,6 @@ export class HttpServer {
     const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
     socket.once('close', () => clearTimeout(timer));
   };
-}
-
-function secureContextOf({ cert, key }: Certificate): tls.SecureContextOptions {
-  return { cert, key, minVersion: TLS_VERSION };
-}
-
-/** The TCP connection under a TLS one, for which Node has no public name. */
-export function below(socket: tls.TLSSocket): net.Socket {
-  return (socket as tls.TLSSocket & { readonly _parent: net.Socket })._parent;
-}
-
-/**
- * Classes whose instances have the prototypes that Express wants from birth. Otherwise it changes
- * the prototype of every request and response (express, lib/application.js, `app.handle`), and V8
- * cannot cache property accesses on such objects: that cost a fifth of the event loop's time.
- */
-function prototypesOf(
-  app: Express,
-): Pick<http.ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
-  class IncomingMessage extends http.IncomingMessage {}
-  class ServerResponse<
-    Request extends http.IncomingMessage = http.IncomingMessage,
-  > extends http.ServerResponse<Request> {}
-  const prototypes = app as unknown as { request: object; response: object };
-  Object.setPrototypeOf(IncomingMessage.prototype, prototypes.request);
-  Object.setPrototypeOf(ServerResponse.prototype, prototypes.response);
-  prototypes.request = IncomingMessage.prototype;
-  prototypes.response = ServerResponse.prototype;
-  return { IncomingMessage, ServerResponse };
 }
 
 function describeClientError(code: string | undefined): {
@@ -252,4 +201,14 @@ function describeClientError(code: string | undefined): {
     default:
       return { status: 400, detail: 'The request is not valid HTTP.' };
   }
+}
+
+/** An error for a connection on which no request was read, and so there is no response object. */
+function rawAnswer(status: number, detail: string, headers = ''): string {
+  const body = JSON.stringify({ detail });
+  return (
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n` +
+    `Content-Type: application/json; charset=utf-8\r\n${headers}` +
+    `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+  );
 }

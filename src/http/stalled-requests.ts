@@ -1,7 +1,9 @@
 import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
-import { LOOK_MS, STILL_LOOKS } from '../serving/draining';
-import type { InFlight } from '../serving/in-flight';
+import { ServiceError } from '../serving/errors';
+import { LOOK_MS, STILL_LOOKS } from '../serving/patience';
+import type { AnswersDue } from './answers-due';
+import { exchangeOf } from './exchange';
 
 interface Seen {
   /** Of its connection. */
@@ -11,10 +13,8 @@ interface Seen {
 }
 
 export interface Waited {
-  readonly inFlight: InFlight;
+  readonly due: AnswersDue;
   readonly connections: Connections;
-  /** Answers a request whose body is not waited for any longer. */
-  readonly giveUp: (response: Response) => void;
 }
 
 /**
@@ -38,12 +38,13 @@ export class StalledRequests {
   }
 
   readonly #look = (): void => {
-    const { inFlight, connections, giveUp } = this.#waited;
+    const { due, connections } = this.#waited;
     const isTimeUp = performance.now() >= this.#until;
-    for (const response of inFlight.next) {
+    for (const response of due.next) {
       const isIncomplete = !response.req.complete && !response.headersSent;
-      if (isIncomplete && (this.#standsStill(response) || isTimeUp)) giveUp(response);
-      else if (isTimeUp && response.writableEnded)
+      if (isIncomplete && (this.#standsStill(response) || isTimeUp)) {
+        exchangeOf(response).fail(new ServiceError('DRAINING', 'The service is shutting down.'));
+      } else if (isTimeUp && response.writableEnded)
         connections.cut(response.req.socket, 'answer_stuck');
     }
   };

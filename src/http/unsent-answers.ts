@@ -1,9 +1,7 @@
 import type { Response } from 'express';
 import { ByteBudget } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
-
-/** How long a client may take for an answer, in ms. As long as for its request. */
-const ANSWER_TIMEOUT_MS = 60_000;
+import { CLIENT_TIMEOUT_MS } from '../serving/patience';
 
 /** Answers that the kernel has not taken yet, because their clients read slowly or not at all. */
 export class UnsentAnswers {
@@ -30,7 +28,7 @@ export class UnsentAnswers {
       return;
     }
     this.#budget.begin(response, bytes, cut);
-    const timer = setTimeout(cut, ANSWER_TIMEOUT_MS).unref();
+    const timer = setTimeout(cut, CLIENT_TIMEOUT_MS).unref();
     response.on('close', () => {
       clearTimeout(timer);
       this.#budget.end(response);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import { EngineError, type Inference, type InferOptions } from '../native/engine';
+import { EngineError, type InferOptions } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
+import type { Answer, Target } from '../serving/exchange';
 import type { Readiness } from '../serving/readiness';
 import type { Operation } from './openapi/operation';
 import { describeFirstIssue } from './validation/describe-issue';
@@ -24,28 +25,13 @@ export interface Call {
   inferOptions(timeoutMs?: number | null): InferOptions;
 }
 
-/** What a transport sends, with status 200 or OK. */
-export interface Answer {
-  /** An object: as JSON, or as the message of gRPC. Bytes: as they are, with their Content-Type among `headers`. */
-  readonly body: object | Buffer;
-  /** What the engine said of each element, for the timings; left out where nothing was run. */
-  readonly inferences?: readonly Inference[];
-  /** Further ones, of HTTP. */
-  readonly headers?: Readonly<Record<string, string | number>>;
-  /** Whether HTTP may compress bytes for clients that ask for it. */
-  readonly isCompressible?: boolean;
-}
-
 /** @throws ServiceError, ElementError, EngineError: the transport tells the client as its protocol does */
 export type Handler = (call: Call) => Answer | Promise<Answer>;
 
 /** An analysis endpoint: answers POST on its path. */
-export interface Endpoint {
-  readonly path: string;
+export interface Endpoint extends Target {
   /** As what `Call.body` comes: JSON that has been parsed (the default), or a Buffer of any type. */
   readonly body?: 'json' | 'bytes';
-  /** Why its engine would refuse what came now, with so much time left; null: it would not. */
-  readonly refusal: (timeoutMs: number) => EngineError | null;
   readonly handle: Handler;
   /** What OpenAPI says of it; made when that is asked for. */
   readonly describe: () => Operation;

@@ -1,5 +1,6 @@
 import type { EngineError } from '../native/engine';
-import type { Answer, Call } from './endpoint';
+import type { Answer } from '../serving/exchange';
+import type { Call } from './endpoint';
 
 /**
  * Which fields of a message are counted into: of those that are messages the same again, of packed

@@ -1,5 +1,10 @@
 /** What Node keeps of each piece in which bytes come, beside them: of a byte alone it is 300 times as much. */
 export const PIECE_BYTES = 320;
+/**
+ * Bodies and messages that say they are no larger always have room: those of nearly all requests, so that
+ * senders of large ones do not keep them out. MAX_CONNECTIONS bounds how many they are.
+ */
+export const SMALL_BYTES = 16 * 1024;
 
 /** What holds bytes for a client that may never take or send the rest. */
 interface Holder {

@@ -1,11 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { rawAnswer } from '../http/raw-answer';
 import type { ConnectionLimit } from './connection-limit';
 import type { ConnectionEnd } from './metrics/connection-metrics';
 
-const REFUSAL = rawAnswer(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n');
-const TIMEOUT = rawAnswer(408, 'The request was not received in time.');
+/** What a transport writes to a client before it closes a connection on which it owes nothing. */
+export interface LastWords {
+  /** All connections are in use. */
+  readonly refused: string;
+  /** The request was not received in time. */
+  readonly late: string;
+}
 
 /** A connection whose client has the next move. */
 interface Waiting {
@@ -25,13 +29,20 @@ interface Waiting {
 export class Connections {
   readonly #limit: ConnectionLimit;
   readonly #count: (end: ConnectionEnd) => void;
+  /** Null: it closes them without a word. */
+  readonly #lastWords: LastWords | null;
   readonly #open = new Set<Socket>();
   /** From the longest wait to the shortest; those with a whole request are left out when met. */
   readonly #waiting = new Map<Socket, Waiting>();
 
-  constructor(limit: ConnectionLimit, count: (end: ConnectionEnd) => void) {
+  constructor(
+    limit: ConnectionLimit,
+    count: (end: ConnectionEnd) => void,
+    lastWords: LastWords | null,
+  ) {
     this.#limit = limit;
     this.#count = count;
+    this.#lastWords = lastWords;
     limit.govern({
       longestWaitMs: () => this.#longestWaitMs(),
       makeRoom: () => this.#makeRoom(),
@@ -47,7 +58,7 @@ export class Connections {
     if (!this.#limit.opened() && !this.#makeRoom()) {
       this.#limit.closed();
       this.#count('refused');
-      if (!isSecure) socket.write(REFUSAL);
+      if (!isSecure && this.#lastWords) socket.write(this.#lastWords.refused);
       socket.destroy();
       return;
     }
@@ -127,7 +138,7 @@ export class Connections {
         this.owes(socket);
         continue;
       }
-      if (receiving) socket.write(TIMEOUT);
+      if (receiving && this.#lastWords) socket.write(this.#lastWords.late);
       this.cut(socket, 'made_room');
       return true;
     }

@@ -1,5 +1,6 @@
-import type { EngineErrorCode } from '../native/engine';
+import { EngineError, type EngineErrorCode } from '../native/engine';
 import { ExpectedError } from '../native/expected-error';
+import { withoutPaths } from '../without-paths';
 
 export type ErrorCode =
   | Exclude<EngineErrorCode, 'MODEL_LOAD_FAILED'>
@@ -50,7 +51,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
 };
 
 /** What means "later": the answer says after how many seconds to try again. */
-export const IS_TEMPORARY: ReadonlySet<ErrorCode> = new Set([
+const IS_TEMPORARY: ReadonlySet<ErrorCode> = new Set([
   'DRAINING',
   'QUEUE_FULL',
   'WAIT_TOO_LONG',
@@ -81,4 +82,28 @@ export class ElementError extends Error {
     this.path = path;
     this.cause = cause;
   }
+}
+
+/** Whatever was raised, as clients may be told of it. @param timeoutMs of the request */
+export function toServiceError(raised: unknown, timeoutMs: number): ServiceError {
+  if (raised instanceof ServiceError) return raised;
+  if (raised instanceof ElementError) {
+    const { code, message } = toServiceError(raised.cause, timeoutMs);
+    return new ServiceError(code, `${raised.path}: ${message}`);
+  }
+  if (!(raised instanceof EngineError) || raised.code === 'MODEL_LOAD_FAILED') {
+    const { message } = raised as Error;
+    const told = raised instanceof EngineError ? message : withoutPaths(message);
+    return new ServiceError('INTERNAL', told || 'Internal error.');
+  }
+  if (raised.code !== 'DEADLINE_EXCEEDED') return new ServiceError(raised.code, raised.message);
+  const message = `The deadline of ${timeoutMs} ms passed before the model ran.`;
+  return new ServiceError(raised.code, message);
+}
+
+/** When what now waits will have run; null: to try again is of no use. */
+export function retryAfterSeconds(error: ServiceError, raised: unknown): number | null {
+  if (!IS_TEMPORARY.has(error.code)) return null;
+  const waitMs = raised instanceof EngineError ? (raised.waitMs ?? 0) : 0;
+  return Math.max(1, Math.ceil(waitMs / 1000));
 }

@@ -1,19 +1,64 @@
 import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
+import { type ServiceError, toServiceError } from './errors';
 import type { Readiness } from './readiness';
-import { type Timings, timingsOf } from './timings';
+import { roundMs, type Timings, timingsOf } from './timings';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** A request and its answer, from its arrival to its end, whatever transport brings it. */
-export class Exchange {
+/** What a transport sends, with status 200 or OK. */
+export interface Answer {
+  /** An object: as JSON, or as the message of gRPC. Bytes: as they are, with their Content-Type among `headers`. */
+  readonly body: object | Buffer;
+  /** What the engine said of each element, for the timings; left out where nothing was run. */
+  readonly inferences?: readonly Inference[];
+  /** Further ones, of HTTP. */
+  readonly headers?: Readonly<Record<string, string | number>>;
+  /** Whether HTTP may compress bytes for clients that ask for it. */
+  readonly isCompressible?: boolean;
+}
+
+/** A route that runs the model. */
+export interface Target {
+  readonly path: string;
+  /** Why its engine would refuse what came now, with so much time left; null: it would not. */
+  readonly refusal: (timeoutMs: number) => EngineError | null;
+}
+
+/** How a request came and ended, for those who are told of it. */
+export interface Outcome {
+  readonly method: string;
+  readonly httpVersion: string;
+  /** That it asked, as the log and the metrics name it; null: there is none. */
+  readonly route: string | null;
+  /** Of HTTP. */
+  readonly status: number;
+  /** False: the client had gone. */
+  readonly answered: boolean;
+}
+
+/**
+ * A request and its answer, from its arrival to its end. A transport says how it is received and
+ * answered; `Pipeline` says when.
+ */
+export abstract class Exchange {
   /** `performance.now()` at its arrival. */
   readonly startedAt = performance.now();
+  readonly requestId: string;
   readonly readiness: Readiness;
-  requestId = '';
+  /** It arrived while the process was draining, and is refused. */
+  readonly isLate: boolean;
+  /** Of the pipeline, that is next. */
+  stage = 0;
   /** What it may take until the model runs, from its arrival, in ms. */
-  timeoutMs: number;
+  timeoutMs = 0;
+  /** JSON that has been parsed, a Buffer, or a message. */
+  body: unknown;
+  /** Answers it; none before it has come to a route. */
+  handle: ((exchange: Exchange) => Answer | Promise<Answer>) | null = null;
+  /** Null before there is one, and where it is an error. */
+  answer: Answer | null = null;
   /** `performance.now()` when what is to be analyzed was handed to the engine. */
   submittedAt = 0;
   /** What the engine said of each element that was analyzed; none before the answer. */
@@ -28,22 +73,46 @@ export class Exchange {
   error: Error | null = null;
   #cancellation: Cancellation | null = null;
 
-  constructor(readiness: Readiness, timeoutMs: number) {
+  /** @param requestId the one that was sent: it is taken where it is sane */
+  constructor(requestId: unknown, readiness: Readiness, isLate: boolean) {
+    this.requestId =
+      typeof requestId === 'string' && SANE_REQUEST_ID.test(requestId) ? requestId : randomUUID();
     this.readiness = readiness;
-    this.timeoutMs = timeoutMs;
+    this.isLate = isLate;
   }
+
+  /** Its path, where there is such a one. */
+  abstract readonly place: string | null;
+  /** It needs no key. */
+  abstract readonly isPublic: boolean;
+  /** It waits for its turn, and is refused where that would take too long. */
+  abstract readonly isWork: boolean;
+  /** It was sent before an earlier one of its connection was answered. */
+  abstract readonly isPipelined: boolean;
+  /** Null: there is no such route, or it runs no model. */
+  abstract readonly target: Target | null;
+  /** Of headers or metadata, by its name in lower case. */
+  abstract header(name: string): string | undefined;
+  /** That it brought; null: none, or more than one. */
+  abstract key(): string | null;
+  /** Until its deadline, from its arrival, in ms. @throws ServiceError REQUEST_INVALID */
+  abstract askedTimeoutMs(): number;
+  /** Called when it is known who asks. */
+  abstract welcome(): void;
+  /** Lets the transport read it; what follows is `Pipeline.received`. */
+  abstract receive(): void;
+  /** Makes `body` of what was read. @throws ServiceError BODY_INVALID */
+  abstract parse(): void;
+  abstract send(answer: Answer): void;
+  /** @param raised what the error was made of: it may know how long what waits will take */
+  protected abstract sendError(error: ServiceError, raised: unknown): void;
 
   /** In ms, until its deadline. */
   get remainingMs(): number {
     return this.timeoutMs - (performance.now() - this.startedAt);
   }
 
-  /**
-   * To be taken right before submitting.
-   *
-   * @param timeoutMs of the body, from the arrival; null: it names none
-   * @throws EngineError DEADLINE_EXCEEDED
-   */
+  /** See `Call`. */
   inferOptions(timeoutMs: number | null = null): InferOptions {
     this.submittedAt = performance.now();
     if (timeoutMs !== null) this.timeoutMs = Math.min(this.timeoutMs, timeoutMs);
@@ -61,13 +130,22 @@ export class Exchange {
     this.timings = timingsOf(inferences);
   }
 
+  /** Answers it with an error, whatever was raised. */
+  fail(raised: unknown): void {
+    const error = toServiceError(raised, roundMs(this.timeoutMs));
+    this.error = raised instanceof Error ? raised : error;
+    this.sendError(error, raised);
+  }
+
+  /** The same before it is read. @param route that it asks, null: there is none */
+  refuse(raised: Error, route: string | null): void {
+    if (this.isOver) return; // the client has gone
+    this.route = route;
+    this.fail(raised);
+  }
+
   /** Nobody waits any more for what it has begun. */
   cancel(): void {
     this.#cancellation?.abort();
   }
-}
-
-/** The one that was sent, where it is sane; else a new one. */
-export function requestIdOf(given: unknown): string {
-  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { EngineError } from '../native/engine';
 import { type ErrorCode, ServiceError } from './errors';
-import type { Exchange } from './exchange';
+import type { Exchange, Outcome } from './exchange';
 import type { EndedRequest, Refusal, RequestMetrics } from './metrics/request-metrics';
 import type { RefusalLog, UnreadRefusal } from './refusal-log';
 import { roundMs } from './timings';
@@ -20,44 +20,36 @@ export interface Watchers {
   readonly machineRoutes: ReadonlySet<string>;
 }
 
-/** A request that has ended, by whatever protocol it came. */
-export interface Reported {
-  readonly ended: EndedRequest;
-  readonly exchange: Exchange;
-  readonly method: string;
-  readonly httpVersion: string;
-  readonly traceparent: string | undefined;
-  readonly tracestate: string | undefined;
-  /** False: the client had gone. */
-  readonly answered: boolean;
-}
-
 /**
- * Writes the one log line of a request, which never holds a text, a signal, a patient or what else the
- * client wrote, and counts and traces it as the log line has it.
+ * Last of a request's way: writes its one log line, which never holds a text, a signal, a patient or what
+ * else the client wrote, and counts and traces it as the log line has it.
  */
-export function report(watchers: Watchers, reported: Reported): void {
+export function report(watchers: Watchers, exchange: Exchange, outcome: Outcome): void {
   const { logger, metrics, tracer, refusals, machineRoutes } = watchers;
-  const { ended, exchange, method, httpVersion, answered } = reported;
+  const { method, route, status } = outcome;
+  const isAskedByMachine = machineRoutes.has(route ?? '');
+  const ended = {
+    ...{ route, status, durationMs: performance.now() - exchange.startedAt },
+    // What is not ready says so; that is no refusal.
+    refusal: isAskedByMachine && method !== 'POST' ? null : refusalOf(exchange.error),
+  };
   metrics.ended(ended);
   const unread = unreadRefusalOf(ended, exchange);
-  const isUnread = unread !== null;
   if (unread) refusals.count(unread);
-  const isAskedByMachine = machineRoutes.has(ended.route ?? '');
-  const level = isUnread ? 'debug' : levelOf(ended.status, isAskedByMachine);
-  const isTraced = tracer !== null && !isUnread && !isAskedByMachine;
+  const level = unread ? 'debug' : levelOf(status, isAskedByMachine);
+  const isTraced = tracer !== null && !unread && !isAskedByMachine;
   if (!isTraced && !logger.isLevelEnabled(level)) return;
 
   const { inferences, timings, startedAt, submittedAt } = exchange;
-  const parent = parseTraceparent(reported.traceparent);
+  const parent = parseTraceparent(exchange.header('traceparent'));
   const span = isTraced
     ? tracer.record({
         ended, // not spread: V8 would take 30 µs for this object
         parent,
-        tracestate: reported.tracestate,
+        tracestate: exchange.header('tracestate'),
         method,
-        httpVersion,
-        answered,
+        httpVersion: outcome.httpVersion,
+        answered: outcome.answered,
         startedAt,
         phases: phasesOf(submittedAt, inferences),
         timings,
@@ -67,7 +59,7 @@ export function report(watchers: Watchers, reported: Reported): void {
   logger[level](describe(exchange, { ended, method, span }), 'request');
 }
 
-/** Why the front door has refused it; null: it has not. */
+/** Why it was refused before it was read; null: it was not. */
 function unreadRefusalOf(
   { refusal }: EndedRequest,
   { error, route }: Exchange,
@@ -86,7 +78,7 @@ const REFUSALS: Readonly<Partial<Record<ErrorCode, Refusal>>> = {
 };
 
 /** Why a request is refused for now; null: it is not. */
-export function refusalOf(error: Error | null): Refusal | null {
+function refusalOf(error: Error | null): Refusal | null {
   const isOurs = error instanceof EngineError || error instanceof ServiceError;
   return (isOurs && REFUSALS[error.code as ErrorCode]) || null;
 }

@@ -35,3 +35,15 @@ export function timingsOf(inferences: readonly Inference[]): Timings | null {
 export function roundMs(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }
+
+/** Where the time went, in ms: headers of an answer over HTTP, trailers over gRPC. */
+export function tellTimings(
+  timings: Timings,
+  set: (name: string, value: number | string) => void,
+): void {
+  set('X-Queue-Time', roundMs(timings.queueMs));
+  set('X-Tokenization-Time', roundMs(timings.tokenizationMs));
+  set('X-Inference-Time', roundMs(timings.inferenceMs));
+  set('X-Compute-Tokens', timings.tokens);
+  if (timings.truncated) set('X-Input-Truncated', 'true');
+}

@@ -1,4 +1,4 @@
-import { isTooDeep, MOST_LEVELS } from '../../src/http/middleware/json-depth';
+import { isTooDeep, MOST_LEVELS } from '../../src/serving/json';
 import { seededRandom } from '../helpers/random';
 
 const nested = (levels: number, inside = '') => '['.repeat(levels) + inside + ']'.repeat(levels);

@@ -1,6 +1,6 @@
 import crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isPublicPath } from '../../src/http/access/public-paths';
+import { isPublicPath } from '../../src/serving/authentication';
 import { parseKeys } from '../../src/serving/credentials/key-file';
 import { ApiKeys, digestOf, keyOf } from '../../src/serving/credentials/keys';
 
@@ -96,7 +96,9 @@ describe('keyOf', () => {
 });
 
 it('takes paths for public only as they are written', () => {
-  const isPublic = isPublicPath(['/', '/main.js'], ['/probe'], { metricsNeedKey: true });
+  const isPublic = isPublicPath(['/', '/main.js'], ['/health', '/ready', '/probe'], {
+    metricsNeedKey: true,
+  });
   for (const path of ['/health', '/ready', '/probe', '/', '/main.js']) {
     expect([path, isPublic(path)]).toEqual([path, true]);
   }

@@ -8,7 +8,7 @@ import { Connections } from '../../src/serving/connections';
 
 /** An answer that waits behind another one: it has no socket yet. */
 function pipelined(isOver: boolean): Response {
-  const connections = new Connections(new ConnectionLimit(10), () => undefined);
+  const connections = new Connections(new ConnectionLimit(10), () => undefined, null);
   const response = new http.ServerResponse(new http.IncomingMessage(new net.Socket()));
   const locals = { isOver, unsentAnswers: new UnsentAnswers(1000, connections) };
   return Object.assign(response, { locals }) as unknown as Response;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Logger } from 'pino';
-import { readStaticFiles, type StaticFile } from '../../http/routes/static-files';
+import { readStaticFiles, type StaticFile } from '../../http/static-files';
 import type { ServiceName } from '../../settings/config';
 
 const PAGES = path.join(__dirname, '../../pages');

@@ -2,7 +2,7 @@ import { stopEngines } from '../../native/engine';
 import { CredentialFiles } from '../../serving/credentials/credential-files';
 import { CredentialError } from '../../serving/credentials/files';
 import { createLog, type Log } from '../../serving/log';
-import { startTracing } from '../../serving/tracing/tracer';
+import { startTracing } from '../../serving/tracing/start';
 import type { Config } from '../../settings/config';
 import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE, fail } from '../exit';
 import { EventLoops } from './loops/event-loops';
@@ -11,7 +11,7 @@ import { readPages } from './read-pages';
 import { ListenError, Servers } from './servers';
 import { loadService, type Service } from './service';
 import { Shutdown } from './shutdown';
-import { describeStuck, watchForStuck } from './stuck-model';
+import { describeStuck, watchForStuck } from './watchdog';
 
 /** How long the last spans may take to be exported. */
 const SPANS_TIMEOUT_MS = 2000;

@@ -1,20 +1,20 @@
 import type { AddressInfo } from 'node:net';
 import type { GrpcServer } from '../../grpc/server';
-import { isPublicPath } from '../../http/access/public-paths';
+import { AnswersDue } from '../../http/answers-due';
 import { type App, createApp } from '../../http/app';
-import type { StaticFile } from '../../http/routes/static-files';
-import { HttpServer } from '../../http/server';
+import { HttpServer, LAST_WORDS } from '../../http/server';
+import type { StaticFile } from '../../http/static-files';
 import { libtorchVersion } from '../../native/engine';
 import type { describeApi } from '../../protocols/openapi/document';
+import { isPublicPath } from '../../serving/authentication';
 import { ConnectionLimit } from '../../serving/connection-limit';
 import { Connections } from '../../serving/connections';
 import type { Certificate } from '../../serving/credentials/certificate';
 import type { Credentials } from '../../serving/credentials/credentials';
-import { patienceOf } from '../../serving/draining';
-import { InFlight } from '../../serving/in-flight';
 import type { Log } from '../../serving/log';
 import type { ServedModel } from '../../serving/metrics/engine-metrics';
 import { createMetrics } from '../../serving/metrics/metrics';
+import { patienceOf } from '../../serving/patience';
 import type { Gather } from '../../serving/peers';
 import type { Tracer } from '../../serving/tracing/tracer';
 import type { Config } from '../../settings/config';
@@ -54,19 +54,19 @@ export class Servers {
         engine: service.monitor,
         served: describeServed(config, service),
       },
-      requestsInFlight: () => inFlight.size + (this.#grpc?.size ?? 0),
+      requestsInFlight: () => due.size + (this.#grpc?.size ?? 0),
       connections: () => connections.size + grpcConnections.size,
       credentials,
       gather: parts.gather,
     });
     const { ended } = metrics.connections;
-    const connections = new Connections(parts.connectionLimit, ended);
+    const connections = new Connections(parts.connectionLimit, ended, LAST_WORDS);
     const grpcLimit = new ConnectionLimit(config.maxConnections);
-    const grpcConnections = new Connections(grpcLimit, ended);
-    const inFlight = new InFlight(connections, config.maxConnectionRequests);
+    const grpcConnections = new Connections(grpcLimit, ended, null);
+    const due = new AnswersDue(connections, config.maxConnectionRequests);
     const app = createApp({
       ...describeApp(config, parts),
-      inFlight,
+      due,
       connections,
       metrics,
       logger: log.logger,
@@ -79,7 +79,7 @@ export class Servers {
     this.#http = new HttpServer({
       ...app,
       ...common,
-      inFlight,
+      due,
       connections,
       metrics: metrics.requests,
     });
@@ -165,7 +165,7 @@ function shareOf({ eventLoops }: Config, amount: number): number {
   return Math.ceil(amount / eventLoops);
 }
 
-type GrpcSurroundings = Pick<App, 'readiness' | 'watchers' | 'turns'> &
+type GrpcSurroundings = Pick<App, 'readiness' | 'watchers' | 'scheduler'> &
   Pick<
     ConstructorParameters<typeof GrpcServer>[0],
     'logger' | 'keepAliveTimeoutMs' | 'certificate' | 'connections'

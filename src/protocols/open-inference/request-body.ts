@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJson } from '../../http/middleware/read-body';
+import { parseJson } from '../../serving/json';
 import { UNDOCUMENTED } from '../openapi/responses';
 import { describeFirstIssue, expected } from '../validation/describe-issue';
 import { checked, type ElementProblem } from '../validation/list';

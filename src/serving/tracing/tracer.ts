@@ -1,5 +1,3 @@
-import type { Logger } from 'pino';
-import type { Config } from '../../settings/config';
 import type { EndedRequest } from '../metrics/request-metrics';
 import type { Timings } from '../timings';
 import type { Phase } from './phases';
@@ -34,12 +32,4 @@ export interface Tracer {
    * process alive.
    */
   close(timeoutMs: number): Promise<boolean>;
-}
-
-/** Null, and nothing of OpenTelemetry is loaded, unless its environment variables ask for spans. */
-export function startTracing(config: Config, version: string, logger: Logger): Tracer | null {
-  if (!config.tracing) return null;
-  const { OpenTelemetryTracer } = require('./open-telemetry') as typeof import('./open-telemetry');
-  const { protocol } = config.tracing;
-  return new OpenTelemetryTracer({ service: config.service, version, protocol, logger });
 }

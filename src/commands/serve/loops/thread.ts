@@ -5,11 +5,11 @@ import { ConnectionLimit } from '../../../serving/connection-limit';
 import { Credentials } from '../../../serving/credentials/credentials';
 import { createLog } from '../../../serving/log';
 import { Peers } from '../../../serving/peers';
-import { startTracing } from '../../../serving/tracing/tracer';
+import { startTracing } from '../../../serving/tracing/start';
 import { readPages } from '../read-pages';
 import { Servers } from '../servers';
 import { attachService, type Service } from '../service';
-import { describeStuck } from '../stuck-model';
+import { describeStuck } from '../watchdog';
 import type { LoopData, Order, Report } from './orders';
 
 const main = parentPort as MessagePort;

@@ -1,4 +1,4 @@
-import type { Answer } from '../../endpoint';
+import type { Answer } from '../../../serving/exchange';
 import { type ModelAnswer, VERSION } from '../model';
 import { writeRaw } from '../raw';
 import type { HttpInferRequest } from '../request-body';

@@ -1,3 +1,7 @@
+import { isUtf8 } from 'node:buffer';
+import { ServiceError } from './errors';
+
+const BYTE_ORDER_MARK = '\ufeff';
 /** Far more than any body needs. V8 takes ten times as long for 1 MB of brackets as for one of numbers. */
 export const MOST_LEVELS = 100;
 
@@ -49,4 +53,28 @@ function endOfString(json: Buffer, start: number): number {
     if (backslashes % 2 === 0) return end;
   }
   return -1;
+}
+
+/** @throws ServiceError BODY_INVALID: says what is wrong with it */
+export function parseJson(bytes: unknown): unknown {
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
+    throw new ServiceError('BODY_INVALID', 'body: is required');
+  }
+  // Decoding would put U+FFFD in the place of what is not UTF-8.
+  if (!isUtf8(bytes)) throw new ServiceError('BODY_INVALID', 'body: is not valid UTF-8');
+  if (isTooDeep(bytes)) {
+    throw new ServiceError('BODY_INVALID', `body: is nested over ${MOST_LEVELS} levels deep`);
+  }
+  const text = bytes.toString('utf8');
+  try {
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+  } catch (error) {
+    throw new ServiceError('BODY_INVALID', `body: is not valid JSON${position(error)}`);
+  }
+}
+
+/** V8's message also quotes the body, which has no place in an answer. */
+function position(error: unknown): string {
+  const digits = / at position (\d+)/.exec((error as SyntaxError).message)?.[1];
+  return digits === undefined ? '' : ` (at position ${digits})`;
 }

@@ -22,12 +22,12 @@ type Task = () => void;
  * between two looks at the sockets. Where hardly anything is to be done, it is done at once: to come
  * back to it costs as much as a refusal.
  */
-export class Turns {
-  readonly #toBegin = new Line();
-  readonly #begun = new Line();
-  readonly #pipelined = new Line();
-  readonly #refusals = new Line();
-  readonly #lines = [this.#toBegin, this.#begun, this.#pipelined, this.#refusals];
+export class Scheduler {
+  readonly #toBegin = new Queue();
+  readonly #begun = new Queue();
+  readonly #pipelined = new Queue();
+  readonly #refusals = new Queue();
+  readonly #queues = [this.#toBegin, this.#begun, this.#pipelined, this.#refusals];
   #isScheduled = false;
   #hasNewConnection = false;
   #lastTurnAt = 0;
@@ -74,7 +74,7 @@ export class Turns {
     this.#hasNewConnection = true;
   }
 
-  #do(task: Task, line: Line): void {
+  #do(task: Task, queue: Queue): void {
     if (!this.#isScheduled) {
       const start = performance.now();
       const regained = (start - this.#lastAtOnce) * AT_ONCE_SHARE;
@@ -89,7 +89,7 @@ export class Turns {
       this.#lastTurnAt = start;
       setImmediate(this.#turn);
     }
-    line.push(task);
+    queue.push(task);
   }
 
   readonly #turn = (): void => {
@@ -98,7 +98,7 @@ export class Turns {
     const isInHaste = this.#hasNewConnection && elapsed < HASTE_MS;
     this.#hasNewConnection = false;
     if (!isInHaste) this.#work(start);
-    this.#isScheduled = this.#lines.some(({ length }) => length > 0);
+    this.#isScheduled = this.#queues.some(({ length }) => length > 0);
     if (this.#isScheduled) setImmediate(this.#turn);
   };
 
@@ -123,7 +123,7 @@ export class Turns {
 }
 
 /** Tasks in the order in which they came. */
-class Line {
+class Queue {
   /** Those before `#next` have run: to move thousands for each few that run would cost more than they do. */
   #tasks: (Task | null)[] = [];
   #next = 0;

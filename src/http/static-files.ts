@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
-import { endWith } from '../send';
+import { endWith } from './send';
 
 /** Nothing from elsewhere, nothing inline: a page can only do what its own files say. */
 const CONTENT_SECURITY_POLICY =

@@ -4,7 +4,7 @@ import type { EngineMonitor } from '../../native/engine';
 /** How often a model that has not come back is looked at, in ms. */
 const PERIOD_MS = 100;
 
-export interface StuckModelLimits {
+export interface WatchdogLimits {
   readonly inferenceTimeoutMs: number;
   readonly inferenceGraceMs: number;
 }
@@ -26,7 +26,7 @@ export function describeStuck(engine: EngineMonitor): string | null {
 export function watchForStuck(
   engine: EngineMonitor,
   logger: Logger,
-  { inferenceTimeoutMs, inferenceGraceMs }: StuckModelLimits,
+  { inferenceTimeoutMs, inferenceGraceMs }: WatchdogLimits,
   onGivenUp: (problem: string) => void,
 ): void {
   let isAnnounced = false;

@@ -1,6 +1,6 @@
-import { Turns } from '../../src/serving/turns';
+import { Scheduler } from '../../src/serving/scheduler';
 
-/** What Turns takes the time from; it goes on by what work and rounds take, so that nobody has to wait. */
+/** What Scheduler takes the time from; it goes on by what work and rounds take, so that nobody has to wait. */
 let clockMs = 0;
 
 beforeEach(() => {
@@ -43,9 +43,9 @@ function noted() {
   return { ran, slow };
 }
 
-describe('Turns', () => {
+describe('Scheduler', () => {
   it('does at once what hardly takes any time', () => {
-    const turns = new Turns();
+    const turns = new Scheduler();
     const ran: string[] = [];
     turns.begin(() => ran.push('begun'));
     turns.proceed(() => ran.push('proceeded'));
@@ -54,7 +54,7 @@ describe('Turns', () => {
   });
 
   it('runs every task once, in order', async () => {
-    const turns = new Turns();
+    const turns = new Scheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 100; i++) turns.begin(slow(`${i}`, i === 0 ? A_WHILE_MS : 0.1));
     expect(ran).toEqual(['0']);
@@ -64,7 +64,7 @@ describe('Turns', () => {
   });
 
   it('takes the time of what has begun for no wait of what is to begin', async () => {
-    const turns = new Turns();
+    const turns = new Scheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 5; i++) turns.begin(slow('begun'));
     await rounds('end of 5 tasks', () => ran.length === 5);
@@ -82,7 +82,7 @@ describe('Turns', () => {
   });
 
   it('begins what was pipelined after what was not, and not only when nothing else is left', async () => {
-    const turns = new Turns();
+    const turns = new Scheduler();
     const { ran, slow } = noted();
     turns.begin(slow('first'));
     for (let i = 0; i < 5; i++) turns.beginPipelined(slow('pipelined'));
@@ -93,7 +93,7 @@ describe('Turns', () => {
   });
 
   it('lets the event loop come round between tasks that take long', async () => {
-    const turns = new Turns();
+    const turns = new Scheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 5; i++) turns.begin(slow('one'));
     for (let done = 1; done <= 5; done++) {
@@ -103,7 +103,7 @@ describe('Turns', () => {
   });
 
   it('ends what has begun before it begins anything else', async () => {
-    const turns = new Turns();
+    const turns = new Scheduler();
     const { ran, slow } = noted();
     turns.begin(slow('first'));
     turns.begin(slow('second'));
@@ -115,7 +115,7 @@ describe('Turns', () => {
   });
 
   it('knows from its pace how long a request is going to wait', async () => {
-    const turns = new Turns();
+    const turns = new Scheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 20; i++) turns.begin(slow('one'));
     await rounds('end of 10 tasks', () => ran.length === 10);
@@ -125,7 +125,7 @@ describe('Turns', () => {
   });
 
   it('answers refusals beside what has to wait', async () => {
-    const turns = new Turns();
+    const turns = new Scheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 10; i++) turns.begin(slow('one'));
     turns.refuse(() => ran.push('refused'));
@@ -135,7 +135,7 @@ describe('Turns', () => {
   });
 
   it('waits for new connections, but not for long', async () => {
-    const turns = new Turns();
+    const turns = new Scheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 3; i++) turns.begin(slow('one'));
     const from = clockMs;

@@ -3,14 +3,16 @@ import {
   Metadata,
   type ServerInterceptingCallInterface,
   type ServerMethodDefinition,
+  type sendUnaryData,
   status,
 } from '@grpc/grpc-js';
+import { keyOfValues } from '../serving/credentials/keys';
 import type { ServiceError } from '../serving/errors';
-import { Exchange, requestIdOf } from '../serving/exchange';
+import { type Answer, Exchange, type Outcome, type Target } from '../serving/exchange';
 import type { Readiness } from '../serving/readiness';
-import { type Reported, refusalOf } from '../serving/report';
-import { roundMs } from '../serving/timings';
-import { httpStatusOf, type StatusAnswer, statusOf } from './status';
+import { tellTimings } from '../serving/timings';
+import { Unreadable } from './reading';
+import { httpStatusOf, statusOf } from './status';
 
 /** How long the stream of a call that ended before its request was whole stays open, in ms. */
 const LINGER_MS = 1000;
@@ -21,65 +23,97 @@ interface InnermostCall extends ServerInterceptingCallInterface {
   handleDataFrame: (data: Buffer) => void;
 }
 
+/** What is known of a call before anything of it is read. */
+export interface Arrived {
+  readonly method: ServerMethodDefinition<unknown, unknown>;
+  readonly metadata: Metadata;
+  readonly readiness: Readiness;
+  /** See `Exchange`. */
+  readonly isLate: boolean;
+  readonly isProbe: boolean;
+  /** Null: a method for supervisors and load balancers. */
+  readonly target: Target | null;
+  /** Lets grpc-js have it. */
+  readonly pass: () => void;
+}
+
 /** A call of gRPC. */
-export class TrackedCall extends Exchange {
-  /** The message. */
-  body: unknown;
-  /** All of its request has come; of one that takes many messages this is not said. */
-  isWhole = false;
-  /** Looks after each other in which nothing of its request came; counted while the service drains. */
-  stillLooks = 0;
-  /** Called with the bytes of its stream before grpc-js reads them; what it says false to is not read. */
-  take: (data: Buffer) => boolean = () => true;
-  readonly path: string;
+export class GrpcExchange extends Exchange {
+  readonly isPipelined = false;
+  readonly isPublic: boolean;
+  readonly isWork: boolean;
+  readonly target: Target | null;
+  readonly place: string;
   /** It takes any number of messages, not one. */
   readonly takesMany: boolean;
   /** It goes on until its client ends it: it takes or answers any number of messages. */
   readonly isStream: boolean;
   /** `address:port` of the client. */
   readonly peer: string;
+  /** All of its request has come; of one that takes many messages this is not said. */
+  isWhole = false;
+  /** Looks after each other in which nothing of its request came; counted while the service drains. */
+  stillLooks = 0;
+  /** Called with the bytes of its stream before grpc-js reads them; what it says false to is not read. */
+  take: (data: Buffer) => boolean = () => true;
+  /** Of grpc-js, for its answer; null: no handler has it yet. */
+  callback: sendUnaryData<object> | null = null;
   readonly #call: InnermostCall;
-  #metadata: Metadata | null = null;
+  readonly #metadata: Metadata;
+  readonly #pass: () => void;
+  readonly #clientTimeoutMs: number;
   /** As it was sent; null: none was. */
   #code: status | null = null;
   #isOwnStatus = false;
 
-  constructor(
-    { path, requestStream, responseStream }: ServerMethodDefinition<unknown, unknown>,
-    call: ServerInterceptingCallInterface,
-    readiness: Readiness,
-    longestMs: number,
-  ) {
-    super(readiness, Math.min(longestMs, Number(call.getDeadline()) - Date.now()));
-    this.path = path;
-    this.takesMany = requestStream;
-    this.isStream = requestStream || responseStream;
+  constructor(call: ServerInterceptingCallInterface, arrived: Arrived) {
+    const { method, metadata, target, isProbe } = arrived;
+    super(metadata.get('x-request-id')[0], arrived.readiness, arrived.isLate);
+    this.place = method.path;
+    this.target = target;
+    this.isPublic = isProbe;
+    this.isWork = !isProbe;
+    this.takesMany = method.requestStream;
+    this.isStream = method.requestStream || method.responseStream;
     this.peer = call.getPeer();
     this.#call = call as InnermostCall;
+    this.#metadata = metadata;
+    this.#pass = arrived.pass;
+    this.#clientTimeoutMs = Number(call.getDeadline()) - Date.now();
     this.#overhear();
     this.#overhearData();
   }
 
-  /** Called when its metadata is there. */
-  begin(metadata: Metadata): void {
-    this.#metadata = metadata;
-    this.requestId = requestIdOf(metadata.get('x-request-id')[0]);
-  }
-
   header(name: string): string | undefined {
-    return this.#metadata?.get(name)[0]?.toString();
+    return this.#metadata.get(name)[0]?.toString();
   }
 
-  /** The status of an error, which it is remembered for. */
-  fail(error: ServiceError, raised: unknown): StatusAnswer {
-    this.error = raised instanceof Error ? raised : error;
-    return statusOf(error, raised);
+  key(): string | null {
+    return keyOfValues(this.#metadata.get('authorization'));
   }
 
-  /** Ends it with an error, before any handler has it, or whatever its handler does. */
-  refuse(error: ServiceError, raised: unknown): void {
+  askedTimeoutMs(): number {
+    return this.#clientTimeoutMs;
+  }
+
+  welcome(): void {}
+
+  receive(): void {
+    this.#pass();
+  }
+
+  parse(): void {
+    if (this.body instanceof Unreadable) throw this.body.error;
+  }
+
+  send({ body }: Answer): void {
+    this.callback?.(null, body);
+  }
+
+  /** Whether a handler has it already or not, and whatever that does. */
+  protected sendError(error: ServiceError, raised: unknown): void {
     this.#isOwnStatus = true;
-    this.#call.sendStatus(this.fail(error, raised));
+    this.#call.sendStatus(statusOf(error, raised));
   }
 
   /** A status that comes from a handler; what comes otherwise is grpc-js's own. */
@@ -87,23 +121,13 @@ export class TrackedCall extends Exchange {
     this.#isOwnStatus = true;
   }
 
-  end(): Reported {
+  end(): Outcome {
     this.isOver = true;
     this.cancel(); // what it has begun and nobody waits for any more
     if (!this.isWhole) this.#closeStream();
-    const code = this.#code ?? status.CANCELLED;
     return {
-      ended: {
-        route: this.path,
-        status: httpStatusOf(code),
-        durationMs: performance.now() - this.startedAt,
-        refusal: refusalOf(this.error),
-      },
-      exchange: this,
-      method: 'POST',
-      httpVersion: '2.0',
-      traceparent: this.header('traceparent'),
-      tracestate: this.header('tracestate'),
+      ...{ method: 'POST', httpVersion: '2.0', route: this.place },
+      status: httpStatusOf(this.#code ?? status.CANCELLED),
       answered: this.#code !== null,
     };
   }
@@ -145,13 +169,8 @@ export class TrackedCall extends Exchange {
   #withTrailers(given: Metadata | null | undefined): Metadata {
     const metadata = given ?? new Metadata();
     metadata.set('x-request-id', this.requestId);
-    const { timings } = this;
-    if (timings) {
-      metadata.set('x-queue-time', String(roundMs(timings.queueMs)));
-      metadata.set('x-tokenization-time', String(roundMs(timings.tokenizationMs)));
-      metadata.set('x-inference-time', String(roundMs(timings.inferenceMs)));
-      metadata.set('x-compute-tokens', String(timings.tokens));
-      if (timings.truncated) metadata.set('x-input-truncated', 'true');
+    if (this.timings) {
+      tellTimings(this.timings, (name, value) => metadata.set(name, String(value)));
     }
     return metadata;
   }

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { endWith } from '../send';
+import { endWith } from './send';
 
 /** What a page may send, and what it may read, beyond what every page may. */
 const REQUEST_HEADERS =

@@ -1,3 +1,8 @@
+/** How long a client may take for its request, and as long for its answer, in ms. */
+export const CLIENT_TIMEOUT_MS = 60_000;
+/** How long it may hold bytes before it is cut off where there is no room for others, in ms. */
+export const PATIENCE_MS = 1000;
+
 /**
  * How often a service that drains looks at what is still on its way to it, in ms, and in how many looks
  * after each other that may stand still. Looks, not time: where the event loop is held up, what the

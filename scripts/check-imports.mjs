@@ -1,0 +1,108 @@
+// Holds the imports of src/ against its layering: who may import whom, that neither protocols nor tasks import
+// each other, and that there is no circle of files. The folder to look at is the checkout, or the argument.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Each folder of src/ with those that it may import, from the ground up. "." are the files of src/ itself. */
+const MAY_IMPORT = {
+  numeric: [],
+  recordings: [],
+  settings: [],
+  files: ['.', 'numeric', 'recordings'],
+  native: ['.'],
+  client: ['.'],
+  models: ['.', 'native'],
+  tasks: ['.', 'models', 'native', 'numeric'],
+  serving: ['.', 'native', 'settings'],
+  protocols: ['.', 'native', 'numeric', 'serving', 'tasks'],
+  grpc: ['native', 'serving', 'protocols'],
+  http: ['.', 'native', 'serving', 'protocols'],
+  commands: null, // all of them
+  '.': null,
+  pages: ['.', 'client', 'numeric', 'recordings', 'tasks', 'protocols'],
+};
+/** What lies in one folder below these imports nothing of the folder beside it, but of these. */
+const SEPARATE = ['tasks', 'protocols'];
+const SHARED = ['openapi', 'validation'];
+/** Packages, and files of ours, that only these folders import. */
+const ONLY_IN = {
+  express: ['http'],
+  pino: ['serving', 'grpc', 'http', 'commands'],
+  'src/native/binding': ['native'],
+  'src/native/load': ['native'],
+};
+
+const root = process.argv[2] ?? path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const files = readdirSync(path.join(root, 'src'), { recursive: true })
+  .map((name) => `src/${name}`)
+  .filter((name) => /\.tsx?$/.test(name))
+  .sort();
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+const problems = [...files.flatMap(problemsOf), ...circles()];
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exitCode = 1;
+
+/** Files of ours as paths without an extension, packages by their names. */
+function importsOf(file) {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  const found = text.matchAll(/(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*'([^']+)'/g);
+  return [...new Set([...found].map(([, name]) => resolve(file, name)))];
+}
+
+function resolve(file, name) {
+  return name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name;
+}
+
+/** The folder of src/ in which a file lies, and the one below. */
+function roomOf(file) {
+  const parts = file.split('/').slice(1);
+  return parts.length === 1
+    ? ['.', undefined]
+    : [parts[0], parts.length > 2 ? parts[1] : undefined];
+}
+
+function problemsOf(file) {
+  const [folder, room] = roomOf(file);
+  const allowed = MAY_IMPORT[folder];
+  if (allowed === undefined)
+    return [`${file}: give src/${folder} a line in scripts/check-imports.mjs`];
+  return imports.get(file).flatMap((name) => {
+    const only = ONLY_IN[name];
+    const problems =
+      only && !only.includes(folder) ? [`${file}: only ${only.join(', ')} may import ${name}`] : [];
+    if (!name.startsWith('src/')) return problems;
+    const [target, other] = roomOf(name);
+    if (target !== folder && allowed !== null && !allowed.includes(target)) {
+      problems.push(`${file}: src/${folder} may not import ${name}`);
+    }
+    const isShared = [room, other].some((one) => one === undefined || SHARED.includes(one));
+    if (target === folder && SEPARATE.includes(folder) && room !== other && !isShared) {
+      problems.push(`${file}: ${room} and ${other} are to know nothing of each other`);
+    }
+    return problems;
+  });
+}
+
+/** The circles of imports, each as one line. */
+function circles() {
+  const found = [];
+  const done = new Set();
+  const way = [];
+  const visit = (file) => {
+    const begin = way.indexOf(file);
+    if (begin >= 0) found.push(`circle: ${[...way.slice(begin), file].join(' -> ')}`);
+    if (begin >= 0 || done.has(file)) return;
+    way.push(file);
+    for (const name of imports.get(file)) {
+      const next = [`${name}.ts`, `${name}.tsx`, `${name}/index.ts`, name].find((one) =>
+        imports.has(one),
+      );
+      if (next) visit(next);
+    }
+    way.pop();
+    done.add(file);
+  };
+  files.forEach(visit);
+  return found;
+}

@@ -1,0 +1,103 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Express, NextFunction, Request, Response } from 'express';
+import { ServiceError } from '../serving/errors';
+import type { Pipeline } from '../serving/pipeline';
+import { report, type Watchers } from '../serving/report';
+import type { Cors } from './cors';
+import { exchangeOf, HttpExchange, type Shared } from './exchange';
+import { originForm } from './request-target';
+
+const MOST_HEADERS = 100;
+
+/** Of a request that has ended without an answer: nginx's code for it. */
+const CLIENT_GONE = 499;
+
+/** @param isBodyHeld the client sends its body when it is told to (`Expect: 100-continue`) */
+export type Listener = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  isBodyHeld?: boolean,
+) => void;
+
+export interface BeforeExpress {
+  readonly shared: Shared;
+  readonly watchers: Watchers;
+  readonly pipeline: Pipeline;
+  /** Null: no page of another origin may ask. */
+  readonly cors: Cors | null;
+}
+
+/**
+ * Where every request comes in. The pipeline refuses it, or hands it to Express: under overload most
+ * requests end here, and must cost next to nothing (docs/decisions/005, measured with bench/overload.mjs).
+ */
+export function listenBeforeExpress(options: BeforeExpress): Listener {
+  const { shared, watchers, pipeline, cors } = options;
+
+  // One function for all requests; `this` is the response.
+  function onClose(this: Response): void {
+    if (!shared.due.end(this)) return;
+    const exchange = exchangeOf(this);
+    const { writableFinished: answered, req } = this;
+    exchange.isOver = true;
+    if (!answered) exchange.cancel();
+    report(watchers, exchange, {
+      method: req.method,
+      httpVersion: req.httpVersion,
+      route: req.route?.path ?? exchange.route,
+      status: answered ? this.statusCode : CLIENT_GONE,
+      answered,
+    });
+  }
+
+  return (incoming, outgoing, isBodyHeld = false) => {
+    // They have the prototypes of Express from birth; see `prototypesOf`.
+    const [request, response] = [incoming as Request, outgoing as Response];
+    request.url = originForm(request.url);
+    // Of what follows such a request Node throws away the bytes that it has read already, and takes the
+    // next ones, in the middle of a body as it may be, for a request. So nothing may follow.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    const exchange = new HttpExchange(request, response, shared);
+    exchange.isBodyHeld = isBodyHeld;
+    response.locals = exchange as unknown as Response['locals'];
+    response.setHeader('X-Request-Id', exchange.requestId);
+    response.on('close', onClose);
+    exchange.pipelined = shared.due.begin(response);
+    if (!cors?.answers(request, response)) pipeline.begin(exchange);
+  };
+}
+
+/**
+ * Classes whose instances have the prototypes that Express wants from birth. Otherwise it changes
+ * the prototype of every request and response (express, lib/application.js, `app.handle`), and V8
+ * cannot cache property accesses on such objects: that cost a fifth of the event loop's time.
+ */
+export function prototypesOf(
+  app: Express,
+): Pick<http.ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+  class IncomingMessage extends http.IncomingMessage {}
+  class ServerResponse<
+    Request extends http.IncomingMessage = http.IncomingMessage,
+  > extends http.ServerResponse<Request> {}
+  const prototypes = app as unknown as { request: object; response: object };
+  Object.setPrototypeOf(IncomingMessage.prototype, prototypes.request);
+  Object.setPrototypeOf(ServerResponse.prototype, prototypes.response);
+  prototypes.request = IncomingMessage.prototype;
+  prototypes.response = ServerResponse.prototype;
+  return { IncomingMessage, ServerResponse };
+}
+
+/**
+ * First of all middleware. HTTP/1.1 wants a Host header (RFC 9112, 3.2); Node's own check answers without
+ * a body. And more headers than some hundred are refused: of more than 2,000 Node would by itself leave
+ * out the last.
+ */
+export function checkHeaders(request: Request, _response: Response, next: NextFunction): void {
+  if (request.rawHeaders.length > 2 * MOST_HEADERS) {
+    throw new ServiceError('HEADERS_TOO_MANY', `There are over ${MOST_HEADERS} headers.`);
+  }
+  if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    throw new ServiceError('REQUEST_INVALID', 'The Host header is missing.');
+  }
+  next();
+}
