@@ -176,33 +176,19 @@ std::map<std::string, at::Tensor> read(const std::string& path, std::string_view
   throw LoadError("is not a readable PyTorch checkpoint: no file that torch.save wrote");
 }
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::map<std::string, at::Tensor> view_zip(std::span<const std::byte> bytes,
                                            const std::shared_ptr<const void>& owner) {
-  std::map<std::string, std::span<const std::byte>, std::less<>> records;
-  for (const ZipRecord& record : read_zip_directory(bytes, 0)) {
-    // Behind the name of the archive's one folder.
-    records.emplace(record.name.substr(record.name.find('/') + 1),
-                    bytes.subspan(record.end - record.size, record.size));
-  }
-  if (const auto order = records.find("byteorder");
-      order != records.end() && text_of(order->second) != "little") {
-    throw LoadError("was written on a big-endian machine");
-  }
-  const auto pickled = records.find("data.pkl");
-  if (pickled == records.end()) throw LoadError("has no record data.pkl");
-  std::string_view rest = text_of(pickled->second);
+  const ZipDirectory records = read_zip_directory(bytes, 0);
+  records.require_little_endian();
+  std::string_view rest = records.record("data.pkl").text();
   const Pickle pickle(rest);
   return named_tensors(pickle.value(), [&](const StorageReference& storage) {
     const auto record = records.find("data/" + *storage.key);
     if (storage.length == 0) return empty_storage(storage);
-    if (record == records.end() || record->second.size() != byte_size(storage)) {
+    if (record == records.end() || record->second.size != byte_size(storage)) {
       throw LoadError("is not as long as its storage");
     }
-    return view_elements(record->second, storage.type, owner);
+    return view_elements(record->second.bytes, storage.type, owner);
   });
 }
 

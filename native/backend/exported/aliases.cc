@@ -1,65 +1,32 @@
 #include "exported/aliases.h"
 
 #include <algorithm>
+#include <ranges>
 
-#include "exported/higher_order.h"
 #include "exported/operators.h"
+#include "program/run_limit.h"
 
 namespace backend {
-namespace {
-
-std::vector<std::string> names_in(const std::vector<Argument>& arguments) {
-  std::vector<std::string> names;
-  for (const Argument& argument : arguments) {
-    for_each_value(argument, [&](const std::string& name) { names.push_back(name); });
-  }
-  return names;
-}
-
-}  // namespace
 
 Aliases::Aliases(const Graph& graph, const std::set<std::string>& added_operators)
     : added_operators_(added_operators) {
-  look_at(graph);
-  // What was united later with something written is written, too.
-  for (Class member = 0; member < written_.size(); ++member) {
-    if (written_[member]) written_[root_of(member)] = true;
-  }
+  do {
+    check_run_limit();
+    has_grown_ = false;
+    look_at(graph);
+  } while (has_grown_);  // what a loop carries goes round
 }
 
 bool Aliases::is_written(const Graph& graph, const std::string& value) const {
-  const auto values = classes_.find(&graph);
-  if (values == classes_.end()) return false;
-  const auto found = values->second.find(value);
-  return found != values->second.end() && written_[root_of(found->second)];
+  const auto values = written_.find(&graph);
+  return values != written_.end() && values->second.contains(value);
 }
 
-Aliases::Class Aliases::class_of(const Graph& graph, const std::string& value) {
-  const auto [entry, is_new] = classes_[&graph].try_emplace(value, parents_.size());
-  if (is_new) {
-    parents_.push_back(entry->second);
-    written_.push_back(false);
-  }
-  return entry->second;
-}
-
-Aliases::Class Aliases::root_of(Class member) const {
-  while (parents_[member] != member) {
-    parents_[member] = parents_[parents_[member]];
-    member = parents_[member];
-  }
-  return member;
-}
-
-void Aliases::unite(Class one, Class other) { parents_[root_of(one)] = root_of(other); }
-
+/// Against the order in which they run: what is written to was made before.
 void Aliases::look_at(const Graph& graph) {
-  for (const Node& node : graph.nodes) {
-    const bool has_graph = std::ranges::any_of(node.inputs, [](const auto& input) {
-      return std::holds_alternative<std::shared_ptr<const Graph>>(input.second);
-    });
-    if (has_graph) {
-      look_inside(graph, node);
+  for (const Node& node : std::views::reverse(graph.nodes)) {
+    if (const auto call = read_higher_order(node).call) {
+      look_inside(graph, node, *call);
     } else {
       look_at(graph, node);
     }
@@ -70,46 +37,50 @@ void Aliases::look_at(const Graph& graph, const Node& node) {
   const auto op = find_operator(node.target, added_operators_).handle;
   if (!op) return;  // arithmetic, or a load error to come
   const auto& schema = op->schema();
-  const bool shares_all = may_return_its_input(*op);
-  const bool shares_some = std::ranges::any_of(
-      schema.returns(), [](const auto& result) { return result.alias_info() != nullptr; });
-  const std::vector<std::string> results = names_in(node.outputs);
+  const bool is_result_written = is_any_written(graph, node.outputs);
   for (const auto& [name, argument] : node.inputs) {
     const auto index = schema.argumentIndexWithName(name);
     const auto* declared = index ? &schema.arguments()[static_cast<size_t>(*index)] : nullptr;
-    const bool is_written = declared != nullptr && writes_to(*op, node, *declared);
     const bool is_shared =
-        shares_all || (shares_some && declared != nullptr && declared->alias_info() != nullptr);
-    if (!is_shared && !is_written) continue;
-    for_each_value(argument, [&](const std::string& value) {
-      const Class given = class_of(graph, value);
-      if (is_written) written_[given] = true;
-      if (!is_shared) return;
-      for (const std::string& result : results) unite(class_of(graph, result), given);
-    });
+        may_return_its_input(*op) || (declared != nullptr && declared->alias_info() != nullptr);
+    const bool is_written = declared != nullptr && writes_to(*op, node, *declared);
+    if (is_written || (is_shared && is_result_written)) mark(graph, argument);
   }
 }
 
-void Aliases::look_inside(const Graph& outer, const Node& node) {
-  const auto call = read_higher_order(node).call;
-  if (!call) return;  // a load error to come
-  for (const Graph* inner : call->graphs) {
-    unite_all(outer, call->operands, *inner, inner->inputs);
-    unite_all(outer, node.outputs, *inner, inner->outputs);
+void Aliases::look_inside(const Graph& outer, const Node& node, const HigherOrder& call) {
+  for (const Graph* inner : call.graphs) {
+    pass_on(outer, node.outputs, *inner, inner->outputs);
     look_at(*inner);
+    pass_on(*inner, inner->inputs, outer, call.operands);
   }
-  if (call->kind == HigherOrder::Kind::kWhileLoop) {  // what it carries goes round
-    unite_all(outer, node.outputs, outer, call->operands);
+  if (call.kind == HigherOrder::Kind::kWhileLoop) {
+    pass_on(outer, node.outputs, outer, call.operands);
+    pass_on(outer, call.operands, *call.graphs.back(), call.graphs.back()->outputs);
   }
 }
 
-void Aliases::unite_all(const Graph& one, const std::vector<Argument>& values, const Graph& other,
-                        const std::vector<Argument>& others) {
+/// What is written of `values` is, too, of `others`, which share their memory.
+void Aliases::pass_on(const Graph& from, const std::vector<Argument>& values, const Graph& to,
+                      const std::vector<Argument>& others) {
   for (size_t i = 0; i < std::min(values.size(), others.size()); ++i) {
-    const auto* value = std::get_if<ValueName>(&values[i]);
-    const auto* with = std::get_if<ValueName>(&others[i]);
-    if (value && with) unite(class_of(one, value->name), class_of(other, with->name));
+    if (is_any_written(from, {values[i]})) mark(to, others[i]);
   }
+}
+
+void Aliases::mark(const Graph& graph, const Argument& argument) {
+  for_each_value(argument, [&](const std::string& value) {
+    has_grown_ = written_[&graph].insert(value).second || has_grown_;
+  });
+}
+
+bool Aliases::is_any_written(const Graph& graph, const std::vector<Argument>& arguments) const {
+  bool is_any = false;
+  for (const Argument& argument : arguments) {
+    for_each_value(argument,
+                   [&](const std::string& value) { is_any = is_any || is_written(graph, value); });
+  }
+  return is_any;
 }
 
 }  // namespace backend

@@ -54,46 +54,35 @@ void require_stored(const std::map<std::string, at::Tensor>& tensors) {
 
 class Records {
  public:
-  explicit Records(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {
-    std::vector<ZipRecord> records = read_zip_directory(file_->bytes(), 0);
-    // PyTorch 2.6 and 2.7 put records beside each other, later ones into a folder of any name.
-    for (const ZipRecord& record : records) {
-      const size_t end = record.name.find('/');
-      if (record.name.substr(end + 1) == "archive_format") folder_ = record.name.substr(0, end + 1);
-    }
-    for (const ZipRecord& record : records) {
-      if (!record.name.starts_with(folder_)) continue;
-      records_.emplace(record.name.substr(folder_.size()),
-                       file_->bytes().subspan(record.end - record.size, record.size));
-    }
-  }
+  /// PyTorch 2.6 and 2.7 put records beside each other, later ones into a folder of any name.
+  explicit Records(std::shared_ptr<const MappedFile> file)
+      : file_(std::move(file)),
+        records_(read_zip_directory(file_->bytes(), 0, ZipOutside::kAnything)) {}
 
   bool has(const std::string& name) const { return records_.contains(name); }
 
-  Bytes bytes(const std::string& name) const {
-    const auto record = records_.find(name);
-    if (record == records_.end()) throw LoadError("has no record " + name);
-    return record->second;
-  }
+  Bytes bytes(const std::string& name) const { return records_.record(name).bytes; }
 
   std::string_view text(const std::string& name) const {
-    const Bytes all = bytes(name);
-    if (all.size() > kMostJson) throw LoadError(name + ": is larger than any that is written");
-    return {reinterpret_cast<const char*>(all.data()), all.size()};
+    const ZipRecord& record = records_.record(name);
+    if (record.size > kMostJson) throw LoadError(name + ": is larger than any that is written");
+    return record.text();
   }
+
+  void require_little_endian() const { records_.require_little_endian(); }
 
   const std::shared_ptr<const MappedFile>& file() const { return file_; }
 
   /// `models/NAME.json`, of which there has to be one.
   std::string model_name() const {
     std::string found;
-    for (const auto& [name, bytes] : records_) {
+    for (const auto& [name, record] : records_) {
       if (!name.starts_with("models/") || !name.ends_with(".json")) continue;
       if (!found.empty()) throw LoadError("holds several models: expected one");
       found = name.substr(7, name.size() - 12);
     }
     if (!found.empty()) return found;
-    for (const auto& [name, bytes] : records_) {
+    for (const auto& [name, record] : records_) {
       if (name.starts_with("data/aotinductor/")) {
         throw LoadError(
             "holds machine code that AOTInductor made, which is not run: save the exported program "
@@ -105,8 +94,7 @@ class Records {
 
  private:
   std::shared_ptr<const MappedFile> file_;
-  std::string folder_;
-  std::map<std::string, Bytes> records_;
+  ZipDirectory records_;
 };
 
 /// One entry of model_weights_config.json: a record of bytes, and how a tensor lies in it.
@@ -194,9 +182,7 @@ ExportedArchive read(const Records& records) {
     throw LoadError("archive_version: expected 0, found " + std::string(version.substr(0, 20)) +
                     kExportAgain);
   }
-  if (records.has("byteorder") && records.text("byteorder") != "little") {
-    throw LoadError("was written on a big-endian machine");
-  }
+  records.require_little_endian();
   const std::string name = records.model_name();
   ExportedArchive archive{.file = records.file(),
                           .graph = std::string(records.text("models/" + name + ".json")),

@@ -6,7 +6,7 @@
 #include <ATen/core/jit_type.h>
 
 #include <algorithm>
-#include <array>
+#include <ranges>
 #include <string_view>
 
 #include "engine/backend.h"
@@ -16,55 +16,30 @@ namespace backend {
 namespace {
 
 constexpr std::string_view kOperators = "torch.ops.";
+constexpr std::string_view kAten = "aten::";
 
 /// What exported programs use beside the operators that scripts do: none of them reads or writes
 /// anything but its tensors.
-constexpr std::array kOfExportedPrograms{
-    "aten::_assert_scalar",
-    "aten::_has_compatible_shallow_copy_type",
-    "aten::_assert_tensor_metadata",
-    "aten::_assert_async",
-    "aten::sym_constrain_range",
-    "aten::sym_constrain_range_for_size",
-    "aten::sym_storage_offset",
-    "aten::sym_is_contiguous",
-    "aten::_local_scalar_dense",
-    "aten::_scaled_dot_product_flash_attention_for_cpu",
-    "aten::_scaled_dot_product_attention_math",
-    "aten::_safe_softmax",
-    "aten::_fft_r2c",
-    "aten::_fft_c2r",
-    "aten::_fft_c2c",
-    "aten::_cdist_forward",
-    "aten::_pdist_forward",
-    "aten::_embedding_bag_forward_only",
-    "aten::_native_batch_norm_legit",
-    "aten::empty_permuted",
-    "aten::new_empty_strided",
-    "aten::_unsafe_index",
-    "aten::_unsafe_masked_index",
-    "aten::as_strided",
-    "aten::squeeze_copy",
-    "aten::slice_copy",
-    "aten::unfold_copy",
-    "aten::_thnn_fused_lstm_cell",
-    "aten::_thnn_fused_gru_cell",
-};
+constexpr std::string_view kOfExportedPrograms =
+    "_assert_scalar _has_compatible_shallow_copy_type _assert_tensor_metadata _assert_async "
+    "sym_constrain_range sym_constrain_range_for_size sym_storage_offset sym_is_contiguous "
+    "_local_scalar_dense _scaled_dot_product_flash_attention_for_cpu "
+    "_scaled_dot_product_attention_math _safe_softmax _fft_r2c _fft_c2r _fft_c2c _cdist_forward "
+    "_pdist_forward _embedding_bag_forward_only _native_batch_norm_legit empty_permuted "
+    "new_empty_strided _unsafe_index _unsafe_masked_index as_strided squeeze_copy slice_copy "
+    "unfold_copy _thnn_fused_lstm_cell _thnn_fused_gru_cell";
 
 /// No allow-list may open these: they take a pointer, read or write files, change what is shared
 /// with other models, or reach beyond their tensors.
-constexpr std::array kNever{"aten::set_",
-                            "aten::set",
-                            "aten::from_file",
-                            "aten::resize_",
-                            "aten::_resize_output_",
-                            "aten::resize_as_",
-                            "aten::save",
-                            "aten::_reshape_alias",
-                            "aten::mkldnn_rnn_layer"};
+constexpr std::string_view kNever =
+    "set_ set from_file resize_ _resize_output_ resize_as_ save _reshape_alias mkldnn_rnn_layer";
 
-bool contains(const auto& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
+/// Whether "aten::NAME" is one of the names, between which there are spaces.
+bool contains(std::string_view names, std::string_view name) {
+  return std::ranges::any_of(names | std::views::split(' '), [&](const auto& word) {
+    return name.starts_with(kAten) &&
+           name.substr(kAten.size()) == std::string_view(word.begin(), word.end());
+  });
 }
 
 std::string text_before(std::string& rest, char separator) {
@@ -161,11 +136,10 @@ FoundOperator find_operator(const std::string& target, const std::set<std::strin
   }
   const auto& [library, name, overload] = Target(target);
   if (library == "higher_order") return {.handle = {}, .problem = "is not supported"};
-  if (contains(kNever, std::string_view(name)))
-    return {.handle = {}, .problem = "is never allowed"};
+  if (contains(kNever, name)) return {.handle = {}, .problem = "is never allowed"};
   const auto handle = c10::Dispatcher::singleton().findSchema({name, overload});
   if (!handle) return {.handle = {}, .problem = "is not in this LibTorch"};
-  if (!is_allowed(name, added) && !contains(kOfExportedPrograms, std::string_view(name))) {
+  if (!is_allowed(name, added) && !contains(kOfExportedPrograms, name)) {
     return {.handle = {}, .problem = std::string(kNotAllowed)};
   }
   if (std::ranges::any_of(handle->schema().arguments(), &c10::Argument::is_out)) {
@@ -181,54 +155,25 @@ bool is_random(const c10::OperatorHandle& op) {
 }
 
 bool leaves_memory_as_it_was(const c10::OperatorHandle& op) {
-  constexpr std::array kEmpty{"aten::empty", "aten::empty_like", "aten::new_empty",
-                              "aten::empty_permuted", "aten::new_empty_strided"};
-  return contains(kEmpty, std::string_view(op.operator_name().name));
+  constexpr std::string_view kEmpty = "empty empty_like new_empty empty_permuted new_empty_strided";
+  return contains(kEmpty, op.operator_name().name);
 }
 
 bool may_return_its_input(const c10::OperatorHandle& op) {
-  constexpr std::array kThese{"aten::dropout",
-                              "aten::feature_dropout",
-                              "aten::alpha_dropout",
-                              "aten::atleast_1d",
-                              "aten::atleast_2d",
-                              "aten::atleast_3d",
-                              "aten::meshgrid",
-                              "aten::broadcast_tensors",
-                              "aten::cartesian_prod",
-                              "aten::feature_alpha_dropout",
-                              "aten::hsplit",
-                              "aten::pad",
-                              "aten::constant_pad_nd",
-                              "aten::type_as",
-                              "aten::to",
-                              "aten::cpu",
-                              "aten::contiguous",
-                              "aten::reshape",
-                              "aten::flatten",
-                              "aten::unflatten",
-                              "aten::real",
-                              "aten::conj",
-                              "aten::resolve_conj",
-                              "aten::resolve_neg",
-                              "aten::_unsafe_view",
-                              "aten::_reshape_from_tensor",
-                              "aten::positive",
-                              "aten::sum_to_size",
-                              "aten::sparse_mask",
-                              "aten::pixel_shuffle",
-                              "aten::movedim",
-                              "aten::moveaxis",
-                              "aten::ravel"};
-  return contains(kThese, std::string_view(op.operator_name().name));
+  constexpr std::string_view kThese =
+      "dropout feature_dropout alpha_dropout atleast_1d atleast_2d atleast_3d meshgrid "
+      "broadcast_tensors cartesian_prod feature_alpha_dropout hsplit pad constant_pad_nd "
+      "type_as to cpu contiguous reshape flatten unflatten real conj resolve_conj resolve_neg "
+      "_unsafe_view _reshape_from_tensor positive sum_to_size sparse_mask pixel_shuffle movedim "
+      "moveaxis ravel";
+  return contains(kThese, op.operator_name().name);
 }
 
 bool writes_to(const c10::OperatorHandle& op, const Node& node, const c10::Argument& argument) {
   if (argument.alias_info() != nullptr && argument.alias_info()->isWrite()) return true;
   // These say nothing of it in their schemas: in training, statistics follow the batch.
-  constexpr std::array kNormalizations{"aten::batch_norm", "aten::native_batch_norm",
-                                       "aten::instance_norm"};
-  if (!contains(kNormalizations, std::string_view(op.operator_name().name))) return false;
+  constexpr std::string_view kNormalizations = "batch_norm native_batch_norm instance_norm";
+  if (!contains(kNormalizations, op.operator_name().name)) return false;
   if (argument.name() != "running_mean" && argument.name() != "running_var") return false;
   return !std::ranges::any_of(node.inputs, [](const auto& input) {
     const auto* value = std::get_if<bool>(&input.second);
@@ -238,9 +183,8 @@ bool writes_to(const c10::OperatorHandle& op, const Node& node, const c10::Argum
 }
 
 bool is_identity(const c10::OperatorHandle& op, const Node& node) {
-  constexpr std::array kAlways{"aten::detach_", "aten::detach", "aten::alias", "aten::lift_fresh"};
-  constexpr std::array kDropout{"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout",
-                                "aten::dropout_"};
+  constexpr std::string_view kAlways = "detach_ detach alias lift_fresh";
+  constexpr std::string_view kDropout = "dropout feature_dropout alpha_dropout dropout_";
   const std::string_view name = op.operator_name().name;
   if (contains(kAlways, name)) return true;
   return contains(kDropout, name) && std::ranges::any_of(node.inputs, [](const auto& input) {

@@ -27,9 +27,11 @@ struct Operand {
   From from = From::kConstant;
   bool is_last_use = false;  ///< of the slot: its value is moved away
   Slot slot = 0;
-  c10::IValue constant;
-  std::vector<Operand> items;
+  c10::IValue constant = {};
+  std::vector<Operand> items = {};
   const c10::Argument* expected = nullptr;  ///< of the operator's schema; null: as it is
+
+  bool is_constant() const { return from == From::kConstant; }
 };
 
 /// Of one result of an operator; a list of tensors has a slot for each.

@@ -4,7 +4,6 @@
 #include <ranges>
 #include <span>
 
-#include "exported/operands.h"
 #include "exported/operators.h"
 #include "exported/plan_view.h"
 #include "exported/scope.h"
@@ -29,14 +28,8 @@ class Builder {
     for (size_t i = 0; i < graph.inputs.size(); ++i) {
       const auto* name = std::get_if<ValueName>(&graph.inputs[i]);
       if (name == nullptr) continue;  // a constant of the signature, which no node reads
-      Binding binding;
-      if (inputs[i]) {
-        binding.constant = inputs[i];
-      } else {
-        binding.slot = new_slot();
-        plan_.inputs.push_back(binding.slot);
-      }
-      scope.bind(name->name, std::move(binding));
+      if (!inputs[i]) plan_.inputs.push_back(next_slot_);
+      scope.bind(name->name, inputs[i] ? Operand{.constant = *inputs[i]} : in_new_slot());
     }
     add_nodes(scope);
     for (const Argument& output : graph.outputs) {
@@ -51,7 +44,7 @@ class Builder {
   }
 
  private:
-  Slot new_slot() { return next_slot_++; }
+  Operand in_new_slot() { return {.from = Operand::From::kSlot, .slot = next_slot_++}; }
 
   void add_nodes(Scope& scope) {
     for (const Node& node : scope.graph().nodes) {
@@ -75,7 +68,7 @@ class Builder {
     if (is_identity(op, node)) return add_identity(scope, node);
     Step step{.name = node.name,
               .call = op,
-              .operands = operands_of(scope, node, op.schema()),
+              .operands = scope.operands_of(node, op.schema()),
               .results = {},
               .written = {},
               .zeroes = leaves_memory_as_it_was(op)};
@@ -94,7 +87,7 @@ class Builder {
     const auto* to =
         node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs.front()) : nullptr;
     if (from == nullptr || to == nullptr) refuse(node, "expected one tensor, to one");
-    scope.bind(to->name, scope.binding_of(from->name, node.name));
+    scope.bind(to->name, scope.value_of(from->name, node.name));
   }
 
   bool can_fold(const Scope& scope, const Node& node, const c10::OperatorHandle& op,
@@ -102,7 +95,8 @@ class Builder {
     if (is_random(op) || step.zeroes || node.outputs.size() != 1) return false;
     if (op.schema().returns().size() != 1) return false;
     const auto* output = std::get_if<ValueName>(&node.outputs.front());
-    if (output == nullptr || !std::ranges::all_of(step.operands, is_constant)) return false;
+    if (output == nullptr || !std::ranges::all_of(step.operands, &Operand::is_constant))
+      return false;
     return !options_.aliases.is_written(scope.graph(), output->name);
   }
 
@@ -120,7 +114,7 @@ class Builder {
       return add_step(scope, node, std::move(step), op.schema().returns());
     }
     if (value.isTensor()) options_.shared.add(value.toTensor());
-    scope.bind(output.name, {.constant = std::move(value), .slot = 0});
+    scope.bind(output.name, {.constant = std::move(value)});
   }
 
   bool is_new_and_large(const at::Tensor& tensor) const {
@@ -151,9 +145,8 @@ class Builder {
     Result result;
     for (const Argument& output : outputs) {
       if (const auto* value = std::get_if<ValueName>(&output)) {
-        const Slot slot = new_slot();
-        scope.bind(value->name, {.constant = {}, .slot = slot});
-        result.slots.emplace_back(slot);
+        result.slots.emplace_back(next_slot_);
+        scope.bind(value->name, in_new_slot());
       } else if (std::holds_alternative<std::monostate>(output)) {
         result.slots.emplace_back();
       } else {
@@ -247,12 +240,9 @@ class Builder {
     }
   }
 
-  Binding value_of(const Scope& scope, const Argument& argument, const Node& node) {
-    if (const auto* value = std::get_if<ValueName>(&argument)) {
-      return scope.binding_of(value->name, node.name);
-    }
+  static Operand value_of(const Scope& scope, const Argument& argument, const Node& node) {
     if (std::holds_alternative<ArgumentList>(argument)) refuse(node, "is given a list");
-    return {.constant = constant_of(argument, node.name), .slot = 0};
+    return scope.operand_of(argument, nullptr, node.name);
   }
 
   const PlanOptions& options_;

@@ -2,10 +2,12 @@
 
 #include <ATen/core/jit_type.h>
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
 #include "backend/model_config.h"
+#include "engine/backend.h"
 #include "exported/operators.h"
 
 namespace backend {
@@ -35,18 +37,44 @@ void require_enumerator(const Argument& argument, const c10::Argument& expected,
 
 }  // namespace
 
-void Scope::bind(const std::string& name, Binding binding) {
-  if (!values_.emplace(name, std::move(binding)).second) {
+void Scope::bind(const std::string& name, Operand value) {
+  if (!values_.emplace(name, std::move(value)).second) {
     throw LoadError("two values have the name " + name);
   }
 }
 
-const Binding& Scope::binding_of(const std::string& name, const std::string& user) const {
+const Operand& Scope::value_of(const std::string& name, const std::string& user) const {
   const auto found = values_.find(name);
   if (found == values_.end()) {
     throw LoadError(user + ": takes the value " + name + ", which nothing before it gives");
   }
   return found->second;
+}
+
+std::vector<Operand> Scope::operands_of(const Node& node, const c10::FunctionSchema& schema) const {
+  std::vector<Operand> operands;
+  operands.reserve(schema.arguments().size());
+  size_t used = 0;
+  for (const c10::Argument& expected : schema.arguments()) {
+    const auto input = std::ranges::find(node.inputs, expected.name(),
+                                         [](const auto& given) { return given.first; });
+    if (input != node.inputs.end()) {
+      ++used;
+      try {
+        operands.push_back(operand_of(input->second, &expected, node.name));
+      } catch (const engine::BackendError& error) {
+        refuse(node, error.what());
+      }
+    } else if (expected.default_value()) {
+      operands.emplace_back().constant = *expected.default_value();
+    } else {
+      refuse(node, "has no argument " + expected.name());
+    }
+  }
+  if (used != node.inputs.size()) {
+    refuse(node, "has arguments that the operator does not take in this LibTorch");
+  }
+  return operands;
 }
 
 Operand Scope::operand_of(const Argument& argument, const c10::Argument* expected,
@@ -55,29 +83,20 @@ Operand Scope::operand_of(const Argument& argument, const c10::Argument* expecte
     return operand_of_list(*list, expected, user);
   }
   if (expected != nullptr) require_enumerator(argument, *expected, user);
-  Operand operand;
+  const auto* value = std::get_if<ValueName>(&argument);
+  Operand operand =
+      value ? value_of(value->name, user) : Operand{.constant = constant_of(argument, user)};
   operand.expected = expected;
-  if (const auto* value = std::get_if<ValueName>(&argument)) {
-    const Binding& binding = binding_of(value->name, user);
-    if (!binding.constant) {
-      operand.from = Operand::From::kSlot;
-      operand.slot = binding.slot;
-      return operand;
-    }
-    operand.constant = *binding.constant;
-  } else {
-    operand.constant = constant_of(argument, user);
+  if (expected != nullptr && operand.is_constant()) {
+    operand.constant = fitted(std::move(operand.constant), *expected);
   }
-  if (expected != nullptr) operand.constant = fitted(operand.constant, *expected);
   return operand;
 }
 
 Operand Scope::operand_of_list(const ArgumentList& list, const c10::Argument* expected,
                                const std::string& user) const {
   if (expected == nullptr) throw LoadError(user + ": a list is given where none is expected");
-  Operand operand;
-  operand.from = Operand::From::kList;
-  operand.expected = expected;
+  Operand operand{.from = Operand::From::kList, .expected = expected};
   operand.items.reserve(list.items.size());
   for (const Argument& item : list.items) {
     if (std::holds_alternative<ArgumentList>(item)) {
@@ -85,7 +104,10 @@ Operand Scope::operand_of_list(const ArgumentList& list, const c10::Argument* ex
     }
     operand.items.push_back(operand_of(item, nullptr, user));
   }
-  return operand;
+  if (!std::ranges::all_of(operand.items, &Operand::is_constant)) return operand;
+  std::vector<IValue> values;  // made a list once, and not for each run
+  for (Operand& item : operand.items) values.push_back(std::move(item.constant));
+  return {.constant = list_of(std::move(values), *expected)};
 }
 
 IValue constant_of(const Argument& argument, const std::string& user) {

@@ -13,22 +13,21 @@
 
 namespace backend {
 
-/// What a value of a graph is: a constant, or what lies in a slot.
-struct Binding {
-  std::optional<c10::IValue> constant;
-  Slot slot = 0;
-};
-
 class Scope {
  public:
   explicit Scope(const Graph& graph) : graph_(graph) {}
 
   const Graph& graph() const { return graph_; }
 
-  /// Throws LoadError where there is such a value already.
-  void bind(const std::string& name, Binding binding);
+  /// value: a constant, or what lies in a slot. Throws LoadError where there is such a value
+  /// already.
+  void bind(const std::string& name, Operand value);
   /// Throws LoadError naming `user` where nothing gives it.
-  const Binding& binding_of(const std::string& name, const std::string& user) const;
+  const Operand& value_of(const std::string& name, const std::string& user) const;
+
+  /// The arguments of a node, in the order of its operator's schema. Throws LoadError naming the
+  /// node where one is missing, too many, or of another type.
+  std::vector<Operand> operands_of(const Node& node, const c10::FunctionSchema& schema) const;
 
   /// expected: of an operator's schema, or null. Throws LoadError naming `user`.
   Operand operand_of(const Argument& argument, const c10::Argument* expected,
@@ -39,7 +38,7 @@ class Scope {
                           const std::string& user) const;
 
   const Graph& graph_;
-  std::unordered_map<std::string, Binding> values_;
+  std::unordered_map<std::string, Operand> values_;
 };
 
 /// An argument that names no value and is no list. Throws LoadError naming `user`.

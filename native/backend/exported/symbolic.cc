@@ -1,6 +1,7 @@
 #include "exported/symbolic.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <unordered_map>
@@ -39,10 +40,10 @@ int64_t to_whole(double value) {
 }
 
 /// Integers by a function that says whether it overflows, or both as floats.
-template <auto whole_overflows, auto of_floats>
+template <auto whole_overflows, class OfFloats>
 IValue arithmetic(const Arguments& arguments) {
   if (!is_whole(arguments[0]) || !is_whole(arguments[1])) {
-    return of_floats(number(arguments[0]), number(arguments[1]));
+    return OfFloats()(number(arguments[0]), number(arguments[1]));
   }
   int64_t result = 0;
   if (whole_overflows(whole(arguments[0]), whole(arguments[1]), &result)) fail("an overflow");
@@ -56,9 +57,6 @@ bool subtract_overflows(int64_t a, int64_t b, int64_t* difference) {
 bool multiply_overflows(int64_t a, int64_t b, int64_t* product) {
   return __builtin_mul_overflow(a, b, product);
 }
-double plus(double a, double b) { return a + b; }
-double minus(double a, double b) { return a - b; }
-double times(double a, double b) { return a * b; }
 
 /// Python's: towards minus infinity. True where there is no quotient.
 bool floor_divide_fails(int64_t a, int64_t b, int64_t* quotient) {
@@ -66,7 +64,7 @@ bool floor_divide_fails(int64_t a, int64_t b, int64_t* quotient) {
   *quotient = a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
   return false;
 }
-double floor_divided(double a, double b) { return std::floor(a / b); }
+using FloorDivided = decltype([](double a, double b) { return std::floor(a / b); });
 
 bool remainder_fails(int64_t a, int64_t b, int64_t* remainder) {
   int64_t quotient = 0;
@@ -74,7 +72,7 @@ bool remainder_fails(int64_t a, int64_t b, int64_t* remainder) {
   *remainder = a - quotient * b;
   return false;
 }
-double remainder_of(double a, double b) { return a - std::floor(a / b) * b; }
+using RemainderOf = decltype([](double a, double b) { return a - std::floor(a / b) * b; });
 
 bool power_overflows(int64_t base, int64_t exponent, int64_t* power) {
   constexpr int64_t kMostExponent = 64;  // of anything but 0, 1 and -1
@@ -89,34 +87,23 @@ bool power_overflows(int64_t base, int64_t exponent, int64_t* power) {
   }
   return false;
 }
+using Power = decltype([](double a, double b) { return std::pow(a, b); });
 
-template <auto compare>
-IValue comparison(const Arguments& arguments) {
-  if (is_whole(arguments[0]) && is_whole(arguments[1])) {
-    return compare(static_cast<long double>(whole(arguments[0])),
-                   static_cast<long double>(whole(arguments[1])));
-  }
-  return compare(static_cast<long double>(number(arguments[0])),
-                 static_cast<long double>(number(arguments[1])));
+/// Holds every integer, and every float.
+long double exact(const IValue& value) {
+  return value.isDouble() ? static_cast<long double>(value.toDouble()) : whole(value);
 }
 
-bool equal(long double a, long double b) { return a == b; }
-bool unequal(long double a, long double b) { return a != b; }
-bool less(long double a, long double b) { return a < b; }
-bool less_or_equal(long double a, long double b) { return a <= b; }
-bool greater(long double a, long double b) { return a > b; }
-bool greater_or_equal(long double a, long double b) { return a >= b; }
+template <class Compare>
+IValue comparison(const Arguments& arguments) {
+  return Compare()(exact(arguments[0]), exact(arguments[1]));
+}
 
-template <auto rounded>
+template <double (*rounded)(double)>
 IValue rounding(const Arguments& arguments) {
   return is_whole(arguments[0]) ? IValue(whole(arguments[0]))
                                 : IValue(to_whole(rounded(number(arguments[0]))));
 }
-
-double truncated(double value) { return std::trunc(value); }
-double floored(double value) { return std::floor(value); }
-double raised(double value) { return std::ceil(value); }
-double to_even(double value) { return std::nearbyint(value); }
 
 IValue negative(const Arguments& arguments) {
   if (!is_whole(arguments[0])) return -number(arguments[0]);
@@ -148,20 +135,12 @@ IValue chosen(const Arguments& arguments) {
   return truth(arguments[0]) ? arguments[1] : arguments[2];
 }
 
-void require_booleans(const Arguments& arguments) {
+template <class Combine>
+IValue combination(const Arguments& arguments) {
   for (const IValue& argument : arguments) {
     if (!argument.isBool()) fail("expected a condition");
   }
-}
-
-IValue conjunction(const Arguments& arguments) {
-  require_booleans(arguments);
-  return arguments[0].toBool() && arguments[1].toBool();
-}
-
-IValue disjunction(const Arguments& arguments) {
-  require_booleans(arguments);
-  return arguments[0].toBool() || arguments[1].toBool();
+  return Combine()(arguments[0].toBool(), arguments[1].toBool());
 }
 
 IValue left_shift(const Arguments& arguments) {
@@ -184,7 +163,8 @@ IValue right_shift(const Arguments& arguments) {
 
 IValue sum(const Arguments& arguments) {
   IValue all = int64_t{0};
-  for (const IValue& argument : arguments) all = arithmetic<add_overflows, plus>({all, argument});
+  for (const IValue& argument : arguments)
+    all = arithmetic<add_overflows, std::plus<>>({all, argument});
   return all;
 }
 
@@ -192,31 +172,30 @@ IValue sum(const Arguments& arguments) {
 
 std::optional<SymbolicOperator> symbolic_operator(std::string_view target) {
   static const auto* operators = new std::unordered_map<std::string_view, SymbolicOperator>{
-      {"_operator.add", {arithmetic<add_overflows, plus>, 2, 2}},
-      {"_operator.sub", {arithmetic<subtract_overflows, minus>, 2, 2}},
-      {"_operator.mul", {arithmetic<multiply_overflows, times>, 2, 2}},
-      {"_operator.floordiv", {arithmetic<floor_divide_fails, floor_divided>, 2, 2}},
-      {"_operator.mod", {arithmetic<remainder_fails, remainder_of>, 2, 2}},
-      {"_operator.pow",
-       {arithmetic<power_overflows, static_cast<double (*)(double, double)>(std::pow)>, 2, 2}},
+      {"_operator.add", {arithmetic<add_overflows, std::plus<>>, 2, 2}},
+      {"_operator.sub", {arithmetic<subtract_overflows, std::minus<>>, 2, 2}},
+      {"_operator.mul", {arithmetic<multiply_overflows, std::multiplies<>>, 2, 2}},
+      {"_operator.floordiv", {arithmetic<floor_divide_fails, FloorDivided>, 2, 2}},
+      {"_operator.mod", {arithmetic<remainder_fails, RemainderOf>, 2, 2}},
+      {"_operator.pow", {arithmetic<power_overflows, Power>, 2, 2}},
       {"_operator.truediv", {divided, 2, 2}},
       {"_operator.neg", {negative, 1, 1}},
       {"_operator.pos", {itself, 1, 1}},
-      {"_operator.eq", {comparison<equal>, 2, 2}},
-      {"_operator.ne", {comparison<unequal>, 2, 2}},
-      {"_operator.lt", {comparison<less>, 2, 2}},
-      {"_operator.le", {comparison<less_or_equal>, 2, 2}},
-      {"_operator.gt", {comparison<greater>, 2, 2}},
-      {"_operator.ge", {comparison<greater_or_equal>, 2, 2}},
-      {"_operator.and_", {conjunction, 2, 2}},
-      {"_operator.or_", {disjunction, 2, 2}},
+      {"_operator.eq", {comparison<std::equal_to<>>, 2, 2}},
+      {"_operator.ne", {comparison<std::not_equal_to<>>, 2, 2}},
+      {"_operator.lt", {comparison<std::less<>>, 2, 2}},
+      {"_operator.le", {comparison<std::less_equal<>>, 2, 2}},
+      {"_operator.gt", {comparison<std::greater<>>, 2, 2}},
+      {"_operator.ge", {comparison<std::greater_equal<>>, 2, 2}},
+      {"_operator.and_", {combination<std::logical_and<>>, 2, 2}},
+      {"_operator.or_", {combination<std::logical_or<>>, 2, 2}},
       {"_operator.lshift", {left_shift, 2, 2}},
       {"_operator.rshift", {right_shift, 2, 2}},
-      {"math.trunc", {rounding<truncated>, 1, 1}},
-      {"math.floor", {rounding<floored>, 1, 1}},
-      {"math.ceil", {rounding<raised>, 1, 1}},
-      {"round", {rounding<to_even>, 1, 1}},
-      {"torch.sym_int", {rounding<truncated>, 1, 1}},
+      {"math.trunc", {rounding<std::trunc>, 1, 1}},
+      {"math.floor", {rounding<std::floor>, 1, 1}},
+      {"math.ceil", {rounding<std::ceil>, 1, 1}},
+      {"round", {rounding<std::nearbyint>, 1, 1}},
+      {"torch.sym_int", {rounding<std::trunc>, 1, 1}},
       {"torch.sym_float", {to_float, 1, 1}},
       {"torch.sym_not", {inverted, 1, 1}},
       {"torch.sym_ite", {chosen, 3, 3}},

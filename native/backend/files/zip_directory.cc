@@ -127,7 +127,15 @@ uint64_t end_of_record(const Bytes& file, const Entry& entry, const std::string&
   return data + entry.packed_size;
 }
 
-void require_apart(const std::vector<ZipRecord>& records, uint64_t directory) {
+/// A record and its place in the file.
+struct Placed {
+  std::string name;
+  uint64_t begin = 0;  ///< of its local header
+  uint64_t end = 0;    ///< behind its data
+  ZipRecord record;
+};
+
+void require_apart(const std::vector<Placed>& records, uint64_t directory) {
   for (size_t i = 0; i < records.size(); ++i) {
     const uint64_t most = i + 1 < records.size() ? records[i + 1].begin : directory;
     if (records[i].end > most) {
@@ -137,13 +145,11 @@ void require_apart(const std::vector<ZipRecord>& records, uint64_t directory) {
   }
 }
 
-}  // namespace
-
-std::vector<ZipRecord> read_zip_directory(std::span<const std::byte> bytes,
-                                          uint64_t most_unpacked) {
+/// In the order of their place in the file.
+std::vector<Placed> placed_records(std::span<const std::byte> bytes, uint64_t most_unpacked) {
   const Bytes file(bytes);
   const Directory directory = find_directory(file);
-  std::vector<ZipRecord> records;
+  std::vector<Placed> records;
   std::set<std::string> names;
   uint64_t unpacked = 0;
   uint64_t at = directory.begin;
@@ -169,17 +175,53 @@ std::vector<ZipRecord> read_zip_directory(std::span<const std::byte> bytes,
                       " MiB that are allowed");
     }
     if (method == kDeflated) unpacked += entry.size;
-    records.push_back({.name = name,
-                       .size = entry.size,
-                       .begin = entry.place,
-                       .end = end_of_record(file, entry, name),
-                       .deflated = method == kDeflated});
+    const uint64_t end = end_of_record(file, entry, name);
+    records.push_back(
+        {.name = name,
+         .begin = entry.place,
+         .end = end,
+         .record = {.size = entry.size,
+                    .bytes = bytes.subspan(end - entry.packed_size, entry.packed_size),
+                    .deflated = method == kDeflated}});
     at += 46 + name_size + extra_size + file.number(at + 32, 2);
   }
   if (at != directory.begin + directory.size) throw LoadError("has a damaged zip directory");
-  std::ranges::sort(records, {}, &ZipRecord::begin);
+  std::ranges::sort(records, {}, &Placed::begin);
   require_apart(records, directory.begin);
   return records;
+}
+
+}  // namespace
+
+const ZipRecord& ZipDirectory::record(std::string_view name) const {
+  const auto found = find(name);
+  if (found == end()) throw LoadError("has no record " + std::string(name));
+  return found->second;
+}
+
+void ZipDirectory::require_little_endian() const {
+  if (!contains("byteorder") || record("byteorder").text() == "little") return;
+  throw LoadError("was written on a big-endian machine");
+}
+
+ZipDirectory read_zip_directory(std::span<const std::byte> file, uint64_t most_unpacked,
+                                ZipOutside outside) {
+  ZipDirectory directory;
+  std::string folder;
+  for (Placed& placed : placed_records(file, most_unpacked)) {
+    const size_t end = placed.name.find('/') + 1;  // 0: it is in no folder
+    if (directory.empty()) folder = placed.name.substr(0, end);
+    const bool is_inside = placed.name.starts_with(folder);
+    if (outside == ZipOutside::kNothing && end == 0) {
+      throw LoadError(placed.name + ": is in no folder");
+    }
+    if (outside == ZipOutside::kNothing && !is_inside) {
+      throw LoadError(placed.name + ": is in another folder than " +
+                      folder.substr(0, folder.size() - 1));
+    }
+    directory.emplace(placed.name.substr(is_inside ? folder.size() : 0), placed.record);
+  }
+  return directory;
 }
 
 }  // namespace backend

@@ -93,7 +93,7 @@ constexpr std::array kAten{
     "cross_entropy_loss nll_loss nll_loss_nd nll_loss2d mse_loss l1_loss smooth_l1_loss huber_loss "
     "kl_div binary_cross_entropy binary_cross_entropy_with_logits margin_ranking_loss "
     "soft_margin_loss hinge_embedding_loss multi_margin_loss poisson_nll_loss",
-    // New tensors. What is empty is zeroed before it is seen (torchscript/operators.h).
+    // New tensors. What is empty is zeroed before it is seen (torchscript/code_guard.h).
     "empty empty_like new_empty zeros ones full zeros_like ones_like full_like new_zeros new_ones "
     "new_full arange linspace "
     "logspace eye scalar_tensor tensor as_tensor rand randn randint rand_like randn_like "

@@ -2,7 +2,6 @@
 
 #include <caffe2/serialize/inline_container.h>
 
-#include <map>
 #include <new>
 #include <string_view>
 #include <unordered_map>
@@ -22,9 +21,6 @@ namespace {
 constexpr uint64_t kMostCode = 8ULL << 20U;
 /// Code, and what is kept for error messages: all that torch.jit.save deflates.
 constexpr uint64_t kMostUnpacked = 256ULL << 20U;
-
-/// Records by their names in the archive's one folder.
-using Records = std::map<std::string, ZipRecord, std::less<>>;
 
 /// Values inside values: torch.jit.load and what frees them again call themselves for each.
 class Nesting {
@@ -59,27 +55,10 @@ class Nesting {
   std::unordered_map<const PickleItems*, size_t> heights_;
 };
 
-/// The records without the name of the archive's folder, which they all share.
-Records records_of(const MappedFile& file) {
-  Records records;
-  std::string folder;
-  for (ZipRecord& record : read_zip_directory(file.bytes(), kMostUnpacked)) {
-    const size_t slash = record.name.find('/');
-    if (slash == std::string::npos) throw LoadError(record.name + ": is in no folder");
-    if (folder.empty()) folder = record.name.substr(0, slash);
-    if (record.name.substr(0, slash) != folder) {
-      throw LoadError(record.name + ": is in another folder than " + folder);
-    }
-    record.name.erase(0, slash + 1);
-    records.emplace(record.name, record);
-  }
-  return records;
-}
-
 class Archive {
  public:
   Archive(const MappedFile& file, const std::string& path)
-      : records_(records_of(file)), reader_(path) {}
+      : records_(read_zip_directory(file.bytes(), kMostUnpacked)), reader_(path) {}
 
   void require_harmless_code() {
     uint64_t size = 0;
@@ -99,7 +78,7 @@ class Archive {
   /// A pickle of modules or constants, and the storages that it refers to.
   void require_harmless_pickle(const std::string& folder) {
     const std::string name = folder + ".pkl";
-    if (!records_.contains(name)) throw LoadError("has no record " + name);
+    (void)records_.record(name);  // there is one
     try {
       const std::string text = text_of(name);
       std::string_view rest = text;
@@ -137,7 +116,7 @@ class Archive {
     return {static_cast<const char*>(data.get()), size};
   }
 
-  Records records_;
+  ZipDirectory records_;
   caffe2::serialize::PyTorchStreamReader reader_;
 };
 

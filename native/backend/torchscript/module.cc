@@ -16,7 +16,6 @@
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
 #include "torchscript/archive.h"
-#include "torchscript/checked_operators.h"
 #include "torchscript/code_guard.h"
 #include "torchscript/frozen_view.h"
 #include "torchscript/operators.h"
@@ -89,8 +88,6 @@ TorchScriptModule load_torchscript_module(const std::string& path, const Compute
   const torch::jit::GraphOptimizerEnabledGuard optimizer(true);
   torch::jit::Module module = read_torchscript_module(path);
   require_allowed_operators(module, file, compute.allowed_operators);
-  zero_empty_tensors(*module._ivalue()->compilation_unit());
-  check_operators(*module._ivalue()->compilation_unit());
   guard_code(*module._ivalue()->compilation_unit());
   // Freezing would inline functions of a copy that is gone afterwards: inlined here, the operators
   // point to functions of this one.

@@ -193,32 +193,6 @@ class Inspection {
   bool calls_interface_ = false;
 };
 
-/// aten::zeros takes what aten::empty does, but for the layout in memory, which comes last.
-std::optional<c10::Symbol> zeroed(const Node& node) {
-  if (node.kind() == c10::aten::empty) return c10::aten::zeros;
-  if (node.kind() == c10::aten::empty_like) return c10::aten::zeros_like;
-  if (node.kind() == c10::aten::new_empty) return c10::aten::new_zeros;
-  return std::nullopt;
-}
-
-void zero_empty_tensors(Block& block) {
-  for (auto it = block.nodes().begin(); it != block.nodes().end(); ++it) {
-    for (Block* inner : it->blocks()) zero_empty_tensors(*inner);
-    if (it->hasAttribute(c10::attr::Subgraph)) {
-      zero_empty_tensors(*it->g(c10::attr::Subgraph)->block());
-    }
-    const auto zeros = zeroed(**it);
-    if (!zeros) continue;
-    const size_t inputs = it->inputs().size() - (*zeros == c10::aten::zeros ? 1 : 0);
-    Node* node = block.owningGraph()->create(*zeros, it->inputs().slice(0, inputs), 1);
-    node->copyMetadata(*it);
-    node->output()->copyMetadata(it->output());
-    node->insertBefore(*it);
-    it->output()->replaceAllUsesWith(node->output());
-    it.destroyCurrent();
-  }
-}
-
 std::string joined(const std::set<std::string>& names, std::string_view separator) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : separator.data()) + name;
@@ -258,14 +232,6 @@ std::vector<OperatorReport> list_operators(const torch::jit::Module& module,
         {.name = name, .count = count, .problem = is_refused ? "is not allowed" : ""});
   }
   return operators;
-}
-
-void zero_empty_tensors(torch::jit::CompilationUnit& functions) {
-  for (Function* function : functions.get_functions()) {
-    if (auto* code = torch::jit::tryToGraphFunction(*function)) {
-      zero_empty_tensors(*code->graph()->block());
-    }
-  }
 }
 
 }  // namespace backend

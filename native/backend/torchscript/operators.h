@@ -21,8 +21,4 @@ void require_allowed_operators(const torch::jit::Module& module, const std::stri
 std::vector<OperatorReport> list_operators(const torch::jit::Module& module,
                                            const std::set<std::string>& added);
 
-/// Makes zeros of every tensor that would begin as whatever lay in its memory before, such as parts
-/// of somebody else's request. To be called before any of the functions runs.
-void zero_empty_tensors(torch::jit::CompilationUnit& functions);
-
 }  // namespace backend
