@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "exported/operator_list.h"
+#include "exported/operators.h"
 #include "exported/plan_builder.h"
 #include "exported/read_program.h"
 #include "exported/scope.h"

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/inspect.h"
 #include "exported/graph.h"
 
 namespace backend {
@@ -23,9 +24,12 @@ struct FoundOperator {
 /// list (program/allowed_operators.h), as "aten::as_strided".
 FoundOperator find_operator(const std::string& target, const std::set<std::string>& added);
 
-/// The problem of one that ALLOWED_OPERATORS would allow, and its name there.
-inline constexpr std::string_view kNotAllowed = "is not allowed";
-std::string name_to_allow(const std::string& target);
+/// Of a graph, and of those inside it.
+std::vector<OperatorReport> list_operators(const Graph& graph,
+                                           const std::set<std::string>& added_operators);
+
+/// Throws LoadError that names every operator that is refused, and a node that uses it.
+void require_allowed_operators(const Graph& graph, const std::set<std::string>& added_operators);
 
 /// Whether its result is not the same each time, or whatever lay in its memory before.
 bool is_random(const c10::OperatorHandle& op);

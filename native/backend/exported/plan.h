@@ -81,10 +81,6 @@ class SharedMemory {
   std::unordered_map<const c10::StorageImpl*, c10::Storage> storages_;
 };
 
-/// Whose use of a slot is the last one, after which nothing keeps the value; and results that
-/// nobody reads.
-void mark_last_uses(Plan& plan);
-
 /// Throws what operators throw; engine::BackendError where one would write to shared memory.
 std::vector<c10::IValue> run_plan(const Plan& plan, std::vector<c10::IValue> inputs,
                                   const SharedMemory& shared);

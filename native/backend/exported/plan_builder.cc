@@ -8,7 +8,6 @@
 #include "exported/plan_view.h"
 #include "exported/scope.h"
 #include "program/preconditions.h"
-#include "program/rewrite/rewrite.h"
 #include "program/run_limit.h"
 
 namespace backend {
@@ -18,6 +17,30 @@ using c10::IValue;
 
 /// What is computed beforehand stays in memory: not what is many times larger than its inputs.
 constexpr size_t kMostFolded = size_t{16} << 20U;
+
+void mark(std::vector<Operand>& operands, std::vector<bool>& is_used) {
+  for (Operand& operand : std::views::reverse(operands)) {
+    mark(operand.items, is_used);
+    if (operand.from != Operand::From::kSlot || is_used[operand.slot]) continue;
+    is_used[operand.slot] = true;
+    operand.is_last_use = true;
+  }
+}
+
+/// Whose use of a slot is the last one, after which nothing keeps the value; and results that
+/// nobody reads.
+void mark_last_uses(Plan& plan) {
+  std::vector<bool> is_used(plan.slots);
+  mark(plan.outputs, is_used);
+  for (Step& step : std::views::reverse(plan.steps)) {
+    for (Result& result : step.results) {
+      for (auto& slot : result.slots) {
+        if (slot && !is_used[*slot]) slot.reset();
+      }
+    }
+    mark(step.operands, is_used);
+  }
+}
 
 class Builder {
  public:
@@ -36,9 +59,7 @@ class Builder {
       plan_.outputs.push_back(scope.operand_of(output, nullptr, "the output"));
     }
     plan_.slots = next_slot_;
-    PlanView view(plan_, options_.shared);
-    rewrite(view, options_.layers, true);
-    view.remove_what_went();
+    rewrite_plan(plan_, options_.layers, options_.shared);
     mark_last_uses(plan_);
     return std::move(plan_);
   }

@@ -3,14 +3,40 @@
 #include <ranges>
 #include <utility>
 
+#include "program/rewrite/rewrite.h"
+
 namespace backend {
 namespace {
 
-const c10::OperatorHandle* operator_of(const Step& step) {
-  return std::get_if<c10::OperatorHandle>(&step.call);
-}
+/// A plan as rewriting sees it.
+class PlanView final : public GraphView {
+ public:
+  PlanView(Plan& plan, SharedMemory& shared);
 
-}  // namespace
+  size_t size() const override { return plan_.steps.size(); }
+  std::string_view name(Call call) const override;
+  Arguments arguments(Call call) const override;
+  std::optional<Call> reader(Call call) const override;
+  void set_argument(Call call, size_t index, const at::Tensor& value) override;
+  void take_over(Call call, Call reader) override;
+  void replace(Call call, size_t input, Layer layer) override;
+
+  /// Last of all: steps that were taken over are no more.
+  void remove_what_went();
+
+ private:
+  /// Of a slot.
+  struct Uses {
+    size_t count = 0;
+    std::optional<Call> as_first;  ///< argument of this call, the last of those that there are
+  };
+
+  void count(const Operand& operand);
+
+  Plan& plan_;
+  SharedMemory& shared_;
+  std::vector<Uses> uses_;
+};
 
 PlanView::PlanView(Plan& plan, SharedMemory& shared)
     : plan_(plan), shared_(shared), uses_(plan.slots) {
@@ -29,7 +55,7 @@ void PlanView::count(const Operand& operand) {
 }
 
 std::string_view PlanView::name(Call call) const {
-  const auto* op = operator_of(plan_.steps[call]);
+  const auto* op = std::get_if<c10::OperatorHandle>(&plan_.steps[call].call);
   return op != nullptr ? std::string_view(op->operator_name().name) : std::string_view();
 }
 
@@ -77,6 +103,14 @@ void PlanView::replace(Call call, size_t input, Layer layer) {
 void PlanView::remove_what_went() {
   std::erase_if(plan_.steps,
                 [](const Step& step) { return std::holds_alternative<std::monostate>(step.call); });
+}
+
+}  // namespace
+
+void rewrite_plan(Plan& plan, PackedLayers& layers, SharedMemory& shared) {
+  PlanView view(plan, shared);
+  rewrite(view, layers, true);
+  view.remove_what_went();
 }
 
 }  // namespace backend

@@ -157,6 +157,19 @@ class Run {
 
 }  // namespace
 
+void SharedMemory::add(const at::Tensor& tensor) {
+  if (!tensor.has_storage()) return;
+  storages_.emplace(tensor.storage().unsafeGetStorageImpl(), tensor.storage());
+}
+
+bool SharedMemory::contains(const at::Tensor& tensor) const {
+  return tensor.has_storage() && storages_.contains(tensor.storage().unsafeGetStorageImpl());
+}
+
+void SharedMemory::forget_unused() {
+  std::erase_if(storages_, [](const auto& entry) { return entry.second.use_count() == 1; });
+}
+
 std::vector<IValue> run_plan(const Plan& plan, std::vector<IValue> inputs,
                              const SharedMemory& shared) {
   return Run(plan, shared)(std::move(inputs));

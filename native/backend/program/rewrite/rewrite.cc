@@ -1,21 +1,103 @@
 #include "program/rewrite/rewrite.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <array>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
 #include "products/packed_convolution.h"
-#include "program/rewrite/normalization.h"
 
 namespace backend {
 namespace {
 
 using Call = GraphView::Call;
+using Arguments = GraphView::Arguments;
+
+// ---- Batch normalizations behind convolutions ----
+
+bool is_false(const std::optional<c10::IValue>& value) {
+  return value && value->isBool() && !value->toBool();
+}
+
+/// float32, or nothing. Undefined for None.
+std::optional<at::Tensor> constant_floats(const std::optional<c10::IValue>& value) {
+  if (!value) return std::nullopt;
+  if (value->isNone()) return at::Tensor();
+  if (!value->isTensor()) return std::nullopt;
+  const at::Tensor& tensor = value->toTensor();
+  if (tensor.scalar_type() != at::kFloat || tensor.layout() != at::kStrided) return std::nullopt;
+  return tensor;
+}
+
+/// y = (x - mean) × scale + bias, of each channel; in float64.
+struct Normalization {
+  at::Tensor mean, scale, bias;
+};
+
+std::optional<Normalization> normalization_of(std::string_view name, const Arguments& arguments) {
+  const bool is_any = name == "aten::batch_norm";
+  if (!is_any && name != "aten::_native_batch_norm_legit_no_training") return std::nullopt;
+  const auto& epsilon = arguments[is_any ? 7 : 6];
+  if (is_any && !is_false(arguments[5])) return std::nullopt;  // it normalizes by the batch
+  std::array<at::Tensor, 4> values;                            // weight, bias, mean, variance
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto value = constant_floats(arguments[i + 1]);
+    if (!value) return std::nullopt;
+    values.at(i) = value->defined() ? value->to(at::kDouble) : *value;
+  }
+  const auto& [weight, bias, mean, variance] = values;
+  if (!mean.defined() || !variance.defined() || !epsilon || !epsilon->isDouble()) {
+    return std::nullopt;
+  }
+  const at::Tensor deviation = (variance + epsilon->toDouble()).sqrt();
+  return Normalization{
+      .mean = mean,
+      .scale = (weight.defined() ? weight : at::ones(mean.sizes(), mean.options())) / deviation,
+      .bias = bias.defined() ? bias : at::zeros(mean.sizes(), mean.options())};
+}
+
+bool is_convolution(std::string_view name, const Arguments& arguments) {
+  if (name == "aten::conv1d" || name == "aten::conv2d" || name == "aten::conv3d") return true;
+  constexpr size_t kTransposed = 6;
+  return name == "aten::convolution" && is_false(arguments[kTransposed]);
+}
+
+/// Makes the normalization that reads a convolution part of its weights. False: there is none, or
+/// any of it is not constant and float32.
+bool fold_normalization(GraphView& graph, Call convolution) {
+  const Arguments arguments = graph.arguments(convolution);
+  if (!is_convolution(graph.name(convolution), arguments)) return false;
+  const auto reader = graph.reader(convolution);
+  if (!reader) return false;
+  const auto norm = normalization_of(graph.name(*reader), graph.arguments(*reader));
+  const auto weight = constant_floats(arguments[1]);
+  const auto bias = constant_floats(arguments[2]);
+  if (!norm || !weight || !weight->defined() || !bias || weight->dim() < 2) return false;
+  const int64_t channels = weight->size(0);
+  for (const at::Tensor* tensor : {&norm->mean, &norm->scale, &norm->bias}) {
+    if (tensor->dim() != 1 || tensor->size(0) != channels) return false;
+  }
+  std::vector<int64_t> of_channels(static_cast<size_t>(weight->dim()), 1);
+  of_channels[0] = channels;
+  const at::Tensor before = bias->defined() ? bias->to(at::kDouble) : at::zeros_like(norm->mean);
+  graph.set_argument(convolution, 1,
+                     (weight->to(at::kDouble) * norm->scale.view(of_channels)).to(at::kFloat));
+  graph.set_argument(convolution, 2,
+                     ((before - norm->mean) * norm->scale + norm->bias).to(at::kFloat));
+  graph.take_over(convolution, *reader);
+  return true;
+}
+
+// ---- Packed layers ----
 
 /// What an operator is given beside its input, in whose place there is nothing; null where the
 /// input alone is not what is not constant.
-std::optional<std::vector<c10::IValue>> constants_beside(size_t input,
-                                                         const GraphView::Arguments& arguments) {
+std::optional<std::vector<c10::IValue>> constants_beside(size_t input, const Arguments& arguments) {
   std::vector<c10::IValue> constants(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].has_value() == (i == input)) return std::nullopt;
