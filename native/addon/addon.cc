@@ -8,17 +8,12 @@
 #include "arguments.h"
 #include "backend/backends.h"
 #include "backend/inspect.h"
+#include "completions.h"
 #include "engine_object.h"
 #include "shared_models.h"
 
 namespace addon {
 namespace {
-
-Napi::Array strings(Napi::Env env, const std::vector<std::string>& values) {
-  auto array = Napi::Array::New(env, values.size());
-  for (uint32_t i = 0; i < values.size(); ++i) array[i] = values[i];
-  return array;
-}
 
 /// load(source, options, onCompletions): Promise<NativeEngine>
 Napi::Value load(const Napi::CallbackInfo& info) {
@@ -48,7 +43,7 @@ Napi::Value load(const Napi::CallbackInfo& info) {
 Napi::Value attach(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto number = static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value());
-  SharedModel shared = find_shared(number);
+  Model shared = find_shared(number);
   if (!shared.engine) throw Napi::Error::New(env, "the model is not loaded any more");
   const auto host = EngineHost::create(env, function_argument(info[1], "onCompletions"));
   env.GetInstanceData<EnvironmentData>()->add(host);

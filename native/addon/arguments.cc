@@ -192,13 +192,13 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
       .compute = {.dtype = dtype_argument(given.Get("dtype")),
                   .products = products_argument(given.Get("products")),
                   .threads_per_worker = static_cast<int>(threads),
-                  .threads_alone = static_cast<int>(workers * threads),
                   .run_limit = run_limit,
                   .progress = std::make_shared<backend::LoadProgress>(),
                   .allowed_operators = allowed_operators(given)},
       .scheduling =
           {
               .workers = workers,
+              .threads_per_worker = threads,
               .max_batch_tokens = count(given, "maxBatchTokens"),
               .max_batch_requests = count(given, "maxBatchRequests"),
               .max_queue_delay = milliseconds("maxQueueDelayMs", 0),

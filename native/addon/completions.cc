@@ -1,7 +1,7 @@
 #include "completions.h"
 
+#include <algorithm>
 #include <chrono>
-#include <cstring>
 
 namespace addon {
 namespace {
@@ -14,8 +14,9 @@ Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
     object["message"] = completion.message;
     return object;
   }
-  auto logits = Napi::Float32Array::New(env, completion.logits.size());
-  std::memcpy(logits.Data(), completion.logits.data(), completion.logits.size() * sizeof(float));
+  const std::vector<float>& values = completion.output.values;
+  auto logits = Napi::Float32Array::New(env, values.size());
+  std::ranges::copy(values, logits.Data());
   object["logits"] = logits;
   object["tokens"] = static_cast<double>(completion.tokens);
   object["truncated"] = completion.truncated;
@@ -57,6 +58,12 @@ const char* error_code(engine::Status status) {
       return "INFERENCE_FAILED";
   }
   return "INFERENCE_FAILED";
+}
+
+Napi::Array strings(Napi::Env env, const std::vector<std::string>& values) {
+  auto array = Napi::Array::New(env, values.size());
+  for (uint32_t i = 0; i < values.size(); ++i) array[i] = values[i];
+  return array;
 }
 
 Napi::Array to_js(Napi::Env env, const engine::Completions& completions) {

@@ -12,6 +12,8 @@ const char* error_code(engine::Status status);
 
 double milliseconds(engine::Clock::duration duration);
 
+Napi::Array strings(Napi::Env env, const std::vector<std::string>& values);
+
 /// NativeCompletion[] of src/native/binding.ts.
 Napi::Array to_js(Napi::Env env, const engine::Completions& completions);
 

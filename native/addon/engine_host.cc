@@ -34,6 +34,15 @@ std::string load_problem() noexcept {
 
 }  // namespace
 
+template <class Change>
+void EngineHost::tell(const Change& change) noexcept {
+  {
+    const std::lock_guard lock(news_mutex_);
+    change(news_);
+  }
+  wake_js();
+}
+
 std::shared_ptr<EngineHost> EngineHost::create(Napi::Env env, Napi::Function on_completions) {
   const std::shared_ptr<EngineHost> host(new EngineHost(env));
   host->channel_ = JsChannel::New(env, on_completions, "libtorch-serve engine", 0, 1, host.get());
@@ -52,59 +61,57 @@ void EngineHost::on_environment_end(void* host) { static_cast<EngineHost*>(host)
 void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
   on_loaded_ = std::move(on_loaded);
   hold_loop(1);
+  const auto ended = [this](std::string problem) {
+    tell([&](News& news) { news.load_problem = std::move(problem); });
+  };
   try {
-    client_ = clients_->add([this](engine::Completions ended) { deliver(std::move(ended)); });
-    loading_ = Loading::create(std::move(arguments),
-                               [clients = clients_](engine::Completions ended) noexcept {
-                                 clients->deliver(std::move(ended));
-                               });
-    helper_ = std::thread([this] { tell_loaded(try_to_load()); });
+    loading_ = std::make_shared<Loading>(std::move(arguments));
+    helper_ = std::thread([this, ended] {
+      try {
+        model_ = loading_->run();
+        ended("");
+      } catch (...) {
+        ended(load_problem());
+      }
+    });
   } catch (...) {
-    tell_loaded(load_problem());
+    ended(load_problem());
   }
 }
 
-void EngineHost::attach(SharedModel shared) {
+void EngineHost::attach(Model shared) {
   attached_ = true;
-  engine_ = std::move(shared.engine);
-  description_ = std::move(shared.description);
-  clients_ = std::move(shared.clients);
-  client_ = clients_->add([this](engine::Completions ended) { deliver(std::move(ended)); });
-  loaded_ = true;
+  model_ = std::move(shared);
+  receive();
 }
 
-/// Empty: engine_ is set. Else why it is not.
-std::string EngineHost::try_to_load() noexcept {
-  try {
-    Loading::Loaded loaded = loading_->run();
-    engine_ = std::move(loaded.engine);
-    description_ = std::move(loaded.description);
-    return "";
-  } catch (...) {
-    return load_problem();
-  }
+void EngineHost::receive() {
+  client_ = model_.clients->add([this](engine::Completions ended) noexcept {
+    tell([&](News& news) { news.ended.splice(news.ended.end(), ended); });
+  });
+  loaded_ = true;
 }
 
 engine::Admission EngineHost::submit(uint64_t first_ticket, std::vector<engine::Input> inputs,
                                      engine::Clock::time_point deadline) {
   const size_t count = inputs.size();
-  if (!engine_) return {.status = engine::Status::kDraining};
+  if (!model_.engine) return {.status = engine::Status::kDraining};
   const auto admission =
-      engine_->submit(Clients::ticket(client_, first_ticket), std::move(inputs), deadline);
+      model_.engine->submit(Clients::ticket(client_, first_ticket), std::move(inputs), deadline);
   if (admission.status == engine::Status::kOk) hold_loop(count);
   return admission;
 }
 
 void EngineHost::cancel(uint64_t ticket) {
-  if (engine_) engine_->cancel(Clients::ticket(client_, ticket));
+  if (model_.engine) model_.engine->cancel(Clients::ticket(client_, ticket));
 }
 
 void EngineHost::drop() {
-  if (engine_) engine_->drop();
+  if (model_.engine) model_.engine->drop();
 }
 
 engine::Statistics EngineHost::statistics() const {
-  return engine_ ? engine_->statistics() : last_statistics_;
+  return model_.engine ? model_.engine->statistics() : last_statistics_;
 }
 
 void EngineHost::close(CloseHandler on_closed) {
@@ -114,13 +121,13 @@ void EngineHost::close(CloseHandler on_closed) {
   if (helper_.joinable()) helper_.join();  // the loader, which is done
   try {
     helper_ = std::thread([this] {
-      engine_->close();
-      tell_closed();
+      model_.engine->close();
+      tell([](News& news) { news.closed = true; });
     });
   } catch (...) {
     // No thread to be had. Blocks the event loop for as long as accepted requests take.
-    engine_->close();
-    tell_closed();
+    model_.engine->close();
+    tell([](News& news) { news.closed = true; });
   }
 }
 
@@ -129,34 +136,36 @@ void EngineHost::leave_when_idle(Napi::Env env) {
   if (outstanding_ > 0 || !connected_) return;
   on_closed_(env);
   stop();
-  last_statistics_ = engine_->statistics();
-  engine_.reset();
+  last_statistics_ = model_.engine->statistics();
+  model_.engine.reset();
 }
 
 /// The JavaScript object may live on for long. A model takes milliseconds to free: not on the JS
 /// thread.
 void EngineHost::unload() {
   if (helper_.joinable()) helper_.join();  // it has said that it is closed
-  if (!engine_->abort_within(std::chrono::seconds(0))) {
-    tell_freed();  // it is not: a run of the model does not come back, and stop() leaves it behind
+  if (!model_.engine->abort_within(std::chrono::seconds(0))) {
+    tell([](News& news) {
+      news.freed = true;
+    });  // it is not: a run of the model does not come back, and stop() leaves it behind
     return;
   }
-  last_statistics_ = engine_->statistics();
+  last_statistics_ = model_.engine->statistics();
   try {
-    helper_ = std::thread([this, engine = std::move(engine_)]() mutable {
+    helper_ = std::thread([this, engine = std::move(model_.engine)]() mutable {
       engine.reset();
-      tell_freed();
+      tell([](News& news) { news.freed = true; });
     });
   } catch (...) {
-    engine_.reset();  // no thread to be had: freed here
-    tell_freed();
+    model_.engine.reset();  // no thread to be had: freed here
+    tell([](News& news) { news.freed = true; });
   }
 }
 
 void EngineHost::stop() {
   if (!connected_) return;
   connected_ = false;
-  clients_->remove(client_);
+  if (loaded_) model_.clients->remove(client_);
   if (!attached_) stop_threads();
   napi_remove_env_cleanup_hook(env_, on_environment_end, this);
   channel_.Abort();
@@ -165,44 +174,12 @@ void EngineHost::stop() {
 void EngineHost::stop_threads() {
   if (loading_) loading_->cancel();
   // Lets a close() that is under way end soon.
-  if (loaded_ && engine_) engine_->abort_within(kPatience);
+  if (loaded_ && model_.engine) model_.engine->abort_within(kPatience);
   if (helper_.joinable()) helper_.join();
-  if (engine_ && !engine_->abort_within(loaded_ ? std::chrono::seconds(0) : kPatience)) {
-    engine::leave_behind([engine = engine_] { engine->abort(); });
+  if (model_.engine &&
+      !model_.engine->abort_within(loaded_ ? std::chrono::seconds(0) : kPatience)) {
+    engine::leave_behind([engine = model_.engine] { engine->abort(); });
   }
-}
-
-void EngineHost::deliver(engine::Completions completions) noexcept {
-  {
-    const std::lock_guard lock(news_mutex_);
-    news_.ended.splice(news_.ended.end(), completions);
-  }
-  wake_js();
-}
-
-void EngineHost::tell_loaded(std::string error) noexcept {
-  {
-    const std::lock_guard lock(news_mutex_);
-    news_.load_ended = true;
-    news_.load_error = std::move(error);
-  }
-  wake_js();
-}
-
-void EngineHost::tell_closed() noexcept {
-  {
-    const std::lock_guard lock(news_mutex_);
-    news_.closed = true;
-  }
-  wake_js();
-}
-
-void EngineHost::tell_freed() noexcept {
-  {
-    const std::lock_guard lock(news_mutex_);
-    news_.freed = true;
-  }
-  wake_js();
 }
 
 /// Any thread. Node's own queue takes some memory. Where there is none the process ends here: Node
@@ -223,10 +200,10 @@ void EngineHost::catch_up(Napi::Env env, Napi::Function on_completions) {
     const std::lock_guard lock(news_mutex_);
     std::swap(news, news_);
   }
-  if (news.load_ended) {
+  if (news.load_problem) {
     release_loop(1);
-    loaded_ = news.load_error.empty();
-    on_loaded_(env, news.load_error);
+    if (news.load_problem->empty()) receive();
+    on_loaded_(env, *news.load_problem);
   }
   if (!news.ended.empty()) {
     release_loop(news.ended.size());

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -46,21 +47,20 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   void load(LoadArguments arguments, LoadHandler on_loaded);
 
   /// Use the engine of another environment. JS thread, once, instead of load().
-  void attach(SharedModel shared);
+  void attach(Model shared);
 
   /// For attach() elsewhere. JS thread, after a successful load.
-  SharedModel shared() const { return {engine_, description_, clients_}; }
+  const Model& model() const { return model_; }
 
   /// JS thread, after a successful load.
   engine::Admission submit(uint64_t first_ticket, std::vector<engine::Input> inputs,
                            engine::Clock::time_point deadline);
   engine::Admission admission(engine::Clock::time_point deadline) const {
-    if (!engine_) return {.status = engine::Status::kDraining};
-    return engine_->admission(deadline);
+    if (!model_.engine) return {.status = engine::Status::kDraining};
+    return model_.engine->admission(deadline);
   }
   void cancel(uint64_t ticket);
   engine::Statistics statistics() const;
-  engine::Description description() const { return description_; }
 
   /// Refuse new work, answer what waits with kDraining.
   void drop();
@@ -79,8 +79,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   /// What other threads have to say to the JS thread. Saying it takes no memory of ours.
   struct News {
     engine::Completions ended;
-    bool load_ended = false;
-    std::string load_error;  ///< empty: loaded
+    std::optional<std::string> load_problem;  ///< of a load that has ended; empty: loaded
     bool closed = false;
     bool freed = false;
   };
@@ -88,11 +87,9 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   using JsChannel = Napi::TypedThreadSafeFunction<EngineHost, void, call_js>;
 
   explicit EngineHost(Napi::Env env) : env_(env) {}
-  std::string try_to_load() noexcept;
-  void deliver(engine::Completions completions) noexcept;
-  void tell_loaded(std::string error) noexcept;
-  void tell_closed() noexcept;
-  void tell_freed() noexcept;
+  void receive();
+  template <class Change>
+  void tell(const Change& change) noexcept;
   void wake_js() noexcept;
   void catch_up(Napi::Env env, Napi::Function on_completions);
   void unload();
@@ -106,15 +103,12 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   JsChannel channel_;
   bool connected_ = false;  ///< JS thread: channel_ and the clean-up hook are alive
   size_t outstanding_ = 0;  ///< JS thread: answers that the event loop must stay alive for
-  /// The way of the engine's threads to the host, which may end before they do.
-  std::shared_ptr<Clients> clients_ = std::make_shared<Clients>();
   Clients::Id client_ = 0;
   bool attached_ = false;
   std::shared_ptr<Loading> loading_;
-  std::shared_ptr<engine::Engine> engine_;  ///< null before it is loaded and once it is closed
+  Model model_;
   engine::Statistics last_statistics_{};
-  engine::Description description_;
-  bool loaded_ = false;  ///< JS thread: engine_ is set, until it is closed
+  bool loaded_ = false;  ///< JS thread: the engine is there, until it is closed
   LoadHandler on_loaded_;
   CloseHandler on_closed_;
   std::mutex news_mutex_;

@@ -29,10 +29,10 @@ Napi::Value refusal(Napi::Env env, const engine::Admission& admission) {
   return object;
 }
 
-Napi::Object trial_object(Napi::Env env, const engine::Trial& trial) {
+Napi::Object trial_object(Napi::Env env, const backend::Trial& trial) {
   auto outputs = Napi::Array::New(env, trial.outputs.size());
   for (uint32_t i = 0; i < trial.outputs.size(); ++i) {
-    const engine::Logits& row = trial.outputs[i];
+    const std::vector<float>& row = trial.outputs[i].values;
     auto values = Napi::Float32Array::New(env, row.size());
     std::ranges::copy(row, values.Data());
     outputs[i] = values;
@@ -156,25 +156,24 @@ Napi::Value EngineObject::close(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EngineObject::share(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(addon::share(host_->shared())));
+  return Napi::Number::New(info.Env(), static_cast<double>(addon::share(host_->model())));
 }
 
 Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
-  const engine::Description description = host_->description();
-  auto object = Napi::Object::New(info.Env());
-  object["backend"] = description.backend;
-  object["maxLength"] = static_cast<double>(description.max_length);
-  object["numOutputs"] = static_cast<double>(description.num_outputs);
-  object["batching"] = description.batching;
-  object["trial"] = trial_object(info.Env(), description.trial);
+  const auto& [_, description, report, clients] = host_->model();
+  const backend::Multiplication& multiplication = report.multiplication;
   auto products = Napi::Object::New(info.Env());
-  products["linear"] = description.multiplication.linear;
-  products["attention"] = description.multiplication.attention;
-  products["instructions"] = description.multiplication.instructions;
+  products["linear"] = multiplication.linear;
+  products["attention"] = multiplication.attention;
+  products["instructions"] = multiplication.instructions;
+  auto object = Napi::Object::New(info.Env());
+  object["backend"] = report.kind;
+  object["maxLength"] = static_cast<double>(description.max_length);
+  object["numOutputs"] = static_cast<double>(report.num_outputs);
+  object["batching"] = description.batching;
+  object["trial"] = trial_object(info.Env(), report.trial);
   object["products"] = products;
-  auto warnings = Napi::Array::New(info.Env(), description.warnings.size());
-  for (uint32_t i = 0; i < description.warnings.size(); ++i) warnings[i] = description.warnings[i];
-  object["warnings"] = warnings;
+  object["warnings"] = strings(info.Env(), report.warnings);
   return object;
 }
 

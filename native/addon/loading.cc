@@ -17,7 +17,7 @@ constexpr milliseconds kSlack{1000};
 /// What a load that is cancelled may still take to end in order.
 constexpr milliseconds kPatience{1000};
 
-std::shared_ptr<engine::Backend> load_backend(const LoadArguments& arguments) {
+backend::LoadedModel load_backend(const LoadArguments& arguments) {
   if (const auto* text = std::get_if<backend::TextModelSource>(&arguments.source)) {
     return backend::load_text_encoder(*text, arguments.compute);
   }
@@ -38,22 +38,21 @@ std::string program_of(const Source& source) {
 
 }  // namespace
 
-std::shared_ptr<Loading> Loading::create(LoadArguments arguments,
-                                         engine::CompletionHandler on_completions) {
-  return std::shared_ptr<Loading>(new Loading(std::move(arguments), std::move(on_completions)));
+Model Loading::load_model() const {
+  auto [backend, report] = load_backend(arguments_);
+  Model model{
+      .engine = nullptr, .description = backend->description(), .report = std::move(report)};
+  model.engine = std::make_shared<engine::Engine>(
+      machine_of_process(), std::move(backend), arguments_.scheduling,
+      [clients = model.clients](engine::Completions ended) { clients->deliver(std::move(ended)); });
+  return model;
 }
 
-Loading::Loading(LoadArguments arguments, engine::CompletionHandler on_completions)
-    : arguments_(std::move(arguments)), on_completions_(std::move(on_completions)) {}
-
 void Loading::load() noexcept {
-  Loaded loaded;
+  Model loaded;
   std::exception_ptr error;
   try {
-    auto backend = load_backend(arguments_);
-    loaded.description = backend->description();
-    loaded.engine = std::make_unique<engine::Engine>(std::move(backend), arguments_.scheduling,
-                                                     on_completions_);
+    loaded = load_model();
   } catch (...) {
     error = std::current_exception();
   }
@@ -64,7 +63,7 @@ void Loading::load() noexcept {
   changed_.notify_all();
 }
 
-Loading::Loaded Loading::run() {
+Model Loading::run() {
   thread_ = std::thread([self = shared_from_this()] { self->load(); });
   const auto& progress = *arguments_.compute.progress;
   const auto limit = arguments_.compute.run_limit;

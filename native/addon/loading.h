@@ -6,9 +6,10 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "arguments.h"
-#include "engine/engine.h"
+#include "shared_models.h"
 
 namespace addon {
 
@@ -16,31 +17,23 @@ namespace addon {
 /// tried; then, or when it is cancelled, the thread is left behind.
 class Loading : public std::enable_shared_from_this<Loading> {
  public:
-  /// What came of it.
-  struct Loaded {
-    std::unique_ptr<engine::Engine> engine;
-    engine::Description description;
-  };
-
-  static std::shared_ptr<Loading> create(LoadArguments arguments,
-                                         engine::CompletionHandler on_completions);
+  explicit Loading(LoadArguments arguments) : arguments_(std::move(arguments)) {}
 
   /// Loads until that ends, or is given up. Throws what it threw, backend::LoadError, or
   /// std::system_error where no thread could be had. Once.
-  Loaded run();
+  Model run();
 
   /// Makes run() return soon. Any thread.
   void cancel();
 
  private:
-  Loading(LoadArguments arguments, engine::CompletionHandler on_completions);
+  Model load_model() const;
   void load() noexcept;
 
   const LoadArguments arguments_;
-  const engine::CompletionHandler on_completions_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Loaded loaded_;
+  Model loaded_;
   std::exception_ptr error_;
   bool ended_ = false;
   bool cancelled_ = false;

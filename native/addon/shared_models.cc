@@ -6,16 +6,17 @@
 namespace addon {
 namespace {
 
+/// Of a model without its engine.
 struct Entry {
   std::weak_ptr<engine::Engine> engine;
-  engine::Description description;
-  std::shared_ptr<Clients> clients;
+  Model rest;
 };
 
 struct Register {
   std::mutex mutex;
   std::map<uint64_t, Entry> entries;
   uint64_t next = 1;
+  std::weak_ptr<engine::Machine> machine;
 };
 
 /// Never destroyed: an environment may end after the process has begun to.
@@ -26,25 +27,32 @@ Register& all() {
 
 }  // namespace
 
-uint64_t share(const SharedModel& model) {
+uint64_t share(const Model& model) {
+  Entry entry{.engine = model.engine, .rest = model};
+  entry.rest.engine.reset();
   Register& shared = all();
   const std::lock_guard lock(shared.mutex);
-  std::erase_if(shared.entries, [](const auto& entry) { return entry.second.engine.expired(); });
-  const uint64_t number = shared.next++;
-  shared.entries.emplace(
-      number,
-      Entry{.engine = model.engine, .description = model.description, .clients = model.clients});
-  return number;
+  std::erase_if(shared.entries, [](const auto& each) { return each.second.engine.expired(); });
+  shared.entries.emplace(shared.next, std::move(entry));
+  return shared.next++;
 }
 
-SharedModel find_shared(uint64_t number) {
+Model find_shared(uint64_t number) {
   Register& shared = all();
   const std::lock_guard lock(shared.mutex);
   const auto found = shared.entries.find(number);
   if (found == shared.entries.end()) return {};
-  const Entry& entry = found->second;
-  return {
-      .engine = entry.engine.lock(), .description = entry.description, .clients = entry.clients};
+  Model model = found->second.rest;
+  model.engine = found->second.engine.lock();
+  return model;
+}
+
+std::shared_ptr<engine::Machine> machine_of_process() {
+  Register& shared = all();
+  const std::lock_guard lock(shared.mutex);
+  auto machine = shared.machine.lock();
+  if (!machine) shared.machine = machine = std::make_shared<engine::Machine>();
+  return machine;
 }
 
 }  // namespace addon

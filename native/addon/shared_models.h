@@ -4,23 +4,29 @@
 #include <cstdint>
 #include <memory>
 
+#include "backend/backends.h"
 #include "clients.h"
 #include "engine/engine.h"
 
 namespace addon {
 
-/// What a further environment needs to use an engine.
-struct SharedModel {
-  std::shared_ptr<engine::Engine> engine;
+/// An engine, and what is known of its model.
+struct Model {
+  std::shared_ptr<engine::Engine> engine;  ///< null before it is loaded and once it is closed
   engine::Description description;
-  std::shared_ptr<Clients> clients;
+  backend::ModelReport report;
+  /// The way of the machine's threads to the environments, which may end before they do.
+  std::shared_ptr<Clients> clients = std::make_shared<Clients>();
 };
 
 /// A number by which every environment of this process finds it until its engine is closed. The
 /// engine itself is not kept. Any thread.
-uint64_t share(const SharedModel& model);
+uint64_t share(const Model& model);
 
 /// Without an engine: there is none by this number, or not any more. Any thread.
-SharedModel find_shared(uint64_t number);
+Model find_shared(uint64_t number);
+
+/// The one machine of this process, as long as an engine holds it. Any thread.
+std::shared_ptr<engine::Machine> machine_of_process();
 
 }  // namespace addon

@@ -23,8 +23,7 @@ std::unique_ptr<Program> load_program(const std::string& path, const ComputeOpti
 }
 
 template <class Serve>
-std::shared_ptr<engine::Backend> load(const std::string& path, const ComputeOptions& compute,
-                                      const Serve& serve) {
+LoadedModel load(const std::string& path, const ComputeOptions& compute, const Serve& serve) {
   set_intra_op_threads(compute.threads_per_worker);
   silence_warnings();
   try {
@@ -41,16 +40,14 @@ std::shared_ptr<engine::Backend> load(const std::string& path, const ComputeOpti
 
 }  // namespace
 
-std::shared_ptr<engine::Backend> load_text_program(const TextProgramSource& source,
-                                                   const ComputeOptions& compute) {
+LoadedModel load_text_program(const TextProgramSource& source, const ComputeOptions& compute) {
   keep_memory_between_batches();
   return load(source.path, compute, [&](std::unique_ptr<Program> program) {
     return serve_texts(std::move(program), source, compute);
   });
 }
 
-std::shared_ptr<engine::Backend> load_signal_program(const SignalProgramSource& source,
-                                                     const ComputeOptions& compute) {
+LoadedModel load_signal_program(const SignalProgramSource& source, const ComputeOptions& compute) {
   ComputeOptions as_saved = compute;
   as_saved.dtype = Dtype::kFloat32;  // the settings are for text models
   as_saved.products = ProductNumbers::kAuto;

@@ -1,15 +1,11 @@
 #include "engine/engine.h"
 
-#include <exception>
-#include <functional>
-#include <future>
+#include <algorithm>
 #include <utility>
 
 #include "ending.h"
-#include "live_threads.h"
 #include "request_queue.h"
-#include "watchdog.h"
-#include "worker_thread.h"
+#include "worker.h"
 
 namespace engine {
 namespace {
@@ -26,48 +22,17 @@ Options for_model(Options options, const Description& description) {
 
 }  // namespace
 
-Engine::Engine(std::shared_ptr<Backend> backend, Options options, CompletionHandler on_completions)
-    : backend_(std::move(backend)),
+Engine::Engine(std::shared_ptr<Machine> machine, std::shared_ptr<Backend> backend, Options options,
+               CompletionHandler on_completions)
+    : machine_(std::move(machine)),
+      backend_(std::move(backend)),
       description_(backend_->description()),
       options_(for_model(options, description_)),
       on_completions_(std::move(on_completions)),
-      queue_(std::make_unique<RequestQueue>(options_, description_.max_length)),
-      live_(std::make_unique<LiveThreads>()),
-      watchdog_(std::make_unique<Watchdog>(
-          options_.run_limit, options_.workers,
-          Watchdog::Handlers{.on_given_up = std::bind_front(&Engine::give_up, this),
-                             .at_times = [this] { drop_expired(); }})) {
-  // The requests of a signal model keep the event loop busy, and it must win. Those of a text model
-  // hardly do, and with a lower priority another process would take a core from it nearly whole.
-  const Priority priority = description_.needs_preparation ? Priority::kEqual : Priority::kLower;
-  std::vector<std::future<void>> prepared;
+      queue_(std::make_unique<RequestQueue>(options_, description_.max_length)) {
   try {
-    for (size_t i = 0; i < options_.workers; ++i) {
-      auto promise = std::make_shared<std::promise<void>>();
-      prepared.push_back(promise->get_future());
-      start_thread([this, i, promise, priority] {
-        set_up_engine_thread("inference", priority);
-        try {
-          prepare_worker();
-        } catch (...) {
-          promise->set_exception(std::current_exception());
-          return;
-        }
-        promise->set_value();
-        work_loop(i);
-      });
-    }
-    if (description_.needs_preparation) {
-      start_thread([this] {
-        set_up_engine_thread("tokenization", Priority::kEqual);
-        prepare_loop(Lane::kShort);
-      });
-      start_thread([this] {
-        set_up_engine_thread("long texts", Priority::kLower);
-        prepare_loop(Lane::kLong);
-      });
-    }
-    for (auto& future : prepared) future.get();
+    Machine::Lock lock(machine_->mutex_);
+    machine_->add(*this, lock);
   } catch (...) {
     abort();
     throw;
@@ -90,50 +55,82 @@ Admission Engine::submit(uint64_t first_ticket, std::vector<Input> inputs,
     request.deadline = deadline;
     if (ready) request.sequence = backend_->prepare(std::move(request.input));
   }
-  const Admission admission = queue_->push(requests, ready);
-  refused_ += requests.size();  // those that were accepted are gone from the list
+  const size_t count = requests.size();
+  Machine::Lock lock(machine_->mutex_);
+  // Who had nothing to do has saved nothing up.
+  if (busy_ == 0 && queue_->size() == 0) served_ = std::max(served_, machine_->virtual_time_);
+  const Admission admission = queue_->push(requests, ready, machine_->work_beside(*this));
+  const bool has_long = queue_->next_arrival(Lane::kLong) != Clock::time_point::max();
+  lock.unlock();  // so that the thread that wakes does not find it taken
+  if (admission.status != Status::kOk) {
+    ended_.at(static_cast<size_t>(admission.status)) += count;
+  } else if (!ready) {
+    machine_->arrived_changed(Lane::kShort).notify_one();
+    if (has_long) machine_->arrived_changed(Lane::kLong).notify_one();
+  } else if (count > 1) {
+    machine_->work_changed_.notify_all();
+  } else {
+    machine_->work_changed_.notify_one();
+  }
   return admission;
 }
 
 Admission Engine::admission(Clock::time_point deadline) const {
-  return queue_->admission(deadline);
+  const Machine::Lock lock(machine_->mutex_);
+  return queue_->admission(1, 0, Lane::kShort, deadline, machine_->work_beside(*this));
 }
 
 void Engine::cancel(uint64_t ticket) {
+  Machine::Lock lock(machine_->mutex_);
   Requests removed = queue_->remove(ticket);
+  machine_->engine_changed_.notify_all();
+  lock.unlock();
   Completions ended;
   end_all(removed, Status::kCancelled, ended);
   complete(std::move(ended));
 }
 
 Statistics Engine::statistics() const {
+  const auto count = [this](Status status) -> uint64_t {
+    return ended_.at(static_cast<size_t>(status));
+  };
+  const Machine::Lock lock(machine_->mutex_);
+  Clock::duration stuck_for{0};
+  for (const Machine::Worker& worker : machine_->workers_) {
+    if (worker.engine != this || !worker.is_stuck) continue;
+    stuck_for = std::max(stuck_for, Clock::now() - worker.start);
+  }
   return {.queue_requests = queue_->size(),
           .queue_requests_limit = options_.max_queue_requests,
           .queue_bytes = queue_->bytes(),
           .queue_bytes_limit = options_.max_queue_bytes,
-          .queue_wait = queue_->wait(),
+          .queue_wait = queue_->wait(Lane::kShort, machine_->work_beside(*this)),
           .queue_wait_limit = options_.max_queue_wait,
-          .completed = completed_,
-          .failed = failed_,
-          .refused = refused_,
-          .cancelled = cancelled_,
-          .expired = expired_,
-          .timed_out = timed_out_,
-          .too_long = too_long_,
+          .completed = count(Status::kOk),
+          .failed = count(Status::kFailed),
+          .refused = count(Status::kQueueFull) + count(Status::kWaitTooLong) +
+                     count(Status::kDeadlineTooClose) + count(Status::kDraining),
+          .cancelled = count(Status::kCancelled),
+          .expired = count(Status::kDeadlineExceeded),
+          .timed_out = count(Status::kTimedOut),
+          .too_long = count(Status::kTooLong),
           .batches = batches_,
-          .stuck_for = watchdog_->stuck_for()};
+          .stuck_for = stuck_for};
 }
 
 void Engine::close() {
+  Machine::Lock lock(machine_->mutex_);
   queue_->close();
-  const size_t left = live_->wait([this](size_t live) {
-    return live == 0 || abandoned_ || (live == watchdog_->given_up() && queue_->size() == 0);
-  });
-  if (left == 0) join();
+  machine_->work_changed_.notify_all();  // some may wait for company
+  machine_->engine_changed_.wait(
+      lock, [this] { return abandoned_ || (queue_->size() == 0 && busy_ == given_up()); });
 }
 
 void Engine::drop() {
+  Machine::Lock lock(machine_->mutex_);
   Requests waiting = queue_->close_and_clear();
+  machine_->engine_changed_.notify_all();
+  lock.unlock();
   Completions ended;
   end_all(waiting, Status::kDraining, ended);
   complete(std::move(ended));
@@ -141,37 +138,34 @@ void Engine::drop() {
 
 void Engine::abort() {
   drop();
-  join();
+  Machine::Lock lock(machine_->mutex_);
+  machine_->engine_changed_.wait(lock, [this] { return busy_ == 0; });
+  machine_->remove(*this);
 }
 
 bool Engine::abort_within(Clock::duration patience) {
   drop();
+  Machine::Lock lock(machine_->mutex_);
   abandoned_ = true;
-  live_->wake();
-  const size_t left = live_->wait([this](size_t live) { return live == watchdog_->given_up(); },
-                                  Clock::now() + patience);
-  if (left > 0) return false;
-  join();
+  machine_->engine_changed_.notify_all();
+  machine_->engine_changed_.wait_for(lock, patience, [this] { return busy_ == given_up(); });
+  if (busy_ > 0) return false;
+  machine_->remove(*this);
   return true;
 }
 
-void Engine::start_thread(std::function<void()> body) {
-  live_->begin();
-  try {
-    threads_.emplace_back([this, body = std::move(body)] {
-      body();
-      live_->end();
-    });
-  } catch (...) {
-    live_->end();
-    throw;
-  }
+/// A thread of the machine has done what it was at.
+void Engine::leave() {
+  --busy_;
+  machine_->engine_changed_.notify_all();
 }
 
-void Engine::join() {
-  const std::lock_guard lock(join_mutex_);
-  for (auto& thread : threads_) thread.join();
-  threads_.clear();
+/// Runs that have not come back.
+size_t Engine::given_up() const {
+  const auto& workers = machine_->workers_;
+  return static_cast<size_t>(std::ranges::count_if(workers, [this](const Machine::Worker& worker) {
+    return worker.engine == this && worker.is_stuck;
+  }));
 }
 
 }  // namespace engine

@@ -19,13 +19,12 @@ void RequestQueue::Line::push_back(Requests& from, Requests::iterator request) {
   requests.splice(requests.end(), from, request);
 }
 
-Admission RequestQueue::push(Requests& requests, bool ready) {
-  std::unique_lock lock(mutex_);
+Admission RequestQueue::push(Requests& requests, bool ready, double beside) {
   const Request& first = requests.front();
   const size_t count = requests.size();
   const size_t bytes = bytes_of(requests);
-  const Admission admission = admit(count, bytes, lane_of(first), first.deadline);
-  if (admission.status != Status::kOk) return admission;
+  const Admission answer = admission(count, bytes, lane_of(first), first.deadline, beside);
+  if (answer.status != Status::kOk) return answer;
   requests_ += count;
   bytes_ += bytes;
   while (!requests.empty()) {
@@ -36,30 +35,15 @@ Admission RequestQueue::push(Requests& requests, bool ready) {
     } else {
       const Lane lane = lane_of(*request);
       estimate_.add_arrived(lane, *request);
-      arrived(lane).line.push_back(requests, request);
+      arrived(lane).push_back(requests, request);
     }
   }
-  const bool has_long = !long_.line.requests.empty();
-  lock.unlock();  // so that the thread that wakes does not find it taken
-  if (!ready) {
-    short_.changed.notify_one();
-    if (has_long) long_.changed.notify_one();
-  } else if (count > 1) {
-    ready_changed_.notify_all();
-  } else {
-    ready_changed_.notify_one();
-  }
-  return admission;
+  return answer;
 }
 
-Admission RequestQueue::admission(Clock::time_point deadline) const {
-  const std::lock_guard lock(mutex_);
-  return admit(1, 0, Lane::kShort, deadline);
-}
-
-Admission RequestQueue::admit(size_t requests, size_t bytes, Lane lane,
-                              Clock::time_point deadline) const {
-  const Clock::duration expected = wait(lane);
+Admission RequestQueue::admission(size_t requests, size_t bytes, Lane lane,
+                                  Clock::time_point deadline, double beside) const {
+  const Clock::duration expected = wait(lane, beside);
   const auto answer = [&](Status status) { return Admission{.status = status, .wait = expected}; };
   if (closed_) return answer(Status::kDraining);
   if (requests_ + requests > options_.max_queue_requests) return answer(Status::kQueueFull);
@@ -75,67 +59,53 @@ Admission RequestQueue::admit(size_t requests, size_t bytes, Lane lane,
   return answer(Status::kOk);
 }
 
+Clock::time_point RequestQueue::next_arrival(Lane lane) const {
+  const Requests& waiting = (lane == Lane::kShort ? short_ : long_).requests;
+  return waiting.empty() ? Clock::time_point::max() : waiting.front().arrival;
+}
+
 Taken RequestQueue::take_arrived(Lane lane) {
-  std::unique_lock lock(mutex_);
-  auto& [line, changed] = arrived(lane);
-  Requests& waiting = line.requests;
-  changed.wait(lock, [&] { return !waiting.empty() || closed_; });
+  Line& line = arrived(lane);
   Taken taken;
   move_expired(line, taken.expired);
-  if (!waiting.empty()) {
-    taken.batch.splice(taken.batch.end(), waiting, waiting.begin());
-    ++preparing_;
+  if (!line.requests.empty()) {
+    taken.batch.splice(taken.batch.end(), line.requests, line.requests.begin());
   }
-  taken.closed = closed_ && waiting.empty() && taken.batch.empty();
-  if (drained()) ready_changed_.notify_all();
   return taken;
 }
 
 bool RequestQueue::push_ready(Requests& request) {
-  const std::lock_guard lock(mutex_);
   const Request& prepared = request.front();
   if (cleared_) {
-    forget_arrived(prepared);
+    drop_arrived(prepared);
     return false;
   }
-  --preparing_;
-  estimate_.remove_arrived(lane_of(prepared), prepared);
-  estimate_.learn_preparation(lane_of(prepared), prepared);
+  const Lane lane = lane_of(prepared);
+  estimate_.remove_arrived(lane, prepared);
+  estimate_.learn_preparation(lane, prepared);
   ready_cost_ += prepared.sequence.cost();
   ready_.next_deadline = std::min(ready_.next_deadline, prepared.deadline);
   // Requests of the other lane that came later may have overtaken it.
   auto place = ready_.requests.end();
   while (place != ready_.requests.begin() && std::prev(place)->arrival > prepared.arrival) --place;
   ready_.requests.splice(place, request);
-  if (drained()) {
-    ready_changed_.notify_all();
-  } else {
-    ready_changed_.notify_one();
-  }
   return true;
 }
 
 void RequestQueue::drop_arrived(const Request& request) {
-  const std::lock_guard lock(mutex_);
-  forget_arrived(request);
-}
-
-void RequestQueue::forget_arrived(const Request& request) {
-  --preparing_;
   estimate_.remove_arrived(lane_of(request), request);
   account_removed(request);
-  if (drained()) ready_changed_.notify_all();
 }
 
-Taken RequestQueue::take_batch(size_t worker) {
-  std::unique_lock lock(mutex_);
+Clock::time_point RequestQueue::next_batch() const {
+  const Requests& waiting = ready_.requests;
+  if (waiting.empty() || !estimate_.has_free_place()) return Clock::time_point::max();
+  if (options_.max_queue_delay.count() == 0 || closed_ || batch_is_full()) return {};
+  return std::min(waiting.front().arrival + options_.max_queue_delay, ready_.next_deadline);
+}
+
+Taken RequestQueue::take_batch() {
   Requests& waiting = ready_.requests;
-  ready_changed_.wait(lock, [&] { return !waiting.empty() || drained(); });
-  if (options_.max_queue_delay.count() > 0 && !waiting.empty()) {
-    const auto until =
-        std::min(waiting.front().arrival + options_.max_queue_delay, ready_.next_deadline);
-    ready_changed_.wait_until(lock, until, [this] { return batch_is_full() || closed_; });
-  }
   Taken taken;
   move_expired(ready_, taken.expired);
   size_t cost = 0;
@@ -147,39 +117,22 @@ Taken RequestQueue::take_batch(size_t worker) {
     account_removed(waiting.front());
     taken.batch.splice(taken.batch.end(), waiting, waiting.begin());
   }
-  estimate_.begin(worker, cost);
-  taken.closed = waiting.empty() && drained();
-  if (!waiting.empty()) ready_changed_.notify_one();
+  if (!taken.batch.empty()) {
+    taken.place = estimate_.begin(cost);
+    taken.expected = estimate_.run_time(cost);
+  }
   return taken;
 }
 
-void RequestQueue::finished(size_t worker, size_t cores) {
-  const std::lock_guard lock(mutex_);
-  estimate_.finish(worker, cores);
-}
-
-void RequestQueue::give_up(size_t worker) {
-  const std::lock_guard lock(mutex_);
-  estimate_.give_up(worker);
-}
-
 Requests RequestQueue::take_expired() {
-  const std::lock_guard lock(mutex_);
   Requests expired;
-  for (Line* line : {&short_.line, &long_.line, &ready_}) move_expired(*line, expired);
-  if (drained()) ready_changed_.notify_all();
+  for (Line* line : {&short_, &long_, &ready_}) move_expired(*line, expired);
   return expired;
 }
 
-void RequestQueue::learn_pace(size_t cost, Clock::duration time) {
-  const std::lock_guard lock(mutex_);
-  estimate_.learn_run(cost, time);
-}
-
 Requests RequestQueue::remove(uint64_t ticket) {
-  const std::lock_guard lock(mutex_);
   Requests removed;
-  for (auto* line : {&short_.line, &long_.line, &ready_}) {
+  for (auto* line : {&short_, &long_, &ready_}) {
     const auto found = std::ranges::find(line->requests, ticket, &Request::ticket);
     if (found == line->requests.end()) continue;
     account_left(*line, *found);
@@ -189,42 +142,15 @@ Requests RequestQueue::remove(uint64_t ticket) {
   return removed;
 }
 
-void RequestQueue::close() {
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-  short_.changed.notify_all();
-  long_.changed.notify_all();
-  ready_changed_.notify_all();
-}
-
 Requests RequestQueue::close_and_clear() {
-  const std::lock_guard lock(mutex_);
   closed_ = true;
   cleared_ = true;
   Requests waiting;
-  for (auto* line : {&short_.line, &long_.line, &ready_}) {
+  for (auto* line : {&short_, &long_, &ready_}) {
     for (const auto& request : line->requests) account_left(*line, request);
     waiting.splice(waiting.end(), line->requests);
   }
-  short_.changed.notify_all();
-  long_.changed.notify_all();
-  ready_changed_.notify_all();
   return waiting;
-}
-
-size_t RequestQueue::size() const {
-  const std::lock_guard lock(mutex_);
-  return requests_;
-}
-
-size_t RequestQueue::bytes() const {
-  const std::lock_guard lock(mutex_);
-  return bytes_;
-}
-
-Clock::duration RequestQueue::wait() const {
-  const std::lock_guard lock(mutex_);
-  return wait(Lane::kShort);
 }
 
 bool RequestQueue::batch_is_full() const {

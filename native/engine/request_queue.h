@@ -1,8 +1,5 @@
-// The bounded queue between the callers, the thread that prepares, and the workers.
+// The bounded queue of one model, between the callers, the threads that prepare, and the workers.
 #pragma once
-
-#include <condition_variable>
-#include <mutex>
 
 #include "request.h"
 #include "wait_estimate.h"
@@ -13,11 +10,13 @@ namespace engine {
 struct Taken {
   Requests batch;
   Requests expired;
-  bool closed = false;  ///< nothing will come any more
+  size_t place = 0;     ///< of the batch among those that run; see finished()
+  double expected = 0;  ///< worker's time for it, in seconds
 };
 
-/// Lines in order of arrival, behind one lock: requests that arrived, by lane, and requests that
-/// are ready to run. The bounds count all, and what is being prepared. Any thread.
+/// Lines in order of arrival: requests that arrived, by lane, and requests that are ready to run.
+/// The bounds count all, and what is being prepared. Not synchronized: the machine's lock is around
+/// it.
 ///
 /// Nothing in it needs memory: a request that was accepted cannot be lost for want of it.
 class RequestQueue {
@@ -27,13 +26,17 @@ class RequestQueue {
       : options_(options), estimate_(options, longest_sequence) {}
 
   /// All of them or none; only kOk takes the requests. All have one deadline. `ready`: they need no
-  /// preparation.
-  Admission push(Requests& requests, bool ready);
+  /// preparation. `beside`: worker's time that other models have first, in seconds.
+  Admission push(Requests& requests, bool ready, double beside);
 
-  /// What push() would say now of one small request with this deadline.
-  Admission admission(Clock::time_point deadline) const;
+  /// What push() would say now of so many requests of so many bytes with this deadline.
+  Admission admission(size_t requests, size_t bytes, Lane lane, Clock::time_point deadline,
+                      double beside) const;
 
-  /// The next request of the lane to prepare; waits for one. `closed` when there will be none.
+  /// When the next request of the lane arrived; max() where none waits.
+  Clock::time_point next_arrival(Lane lane) const;
+
+  /// The next request of the lane to prepare.
   Taken take_arrived(Lane lane);
 
   /// Back from preparation, into the line of the workers. False: meanwhile all that waited was
@@ -43,19 +46,25 @@ class RequestQueue {
   /// A request that take_arrived() gave will not come back.
   void drop_arrived(const Request& request);
 
+  /// When a batch is to be taken; max() where none waits, or all workers that the model may have
+  /// are at work on it. Later than now while it waits for company.
+  Clock::time_point next_batch() const;
+
   /// What waits, at once, oldest first, up to the budget of tokens and requests (one always fits).
-  /// The worker, 0 … workers - 1, runs it until finished().
-  Taken take_batch(size_t worker);
+  Taken take_batch();
 
-  /// The batch of this worker takes too long: it says nothing of the pace, and whether the worker
-  /// comes back is not known.
-  void give_up(size_t worker);
+  /// The batch at this place takes too long: it says nothing of the pace, and when it ends is not
+  /// known.
+  void give_up(size_t place) { estimate_.give_up(place); }
 
-  /// The batch of this worker, which it ran on so many workers' cores, is done.
-  void finished(size_t worker, size_t cores);
+  /// The batch at this place, which it ran on so many workers' cores, is done. is_typical: what it
+  /// took says something of the pace. Returns the worker's time that it took, in seconds.
+  double finished(size_t place, size_t cores, bool is_typical) {
+    return estimate_.finish(place, cores, is_typical);
+  }
 
   /// What a run that nobody waited for took, on one worker's cores.
-  void learn_pace(size_t cost, Clock::duration time);
+  void learn_pace(size_t cost, Clock::duration time) { estimate_.learn_run(cost, time); }
 
   /// The request if it still waits, else none.
   Requests remove(uint64_t ticket);
@@ -64,14 +73,20 @@ class RequestQueue {
   Requests take_expired();
 
   /// Refuse what comes from now on. What waits is still given out.
-  void close();
+  void close() { closed_ = true; }
+  bool is_closed() const { return closed_; }
 
   /// close(), and give back all that waits.
   Requests close_and_clear();
 
-  size_t size() const;
-  size_t bytes() const;          ///< of the inputs that wait
-  Clock::duration wait() const;  ///< expected, until a short input that comes now begins to run
+  size_t size() const { return requests_; }
+  size_t bytes() const { return bytes_; }  ///< of the inputs that wait
+  /// Worker's time that what waits will take, and what is left of what runs, in seconds.
+  double work() const { return estimate_.work(ready_cost_); }
+  /// Expected, until an input of this lane that comes now begins to run.
+  Clock::duration wait(Lane lane, double beside) const {
+    return estimate_.wait(lane, {.ready_cost = ready_cost_, .is_empty = requests_ == 0}, beside);
+  }
 
  private:
   struct Line {
@@ -82,37 +97,19 @@ class RequestQueue {
     void push_back(Requests& from, Requests::iterator request);
   };
 
-  /// Requests to prepare, and who waits for one.
-  struct Arrived {
-    Line line;
-    std::condition_variable changed;
-  };
-
-  bool drained() const {
-    return closed_ && short_.line.requests.empty() && long_.line.requests.empty() &&
-           preparing_ == 0;
-  }
   Lane lane_of(const Request& request) const {
     return request.bytes < options_.long_input_bytes ? Lane::kShort : Lane::kLong;
   }
-  Arrived& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
-  Admission admit(size_t requests, size_t bytes, Lane lane, Clock::time_point deadline) const;
-  Clock::duration wait(Lane lane) const {
-    return estimate_.wait(lane, ready_cost_, requests_ == 0);
-  }
+  Line& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
   bool batch_is_full() const;
-  void forget_arrived(const Request& request);
   void account_removed(const Request& request);
   void account_left(const Line& line, const Request& request);
   void move_expired(Line& line, Requests& expired);
 
   const Options options_;
-  mutable std::mutex mutex_;
-  Arrived short_;
-  Arrived long_;
-  std::condition_variable ready_changed_;
+  Line short_;
+  Line long_;
   Line ready_;
-  size_t preparing_ = 0;  ///< taken by take_arrived() and not yet back
   size_t requests_ = 0;
   size_t bytes_ = 0;
   size_t ready_cost_ = 0;

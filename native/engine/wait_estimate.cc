@@ -1,6 +1,7 @@
 #include "wait_estimate.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace engine {
 namespace {
@@ -41,20 +42,22 @@ void WaitEstimate::learn_preparation(Lane lane, const Request& request) {
   text_bytes_ = text_bytes_ * kKept + static_cast<double>(request.bytes);
 }
 
-void WaitEstimate::begin(size_t worker, size_t cost) {
-  running_[worker] = {.cost = cost, .since = now_()};
+bool WaitEstimate::has_free_place() const {
+  return std::ranges::find(running_, size_t{0}, &Running::cost) != running_.end();
 }
 
-void WaitEstimate::finish(size_t worker, size_t cores) {
-  Running& batch = running_[worker];
-  const Pace::Duration time = now_() - batch.since;
-  if (!batch.given_up) {
-    learn_run(batch.cost, time * static_cast<double>(cores));
-  }
-  batch = {};
+size_t WaitEstimate::begin(size_t cost) {
+  const auto place = std::ranges::find(running_, size_t{0}, &Running::cost);
+  *place = {.cost = cost, .since = now_()};
+  return static_cast<size_t>(place - running_.begin());
 }
 
-void WaitEstimate::give_up(size_t worker) { running_[worker].given_up = true; }
+double WaitEstimate::finish(size_t place, size_t cores, bool is_typical) {
+  const Running batch = std::exchange(running_[place], {});
+  const Pace::Duration time = (now_() - batch.since) * static_cast<double>(cores);
+  if (is_typical) learn_run(batch.cost, time);
+  return time.count();
+}
 
 void WaitEstimate::learn_run(size_t cost, Pace::Duration time) {
   const auto amount = static_cast<double>(cost);
@@ -62,39 +65,40 @@ void WaitEstimate::learn_run(size_t cost, Pace::Duration time) {
   run_pace_.add(amount, expected.count() > 0 ? std::min(time, kSurprise * expected) : time);
 }
 
-Clock::duration WaitEstimate::wait(Lane lane, size_t ready_cost, bool is_empty) const {
+Clock::duration WaitEstimate::wait(Lane lane, const Waiting& waiting, double beside) const {
   const Preparation& preparation = lane == Lane::kShort ? short_ : long_;
   // Both go on at the same time.
-  const auto wait = std::max(run_wait(ready_cost, is_empty),
+  const auto wait = std::max(run_wait(waiting, beside),
                              preparation.pace.time_for(static_cast<double>(preparation.work)));
   return std::chrono::duration_cast<Clock::duration>(wait);
 }
 
-/// What waits and what is left of what runs, shared by the workers.
-Pace::Duration WaitEstimate::run_wait(size_t ready_cost, bool is_empty) const {
-  const auto now = now_();
+double WaitEstimate::work(size_t ready_cost) const {
   auto work = run_pace_.time_for(static_cast<double>(arrived_cost_ + ready_cost));
-  bool is_worker_free = false;
+  for (const Running& batch : running_) {
+    if (batch.given_up || batch.cost == 0) continue;
+    const Pace::Duration left =
+        run_pace_.time_for(static_cast<double>(batch.cost)) - (now_() - batch.since);
+    work += std::max(left, Pace::Duration::zero());
+  }
+  return work.count();
+}
+
+/// Shared by the workers that come back.
+Pace::Duration WaitEstimate::run_wait(const Waiting& waiting, double beside) const {
+  if (waiting.is_empty && has_free_place()) return Pace::Duration::zero();
   size_t workers = 0;
   auto stuck_for = Clock::duration::max();
   for (const Running& batch : running_) {
     if (batch.given_up) {
-      stuck_for = std::min(stuck_for, now - batch.since);
-      continue;
+      stuck_for = std::min(stuck_for, now_() - batch.since);
+    } else {
+      ++workers;
     }
-    ++workers;
-    if (batch.cost == 0) {
-      is_worker_free = true;
-      continue;
-    }
-    const Pace::Duration left =
-        run_pace_.time_for(static_cast<double>(batch.cost)) - (now - batch.since);
-    work += std::max(left, Pace::Duration::zero());
   }
-  if (is_worker_free && is_empty) return Pace::Duration::zero();
   // As good a guess as any: it takes as long again.
   if (workers == 0) return stuck_for;
-  return work / static_cast<double>(workers);
+  return Pace::Duration((work(waiting.ready_cost) + beside) / static_cast<double>(workers));
 }
 
 size_t WaitEstimate::expected_cost(const Request& request) const {

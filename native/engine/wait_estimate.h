@@ -8,8 +8,7 @@
 
 namespace engine {
 
-/// From what waits, what runs, and how fast such things went before. Not synchronized: the queue's
-/// lock is around it.
+/// From what waits, what runs, and how fast such things went before. Not synchronized.
 class WaitEstimate {
  public:
   /// longest_sequence: tokens that a text has at most.
@@ -22,18 +21,32 @@ class WaitEstimate {
   /// What its preparation says of those to come.
   void learn_preparation(Lane lane, const Request& request);
 
-  /// The worker, 0 … workers - 1, begins a batch; cost 0: it has none.
-  void begin(size_t worker, size_t cost);
-  /// That batch, which it ran on so many workers' cores, is done.
-  void finish(size_t worker, size_t cores);
-  /// That batch takes too long: it says nothing of the pace, and nobody knows when it ends.
-  void give_up(size_t worker);
+  /// Whether fewer batches run than may.
+  bool has_free_place() const;
+  /// A batch begins, at the place that is returned, 0 … workers - 1, which has to be free.
+  size_t begin(size_t cost);
+  /// Worker's time for a batch of this cost, in seconds.
+  double run_time(size_t cost) const {
+    return run_pace_.time_for(static_cast<double>(cost)).count();
+  }
+  /// That batch, which it ran on so many workers' cores, is done; is_typical: the pace learns of
+  /// it. Returns the worker's time that it took, in seconds.
+  double finish(size_t place, size_t cores, bool is_typical);
+  /// When that batch ends is not known any more.
+  void give_up(size_t place) { running_[place].given_up = true; }
   /// What a run that nobody waited for took, on one worker's cores.
   void learn_run(size_t cost, Pace::Duration time);
 
-  /// Of a request of this lane that comes now. ready_cost: of those that are prepared and wait;
-  /// is_empty: nothing waits at all.
-  Clock::duration wait(Lane lane, size_t ready_cost, bool is_empty) const;
+  /// What waits behind the estimate's own: of those that are prepared; is_empty: nothing at all.
+  struct Waiting {
+    size_t ready_cost;
+    bool is_empty;
+  };
+  /// Of a request of this lane that comes now. beside: worker's time that other models have first,
+  /// in seconds.
+  Clock::duration wait(Lane lane, const Waiting& waiting, double beside) const;
+  /// Worker's time that what waits will take, and what is left of what runs, in seconds.
+  double work(size_t ready_cost) const;
 
  private:
   /// Requests to prepare, and how long that takes.
@@ -42,7 +55,7 @@ class WaitEstimate {
     Pace pace;
   };
 
-  /// What a worker runs; cost 0: nothing.
+  /// A batch; cost 0: none.
   struct Running {
     size_t cost = 0;
     Clock::time_point since;
@@ -51,7 +64,7 @@ class WaitEstimate {
 
   Preparation& preparation(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
   size_t expected_cost(const Request& request) const;
-  Pace::Duration run_wait(size_t ready_cost, bool is_empty) const;
+  Pace::Duration run_wait(const Waiting& waiting, double beside) const;
 
   Clock::time_point (*const now_)();
   const size_t longest_sequence_;

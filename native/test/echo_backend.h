@@ -1,4 +1,4 @@
-// A backend whose answers can be checked: the logits of "17" are {17, number of tokens}.
+// A backend whose answers can be checked: the output of "17" is {17, number of tokens}.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +7,14 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/engine.h"
+#include "gemm/team.h"
 
 namespace engine::test {
 
@@ -24,11 +26,10 @@ inline constexpr size_t kShortText = 16;
 class EchoBackend : public Backend {
  public:
   Description description() const override {
-    return {.backend = "echo",
-            .max_length = 512,
-            .num_outputs = 2,
+    return {.max_length = 512,
             .batching = batching,
-            .needs_preparation = needs_preparation};
+            .needs_preparation = needs_preparation,
+            .uses_team = uses_team};
   }
 
   Sequence prepare(Input input) const override {
@@ -46,16 +47,16 @@ class EchoBackend : public Backend {
     return sequence;
   }
 
-  std::optional<Sequence> prepare_thread() override {
+  std::optional<Sequence> prepare_thread(gemm::Team* /*team*/) override {
     if (thread_fails) throw BackendError("thread cannot be prepared");
     return std::nullopt;
   }
 
-  std::vector<Logits> run(Batch batch, Cores cores) override {
+  std::vector<Output> run(Batch batch, gemm::Team* team) override {
     {
       std::unique_lock lock(mutex_);
       batch_sizes.push_back(batch.size());
-      batch_cores.push_back(cores);
+      if (team != nullptr) batch_threads.push_back(team->threads());
       ++running_;
       changed_.notify_all();
       const bool asked = std::ranges::any_of(batch, [this](const Sequence* sequence) {
@@ -66,13 +67,13 @@ class EchoBackend : public Backend {
         if (passes_ > 0) --passes_;
       }
     }
-    std::vector<Logits> results;
+    std::vector<Output> results;
     for (const auto* const sequence : batch) {
       const std::string text(sequence->input_ids.begin(), sequence->input_ids.end());
       if (text == "fail") throw BackendError("cannot be run");
       if (text == "time out") throw RunTimeout(std::chrono::milliseconds(60'000));
       if (text == "fail oddly") throw 42;  // NOLINT: not derived from std::exception, on purpose
-      results.push_back({std::stof(text), static_cast<float>(text.size())});
+      results.push_back({.values = {std::stof(text), static_cast<float>(text.size())}});
     }
     if (forgetful) results.pop_back();
     return results;
@@ -126,14 +127,15 @@ class EchoBackend : public Backend {
     return batch_sizes;
   }
 
-  /// Of each batch, in the order in which they began.
-  std::vector<Cores> cores() {
+  /// That could compute each batch, in the order in which they began.
+  std::vector<int64_t> threads() {
     const std::lock_guard lock(mutex_);
-    return batch_cores;
+    return batch_threads;
   }
 
   bool batching = true;
   bool needs_preparation = true;
+  bool uses_team = false;
   bool thread_fails = false;
   bool forgetful = false;  ///< a result less than there are inputs
 
@@ -141,7 +143,7 @@ class EchoBackend : public Backend {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::vector<size_t> batch_sizes;
-  std::vector<Cores> batch_cores;
+  std::vector<int64_t> batch_threads;
   mutable size_t preparing_ = 0;
   size_t running_ = 0;
   bool held_ = false;
@@ -193,6 +195,9 @@ class Collector {
 };
 
 inline constexpr auto kNever = Clock::time_point::max();
+
+/// Of one engine alone.
+inline std::shared_ptr<Machine> a_machine() { return std::make_shared<Machine>(); }
 
 inline Status submit(Engine& engine, uint64_t ticket, Input input, Clock::time_point deadline) {
   std::vector<Input> inputs;

@@ -12,7 +12,7 @@ namespace {
 TEST(EngineEnding, CloseAnswersWhatWasAcceptedAndRefusesTheRest) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(backend, {.workers = 2}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 2}, ended.handler());
   backend->hold();
   for (uint64_t i = 0; i < 100; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   std::jthread closer([&] { engine.close(); });
@@ -29,7 +29,7 @@ TEST(EngineEnding, AbortFinishesTheRunningBatchAndDropsWhatWaits) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;  // what is being prepared would still run
   Collector ended;
-  Engine engine(backend, {.workers = 1}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
   backend->hold();
   submit(engine, 0, Text{.text = "7"}, kNever);
   backend->await_running(1);
@@ -47,7 +47,7 @@ TEST(EngineEnding, TheDestructorLeavesNoRequestUnanswered) {
   Collector ended;
   size_t accepted = 0;
   {
-    Engine engine(std::make_shared<EchoBackend>(), {.workers = 2}, ended.handler());
+    Engine engine(a_machine(), std::make_shared<EchoBackend>(), {.workers = 2}, ended.handler());
     for (uint64_t i = 0; i < 500; ++i) {
       accepted += submit(engine, i, Text{.text = "1"}, kNever) == Status::kOk;
     }
@@ -60,7 +60,7 @@ TEST(EngineEnding, AThreadThatCannotBePreparedFailsTheConstructor) {
   backend->thread_fails = true;
   Collector ended;
   try {
-    const Engine engine(backend, {.workers = 2}, ended.handler());
+    const Engine engine(a_machine(), backend, {.workers = 2}, ended.handler());
     FAIL() << "the constructor returned";
   } catch (const BackendError& error) {
     EXPECT_STREQ(error.what(), "thread cannot be prepared");

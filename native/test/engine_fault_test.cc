@@ -66,7 +66,7 @@ class EngineFaultTest : public testing::Test {
     for (const auto& [ticket, number] : accepted) {
       const Completion completion = ended.of(ticket);
       if (completion.status == Status::kOk) {
-        EXPECT_EQ(completion.logits, (Logits{number, 1}));
+        EXPECT_EQ(completion.output.values, (std::vector<float>{number, 1}));
         ++outcomes.answered;
       } else {
         EXPECT_EQ(completion.status, Status::kFailed);
@@ -79,7 +79,7 @@ class EngineFaultTest : public testing::Test {
 
   /// Until a round is over without having reached the place, and kPlaces at least.
   void fail_every_place(const Options& options) {
-    Engine engine(backend, options, handler());
+    Engine engine(a_machine(), backend, options, handler());
     uint64_t answered = 0;
     uint64_t failed = 0;
     size_t place = 1;
@@ -92,7 +92,7 @@ class EngineFaultTest : public testing::Test {
       ASSERT_EQ(engine.statistics().queue_bytes, 0U) << "place " << place;
       const auto next = submit(engine, "3");
       ASSERT_TRUE(next.has_value());
-      ASSERT_EQ(ended.of(*next).logits, (Logits{3, 1})) << "place " << place;
+      ASSERT_EQ(ended.of(*next).output.values, (std::vector<float>{3, 1})) << "place " << place;
       answered += outcomes.answered + 1;  // and the one after
       failed += outcomes.failed;
     }
@@ -122,7 +122,7 @@ TEST_F(EngineFaultTest, AnyAllocationMayFailOfARequestThatNeedsNoPreparation) {
 /// So that whatever has eaten the memory, those who wait are told.
 TEST_F(EngineFaultTest, ToEndARequestThatDoesNotRunTakesNoMemory) {
   backend->needs_preparation = false;
-  Engine engine(backend, {.workers = 1}, handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, handler());
   backend->hold();
   submit(engine, "0");
   backend->await_running(1);
@@ -143,7 +143,8 @@ TEST_F(EngineFaultTest, ToGiveUpARunTakesNoMemory) {
   Completion given_up;
   do {
     backend = std::make_shared<EchoBackend>();
-    Engine engine(backend, {.workers = 1, .run_limit = std::chrono::milliseconds(20)}, handler());
+    Engine engine(a_machine(), backend, {.workers = 1, .run_limit = std::chrono::milliseconds(20)},
+                  handler());
     backend->hold();
     test::submit(engine, ++last_ticket, Text{.text = "1"}, kNever);
     backend->await_running(1);
@@ -158,7 +159,7 @@ TEST_F(EngineFaultTest, ToGiveUpARunTakesNoMemory) {
 
 TEST_F(EngineFaultTest, ToDropWhatWaitsTakesNoMemory) {
   backend->needs_preparation = false;
-  Engine engine(backend, {.workers = 1}, handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, handler());
   backend->hold();
   submit(engine, "0");
   backend->await_running(1);
@@ -185,18 +186,19 @@ TEST_F(EngineFaultTest, AnyThreadMayBeImpossibleToCreateAndTheConstructorSaysSo)
   constexpr size_t kThreads = 5;  // the watchdog, two that run batches, two that prepare
   for (size_t place = 1; place <= kThreads; ++place) {
     faults::fail_thread(place);
-    EXPECT_THROW(Engine(backend, {.workers = 2}, handler()), std::system_error) << place;
+    EXPECT_THROW(Engine(a_machine(), backend, {.workers = 2}, handler()), std::system_error)
+        << place;
   }
   faults::fail_thread(kThreads + 1);
-  Engine engine(backend, {.workers = 2}, handler());
+  Engine engine(a_machine(), backend, {.workers = 2}, handler());
   faults::fail_thread(0);
   const auto ticket = submit(engine, "5");
-  EXPECT_EQ(ended.of(ticket.value_or(0)).logits, (Logits{5, 1}));
+  EXPECT_EQ(ended.of(ticket.value_or(0)).output.values, (std::vector<float>{5, 1}));
 }
 
 TEST_F(EngineFaultTest, AModelThatLeavesAnInputUnansweredFailsTheRequest) {
   backend->forgetful = true;
-  Engine engine(backend, {.workers = 1}, handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, handler());
   const auto ticket = submit(engine, "5");
   const Completion completion = ended.of(ticket.value_or(0));
   EXPECT_EQ(completion.status, Status::kFailed);

@@ -31,17 +31,17 @@ class EngineLanesTest : public testing::Test {
 };
 
 TEST_F(EngineLanesTest, ALongInputDoesNotHoldUpShortOnes) {
-  Engine engine(backend, options, ended.handler());
+  Engine engine(a_machine(), backend, options, ended.handler());
   occupy_long_lane(engine, 0);
   for (uint64_t i = 1; i <= 20; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   for (uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(ended.of(i).status, Status::kOk);
   EXPECT_EQ(ended.size(), 20U);
   backend->let_pass(SIZE_MAX);
-  EXPECT_EQ(ended.of(0).logits, (Logits{7, kShortText + 1}));
+  EXPECT_EQ(ended.of(0).output.values, (std::vector<float>{7, kShortText + 1}));
 }
 
 TEST_F(EngineLanesTest, ShortOnesKeepTheirOrder) {
-  Engine engine(backend, options, ended.handler());
+  Engine engine(a_machine(), backend, options, ended.handler());
   occupy_long_lane(engine, 0);
   std::vector<uint64_t> expected;
   for (uint64_t i = 1; i <= 50; ++i) {
@@ -54,7 +54,7 @@ TEST_F(EngineLanesTest, ShortOnesKeepTheirOrder) {
 }
 
 TEST_F(EngineLanesTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival) {
-  Engine engine(backend, options, ended.handler());
+  Engine engine(a_machine(), backend, options, ended.handler());
   backend->hold();
   submit(engine, 0, Text{.text = "0"}, kNever);
   backend->await_running(1);
@@ -70,7 +70,7 @@ TEST_F(EngineLanesTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival) {
 }
 
 TEST_F(EngineLanesTest, LongOnesThatWaitExpireAndAreCancelled) {
-  Engine engine(backend, options, ended.handler());
+  Engine engine(a_machine(), backend, options, ended.handler());
   occupy_long_lane(engine, 0);
   submit(engine, 1, long_text(), Clock::now() - std::chrono::seconds(1));
   submit(engine, 2, long_text(), kNever);
@@ -82,7 +82,7 @@ TEST_F(EngineLanesTest, LongOnesThatWaitExpireAndAreCancelled) {
 }
 
 TEST_F(EngineLanesTest, CloseAnswersTheLongOnesToo) {
-  Engine engine(backend, options, ended.handler());
+  Engine engine(a_machine(), backend, options, ended.handler());
   occupy_long_lane(engine, 0);
   submit(engine, 1, long_text(), kNever);
   std::jthread closer([&] { engine.close(); });
@@ -95,7 +95,7 @@ TEST_F(EngineLanesTest, CloseAnswersTheLongOnesToo) {
 }
 
 TEST_F(EngineLanesTest, AbortDropsTheLongOnesThatWaitAndThatWhichIsPrepared) {
-  Engine engine(backend, options, ended.handler());
+  Engine engine(a_machine(), backend, options, ended.handler());
   occupy_long_lane(engine, 0);
   submit(engine, 1, long_text(), kNever);
   std::jthread aborter([&] { engine.abort(); });

@@ -26,7 +26,8 @@ class EngineTest : public testing::Test {
 TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
   constexpr size_t kThreads = 4;
   constexpr size_t kEach = 500;
-  Engine engine(backend, {.workers = 3, .max_batch_tokens = 40, .max_queue_requests = 10000},
+  Engine engine(a_machine(), backend,
+                {.workers = 3, .max_batch_tokens = 40, .max_queue_requests = 10000},
                 ended.handler());
   {
     std::vector<std::jthread> threads;
@@ -45,15 +46,16 @@ TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
   for (size_t i = 0; i < kThreads * kEach; ++i) {
     const Completion completion = ended.of(i);
     ASSERT_EQ(completion.status, Status::kOk);
-    EXPECT_EQ(completion.logits,
-              (Logits{static_cast<float>(i), static_cast<float>(std::to_string(i).size())}));
+    EXPECT_EQ(
+        completion.output.values,
+        (std::vector<float>{static_cast<float>(i), static_cast<float>(std::to_string(i).size())}));
   }
   EXPECT_EQ(engine.statistics().completed, kThreads * kEach);
 }
 
 TEST_F(EngineTest, TakesWhatWaitsUpToTheTokenBudget) {
   backend->needs_preparation = false;  // what was submitted is ready to run
-  Engine engine(backend, {.workers = 1, .max_batch_tokens = 8}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .max_batch_tokens = 8}, ended.handler());
   occupy_worker(engine, 100);
   for (uint64_t i = 0; i < 5; ++i) submit(engine, i, Text{.text = "111"}, kNever);  // 3 tokens each
   backend->release();
@@ -63,7 +65,8 @@ TEST_F(EngineTest, TakesWhatWaitsUpToTheTokenBudget) {
 
 TEST_F(EngineTest, ABatchThatIsAloneHasAllCores) {
   backend->needs_preparation = false;
-  Engine engine(backend, {.workers = 2}, ended.handler());
+  backend->uses_team = true;
+  Engine engine(a_machine(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
   occupy_worker(engine, 1);
   submit(engine, 2, Text{.text = "2"}, kNever);  // beside the first
   backend->await_running(2);
@@ -71,23 +74,26 @@ TEST_F(EngineTest, ABatchThatIsAloneHasAllCores) {
   ended.of(1);
   ended.of(2);
   engine.close();
-  EXPECT_EQ(backend->cores(), (std::vector<Cores>{Cores::kAll, Cores::kOwn}));
+  EXPECT_EQ(backend->threads(), (std::vector<int64_t>{4, 2}));
 }
 
 TEST_F(EngineTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
-  backend->needs_preparation = false;
-  Engine engine(backend, {.workers = 1, .max_batch_requests = 1}, ended.handler());
-  occupy_worker(engine, 1);
+  backend->uses_team = true;
+  Engine engine(a_machine(), backend, {.workers = 2, .long_input_bytes = kShortText + 1},
+                ended.handler());
+  backend->let_pass(0);
+  submit(engine, 1, Text{.text = std::string(kShortText, '0') + "1"}, kNever);
+  backend->await_preparing(1);
   submit(engine, 2, Text{.text = "2"}, kNever);
-  submit(engine, 3, Text{.text = "3"}, kNever);
-  backend->release();
-  engine.close();
-  EXPECT_EQ(backend->cores(), (std::vector<Cores>{Cores::kAll, Cores::kOwn, Cores::kAll}));
+  EXPECT_EQ(ended.of(2).status, Status::kOk);
+  backend->let_pass(1);
+  EXPECT_EQ(ended.of(1).status, Status::kOk);
+  EXPECT_EQ(backend->threads(), (std::vector<int64_t>{1, 2}));
 }
 
 TEST_F(EngineTest, OneRequestOverTheTokenBudgetRunsAlone) {
   backend->needs_preparation = false;  // what was submitted is ready to run
-  Engine engine(backend, {.workers = 1, .max_batch_tokens = 4}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .max_batch_tokens = 4}, ended.handler());
   occupy_worker(engine, 100);
   submit(engine, 1, Text{.text = "1"}, kNever);
   submit(engine, 2, Text{.text = "222222222"}, kNever);
@@ -95,12 +101,12 @@ TEST_F(EngineTest, OneRequestOverTheTokenBudgetRunsAlone) {
   backend->release();
   engine.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1, 1, 1}));
-  EXPECT_EQ(ended.of(2).logits.at(1), 9.0F);
+  EXPECT_EQ(ended.of(2).output.values.at(1), 9.0F);
 }
 
 TEST_F(EngineTest, TakesNoMoreThanTheMostRequests) {
   backend->needs_preparation = false;  // what was submitted is ready to run
-  Engine engine(backend, {.workers = 1, .max_batch_requests = 2}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .max_batch_requests = 2}, ended.handler());
   occupy_worker(engine, 100);
   for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   backend->release();
@@ -111,7 +117,7 @@ TEST_F(EngineTest, TakesNoMoreThanTheMostRequests) {
 TEST_F(EngineTest, AModelThatCannotBatchRunsEachAlone) {
   backend->needs_preparation = false;  // what was submitted is ready to run
   backend->batching = false;
-  Engine engine(backend, {.workers = 1}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
   occupy_worker(engine, 100);
   for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   backend->release();
@@ -120,7 +126,7 @@ TEST_F(EngineTest, AModelThatCannotBatchRunsEachAlone) {
 }
 
 TEST_F(EngineTest, WaitsForCompanyWhenAskedTo) {
-  Engine engine(backend,
+  Engine engine(a_machine(), backend,
                 {.workers = 1, .max_batch_requests = 2, .max_queue_delay = std::chrono::hours(1)},
                 ended.handler());
   submit(engine, 1, Text{.text = "1"}, kNever);
@@ -130,13 +136,14 @@ TEST_F(EngineTest, WaitsForCompanyWhenAskedTo) {
 }
 
 TEST_F(EngineTest, DoesNotWaitForCompanyPastADeadline) {
-  Engine engine(backend, {.workers = 1, .max_queue_delay = std::chrono::hours(1)}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_delay = std::chrono::hours(1)},
+                ended.handler());
   submit(engine, 1, Text{.text = "1"}, Clock::now() + std::chrono::milliseconds(20));
   EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
 }
 
 TEST_F(EngineTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
-  Engine engine(backend, {.workers = 1, .max_queue_requests = 2}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_requests = 2}, ended.handler());
   occupy_worker(engine, 100);
   EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, kNever), Status::kOk);
   EXPECT_EQ(submit(engine, 2, Text{.text = "2"}, kNever), Status::kOk);
@@ -148,7 +155,7 @@ TEST_F(EngineTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
 }
 
 TEST_F(EngineTest, BoundsTheBytesThatWait) {
-  Engine engine(backend, {.workers = 1, .max_queue_bytes = 4}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_bytes = 4}, ended.handler());
   occupy_worker(engine, 100);
   EXPECT_EQ(submit(engine, 1, Text{.text = "111111"}, kNever), Status::kOk);  // alone, it is let in
   EXPECT_EQ(submit(engine, 2, Text{.text = "2"}, kNever), Status::kQueueFull);
@@ -156,7 +163,7 @@ TEST_F(EngineTest, BoundsTheBytesThatWait) {
 }
 
 TEST_F(EngineTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
-  Engine engine(backend, {.workers = 1}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
   occupy_worker(engine, 100);
   submit(engine, 1, Text{.text = "1"}, Clock::now() - std::chrono::seconds(1));
   submit(engine, 2, Text{.text = "2"}, kNever);
@@ -169,7 +176,7 @@ TEST_F(EngineTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
 }
 
 TEST_F(EngineTest, DropsACancelledRequestAndFreesItsPlace) {
-  Engine engine(backend, {.workers = 1, .max_queue_requests = 1}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_requests = 1}, ended.handler());
   occupy_worker(engine, 100);
   submit(engine, 1, Text{.text = "1"}, kNever);
   // Cancelled while it waits, before or after its tokenization; never while it is tokenized.
@@ -185,7 +192,7 @@ TEST_F(EngineTest, DropsACancelledRequestAndFreesItsPlace) {
 }
 
 TEST_F(EngineTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
-  Engine engine(backend, {.workers = 1}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
   occupy_worker(engine, 100);
   submit(engine, 1, Text{.text = "1"}, kNever);
   submit(engine, 2, Text{.text = "fail"}, kNever);
@@ -194,17 +201,17 @@ TEST_F(EngineTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
   submit(engine, 5, Text{.text = "5"}, kNever);
   await_queue(engine, 4);
   backend->release();
-  EXPECT_EQ(ended.of(1).logits.at(0), 1.0F);
+  EXPECT_EQ(ended.of(1).output.values.at(0), 1.0F);
   EXPECT_EQ(ended.of(2).status, Status::kFailed);
   EXPECT_EQ(ended.of(2).message, "cannot be run");
   EXPECT_EQ(ended.of(3).message, "unknown error");
   EXPECT_EQ(ended.of(4).message, "cannot be tokenized");
-  EXPECT_EQ(ended.of(5).logits.at(0), 5.0F);
+  EXPECT_EQ(ended.of(5).output.values.at(0), 5.0F);
   EXPECT_EQ(engine.statistics().failed, 3U);
 }
 
 TEST_F(EngineTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
-  Engine engine(backend, {.workers = 1}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
   std::vector<Input> inputs;
   inputs.emplace_back(Text{.text = "1"});
   inputs.emplace_back(Text{.text = "2", .truncation = Truncation::kNone});
@@ -212,8 +219,8 @@ TEST_F(EngineTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
   EXPECT_EQ(engine.submit(1, std::move(inputs), kNever).status, Status::kOk);
   EXPECT_EQ(ended.of(2).status, Status::kTooLong);
   EXPECT_EQ(ended.of(2).message, "has too many tokens");
-  EXPECT_EQ(ended.of(1).logits.at(0), 1.0F);
-  EXPECT_EQ(ended.of(3).logits.at(0), 3.0F);
+  EXPECT_EQ(ended.of(1).output.values.at(0), 1.0F);
+  EXPECT_EQ(ended.of(3).output.values.at(0), 3.0F);
   const Statistics statistics = engine.statistics();
   EXPECT_EQ(statistics.too_long, 1U);
   EXPECT_EQ(statistics.failed, 0U);
@@ -222,7 +229,7 @@ TEST_F(EngineTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
 }
 
 TEST_F(EngineTest, BothTextsOfAPairCountForTheBound) {
-  Engine engine(backend, {.workers = 1, .max_queue_bytes = 10}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_bytes = 10}, ended.handler());
   occupy_worker(engine, 100);
   EXPECT_EQ(submit(engine, 1, Text{.text = "1", .pair = "22222"}, kNever), Status::kOk);
   EXPECT_EQ(engine.statistics().queue_bytes, 6U);

@@ -32,11 +32,7 @@ Clock::time_point simulated_now() {
 class SimulatedEncoder : public Backend {
  public:
   Description description() const override {
-    return {.backend = "simulated",
-            .max_length = 512,
-            .num_outputs = 1,
-            .batching = true,
-            .needs_preparation = true};
+    return {.max_length = 512, .batching = true, .needs_preparation = true};
   }
   Sequence prepare(Input input) const override {
     const auto& text = std::get<Text>(input).text;
@@ -45,10 +41,10 @@ class SimulatedEncoder : public Backend {
     sequence.input_ids.assign(text.size(), 1);
     return sequence;
   }
-  std::optional<Sequence> prepare_thread() override {
+  std::optional<Sequence> prepare_thread(gemm::Team* /*team*/) override {
     return Sequence{.input_ids = std::vector<int64_t>(16), .token_type_ids = {}, .samples = {}};
   }
-  std::vector<Logits> run(Batch batch, Cores /*cores*/) override {
+  std::vector<Output> run(Batch batch, gemm::Team* /*team*/) override {
     duration<double> time = milliseconds(1);
     {
       std::unique_lock lock(mutex_);
@@ -60,7 +56,7 @@ class SimulatedEncoder : public Backend {
       time += duration<double>(tokens * 100e-6 * (1 + tokens / 256));
     }
     simulated_time += duration_cast<Clock::duration>(time).count();
-    return std::vector<Logits>(batch.size(), Logits{1});
+    return std::vector<Output>(batch.size(), Output{.values = {1}});
   }
 
   void hold(bool held) {
@@ -136,13 +132,13 @@ void expect_within_a_factor_of_two(double error) {
 }
 
 TEST_F(EngineWaitTest, IsKnownBeforeTheFirstRequest) {
-  Engine engine(backend, options(), ended.handler());
+  Engine engine(a_machine(), backend, options(), ended.handler());
   backend->hold(true);
   expect_within_a_factor_of_two(error_behind(engine, 500, 16));
 }
 
 TEST_F(EngineWaitTest, FollowsAChangeFromShortTextsToLongOnesAndBack) {
-  Engine engine(backend, options(), ended.handler());
+  Engine engine(a_machine(), backend, options(), ended.handler());
   backend->hold(true);
   constexpr int kShortTexts = 400;
   constexpr int kLongTexts = 40;
@@ -155,7 +151,7 @@ TEST_F(EngineWaitTest, FollowsAChangeFromShortTextsToLongOnesAndBack) {
 }
 
 TEST_F(EngineWaitTest, IsNotLedAstrayByOneRunThatLostItsCore) {
-  Engine engine(backend, options(seconds(1)), ended.handler());
+  Engine engine(a_machine(), backend, options(seconds(1)), ended.handler());
   backend->hold(true);
   backend->hiccup(milliseconds(500));
   run(engine, 1, 20);
@@ -166,7 +162,7 @@ TEST_F(EngineWaitTest, IsNotLedAstrayByOneRunThatLostItsCore) {
 }
 
 TEST_F(EngineWaitTest, CountsWhatRunsByWhatIsLeftOfIt) {
-  Engine engine(backend, options(), ended.handler());
+  Engine engine(a_machine(), backend, options(), ended.handler());
   backend->hold(true);
   run(engine, 20, 500);
   submit_text(engine, 500);
@@ -181,14 +177,14 @@ TEST_F(EngineWaitTest, CountsWhatRunsByWhatIsLeftOfIt) {
 }
 
 TEST_F(EngineWaitTest, IsNothingWhereAWorkerIsFree) {
-  Engine engine(backend, options(), ended.handler());
+  Engine engine(a_machine(), backend, options(), ended.handler());
   backend->hold(true);
   run(engine, 20, 500);
   while (engine.statistics().queue_wait.count() != 0) std::this_thread::yield();
 }
 
 TEST_F(EngineWaitTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
-  Engine engine(backend, options(seconds(1)), ended.handler());
+  Engine engine(a_machine(), backend, options(seconds(1)), ended.handler());
   backend->hold(true);
   run(engine, 100, 20);
   Admission refused;
@@ -208,7 +204,7 @@ TEST_F(EngineWaitTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
 }
 
 TEST_F(EngineWaitTest, RefusesWhatCouldNotBeginBeforeItsDeadline) {
-  Engine engine(backend, options(), ended.handler());
+  Engine engine(a_machine(), backend, options(), ended.handler());
   backend->hold(true);
   for (int i = 0; i < 100; ++i) submit_text(engine, 20);
   const auto wait = engine.statistics().queue_wait;
@@ -220,7 +216,7 @@ TEST_F(EngineWaitTest, RefusesWhatCouldNotBeginBeforeItsDeadline) {
 }
 
 TEST_F(EngineWaitTest, DropsDeadlinesInWhateverOrderTheyCome) {
-  Engine engine(backend, options(), ended.handler());
+  Engine engine(a_machine(), backend, options(), ended.handler());
   backend->hold(true);
   submit_text(engine, 1);
   while (engine.statistics().queue_requests != 0) std::this_thread::yield();  // it runs
@@ -235,7 +231,7 @@ TEST_F(EngineWaitTest, DropsDeadlinesInWhateverOrderTheyCome) {
 }
 
 TEST_F(EngineWaitTest, AListIsTakenWholeOrNotAtAll) {
-  Engine engine(backend, {.workers = 1, .max_queue_requests = 3, .now = simulated_now},
+  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_requests = 3, .now = simulated_now},
                 ended.handler());
   backend->hold(true);
   const auto list = [](size_t size) { return std::vector<Input>(size, Text{.text = "x"}); };

@@ -32,7 +32,7 @@ void get_stuck(Engine& engine, EchoBackend& backend, Collector& ended) {
 TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   EXPECT_EQ(engine.statistics().stuck_for, Clock::duration(0));
   backend->hold();
   submit(engine, 0, Text{.text = "1"}, kNever);
@@ -54,7 +54,7 @@ TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;  // so that what waits is one batch
   Collector ended;
-  Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   get_stuck(engine, *backend, ended);
   for (uint64_t i = 1; i < 5; ++i) submit(engine, i, Text{.text = i == 2 ? "fail" : "1"}, kNever);
   await_queue(engine, 4);
@@ -72,7 +72,7 @@ TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd
     auto backend = std::make_shared<EchoBackend>();
     backend->needs_preparation = false;  // so that what waits is one batch
     Collector ended;
-    Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+    Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
     backend->hold_text("7");
     submit(engine, 0, Text{.text = "7"}, kNever);
     EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
@@ -95,7 +95,7 @@ TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd
 TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
   backend->hold_text("7");
   submit(engine, 0, Text{.text = "7"}, kNever);
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
@@ -115,7 +115,7 @@ TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;  // so that what waits is one batch
   Collector ended;
-  Engine engine(backend, {.workers = 1}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
   backend->hold();
   submit(engine, 9, Text{.text = "1"}, kNever);
   backend->await_running(1);
@@ -133,7 +133,7 @@ TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
 TEST(EngineWatchdog, CloseAnswersTheRestAndDoesNotWaitForWhatWasGivenUp) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
   backend->hold_text("7");
   submit(engine, 0, Text{.text = "7"}, kNever);
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
@@ -150,7 +150,7 @@ TEST(EngineWatchdog, CloseAnswersTheRestAndDoesNotWaitForWhatWasGivenUp) {
 TEST(EngineWatchdog, AbortWithinLeavesABatchThatRunsAndDropsTheRest) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(backend, {.workers = 1}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
   backend->hold();
   submit(engine, 0, Text{.text = "7"}, kNever);
   backend->await_running(1);
@@ -168,7 +168,7 @@ TEST(EngineWatchdog, AbortWithinLeavesABatchThatRunsAndDropsTheRest) {
 TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   get_stuck(engine, *backend, ended);
   for (uint64_t i = 1; i < 10; ++i) submit(engine, i, Text{.text = "1"}, kNever);
   engine.drop();
@@ -181,7 +181,7 @@ TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
 TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   get_stuck(engine, *backend, ended);
   backend->let_pass(0);
   submit(engine, 1, Text{.text = std::string(kShortText, '0') + "1"}, kNever);
@@ -197,7 +197,7 @@ TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
 TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(backend,
+  Engine engine(a_machine(), backend,
                 {.workers = 1, .max_queue_wait = std::chrono::milliseconds(1), .run_limit = kLimit},
                 ended.handler());
   get_stuck(engine, *backend, ended);
@@ -211,7 +211,8 @@ TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
 TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(backend, {.workers = 1, .run_limit = kLimit, .now = test_clock}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit, .now = test_clock},
+                ended.handler());
   get_stuck(engine, *backend, ended);
   const auto deadline = test_clock() + std::chrono::seconds(30);
   EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, deadline), Status::kOk);
@@ -227,7 +228,7 @@ TEST(EngineWatchdog, WhatTookTooLongSaysNothingOfThePace) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;
   Collector ended;
-  Engine engine(backend, {.workers = 1, .now = test_clock}, ended.handler());
+  Engine engine(a_machine(), backend, {.workers = 1, .now = test_clock}, ended.handler());
   backend->hold();
   submit(engine, 0, Text{.text = "time out"}, kNever);
   backend->await_running(1);

@@ -27,9 +27,8 @@ at::Tensor among_others(const std::vector<at::Tensor>& inputs) {
   return own.sub(own.mean(0, true));
 }
 
-struct Served {
+struct Served : backend::LoadedModel {
   std::shared_ptr<Runs> runs = std::make_shared<Runs>();
-  std::shared_ptr<engine::Backend> backend;
 
   /// The sizes of what the model was given for so many windows.
   std::vector<at::IntArrayRef::value_type> first_sizes(size_t windows) {
@@ -42,10 +41,10 @@ struct Served {
     batch.reserve(windows);
     for (const auto& sequence : sequences) batch.push_back(&sequence);
     runs->clear();
-    const auto answers = backend->run(batch, engine::Cores::kOwn);
+    const auto answers = backend->run(batch, nullptr);
     EXPECT_EQ(answers.size(), windows);
     for (size_t i = 0; i < answers.size(); ++i) {
-      EXPECT_EQ(answers[i].front(), 12 * static_cast<float>(i));
+      EXPECT_EQ(answers[i].values.front(), 12 * static_cast<float>(i));
     }
     std::vector<int64_t> sizes;
     for (const auto& run : *runs) sizes.push_back(run.front().size(0));
@@ -58,7 +57,7 @@ Served serve(std::vector<ProgramInput> inputs, backend::SignalProgramSource sour
   source.path = "/models/eeg_model.pt2";
   if (source.window_length == 0) source.window_length = 12;
   Served served;
-  served.backend = backend::serve_signals(
+  static_cast<backend::LoadedModel&>(served) = backend::serve_signals(
       std::make_unique<test::ProgramUnderTest>(std::move(inputs), forward, served.runs), source,
       {});
   return served;
@@ -76,24 +75,23 @@ std::string problem_of(const std::vector<ProgramInput>& inputs,
 TEST(SignalProgramTest, SharesRunsWhereTheNumberOfWindowsIsFree) {
   Served served = serve({windows({kAny, exactly(3), exactly(4)})});
   EXPECT_TRUE(served.backend->description().batching);
-  EXPECT_TRUE(served.backend->description().warnings.empty());
+  EXPECT_TRUE(served.report.warnings.empty());
   EXPECT_EQ(served.first_sizes(5), (std::vector<int64_t>{5}));
   EXPECT_EQ(served.runs->front().front().sizes(), (at::IntArrayRef{5, 3, 4}));
 }
 
 TEST(SignalProgramTest, RunsEachAloneWhereTheFileTakesOne) {
   Served served = serve({windows({exactly(1), exactly(12)})});
-  const engine::Description description = served.backend->description();
-  EXPECT_FALSE(description.batching);
-  ASSERT_EQ(description.warnings.size(), 1U);
-  EXPECT_NE(description.warnings.front().find("exactly 1 window:"), std::string::npos);
+  EXPECT_FALSE(served.backend->description().batching);
+  ASSERT_EQ(served.report.warnings.size(), 1U);
+  EXPECT_NE(served.report.warnings.front().find("exactly 1 window:"), std::string::npos);
   EXPECT_EQ(served.first_sizes(3), (std::vector<int64_t>{1, 1, 1}));
 }
 
 TEST(SignalProgramTest, FillsUpToWhatTheFileTakes) {
   Served served = serve({windows({exactly(4), exactly(12)})});
   EXPECT_TRUE(served.backend->description().batching);
-  EXPECT_EQ(served.backend->description().warnings.size(), 1U);
+  EXPECT_EQ(served.report.warnings.size(), 1U);
   EXPECT_EQ(served.first_sizes(6), (std::vector<int64_t>{4, 4}));
   const at::Tensor& last = served.runs->back().front();
   EXPECT_TRUE(last[3].equal(last[1]));

@@ -31,9 +31,8 @@ at::Tensor mean_of_all(const std::vector<at::Tensor>& inputs) {
   return masked_mean({inputs[0], at::ones_like(inputs[0])});
 }
 
-struct Served {
+struct Served : backend::LoadedModel {
   std::shared_ptr<Runs> runs = std::make_shared<Runs>();
-  std::shared_ptr<engine::Backend> backend;
 
   /// What the model was given for texts of so many words, a run each; their answers have to be
   /// those that each has alone.
@@ -47,16 +46,16 @@ struct Served {
     std::vector<const engine::Sequence*> batch;
     batch.reserve(texts.size());
     for (const auto& text : texts) batch.push_back(&text);
-    std::vector<engine::Logits> alone;
+    std::vector<engine::Output> alone;
     alone.reserve(batch.size());
     for (const auto* text : batch) {
-      alone.push_back(backend->run({&text, 1}, engine::Cores::kOwn).front());
+      alone.push_back(backend->run({&text, 1}, nullptr).front());
     }
     runs->clear();
-    const auto together = backend->run(batch, engine::Cores::kOwn);
+    const auto together = backend->run(batch, nullptr);
     EXPECT_EQ(together.size(), words.size());
     for (size_t i = 0; i < together.size(); ++i) {
-      for (size_t j = 0; j < 3; ++j) EXPECT_NEAR(together[i][j], alone[i][j], 1e-5);
+      for (size_t j = 0; j < 3; ++j) EXPECT_NEAR(together[i].values[j], alone[i].values[j], 1e-5);
     }
     std::vector<at::IntArrayRef> sizes;
     for (const auto& run : *runs) sizes.push_back(run.front().sizes());
@@ -76,7 +75,7 @@ Served serve(std::vector<ProgramInput> inputs,
              const test::ProgramUnderTest::Forward& forward = masked_mean,
              std::optional<int64_t> padding_id = {}) {
   Served served;
-  served.backend = backend::serve_texts(
+  static_cast<backend::LoadedModel&>(served) = backend::serve_texts(
       std::make_unique<test::ProgramUnderTest>(std::move(inputs), forward, served.runs),
       source_of(padding_id), {});
   return served;
@@ -100,7 +99,7 @@ using Sizes = std::vector<at::IntArrayRef>;
 TEST(TextProgramTest, PadsTextsOfCloseLengths) {
   Served served = serve(both(kAny, kAny));
   EXPECT_TRUE(served.backend->description().batching);
-  EXPECT_TRUE(served.backend->description().warnings.empty());
+  EXPECT_TRUE(served.report.warnings.empty());
   // With two special tokens 5, 6, 7 and 12: what is one token apart goes together.
   EXPECT_EQ(served.sizes({10, 3, 5, 4}), (Sizes{{2, 6}, {1, 7}, {1, 12}}));
   const at::Tensor mask = served.runs->front()[1];
@@ -131,7 +130,7 @@ TEST(TextProgramTest, PadsNothingWithoutAMaskOrASignature) {
 TEST(TextProgramTest, FillsUpToWhatTheFileTakes) {
   Served alone = serve(both(exactly(1), kAny));
   EXPECT_FALSE(alone.backend->description().batching);
-  EXPECT_EQ(alone.backend->description().warnings.size(), 1U);
+  EXPECT_EQ(alone.report.warnings.size(), 1U);
   EXPECT_EQ(alone.sizes({3, 3}), (Sizes{{1, 5}, {1, 5}}));
 
   Served four = serve(both(exactly(4), kAny));
@@ -140,7 +139,7 @@ TEST(TextProgramTest, FillsUpToWhatTheFileTakes) {
 
   Served fixed = serve(both(kAny, exactly(16)));
   EXPECT_EQ(fixed.backend->description().max_length, 16U);
-  EXPECT_EQ(fixed.backend->description().warnings.size(), 1U);
+  EXPECT_EQ(fixed.report.warnings.size(), 1U);
   EXPECT_EQ(fixed.sizes({3, 40, 7}), (Sizes{{3, 16}}));
 
   Served least = serve(both(kAny, {.least = 8, .most = 32}));

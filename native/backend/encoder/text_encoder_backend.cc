@@ -14,7 +14,6 @@
 #include "hf/bridge.h"
 #include "products/numbers.h"
 #include "products/team_in_use.h"
-#include "products/worker_teams.h"
 #include "runtime/runtime.h"
 #include "text/tokenize.h"
 
@@ -59,22 +58,16 @@ TextModel load_text_model(const TextModelSource& source, const Numbers& numbers)
 
 class TextEncoderBackend final : public engine::Backend {
  public:
-  TextEncoderBackend(TextModel loaded, int64_t num_labels, const Numbers& numbers,
-                     const ComputeOptions& compute)
-      : numbers_(numbers),
-        teams_(compute.threads_per_worker, compute.threads_alone),
-        num_labels_(num_labels),
+  TextEncoderBackend(TextModel loaded, int64_t num_labels)
+      : num_labels_(num_labels),
         model_(std::move(loaded.model)),
         tokenizer_(std::move(loaded.tokenizer)) {}
 
   engine::Description description() const override {
-    return {.backend = "text-encoder",
-            .max_length = tokenizer_->max_length(),
-            .num_outputs = static_cast<size_t>(num_labels_),
+    return {.max_length = tokenizer_->max_length(),
             .batching = true,
             .needs_preparation = true,
-            .multiplication = describe_multiplication(numbers_),
-            .warnings = kernel_warnings(numbers_)};
+            .uses_team = true};
   }
 
   engine::Sequence prepare(engine::Input input) const override {
@@ -88,14 +81,12 @@ class TextEncoderBackend final : public engine::Backend {
     return sequence;
   }
 
-  std::optional<engine::Sequence> prepare_thread() override {
-    set_intra_op_threads(1);  // of LibTorch's own operators; the layers have teams
-    teams_.prepare_thread();
+  std::optional<engine::Sequence> prepare_thread(gemm::Team* team) override {
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
     engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence, &sequence};
-    for (const engine::Logits& logits : run(batch, engine::Cores::kOwn)) {
-      if (std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) continue;
+    for (const auto& [values, rows] : run(batch, team)) {
+      if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) continue;
       throw LoadError(
           "the weights, or numbers of config.json: the model answers a trial text with NaN or an "
           "infinity");
@@ -103,16 +94,17 @@ class TextEncoderBackend final : public engine::Backend {
     return sequence;
   }
 
-  std::vector<engine::Logits> run(engine::Batch batch, engine::Cores cores) override {
+  std::vector<engine::Output> run(engine::Batch batch, gemm::Team* team) override {
     try {
-      const TeamInUse team(teams_.team_for(cores));
+      set_intra_op_threads(1);  // of LibTorch's own operators; the layers have the team
+      const TeamInUse in_use(team);
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
       const at::Tensor logits = model_->forward(packed).contiguous();
       const auto* row = logits.const_data_ptr<float>();
-      std::vector<engine::Logits> results(batch.size());
+      std::vector<engine::Output> results(batch.size());
       for (const size_t index : packed.order) {
-        results[index].assign(row, row + num_labels_);
+        results[index].values.assign(row, row + num_labels_);
         row += num_labels_;
       }
       return results;
@@ -142,8 +134,6 @@ class TextEncoderBackend final : public engine::Backend {
     }
   }
 
-  Numbers numbers_;
-  WorkerTeams teams_;
   int64_t num_labels_;
   std::unique_ptr<models::SequenceClassifier> model_;
   rust::Box<hf::Tokenizer> tokenizer_;
@@ -151,16 +141,20 @@ class TextEncoderBackend final : public engine::Backend {
 
 }  // namespace
 
-std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
-                                                   const ComputeOptions& compute) {
+LoadedModel load_text_encoder(const TextModelSource& source, const ComputeOptions& compute) {
   const Numbers numbers = choose_numbers(compute);
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   keep_memory_between_batches();
   const c10::InferenceMode inference_mode;
   try {
     const int64_t num_labels = source.config.positive_integer("num_labels");
-    return std::make_shared<TextEncoderBackend>(load_text_model(source, numbers), num_labels,
-                                                numbers, compute);
+    return {.backend =
+                std::make_shared<TextEncoderBackend>(load_text_model(source, numbers), num_labels),
+            .report = {.kind = "text-encoder",
+                       .num_outputs = static_cast<size_t>(num_labels),
+                       .multiplication = describe_multiplication(numbers),
+                       .warnings = kernel_warnings(numbers),
+                       .trial = {}}};
   } catch (const LoadError&) {
     throw;
   } catch (...) {

@@ -153,13 +153,13 @@ Numbers choose_numbers(const ComputeOptions& compute) {
   return choose_numbers(compute.dtype, compute.products, multiplying_processor());
 }
 
-engine::Multiplication describe_multiplication(const Numbers& numbers) {
-  engine::Multiplication multiplication = describe_layers(numbers.linear);
+Multiplication describe_multiplication(const Numbers& numbers) {
+  Multiplication multiplication = describe_layers(numbers.linear);
   multiplication.attention = describe(numbers.attention);
   return multiplication;
 }
 
-engine::Multiplication describe_layers(Dtype dtype) {
+Multiplication describe_layers(Dtype dtype) {
   return {.linear = describe(dtype),
           .attention = "",
           .instructions = gemm::highest_limit(gemm::this_processor().usable)};

@@ -23,10 +23,10 @@ Numbers choose_numbers(const ComputeOptions& compute);
 gemm::Format format_of(Dtype dtype);
 
 /// What multiplies here, for a model that multiplies in such numbers.
-engine::Multiplication describe_multiplication(const Numbers& numbers);
+Multiplication describe_multiplication(const Numbers& numbers);
 
 /// Of layers alone: of a program, whose attention, if it has any, is LibTorch's.
-engine::Multiplication describe_layers(Dtype dtype);
+Multiplication describe_layers(Dtype dtype);
 
 /// Why a faster kernel is not used for a model of these numbers, a line each.
 std::vector<std::string> kernel_warnings(const Numbers& numbers);

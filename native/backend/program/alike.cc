@@ -7,7 +7,7 @@
 namespace backend {
 namespace {
 
-std::vector<double> softmax(const engine::Logits& logits) {
+std::vector<double> softmax(const std::vector<float>& logits) {
   const double highest = *std::max_element(logits.begin(), logits.end());
   std::vector<double> exponentials;
   exponentials.reserve(logits.size());
@@ -17,7 +17,7 @@ std::vector<double> softmax(const engine::Logits& logits) {
   return exponentials;
 }
 
-bool all_finite(const engine::Logits& logits) {
+bool all_finite(const std::vector<float>& logits) {
   return std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
 }
 
@@ -30,7 +30,8 @@ bool close(const Values& a, const Values& b) {
 
 }  // namespace
 
-bool alike_in_probability(const engine::Logits& a, const engine::Logits& b) {
+bool alike_in_probability(const engine::Output& left, const engine::Output& right) {
+  const std::vector<float>&a = left.values, &b = right.values;
   if (a.size() != b.size() || a.empty()) return false;
   if (!all_finite(a) || !all_finite(b)) return all_finite(a) == all_finite(b);  // an error anyway
   const auto [lowest, highest] = std::ranges::minmax(a);
@@ -38,7 +39,8 @@ bool alike_in_probability(const engine::Logits& a, const engine::Logits& b) {
   return close(softmax(a), softmax(b));
 }
 
-bool alike_in_logits(const engine::Logits& a, const engine::Logits& b) {
+bool alike_in_logits(const engine::Output& left, const engine::Output& right) {
+  const std::vector<float>&a = left.values, &b = right.values;
   constexpr float kTolerance = 2e-5F;
   float scale = 1.0F;
   for (const float logit : a) scale = std::max(scale, std::abs(logit));

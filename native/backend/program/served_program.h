@@ -26,13 +26,18 @@ class ServedProgram {
   }
 
   const std::string& file() const { return file_; }
-  std::string kind() const { return program_->kind(); }
-  std::vector<std::string> warnings() const { return program_->warnings(); }
-  engine::Multiplication multiplication() const { return describe_layers(program_->linear()); }
   const std::vector<ProgramInput>& inputs() const { return program_->inputs(); }
 
+  /// Of a program that gives so many numbers in a row of an answer.
+  ModelReport report(size_t num_outputs) const {
+    return {.kind = program_->kind(),
+            .num_outputs = num_outputs,
+            .multiplication = describe_layers(program_->linear()),
+            .warnings = program_->warnings(),
+            .trial = {}};
+  }
+
   void prepare_thread() const {
-    set_intra_op_threads(compute_.threads_per_worker);
     silence_warnings();
     program_->prepare_thread();
   }
@@ -45,6 +50,7 @@ class ServedProgram {
   template <class Work>
   auto limited(const Work& work) const {
     const RunLimit limit(compute_, in_trial_ ? file_ : "");
+    set_intra_op_threads(compute_.threads_per_worker);
     try {
       const c10::InferenceMode inference_mode;
       return work();

@@ -61,14 +61,18 @@ class SignalBackend final : public engine::Backend {
   }
 
   engine::Description description() const override {
-    return {.backend = program_.kind(),
-            .max_length = window_length_,
-            .num_outputs = trial_.outputs.empty() ? 0 : trial_.outputs.front().size(),
-            .batching = batching_,
-            .needs_preparation = false,
-            .trial = trial_,
-            .multiplication = program_.multiplication(),
-            .warnings = warnings()};
+    return {.max_length = window_length_, .batching = batching_};
+  }
+
+  ModelReport report() const {
+    ModelReport report =
+        program_.report(trial_.outputs.empty() ? 0 : trial_.outputs.front().values.size());
+    if (input_.windows.is_fixed()) {
+      report.warnings.push_back(
+          fixed_number_warning(program_.file(), input_.windows.most, "window"));
+    }
+    report.trial = trial_;
+    return report;
   }
 
   engine::Sequence prepare(engine::Input input) const override {
@@ -81,7 +85,7 @@ class SignalBackend final : public engine::Backend {
     return sequence;
   }
 
-  std::optional<engine::Sequence> prepare_thread() override {
+  std::optional<engine::Sequence> prepare_thread(gemm::Team* /*team*/) override {
     program_.prepare_thread();
     engine::Sequence zeros = prepare(std::vector<float>(window_length_));
     const engine::Sequence* batch[] = {&zeros};
@@ -93,13 +97,13 @@ class SignalBackend final : public engine::Backend {
     return zeros;
   }
 
-  std::vector<engine::Logits> run(engine::Batch batch, engine::Cores /*cores*/) override {
+  std::vector<engine::Output> run(engine::Batch batch, gemm::Team* /*team*/) override {
     return run(batch);
   }
 
-  std::vector<engine::Logits> run(engine::Batch batch) {
+  std::vector<engine::Output> run(engine::Batch batch) {
     return program_.limited([&] {
-      std::vector<engine::Logits> results;
+      std::vector<engine::Output> results;
       results.reserve(batch.size());
       for (size_t i = 0; i < batch.size(); i += windows_per_run_) {
         const engine::Batch some = batch.subspan(i, std::min(windows_per_run_, batch.size() - i));
@@ -114,7 +118,7 @@ class SignalBackend final : public engine::Backend {
   }
 
  private:
-  void run_together(engine::Batch batch, std::vector<engine::Logits>& results) const {
+  void run_together(engine::Batch batch, std::vector<engine::Output>& results) const {
     const auto windows = std::max(static_cast<int64_t>(batch.size()), input_.windows.least);
     const at::Tensor output = single_tensor(program_.run({filled(batch, windows)}));
     if (output.is_complex() || output.numel() % windows != 0) {
@@ -126,7 +130,7 @@ class SignalBackend final : public engine::Backend {
     const auto* row = logits.const_data_ptr<float>();
     const int64_t columns = output.numel() / windows;
     for (size_t i = 0; i < batch.size(); ++i, row += columns) {
-      results.emplace_back(row, row + columns);
+      results.push_back({.values = {row, row + columns}});
     }
   }
 
@@ -142,17 +146,9 @@ class SignalBackend final : public engine::Backend {
     return input.to(input_.type);
   }
 
-  std::vector<std::string> warnings() const {
-    std::vector<std::string> warnings = program_.warnings();
-    if (input_.windows.is_fixed()) {
-      warnings.push_back(fixed_number_warning(program_.file(), input_.windows.most, "window"));
-    }
-    return warnings;
-  }
-
-  engine::Logits run_twice(const engine::Sequence& window) const {
+  engine::Output run_twice(const engine::Sequence& window) const {
     const engine::Sequence* pair[] = {&window, &window};
-    std::vector<engine::Logits> results;
+    std::vector<engine::Output> results;
     run_together(pair, results);
     return std::move(results.front());
   }
@@ -216,14 +212,14 @@ class SignalBackend final : public engine::Backend {
     std::vector<const engine::Sequence*> batch(windows.size());
     std::ranges::transform(windows, batch.begin(), [](const auto& window) { return &window; });
     try {
-      const std::vector<engine::Logits> together = run(batch);
+      const std::vector<engine::Output> together = run(batch);
       if (together == trial_.outputs) return false;  // company changes nothing
       for (size_t i = 0; i < windows.size(); ++i) {
         const engine::Sequence* pair[] = {&windows[i], &windows[i]};
         if (run(pair).front() != together[i]) return false;
       }
       batch.resize(2 * windows.size(), &windows.front());
-      const std::vector<engine::Logits> more = run(batch);
+      const std::vector<engine::Output> more = run(batch);
       return std::ranges::equal(std::span(more).first(windows.size()), together);
     } catch (const engine::BackendError&) {
       return false;
@@ -234,17 +230,17 @@ class SignalBackend final : public engine::Backend {
   size_t window_length_;
   SignalInput input_;
   size_t windows_per_run_;
-  engine::Trial trial_;
+  Trial trial_;
   bool batching_ = false;
   bool pairs_lone_windows_ = false;
 };
 
 }  // namespace
 
-std::shared_ptr<engine::Backend> serve_signals(std::unique_ptr<Program> program,
-                                               const SignalProgramSource& source,
-                                               const ComputeOptions& compute) {
-  return std::make_shared<SignalBackend>(std::move(program), source, compute);
+LoadedModel serve_signals(std::unique_ptr<Program> program, const SignalProgramSource& source,
+                          const ComputeOptions& compute) {
+  const auto backend = std::make_shared<SignalBackend>(std::move(program), source, compute);
+  return {.backend = backend, .report = backend->report()};
 }
 
 }  // namespace backend

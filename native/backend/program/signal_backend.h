@@ -9,8 +9,7 @@
 namespace backend {
 
 /// Tried first. Throws LoadError, or what the program throws.
-std::shared_ptr<engine::Backend> serve_signals(std::unique_ptr<Program> program,
-                                               const SignalProgramSource& source,
-                                               const ComputeOptions& compute);
+LoadedModel serve_signals(std::unique_ptr<Program> program, const SignalProgramSource& source,
+                          const ComputeOptions& compute);
 
 }  // namespace backend

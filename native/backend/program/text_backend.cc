@@ -10,7 +10,6 @@
 
 #include "hf/bridge.h"
 #include "products/team_in_use.h"
-#include "products/worker_teams.h"
 #include "program/alike.h"
 #include "program/served_program.h"
 #include "program/signature.h"
@@ -67,7 +66,6 @@ class TextBackend final : public engine::Backend {
               const ComputeOptions& compute)
       : program_(std::move(program), std::filesystem::path(source.path).filename().string(),
                  compute),
-        teams_(compute.threads_per_worker, compute.threads_alone),
         num_labels_(static_cast<int64_t>(source.num_labels)),
         inputs_(text_inputs_of(program_.inputs(), program_.file())),
         tokenizer_(open_tokenizer(source, inputs_.length.most)),
@@ -84,23 +82,33 @@ class TextBackend final : public engine::Backend {
   }
 
   engine::Description description() const override {
-    return {.backend = program_.kind(),
-            .max_length = tokenizer_->max_length(),
-            .num_outputs = static_cast<size_t>(num_labels_),
+    return {.max_length = tokenizer_->max_length(),
             .batching = batching_,
             .needs_preparation = true,
-            .trial = {},
-            .multiplication = program_.multiplication(),
-            .warnings = warnings()};
+            .uses_team = true};
+  }
+
+  ModelReport report() const {
+    ModelReport report = program_.report(static_cast<size_t>(num_labels_));
+    if (inputs_.texts.is_fixed()) {
+      report.warnings.push_back(fixed_number_warning(program_.file(), inputs_.texts.most, "text"));
+    }
+    if (inputs_.length.is_fixed()) {
+      report.warnings.push_back(
+          program_.file() + ": was exported for texts of exactly " +
+          std::to_string(inputs_.length.most) +
+          " tokens: short ones take as long as long ones; scripts/export.py exports it for any "
+          "length");
+    }
+    return report;
   }
 
   engine::Sequence prepare(engine::Input input) const override {
     return tokenize(*tokenizer_, std::get<engine::Text>(input));
   }
 
-  std::optional<engine::Sequence> prepare_thread() override {
+  std::optional<engine::Sequence> prepare_thread(gemm::Team* /*team*/) override {
     program_.prepare_thread();
-    teams_.prepare_thread();
     engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence};
     run(batch);
@@ -108,20 +116,21 @@ class TextBackend final : public engine::Backend {
   }
 
   /// Texts of equal length share a call, or of close ones where padding changes no answer; the
-  /// groups run one after the other.
-  std::vector<engine::Logits> run(engine::Batch batch, engine::Cores cores) override {
-    const TeamInUse team(teams_.team_for(cores));
+  /// groups run one after the other. The team helps layers of ours; LibTorch's operators have
+  /// threads of their own.
+  std::vector<engine::Output> run(engine::Batch batch, gemm::Team* team) override {
+    const TeamInUse in_use(team);
     return run(batch);
   }
 
-  std::vector<engine::Logits> run(engine::Batch batch) {
+  std::vector<engine::Output> run(engine::Batch batch) {
     return program_.limited([&] {
-      std::vector<engine::Logits> results(batch.size());
+      std::vector<engine::Output> results(batch.size());
       for (const Rows& rows : rows_of(batch, limits_)) {
         const at::Tensor logits = forward(rows, batch);
         const auto* row = logits.const_data_ptr<float>();
         for (const size_t text : rows.texts) {
-          results[text].assign(row, row + num_labels_);
+          results[text].values.assign(row, row + num_labels_);
           row += num_labels_;
         }
       }
@@ -174,23 +183,9 @@ class TextBackend final : public engine::Backend {
                     "; scripts/export.py exports it for any length");
   }
 
-  std::vector<std::string> warnings() const {
-    std::vector<std::string> warnings = program_.warnings();
-    if (inputs_.texts.is_fixed()) {
-      warnings.push_back(fixed_number_warning(program_.file(), inputs_.texts.most, "text"));
-    }
-    if (inputs_.length.is_fixed()) {
-      warnings.push_back(program_.file() + ": was exported for texts of exactly " +
-                         std::to_string(inputs_.length.most) +
-                         " tokens: short ones take as long as long ones; scripts/export.py exports "
-                         "it for any length");
-    }
-    return warnings;
-  }
-
   struct Answered {
     std::vector<engine::Sequence> texts;
-    std::vector<engine::Logits> logits;
+    std::vector<engine::Output> logits;
   };
 
   /// Each probe alone. Throws LoadError: a model that was traced may work at one length only.
@@ -248,7 +243,7 @@ class TextBackend final : public engine::Backend {
     // Whose file does not say that texts may be of any length may take the mask for something else.
     if (!can_pad() || !inputs_.says_sizes || inputs_.length.is_fixed()) return false;
     std::vector<const engine::Sequence*> texts;
-    std::vector<engine::Logits> expected;
+    std::vector<engine::Output> expected;
     for (size_t i = 0; i < alone.texts.size(); ++i) {
       const size_t length = alone.texts[i].input_ids.size();
       if (!texts.empty() && texts.back()->input_ids.size() == length) continue;  // one of each
@@ -267,7 +262,6 @@ class TextBackend final : public engine::Backend {
   }
 
   ServedProgram program_;
-  WorkerTeams teams_;  ///< for layers of ours; LibTorch's operators have threads of their own
   int64_t num_labels_;
   TextInputs inputs_;
   rust::Box<hf::Tokenizer> tokenizer_;
@@ -278,10 +272,10 @@ class TextBackend final : public engine::Backend {
 
 }  // namespace
 
-std::shared_ptr<engine::Backend> serve_texts(std::unique_ptr<Program> program,
-                                             const TextProgramSource& source,
-                                             const ComputeOptions& compute) {
-  return std::make_shared<TextBackend>(std::move(program), source, compute);
+LoadedModel serve_texts(std::unique_ptr<Program> program, const TextProgramSource& source,
+                        const ComputeOptions& compute) {
+  const auto backend = std::make_shared<TextBackend>(std::move(program), source, compute);
+  return {.backend = backend, .report = backend->report()};
 }
 
 }  // namespace backend

@@ -9,8 +9,7 @@
 namespace backend {
 
 /// Tried first. Throws LoadError, or what the program throws.
-std::shared_ptr<engine::Backend> serve_texts(std::unique_ptr<Program> program,
-                                             const TextProgramSource& source,
-                                             const ComputeOptions& compute);
+LoadedModel serve_texts(std::unique_ptr<Program> program, const TextProgramSource& source,
+                        const ComputeOptions& compute);
 
 }  // namespace backend

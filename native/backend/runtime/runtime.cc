@@ -65,7 +65,12 @@ std::string message_of_current_exception() {
   }
 }
 
-void set_intra_op_threads(int threads) { at::set_num_threads(threads); }
+void set_intra_op_threads(int threads) {
+  thread_local int current = 0;
+  if (threads == current) return;
+  at::set_num_threads(threads);
+  current = threads;
+}
 
 void silence_warnings() {
   class Silence final : public c10::WarningHandler {

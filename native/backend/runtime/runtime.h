@@ -19,7 +19,8 @@ inline constexpr std::string_view kWarmUpText =
     "Whoever reads this first will wait for nothing: a sentence of about twenty words, as people "
     "write them every day.";
 
-/// Intra-op threads of the calling thread. The setting belongs to the thread, not to the process.
+/// Intra-op threads of the calling thread, on which models take turns. The setting belongs to the
+/// thread, not to the process; to set it anew takes nothing.
 void set_intra_op_threads(int threads);
 
 /// On the calling thread LibTorch warns of nothing from now on: a model must not write to the log

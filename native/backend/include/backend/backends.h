@@ -93,12 +93,11 @@ class LoadProgress {
   std::atomic<Clock::rep> changed_{0};
 };
 
-/// What the process may compute with; the same for every backend of it.
+/// What the process may compute with; the same for every model of it.
 struct ComputeOptions {
   Dtype dtype = Dtype::kFloat32;
   ProductNumbers products = ProductNumbers::kAuto;
-  int threads_per_worker = 1;  ///< on one batch
-  int threads_alone = 1;       ///< on a batch that runs alone; a program has no use for it
+  int threads_per_worker = 1;  ///< of LibTorch's operators, on one batch of a program
   std::chrono::milliseconds run_limit{60'000};  ///< the longest that a run may take
   std::shared_ptr<LoadProgress> progress;       ///< told of runs
   std::set<std::string> allowed_operators;      ///< of programs, beside those of the list
@@ -107,13 +106,42 @@ struct ComputeOptions {
 /// The load error of a model that did not come back from being tried. `file`: its name.
 std::string too_slow(const std::string& file, std::chrono::milliseconds limit);
 
+/// What came of trying a signal model at load, on windows of noise and one of zeros, each alone:
+/// nothing in its file says what it takes and gives.
+struct Trial {
+  std::vector<engine::Output> outputs;  ///< of the windows that ran
+  std::string error;                    ///< of the first window that did not; empty: all ran
+  bool repeatable = true;               ///< the same window, tried again, had the same answer
+};
+
+/// What multiplies, for the log, /info and metrics: of two models of which this and the files are
+/// the same, the answers are.
+struct Multiplication {
+  std::string linear;        ///< numbers and kernel of the linear layers: "bfloat16 amx"
+  std::string attention;     ///< the same of attention; empty: it is none of ours
+  std::string instructions;  ///< that may be used: a value of the setting INSTRUCTIONS
+};
+
+/// What a load found out about a model, for people and for who reads its answers.
+struct ModelReport {
+  std::string kind;  ///< "text-encoder", "torchscript" or "exported"
+  size_t num_outputs =
+      0;  ///< numbers in a row of an answer; 0: a signal model of which no trial ran
+  Multiplication multiplication;
+  std::vector<std::string> warnings;  ///< for the log, a line each: what is slower than it could be
+  Trial trial;                        ///< empty for a text model
+};
+
+/// A model and what is known of it.
+struct LoadedModel {
+  std::shared_ptr<engine::Backend> backend;
+  ModelReport report;
+};
+
 /// Each throws LoadError, or what the file made LibTorch throw translated into one.
-std::shared_ptr<engine::Backend> load_text_encoder(const TextModelSource& source,
-                                                   const ComputeOptions& compute);
-std::shared_ptr<engine::Backend> load_text_program(const TextProgramSource& source,
-                                                   const ComputeOptions& compute);
-std::shared_ptr<engine::Backend> load_signal_program(const SignalProgramSource& source,
-                                                     const ComputeOptions& compute);
+LoadedModel load_text_encoder(const TextModelSource& source, const ComputeOptions& compute);
+LoadedModel load_text_program(const TextProgramSource& source, const ComputeOptions& compute);
+LoadedModel load_signal_program(const SignalProgramSource& source, const ComputeOptions& compute);
 
 /// Keeps the libraries inside LibTorch from instructions that would end the process here, and from
 /// those that the setting INSTRUCTIONS does not allow. Before anything of this file computes; any

@@ -43,7 +43,13 @@ struct Sequence {
 /// The requests that one worker runs together, in any order of lengths. Not owning.
 using Batch = std::span<const Sequence* const>;
 
-/// Raw model outputs of one request: [num_outputs].
-using Logits = std::vector<float>;
+/// What one request is answered with: [rows, columns]. One row (logits, or a vector), or one for
+/// each token.
+struct Output {
+  std::vector<float> values;  ///< row by row
+  size_t rows = 1;
+
+  bool operator==(const Output&) const = default;
+};
 
 }  // namespace engine

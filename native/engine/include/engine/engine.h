@@ -1,25 +1,26 @@
-// The scheduler: accepts requests, prepares them, forms batches, runs them on its own threads.
+// The scheduler of one model: accepts requests, and has them prepared and run in batches by the
+// machine's threads.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/backend.h"
+#include "engine/machine.h"
 
 namespace engine {
 
-using Clock = std::chrono::steady_clock;
-
 /// How the engine may use the machine. All counts are at least 1.
 struct Options {
-  size_t workers = 1;
+  size_t workers = 1;             ///< batches at once
+  size_t threads_per_worker = 1;  ///< on a batch; on one that runs alone, those of all workers
   size_t max_batch_tokens = 512;
   size_t max_batch_requests = 64;
   Clock::duration max_queue_delay{0};  ///< how long a worker may wait for company
@@ -51,6 +52,7 @@ enum class Status {
   kTooLong,   ///< more tokens than fit, and it may not be cut
   kFailed
 };
+inline constexpr size_t kStatuses = static_cast<size_t>(Status::kFailed) + 1;
 
 /// The answer to a request that comes.
 struct Admission {
@@ -63,7 +65,7 @@ struct Completion {
   uint64_t ticket = 0;
   Status status = Status::kOk;
   std::string message;  ///< for kTimedOut, kTooLong and kFailed
-  Logits logits;
+  Output output;
   size_t tokens = 0;
   bool truncated = false;
   size_t batch_size = 0;
@@ -98,24 +100,22 @@ struct Statistics {
 /// no memory to be given.
 using Completions = std::list<Completion>;
 
-/// Called on the engine's threads with what ended together: once a batch, not once a request. Must
+/// Called on the machine's threads with what ended together: once a batch, not once a request. Must
 /// not throw.
 using CompletionHandler = std::function<void(Completions)>;
 
-class LiveThreads;
 class RequestQueue;
-class Watchdog;
 struct Request;
 using Requests = std::list<Request>;
-enum class Lane;
 
 /// All public functions may be called from any thread. Every accepted request ends in exactly one
 /// Completion, whatever happens, also when the engine is closed or aborted.
 class Engine {
  public:
-  /// Starts the threads and returns when each has prepared itself; throws what that threw, or
-  /// std::system_error where no thread could be had.
-  Engine(std::shared_ptr<Backend> backend, Options options, CompletionHandler on_completions);
+  /// Returns when each worker has prepared itself for the model, but for those that another model
+  /// does not give back; throws what that threw, or std::system_error where no thread could be had.
+  Engine(std::shared_ptr<Machine> machine, std::shared_ptr<Backend> backend, Options options,
+         CompletionHandler on_completions);
   ~Engine();  ///< abort()
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -133,50 +133,54 @@ class Engine {
 
   Statistics statistics() const;
 
-  /// Refuse new requests, run what was accepted, end the threads. Blocks until done, but not for
-  /// threads whose run was given up, nor once abort_within() is called.
+  /// Refuse new requests, run what was accepted. Blocks until done, but not for runs that were
+  /// given up, nor once abort_within() is called.
   void close();
 
   /// Refuse new requests, complete what waits as kDraining.
   void drop();
 
-  /// drop(), end the threads after their batch. Blocks until done.
+  /// drop(), leave the machine after the batches that run. Blocks until done.
   void abort();
 
-  /// The same, but waits no longer than `patience`, and not for threads whose run was given up.
-  /// False: some have not ended, and the engine must live on until abort() has returned.
+  /// The same, but waits no longer than `patience`, and not for runs that were given up. False:
+  /// some thread has not come back, and the engine must live on until abort() has returned.
   bool abort_within(Clock::duration patience);
 
  private:
+  friend class Machine;
   struct Part;
-  /// Of a run. kGivenUp: took too long, which its requests have been told.
-  enum class Outcome { kAnswered, kFailed, kGivenUp };
+  /// Of a run. kTimedOut: it ended itself, being too long. kGivenUp: it took too long, which its
+  /// requests have been told.
+  enum class Outcome { kAnswered, kFailed, kTimedOut, kGivenUp };
 
-  void start_thread(std::function<void()> body);
-  void prepare_loop(Lane lane);
-  void prepare_worker();
-  void work_loop(size_t worker);
-  void run_batch(Requests batch, Cores cores, size_t worker);
-  Outcome run_together(Requests& batch, const Part& part, Cores cores, size_t worker) noexcept;
+  size_t threads_alone() const { return options_.workers * options_.threads_per_worker; }
+  void prepare_worker(gemm::Team* team);
   bool prepare(Request& request) noexcept;
+  bool run_batch(Requests& batch, gemm::Team* team, Machine::Worker& worker);
+  Outcome run_together(Requests& batch, const Part& part, gemm::Team* team,
+                       Machine::Worker& worker) noexcept;
+  void end_expired(Requests& expired) noexcept;
   void complete(Completions completions) noexcept;
-  void give_up(Requests& batch, size_t worker) noexcept;
-  void drop_expired() noexcept;
-  void join();
+  // With the machine's lock held:
+  void give_up(Requests& batch, size_t place) noexcept;
+  void leave();
+  size_t given_up() const;
 
-  std::shared_ptr<Backend> backend_;
+  const std::shared_ptr<Machine> machine_;
+  const std::shared_ptr<Backend> backend_;
   const Description description_;
   const Options options_;
-  CompletionHandler on_completions_;
-  std::unique_ptr<RequestQueue> queue_;
-  std::mutex join_mutex_;
-  std::vector<std::thread> threads_;
-  std::unique_ptr<LiveThreads> live_;
-  std::atomic<bool> abandoned_{false};  ///< nobody waits for all threads any more
-  std::atomic<size_t> running_{0};      ///< batches
-  std::atomic<uint64_t> completed_{0}, failed_{0}, refused_{0}, cancelled_{0}, expired_{0},
-      timed_out_{0}, too_long_{0}, batches_{0};
-  std::unique_ptr<Watchdog> watchdog_;  ///< last: its thread uses what stands above
+  const CompletionHandler on_completions_;
+  std::array<std::atomic<uint64_t>, kStatuses> ended_{};  ///< requests, those refused among them
+  std::atomic<uint64_t> batches_{0};
+  // Behind the machine's lock:
+  const std::unique_ptr<RequestQueue> queue_;
+  Completions ended_by_watchdog_;      ///< not yet handed on
+  std::exception_ptr cannot_prepare_;  ///< of a worker
+  size_t busy_ = 0;                    ///< threads of the machine that are at work on it
+  double served_ = 0;                  ///< worker's time that it has had, in seconds
+  bool abandoned_ = false;             ///< nobody waits for all threads any more
 };
 
 }  // namespace engine

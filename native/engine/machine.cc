@@ -1,0 +1,313 @@
+#include "engine/machine.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "ending.h"
+#include "engine/engine.h"
+#include "request_queue.h"
+#include "worker.h"
+#include "worker_thread.h"
+
+namespace engine {
+namespace {
+
+/// No run wakes the watchdog; it looks by itself.
+constexpr std::chrono::milliseconds kPeriod{100};
+
+/// The requests of a signal model keep the event loop busy, and it must win. Those of a text model
+/// hardly do, and with a lower priority another process would take a core from it nearly whole.
+Priority priority_for(const Description& model) {
+  return model.needs_preparation ? Priority::kEqual : Priority::kLower;
+}
+
+}  // namespace
+
+Machine::Machine() = default;
+
+Machine::~Machine() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  work_changed_.notify_all();
+  watch_changed_.notify_all();
+  for (auto& changed : arrived_changed_) changed.notify_all();
+  for (Worker& worker : workers_) worker.thread.join();
+  for (auto& [name, thread] : others_) thread.join();
+}
+
+void Machine::add(Engine& engine, Lock& lock) {
+  engines_.push_back(&engine);
+  capacity_ = std::max(capacity_, engine.options_.workers);
+  engine.served_ = virtual_time_;
+  start_others(engine);
+  start_workers(engine);
+  work_changed_.notify_all();
+  engine_changed_.wait(lock, [&] { return engine.cannot_prepare_ || is_ready_for(engine); });
+  if (engine.cannot_prepare_) std::rethrow_exception(engine.cannot_prepare_);
+}
+
+void Machine::remove(const Engine& engine) {
+  std::erase(engines_, &engine);
+  for (Worker& worker : workers_) worker.prepared.erase(&engine);
+}
+
+bool Machine::is_ready_for(const Engine& engine) const {
+  return std::ranges::all_of(workers_, [&](const Worker& worker) {
+    if (worker.engine == &engine) return false;  // it is being prepared
+    return worker.prepared.contains(&engine) || worker.is_stuck;
+  });
+}
+
+/// All that lack; of those that are stuck none is counted where other models could use another.
+void Machine::start_workers(const Engine& engine) {
+  const auto stuck = std::ranges::count(workers_, true, &Worker::is_stuck);
+  const size_t needed = capacity_ + (engines_.size() > 1 ? static_cast<size_t>(stuck) : 0);
+  const Priority priority = priority_for(engine.description_);
+  while (workers_.size() < needed) {
+    Worker& worker = workers_.emplace_back();
+    try {
+      worker.thread = std::thread([this, &worker, priority] {
+        set_up_engine_thread("inference", priority);
+        work(worker);
+      });
+    } catch (...) {
+      workers_.pop_back();
+      throw;
+    }
+  }
+}
+
+void Machine::start_others(const Engine& engine) {
+  const auto start = [this](const char* name, Priority priority, const auto& body) {
+    others_.try_emplace(name, [name, priority, body] {
+      set_up_engine_thread(name, priority);
+      body();
+    });
+  };
+  start("watchdog", Priority::kEqual, [this] { watch(); });
+  if (!engine.description_.needs_preparation) return;
+  start("tokenization", Priority::kEqual, [this] { prepare_inputs(Lane::kShort); });
+  start("long texts", Priority::kLower, [this] { prepare_inputs(Lane::kLong); });
+}
+
+/// Worker's time that other models have before a request that comes to this one now, in seconds: in
+/// the time that its own work takes, each of them has as much of its own done.
+double Machine::work_beside(const Engine& engine) const {
+  if (engines_.size() < 2) return 0;
+  const double own = engine.queue_->work();
+  double beside = 0;
+  for (const Engine* each : engines_) {
+    if (each != &engine) beside += std::min(each->queue_->work(), own);
+  }
+  return beside;
+}
+
+Engine* Machine::unprepared(const Worker& worker) const {
+  const auto found = std::ranges::find_if(engines_, [&](const Engine* engine) {
+    const bool is_wanted = !engine->queue_->is_closed() && !engine->cannot_prepare_;
+    return is_wanted && !worker.prepared.contains(engine) && engine->given_up() == 0;
+  });
+  return found != engines_.end() ? *found : nullptr;
+}
+
+/// Of those with a batch to be taken now, the engine that has had least of the workers' time.
+/// `wake`: when the next batch is to be taken that waits for company.
+Engine* Machine::most_behind(const Worker& worker, Clock::time_point& wake) const {
+  const auto at_work = std::ranges::count_if(
+      workers_, [](const Worker& each) { return !each.is_free() && !each.is_stuck; });
+  if (static_cast<size_t>(at_work) >= capacity_) return nullptr;
+  Engine* best = nullptr;
+  for (Engine* const engine : engines_) {
+    if (!worker.prepared.contains(engine)) continue;
+    const auto due = engine->queue_->next_batch();
+    if (due > engine->options_.now()) {
+      wake = std::min(wake, due);
+    } else if (best == nullptr || engine->served_ < best->served_) {
+      best = engine;
+    }
+  }
+  return best;
+}
+
+void Machine::work(Worker& worker) {
+  Lock lock(mutex_);
+  while (!ending_) {
+    auto wake = Clock::time_point::max();
+    if (Engine* const fresh = unprepared(worker)) {
+      prepare(worker, *fresh, lock);
+    } else if (Engine* const engine = most_behind(worker, wake)) {
+      run(worker, *engine, lock);
+    } else if (wake == Clock::time_point::max()) {
+      work_changed_.wait(lock);
+    } else {
+      work_changed_.wait_until(lock, wake);
+    }
+  }
+}
+
+/// The helpers that are started have the caller's priority.
+gemm::Team* Machine::team_of(Teams& teams, size_t threads) {
+  auto& team = teams[threads];
+  if (!team) team = std::make_unique<gemm::Team>(static_cast<int>(threads) - 1);
+  return team.get();
+}
+
+void Machine::prepare(Worker& worker, Engine& engine, Lock& lock) {
+  worker.engine = &engine;
+  worker.begin(nullptr);
+  ++engine.busy_;
+  std::exception_ptr problem;
+  try {
+    worker.prepared.insert(&engine);
+    gemm::Team* team = nullptr;
+    if (engine.description_.uses_team) {
+      const size_t own = engine.options_.threads_per_worker;
+      team = team_of(worker.teams, own);
+      if (engine.threads_alone() != own) team_of(shared_teams_, engine.threads_alone());
+    }
+    lock.unlock();
+    engine.prepare_worker(team);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  if (!lock.owns_lock()) lock.lock();
+  if (problem) {
+    worker.prepared.erase(&engine);
+    engine.cannot_prepare_ = problem;
+  }
+  worker.end();
+  worker.engine = nullptr;
+  engine.leave();
+}
+
+/// The team that helps with a batch; null: none.
+gemm::Team* Machine::team_for(Worker& worker, const Engine& engine, bool is_alone) {
+  const size_t own = engine.options_.threads_per_worker;
+  if (!engine.description_.uses_team) return nullptr;
+  if (!is_alone || engine.threads_alone() == own) return worker.teams.at(own).get();
+  return shared_teams_.at(engine.threads_alone()).get();
+}
+
+void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
+  const bool is_only = std::ranges::all_of(workers_, &Worker::is_free);
+  virtual_time_ = std::max(virtual_time_, engine.served_);
+  Taken taken = engine.queue_->take_batch();
+  const bool is_alone = is_only && std::ranges::all_of(engines_, [](const Engine* each) {
+                          return each->queue_->size() == 0;
+                        });
+  const size_t cores = is_alone ? engine.options_.workers : 1;
+  gemm::Team* const team = team_for(worker, engine, is_alone);
+  worker.engine = &engine;
+  worker.place = taken.place;
+  ++engine.busy_;
+  engine.served_ += taken.expected;
+  const bool is_more = std::ranges::any_of(engines_, [](const Engine* each) {
+    return each->queue_->next_batch() != Clock::time_point::max();
+  });
+  if (is_more) work_changed_.notify_one();
+  lock.unlock();
+  engine.end_expired(taken.expired);
+  const bool has_run = !taken.batch.empty();
+  const bool is_typical = has_run && engine.run_batch(taken.batch, team, worker);
+  taken.batch.clear();
+  lock.lock();
+  if (has_run) {
+    const double took = engine.queue_->finished(taken.place, cores, is_typical);
+    if (is_typical) engine.served_ += took - taken.expected;
+  }
+  worker.engine = nullptr;
+  engine.leave();
+}
+
+void Machine::prepare_inputs(Lane lane) {
+  Lock lock(mutex_);
+  while (!ending_) {
+    const auto first = std::ranges::min_element(
+        engines_, {}, [lane](const Engine* each) { return each->queue_->next_arrival(lane); });
+    if (first == engines_.end() ||
+        (*first)->queue_->next_arrival(lane) == Clock::time_point::max()) {
+      arrived_changed(lane).wait(lock);
+    } else {
+      prepare_next(**first, lane, lock);
+    }
+  }
+}
+
+void Machine::prepare_next(Engine& engine, Lane lane, Lock& lock) {
+  Taken taken = engine.queue_->take_arrived(lane);
+  ++engine.busy_;
+  lock.unlock();
+  engine.end_expired(taken.expired);
+  const bool is_prepared = !taken.batch.empty() && engine.prepare(taken.batch.front());
+  lock.lock();
+  Completions ended;
+  if (is_prepared) {
+    if (engine.queue_->push_ready(taken.batch)) {
+      work_changed_.notify_one();
+    } else {
+      end_all(taken.batch, Status::kDraining, ended);
+    }
+  } else if (!taken.batch.empty()) {
+    engine.queue_->drop_arrived(taken.batch.front());
+    ended.splice(ended.end(), taken.batch.front().ending);
+  }
+  if (!ended.empty()) {
+    lock.unlock();
+    engine.complete(std::move(ended));
+    lock.lock();
+  }
+  engine.leave();
+}
+
+/// Gives up what runs for too long, and ends what waits and is past its deadline: the workers do
+/// that, too, but a long batch keeps them from it.
+void Machine::watch() {
+  Lock lock(mutex_);
+  while (!ending_) {
+    const auto next = look_at_runs();
+    for (Engine* const engine : engines_) {
+      Requests expired = engine->queue_->take_expired();
+      end_all(expired, Status::kDeadlineExceeded, engine->ended_by_watchdog_);
+      if (!engine->ended_by_watchdog_.empty()) ++engine->busy_;
+    }
+    const auto has_news = [](const Engine* each) { return !each->ended_by_watchdog_.empty(); };
+    for (;;) {
+      const auto found = std::ranges::find_if(engines_, has_news);
+      if (found == engines_.end()) break;
+      Engine& engine = **found;
+      Completions ended = std::exchange(engine.ended_by_watchdog_, {});
+      lock.unlock();
+      engine.complete(std::move(ended));
+      lock.lock();
+      engine.leave();
+    }
+    watch_changed_.wait_until(lock, next, [this] { return ending_; });
+  }
+}
+
+/// Returns when to look again.
+Clock::time_point Machine::look_at_runs() {
+  auto next = Clock::now() + kPeriod;
+  for (Worker& worker : workers_) {
+    if (!worker.computes || worker.is_stuck) continue;
+    const auto end = worker.start + worker.engine->options_.run_limit;
+    if (end > Clock::now()) {
+      next = std::min(next, end);
+      continue;
+    }
+    worker.is_stuck = true;
+    if (worker.batch != nullptr) worker.engine->give_up(*worker.batch, worker.place);
+    engine_changed_.notify_all();
+    try {
+      start_workers(*worker.engine);
+    } catch (const std::exception&) {
+      // No thread, or no memory for one: the others have a worker less.
+    }
+  }
+  return next;
+}
+
+}  // namespace engine

@@ -1,0 +1,45 @@
+// One of the machine's workers, and what it is at work on.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "engine/machine.h"
+#include "gemm/team.h"
+#include "request.h"
+
+namespace engine {
+
+struct Machine::Worker {
+  std::thread thread;
+  std::set<const Engine*> prepared;  ///< whose models may run here, and the one that is prepared
+  Teams teams;                       ///< its helpers on a batch
+
+  Engine* engine = nullptr;   ///< that it is at work on, from here to there; null: none
+  size_t place = 0;           ///< of its batch in that engine's queue; see RequestQueue::finished()
+  bool computes = false;      ///< the model does, from begin() to end()
+  Requests* batch = nullptr;  ///< that the model computes; null: the worker is being prepared
+  Clock::time_point start;    ///< of that
+  bool is_stuck = false;      ///< that was given up
+
+  bool is_free() const { return engine == nullptr; }
+
+  /// The model begins to compute. A batch, of which it may compute a part, must stay where it is
+  /// until end(); once the run is given up, its requests are the watchdog's.
+  void begin(Requests* requests) {
+    batch = requests;
+    start = Clock::now();
+    computes = true;
+  }
+
+  /// Whether the requests are still to be answered.
+  bool end() {
+    batch = nullptr;
+    computes = false;
+    return !std::exchange(is_stuck, false);
+  }
+};
+
+}  // namespace engine
