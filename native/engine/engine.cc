@@ -149,7 +149,10 @@ bool Engine::abort_within(Clock::duration patience) {
   abandoned_ = true;
   machine_->engine_changed_.notify_all();
   machine_->engine_changed_.wait_for(lock, patience, [this] { return busy_ == given_up(); });
-  if (busy_ > 0) return false;
+  if (busy_ > 0) {
+    machine_->replace_lost();
+    return false;
+  }
   machine_->remove(*this);
   return true;
 }

@@ -54,17 +54,27 @@ void Machine::remove(const Engine& engine) {
   for (Worker& worker : workers_) worker.prepared.erase(&engine);
 }
 
+/// Some worker is prepared, and none is free to be.
 bool Machine::is_ready_for(const Engine& engine) const {
-  return std::ranges::all_of(workers_, [&](const Worker& worker) {
+  bool is_prepared = false;
+  for (const Worker& worker : workers_) {
     if (worker.engine == &engine) return false;  // it is being prepared
-    return worker.prepared.contains(&engine) || worker.is_stuck;
-  });
+    const bool may_run = worker.prepared.contains(&engine);
+    if (!may_run && worker.is_free()) return false;
+    is_prepared = is_prepared || may_run;
+  }
+  return is_prepared;
 }
 
-/// All that lack; of those that are stuck none is counted where other models could use another.
+/// Nobody knows when it comes back: its run was given up, or its engine.
+bool Machine::is_lost(const Worker& worker) {
+  return worker.is_stuck || (!worker.is_free() && worker.engine->abandoned_);
+}
+
+/// All that lack; of those that are lost none is counted where other models could use another.
 void Machine::start_workers(const Engine& engine) {
-  const auto stuck = std::ranges::count(workers_, true, &Worker::is_stuck);
-  const size_t needed = capacity_ + (engines_.size() > 1 ? static_cast<size_t>(stuck) : 0);
+  const auto lost = std::ranges::count_if(workers_, is_lost);
+  const size_t needed = capacity_ + (engines_.size() > 1 ? static_cast<size_t>(lost) : 0);
   const Priority priority = priority_for(engine.description_);
   while (workers_.size() < needed) {
     Worker& worker = workers_.emplace_back();
@@ -77,6 +87,16 @@ void Machine::start_workers(const Engine& engine) {
       workers_.pop_back();
       throw;
     }
+  }
+}
+
+/// Where that cannot be, for want of threads or memory, the others have fewer workers.
+void Machine::replace_lost() noexcept {
+  engine_changed_.notify_all();
+  try {
+    if (!engines_.empty()) start_workers(*engines_.front());
+  } catch (const std::exception&) {
+    return;
   }
 }
 
@@ -117,7 +137,7 @@ Engine* Machine::unprepared(const Worker& worker) const {
 /// `wake`: when the next batch is to be taken that waits for company.
 Engine* Machine::most_behind(const Worker& worker, Clock::time_point& wake) const {
   const auto at_work = std::ranges::count_if(
-      workers_, [](const Worker& each) { return !each.is_free() && !each.is_stuck; });
+      workers_, [](const Worker& each) { return !each.is_free() && !is_lost(each); });
   if (static_cast<size_t>(at_work) >= capacity_) return nullptr;
   Engine* best = nullptr;
   for (Engine* const engine : engines_) {
@@ -300,12 +320,7 @@ Clock::time_point Machine::look_at_runs() {
     }
     worker.is_stuck = true;
     if (worker.batch != nullptr) worker.engine->give_up(*worker.batch, worker.place);
-    engine_changed_.notify_all();
-    try {
-      start_workers(*worker.engine);
-    } catch (const std::exception&) {
-      // No thread, or no memory for one: the others have a worker less.
-    }
+    replace_lost();
   }
   return next;
 }

@@ -173,6 +173,26 @@ TEST_F(EngineMachineTest, AModelCanBeLoadedBesideOneThatIsStuck) {
   EXPECT_EQ(first.ended.repeated(), 0U);
 }
 
+TEST_F(EngineMachineTest, AModelCanBeLoadedWhileAnotherIsAtWorkOrWasAbandoned) {
+  Engine busy(machine, first.backend, {.workers = 2}, first.ended.handler());
+  first.backend->hold();
+  first.ask(busy);
+  first.backend->await_running(1);
+  {
+    Engine beside(machine, second.backend, {.workers = 1}, second.ended.handler());
+    EXPECT_EQ(second.ended.of(second.ask(beside)).status, Status::kOk);
+  }
+  first.ask(busy);
+  first.backend->await_running(2);
+  EXPECT_FALSE(busy.abort_within(Clock::duration(0)));
+  {
+    Engine after(machine, second.backend, {.workers = 2}, second.ended.handler());
+    EXPECT_EQ(second.ended.of(second.ask(after)).status, Status::kOk);
+  }
+  first.backend->release();
+  busy.abort();
+}
+
 TEST_F(EngineMachineTest, EnginesComeAndGoBesideOneThatWorks) {
   Engine lasting(machine, first.backend, {.workers = 2}, first.ended.handler());
   std::jthread caller([&](const std::stop_token& stopped) {

@@ -26,8 +26,8 @@ enum class Lane;
 /// workers' time, and no engine has more workers at once than it asked for.
 ///
 /// Threads start as engines ask for them: as many workers as the one that asks for most. They end
-/// with the machine. While there are other engines, a worker whose run was given up is replaced: no
-/// model takes the others' workers for ever.
+/// with the machine. While there are other engines, a worker that a model does not give back is
+/// replaced: none takes the others' workers for ever.
 class Machine {
  public:
   Machine();
@@ -45,7 +45,9 @@ class Machine {
   void add(Engine& engine, Lock& lock);
   void remove(const Engine& engine);
   bool is_ready_for(const Engine& engine) const;
+  static bool is_lost(const Worker& worker);
   void start_workers(const Engine& engine);
+  void replace_lost() noexcept;
   void start_others(const Engine& engine);
   double work_beside(const Engine& engine) const;
 
