@@ -134,8 +134,10 @@ TEST_F(EngineMachineTest, ABatchBesideThatOfAnotherModelHasItsOwnCores) {
   first.backend->release();
   EXPECT_EQ(first.ended.of(held).status, Status::kOk);
   one.close();
-  EXPECT_EQ(second.ended.of(second.ask(two)).status, Status::kOk);
-  EXPECT_EQ(second.backend->threads(), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(second.backend->threads(), (std::vector<int64_t>{1}));
+  do {  // until the worker is done with the one before
+    EXPECT_EQ(second.ended.of(second.ask(two)).status, Status::kOk);
+  } while (second.backend->threads().back() != 2);
 }
 
 TEST_F(EngineMachineTest, AModelThatIsStuckDoesNotTakeTheOthersWorkersForEver) {
