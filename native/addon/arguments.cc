@@ -129,7 +129,8 @@ backend::ModelConfig model_config(const Napi::Object& from) {
 Source source_argument(const Napi::Object& from) {
   const std::string type = text(from, "type");
   if (type == "text-classification") {
-    return backend::TextModelSource{.model_type = text(from, "modelType"),
+    return backend::TextModelSource{.task = type,
+                                    .model_type = text(from, "modelType"),
                                     .config = model_config(from),
                                     .weight_files = texts(from, "weightFiles"),
                                     .tokenizer_directory = text(from, "tokenizerDirectory")};

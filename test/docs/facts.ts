@@ -31,8 +31,8 @@ function constant(place: string): number {
 
 /** Model types of text classifiers that native code runs. */
 export function architectures(): readonly string[] {
-  const table = read('native/backend/encoder/models/registry.cc');
-  return [...table.matchAll(/\{"([\w-]+)", \{make_/g)].map(([, name]) => name as string);
+  const table = read('native/backend/encoder/registry.cc');
+  return [...table.matchAll(/\{"([\w-]+)",\s+\{make_/g)].map(([, name]) => name as string);
 }
 
 const manifest = JSON.parse(read('package.json'));

@@ -1,4 +1,4 @@
-// A text classifier: tokenizer and encoder of a Hugging Face directory.
+// A text model: tokenizer, encoder and head of a Hugging Face directory.
 #include <ATen/core/Tensor.h>
 #include <c10/core/InferenceMode.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "backend/backends.h"
-#include "encoder/models/sequence_classifier.h"
+#include "encoder/registry.h"
 #include "hf/bridge.h"
 #include "products/numbers.h"
 #include "products/team_in_use.h"
@@ -20,12 +20,22 @@
 namespace backend {
 namespace {
 
-std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& source,
-                                                       const Numbers& numbers) {
+/// A model of a directory: an encoder, and the head of its task.
+struct Model {
+  std::unique_ptr<models::Encoder> encoder;
+  std::unique_ptr<heads::Head> head;
+};
+
+Model load_model(const TextModelSource& source, const Numbers& numbers) {
   const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
-  const models::Architecture& architecture = models::architecture_of(source.model_type);
-  const Weights weights(checkpoint, architecture.base_prefix, numbers);
-  auto model = architecture.make(source.config, weights);
+  const Family& family = family_of(source.model_type);
+  const Weights weights(checkpoint, family.base_prefix, numbers);
+  Model model;
+  model.encoder = family.make_encoder(source.config, weights / family.base_prefix);
+  model.head = head_for(source.task)({.config = source.config,
+                                      .weights = weights,
+                                      .keys = family.heads,
+                                      .hidden_size = model.encoder->sizes().hidden_size});
   weights.require_all_used();
   checkpoint->release_pages();
   return model;
@@ -33,7 +43,7 @@ std::unique_ptr<models::SequenceClassifier> load_model(const TextModelSource& so
 
 /// A model, and the tokenizer for what it reads.
 struct TextModel {
-  std::unique_ptr<models::SequenceClassifier> model;
+  Model model;
   rust::Box<hf::Tokenizer> tokenizer;
 };
 
@@ -41,15 +51,16 @@ struct TextModel {
 /// about as long. It learns at the end what the model's position table holds. When both fail, the
 /// model's error is the one thrown.
 TextModel load_text_model(const TextModelSource& source, const Numbers& numbers) {
-  const hf::Family family = models::architecture_of(source.model_type).tokenizer_family;
+  const hf::Family family = family_of(source.model_type).tokenizer_family;
   auto opening = std::async(std::launch::async | std::launch::deferred, [&source, family] {
     return hf::open_tokenizer(hf::bytes(source.tokenizer_directory), family, SIZE_MAX);
   });
-  auto model = load_model(source, numbers);
+  Model model = load_model(source, numbers);
   try {
     rust::Box<hf::Tokenizer> tokenizer = opening.get();
-    tokenizer->limit(static_cast<size_t>(model->max_length()));
-    tokenizer->require_ids_below(static_cast<size_t>(model->vocabulary_size()));
+    const models::EncoderSizes sizes = model.encoder->sizes();
+    tokenizer->limit(static_cast<size_t>(sizes.max_length));
+    tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
     return {.model = std::move(model), .tokenizer = std::move(tokenizer)};
   } catch (const rust::Error& error) {
     throw LoadError(error.what());
@@ -58,9 +69,9 @@ TextModel load_text_model(const TextModelSource& source, const Numbers& numbers)
 
 class TextEncoderBackend final : public engine::Backend {
  public:
-  TextEncoderBackend(TextModel loaded, int64_t num_labels)
-      : num_labels_(num_labels),
-        model_(std::move(loaded.model)),
+  explicit TextEncoderBackend(TextModel loaded)
+      : encoder_(std::move(loaded.model.encoder)),
+        head_(std::move(loaded.model.head)),
         tokenizer_(std::move(loaded.tokenizer)) {}
 
   engine::Description description() const override {
@@ -100,14 +111,7 @@ class TextEncoderBackend final : public engine::Backend {
       const TeamInUse in_use(team);
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
-      const at::Tensor logits = model_->forward(packed).contiguous();
-      const auto* row = logits.const_data_ptr<float>();
-      std::vector<engine::Output> results(batch.size());
-      for (const size_t index : packed.order) {
-        results[index].values.assign(row, row + num_labels_);
-        row += num_labels_;
-      }
-      return results;
+      return packed.outputs((*head_)((*encoder_)(packed, head_->reads()), packed));
     } catch (...) {
       throw engine::BackendError(message_of_current_exception());
     }
@@ -117,16 +121,16 @@ class TextEncoderBackend final : public engine::Backend {
   /// A tokenizer with more entries than the model has rows would read past the table.
   void require_known_ids(const std::vector<int64_t>& ids) const {
     const auto highest = std::max_element(ids.begin(), ids.end());
-    if (highest != ids.end() && *highest >= model_->vocabulary_size()) {
+    if (highest != ids.end() && *highest >= encoder_->sizes().vocabulary_size) {
       throw engine::BackendError("the tokenizer gave the id " + std::to_string(*highest) +
                                  ", the model knows ids below " +
-                                 std::to_string(model_->vocabulary_size()));
+                                 std::to_string(encoder_->sizes().vocabulary_size));
     }
   }
 
   /// A model with one token type cannot be asked of pairs by a tokenizer that tells two apart.
   void require_known_types(const std::vector<int64_t>& types) const {
-    const int64_t rows = model_->token_types();
+    const int64_t rows = encoder_->sizes().token_types;
     const auto highest = std::max_element(types.begin(), types.end());
     if (rows > 0 && highest != types.end() && *highest >= rows) {
       throw engine::BackendError("the tokenizer gave the token type " + std::to_string(*highest) +
@@ -134,8 +138,8 @@ class TextEncoderBackend final : public engine::Backend {
     }
   }
 
-  int64_t num_labels_;
-  std::unique_ptr<models::SequenceClassifier> model_;
+  std::unique_ptr<models::Encoder> encoder_;
+  std::unique_ptr<heads::Head> head_;
   rust::Box<hf::Tokenizer> tokenizer_;
 };
 
@@ -147,11 +151,11 @@ LoadedModel load_text_encoder(const TextModelSource& source, const ComputeOption
   keep_memory_between_batches();
   const c10::InferenceMode inference_mode;
   try {
-    const int64_t num_labels = source.config.positive_integer("num_labels");
-    return {.backend =
-                std::make_shared<TextEncoderBackend>(load_text_model(source, numbers), num_labels),
+    TextModel loaded = load_text_model(source, numbers);
+    const auto columns = static_cast<size_t>(loaded.model.head->columns());
+    return {.backend = std::make_shared<TextEncoderBackend>(std::move(loaded)),
             .report = {.kind = "text-encoder",
-                       .num_outputs = static_cast<size_t>(num_labels),
+                       .num_outputs = columns,
                        .multiplication = describe_multiplication(numbers),
                        .warnings = kernel_warnings(numbers),
                        .trial = {}}};

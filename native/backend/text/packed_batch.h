@@ -39,6 +39,10 @@ struct PackedBatch {
 
   /// The row of each sequence's first token, which classification heads read; int64 [sequences].
   at::Tensor first_token_rows() const;
+
+  /// The answers of the sequences in the order of the batch given: of values float32 [sequences,
+  /// columns], one row each, of [tokens, columns] a row for each of its tokens.
+  std::vector<engine::Output> outputs(const at::Tensor& values) const;
 };
 
 }  // namespace backend::nn

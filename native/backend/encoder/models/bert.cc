@@ -1,42 +1,49 @@
-// BERT for sequence classification, and ERNIE, which adds an embedding of the task.
-// Source: transformers, models/bert/modeling_bert.py (BertForSequenceClassification) and
-// models/ernie/modeling_ernie.py (ErnieForSequenceClassification).
-#include "encoder/models/bert_encoder.h"
-#include "encoder/models/sequence_classifier.h"
-#include "encoder/nn/classification_head.h"
+// BERT, and ERNIE, which adds an embedding of the task.
+// Source: transformers, models/bert/modeling_bert.py (BertModel) and
+// models/ernie/modeling_ernie.py (ErnieModel).
+#include "encoder/models/post_norm_encoder.h"
 
 namespace backend::models {
 namespace {
 
-class Bert final : public SequenceClassifier {
- public:
-  Bert(const ModelConfig& config, const Weights& weights, const char* encoder_key)
-      : encoder_(config, weights / encoder_key, config.positive_integer("hidden_size")),
-        head_(weights / encoder_key / "pooler.dense", weights / "classifier",
-              config.positive_integer("hidden_size"), config.positive_integer("num_labels"),
-              nn::tanh) {}
-
-  at::Tensor forward(const nn::PackedBatch& batch) const override {
-    return head_(encoder_.first_token_states(batch, batch.position_ids(), batch.token_type_ids));
-  }
-
-  int64_t max_length() const override { return encoder_.position_rows(); }
-  int64_t vocabulary_size() const override { return encoder_.vocabulary_size(); }
-  int64_t token_types() const override { return encoder_.token_types(); }
-
- private:
-  BertEncoder encoder_;
-  nn::ClassificationHead head_;
+constexpr nn::EncoderLayerKeys kLayerKeys{
+    .query = "attention.self.query",
+    .key = "attention.self.key",
+    .value = "attention.self.value",
+    .attention_output = "attention.output.dense",
+    .attention_norm = "attention.output.LayerNorm",
+    .feed_forward_in = "intermediate.dense",
+    .feed_forward_out = "output.dense",
+    .output_norm = "output.LayerNorm",
 };
 
 }  // namespace
 
-std::unique_ptr<SequenceClassifier> make_bert(const ModelConfig& config, const Weights& weights) {
-  return std::make_unique<Bert>(config, weights, "bert");
+std::unique_ptr<PostNormEncoder> make_bert_encoder(const ModelConfig& config,
+                                                   const Weights& weights, int64_t embedding_size) {
+  const nn::EncoderShape shape = bert_shape(config);
+  auto encoder = std::make_unique<PostNormEncoder>(
+      nn::InputEmbeddings(weights / "embeddings",
+                          {.words = config.positive_integer("vocab_size"),
+                           .positions = config.positive_integer("max_position_embeddings"),
+                           .token_types = config.positive_integer("type_vocab_size"),
+                           .size = embedding_size,
+                           .task_types = config.boolean_or("use_task_id", false)
+                                             ? config.count_or("task_type_vocab_size", 3)
+                                             : 0}),
+      nn::LayerNorm(weights / "embeddings.LayerNorm", embedding_size, shape.layer_norm_epsilon));
+  encoder->layers = nn::make_encoder_layers(
+      weights / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys);
+  encoder->hidden_size = shape.hidden_size;
+  config.require_one_of("position_embedding_type", {"absolute"});
+  if (embedding_size != shape.hidden_size) {
+    encoder->projection.emplace(weights / "embeddings_project", embedding_size, shape.hidden_size);
+  }
+  return encoder;
 }
 
-std::unique_ptr<SequenceClassifier> make_ernie(const ModelConfig& config, const Weights& weights) {
-  return std::make_unique<Bert>(config, weights, "ernie");
+std::unique_ptr<Encoder> make_bert(const ModelConfig& config, const Weights& weights) {
+  return make_bert_encoder(config, weights, config.positive_integer("hidden_size"));
 }
 
 }  // namespace backend::models

@@ -1,6 +1,5 @@
-// DeBERTa-v2 and v3 for sequence classification.
-// Source: transformers, models/deberta_v2/modeling_deberta_v2.py
-// (DebertaV2ForSequenceClassification).
+// DeBERTa-v2 and v3.
+// Source: transformers, models/deberta_v2/modeling_deberta_v2.py (DebertaV2Model).
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/empty_like.h>
 
@@ -8,11 +7,8 @@
 #include <cmath>
 #include <optional>
 
-#include "encoder/models/bert_encoder.h"
-#include "encoder/models/sequence_classifier.h"
-#include "encoder/nn/classification_head.h"
+#include "encoder/models/post_norm_encoder.h"
 #include "encoder/nn/disentangled_attention.h"
-#include "encoder/nn/input_embeddings.h"
 
 namespace backend::models {
 namespace {
@@ -31,7 +27,7 @@ constexpr nn::EncoderLayerKeys kLayerKeys{
 constexpr double kDefaultEpsilon = 1e-7;
 
 nn::EncoderShape shape_of(const ModelConfig& config) {
-  const nn::EncoderShape shape = bert_encoder_shape(config, kDefaultEpsilon);
+  const nn::EncoderShape shape = bert_shape(config, kDefaultEpsilon);
   const int64_t head_size = shape.hidden_size / shape.num_attention_heads;
   if (config.integer_or("attention_head_size", head_size) != head_size) {
     throw LoadError("config.json: attention_head_size: expected hidden_size divided by " +
@@ -165,12 +161,12 @@ class Convolution {
   at::Tensor weight_, bias_;
 };
 
-class DebertaV2 final : public SequenceClassifier {
+class DebertaV2 final : public Encoder {
  public:
   DebertaV2(const ModelConfig& config, const Weights& weights)
-      : DebertaV2(config, weights, weights / "deberta", shape_of(config)) {}
+      : DebertaV2(config, weights, shape_of(config)) {}
 
-  at::Tensor forward(const nn::PackedBatch& batch) const override {
+  at::Tensor operator()(const nn::PackedBatch& batch, nn::Outputs outputs) const override {
     at::Tensor hidden = embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids);
     if (embed_proj_) hidden = (*embed_proj_)(hidden);
     hidden = embeddings_norm_(hidden);
@@ -179,48 +175,44 @@ class DebertaV2 final : public SequenceClassifier {
       hidden = run_layer(i, hidden, batch, nn::Outputs::kAllTokens);
       if (i == 0 && convolution_) hidden = (*convolution_)(embedded, hidden, batch);
     }
-    return head_(run_layer(layers_.size() - 1, hidden, batch, nn::Outputs::kFirstTokens));
+    return run_layer(layers_.size() - 1, hidden, batch, outputs);
   }
 
-  /// Without a position table nothing breaks above it, but no model was trained there.
-  int64_t max_length() const override { return max_length_; }
-  int64_t vocabulary_size() const override { return embeddings_.words(); }
-  int64_t token_types() const override { return embeddings_.token_types(); }
+  EncoderSizes sizes() const override { return sizes_; }
 
  private:
-  DebertaV2(const ModelConfig& config, const Weights& weights, const Weights& deberta,
-            const nn::EncoderShape& shape)
-      : max_length_(config.positive_integer("max_position_embeddings")),
+  DebertaV2(const ModelConfig& config, const Weights& weights, const nn::EncoderShape& shape)
+      // Without a position table nothing breaks above its maximum, but no model was trained there.
+      : sizes_{.max_length = config.positive_integer("max_position_embeddings"),
+               .vocabulary_size = config.positive_integer("vocab_size"),
+               .token_types = config.count_or("type_vocab_size", 0),
+               .hidden_size = shape.hidden_size},
         embeddings_(
-            deberta / "embeddings",
-            {.words = config.positive_integer("vocab_size"),
-             .positions = config.boolean_or("position_biased_input", true) ? max_length_ : 0,
-             .token_types = config.count_or("type_vocab_size", 0),
+            weights / "embeddings",
+            {.words = sizes_.vocabulary_size,
+             .positions = config.boolean_or("position_biased_input", true) ? sizes_.max_length : 0,
+             .token_types = sizes_.token_types,
              .size = embedding_size(config, shape.hidden_size)}),
-        embeddings_norm_(deberta / "embeddings.LayerNorm", shape.hidden_size,
+        embeddings_norm_(weights / "embeddings.LayerNorm", shape.hidden_size,
                          shape.layer_norm_epsilon),
         layers_(nn::make_encoder_layers(
-            deberta / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys)),
-        attentions_(make_attentions(deberta / "encoder", static_cast<int64_t>(layers_.size()),
-                                    shape, RelativeAttention(config))),
-        head_(weights / "pooler.dense", weights / "classifier", shape.hidden_size,
-              config.positive_integer("num_labels"),
-              nn::activation_by_name(config.string_or("pooler_hidden_act", "gelu"),
-                                     "pooler_hidden_act")) {
+            weights / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys)),
+        attentions_(make_attentions(weights / "encoder", static_cast<int64_t>(layers_.size()),
+                                    shape, RelativeAttention(config))) {
     if (const int64_t size = embedding_size(config, shape.hidden_size); size != shape.hidden_size) {
-      embed_proj_.emplace(deberta / "embeddings.embed_proj", size, shape.hidden_size,
+      embed_proj_.emplace(weights / "embeddings.embed_proj", size, shape.hidden_size,
                           nn::Bias::kNo);
     }
     if (config.integer_or("conv_kernel_size", 0) > 0) {
       if (layers_.size() == 1) {
         throw LoadError("config.json: conv_kernel_size: expected more than one layer beside it");
       }
-      convolution_.emplace(config, deberta / "encoder.conv", shape);
+      convolution_.emplace(config, weights / "encoder.conv", shape);
     }
     if (config.integer_or("pooler_hidden_size", shape.hidden_size) != shape.hidden_size) {
       throw LoadError("config.json: pooler_hidden_size: expected hidden_size");
     }
-    deberta.ignore("embeddings.position_embeddings.weight");
+    weights.ignore("embeddings.position_embeddings.weight");
   }
 
   at::Tensor run_layer(size_t i, const at::Tensor& hidden, const nn::PackedBatch& batch,
@@ -230,20 +222,18 @@ class DebertaV2 final : public SequenceClassifier {
         [&](const nn::Projections& projections) { return attentions_[i](projections, batch); });
   }
 
-  int64_t max_length_;
+  EncoderSizes sizes_;
   nn::InputEmbeddings embeddings_;
   nn::LayerNorm embeddings_norm_;
   std::vector<nn::EncoderLayer> layers_;
   std::vector<nn::DisentangledAttention> attentions_;
-  nn::ClassificationHead head_;
   std::optional<nn::Linear> embed_proj_;
   std::optional<Convolution> convolution_;
 };
 
 }  // namespace
 
-std::unique_ptr<SequenceClassifier> make_deberta_v2(const ModelConfig& config,
-                                                    const Weights& weights) {
+std::unique_ptr<Encoder> make_deberta_v2(const ModelConfig& config, const Weights& weights) {
   return std::make_unique<DebertaV2>(config, weights);
 }
 

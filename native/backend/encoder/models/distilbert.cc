@@ -1,10 +1,6 @@
-// DistilBERT for sequence classification.
-// Source: transformers, models/distilbert/modeling_distilbert.py
-// (DistilBertForSequenceClassification).
-#include "encoder/models/sequence_classifier.h"
-#include "encoder/nn/classification_head.h"
-#include "encoder/nn/encoder_layer.h"
-#include "encoder/nn/input_embeddings.h"
+// DistilBERT.
+// Source: transformers, models/distilbert/modeling_distilbert.py (DistilBertModel).
+#include "encoder/models/post_norm_encoder.h"
 
 namespace backend::models {
 namespace {
@@ -32,47 +28,21 @@ nn::EncoderShape shape_of(const ModelConfig& config) {
   };
 }
 
-class DistilBert final : public SequenceClassifier {
- public:
-  DistilBert(const ModelConfig& config, const Weights& weights)
-      : DistilBert(config, weights, weights / "distilbert", shape_of(config)) {}
-
-  at::Tensor forward(const nn::PackedBatch& batch) const override {
-    const at::Tensor hidden =
-        embeddings_norm_(embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids));
-    return head_(nn::first_token_states(layers_, hidden, batch));
-  }
-
-  int64_t max_length() const override { return embeddings_.positions(); }
-  int64_t vocabulary_size() const override { return embeddings_.words(); }
-  int64_t token_types() const override { return embeddings_.token_types(); }
-
- private:
-  DistilBert(const ModelConfig& config, const Weights& weights, const Weights& distilbert,
-             const nn::EncoderShape& shape)
-      : embeddings_(distilbert / "embeddings",
-                    {.words = config.positive_integer("vocab_size"),
-                     .positions = config.positive_integer("max_position_embeddings"),
-                     .token_types = 0,
-                     .size = shape.hidden_size}),
-        embeddings_norm_(distilbert / "embeddings.LayerNorm", shape.hidden_size,
-                         shape.layer_norm_epsilon),
-        layers_(nn::make_encoder_layers(distilbert / "transformer.layer",
-                                        config.layer_count("n_layers"), shape, kLayerKeys)),
-        head_(weights / "pre_classifier", weights / "classifier", shape.hidden_size,
-              config.positive_integer("num_labels"), nn::relu) {}
-
-  nn::InputEmbeddings embeddings_;
-  nn::LayerNorm embeddings_norm_;
-  std::vector<nn::EncoderLayer> layers_;
-  nn::ClassificationHead head_;
-};
-
 }  // namespace
 
-std::unique_ptr<SequenceClassifier> make_distilbert(const ModelConfig& config,
-                                                    const Weights& weights) {
-  return std::make_unique<DistilBert>(config, weights);
+std::unique_ptr<Encoder> make_distilbert(const ModelConfig& config, const Weights& weights) {
+  const nn::EncoderShape shape = shape_of(config);
+  auto encoder = std::make_unique<PostNormEncoder>(
+      nn::InputEmbeddings(weights / "embeddings",
+                          {.words = config.positive_integer("vocab_size"),
+                           .positions = config.positive_integer("max_position_embeddings"),
+                           .token_types = 0,
+                           .size = shape.hidden_size}),
+      nn::LayerNorm(weights / "embeddings.LayerNorm", shape.hidden_size, shape.layer_norm_epsilon));
+  encoder->layers = nn::make_encoder_layers(weights / "transformer.layer",
+                                            config.layer_count("n_layers"), shape, kLayerKeys);
+  encoder->hidden_size = shape.hidden_size;
+  return encoder;
 }
 
 }  // namespace backend::models

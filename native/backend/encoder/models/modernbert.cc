@@ -1,14 +1,11 @@
-// ModernBERT for sequence classification: pre-norm layers with rotary positions, gated feed-forward
+// ModernBERT: pre-norm layers with rotary positions, gated feed-forward
 // and, in most layers, attention to near tokens only.
-// Source: transformers, models/modernbert/modeling_modernbert.py
-// (ModernBertForSequenceClassification).
+// Source: transformers, models/modernbert/modeling_modernbert.py (ModernBertModel).
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/mean.h>
 
 #include <optional>
 
-#include "encoder/models/sequence_classifier.h"
+#include "encoder/models/encoder.h"
 #include "encoder/nn/activation.h"
 #include "encoder/nn/attention.h"
 #include "encoder/nn/embedding.h"
@@ -147,81 +144,53 @@ int64_t position_limit(const ModelConfig& config) {
   return limit;
 }
 
-/// [tokens, hidden] → [sequences, hidden]
-at::Tensor mean_by_sequence(const at::Tensor& hidden, const nn::PackedBatch& batch) {
-  std::vector<at::Tensor> means;
-  means.reserve(batch.groups.size());
-  for (const auto& [first_token, sequences, length] : batch.groups) {
-    means.push_back(
-        hidden.narrow(0, first_token, sequences * length).view({sequences, length, -1}).mean(1));
-  }
-  return at::cat(means);
-}
-
-class ModernBert final : public SequenceClassifier {
+class ModernBert final : public Encoder {
  public:
   ModernBert(const ModelConfig& config, const Weights& weights)
-      : max_length_(position_limit(config)),
-        embeddings_(weights / "model.embeddings.tok_embeddings",
-                    config.positive_integer("vocab_size"), config.positive_integer("hidden_size")),
-        embeddings_norm_(make_norm(config, weights / "model.embeddings.norm")),
+      : sizes_{.max_length = position_limit(config),
+               .vocabulary_size = config.positive_integer("vocab_size"),
+               .token_types = 0,
+               .hidden_size = config.positive_integer("hidden_size")},
+        embeddings_(weights / "embeddings.tok_embeddings", sizes_.vocabulary_size,
+                    sizes_.hidden_size),
+        embeddings_norm_(make_norm(config, weights / "embeddings.norm")),
         full_rotary_(make_rotary(config, "full_attention", "global_rope_theta", 160'000)),
         sliding_rotary_(make_rotary(config, "sliding_attention", "local_rope_theta", 10'000)),
-        final_norm_(make_norm(config, weights / "model.final_norm")),
-        head_dense_((weights / "head.dense").in_float32(), config.positive_integer("hidden_size"),
-                    config.positive_integer("hidden_size"), bias_of(config, "classifier_bias")),
-        head_activation_(nn::activation_by_name(config.string_or("classifier_activation", "gelu"),
-                                                "classifier_activation")),
-        head_norm_(make_norm(config, weights / "head.norm")),
-        classifier_((weights / "classifier").in_float32(), config.positive_integer("hidden_size"),
-                    config.positive_integer("num_labels")) {
-    config.require_one_of("classifier_pooling", {"cls", "mean"});
-    mean_pooling_ = config.string_or("classifier_pooling", "cls") == "mean";
+        final_norm_(make_norm(config, weights / "final_norm")) {
     const std::vector<bool> sliding = sliding_layers(config);
     for (size_t i = 0; i < sliding.size(); ++i) {
-      layers_.emplace_back(config, weights / ("model.layers." + std::to_string(i)), i == 0,
-                           sliding[i]);
+      layers_.emplace_back(config, weights / ("layers." + std::to_string(i)), i == 0, sliding[i]);
     }
   }
 
-  at::Tensor forward(const nn::PackedBatch& batch) const override {
+  EncoderSizes sizes() const override { return sizes_; }
+
+  at::Tensor operator()(const nn::PackedBatch& batch, nn::Outputs outputs) const override {
     const at::Tensor positions = batch.position_ids();
     const auto full = full_rotary_.angles(positions);
     const auto sliding = sliding_rotary_.angles(positions);
     at::Tensor hidden = embeddings_norm_(embeddings_(batch.input_ids));
     for (const auto& layer : layers_) {
-      const bool first_only = &layer == &layers_.back() && !mean_pooling_;
+      const bool is_last = &layer == &layers_.back();
       hidden = layer(hidden, batch, layer.sliding() ? sliding : full,
-                     first_only ? nn::Outputs::kFirstTokens : nn::Outputs::kAllTokens);
+                     is_last ? outputs : nn::Outputs::kAllTokens);
     }
-    hidden = final_norm_(hidden);
-    if (mean_pooling_) hidden = mean_by_sequence(hidden, batch);
-    return classifier_(head_norm_(head_dense_(hidden, head_activation_)));
+    return final_norm_(hidden);
   }
 
-  int64_t max_length() const override { return max_length_; }
-  int64_t vocabulary_size() const override { return embeddings_.rows(); }
-  int64_t token_types() const override { return 0; }
-
  private:
-  int64_t max_length_;
+  EncoderSizes sizes_;
   nn::Embedding embeddings_;
   nn::LayerNorm embeddings_norm_;
   nn::RotaryEmbedding full_rotary_;
   nn::RotaryEmbedding sliding_rotary_;
   std::vector<ModernBertLayer> layers_;
   nn::LayerNorm final_norm_;
-  nn::Linear head_dense_;
-  nn::Activation head_activation_;
-  nn::LayerNorm head_norm_;
-  nn::Linear classifier_;
-  bool mean_pooling_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<SequenceClassifier> make_modernbert(const ModelConfig& config,
-                                                    const Weights& weights) {
+std::unique_ptr<Encoder> make_modernbert(const ModelConfig& config, const Weights& weights) {
   return std::make_unique<ModernBert>(config, weights);
 }
 

@@ -1,5 +1,5 @@
-// MPNet for sequence classification: BERT with relative position biases, shared by all layers.
-// Source: transformers, models/mpnet/modeling_mpnet.py (MPNetForSequenceClassification).
+// MPNet: BERT with relative position biases, shared by all layers.
+// Source: transformers, models/mpnet/modeling_mpnet.py (MPNetModel).
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/arange.h>
@@ -10,9 +10,7 @@
 
 #include <cmath>
 
-#include "encoder/models/bert_encoder.h"
-#include "encoder/models/sequence_classifier.h"
-#include "encoder/nn/classification_head.h"
+#include "encoder/models/post_norm_encoder.h"
 
 namespace backend::models {
 namespace {
@@ -44,75 +42,51 @@ at::Tensor relative_position_buckets(const at::Tensor& distance) {
   return bucket + (distance > 0).to(at::kLong) * kHalf;
 }
 
-class MpNet final : public SequenceClassifier {
- public:
-  MpNet(const ModelConfig& config, const Weights& weights)
-      : MpNet(config, weights, weights / "mpnet", bert_encoder_shape(config)) {}
-
-  at::Tensor forward(const nn::PackedBatch& batch) const override {
-    const at::Tensor hidden = embeddings_norm_(
-        embeddings_(batch.input_ids, batch.position_ids_after(kPaddingId), batch.token_type_ids));
-    std::vector<at::Tensor> biases;
-    biases.reserve(batch.groups.size());
-    for (const auto& group : batch.groups) biases.push_back(position_bias(group.length));
-    return head_(nn::first_token_states(layers_, hidden, batch, biases));
-  }
-
-  int64_t max_length() const override { return embeddings_.positions() - kPaddingId - 1; }
-  int64_t vocabulary_size() const override { return embeddings_.words(); }
-  int64_t token_types() const override { return embeddings_.token_types(); }
-
- private:
-  MpNet(const ModelConfig& config, const Weights& weights, const Weights& mpnet,
-        const nn::EncoderShape& shape)
-      : embeddings_(mpnet / "embeddings",
-                    {.words = config.positive_integer("vocab_size"),
-                     .positions = config.positive_integer("max_position_embeddings"),
-                     .token_types = 0,
-                     .size = shape.hidden_size}),
-        embeddings_norm_(mpnet / "embeddings.LayerNorm", shape.hidden_size,
-                         shape.layer_norm_epsilon),
-        layers_(nn::make_encoder_layers(
-            mpnet / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys)),
-        head_(weights / "classifier.dense", weights / "classifier.out_proj", shape.hidden_size,
-              config.positive_integer("num_labels"), nn::tanh) {
-    const int64_t buckets = config.integer_or("relative_attention_num_buckets", kBuckets);
-    if (buckets < kBuckets) {
-      throw LoadError("config.json: relative_attention_num_buckets: expected at least " +
-                      std::to_string(kBuckets) + ", received " + std::to_string(buckets));
-    }
-    if (max_length() < 1) {
-      throw LoadError("config.json: max_position_embeddings: expected at least 3");
-    }
-    const at::Tensor table = (mpnet / "encoder.relative_attention_bias")
-                                 .get("weight", {buckets, shape.num_attention_heads});
-    const int64_t furthest = max_length() - 1;
-    bias_by_distance_ =
-        at::index_select(table, 0, relative_position_buckets(at::arange(-furthest, furthest + 1)))
-            .t()
-            .contiguous();
-  }
-
-  /// Added to the scores of one sequence: [heads, length, length].
-  at::Tensor position_bias(int64_t length) const {
+/// table: [buckets, heads] → what is added to the scores of a sequence, by its length of at most
+/// max_length: [heads, length, length].
+auto make_position_bias(const at::Tensor& table, int64_t max_length) {
+  const int64_t furthest = max_length - 1;
+  // [heads, 2 × max_length − 1], key − query from the lowest on.
+  const at::Tensor by_distance =
+      at::index_select(table, 0, relative_position_buckets(at::arange(-furthest, furthest + 1)))
+          .t()
+          .contiguous();
+  return [by_distance, furthest](int64_t length) {
     const at::Tensor places = at::arange(length);
     const at::Tensor distance = places.unsqueeze(0) - places.unsqueeze(1);
-    const at::Tensor index = (distance + (max_length() - 1)).flatten();
-    return at::index_select(bias_by_distance_, 1, index)
-        .view({bias_by_distance_.size(0), length, length});
-  }
-
-  nn::InputEmbeddings embeddings_;
-  nn::LayerNorm embeddings_norm_;
-  std::vector<nn::EncoderLayer> layers_;
-  at::Tensor bias_by_distance_;  ///< [heads, 2 × max_length − 1], key − query from the lowest on
-  nn::ClassificationHead head_;
-};
+    return at::index_select(by_distance, 1, (distance + furthest).flatten())
+        .view({by_distance.size(0), length, length});
+  };
+}
 
 }  // namespace
 
-std::unique_ptr<SequenceClassifier> make_mpnet(const ModelConfig& config, const Weights& weights) {
-  return std::make_unique<MpNet>(config, weights);
+std::unique_ptr<Encoder> make_mpnet(const ModelConfig& config, const Weights& weights) {
+  const nn::EncoderShape shape = bert_shape(config);
+  auto encoder = std::make_unique<PostNormEncoder>(
+      nn::InputEmbeddings(weights / "embeddings",
+                          {.words = config.positive_integer("vocab_size"),
+                           .positions = config.positive_integer("max_position_embeddings"),
+                           .token_types = 0,
+                           .size = shape.hidden_size}),
+      nn::LayerNorm(weights / "embeddings.LayerNorm", shape.hidden_size, shape.layer_norm_epsilon));
+  encoder->layers = nn::make_encoder_layers(
+      weights / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys);
+  encoder->hidden_size = shape.hidden_size;
+  encoder->padding_id = kPaddingId;
+  const int64_t buckets = config.integer_or("relative_attention_num_buckets", kBuckets);
+  if (buckets < kBuckets) {
+    throw LoadError("config.json: relative_attention_num_buckets: expected at least " +
+                    std::to_string(kBuckets) + ", received " + std::to_string(buckets));
+  }
+  const int64_t max_length = encoder->sizes().max_length;
+  if (max_length < 1) {
+    throw LoadError("config.json: max_position_embeddings: expected at least 3");
+  }
+  const Weights bias = weights / "encoder.relative_attention_bias";
+  encoder->position_bias =
+      make_position_bias(bias.get("weight", {buckets, shape.num_attention_heads}), max_length);
+  return encoder;
 }
 
 }  // namespace backend::models

@@ -25,11 +25,11 @@ namespace backend::nn {
 using at::Tensor;
 
 Tensor gelu(const Tensor& x) { return at::gelu(x); }
-Tensor relu(const Tensor& x) { return at::relu(x); }
-Tensor tanh(const Tensor& x) { return at::tanh(x); }
 
 namespace {
 
+Tensor relu(const Tensor& x) { return at::relu(x); }
+Tensor tanh(const Tensor& x) { return at::tanh(x); }
 Tensor gelu_tanh(const Tensor& x) { return at::gelu(x, "tanh"); }
 Tensor gelu_10(const Tensor& x) { return at::clamp(at::gelu(x), -10, 10); }
 Tensor quick_gelu(const Tensor& x) { return x * at::sigmoid(x * 1.702); }

@@ -8,10 +8,8 @@ namespace backend::nn {
 
 using Activation = at::Tensor (*)(const at::Tensor&);
 
-// Those that an architecture fixes.
+/// The one that a linear layer of ours does itself.
 at::Tensor gelu(const at::Tensor& input);
-at::Tensor relu(const at::Tensor& input);
-at::Tensor tanh(const at::Tensor& input);
 
 /// By the name a config.json uses. Throws LoadError naming `key` and the names there are.
 /// Source: transformers, src/transformers/activations.py (ACT2CLS).

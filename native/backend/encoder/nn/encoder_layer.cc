@@ -36,14 +36,6 @@ at::Tensor EncoderLayer::with_attention(const at::Tensor& hidden, const PackedBa
   return output_norm_.of_sum(feed_forward_out_(inner), attended);
 }
 
-at::Tensor first_token_states(std::span<const EncoderLayer> layers, at::Tensor hidden,
-                              const PackedBatch& batch, std::span<const at::Tensor> biases) {
-  for (const auto& layer : layers.first(layers.size() - 1)) {
-    hidden = layer(hidden, batch, Outputs::kAllTokens, biases);
-  }
-  return layers.back()(hidden, batch, Outputs::kFirstTokens, biases);
-}
-
 std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,
                                               const EncoderShape& shape,
                                               const EncoderLayerKeys& keys) {

@@ -63,11 +63,6 @@ class EncoderLayer {
   LayerNorm output_norm_;
 };
 
-/// The layers one after the other, the last for first tokens: [tokens, hidden] → [sequences,
-/// hidden].
-at::Tensor first_token_states(std::span<const EncoderLayer> layers, at::Tensor hidden,
-                              const PackedBatch& batch, std::span<const at::Tensor> biases = {});
-
 /// Layers 0 … count-1 under `weights`. Throws LoadError when the heads do not divide the size.
 std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,
                                               const EncoderShape& shape,

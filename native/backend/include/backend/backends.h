@@ -15,8 +15,9 @@
 
 namespace backend {
 
-/// A Hugging Face sequence-classification directory, its files already found.
+/// A Hugging Face directory, its files already found.
 struct TextModelSource {
+  std::string task;        ///< what is asked of it, as transformers' pipelines are named
   std::string model_type;  ///< config.json's "model_type"
   ModelConfig config;
   std::vector<std::string> weight_files;  ///< *.safetensors or *.bin, one or every shard

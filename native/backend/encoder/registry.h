@@ -1,0 +1,31 @@
+// Which encoders and which heads there are: every encoder has every head.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "encoder/heads/head.h"
+#include "encoder/models/encoder.h"
+#include "hf/bridge.h"
+
+namespace backend {
+
+/// How the encoder of one "model_type" is loaded, and what its checkpoints call the rest.
+struct Family {
+  std::unique_ptr<models::Encoder> (*make_encoder)(const ModelConfig&, const Weights&);
+  /// The attribute under which a model for a task holds its base model: base_model_prefix in
+  /// transformers.
+  const char* base_prefix;
+  hf::Family tokenizer_family;
+  heads::HeadKeys heads;
+};
+
+/// Throws LoadError that lists the supported types.
+const Family& family_of(const std::string& model_type);
+
+using HeadFactory = std::unique_ptr<heads::Head> (*)(const heads::HeadSource&);
+
+/// By the task, as transformers' pipelines are named. Throws LoadError that lists them.
+HeadFactory head_for(const std::string& task);
+
+}  // namespace backend

@@ -1,0 +1,69 @@
+// The states of an encoder, for the tokens that are asked for.
+#include <ATen/ops/allclose.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "encoder/registry.h"
+
+namespace {
+
+using backend::Checkpoint;
+using backend::ModelConfig;
+using backend::Weights;
+using backend::nn::Outputs;
+
+/// Of test/fixtures/models/bert-single-label.
+ModelConfig config() {
+  return ModelConfig({{"hidden_size", 32.0},
+                      {"intermediate_size", 64.0},
+                      {"max_position_embeddings", 40.0},
+                      {"num_attention_heads", 4.0},
+                      {"num_hidden_layers", 2.0},
+                      {"num_labels", 3.0},
+                      {"type_vocab_size", 2.0},
+                      {"vocab_size", 420.0}});
+}
+
+Weights weights() {
+  const std::string file = FIXTURES "/models/bert-single-label/model.safetensors";
+  return Weights(std::make_shared<const Checkpoint>(Checkpoint::open({file})), "bert");
+}
+
+TEST(EncoderTest, GivesTheStatesThatAreAskedFor) {
+  const c10::InferenceMode inference_mode;
+  const auto encoder = backend::family_of("bert").make_encoder(config(), weights() / "bert");
+  const auto sizes = encoder->sizes();
+  EXPECT_EQ(sizes.max_length, 40);
+  EXPECT_EQ(sizes.vocabulary_size, 420);
+  EXPECT_EQ(sizes.token_types, 2);
+  EXPECT_EQ(sizes.hidden_size, 32);
+  const engine::Sequence texts[] = {
+      {.input_ids = {2, 40, 50, 3}, .token_type_ids = {0, 0, 0, 0}, .samples = {}},
+      {.input_ids = {2, 60, 3}, .token_type_ids = {0, 0, 0}, .samples = {}}};
+  const engine::Sequence* const pointers[] = {&texts[0], &texts[1]};
+  const backend::nn::PackedBatch batch(pointers);
+  const at::Tensor all = (*encoder)(batch, Outputs::kAllTokens);
+  const at::Tensor first = (*encoder)(batch, Outputs::kFirstTokens);
+  EXPECT_EQ(all.sizes(), (at::IntArrayRef{7, 32}));
+  EXPECT_EQ(first.sizes(), (at::IntArrayRef{2, 32}));
+  EXPECT_TRUE(at::allclose(all[0], first[0], 1e-5, 1e-5));
+  EXPECT_TRUE(at::allclose(all[3], first[1], 1e-5, 1e-5));
+  EXPECT_FALSE(at::allclose(all[1], first[0], 1e-5, 1e-5));
+}
+
+TEST(EncoderTest, AHeadIsChosenByTheTask) {
+  const Weights all = weights();
+  const auto settings = config();
+  const auto head =
+      backend::head_for("text-classification")({.config = settings,
+                                                .weights = all,
+                                                .keys = backend::family_of("bert").heads,
+                                                .hidden_size = 32});
+  EXPECT_EQ(head->columns(), 3);
+  EXPECT_EQ(head->reads(), Outputs::kFirstTokens);
+  EXPECT_THROW(backend::head_for("translation"), backend::LoadError);
+}
+
+}  // namespace

@@ -1,0 +1,47 @@
+// What a model answers to a packed batch, given back to its texts.
+#include "text/packed_batch.h"
+
+#include <ATen/ops/arange.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace {
+
+using backend::nn::PackedBatch;
+
+/// Of these lengths, which the batch has in the order 1, 2, 3.
+struct Texts {
+  Texts() {
+    for (const size_t length : {3, 1, 2}) {
+      texts.push_back({.input_ids = std::vector<int64_t>(length),
+                       .token_type_ids = std::vector<int64_t>(length),
+                       .samples = {}});
+    }
+    for (const engine::Sequence& text : texts) pointers.push_back(&text);
+  }
+  std::vector<engine::Sequence> texts;
+  std::vector<const engine::Sequence*> pointers;
+};
+
+TEST(PackedBatchTest, OfARowForEachSequenceEachTextHasItsOwn) {
+  const Texts texts;
+  const PackedBatch batch(texts.pointers);
+  const auto outputs = batch.outputs(at::arange(6, at::kFloat).view({3, 2}));
+  ASSERT_EQ(outputs.size(), 3U);
+  EXPECT_EQ(outputs[0], (engine::Output{.values = {4, 5}}));
+  EXPECT_EQ(outputs[1], (engine::Output{.values = {0, 1}}));
+  EXPECT_EQ(outputs[2], (engine::Output{.values = {2, 3}}));
+}
+
+TEST(PackedBatchTest, OfARowForEachTokenEachTextHasThoseOfItsTokens) {
+  const Texts texts;
+  const PackedBatch batch(texts.pointers);
+  const auto outputs = batch.outputs(at::arange(12, at::kFloat).view({6, 2}));
+  ASSERT_EQ(outputs.size(), 3U);
+  EXPECT_EQ(outputs[0], (engine::Output{.values = {6, 7, 8, 9, 10, 11}, .rows = 3}));
+  EXPECT_EQ(outputs[1], (engine::Output{.values = {0, 1}}));
+  EXPECT_EQ(outputs[2], (engine::Output{.values = {2, 3, 4, 5}, .rows = 2}));
+}
+
+}  // namespace
