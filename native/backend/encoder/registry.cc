@@ -10,31 +10,39 @@ using Families = std::map<std::string, Family>;
 using Heads = std::map<std::string, HeadFactory>;
 
 const Families& families() {
-  using enum hf::Family;
+  using Tokenizer = hf::Family;
   constexpr heads::HeadKeys kRobertaHeads{{"classifier.dense", "classifier.out_proj", "tanh"}};
   static const auto* table = new Families{
-      {"albert", {make_albert, "albert", Albert, {{"albert.pooler", "classifier", "tanh"}}}},
-      {"bert", {make_bert, "bert", Bert, {{"bert.pooler.dense", "classifier", "tanh"}}}},
-      {"camembert", {make_roberta, "roberta", Camembert, kRobertaHeads}},
-      {"data2vec-text", {make_roberta, "data2vec_text", Roberta, kRobertaHeads}},
+      {"albert",
+       {make_albert, "albert", Tokenizer::Albert, {{"albert.pooler", "classifier", "tanh"}}}},
+      {"bert", {make_bert, "bert", Tokenizer::Bert, {{"bert.pooler.dense", "classifier", "tanh"}}}},
+      {"camembert", {make_roberta, "roberta", Tokenizer::Camembert, kRobertaHeads}},
+      {"data2vec-text", {make_roberta, "data2vec_text", Tokenizer::Roberta, kRobertaHeads}},
       {"deberta-v2",
        {make_deberta_v2,
         "deberta",
-        DebertaV2,
+        Tokenizer::DebertaV2,
         {{"pooler.dense", "classifier", "gelu", "pooler_hidden_act"}}}},
       {"distilbert",
-       {make_distilbert, "distilbert", Bert, {{"pre_classifier", "classifier", "relu"}}}},
+       {make_distilbert,
+        "distilbert",
+        Tokenizer::Bert,
+        {{"pre_classifier", "classifier", "relu"}}}},
       {"electra",
-       {make_electra, "electra", Bert, {{"classifier.dense", "classifier.out_proj", "gelu"}}}},
-      {"ernie", {make_bert, "ernie", Bert, {{"ernie.pooler.dense", "classifier", "tanh"}}}},
+       {make_electra,
+        "electra",
+        Tokenizer::Bert,
+        {{"classifier.dense", "classifier.out_proj", "gelu"}}}},
+      {"ernie",
+       {make_bert, "ernie", Tokenizer::Bert, {{"ernie.pooler.dense", "classifier", "tanh"}}}},
       {"modernbert",
        {make_modernbert,
         "model",
-        TokenizerJson,
+        Tokenizer::TokenizerJson,
         {{"head.dense", "classifier", "gelu", "classifier_activation", "head.norm"}}}},
-      {"mpnet", {make_mpnet, "mpnet", Mpnet, kRobertaHeads}},
-      {"roberta", {make_roberta, "roberta", Roberta, kRobertaHeads}},
-      {"xlm-roberta", {make_roberta, "roberta", XlmRoberta, kRobertaHeads}},
+      {"mpnet", {make_mpnet, "mpnet", Tokenizer::Mpnet, kRobertaHeads}},
+      {"roberta", {make_roberta, "roberta", Tokenizer::Roberta, kRobertaHeads}},
+      {"xlm-roberta", {make_roberta, "roberta", Tokenizer::XlmRoberta, kRobertaHeads}},
   };
   return *table;
 }
