@@ -54,7 +54,7 @@ async function classify(dtype) {
     const texts = examples.map(({ text }) => text);
     const answers = await classifier.runAll(texts, {});
     return answers.map(({ label, scores }) => ({
-      label: classifier.labels.indexOf(label),
+      label: classifier.about.labels.indexOf(label),
       scores,
     }));
   } finally {

@@ -6,8 +6,9 @@ const { text } = require('node:stream/consumers');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
 const { dtypeProblem } = require(path.join(ROOT, 'dist', 'native', 'engine.js'));
-const { TextClassifier } = require(
-  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'text-classifier.js'),
+const { TaskModel } = require(path.join(ROOT, 'dist', 'tasks', 'task-model.js'));
+const { textClassification } = require(
+  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'task.js'),
 );
 
 const SCHEDULING = {
@@ -20,8 +21,11 @@ async function main() {
   const texts = JSON.parse(await text(process.stdin));
   const problem = dtypeProblem(dtype);
   try {
-    const classifier = await TextClassifier.load(directory, { ...SCHEDULING, dtype });
-    const all = await Promise.all(texts.map((one) => classifier.classify(one, {})));
+    const classifier = await TaskModel.load(textClassification, directory, {
+      ...SCHEDULING,
+      dtype,
+    });
+    const all = await Promise.all(texts.map((one) => classifier.run(one, {})));
     const answers = all.map(({ label, score }) => ({ label, score }));
     console.log(JSON.stringify({ problem, warnings: classifier.warnings, answers }));
     await classifier.close();

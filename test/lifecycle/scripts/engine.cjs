@@ -3,8 +3,9 @@ const path = require('node:path');
 const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
-const { TextClassifier } = require(
-  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'text-classifier.js'),
+const { TaskModel } = require(path.join(ROOT, 'dist', 'tasks', 'task-model.js'));
+const { textClassification } = require(
+  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'task.js'),
 );
 
 const MODEL = path.join(ROOT, 'test', 'fixtures', 'models', 'bert-single-label');
@@ -19,13 +20,11 @@ const SCHEDULING = {
   maxQueueWaitMs: 600_000,
 };
 
-const load = () => TextClassifier.load(MODEL, SCHEDULING);
+const load = () => TaskModel.load(textClassification, MODEL, SCHEDULING);
 
 /** Far more work than can be done before the process has ended; resolves when some is. */
 async function startWork(classifier) {
-  const all = Array.from({ length: 20_000 }, () =>
-    classifier.classify('good film '.repeat(15), {}),
-  );
+  const all = Array.from({ length: 20_000 }, () => classifier.run('good film '.repeat(15), {}));
   for (const one of all) one.catch(() => {});
   await all[10];
 }
@@ -33,10 +32,10 @@ async function startWork(classifier) {
 const WAYS = {
   async closed() {
     const classifier = await load();
-    const answers = Promise.all(Array.from({ length: 100 }, () => classifier.classify('good', {})));
+    const answers = Promise.all(Array.from({ length: 100 }, () => classifier.run('good', {})));
     await Promise.all([classifier.close(), classifier.close()]);
     await answers;
-    await classifier.classify('late', {}).then(
+    await classifier.run('late', {}).then(
       () => process.exit(1),
       (error) => console.log(error.code),
     );
@@ -44,7 +43,7 @@ const WAYS = {
   async 'two-engines'() {
     const [first, second] = await Promise.all([load(), load()]);
     await first.close();
-    await second.classify('good', {});
+    await second.run('good', {});
     console.log('answered');
   },
   /** Three times, since each leaves the addon in the process for the next. */
@@ -58,7 +57,7 @@ const WAYS = {
       await worker.terminate();
     }
     const classifier = await load();
-    await classifier.classify('good', {});
+    await classifier.run('good', {});
     console.log('answered');
   },
   async 'worker-that-ends'() {
@@ -74,7 +73,7 @@ const IN_WORKER = {
     parentPort.postMessage('working');
   },
   async one() {
-    await (await load()).classify('good', {});
+    await (await load()).run('good', {});
   },
 };
 

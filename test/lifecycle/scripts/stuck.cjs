@@ -3,8 +3,9 @@ const path = require('node:path');
 const { Worker, isMainThread, parentPort } = require('node:worker_threads');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
-const { EegClassifier } = require(
-  path.join(ROOT, 'dist', 'tasks', 'signal-classification', 'eeg-classifier.js'),
+const { TaskModel } = require(path.join(ROOT, 'dist', 'tasks', 'task-model.js'));
+const { signalClassification } = require(
+  path.join(ROOT, 'dist', 'tasks', 'signal-classification', 'task.js'),
 );
 
 /** A minute and more of one operator, once z-normalized: see test/helpers/stuck.ts. */
@@ -12,7 +13,7 @@ const ENDLESS = Array.from({ length: 256 }, (_, i) => (i === 100 ? 43 : i % 2 ==
 const CALM = Array.from({ length: 256 }, (_, i) => Math.sin(i / 5));
 
 const load = (model, inferenceTimeoutMs) =>
-  EegClassifier.load(path.join(ROOT, 'test', 'fixtures', 'eeg', `${model}.pt`), {
+  TaskModel.load(signalClassification, path.join(ROOT, 'test', 'fixtures', 'eeg', `${model}.pt`), {
     workers: 1,
     threadsPerWorker: 1,
     maxBatchTokens: 64,
@@ -26,13 +27,13 @@ const load = (model, inferenceTimeoutMs) =>
 /** Resolves when the model runs for good. */
 async function startStuck() {
   const classifier = await load('slow-on-large-input', 1_000_000);
-  classifier.classify(ENDLESS, {}).catch(() => {});
+  classifier.run(ENDLESS, {}).catch(() => {});
   while (classifier.monitor.stats().queueRequests > 0) await new Promise(setImmediate);
 }
 
 async function loadAndTimeOut() {
   const classifier = await load('slow-on-large-input', 1000);
-  await classifier.classify(ENDLESS, {}).catch(({ code }) => console.log(code));
+  await classifier.run(ENDLESS, {}).catch(({ code }) => console.log(code));
   return classifier;
 }
 
@@ -63,7 +64,7 @@ const WAYS = {
     });
     await worker.terminate();
     const classifier = await load('plain-cnn-scripted', 60_000);
-    await classifier.classify(CALM, {});
+    await classifier.run(CALM, {});
     console.log('answered');
   },
 };
