@@ -113,7 +113,8 @@ using Requests = std::list<Request>;
 class Engine {
  public:
   /// Returns when each worker has prepared itself for the model, but for those that are at work on
-  /// another, of which at least one has to come; throws what that threw, or std::system_error where no thread could be had.
+  /// another, of which at least one has to come; throws what that threw, or std::system_error where
+  /// no thread could be had.
   Engine(std::shared_ptr<Machine> machine, std::shared_ptr<Backend> backend, Options options,
          CompletionHandler on_completions);
   ~Engine();  ///< abort()
