@@ -46,7 +46,7 @@ struct Way {
 
 const gemm::Elementwise* elementwise_beside(int64_t panel_width) {
   for (const gemm::Elementwise* each : supported_elementwise()) {
-    if (2 * each->lanes == panel_width) return each;
+    if (int64_t{2} * each->lanes == panel_width) return each;
   }
   return nullptr;
 }

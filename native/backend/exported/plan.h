@@ -28,7 +28,7 @@ struct Operand {
   bool is_last_use = false;  ///< of the slot: its value is moved away
   Slot slot = 0;
   c10::IValue constant = {};
-  std::vector<Operand> items = {};
+  std::vector<Operand> items;
   const c10::Argument* expected = nullptr;  ///< of the operator's schema; null: as it is
 
   bool is_constant() const { return from == From::kConstant; }

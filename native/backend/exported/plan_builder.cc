@@ -51,8 +51,9 @@ class Builder {
     for (size_t i = 0; i < graph.inputs.size(); ++i) {
       const auto* name = std::get_if<ValueName>(&graph.inputs[i]);
       if (name == nullptr) continue;  // a constant of the signature, which no node reads
-      if (!inputs[i]) plan_.inputs.push_back(next_slot_);
-      scope.bind(name->name, inputs[i] ? Operand{.constant = *inputs[i]} : in_new_slot());
+      const std::optional<IValue>& known = inputs[i];
+      if (!known) plan_.inputs.push_back(next_slot_);
+      scope.bind(name->name, known ? Operand{.constant = *known} : in_new_slot());
     }
     add_nodes(scope);
     for (const Argument& output : graph.outputs) {

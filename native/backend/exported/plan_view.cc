@@ -70,10 +70,10 @@ GraphView::Arguments PlanView::arguments(Call call) const {
 
 std::optional<GraphView::Call> PlanView::reader(Call call) const {
   const auto& results = plan_.steps[call].results;
-  if (results.size() != 1 || results[0].slots.size() != 1 || !results[0].slots[0]) {
-    return std::nullopt;
-  }
-  const Uses& uses = uses_[*results[0].slots[0]];
+  if (results.size() != 1 || results[0].slots.size() != 1) return std::nullopt;
+  const auto& slot_of_result = results[0].slots[0];
+  if (!slot_of_result) return std::nullopt;
+  const Uses& uses = uses_[*slot_of_result];
   if (uses.count != 1 || !uses.as_first) return std::nullopt;
   for (const Result& other : plan_.steps[*uses.as_first].results | std::views::drop(1)) {
     for (const auto& slot : other.slots) {

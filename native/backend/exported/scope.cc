@@ -106,6 +106,7 @@ Operand Scope::operand_of_list(const ArgumentList& list, const c10::Argument* ex
   }
   if (!std::ranges::all_of(operand.items, &Operand::is_constant)) return operand;
   std::vector<IValue> values;  // made a list once, and not for each run
+  values.reserve(operand.items.size());
   for (Operand& item : operand.items) values.push_back(std::move(item.constant));
   return {.constant = list_of(std::move(values), *expected)};
 }

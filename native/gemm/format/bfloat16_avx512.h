@@ -9,7 +9,7 @@ namespace gemm {
 namespace {
 
 constexpr int kHalf = 16;  // bits
-constexpr int64_t kPanelWidth = 2 * Simd::kLanes;
+constexpr int64_t kPanelWidth = int64_t{2} * Simd::kLanes;
 
 /// In parts, one behind the other from `to` on. store(to, part): of what is wanted of a vector.
 template <class Store>
@@ -94,7 +94,7 @@ void split_stored(const StoredPanel& panel) {
       const auto* const second = from + kPanelWidth + column;
       split_pairs(k < panel.inputs ? Weights::load(from + column) : __m512{},
                   k + 1 < panel.inputs ? Weights::load(second) : __m512{}, parts, to);
-      to += 2 * Simd::kLanes;
+      to += int64_t{2} * Simd::kLanes;
     }
   }
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Floats = Simd::Vector;
 typedef uint32_t Pairs __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
-constexpr int64_t kWidth = 2 * Simd::kLanes;
+constexpr int64_t kWidth = int64_t{2} * Simd::kLanes;
 
 /// `value` becomes what its bfloat16 number lacks.
 uint16_t take_part(float& value) {

@@ -17,7 +17,9 @@ struct FloatSums {
   static constexpr int kLanes = Simd::kLanes;
   using Sum = Simd::Vector;
 
-  static Sum first(const Tile& tile, int half) { return Simd::load(tile.bias + half * kLanes); }
+  static Sum first(const Tile& tile, int half) {
+    return Simd::load(tile.bias + int64_t{half} * kLanes);
+  }
 
   template <int kRows>
   static void store(const Tile& tile, const Sum (&sums)[kRows][2]) {

@@ -100,8 +100,9 @@ bool fold_normalization(GraphView& graph, Call convolution) {
 std::optional<std::vector<c10::IValue>> constants_beside(size_t input, const Arguments& arguments) {
   std::vector<c10::IValue> constants(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].has_value() == (i == input)) return std::nullopt;
-    if (arguments[i]) constants[i] = *arguments[i];
+    const auto& argument = arguments[i];
+    if (argument.has_value() == (i == input)) return std::nullopt;
+    if (argument) constants[i] = *argument;
   }
   return constants;
 }

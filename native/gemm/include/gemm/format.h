@@ -26,16 +26,16 @@ inline constexpr size_t kFormats = 5;
 /// All that is different about a format. What uses formats reads it here and names none.
 struct FormatDescription {
   Format format;
-  const char* name;  ///< as users write it
+  bool is_integer = false;  ///< whole numbers and a scale for each row and output; sums are exact
+  bool attends = true;  ///< whether attention multiplies in it; where not, it does so in float32
   /// Of how many bfloat16 numbers a factor is the sum; 0: it is none of these. The first is the
   /// nearest to the number, each other the nearest to what is missing. Of the products of the parts
   /// those are left out that are too small to matter: of two parts 3 of 4 are summed up, of three 6
   /// of 9 (XLA's BF16_BF16_F32_X3 and _X6).
   int parts;
+  const char* name;  ///< as users write it
   /// How far products of random numbers are off at most, relative to the largest of them.
   double error;
-  bool is_integer = false;  ///< whole numbers and a scale for each row and output; sums are exact
-  bool attends = true;  ///< whether attention multiplies in it; where not, it does so in float32
   PackedWeight (*pack)(const StoredWeight& weight, const Kernel& kernel);
   std::span<const Kernel* const> kernels;  ///< the fastest first, the portable one last
 };

@@ -28,8 +28,8 @@ struct PackedWeight {
   AlignedArray<std::byte> panels;
   int64_t panel_bytes;
   // Of int8, for each output, filled up to whole panels:
-  std::vector<float> scales{};
-  std::vector<int32_t> sums{};  ///< of the weights, for the zero points
+  std::vector<float> scales;
+  std::vector<int32_t> sums;  ///< of the weights, for the zero points
 };
 
 /// A format, and what multiplies it.
