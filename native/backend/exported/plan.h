@@ -28,7 +28,8 @@ struct Operand {
   bool is_last_use = false;  ///< of the slot: its value is moved away
   Slot slot = 0;
   c10::IValue constant = {};
-  std::vector<Operand> items;
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  std::vector<Operand> items = {};
   const c10::Argument* expected = nullptr;  ///< of the operator's schema; null: as it is
 
   bool is_constant() const { return from == From::kConstant; }

@@ -27,9 +27,11 @@ struct StoredWeight {
 struct PackedWeight {
   AlignedArray<std::byte> panels;
   int64_t panel_bytes;
-  // Of int8, for each output, filled up to whole panels:
-  std::vector<float> scales;
-  std::vector<int32_t> sums;  ///< of the weights, for the zero points
+  // Of int8, for each output, filled up to whole panels. They may be left out without a warning:
+  // NOLINTBEGIN(readability-redundant-member-init)
+  std::vector<float> scales{};
+  std::vector<int32_t> sums{};  ///< of the weights, for the zero points
+  // NOLINTEND(readability-redundant-member-init)
 };
 
 /// A format, and what multiplies it.
