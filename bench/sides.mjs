@@ -7,8 +7,9 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeBodies } from './bodies.mjs';
-import { load, prepareRequest, quantile } from './load.mjs';
+import { load, prepareRequest } from './load.mjs';
 import { ROOT } from './paths.mjs';
+import { median } from './report.mjs';
 import { OURS, ROUTES, start } from './servers.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -30,7 +31,7 @@ for (const service of options.service.split(',')) {
   for (let round = 0; round < Number(options.rounds); round++) {
     // Each side goes first in half of the rounds.
     const measured = new Map();
-    for (const root of round % 2 ? [...sides].reverse() : sides) {
+    for (const root of round % 2 ? sides.toReversed() : sides) {
       measured.set(root, await measure(service, requests, root));
     }
     rounds.push(sides.map((root) => measured.get(root)));
@@ -73,12 +74,5 @@ function print(service, clients, pairs) {
   console.log(
     `${service}, ${clients} clients: ${ours} requests/s, the other ${theirs}; ratio ${ratioOf(({ rps }) => rps).toFixed(3)}, ` +
       `of p50 ${ratioOf(({ p50_ms }) => p50_ms).toFixed(3)}, of p99 ${ratioOf(({ p99_ms }) => p99_ms).toFixed(3)}; not 200: ${bad}`,
-  );
-}
-
-function median(numbers) {
-  return quantile(
-    numbers.sort((a, b) => a - b),
-    0.5,
   );
 }

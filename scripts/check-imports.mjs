@@ -13,7 +13,7 @@ const MAY_IMPORT = {
   native: ['.'],
   client: ['.'],
   models: ['.', 'native'],
-  tasks: ['.', 'models', 'native', 'numeric'],
+  tasks: ['.', 'files', 'models', 'native', 'numeric'],
   serving: ['.', 'native', 'settings'],
   protocols: ['.', 'native', 'numeric', 'serving', 'tasks'],
   grpc: ['native', 'serving', 'protocols'],

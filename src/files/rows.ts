@@ -32,7 +32,7 @@ export interface Batch {
 }
 
 /** A column of a row; undefined: it has none of that name. */
-export function fieldOf({ fields }: Row, name: string): unknown {
+export function fieldOf({ fields }: Pick<Row, 'fields'>, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 

@@ -1,10 +1,7 @@
-/** A row of a file, or a window that was cut from a recording. */
-export interface InputRow {
-  /** Columns by name. */
-  readonly fields: Readonly<Record<string, unknown>>;
-  /** Of a window. */
-  readonly signal: Float64Array | null;
-}
+import type { Row } from '../files/rows';
+
+/** Of a row of a file, what a task looks at. */
+export type InputRow = Pick<Row, 'fields' | 'signal'>;
 
 /** Which columns hold what. */
 export interface InputColumns {
@@ -42,9 +39,4 @@ export interface Rows<Input, Known> {
   lengthOf(input: Input): number;
   /** null: a recording is no input of this task. */
   windowsOf(about: Known): Windows | null;
-}
-
-/** A column of a row; undefined: it has none of that name. */
-export function fieldOf({ fields }: Pick<InputRow, 'fields'>, name: string): unknown {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { fieldOf } from '../../files/rows';
 import { EngineError } from '../../native/engine';
 import { allFinite, softmax } from '../../numeric/activations';
 import { type About, type Classification, classified } from '../abilities';
-import { fieldOf, type Rows, type Taken } from '../rows';
+import type { Rows, Taken } from '../rows';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { areProbabilities, judgeTrial } from './judge-trial';

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { fieldOf } from '../../files/rows';
 import { EngineError, type TextInput } from '../../native/engine';
 import { allFinite } from '../../numeric/activations';
 import { type Classification, classified } from '../abilities';
-import { fieldOf, type InputRow, type Rows } from '../rows';
+import type { InputRow, Rows } from '../rows';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readModelDirectory, type TextAbout } from './model-directory';
