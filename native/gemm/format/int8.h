@@ -128,5 +128,18 @@ RowScale quantize_row(const float* from, int64_t count, uint8_t* to, Parts) {
   return {.scale = scale, .zero_point = zero_point};
 }
 
+template <class Simd, class Product, int kRows>
+constexpr Kernel int8_kernel(const char* name, Instructions needs) noexcept {
+  return {.name = name,
+          .needs = needs,
+          .panel_width = 2 * Simd::kLanes,
+          .tile_rows = kRows,
+          .value_bytes = 1,
+          .inputs_together = kInputsTogether,
+          .inputs_a_step = kGroup,
+          .tiles = kTiles<Product, kRows>.of_rows,
+          .round_rows = round_each<uint8_t, quantize_row<Simd>>};
+}
+
 }  // namespace
 }  // namespace gemm

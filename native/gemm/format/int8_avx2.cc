@@ -22,18 +22,8 @@ struct Product : IntegerSums<Simd> {
   }
 };
 
-constexpr int kRows = 4;
-
 }  // namespace
 
-constinit const Kernel kInt8Avx2{.name = "int8 avx2",
-                                 .needs = kCompiledFor,
-                                 .panel_width = 2 * Simd::kLanes,
-                                 .tile_rows = kRows,
-                                 .value_bytes = 1,
-                                 .inputs_together = kInputsTogether,
-                                 .inputs_a_step = kGroup,
-                                 .tiles = kTiles<Product, kRows>.of_rows,
-                                 .round_rows = round_each<uint8_t, quantize_row<Simd>>};
+constinit const Kernel kInt8Avx2 = int8_kernel<Simd, Product, 4>("int8 avx2", kCompiledFor);
 
 }  // namespace gemm

@@ -12,18 +12,9 @@ struct Product : IntegerSums<Simd> {
   }
 };
 
-constexpr int kRows = 12;
-
 }  // namespace
 
-constinit const Kernel kInt8Avx512{.name = "int8 avx512-vnni",
-                                   .needs = kCompiledFor,
-                                   .panel_width = 2 * Simd::kLanes,
-                                   .tile_rows = kRows,
-                                   .value_bytes = 1,
-                                   .inputs_together = kInputsTogether,
-                                   .inputs_a_step = kGroup,
-                                   .tiles = kTiles<Product, kRows>.of_rows,
-                                   .round_rows = round_each<uint8_t, quantize_row<Simd>>};
+constinit const Kernel kInt8Avx512 =
+    int8_kernel<Simd, Product, 12>("int8 avx512-vnni", kCompiledFor);
 
 }  // namespace gemm

@@ -17,18 +17,8 @@ struct Product : IntegerSums<Simd> {
   }
 };
 
-constexpr int kRows = 4;
-
 }  // namespace
 
-constinit const Kernel kInt8Portable{.name = "int8 portable",
-                                     .needs = kCompiledFor,
-                                     .panel_width = 2 * Simd::kLanes,
-                                     .tile_rows = kRows,
-                                     .value_bytes = 1,
-                                     .inputs_together = kInputsTogether,
-                                     .inputs_a_step = kGroup,
-                                     .tiles = kTiles<Product, kRows>.of_rows,
-                                     .round_rows = round_each<uint8_t, quantize_row<Simd>>};
+constinit const Kernel kInt8Portable = int8_kernel<Simd, Product, 4>("int8 portable", kCompiledFor);
 
 }  // namespace gemm

@@ -1,7 +1,5 @@
 // ALBERT: few layers, each used several times.
 // Source: transformers, models/albert/modeling_albert.py (AlbertModel).
-#include <utility>
-
 #include "encoder/models/post_norm_encoder.h"
 
 namespace backend::models {
@@ -56,15 +54,13 @@ std::vector<nn::EncoderLayer> make_layers(const ModelConfig& config, const Weigh
 std::unique_ptr<Encoder> make_albert(const ModelConfig& config, const Weights& weights) {
   const nn::EncoderShape shape = bert_shape(config, kDefaultEpsilon, "gelu_new");
   const int64_t embedding_size = config.positive_integer("embedding_size");
-  // Before the norm's: the first table that lacks is the one that an error names.
-  nn::InputEmbeddings embeddings(weights / "embeddings",
-                                 {.words = config.positive_integer("vocab_size"),
-                                  .positions = config.positive_integer("max_position_embeddings"),
-                                  .token_types = config.positive_integer("type_vocab_size"),
-                                  .size = embedding_size});
   auto encoder = std::make_unique<PostNormEncoder>(
-      std::move(embeddings),
-      nn::LayerNorm(weights / "embeddings.LayerNorm", embedding_size, shape.layer_norm_epsilon));
+      weights / "embeddings",
+      nn::InputEmbeddingsShape{.words = config.positive_integer("vocab_size"),
+                               .positions = config.positive_integer("max_position_embeddings"),
+                               .token_types = config.positive_integer("type_vocab_size"),
+                               .size = embedding_size},
+      shape.layer_norm_epsilon);
   encoder->projection.emplace(weights / "encoder.embedding_hidden_mapping_in", embedding_size,
                               shape.hidden_size);
   encoder->layers = make_layers(config, weights, shape);

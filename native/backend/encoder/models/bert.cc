@@ -1,8 +1,6 @@
 // BERT, and ERNIE, which adds an embedding of the task.
 // Source: transformers, models/bert/modeling_bert.py (BertModel) and
 // models/ernie/modeling_ernie.py (ErnieModel).
-#include <utility>
-
 #include "encoder/models/post_norm_encoder.h"
 
 namespace backend::models {
@@ -24,18 +22,16 @@ constexpr nn::EncoderLayerKeys kLayerKeys{
 std::unique_ptr<PostNormEncoder> make_bert_encoder(const ModelConfig& config,
                                                    const Weights& weights, int64_t embedding_size) {
   const nn::EncoderShape shape = bert_shape(config);
-  // Before the norm's: the first table that lacks is the one that an error names.
-  nn::InputEmbeddings embeddings(weights / "embeddings",
-                                 {.words = config.positive_integer("vocab_size"),
-                                  .positions = config.positive_integer("max_position_embeddings"),
-                                  .token_types = config.positive_integer("type_vocab_size"),
-                                  .size = embedding_size,
-                                  .task_types = config.boolean_or("use_task_id", false)
-                                                    ? config.count_or("task_type_vocab_size", 3)
-                                                    : 0});
   auto encoder = std::make_unique<PostNormEncoder>(
-      std::move(embeddings),
-      nn::LayerNorm(weights / "embeddings.LayerNorm", embedding_size, shape.layer_norm_epsilon));
+      weights / "embeddings",
+      nn::InputEmbeddingsShape{.words = config.positive_integer("vocab_size"),
+                               .positions = config.positive_integer("max_position_embeddings"),
+                               .token_types = config.positive_integer("type_vocab_size"),
+                               .size = embedding_size,
+                               .task_types = config.boolean_or("use_task_id", false)
+                                                 ? config.count_or("task_type_vocab_size", 3)
+                                                 : 0},
+      shape.layer_norm_epsilon);
   encoder->layers = nn::make_encoder_layers(
       weights / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys);
   encoder->hidden_size = shape.hidden_size;

@@ -1,7 +1,5 @@
 // DistilBERT.
 // Source: transformers, models/distilbert/modeling_distilbert.py (DistilBertModel).
-#include <utility>
-
 #include "encoder/models/post_norm_encoder.h"
 
 namespace backend::models {
@@ -34,15 +32,13 @@ nn::EncoderShape shape_of(const ModelConfig& config) {
 
 std::unique_ptr<Encoder> make_distilbert(const ModelConfig& config, const Weights& weights) {
   const nn::EncoderShape shape = shape_of(config);
-  // Before the norm's: the first table that lacks is the one that an error names.
-  nn::InputEmbeddings embeddings(weights / "embeddings",
-                                 {.words = config.positive_integer("vocab_size"),
-                                  .positions = config.positive_integer("max_position_embeddings"),
-                                  .token_types = 0,
-                                  .size = shape.hidden_size});
   auto encoder = std::make_unique<PostNormEncoder>(
-      std::move(embeddings),
-      nn::LayerNorm(weights / "embeddings.LayerNorm", shape.hidden_size, shape.layer_norm_epsilon));
+      weights / "embeddings",
+      nn::InputEmbeddingsShape{.words = config.positive_integer("vocab_size"),
+                               .positions = config.positive_integer("max_position_embeddings"),
+                               .token_types = 0,
+                               .size = shape.hidden_size},
+      shape.layer_norm_epsilon);
   encoder->layers = nn::make_encoder_layers(weights / "transformer.layer",
                                             config.layer_count("n_layers"), shape, kLayerKeys);
   encoder->hidden_size = shape.hidden_size;

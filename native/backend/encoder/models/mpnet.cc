@@ -9,7 +9,6 @@
 #include <ATen/ops/where.h>
 
 #include <cmath>
-#include <utility>
 
 #include "encoder/models/post_norm_encoder.h"
 
@@ -64,15 +63,13 @@ auto make_position_bias(const at::Tensor& table, int64_t max_length) {
 
 std::unique_ptr<Encoder> make_mpnet(const ModelConfig& config, const Weights& weights) {
   const nn::EncoderShape shape = bert_shape(config);
-  // Before the norm's: the first table that lacks is the one that an error names.
-  nn::InputEmbeddings embeddings(weights / "embeddings",
-                                 {.words = config.positive_integer("vocab_size"),
-                                  .positions = config.positive_integer("max_position_embeddings"),
-                                  .token_types = 0,
-                                  .size = shape.hidden_size});
   auto encoder = std::make_unique<PostNormEncoder>(
-      std::move(embeddings),
-      nn::LayerNorm(weights / "embeddings.LayerNorm", shape.hidden_size, shape.layer_norm_epsilon));
+      weights / "embeddings",
+      nn::InputEmbeddingsShape{.words = config.positive_integer("vocab_size"),
+                               .positions = config.positive_integer("max_position_embeddings"),
+                               .token_types = 0,
+                               .size = shape.hidden_size},
+      shape.layer_norm_epsilon);
   encoder->layers = nn::make_encoder_layers(
       weights / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys);
   encoder->hidden_size = shape.hidden_size;

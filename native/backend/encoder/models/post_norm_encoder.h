@@ -12,8 +12,10 @@ namespace backend::models {
 
 /// Embeddings, a layer norm and post-norm layers, as BERT and most of its descendants have them.
 struct PostNormEncoder final : Encoder {
-  PostNormEncoder(nn::InputEmbeddings all_embeddings, nn::LayerNorm norm)
-      : embeddings(std::move(all_embeddings)), embeddings_norm(std::move(norm)) {}
+  /// weights: of the embeddings, with the norm as LayerNorm below them. Tables are read before the
+  /// norm, so that an error names the first one that lacks.
+  PostNormEncoder(const Weights& weights, const nn::InputEmbeddingsShape& shape, double epsilon)
+      : embeddings(weights, shape), embeddings_norm(weights / "LayerNorm", shape.size, epsilon) {}
 
   EncoderSizes sizes() const override;
   at::Tensor operator()(const nn::PackedBatch& batch, nn::Outputs outputs) const override;
