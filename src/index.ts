@@ -4,7 +4,6 @@ import {
   type Dtype,
   dtypeProblem,
   EngineError,
-  type InferOptions,
   type ProductNumbers,
   type TextInput,
 } from './native/engine';
@@ -128,7 +127,7 @@ class ClassifierEngine<Given, Input, Result> {
    */
   async classify(input: Given, options: ClassifyOptions = {}): Promise<Result> {
     const taken = this.#toInput(input, null);
-    return this.#toResult(await this.#model.run(taken, inferOptions(options)));
+    return this.#toResult(await this.#model.run(taken, options));
   }
 
   /**
@@ -141,7 +140,7 @@ class ClassifierEngine<Given, Input, Result> {
     options: ClassifyOptions = {},
   ): Promise<readonly Result[]> {
     const taken = inputs.map((input, index) => this.#toInput(input, index));
-    const answers = await this.#model.runAll(taken, inferOptions(options));
+    const answers = await this.#model.runAll(taken, options);
     return answers.map((answer) => this.#toResult(answer));
   }
 
@@ -274,10 +273,6 @@ async function loaded<Model>(load: () => Promise<Model>): Promise<Model> {
     if (error instanceof EngineError) throw error;
     throw new EngineError('MODEL_LOAD_FAILED', (error as Error).message);
   }
-}
-
-function inferOptions({ signal, timeoutMs }: ClassifyOptions): InferOptions {
-  return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
 }
 
 function byName(names: readonly string[], values: Float32Array): Readonly<Record<string, number>> {

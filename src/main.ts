@@ -4,11 +4,11 @@ import './native/open-early';
 
 import path from 'node:path';
 import { EXIT_USAGE, fail } from './commands/exit';
-import { buildNative, installLibtorch, installWhatIsMissing } from './commands/install';
+import { installWhatIsMissing, runScript } from './commands/install';
 import { serve } from './commands/serve/run';
 import { packageVersion } from './package-version';
 import { ConfigError, helpText, readCommand } from './settings/config';
-import { type Environment, readEnvironment } from './settings/environment';
+import { readEnvironment } from './settings/environment';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
@@ -17,28 +17,23 @@ async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2), environment);
   if (command.type === 'help') process.stdout.write(helpText());
   else if (command.type === 'version') process.stdout.write(`${packageVersion(PACKAGE_ROOT)}\n`);
-  else if (command.type === 'build') process.exitCode = await buildNative();
-  else if (command.type === 'install') process.exitCode = await installLibtorch();
-  else {
+  else if (command.type === 'build' || command.type === 'install') {
+    process.exitCode = await runScript(command.type);
+  } else {
     const exitCode = await installWhatIsMissing();
     if (exitCode !== 0) process.exitCode = exitCode;
-    else if (command.type === 'classify') await classify(command.args, environment);
-    else if (command.type === 'inspect') await inspect(command.args, environment);
-    else await serve(command.config, packageVersion(PACKAGE_ROOT));
+    else if (command.type === 'serve') await serve(command.config, packageVersion(PACKAGE_ROOT));
+    else process.exitCode = await runnerOf(command.type)(command.args, environment);
   }
 }
 
 /** Loaded only here: services need nothing of it. */
-async function classify(args: readonly string[], environment: Environment): Promise<void> {
-  const { runClassify } =
-    require('./commands/classify/command') as typeof import('./commands/classify/command');
-  process.exitCode = await runClassify(args, environment);
-}
-
-async function inspect(args: readonly string[], environment: Environment): Promise<void> {
-  const { runInspect } =
-    require('./commands/inspect/command') as typeof import('./commands/inspect/command');
-  process.exitCode = await runInspect(args, environment);
+function runnerOf(command: 'classify' | 'inspect') {
+  type Classify = typeof import('./commands/classify/command');
+  type Inspect = typeof import('./commands/inspect/command');
+  return command === 'classify'
+    ? (require('./commands/classify/command') as Classify).runClassify
+    : (require('./commands/inspect/command') as Inspect).runInspect;
 }
 
 main().catch((error: unknown) => {

@@ -5,8 +5,13 @@ export const EXIT_USAGE = 2;
 /** The model did not come back from a batch. */
 export const EXIT_STUCK = 3;
 
-/** One readable line on standard error, and an exit code for when the event loop ends. */
-export function fail(line: string, exitCode: number): void {
+/** One readable line on standard error. */
+export function say(line: string): void {
   process.stderr.write(`libtorch-serve: ${line}\n`);
+}
+
+/** Says why, and sets the exit code for when the event loop ends. */
+export function fail(line: string, exitCode: number): void {
+  say(line);
   process.exitCode = exitCode;
 }

@@ -3,37 +3,41 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { AddonMissing, findAddon } from '../native/addon';
 
-const SCRIPTS = path.resolve(__dirname, '../../scripts');
+const FOLDER = path.resolve(__dirname, '../../scripts');
+const SCRIPTS = {
+  /** Compiles the addon. */
+  build: 'build-native.mjs',
+  /** Fetches LibTorch, and prints its folder. */
+  install: 'libtorch/resolve.mjs',
+};
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/** Compiles the addon; resolves with an exit code. */
-export function buildNative(): Promise<number> {
-  return runScript('build-native.mjs', 'inherit');
-}
-
-/** Fetches LibTorch, and prints its folder; resolves with an exit code. */
-export function installLibtorch(): Promise<number> {
-  return runScript('libtorch/resolve.mjs', 'inherit');
-}
 
 /**
  * Fetches LibTorch where nothing else is missing: a service that was asked for can do nothing without.
  * What cannot be fetched is left for the loading of the model to explain.
+ *
+ * @returns an exit code
  */
 export async function installWhatIsMissing(): Promise<number> {
   try {
     findAddon();
   } catch (error) {
     // Standard output is the log's.
-    if (error instanceof AddonMissing && error.lacksLibtorch)
-      return runScript('libtorch/resolve.mjs', 'ignore');
+    if (error instanceof AddonMissing && error.lacksLibtorch) return runScript('install', 'ignore');
   }
   return 0;
 }
 
-/** In a process of its own, which says what it does, and ends with this one. */
-async function runScript(name: string, stdout: 'inherit' | 'ignore'): Promise<number> {
-  const script = path.join(SCRIPTS, name);
+/**
+ * Runs a script in a process of its own, which says what it does, and ends with this one.
+ *
+ * @returns its exit code
+ */
+export async function runScript(
+  name: keyof typeof SCRIPTS,
+  stdout: 'inherit' | 'ignore' = 'inherit',
+): Promise<number> {
+  const script = path.join(FOLDER, SCRIPTS[name]);
   const child = spawn(process.execPath, [script], { stdio: ['ignore', stdout, 'inherit'] });
   const pass = (signal: NodeJS.Signals) => child.kill(signal);
   for (const signal of ENDING_SIGNALS) process.on(signal, pass);

@@ -1,5 +1,6 @@
 import { type Input, requireUnchanged } from './inputs';
-import { type Reading, readRows } from './readers/open';
+import type { Plan } from './plan';
+import { readRows } from './readers/open';
 import { isBad, type Position, type ReadRow } from './rows';
 
 /**
@@ -10,37 +11,41 @@ const ROWS_OF_CHUNK = 1024;
 const SIZE_OF_CHUNK = 4 * 1024 ** 2;
 
 /** Rows that run together, in the order of their lengths, and are written together, in their own. */
-export interface Chunk {
-  readonly rows: readonly { readonly file: number; readonly read: ReadRow }[];
+export interface Chunk<Item> {
+  readonly items: readonly Item[];
   /** Behind its last row. */
   readonly end: Position;
   /** Of all inputs, what has been read, from 0 to 1; null: nobody knows. */
   readonly fraction: number | null;
 }
 
-/** @throws RunError: an input cannot be read, or has changed */
-export async function* readChunks(
+/**
+ * @param toItem what becomes of a row of an input, by the input's index
+ * @throws RunError: an input cannot be read, or has changed
+ */
+export async function* readChunks<Item>(
   inputs: readonly Input[],
-  reading: Reading,
+  plan: Plan,
   from: Position,
-): AsyncGenerator<Chunk, undefined> {
+  toItem: (file: number, read: ReadRow) => Item,
+): AsyncGenerator<Chunk<Item>, undefined> {
   const bytes = inputs.reduce((sum, { size }) => sum + size, 0);
   let bytesBefore = 0;
-  let rows: { file: number; read: ReadRow }[] = [];
+  let items: Item[] = [];
   let size = 0;
   for (const [file, input] of inputs.entries()) {
     if (file >= from.input) {
       let done = file === from.input ? from.rows : 0;
-      for await (const { rows: some, fraction } of readRows(input, reading, done)) {
-        for (const read of some) {
+      for await (const { rows, fraction } of readRows(input, plan, done)) {
+        for (const read of rows) {
           done++;
-          rows.push({ file, read });
+          items.push(toItem(file, read));
           size += isBad(read) ? 0 : read.size;
-          if (rows.length < ROWS_OF_CHUNK && size < SIZE_OF_CHUNK) continue;
+          if (items.length < ROWS_OF_CHUNK && size < SIZE_OF_CHUNK) continue;
           const all =
             fraction === null ? null : (bytesBefore + fraction * input.size) / Math.max(1, bytes);
-          yield { rows, end: { input: file, rows: done }, fraction: all };
-          rows = [];
+          yield { items, end: { input: file, rows: done }, fraction: all };
+          items = [];
           size = 0;
         }
       }
@@ -48,5 +53,5 @@ export async function* readChunks(
     }
     bytesBefore += input.size;
   }
-  if (rows.length > 0) yield { rows, end: { input: inputs.length, rows: 0 }, fraction: 1 };
+  if (items.length > 0) yield { items, end: { input: inputs.length, rows: 0 }, fraction: 1 };
 }

@@ -16,6 +16,24 @@ export type Keep = 'all' | readonly string[];
 /** How a pipe is named. */
 export const PIPE = '-';
 
+/** The options that all commands over files have. */
+export interface FileOptions {
+  /** As they were written: paths, patterns, `-`. */
+  readonly inputs: readonly string[];
+  /** null: names say it. */
+  readonly inputFormat: InputFormat | null;
+  readonly output: string;
+  readonly outputFormat: OutputFormat;
+  readonly compression: Compression;
+  readonly keep: Keep;
+  readonly prefix: string;
+  /** null: standard error. */
+  readonly rejects: string | null;
+  readonly summary: string | null;
+  readonly resume: boolean;
+  readonly overwrite: boolean;
+}
+
 const BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',

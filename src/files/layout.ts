@@ -1,42 +1,46 @@
-import { type AnswerFormat, COLUMN_TYPES, type Column, type ColumnType } from './answers';
 import { UsageError } from './errors';
-import type { Keep, OutputFormat } from './formats';
+import { COLUMN_TYPES, type Column, type ColumnType, type Member, type Plan } from './plan';
 import { fieldOf, type Result, type Row } from './rows';
-
-/** What decides which columns the output has. */
-export interface Keeping {
-  readonly outputFormat: OutputFormat;
-  readonly keep: Keep;
-  /** Before the names of the answer's columns. */
-  readonly prefix: string;
-  /** Columns that are left out where all others are kept. */
-  readonly omitted: readonly string[];
-}
 
 /** Which columns the output has, and how the answer's are called. */
 export class Layout {
   /** Of the input; null: each row has its own (JSONL to JSONL). */
   readonly kept: readonly Column[] | null;
-  readonly format: AnswerFormat;
-  /** As `format` has them, with the prefix. */
-  readonly members: readonly string[];
+  /** Columns of the answer in a table, with the prefix. */
   readonly columns: readonly Column[];
-  readonly #keeping: Keeping;
+  /** As the plan has them, with the prefix. */
+  readonly members: readonly Member[];
+  readonly #plan: Plan;
 
-  constructor(keeping: Keeping, format: AnswerFormat, kept: readonly Column[] | null) {
-    const { prefix } = keeping;
-    this.#keeping = keeping;
+  constructor(plan: Plan, kept: readonly Column[] | null) {
+    const { options, format } = plan;
+    this.#plan = plan;
     this.kept = kept;
-    this.format = format;
-    this.members = format.members.map((name) => prefix + name);
-    this.columns = format.columns.map(({ name, type }) => ({ name: prefix + name, type }));
+    this.members = format.members.map((one) => ({ ...one, name: options.prefix + one.name }));
+    this.columns = [
+      ...this.members.filter(({ parts }) => !parts),
+      ...this.members.flatMap(({ name, type, parts = [] }) =>
+        parts.map((part) => ({ name: `${name}.${part}`, type })),
+      ),
+    ];
+  }
+
+  /** The values of `columns`. */
+  cellsOf(answer: unknown): readonly unknown[] {
+    const [whole, parted]: [unknown[], unknown[]] = [[], []];
+    for (const { parts, of } of this.members) {
+      if (!parts) whole.push(of(answer));
+      else if (parts.length > 0) parted.push(...(of(answer) as unknown[]));
+    }
+    return [...whole, ...parted];
   }
 
   /** Columns of one row that are kept where each row has its own. */
   keptOf(row: Row): readonly string[] {
-    const { keep, omitted } = this.#keeping;
+    const { options, format } = this.#plan;
+    const { keep } = options;
     if (keep !== 'all') return keep.filter((name) => Object.hasOwn(row.fields, name));
-    return Object.keys(row.fields).filter((name) => !omitted.includes(name));
+    return Object.keys(row.fields).filter((name) => !format.omitted.includes(name));
   }
 
   /** Rejects rows that cannot be written, and lets go of what of the others the output does not need. */
@@ -56,7 +60,7 @@ export class Layout {
     for (const { name, type } of this.kept) {
       if (!fits(fieldOf(row, name), type)) return `${name}: expected ${WORDS[type]}`;
     }
-    if (this.#keeping.keep !== 'all') return null;
+    if (this.#plan.options.keep !== 'all') return null;
     const known = new Set(this.kept.map(({ name }) => name));
     const other = this.keptOf(row).find((name) => !known.has(name));
     if (other === undefined) return null;
@@ -80,37 +84,33 @@ export class Layout {
  * @throws UsageError where columns would have the same name
  */
 export function makeLayout(
-  keeping: Keeping,
-  format: AnswerFormat,
+  plan: Plan,
   first: readonly Row[],
   files: ReadonlyMap<string, readonly string[]>,
 ): Layout {
-  const { outputFormat, keep } = keeping;
-  const free = new Layout(keeping, format, null);
-  const requireNoClash = (kept: Iterable<string>, answers: readonly string[]): void => {
-    const clash = clashOf([...kept], answers);
-    if (clash !== null) throw new UsageError(clash);
-  };
+  const { outputFormat, keep } = plan.options;
+  const free = new Layout(plan, null);
   if (outputFormat === 'jsonl') {
     requireNoClash(first[0] ? free.keptOf(first[0]) : [], free.members);
     return free;
   }
-  const names = new Set<string>(keep === 'all' ? [] : keep);
-  if (keep === 'all' && first.length > 0) {
-    for (const row of first) for (const name of free.keptOf(row)) names.add(name);
-    requireSameColumns(files, names);
-  }
+  const names = new Set(keep === 'all' ? first.flatMap((row) => free.keptOf(row)) : keep);
+  if (keep === 'all' && first.length > 0) requireSameColumns(files, names);
+  requireNoClash([...names], free.columns);
   // Cells of CSV are text, whatever they were.
   const type = (name: string) => (outputFormat === 'csv' ? 'json' : typeOf(first, name));
-  const columns = [...names].map((name) => ({ name, type: type(name) }));
-  const answers = free.columns.map(({ name }) => name);
-  requireNoClash(names, answers);
-  return new Layout(keeping, format, columns);
+  const kept = [...names].map((name) => ({ name, type: type(name) }));
+  return new Layout(plan, kept);
+}
+
+function requireNoClash(kept: readonly string[], answers: readonly Column[]): void {
+  const clash = clashOf(kept, answers);
+  if (clash !== null) throw new UsageError(clash);
 }
 
 /** Why a column of the input cannot be kept beside those of the answer; null: each can. */
-function clashOf(kept: readonly string[], answers: readonly string[]): string | null {
-  const twice = kept.find((name) => answers.includes(name));
+function clashOf(kept: readonly string[], answers: readonly Column[]): string | null {
+  const twice = kept.find((name) => answers.some((answer) => answer.name === name));
   return twice === undefined
     ? null
     : `${twice}: a column of the input is called like one of the answer: use --prefix, or --keep others`;

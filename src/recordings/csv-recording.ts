@@ -64,7 +64,7 @@ function toRecording(table: Table): Recording {
     const title = header?.[at]?.trim() || null;
     const cells = body.map((row) => row.cells[at]?.trim() ?? '');
     if (time === null && (at === 0 || isTimeName(title))) {
-      time = asTime(cells, { title, decimal, isAlone: width === 1 });
+      time = asTime(cells, title, decimal, width === 1);
       if (time !== null) {
         notes.push(...time.notes);
         continue;

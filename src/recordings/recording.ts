@@ -49,3 +49,9 @@ function firstElectrode(label: string): string | undefined {
     .replace(/^EEG[\s:_-]*/, '')
     .split(/[\s\-_/.:(]+/)[0];
 }
+
+/** Where windows of `length` samples begin, `step` apart; what is left at the end is left out. */
+export function windowStarts(samples: number, length: number, step = length): readonly number[] {
+  const count = Math.max(0, Math.floor((samples - length) / step) + 1);
+  return Array.from({ length: count }, (_, index) => index * step);
+}

@@ -18,16 +18,15 @@ export function isTimeName(title: string | null): boolean {
 /**
  * What a column says about when samples were taken; null when it is no column of times. One with
  * no name, or another one, is taken for it if it rises in even steps.
+ *
+ * @param isAlone there is no other column
  */
 export function asTime(
   cells: readonly string[],
-  options: {
-    readonly title: string | null;
-    readonly decimal: '.' | ',';
-    readonly isAlone: boolean;
-  },
+  title: string | null,
+  decimal: '.' | ',',
+  isAlone: boolean,
 ): TimeColumn | null {
-  const { title, decimal, isAlone } = options;
   const isNamed = isTimeName(title);
   if (isAlone || (title !== null && !isNamed)) return null;
   const times = cells.map((cell) => toTime(cell, decimal, isNamed));
@@ -37,15 +36,14 @@ export function asTime(
   const typical = [...steps].sort((a, b) => a - b)[Math.floor(steps.length / 2)] as number;
   const isEven = steps.every((step) => Math.abs(step - typical) <= EVEN * typical);
   if (!isNamed && (times.length < SHORTEST_UNNAMED || !isEven)) return null;
-  return describe({ times, steps, typical }, title);
+  return describe(times, steps, typical, title);
 }
 
+/** @param typical the usual one of the steps between the times */
 function describe(
-  {
-    times,
-    steps,
-    typical,
-  }: { times: readonly number[]; steps: readonly number[]; typical: number },
+  times: readonly number[],
+  steps: readonly number[],
+  typical: number,
   title: string | null,
 ): TimeColumn {
   const unit = unitOf(title, typical);

@@ -1,3 +1,4 @@
+import type { ModelWindows } from '../files/readers/windows';
 import type { Row } from '../files/rows';
 
 /** Of a row of a file, what a task looks at. */
@@ -14,15 +15,6 @@ export interface InputColumns {
 /** What a row gives to the model, or why it gives nothing; that quotes nothing of it. */
 export type Taken<Input> = { readonly input: Input } | { readonly problem: string };
 
-/** How recordings are cut into windows, as far as the model says. */
-export interface Windows {
-  /** Samples. */
-  readonly windowLength: number;
-  readonly channel: string | null;
-  /** Hz. */
-  readonly samplingRateHz: number | null;
-}
-
 /** A task's inputs and answers as rows of files. */
 export interface Rows<Input, Known> {
   /** How the batch route of the service calls what is answered; null: there is no such thing. */
@@ -38,5 +30,5 @@ export interface Rows<Input, Known> {
   /** How long it is, for the order in which inputs run. */
   lengthOf(input: Input): number;
   /** null: a recording is no input of this task. */
-  windowsOf(about: Known): Windows | null;
+  windowsOf(about: Known): ModelWindows | null;
 }

@@ -1,5 +1,6 @@
-import { classifyHelp, FLAGS, readOptions } from '../../src/commands/classify/options';
-import { EXIT_CODES } from '../../src/commands/over-files/command';
+import { CLASSIFY } from '../../src/commands/classify/command';
+import { FLAGS, readOptions } from '../../src/commands/classify/options';
+import { helpText } from '../../src/commands/over-files/command';
 import { UsageError } from '../../src/files/errors';
 
 const options = (...args: readonly string[]) => readOptions(args).options;
@@ -75,9 +76,9 @@ describe('readOptions', () => {
   });
 });
 
-describe('classifyHelp', () => {
+describe('the help', () => {
   it('names every flag and every exit code, and says what eeg is not', () => {
-    const help = classifyHelp(EXIT_CODES);
+    const help = helpText(CLASSIFY);
     for (const name of Object.keys(FLAGS)) expect(help).toContain(`--${name}`);
     expect(help).toContain('no medical device');
     expect(help).toMatch(/\n {2}4 {2}done, but/);

@@ -63,9 +63,8 @@ function jobOf(args: readonly string[]) {
 describe('the summary', () => {
   const counts = { answered: 3, rejected: 1, truncated: 1, labels: { bad: 1, good: 2 } };
   const outcome = { ...counts, seconds: 61.23456 };
-  const task = { labels: ['bad', 'good', 'never'], model: { name: 'm', version: null } };
-  const summary = (...args: readonly string[]) =>
-    summarize({ job: jobOf(args), task, inputs: 2, outcome });
+  const about = { labels: ['bad', 'good', 'never'], name: 'm', version: null };
+  const summary = (...args: readonly string[]) => summarize(jobOf(args), about, 2, outcome);
 
   it('counts every label, those of no answer included', () => {
     const { labels, rows, rejects, seconds, notice } = summary('a.csv', '-o', 'x.csv');

@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { readOptions } from '../../src/commands/classify/options';
 import { expandInputs } from '../../src/files/inputs';
+import type { Plan } from '../../src/files/plan';
 import { LONGEST_LINE_BYTES, readJsonLines } from '../../src/files/readers/jsonl';
-import { type Reading, readRows } from '../../src/files/readers/open';
+import { readRows } from '../../src/files/readers/open';
 import { parquetColumns, readParquet } from '../../src/files/readers/parquet';
 import { readTable } from '../../src/files/readers/table';
 import { type Batch, isBad, type ReadRow } from '../../src/files/rows';
@@ -150,12 +152,15 @@ it('leaves out rows that are done, bad ones too', async () => {
   const rows = Array.from({ length: 50_000 }, (_, id) => `{"text":"${id}"}\n`);
   rows[20_000] = 'no JSON\n';
   const input = await inputOf(rows.join(''));
-  const reading: Reading = {
-    ...{ inputFormat: 'jsonl', keep: 'all', keepsLines: false, needed: [], cutting: null },
+  const options = readOptions(['x', '-o', 'x.csv', '--input-format', 'jsonl']).options;
+  const format = { needed: [], omitted: [], cutting: null, members: [] };
+  const plan: Plan = {
+    options,
+    format: { ...format, count: () => ({ label: '', truncated: false }) },
   };
   const all = await readAll(readJsonLines(input, false));
   for (const done of [0, 1, 20_000, 20_001, 49_999, 50_000]) {
-    const rest = await readAll(readRows(input, reading, done));
+    const rest = await readAll(readRows(input, plan, done));
     expect(shown(rest)).toEqual(shown(all.slice(done)));
   }
 });

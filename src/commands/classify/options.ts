@@ -1,26 +1,19 @@
 import { UsageError } from '../../files/errors';
+import type { FileOptions } from '../../files/formats';
+import type { CuttingOptions } from '../../files/readers/windows';
+import type { InputColumns } from '../../tasks/rows';
 import {
   COLUMN_FLAGS,
   describeFlags,
-  type FileOptions,
   FORMAT_FLAGS,
   RUN_FLAGS,
   readCommandLine,
   readFileOptions,
 } from '../over-files/options';
 
-export interface Options extends FileOptions {
+export interface Options extends FileOptions, InputColumns, CuttingOptions {
   readonly service: 'sentiment' | 'eeg';
-  readonly textColumn: string;
-  readonly pairColumn: string | null;
-  readonly signalColumn: string;
   readonly allLabels: boolean;
-  readonly channel: string | null;
-  /** Samples; null: a window. */
-  readonly step: number | null;
-  /** Hz. */
-  readonly samplingRate: number | null;
-  readonly resample: boolean;
 }
 
 /** The flags of `classify` beside the settings of the services. */
@@ -73,23 +66,17 @@ export function readOptions(args: readonly string[]) {
   return { options, settings: [service, ...settings] };
 }
 
-/** The text of `classify --help`. */
-export function classifyHelp(exitCodes: readonly (readonly [number, string])[]): string {
-  return [
-    'Usage: libtorch-serve classify [sentiment|eeg] FILE... -o OUTPUT [--flag value ...]',
-    '',
-    'Classifies files without HTTP. Rows come as JSONL, CSV, TSV or Parquet, EEG also as recordings,',
-    'EDF or CSV, that are cut into windows; all but Parquet also as .gz or .zst. - is a pipe, and',
-    'quoted patterns ("data/*.jsonl") are files. Answers are in the order of the rows.',
-    'What eeg says is a demonstration: no medical device, and no diagnosis.',
-    '',
-    ...describeFlags(FLAGS),
-    '',
-    'The model and how it uses the machine are set as for the services (libtorch-serve --help):',
-    '--sentiment-model-dir, --eeg-model-path, --workers, --dtype, --max-batch-tokens ...',
-    '',
-    'Exit codes:',
-    ...exitCodes.map(([code, meaning]) => `  ${code}  ${meaning}`),
-    '',
-  ].join('\n');
-}
+/** The text of `classify --help`, but for the exit codes at its end. */
+export const HELP = [
+  'Usage: libtorch-serve classify [sentiment|eeg] FILE... -o OUTPUT [--flag value ...]',
+  '',
+  'Classifies files without HTTP. Rows come as JSONL, CSV, TSV or Parquet, EEG also as recordings,',
+  'EDF or CSV, that are cut into windows; all but Parquet also as .gz or .zst. - is a pipe, and',
+  'quoted patterns ("data/*.jsonl") are files. Answers are in the order of the rows.',
+  'What eeg says is a demonstration: no medical device, and no diagnosis.',
+  '',
+  ...describeFlags(FLAGS),
+  '',
+  'The model and how it uses the machine are set as for the services (libtorch-serve --help):',
+  '--sentiment-model-dir, --eeg-model-path, --workers, --dtype, --max-batch-tokens ...',
+];

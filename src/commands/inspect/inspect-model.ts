@@ -3,7 +3,6 @@ import path from 'node:path';
 import {
   inspectProgram,
   type ModelDescription,
-  type OperatorReport,
   type ProgramReport,
   type SchedulingOptions,
 } from '../../native/engine';
@@ -34,9 +33,6 @@ export interface ModelReport {
   readonly problem: string | null;
 }
 
-/** What is read before anything is loaded. */
-type Read = Pick<ModelReport, 'service' | 'name' | 'kind' | 'files' | 'labels' | 'program'>;
-
 /**
  * Looks at a model folder, or the file of one, then loads it as a service would.
  *
@@ -48,17 +44,19 @@ export async function inspectModel(
 ): Promise<ModelReport> {
   const [task, place] = locate(named);
   const read = readModel(task, place, scheduling);
-  const unread = { loaded: null, warnings: [] };
   const refused = read.program?.operators.filter(({ problem }) => problem) ?? [];
-  if (refused.length > 0) return { ...read, ...unread, problem: describeRefused(refused) };
+  if (refused.length > 0) {
+    const names = refused.map(({ name, problem }) => `${name} ${problem}`);
+    return { ...read, problem: `it uses operators that are refused: ${names.join('; ')}` };
+  }
   try {
     const model = await TaskModel.load(task, place, scheduling);
     const { maxLength, numOutputs, batching } = model.monitor.description;
     const { warnings } = model;
     await model.close();
-    return { ...read, loaded: { maxLength, numOutputs, batching }, warnings, problem: null };
+    return { ...read, loaded: { maxLength, numOutputs, batching }, warnings };
   } catch (error) {
-    return { ...read, ...unread, problem: (error as Error).message };
+    return { ...read, problem: (error as Error).message };
   }
 }
 
@@ -71,7 +69,12 @@ function locate(named: string): readonly [Task, string] {
   throw new Error(`${named}: is no model of ${TASKS.map(({ name }) => name).join(' or ')}`);
 }
 
-function readModel(task: Task, place: string, { allowedOperators }: SchedulingOptions): Read {
+/** What is known before anything is loaded. */
+function readModel(
+  task: Task,
+  place: string,
+  { allowedOperators }: SchedulingOptions,
+): ModelReport {
   const { source, about } = task.read(place);
   const isProgram = 'path' in source;
   const program = isProgram ? inspectProgram(source.path, allowedOperators ?? []) : null;
@@ -83,10 +86,6 @@ function readModel(task: Task, place: string, { allowedOperators }: SchedulingOp
     files: files.map((file) => ({ name: path.basename(file), bytes: statSync(file).size })),
     labels: about.labels,
     program,
+    ...{ loaded: null, warnings: [], problem: null },
   };
-}
-
-function describeRefused(refused: readonly OperatorReport[]): string {
-  const names = refused.map(({ name, problem }) => `${name} ${problem}`);
-  return `it uses operators that are refused: ${names.join('; ')}`;
 }

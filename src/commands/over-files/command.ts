@@ -6,7 +6,7 @@ import { EngineError } from '../../native/engine';
 import { packageVersion } from '../../package-version';
 import { type Config, ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
-import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE } from '../exit';
+import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE, say } from '../exit';
 import { describeProcessorProblem } from '../serve/processor-problem';
 import { StuckError } from './dispatcher';
 import type { Job } from './job';
@@ -15,7 +15,7 @@ import { describeSummary } from './summary';
 
 const EXIT_REJECTED = 4;
 
-export const EXIT_CODES = [
+const EXIT_CODES = [
   [0, 'all rows have an answer'],
   [EXIT_FAILURE, 'it could not go on: --resume does, once the cause is gone'],
   [EXIT_USAGE, 'a flag, a setting or a file that was named is wrong'],
@@ -23,13 +23,13 @@ export const EXIT_CODES = [
   [EXIT_REJECTED, 'done, but some rows have no answer: see the rejects file'],
 ] as const;
 
-/** How a model that cannot be loaded says so. */
-const LOAD_ERRORS = [EngineError, ModelFileError];
+/** What tells a person enough without its stack. */
+const EXPECTED = [RunError, EngineError, ModelFileError];
 
 /** A command over files. */
 export interface FilesCommand {
-  /** The text of `--help`. */
-  help(): string;
+  /** The text of `--help`, but for the exit codes at its end. */
+  readonly help: readonly string[];
   /**
    * @param args behind the command's name
    * @returns settings as the services take them, and what makes a job of what they mean
@@ -48,7 +48,7 @@ export async function runCommand(
   environment: Environment,
 ): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(command.help());
+    process.stdout.write(helpText(command));
     return 0;
   }
   stopAtSignals();
@@ -62,6 +62,12 @@ export async function runCommand(
     // A pipe that nobody reads any more would keep the process alive.
     process.stdin.destroy();
   }
+}
+
+/** The text of `--help`. */
+export function helpText({ help }: FilesCommand): string {
+  const codes = EXIT_CODES.map(([code, meaning]) => `  ${code}  ${meaning}`);
+  return [...help, '', 'Exit codes:', ...codes, ''].join('\n');
 }
 
 function readJob(command: FilesCommand, args: readonly string[], environment: Environment): Job {
@@ -80,7 +86,7 @@ function readJob(command: FilesCommand, args: readonly string[], environment: En
 
 async function run(job: Job): Promise<number> {
   const progress = new ProgressDisplay();
-  const summary = await runOverFiles(job, { progress, warn: say }).finally(() => progress.stop());
+  const summary = await runOverFiles(job, progress).finally(() => progress.stop());
   process.stderr.write(describeSummary(summary));
   await forgetRun(job.options);
   return summary.rejected > 0 ? EXIT_REJECTED : 0;
@@ -99,12 +105,9 @@ function stopAtSignals(): void {
 function exitCodeOf(error: Error): number {
   if (error instanceof UsageError || error instanceof ConfigError) return EXIT_USAGE;
   if (error instanceof StuckError) return EXIT_STUCK;
-  const isExpected = error instanceof RunError || LOAD_ERRORS.some((one) => error instanceof one);
   const isOfSystem = (error as NodeJS.ErrnoException).code !== undefined;
-  if (!isExpected && !isOfSystem) process.stderr.write(`${error.stack}\n`);
+  if (!isOfSystem && !EXPECTED.some((one) => error instanceof one)) {
+    process.stderr.write(`${error.stack}\n`);
+  }
   return EXIT_FAILURE;
-}
-
-function say(line: string): void {
-  process.stderr.write(`libtorch-serve: ${line}\n`);
 }

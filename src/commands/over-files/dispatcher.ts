@@ -1,3 +1,4 @@
+import { Changes } from '../../changes';
 import { RunError } from '../../files/errors';
 import type { Result } from '../../files/rows';
 import { EngineError } from '../../native/engine';
@@ -51,7 +52,8 @@ export class Dispatcher {
   #alone = 0;
   /** The last one that is to run alone. */
   #turn: Promise<unknown> = Promise.resolve();
-  #waiters: (() => void)[] = [];
+  /** Of any of these. */
+  readonly #changes = new Changes();
   #lastEnd = performance.now();
   readonly #timer: NodeJS.Timeout;
   /** Rejects with RunError or StuckError once the run cannot go on: what is under way may never end. */
@@ -75,7 +77,7 @@ export class Dispatcher {
   async dispatch(items: readonly Item[]): Promise<{ readonly ended: Promise<unknown> }> {
     const running: Promise<void>[] = [];
     for (const { item, length } of this.#inOrder(items)) {
-      while (!this.#hasRoom(length)) await this.#change();
+      while (!this.#hasRoom(length)) await this.#changes.next();
       running.push(this.#take(item, length));
     }
     return { ended: Promise.all(running) };
@@ -113,7 +115,7 @@ export class Dispatcher {
     }
     this.#inputs--;
     this.#length -= length;
-    this.#changed();
+    this.#changes.tell();
     this.#parts.onEnded();
   }
 
@@ -122,7 +124,7 @@ export class Dispatcher {
     this.#running++;
     if (this.#running === 1) this.#lastEnd = performance.now();
     try {
-      item.answer = await this.#parts.task.run(input);
+      item.answer = await this.#parts.task.model.run(input, {});
       return null;
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
@@ -137,7 +139,7 @@ export class Dispatcher {
     } finally {
       this.#running--;
       this.#lastEnd = performance.now();
-      this.#changed();
+      this.#changes.tell();
     }
   }
 
@@ -145,13 +147,13 @@ export class Dispatcher {
   #runAlone(item: Item, input: unknown): Promise<string | null> {
     this.#alone++;
     const turn = this.#turn.then(async () => {
-      while (this.#running > 0) await this.#change();
+      while (this.#running > 0) await this.#changes.next();
       return (await this.#run(item, input)) ?? item.problem;
     });
     this.#turn = turn.catch(() => {});
     return turn.finally(() => {
       this.#alone--;
-      this.#changed();
+      this.#changes.tell();
     });
   }
 
@@ -159,7 +161,7 @@ export class Dispatcher {
   #watch(): void {
     const { task, stuckAfterMs } = this.#parts;
     if (this.#running === 0 || performance.now() - this.#lastEnd < stuckAfterMs) return;
-    const stuckMs = task.stuckMs();
+    const { stuckMs } = task.model.monitor;
     if (stuckMs === 0) return;
     const seconds = Math.round(stuckMs / 1000);
     this.#fail(
@@ -167,17 +169,5 @@ export class Dispatcher {
         `the model has not come back from a batch for ${seconds} s: --resume goes on without what it hangs on`,
       ),
     );
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiters.push(resolve);
-    });
-  }
-
-  #changed(): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const wake of waiters) wake();
   }
 }

@@ -3,8 +3,8 @@ import { UsageError } from '../../files/errors';
 import {
   COMPRESSIONS,
   type Compression,
+  type FileOptions,
   INPUT_FORMATS,
-  type InputFormat,
   type Keep,
   OUTPUT_FORMATS,
   type OutputFormat,
@@ -12,24 +12,6 @@ import {
   readName,
 } from '../../files/formats';
 import { SETTINGS } from '../../settings/settings';
-
-/** The options that all commands over files have. */
-export interface FileOptions {
-  /** As they were written: paths, patterns, `-`. */
-  readonly inputs: readonly string[];
-  /** null: names say it. */
-  readonly inputFormat: InputFormat | null;
-  readonly output: string;
-  readonly outputFormat: OutputFormat;
-  readonly compression: Compression;
-  readonly keep: Keep;
-  readonly prefix: string;
-  /** null: standard error. */
-  readonly rejects: string | null;
-  readonly summary: string | null;
-  readonly resume: boolean;
-  readonly overwrite: boolean;
-}
 
 export interface Flag {
   /** What stands behind it in the help; absent: it takes no value. */

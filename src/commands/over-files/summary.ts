@@ -1,46 +1,33 @@
-import type { Outcome } from '../../files/counts';
+import type { Outcome } from '../../files/journal/journal';
 import { count, duration } from '../../files/progress';
-import type { Job, RowTask } from './job';
+import type { About } from '../../tasks/abilities';
+import type { Job } from './job';
 
-export interface Summary {
-  readonly service: string;
-  /** What the answers are not. */
-  readonly notice?: string;
-  readonly model: RowTask['model'];
-  readonly inputs: number;
-  readonly output: string;
-  /** null: no row was rejected. */
-  readonly rejects: string | null;
-  readonly rows: number;
-  readonly answered: number;
-  readonly rejected: number;
-  /** Texts that were longer than the model takes. */
-  readonly truncated: number;
-  /** Answers by label, those of no answer included. */
-  readonly labels: Readonly<Record<string, number>>;
-  readonly seconds: number;
-}
+export type Summary = ReturnType<typeof summarize>;
 
-export interface Summarized {
-  readonly job: Pick<Job, 'service' | 'notice' | 'options'>;
-  readonly task: Pick<RowTask, 'model' | 'labels'>;
-  readonly inputs: number;
-  readonly outcome: Outcome;
-}
-
-export function summarize({ job, task, inputs, outcome }: Summarized): Summary {
-  const { service, notice, options } = job;
-  const { answered, rejected, truncated, labels, seconds } = outcome;
+/** @param inputs how many there were */
+export function summarize(
+  { service, notice, options }: Pick<Job, 'service' | 'notice' | 'options'>,
+  { name, version, labels }: About,
+  inputs: number,
+  outcome: Outcome,
+) {
+  const { answered, rejected, truncated, seconds } = outcome;
   return {
     service,
     ...(notice !== null && { notice }),
-    model: task.model,
+    model: { name, version },
     inputs,
     output: options.output,
+    /** null: no row was rejected. */
     rejects: rejected > 0 ? options.rejects : null,
     rows: answered + rejected,
-    ...{ answered, rejected, truncated },
-    labels: Object.fromEntries(task.labels.map((label) => [label, labels[label] ?? 0])),
+    answered,
+    rejected,
+    /** Texts that were longer than the model takes. */
+    truncated,
+    /** Answers by label, those of no answer included. */
+    labels: Object.fromEntries(labels.map((label) => [label, outcome.labels[label] ?? 0])),
     seconds: Number(seconds.toFixed(3)),
   };
 }

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { COLUMN_TYPES } from '../answers';
 import { UsageError } from '../errors';
+import { COLUMN_TYPES } from '../plan';
+import { ignoreMissing } from './names';
 
 const NEWLINE = 0x0a;
 
@@ -16,8 +18,9 @@ const headerSchema = z.object({
 });
 export type Header = Readonly<z.output<typeof headerSchema>>;
 
-/** Up to where all is on the disk: see `Position` and `Counts`. */
+/** Up to where all is on the disk. */
 const checkpointSchema = z.object({
+  /** See `Position`. */
   input: z.number(),
   rows: z.number(),
   /** Bytes of the output, and of the rejects. */
@@ -26,6 +29,7 @@ const checkpointSchema = z.object({
   answered: z.number(),
   rejected: z.number(),
   truncated: z.number(),
+  /** Answers by label. */
   labels: z.record(z.string(), z.number()),
   /** That the run has taken, in all its parts. */
   seconds: z.number(),
@@ -35,22 +39,28 @@ const checkpointSchema = z.object({
 });
 export type Checkpoint = Readonly<z.output<typeof checkpointSchema>>;
 
+/** What a run has come to. */
+export type Outcome = Pick<
+  Checkpoint,
+  'answered' | 'rejected' | 'truncated' | 'labels' | 'seconds'
+>;
+
 export const BEGINNING: Checkpoint = {
   ...{ input: 0, rows: 0, outputBytes: 0, rejectsBytes: 0 },
   ...{ answered: 0, rejected: 0, truncated: 0, labels: {} },
   ...{ seconds: 0, state: null, finished: false },
 };
 
-const overrunSchema = z.object({
-  /** Index of the input. */
-  file: z.number(),
-  line: z.number().nullable(),
-  reason: z.string(),
+const noteSchema = z.object({
+  overrun: z.object({
+    /** Index of the input. */
+    file: z.number(),
+    line: z.number().nullable(),
+    reason: z.string(),
+  }),
 });
 /** A row on which the model ran for too long: among others the first time, alone the second. */
-export type Overrun = Readonly<z.output<typeof overrunSchema>>;
-
-const noteSchema = z.object({ overrun: overrunSchema });
+export type Overrun = Readonly<z.output<typeof noteSchema>['overrun']>;
 
 /** What a journal says; a last line that was cut off is none. */
 export interface Journal {
@@ -65,13 +75,13 @@ export interface Journal {
 }
 
 /**
- * @param file for errors
  * @param version of this package
- * @returns null: not even its first line is whole
+ * @returns null: there is none, or not even its first line is whole
  * @throws UsageError where another version wrote it, or nothing that writes journals
  */
-export function readJournal(file: string, content: Buffer, version: string): Journal | null {
-  const [header, ...entries] = linesOf(content);
+export async function readJournal(file: string, version: string): Promise<Journal | null> {
+  const content = await readFile(file).catch(ignoreMissing);
+  const [header, ...entries] = linesOf(content ?? Buffer.alloc(0));
   if (!header) return null;
   requireVersion(header.value, version);
   const overruns: Overrun[] = [];

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../errors';
-import { PIPE } from '../formats';
+import { type FileOptions, PIPE } from '../formats';
 import type { Input } from '../inputs';
 
 /** Where a run writes: each file has its name only once the run has finished. */
@@ -12,19 +12,21 @@ export interface Names {
   readonly journal: string;
 }
 
+/** null: it goes into a pipe. */
+export function namesOf({ output, rejects }: FileOptions): Names | null {
+  if (output === PIPE) return null;
+  return { output, rejects: rejects as string, journal: `${output}.journal` };
+}
+
 export const partial = (file: string): string => `${file}.partial`;
 
 /** @throws UsageError where a file would be written over an input, over another output, or over no file */
 export function requireWritable(
-  files: {
-    readonly output: string;
-    readonly rejects: string | null;
-    readonly summary: string | null;
-  },
+  { output, rejects, summary }: FileOptions,
   inputs: readonly Input[],
 ): void {
   const taken = new Map(inputs.map(({ path: place, name }) => [place, `the input ${name}`]));
-  for (const [name, file] of Object.entries(files)) {
+  for (const [name, file] of Object.entries({ output, rejects, summary })) {
     if (file === null || (name === 'output' && file === PIPE)) continue;
     const flag = `--${name}`;
     const place = path.resolve(file);

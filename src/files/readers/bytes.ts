@@ -21,18 +21,11 @@ export interface Block {
  * @throws RunError that names the file
  */
 export async function* readBlocks({ path, name, size }: Input): AsyncGenerator<Block> {
-  let bytesRead = 0;
-  const source =
-    path === null ? process.stdin : createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  async function* raw(): AsyncGenerator<Buffer> {
-    for await (const block of source) {
-      bytesRead += (block as Buffer).length;
-      yield block as Buffer;
-    }
-  }
+  const file = path === null ? null : createReadStream(path, { highWaterMark: BLOCK_BYTES });
+  const source = file ?? process.stdin;
   try {
-    for await (const bytes of await decompressed(raw())) {
-      yield { bytes, fraction: path === null ? null : Math.min(1, bytesRead / size) };
+    for await (const bytes of await decompressed(source[Symbol.asyncIterator]())) {
+      yield { bytes, fraction: file && Math.min(1, file.bytesRead / size) };
     }
   } catch (error) {
     throw new RunError(`${name}: cannot be read: ${(error as Error).message}`);
@@ -41,7 +34,7 @@ export async function* readBlocks({ path, name, size }: Input): AsyncGenerator<B
   }
 }
 
-async function decompressed(raw: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
+async function decompressed(raw: AsyncIterableIterator<Buffer>): Promise<AsyncIterable<Buffer>> {
   // A pipe may give its first bytes one by one.
   let start = Buffer.alloc(0);
   while (start.length < ZSTD.length) {

@@ -1,24 +1,14 @@
 import { UsageError } from '../errors';
-import { type InputFormat, type Keep, readName } from '../formats';
+import { type InputFormat, readName } from '../formats';
 import type { Input } from '../inputs';
+import type { Plan } from '../plan';
 import type { Batch } from '../rows';
 import { readJsonLines } from './jsonl';
 import { parquetColumns, readParquet } from './parquet';
 import { readTable, tableColumns } from './table';
-import { type Cutting, readWindows } from './windows';
+import { readWindows } from './windows';
 
-/** What decides how an input is read. */
-export interface Reading {
-  /** null: names say it. */
-  readonly inputFormat: InputFormat | null;
-  readonly keep: Keep;
-  /** Whether rows keep the line of JSON that they were. */
-  readonly keepsLines: boolean;
-  /** Columns that each row must have. */
-  readonly needed: readonly string[];
-  /** null: there are no recordings for this model. */
-  readonly cutting: Cutting | null;
-}
+const DELIMITERS = { csv: ',', tsv: '\t' } as const;
 
 /**
  * The rows of an input.
@@ -26,17 +16,20 @@ export interface Reading {
  * @param done so many of its first rows are left out
  * @throws UsageError, RunError
  */
-export function readRows(input: Input, reading: Reading, done: number): AsyncIterable<Batch> {
-  const { cutting } = reading;
-  const format = formatOf(input, reading);
+export function readRows(input: Input, plan: Plan, done: number): AsyncIterable<Batch> {
+  const { cutting, omitted } = plan.format;
+  const { outputFormat, keep } = plan.options;
+  const format = formatOf(input, plan);
   switch (format) {
-    case 'jsonl':
-      return behind(done, readJsonLines(input, reading.keepsLines));
+    case 'jsonl': {
+      const keepsLines = outputFormat === 'jsonl' && keep === 'all' && omitted.length === 0;
+      return behind(done, readJsonLines(input, keepsLines));
+    }
     case 'csv':
     case 'tsv':
-      return behind(done, readTable(input, delimiterOf(format)));
+      return behind(done, readTable(input, DELIMITERS[format]));
     case 'parquet':
-      return readParquet(input, (columns) => neededOf(columns, reading), done);
+      return readParquet(input, (columns) => wantedOf(columns, plan), done);
     case 'recording':
       if (!cutting) throw new UsageError(`${input.name}: recordings are for eeg`);
       return behind(done, readWindows(input, cutting));
@@ -51,21 +44,20 @@ export function readRows(input: Input, reading: Reading, done: number): AsyncIte
  */
 export async function readColumns(
   inputs: readonly Input[],
-  reading: Reading,
+  plan: Plan,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const all = new Map<string, readonly string[]>();
-  const { keep, needed } = reading;
+  const { keep } = plan.options;
+  const wanted = [...plan.format.needed, ...(keep === 'all' ? [] : keep)];
   for (const input of inputs) {
-    const format = formatOf(input, reading);
+    const format = formatOf(input, plan);
     if (input.path === null || format === 'jsonl' || format === 'recording') continue;
     const columns =
       format === 'parquet'
-        ? await parquetColumns(input, (columns) => neededOf(columns, reading))
-        : await tableColumns(input, delimiterOf(format));
+        ? await parquetColumns(input, (columns) => wantedOf(columns, plan))
+        : await tableColumns(input, DELIMITERS[format]);
     all.set(input.name, columns);
-    const missing = [...needed, ...(keep === 'all' ? [] : keep)].find(
-      (name) => !columns.includes(name),
-    );
+    const missing = wanted.find((name) => !columns.includes(name));
     if (missing === undefined) continue;
     throw new UsageError(
       `${input.name}: has no column “${missing}”: its columns are ${columns.join(', ')}`,
@@ -75,8 +67,8 @@ export async function readColumns(
 }
 
 /** Of a model of signals a table is a recording, as on the page: a row of it is a sample. */
-function formatOf({ name }: Input, { inputFormat, cutting }: Reading): InputFormat {
-  const format = inputFormat ?? readName(name).format;
+function formatOf({ name }: Input, { options, format: { cutting } }: Plan): InputFormat {
+  const format = options.inputFormat ?? readName(name).format;
   if (format === null) {
     throw new UsageError(
       `${name}: its name does not say its format: use --input-format jsonl, csv, tsv, parquet or recording`,
@@ -85,13 +77,10 @@ function formatOf({ name }: Input, { inputFormat, cutting }: Reading): InputForm
   return cutting && (format === 'csv' || format === 'tsv') ? 'recording' : format;
 }
 
-function delimiterOf(format: 'csv' | 'tsv'): ',' | '\t' {
-  return format === 'csv' ? ',' : '\t';
-}
-
-function neededOf(columns: readonly string[], { keep, needed }: Reading): readonly string[] {
-  if (keep === 'all') return columns;
-  return columns.filter((name) => needed.includes(name) || keep.includes(name));
+function wantedOf(columns: readonly string[], { options, format }: Plan): readonly string[] {
+  if (options.keep === 'all') return columns;
+  const wanted = [...format.needed, ...options.keep];
+  return columns.filter((name) => wanted.includes(name));
 }
 
 /** Of files in which rows can only be found one after the other. */

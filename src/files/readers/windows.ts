@@ -5,9 +5,9 @@ import {
   findChannel,
   type Recording,
   RecordingError,
+  windowStarts,
 } from '../../recordings/recording';
 import { resample } from '../../recordings/resample';
-import { windowStarts } from '../../recordings/windows';
 import type { Input } from '../inputs';
 import type { Batch } from '../rows';
 import { readBlocks } from './bytes';
@@ -18,20 +18,29 @@ const LARGEST_BYTES = 200 * 1024 ** 2;
 /** Rates that differ by less are the same: files write them with few digits. */
 const SAME_RATE = 0.005;
 
-/** How a recording becomes windows. */
-export interface Cutting {
+/** How recordings are cut into windows, as far as the model says. */
+export interface ModelWindows {
   /** Samples. */
   readonly windowLength: number;
-  /** Samples from one window to the next. */
-  readonly step: number;
-  /** As a person named it; null: the model's, or the only one. */
   readonly channel: string | null;
-  readonly modelChannel: string | null;
-  /** Hz; null: the model does not say. */
-  readonly modelRate: number | null;
+  /** Hz. */
+  readonly samplingRateHz: number | null;
+}
+
+/** As far as a person says. */
+export interface CuttingOptions {
+  /** null: the model's, or the only one. */
+  readonly channel: string | null;
+  /** Samples from one window to the next; null: a window. */
+  readonly step: number | null;
   /** Hz, of recordings that do not say it. */
-  readonly givenRate: number | null;
+  readonly samplingRate: number | null;
   readonly resample: boolean;
+}
+
+export interface Cutting {
+  readonly model: ModelWindows;
+  readonly options: CuttingOptions;
   /** Told what a person should know of how a recording was read. */
   readonly note: (text: string) => void;
 }
@@ -64,9 +73,9 @@ async function open(input: Input): Promise<Recording> {
 }
 
 function* windowsOf(recording: Recording, cutting: Cutting): Generator<Batch> {
-  const { channel, rate, samples } = prepare(recording, cutting);
-  const { windowLength, step } = cutting;
-  const starts = windowStarts(samples.length, windowLength, step);
+  const { label, rate, samples } = prepare(recording, cutting);
+  const { windowLength } = cutting.model;
+  const starts = windowStarts(samples.length, windowLength, cutting.options.step ?? windowLength);
   if (starts.length === 0) {
     throw new RecordingError(
       `${recording.name}: has ${samples.length} samples, fewer than a window of ${windowLength}.`,
@@ -77,7 +86,7 @@ function* windowsOf(recording: Recording, cutting: Cutting): Generator<Batch> {
       line: at + index + 1,
       fields: {
         recording: recording.name,
-        channel: channel.label,
+        channel: label,
         start_sample: start,
         start_seconds: rate === null ? null : Number((start / rate).toFixed(6)),
       },
@@ -91,18 +100,17 @@ function* windowsOf(recording: Recording, cutting: Cutting): Generator<Batch> {
 
 /** @returns `rate` in Hz of the samples; null: nobody knows */
 function prepare(recording: Recording, cutting: Cutting) {
-  const channel = chooseChannel(recording, cutting);
-  const { modelRate } = cutting;
-  const rate = channel.samplingRateHz ?? cutting.givenRate;
-  const { samples } = channel;
-  if (modelRate === null) return { channel, rate, samples };
+  const { label, samples, samplingRateHz } = chooseChannel(recording, cutting);
+  const rate = samplingRateHz ?? cutting.options.samplingRate;
+  const wanted = cutting.model.samplingRateHz;
+  if (wanted === null) return { label, rate, samples };
   const fail = (problem: string) => new RecordingError(`${recording.name}: ${problem}`);
   if (rate === null) throw fail('does not say its sampling rate: use --sampling-rate.');
-  if (Math.abs(rate - modelRate) <= SAME_RATE * modelRate) return { channel, rate, samples };
-  if (!cutting.resample) {
-    throw fail(`was recorded at ${rate} Hz, the model expects ${modelRate} Hz: use --resample.`);
+  if (Math.abs(rate - wanted) <= SAME_RATE * wanted) return { label, rate, samples };
+  if (!cutting.options.resample) {
+    throw fail(`was recorded at ${rate} Hz, the model expects ${wanted} Hz: use --resample.`);
   }
-  return { channel, rate: modelRate, samples: resample(samples, rate, modelRate) };
+  return { label, rate: wanted, samples: resample(samples, rate, wanted) };
 }
 
 /** A page may quote a cell; what a run says of its inputs does not. */
@@ -110,11 +118,11 @@ function withoutCells(message: string): string {
   return message.replace(/holds ".*", which/s, 'holds what');
 }
 
-function chooseChannel({ name, channels }: Recording, { channel, modelChannel }: Cutting): Channel {
-  const wanted = channel ?? modelChannel;
-  const index =
-    findChannel(channels, wanted) ?? (channel === null && channels.length === 1 ? 0 : -1);
-  if (index >= 0) return channels[index] as Channel;
+function chooseChannel({ name, channels }: Recording, { options, model }: Cutting): Channel {
+  const wanted = options.channel ?? model.channel;
+  const only = options.channel === null && channels.length === 1 ? 0 : -1;
+  const channel = channels[findChannel(channels, wanted) ?? only];
+  if (channel) return channel;
   const problem = wanted === null ? 'has several channels' : `has no channel “${wanted}”`;
   const there = channels.map(({ label }) => label).join(', ');
   throw new RecordingError(`${name}: ${problem}: use --channel with one of ${there}.`);

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
-import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { RunError } from '../errors';
-import { DurableFile } from '../journal/durable-file';
+import { openDurable } from '../journal/durable-file';
 import {
   BEGINNING,
   type Checkpoint,
   type Header,
   type Journal,
   type Overrun,
-  readJournal,
 } from '../journal/journal';
-import { ignoreMissing, type Names, partial, publish, syncFolder } from '../journal/names';
+import { type Names, partial, publish, syncFolder } from '../journal/names';
 
 /** A checkpoint but for what the destination knows itself. */
 export type Progress = Omit<Checkpoint, 'outputBytes' | 'rejectsBytes'>;
@@ -30,17 +29,6 @@ export interface Destination {
 }
 
 /**
- * The run that was ended here; null: there is none.
- *
- * @param version of this package
- * @throws UsageError where another version began it, or its journal is none
- */
-export async function findRun({ journal }: Names, version: string): Promise<Journal | null> {
-  const content = await readFile(journal).catch(ignoreMissing);
-  return content ? readJournal(journal, content, version) : null;
-}
-
-/**
  * Files that a run appends to, and a journal that says up to where they count. What is behind that,
  * of a process that was ended, is cut off.
  *
@@ -55,11 +43,9 @@ export async function openFiles(
   const start = run?.last ?? BEGINNING;
   // First, so that what a run of before has left never counts for this one.
   if (!run) await rm(names.journal, { force: true });
-  const open = (file: string, bytes: number) =>
-    run ? DurableFile.reopen(file, bytes) : DurableFile.create(file);
-  const output = await open(partial(names.output), start.outputBytes);
-  const rejects = await open(partial(names.rejects), start.rejectsBytes);
-  const journal = await open(names.journal, run?.bytes ?? 0);
+  const output = await openDurable(partial(names.output), run && start.outputBytes);
+  const rejects = await openDurable(partial(names.rejects), run && start.rejectsBytes);
+  const journal = await openDurable(names.journal, run?.bytes ?? null);
   /** One line for the run, then one for each checkpoint or overrun. */
   const write = (entry: unknown) => journal.append(Buffer.from(`${JSON.stringify(entry)}\n`));
   const close = async () => {

@@ -1,8 +1,8 @@
 import { deserialize, serialize } from 'node:v8';
 import { gzipSync } from 'node:zlib';
-import type { ColumnType } from '../answers';
 import type { Compression } from '../formats';
 import type { Layout } from '../layout';
+import type { ColumnType } from '../plan';
 import { fieldOf } from '../rows';
 import { loadZstd } from './compress';
 import type { Encoder } from './encoder';
@@ -38,6 +38,7 @@ const ELEMENTS = {
 } as const satisfies Readonly<Record<ColumnType, object>>;
 
 type Writer = Awaited<ReturnType<typeof openWriter>>;
+type RowGroup = Writer['writer']['row_groups'][number];
 
 /** Parquet: each part is a row group, and what the footer says of it is its state. */
 export async function parquetEncoder(layout: Layout, compression: Compression): Promise<Encoder> {
@@ -47,7 +48,7 @@ export async function parquetEncoder(layout: Layout, compression: Compression): 
     rowsOfPart: ROWS_OF_GROUP,
     start: async () => taken(bytes),
     async part(rows) {
-      const answers = rows.map(({ answer }) => layout.format.toCells(answer));
+      const answers = rows.map(({ answer }) => layout.cellsOf(answer));
       const data = [
         ...kept.map(({ name, type }) => rows.map(({ row }) => stored(fieldOf(row, name), type))),
         ...layout.columns.map((_, index) => answers.map((cells) => cells[index])),
@@ -70,9 +71,7 @@ export async function parquetEncoder(layout: Layout, compression: Compression): 
       taken(bytes);
       bytes.offset = length;
       for (const state of states) {
-        const group = deserialize(
-          Buffer.from(state, 'base64'),
-        ) as Writer['writer']['row_groups'][number];
+        const group: RowGroup = deserialize(Buffer.from(state, 'base64'));
         writer.row_groups.push(group);
         writer.num_rows += group.num_rows;
       }

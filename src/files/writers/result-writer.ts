@@ -1,6 +1,6 @@
-import { type Counts, countMore, type Outcome } from '../counts';
 import type { Input } from '../inputs';
-import type { Layout } from '../layout';
+import type { Outcome } from '../journal/journal';
+import type { RowFormat } from '../plan';
 import type { Position, Result } from '../rows';
 import type { Destination } from './destination';
 import type { Answered, Encoder } from './encoder';
@@ -10,34 +10,35 @@ const SIZE_OF_PART = 32 * 1024 ** 2;
 
 export interface WriterParts {
   readonly inputs: readonly Input[];
-  readonly layout: Layout;
+  readonly format: RowFormat;
   readonly encoder: Encoder;
   readonly destination: Destination;
 }
 
-/** Writes results in their order: answers to the output, the rest to the rejects. */
+/** Writes and counts results in their order: answers to the output, the rest to the rejects. */
 export class ResultWriter {
   readonly #parts: WriterParts;
   readonly #startedAt = performance.now();
-  #counts: Counts;
+  readonly #counts: { answered: number; rejected: number; truncated: number };
+  readonly #labels: Map<string, number>;
   #position: Position;
   #waiting: Answered[] = [];
   #waitingSize = 0;
-  #rejects: string[] = [];
+  #rejects = '';
 
   constructor(parts: WriterParts) {
+    const { input, rows, answered, rejected, truncated, labels } = parts.destination.start;
     this.#parts = parts;
-    this.#counts = parts.destination.start;
-    this.#position = parts.destination.start;
+    this.#counts = { answered, rejected, truncated };
+    this.#labels = new Map(Object.entries(labels));
+    this.#position = { input, rows };
   }
 
-  /** Of this process and those before, with the seconds that they took. */
+  /** Of this process and those before. */
   get outcome(): Outcome {
-    return { ...this.#counts, seconds: this.#seconds };
-  }
-
-  get #seconds(): number {
-    return this.#parts.destination.start.seconds + (performance.now() - this.#startedAt) / 1000;
+    const { start } = this.#parts.destination;
+    const seconds = start.seconds + (performance.now() - this.#startedAt) / 1000;
+    return { ...this.#counts, labels: Object.fromEntries(this.#labels), seconds };
   }
 
   /** To be called where nothing has been written. */
@@ -47,16 +48,17 @@ export class ResultWriter {
 
   /** @param end behind the last one */
   async write(results: readonly Result[], end: Position): Promise<void> {
-    const { layout, inputs, encoder } = this.#parts;
-    this.#counts = countMore(this.#counts, results, layout.format);
+    const { inputs, encoder } = this.#parts;
     this.#position = end;
     for (const { row, answer, file, line, problem } of results) {
       if (row && answer !== null) {
         this.#waiting.push({ row, answer });
         this.#waitingSize += row.size;
+        this.#count(answer);
       } else {
         const reject = { file: inputs[file]?.name, line, reason: problem };
-        this.#rejects.push(`${JSON.stringify(reject)}\n`);
+        this.#rejects += `${JSON.stringify(reject)}\n`;
+        this.#counts.rejected++;
       }
     }
     const waits = this.#waiting.length < encoder.rowsOfPart && this.#waitingSize < SIZE_OF_PART;
@@ -70,6 +72,13 @@ export class ResultWriter {
     await destination.publish(this.#counts.rejected);
   }
 
+  #count(answer: unknown): void {
+    const { label, truncated } = this.#parts.format.count(answer);
+    this.#counts.answered++;
+    if (truncated) this.#counts.truncated++;
+    this.#labels.set(label, (this.#labels.get(label) ?? 0) + 1);
+  }
+
   async #writePart(): Promise<void> {
     const rows = this.#waiting;
     this.#waiting = [];
@@ -80,12 +89,9 @@ export class ResultWriter {
   }
 
   async #append(output: Buffer, state: string | null = null, finished = false): Promise<void> {
-    const rejects = Buffer.from(this.#rejects.join(''));
-    this.#rejects = [];
-    const { input, rows } = this.#position;
-    const { answered, rejected, truncated, labels } = this.#counts;
-    const done = { input, rows, answered, rejected, truncated, labels };
-    const { destination } = this.#parts;
-    await destination.append(output, rejects, { ...done, seconds: this.#seconds, state, finished });
+    const rejects = Buffer.from(this.#rejects);
+    this.#rejects = '';
+    const done = { ...this.#position, ...this.outcome, state, finished };
+    await this.#parts.destination.append(output, rejects, done);
   }
 }

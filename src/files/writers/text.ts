@@ -33,29 +33,33 @@ function csvHeader({ kept, columns }: Layout): string {
   return toCsv([[...(kept ?? []), ...columns].map(({ name }) => name)]);
 }
 
-function csvLines(rows: readonly Answered[], { kept, format }: Layout): string {
-  const names = (kept ?? []).map(({ name }) => name);
+function csvLines(rows: readonly Answered[], layout: Layout): string {
+  const kept = layout.kept ?? [];
   return toCsv(
     rows.map(({ row, answer }) => [
-      ...names.map((name) => toText(fieldOf(row, name))),
-      ...format.toCells(answer),
+      ...kept.map(({ name }) => toText(fieldOf(row, name))),
+      ...layout.cellsOf(answer),
     ]),
   );
 }
 
 /** One object a line: the columns of the row, then the members of the answer. */
 function jsonLines(rows: readonly Answered[], layout: Layout): string {
-  const names = layout.members.map((name) => JSON.stringify(name));
   let text = '';
   for (const { row, answer } of rows) {
     let line = keptMembers(row, layout);
-    for (const [index, value] of layout.format.toMembers(answer).entries()) {
-      if (value === undefined) continue;
-      line += `${line === '{' ? '' : ','}${names[index]}:${JSON.stringify(value)}`;
+    for (const { name, parts, of } of layout.members) {
+      if (parts?.length === 0) continue;
+      const value = parts ? named(parts, of(answer) as unknown[]) : of(answer);
+      line += `${line === '{' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`;
     }
     text += `${line}}\n`;
   }
   return text;
+}
+
+function named(names: readonly string[], values: readonly unknown[]) {
+  return Object.fromEntries(names.map((name, index) => [name, values[index]]));
 }
 
 /** An object up to its last member, without what closes it. */

@@ -1,6 +1,6 @@
 import { effect, signal, untracked } from '@preact/signals';
 import { EegClient, type Outcome, type PredictBatchAnswer } from '../../client';
-import { windowStarts } from '../../recordings/windows';
+import { windowStarts } from '../../recordings/recording';
 import { connect, type Timings, timed } from '../shared/client';
 import { type Explanation, explain } from '../shared/errors';
 import { follow, RUN_OPTIONS } from '../shared/run';

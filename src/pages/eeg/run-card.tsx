@@ -1,4 +1,4 @@
-import { meanProbabilities, windowStarts } from '../../recordings/windows';
+import { windowStarts } from '../../recordings/recording';
 import { toCsv } from '../shared/csv-file';
 import { download } from '../shared/download';
 import { reasonOf } from '../shared/errors';
@@ -18,6 +18,7 @@ import {
 import { channel, isReady, rate, recording, samples, windowLength } from './state';
 import { Strip } from './strip';
 import { toneOf } from './tones';
+import { meanProbabilities } from './windows';
 
 /** Every window of the recording. */
 export function RunCard() {

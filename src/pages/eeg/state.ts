@@ -1,9 +1,9 @@
 import { batch, computed, signal } from '@preact/signals';
 import { type Channel, findChannel, type Recording } from '../../recordings/recording';
 import { resample } from '../../recordings/resample';
-import { clampStart } from '../../recordings/windows';
 import { zNormalize } from '../../tasks/signal-classification/z-normalize';
 import { info } from '../shared/info';
+import { clampStart } from './windows';
 
 /** Rates that differ by less are the same: files write them with few digits. */
 const SAME_RATE = 0.005;

@@ -1,6 +1,6 @@
 import { generate } from '../../../src/pages/eeg/generate';
-import { type Channel, findChannel } from '../../../src/recordings/recording';
-import { clampStart, meanProbabilities, windowStarts } from '../../../src/recordings/windows';
+import { clampStart, meanProbabilities } from '../../../src/pages/eeg/windows';
+import { type Channel, findChannel, windowStarts } from '../../../src/recordings/recording';
 
 function channels(...labels: string[]): Channel[] {
   return labels.map((label) => ({

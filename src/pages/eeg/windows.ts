@@ -1,9 +1,3 @@
-/** Where windows of `length` samples begin, `step` apart; what is left at the end is left out. */
-export function windowStarts(samples: number, length: number, step = length): readonly number[] {
-  const count = Math.max(0, Math.floor((samples - length) / step) + 1);
-  return Array.from({ length: count }, (_, index) => index * step);
-}
-
 /** The nearest sample at which a whole window can begin. */
 export function clampStart(start: number, samples: number, length: number): number {
   return Math.max(0, Math.min(Math.round(start), samples - length));

@@ -1,0 +1,18 @@
+/** For those who wait until something is so, and look again each time that it may have become so. */
+export class Changes {
+  #waiters: (() => void)[] = [];
+
+  /** Resolves when something changes. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiters.push(resolve);
+    });
+  }
+
+  /** Something has changed. */
+  tell(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+}

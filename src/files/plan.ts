@@ -1,0 +1,39 @@
+import type { FileOptions } from './formats';
+import type { Cutting } from './readers/windows';
+
+/** What a column of the output holds; JSON: what is of no one kind. */
+export const COLUMN_TYPES = ['string', 'integer', 'number', 'boolean', 'time', 'json'] as const;
+export type ColumnType = (typeof COLUMN_TYPES)[number];
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** What an answer holds under one name. */
+export interface Member<Answer = unknown> extends Column {
+  /** A table has a column for each, `name.part`, behind all whole members; absent: it is whole. */
+  readonly parts?: readonly string[];
+  /** Its value; where there are parts, an array of theirs. */
+  of(answer: Answer): unknown;
+}
+
+/** How rows are read for a task, and its answers are written and counted. */
+export interface RowFormat<Answer = unknown> {
+  /** Columns that every row must have. */
+  readonly needed: readonly string[];
+  /** Of these, those that are left out of the output where all columns are kept. */
+  readonly omitted: readonly string[];
+  /** How recordings become rows; null: they do not. */
+  readonly cutting: Cutting | null;
+  /** In the order of a JSON object; no column of the input may be called like one. */
+  readonly members: readonly Member<Answer>[];
+  /** Under which label the summary counts it, and whether the input was longer than the model takes. */
+  count(answer: Answer): { readonly label: string; readonly truncated: boolean };
+}
+
+/** What decides how a run reads its inputs, and which columns its output has. */
+export interface Plan {
+  readonly options: FileOptions;
+  readonly format: RowFormat;
+}
