@@ -3,10 +3,10 @@
  * of the answers are those of the schemas that the services document themselves with.
  */
 import { withDeadline } from './client/abort';
-import { askAll } from './client/ask-all';
+import type { AllOptions, AllSource } from './client/all-options';
 import type { Outcome } from './client/ask-list';
 import { ResponseError } from './client/errors';
-import type { AllOptions, AllSource, ListBody, ListLimits } from './client/flow';
+import { Flow, type ListLimits, type ListRoute } from './client/flow';
 import { type CallOptions, withRetries } from './client/retry';
 import type {
   AnalyzeAnswer,
@@ -18,9 +18,9 @@ import type {
   SentimentInfo,
 } from './protocols/own/schemas/answers';
 
+export type { AllOptions, AllSource } from './client/all-options';
 export type { Outcome } from './client/ask-list';
 export { NoAnswerError, ResponseError } from './client/errors';
-export type { AllOptions, AllSource } from './client/flow';
 export type { CallOptions, RetryOptions } from './client/retry';
 export type {
   AnalyzeAnswer,
@@ -102,7 +102,7 @@ class Client<Info extends { readonly limits: ListLimits }> {
 
   protected askAll<Element, Result>(
     path: string,
-    list: ListBody<Element>,
+    list: Pick<ListRoute<Element, Result>, 'field' | 'rest' | 'jsonOf'>,
     source: AllSource<Element>,
     options: AllOptions,
   ): AsyncIterableIterator<Outcome<Element, Result>> {
@@ -112,7 +112,7 @@ class Client<Info extends { readonly limits: ListLimits }> {
         (await this.call<{ readonly results: readonly Result[] }>(path, body, call)).results,
       limits: async (call: CallOptions) => (await this.info(call)).limits,
     };
-    return askAll(route, source, options);
+    return new Flow(route, source, options);
   }
 
   async #attempt<Answer>(
@@ -167,7 +167,7 @@ export class SentimentClient extends Client<SentimentInfo> {
    * Any number of texts, as lists, several at a time: one outcome for each, in their order.
    * `for await (const { index, input, ok, … } of client.analyzeAll(texts))`
    *
-   * @throws see `askAll`
+   * @throws see `Flow`
    */
   analyzeAll<Element extends TextElement>(
     source: AllSource<Element>,

@@ -93,7 +93,9 @@ function partsAfter<Element, Result>(
   const named = error instanceof ResponseError ? namedElement(error, field, items.length) : null;
   // A deadline that has passed is the matter of all of them, whoever is named.
   if (named !== null && (items.length === 1 || !isTimeout(error))) {
-    blame(items[named.index], withPlace(error as ResponseError, field, items, named));
+    // The service counts from the start of the list, the caller from that of the source.
+    const detail = `${field}[${items[named.index]?.index}]${named.rest}`;
+    blame(items[named.index], new ResponseError({ ...(error as ResponseError), detail }));
     return [items.filter((_, i) => i !== named.index)];
   }
   if (!mayBeOfAnElement(error)) throw error;
@@ -125,17 +127,6 @@ function mayBeOfAnElement(error: unknown): error is Error {
   if (isTimeout(error)) return true;
   if (!(error instanceof ResponseError)) return false;
   return error.status === 413 || (error.status === 500 && error.detail !== NOT_LOADED);
-}
-
-/** The service counts from the start of the list, the caller from that of the source. */
-function withPlace<Element, Result>(
-  { status, retryAfter, requestId }: ResponseError,
-  field: string,
-  items: Items<Element, Result>,
-  { index, rest }: Named,
-): ResponseError {
-  const detail = `${field}[${items[index]?.index}]${rest}`;
-  return new ResponseError({ status, detail, retryAfter, requestId });
 }
 
 function blame<Element, Result>(item: Item<Element, Result> | undefined, error: Error): void {

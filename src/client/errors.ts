@@ -1,10 +1,3 @@
-export interface ResponseErrorFields {
-  readonly status: number;
-  readonly detail: string;
-  readonly retryAfter: number | null;
-  readonly requestId: string | null;
-}
-
 /** The service answered with an error. */
 export class ResponseError extends Error {
   override readonly name = 'ResponseError';
@@ -17,7 +10,12 @@ export class ResponseError extends Error {
   /** By which the service's log names the request. */
   readonly requestId: string | null;
 
-  constructor({ status, detail, retryAfter, requestId }: ResponseErrorFields) {
+  constructor({
+    status,
+    detail,
+    retryAfter,
+    requestId,
+  }: Pick<ResponseError, 'status' | 'detail' | 'retryAfter' | 'requestId'>) {
     super(`${status}: ${detail}`);
     this.status = status;
     this.detail = detail;
@@ -28,12 +26,8 @@ export class ResponseError extends Error {
   static of(response: Response, text: string): ResponseError {
     const { status, headers } = response;
     const retryAfter = secondsOf(headers.get('retry-after'));
-    return new ResponseError({
-      status,
-      detail: detailOf(text),
-      retryAfter,
-      requestId: headers.get('x-request-id'),
-    });
+    const requestId = headers.get('x-request-id');
+    return new ResponseError({ status, detail: detailOf(text), retryAfter, requestId });
   }
 }
 

@@ -1,40 +1,17 @@
+import { Changes } from '../changes';
+import { type AllOptions, type AllSettings, type AllSource, withDefaults } from './all-options';
 import { askList, type Item, type ListRequest, type Outcome } from './ask-list';
 import { NoAnswerError } from './errors';
 import { type CallOptions, isTimeout } from './retry';
 
-/** Of requests; what rejects a call, rejects the iterator. `retries`: 20 by default. */
-export interface AllOptions extends CallOptions {
-  /** Requests under way at once. Two for each replica keep it busy. Default: 4. */
-  readonly concurrency?: number;
-  /** Elements of a request, at most; the limits of the service hold as well. Default: 32. */
-  readonly batchSize?: number;
-  /**
-   * Elements that are taken from the source before their outcomes have been consumed, at most: what
-   * bounds the memory. Default: 4 × concurrency × batchSize.
-   */
-  readonly lookAhead?: number;
-  /** False: outcomes come as soon as they are there. Default: true, in the order of the source. */
-  readonly ordered?: boolean;
-}
-
-export type AllSource<Element> = Iterable<Element> | AsyncIterable<Element>;
-
-/** With the defaults. */
-export type AllSettings = AllOptions &
-  Required<Pick<AllOptions, 'concurrency' | 'batchSize' | 'lookAhead' | 'ordered' | 'retries'>>;
-
-/** How elements stand in the body of a request. */
-export interface ListBody<Element> {
+/** A route that takes lists of elements. */
+export interface ListRoute<Element, Result> {
   /** The list's name in the body. */
   readonly field: string;
   /** JSON behind the list: nothing, or other fields after a comma. */
   readonly rest: string;
   /** What an element is in JSON. */
   readonly jsonOf: (element: Element) => unknown;
-}
-
-/** A route that takes lists. */
-export interface ListRoute<Element, Result> extends ListBody<Element> {
   readonly send: (body: string, options: CallOptions) => Promise<readonly Result[]>;
   readonly limits: (options: CallOptions) => Promise<ListLimits>;
 }
@@ -63,8 +40,17 @@ interface List<Element, Result> {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** Source → the list that grows → lists that wait for a request → requests under way → outcomes. */
-export class Flow<Element, Result> {
+/**
+ * Asks for every element of a source, several requests at a time, and gives their outcomes: source → the
+ * list that grows → lists that wait for a request → requests under way → outcomes. The source is read only
+ * as far ahead as `lookAhead` says; it is closed, and what is under way dropped, when it is left early.
+ *
+ * It rejects with what ends everything: the source's own error, the signal's reason, a service that is not
+ * there or refuses for longer than `retries` and `retryForMs` allow, 401, 404, a model that is not loaded,
+ * NoAnswerError where the service does not answer. All outcomes of elements before come first (with
+ * `ordered: false`: of all requests that were answered).
+ */
+export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Element, Result>> {
   readonly #route: ListRoute<Element, Result>;
   readonly #source: AllSource<Element>;
   readonly #settings: AllSettings;
@@ -84,17 +70,20 @@ export class Flow<Element, Result> {
   #held = 0;
   /** Whose outcomes have not been consumed, in the order of the source. */
   #lists: List<Element, Result>[] = [];
-  /** Who waits for any of this to change. */
-  #waiters: (() => void)[] = [];
+  /** Of any of this. */
+  readonly #changes = new Changes();
+  readonly #outcomes = this.#run();
 
-  constructor(
-    route: ListRoute<Element, Result>,
-    source: AllSource<Element>,
-    settings: AllSettings,
-  ) {
+  /** @throws TypeError, RangeError: the source or an option is none */
+  constructor(route: ListRoute<Element, Result>, source: AllSource<Element>, options: AllOptions) {
+    // A string would be iterable, too, of its characters.
+    const isSource = typeof source === 'object' && source !== null;
+    if (!isSource || !(Symbol.asyncIterator in source || Symbol.iterator in source)) {
+      throw new TypeError('source: expected an iterable or an async iterable of elements');
+    }
     this.#route = route;
     this.#source = source;
-    this.#settings = settings;
+    this.#settings = withDefaults(options);
     this.#request = {
       field: route.field,
       send: (elements) => route.send(this.#body(elements), this.#callOptions()),
@@ -102,9 +91,23 @@ export class Flow<Element, Result> {
     };
   }
 
-  async *outcomes(): AsyncGenerator<Outcome<Element, Result>, undefined> {
+  next(): Promise<IteratorResult<Outcome<Element, Result>, undefined>> {
+    return this.#outcomes.next();
+  }
+
+  /** A generator alone would first wait for the outcome that is being waited for. */
+  return(): Promise<IteratorResult<Outcome<Element, Result>, undefined>> {
+    this.#leave();
+    return this.#outcomes.return(undefined);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async *#run(): AsyncGenerator<Outcome<Element, Result>, undefined> {
     const { signal } = this.#settings;
-    const onAbort = (): void => this.leave();
+    const onAbort = (): void => this.#leave();
     signal?.addEventListener('abort', onAbort);
     let hasThrown = false;
     try {
@@ -113,7 +116,7 @@ export class Flow<Element, Result> {
       for (let list = await this.#nextList(); list; list = await this.#nextList()) {
         for (const { outcome } of list.items) {
           this.#held--;
-          this.#changed();
+          this.#changes.tell();
           if (outcome) yield outcome;
           if (this.#stop.signal.aborted) break;
         }
@@ -124,16 +127,16 @@ export class Flow<Element, Result> {
       throw error;
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      this.leave();
+      this.#leave();
       const closing = this.#closeSource();
       await (hasThrown ? closing.catch(() => {}) : closing);
     }
   }
 
-  leave(): void {
+  #leave(): void {
     this.#stop.abort();
     for (const { timer } of this.#lists) clearTimeout(timer);
-    this.#changed();
+    this.#changes.tell();
   }
 
   /** Undefined: there are no more, or nobody wants them. @throws what ends everything */
@@ -150,7 +153,7 @@ export class Flow<Element, Result> {
         if ('failure' in this.#end) throw this.#end.failure;
         return undefined;
       }
-      await this.#change();
+      await this.#changes.next();
     }
   }
 
@@ -177,7 +180,7 @@ export class Flow<Element, Result> {
         Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
       while (!this.#stop.signal.aborted && !this.#hasFailed()) {
         if (this.#held >= this.#settings.lookAhead) {
-          await this.#change();
+          await this.#changes.next();
           continue;
         }
         this.#isReading = true;
@@ -195,7 +198,7 @@ export class Flow<Element, Result> {
       this.#end = { failure };
     }
     this.#sendSome();
-    this.#changed();
+    this.#changes.tell();
   }
 
   #add(input: Element): void {
@@ -253,7 +256,7 @@ export class Flow<Element, Result> {
       list.state = { failure };
     }
     this.#sendSome();
-    this.#changed();
+    this.#changes.tell();
   }
 
   #running(): number {
@@ -277,18 +280,6 @@ export class Flow<Element, Result> {
     const closing = Promise.resolve(this.#iterator?.return?.());
     if (this.#isReading) closing.catch(() => {});
     else await closing;
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiters.push(resolve);
-    });
-  }
-
-  #changed(): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const wake of waiters) wake();
   }
 }
 
