@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url);
 const built = (name) => require(path.join(ROOT, 'dist/serving/metrics', `${name}.js`));
 const { Histogram, DURATION_BOUNDS } = built('histogram');
 const { RequestMetrics } = built('request-metrics');
-const { EngineMetrics } = built('engine-metrics');
+const { engineFamilies } = built('engine-metrics');
 
 const CALLS = 300_000;
 const BATCH = 16;
@@ -39,8 +39,8 @@ measure('a request that ended: its count and its duration', (i) =>
 );
 
 let record;
-const engine = { observe: (observer) => (record = observer) };
-new EngineMetrics(engine, { tokenizes: false });
+const engine = { observe: (observer) => (record = observer), description: {} };
+engineFamilies(engine, { tokenizes: false });
 const answer = { tokens: 1, queueMs: 5, tokenizationMs: 0, inferenceMs: 2, truncated: false };
 const batch = Array.from({ length: BATCH }, () => ({ ...answer, batchSize: BATCH }));
 measure(

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
-import type { ConnectionEnd } from '../serving/metrics/connection-metrics';
+import type { ConnectionEnd } from '../serving/metrics/metrics';
 import { CLIENT_TIMEOUT_MS, LOOK_MS, PATIENCE_MS, STILL_LOOKS } from '../serving/patience';
 import type { GrpcExchange } from './exchange';
 import { type MessageHead, MessageHeads } from './message-heads';

@@ -1,4 +1,4 @@
-import { type ErrorCode, type ServiceError, STATUS } from '../serving/errors';
+import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
 
 /** How an error is told to a client: each protocol has a form of its own. */
 export interface ErrorShape {
@@ -8,6 +8,6 @@ export interface ErrorShape {
 
 /** That of the services' own routes. */
 export const DETAIL: ErrorShape = {
-  status: (code) => STATUS[code],
+  status: (code) => ERRORS[code].http,
   body: ({ message }) => ({ detail: message }),
 };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimit } from './connection-limit';
-import type { ConnectionEnd } from './metrics/connection-metrics';
+import type { ConnectionEnd } from './metrics/metrics';
 
 /** What a transport writes to a client before it closes a connection on which it owes nothing. */
 export interface LastWords {

@@ -1,64 +1,54 @@
+import type { status } from '@grpc/grpc-js';
 import { EngineError, type EngineErrorCode } from '../native/engine';
 import { ExpectedError } from '../native/expected-error';
 import { withoutPaths } from '../without-paths';
 
-export type ErrorCode =
-  | Exclude<EngineErrorCode, 'MODEL_LOAD_FAILED'>
-  | 'REQUEST_INVALID'
-  | 'BODY_INVALID'
-  | 'BODY_TOO_LARGE'
-  | 'LIST_TOO_LONG'
-  | 'MEDIA_TYPE_UNSUPPORTED'
-  | 'KEY_NEEDED'
-  | 'HEADERS_TOO_MANY'
-  | 'INPUT_EMPTY'
-  | 'INPUT_LENGTH'
-  | 'MODEL_NOT_LOADED'
-  | 'NOT_READY'
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'BODY_MEMORY_FULL'
-  | 'PIPELINE_FULL'
-  | 'INTERNAL';
+/** What an error is to those who are told of it. */
+interface ErrorKind {
+  /** Status over HTTP, and in the log and the metrics. */
+  readonly http: number;
+  readonly grpc: keyof typeof status;
+  /** What means "later", as the metrics name it: the answer says after how many seconds to try again. */
+  readonly refusal?: string;
+}
 
-/** The one table of error code → HTTP status. */
-export const STATUS: Readonly<Record<ErrorCode, number>> = {
-  INPUT_EMPTY: 400,
-  INPUT_LENGTH: 400,
-  REQUEST_INVALID: 400,
-  KEY_NEEDED: 401,
-  NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  BODY_TOO_LARGE: 413,
-  LIST_TOO_LONG: 413,
-  MEDIA_TYPE_UNSUPPORTED: 415,
-  BODY_INVALID: 422,
-  INPUT_TOO_LONG: 422,
-  HEADERS_TOO_MANY: 431,
-  CANCELLED: 499, // never sent: the client has gone. Written to the log only (nginx's code for it)
-  INFERENCE_FAILED: 500,
-  MODEL_NOT_LOADED: 500,
-  INTERNAL: 500,
-  DRAINING: 503,
-  NOT_READY: 503,
-  QUEUE_FULL: 503,
-  WAIT_TOO_LONG: 503,
-  DEADLINE_TOO_CLOSE: 503,
-  BODY_MEMORY_FULL: 503,
-  PIPELINE_FULL: 503,
-  DEADLINE_EXCEEDED: 504,
-  INFERENCE_TIMEOUT: 504,
-};
+const KINDS = {
+  INPUT_EMPTY: { http: 400, grpc: 'INVALID_ARGUMENT' },
+  INPUT_LENGTH: { http: 400, grpc: 'INVALID_ARGUMENT' },
+  REQUEST_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT' },
+  KEY_NEEDED: { http: 401, grpc: 'UNAUTHENTICATED' },
+  NOT_FOUND: { http: 404, grpc: 'NOT_FOUND' },
+  METHOD_NOT_ALLOWED: { http: 405, grpc: 'UNIMPLEMENTED' },
+  BODY_TOO_LARGE: { http: 413, grpc: 'RESOURCE_EXHAUSTED' },
+  LIST_TOO_LONG: { http: 413, grpc: 'INVALID_ARGUMENT' },
+  MEDIA_TYPE_UNSUPPORTED: { http: 415, grpc: 'INVALID_ARGUMENT' },
+  BODY_INVALID: { http: 422, grpc: 'INVALID_ARGUMENT' },
+  INPUT_TOO_LONG: { http: 422, grpc: 'INVALID_ARGUMENT' },
+  HEADERS_TOO_MANY: { http: 431, grpc: 'INVALID_ARGUMENT' },
+  /** Never sent: the client has gone. Written to the log only (nginx's code for it). */
+  CANCELLED: { http: 499, grpc: 'CANCELLED' },
+  INFERENCE_FAILED: { http: 500, grpc: 'INTERNAL' },
+  MODEL_NOT_LOADED: { http: 500, grpc: 'UNAVAILABLE' },
+  INTERNAL: { http: 500, grpc: 'INTERNAL' },
+  NOT_READY: { http: 503, grpc: 'UNAVAILABLE' },
+  BODY_MEMORY_FULL: { http: 503, grpc: 'UNAVAILABLE', refusal: 'body_memory_full' },
+  DEADLINE_TOO_CLOSE: { http: 503, grpc: 'UNAVAILABLE', refusal: 'deadline' },
+  DRAINING: { http: 503, grpc: 'UNAVAILABLE', refusal: 'draining' },
+  PIPELINE_FULL: { http: 503, grpc: 'UNAVAILABLE', refusal: 'pipeline_full' },
+  QUEUE_FULL: { http: 503, grpc: 'UNAVAILABLE', refusal: 'queue_full' },
+  WAIT_TOO_LONG: { http: 503, grpc: 'UNAVAILABLE', refusal: 'queue_wait' },
+  DEADLINE_EXCEEDED: { http: 504, grpc: 'DEADLINE_EXCEEDED' },
+  INFERENCE_TIMEOUT: { http: 504, grpc: 'DEADLINE_EXCEEDED' },
+} as const satisfies Readonly<Record<string, ErrorKind>> &
+  Readonly<Record<Exclude<EngineErrorCode, 'MODEL_LOAD_FAILED'>, ErrorKind>>;
 
-/** What means "later": the answer says after how many seconds to try again. */
-const IS_TEMPORARY: ReadonlySet<ErrorCode> = new Set([
-  'DRAINING',
-  'QUEUE_FULL',
-  'WAIT_TOO_LONG',
-  'DEADLINE_TOO_CLOSE',
-  'BODY_MEMORY_FULL',
-  'PIPELINE_FULL',
-] as const);
+export type ErrorCode = keyof typeof KINDS;
+/** Why a request is refused for now. */
+export type Refusal = Extract<(typeof KINDS)[ErrorCode], { readonly refusal: string }>['refusal'];
+
+/** The one table of errors. */
+export const ERRORS: Readonly<Record<ErrorCode, ErrorKind & { readonly refusal?: Refusal }>> =
+  KINDS;
 
 /** An error whose message the client may read. */
 export class ServiceError extends ExpectedError {
@@ -103,7 +93,7 @@ export function toServiceError(raised: unknown, timeoutMs: number): ServiceError
 
 /** When what now waits will have run; null: to try again is of no use. */
 export function retryAfterSeconds(error: ServiceError, raised: unknown): number | null {
-  if (!IS_TEMPORARY.has(error.code)) return null;
+  if (ERRORS[error.code].refusal === undefined) return null;
   const waitMs = raised instanceof EngineError ? (raised.waitMs ?? 0) : 0;
   return Math.max(1, Math.ceil(waitMs / 1000));
 }

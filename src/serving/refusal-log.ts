@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Refusal } from './metrics/request-metrics';
+import type { Refusal } from './errors';
 
 const INTERVAL_MS = 1000;
 

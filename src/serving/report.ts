@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { EngineError } from '../native/engine';
-import { type ErrorCode, ServiceError } from './errors';
+import { ERRORS, type ErrorCode, type Refusal, ServiceError } from './errors';
 import type { Exchange, Outcome } from './exchange';
-import type { EndedRequest, Refusal, RequestMetrics } from './metrics/request-metrics';
+import type { EndedRequest, RequestMetrics } from './metrics/request-metrics';
 import type { RefusalLog, UnreadRefusal } from './refusal-log';
 import { roundMs } from './timings';
 import { phasesOf } from './tracing/phases';
@@ -68,19 +68,10 @@ function unreadRefusalOf(
   return route === null ? null : refusal;
 }
 
-const REFUSALS: Readonly<Partial<Record<ErrorCode, Refusal>>> = {
-  DRAINING: 'draining',
-  QUEUE_FULL: 'queue_full',
-  WAIT_TOO_LONG: 'queue_wait',
-  DEADLINE_TOO_CLOSE: 'deadline',
-  BODY_MEMORY_FULL: 'body_memory_full',
-  PIPELINE_FULL: 'pipeline_full',
-};
-
 /** Why a request is refused for now; null: it is not. */
 function refusalOf(error: Error | null): Refusal | null {
   const isOurs = error instanceof EngineError || error instanceof ServiceError;
-  return (isOurs && REFUSALS[error.code as ErrorCode]) || null;
+  return (isOurs && ERRORS[error.code as ErrorCode]?.refusal) || null;
 }
 
 interface Details {

@@ -1,4 +1,4 @@
-import { STATUS } from '../../src/serving/errors';
+import { ERRORS } from '../../src/serving/errors';
 import { architectures, FACTS, pages, read } from './facts';
 import { filesOfRepository } from './markdown';
 
@@ -43,7 +43,9 @@ it('what the repository may have more of next week is counted nowhere', () => {
 });
 
 /** Sent by services; 408 by Node itself. */
-const STATUSES = Object.values(STATUS).filter((status) => status !== STATUS.CANCELLED);
+const STATUSES = Object.values(ERRORS)
+  .map(({ http }) => http)
+  .filter((status) => status !== ERRORS.CANCELLED.http);
 const METRICS = filesOfRepository().filter((file) =>
   /^src\/(?!native\/|pages\/).*\.ts$/.test(file),
 );

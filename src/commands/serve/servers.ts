@@ -59,7 +59,7 @@ export class Servers {
       credentials,
       gather: parts.gather,
     });
-    const { ended } = metrics.connections;
+    const { countConnectionEnd: ended } = metrics;
     const connections = new Connections(parts.connectionLimit, ended, LAST_WORDS);
     const grpcLimit = new ConnectionLimit(config.maxConnections);
     const grpcConnections = new Connections(grpcLimit, ended, null);

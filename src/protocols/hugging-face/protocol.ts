@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STATUS } from '../../serving/errors';
+import { ERRORS } from '../../serving/errors';
 import { type Served, servedAs } from '../../tasks/served';
 import type { Protocol, Surroundings } from '../protocol';
 import { classification } from './classification';
@@ -29,7 +29,7 @@ export function huggingFace(served: Served, surroundings: Surroundings): Protoco
     gets: {},
     prefix: MODELS,
     errors: {
-      status: (code) => STATUS[code],
+      status: (code) => ERRORS[code].http,
       body: ({ code, message }) => ({
         error: code === 'NOT_FOUND' ? `There is no such model here: ${named} is served.` : message,
       }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ErrorCode, type ServiceError, STATUS } from '../../serving/errors';
+import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import type { ErrorShape } from '../error-shape';
 
 /** The error types of text-embeddings-inference that a classifier can have. */
@@ -12,7 +12,7 @@ const BACKEND = { type: 'Backend', status: 424 } as const;
 const UNHEALTHY = { type: 'Unhealthy', status: 503 } as const;
 
 /** All others are `Validation`, with the status that they have on the service's own routes. */
-const ERRORS: Readonly<
+const KINDS: Readonly<
   Partial<Record<ErrorCode, { readonly type: z.infer<typeof errorType>; readonly status: number }>>
 > = {
   INPUT_EMPTY: { type: 'Empty', status: 400 },
@@ -33,9 +33,9 @@ const ERRORS: Readonly<
 
 /** As its clients know them: `{"error", "error_type"}` (router/src/http/server.rs). */
 export const errors: ErrorShape = {
-  status: (code) => ERRORS[code]?.status ?? STATUS[code],
+  status: (code) => KINDS[code]?.status ?? ERRORS[code].http,
   body: ({ code, message }: ServiceError): z.infer<typeof errorAnswer> => ({
     error: code === 'INPUT_TOO_LONG' ? `Input validation error: ${message}` : message,
-    error_type: ERRORS[code]?.type ?? 'Validation',
+    error_type: KINDS[code]?.type ?? 'Validation',
   }),
 };

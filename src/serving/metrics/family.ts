@@ -17,13 +17,17 @@ export interface Family {
 
 type Labels = Sample['labels'];
 
-/** Goes up only. `read`: what it stands at, by labels. */
-export function counter(name: string, help: string, read: () => readonly Sample[]): Family {
-  return { name, help, type: 'counter', read };
+/** Goes up only. `read`: what it stands at; where it has labels, by them. */
+export function counter(
+  name: string,
+  help: string,
+  read: () => number | readonly Sample[],
+): Family {
+  return { name, help, type: 'counter', read: () => samplesOf(read()) };
 }
 
 export function gauge(name: string, help: string, read: () => number): Family {
-  return { name, help, type: 'gauge', read: () => [{ labels: {}, value: read() }] };
+  return { name, help, type: 'gauge', read: () => samplesOf(read()) };
 }
 
 /** A gauge that is always 1: what it says is in its labels. */
@@ -34,6 +38,11 @@ export function information(name: string, help: string, labels: Labels): Family 
 /** One sample for each entry of `values`, labelled with its key. */
 export function byLabel(label: string, values: Readonly<Record<string, number>>): Sample[] {
   return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }));
+}
+
+/** Counts by name that begin at 0, so that each is exposed before it is first counted. */
+export function zeros<Name extends string | number>(names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 }
 
 export function ofProcess(family: Family): Family {
@@ -48,4 +57,8 @@ export function sumUp(counts: readonly (readonly Sample[])[]): readonly Sample[]
     sums.set(key, { ...sample, value: sample.value + (sums.get(key)?.value ?? 0) });
   }
   return [...sums.values()];
+}
+
+function samplesOf(value: number | readonly Sample[]): readonly Sample[] {
+  return typeof value === 'number' ? [{ labels: {}, value }] : value;
 }

@@ -10,11 +10,13 @@ export class Histogram {
   readonly #bounds: readonly number[];
   /** Not cumulative; the last one is for values over all bounds. */
   readonly #counts: Float64Array;
+  readonly #labels: Sample['labels'];
   #sum = 0;
 
   /** @param bounds inclusive upper ones, ascending */
-  constructor(bounds: readonly number[]) {
+  constructor(bounds: readonly number[], labels: Sample['labels'] = {}) {
     this.#bounds = bounds;
+    this.#labels = labels;
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
@@ -27,7 +29,8 @@ export class Histogram {
   }
 
   /** As the text format has them: cumulative buckets, sum and count. */
-  samples(name: string, labels: Sample['labels'] = {}): Sample[] {
+  samples(name: string): Sample[] {
+    const labels = this.#labels;
     let total = 0;
     const buckets = [...this.#bounds, '+Inf'].map((le, bucket) => {
       total += this.#counts[bucket] as number;
@@ -41,9 +44,10 @@ export class Histogram {
   }
 }
 
-/** A family of one histogram. */
-export function histogram(name: string, help: string, values: Histogram): Family {
-  return { name, help, type: 'histogram', read: () => values.samples(name) };
+/** A family of histograms, one for each set of labels. */
+export function histogram(name: string, help: string, read: () => readonly Histogram[]): Family {
+  const samples = (): Sample[] => read().flatMap((values) => values.samples(name));
+  return { name, help, type: 'histogram', read: samples };
 }
 
 /** Bounds 1, 2, 4 … up to and including `most`, a power of two. */

@@ -1,12 +1,35 @@
 import type { EngineMonitor } from '../../native/engine';
 import type { Credentials } from '../credentials/credentials';
 import type { Gather } from '../peers';
-import { ConnectionMetrics } from './connection-metrics';
-import { EngineMetrics, type ServedModel } from './engine-metrics';
-import { type Family, gauge, information, ofProcess, sumUp } from './family';
+import { engineFamilies, type ServedModel } from './engine-metrics';
+import {
+  byLabel,
+  counter,
+  type Family,
+  gauge,
+  information,
+  ofProcess,
+  sumUp,
+  zeros,
+} from './family';
 import { loopFamilies, processFamilies } from './process-metrics';
 import { CONTENT_TYPE, expose } from './registry';
 import { RequestMetrics } from './request-metrics';
+
+/**
+ * Why the service ended a connection that its client had not: it was the one that had waited for its
+ * client for longest when all were in use; all were in use and owed an answer; its body had come
+ * slowest when those on their way filled the memory for them; its answer was not taken; its TLS handshake
+ * failed or took too long.
+ */
+const CONNECTION_ENDS = [
+  'made_room',
+  'refused',
+  'body_stuck',
+  'answer_stuck',
+  'tls_failed',
+] as const;
+export type ConnectionEnd = (typeof CONNECTION_ENDS)[number];
 
 export interface MetricsOptions {
   readonly packageVersion: string;
@@ -21,7 +44,7 @@ export interface MetricsOptions {
 /** All metrics of one process, whichever of its event loops counts. */
 export interface Metrics {
   readonly requests: RequestMetrics;
-  readonly connections: ConnectionMetrics;
+  readonly countConnectionEnd: (end: ConnectionEnd) => void;
   readonly contentType: string;
   /** In the text format of Prometheus. */
   readonly expose: () => Promise<string>;
@@ -30,7 +53,7 @@ export interface Metrics {
 export function createMetrics(options: MetricsOptions): Metrics {
   const { packageVersion, model, requestsInFlight } = options;
   const requests = new RequestMetrics();
-  const connections = new ConnectionMetrics();
+  const connectionEnds = zeros(CONNECTION_ENDS);
   const families = [
     information('libtorch_serve_build_info', 'What runs.', {
       version: packageVersion,
@@ -47,9 +70,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
       requestsInFlight,
     ),
     ...requests.families(),
-    ...connections.families(options.connections),
+    gauge('libtorch_serve_http_connections', 'Open connections.', options.connections),
+    counter(
+      'libtorch_serve_http_connections_cut_total',
+      'Connections that the service ended because of their clients or for want of room, by reason.',
+      () => byLabel('reason', connectionEnds),
+    ),
     ...options.credentials.families(),
-    ...(model ? new EngineMetrics(model.engine, model.served).families() : []),
+    ...(model ? engineFamilies(model.engine, model.served) : []),
     ...loopFamilies(),
     ...processFamilies(),
   ];
@@ -57,7 +85,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const gatherSamples = options.gather('metrics', read);
   return {
     requests,
-    connections,
+    countConnectionEnd: (end) => {
+      connectionEnds[end]++;
+    },
     contentType: CONTENT_TYPE,
     expose: async () => {
       const { values, silent } = await gatherSamples();

@@ -8,11 +8,12 @@ const LAG_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 
 /** This event loop, and its heap. */
 export function loopFamilies(): readonly Family[] {
+  const lag = measureLag();
   return [
     histogram(
       'libtorch_serve_event_loop_lag_seconds',
       `How late the event loop got to a timer, asked every ${LAG_INTERVAL_MS} ms.`,
-      measureLag(),
+      () => [lag],
     ),
     gauge('libtorch_serve_heap_used_bytes', 'JavaScript objects.', () => {
       return process.memoryUsage().heapUsed;
@@ -33,7 +34,7 @@ export function processFamilies(): readonly Family[] {
     }),
     counter('process_cpu_seconds_total', 'User and system time of all threads.', () => {
       const { user, system } = process.cpuUsage();
-      return [{ labels: {}, value: (user + system) / 1e6 }];
+      return (user + system) / 1e6;
     }),
   ];
   return families.map(ofProcess);

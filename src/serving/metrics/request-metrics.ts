@@ -1,5 +1,6 @@
-import { byLabel, counter, type Family, type Sample } from './family';
-import { DURATION_BOUNDS, Histogram } from './histogram';
+import { ERRORS, type Refusal } from '../errors';
+import { byLabel, counter, type Family, zeros } from './family';
+import { DURATION_BOUNDS, Histogram, histogram } from './histogram';
 
 /** How one HTTP request ended, as its log line says. */
 export interface EndedRequest {
@@ -12,14 +13,6 @@ export interface EndedRequest {
   readonly refusal: Refusal | null;
 }
 
-export type Refusal =
-  | 'body_memory_full'
-  | 'deadline'
-  | 'draining'
-  | 'pipeline_full'
-  | 'queue_full'
-  | 'queue_wait';
-
 interface Route {
   /** Requests by status. */
   readonly statuses: Map<number, number>;
@@ -31,20 +24,16 @@ interface Route {
 const UNMATCHED = 'unmatched';
 
 /** Statuses of answers to what Node's HTTP parser refuses (see HttpServer). */
-export type InvalidStatus = 400 | 408 | 431;
+const INVALID = [400, 408, 431] as const;
+export type InvalidStatus = (typeof INVALID)[number];
 
 /** Counts requests as they end. */
 export class RequestMetrics {
   readonly #routes = new Map<string, Route>();
-  readonly #refused: Record<Refusal, number> = {
-    body_memory_full: 0,
-    deadline: 0,
-    draining: 0,
-    pipeline_full: 0,
-    queue_full: 0,
-    queue_wait: 0,
-  };
-  readonly #invalid: Record<InvalidStatus, number> = { 400: 0, 408: 0, 431: 0 };
+  readonly #refused = zeros(
+    Object.values(ERRORS).flatMap(({ refusal }) => refusal ?? ([] as Refusal[])),
+  );
+  readonly #invalid = zeros(INVALID);
   #cancelled = 0;
   #timedOut = 0;
 
@@ -67,14 +56,16 @@ export class RequestMetrics {
       counter(
         'libtorch_serve_http_requests_total',
         'HTTP requests that ended, by route and status; 499: the client went before its answer.',
-        () => this.#requests(),
+        () =>
+          [...this.#routes].flatMap(([route, { statuses }]) =>
+            [...statuses].map(([status, value]) => ({ labels: { route, status }, value })),
+          ),
       ),
-      {
-        name: 'libtorch_serve_http_request_duration_seconds',
-        help: 'From the arrival of the headers of a request to the end of its answer.',
-        type: 'histogram',
-        read: () => this.#durations('libtorch_serve_http_request_duration_seconds'),
-      },
+      histogram(
+        'libtorch_serve_http_request_duration_seconds',
+        'From the arrival of the headers of a request to the end of its answer.',
+        () => [...this.#routes.values()].map(({ duration }) => duration),
+      ),
       counter(
         'libtorch_serve_http_requests_refused_total',
         'Requests refused for now (503, in some protocols 429), by reason.',
@@ -83,12 +74,12 @@ export class RequestMetrics {
       counter(
         'libtorch_serve_http_requests_cancelled_total',
         'Requests whose client went before the answer was out.',
-        () => [{ labels: {}, value: this.#cancelled }],
+        () => this.#cancelled,
       ),
       counter(
         'libtorch_serve_http_requests_timed_out_total',
         'Requests answered 504: their deadline passed before the model ran, or it ran too long.',
-        () => [{ labels: {}, value: this.#timedOut }],
+        () => this.#timedOut,
       ),
       counter(
         'libtorch_serve_http_invalid_requests_total',
@@ -101,19 +92,9 @@ export class RequestMetrics {
   #route(path: string): Route {
     let route = this.#routes.get(path);
     if (!route) {
-      route = { statuses: new Map(), duration: new Histogram(DURATION_BOUNDS) };
+      route = { statuses: new Map(), duration: new Histogram(DURATION_BOUNDS, { route: path }) };
       this.#routes.set(path, route);
     }
     return route;
-  }
-
-  #requests(): Sample[] {
-    return [...this.#routes].flatMap(([route, { statuses }]) =>
-      [...statuses].map(([status, value]) => ({ labels: { route, status }, value })),
-    );
-  }
-
-  #durations(name: string): Sample[] {
-    return [...this.#routes].flatMap(([route, { duration }]) => duration.samples(name, { route }));
   }
 }

@@ -1,4 +1,4 @@
-import { type ServiceError, STATUS } from '../../../serving/errors';
+import { ERRORS, type ServiceError } from '../../../serving/errors';
 import { type Served, servedAs } from '../../../tasks/served';
 import type { Call, Endpoint, Get } from '../../endpoint';
 import type { ErrorShape } from '../../error-shape';
@@ -142,7 +142,7 @@ function inferEndpoint(path: string, id: string, served: ServedModel): Endpoint 
 /** As Triton's server does, but 504 for deadlines, which it has under 503 with all that may be tried again. */
 function errorsOf({ name }: ServedModel): ErrorShape {
   return {
-    status: (code) => (code === 'BODY_INVALID' ? 400 : STATUS[code]),
+    status: (code) => (code === 'BODY_INVALID' ? 400 : ERRORS[code].http),
     body: (error: ServiceError) => ({
       error:
         error.code === 'NOT_FOUND'
