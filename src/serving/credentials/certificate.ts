@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import tls from 'node:tls';
-import { CredentialError, readCredential } from './files';
+import { CredentialError, readCredential, type Warn } from './files';
 
 const CERTIFICATE = 'TLS_CERT_FILE';
 const KEY = 'TLS_KEY_FILE';
@@ -14,35 +14,30 @@ export interface Certificate {
   readonly key: string;
   /** As the certificate writes it. */
   readonly validTo: string;
-  readonly warnings: readonly string[];
-}
-
-export interface CertificateFiles {
-  readonly tlsCertFile: string;
-  readonly tlsKeyFile: string;
 }
 
 /** @throws CredentialError, which quotes nothing of what the files hold */
-export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
+export async function readCertificate(
+  certFile: string,
+  keyFile: string,
+  warn: Warn,
+): Promise<Certificate> {
+  const warnings: string[] = [];
   const [cert, key] = await Promise.all([
-    readCredential(CERTIFICATE, files.tlsCertFile, { isSecret: false }),
-    readCredential(KEY, files.tlsKeyFile, { isSecret: true }),
+    readCredential(CERTIFICATE, certFile),
+    readCredential(KEY, keyFile, (warning) => warnings.push(warning)),
   ]);
-  const first = parseCertificate(cert.text);
-  if (!first.checkPrivateKey(parseKey(key.text))) {
+  const first = parseCertificate(cert);
+  if (!first.checkPrivateKey(parseKey(key))) {
     throw new CredentialError(KEY, `does not belong to the certificate of ${CERTIFICATE}`);
   }
   try {
-    tls.createSecureContext({ cert: cert.text, key: key.text, minVersion: TLS_VERSION });
+    tls.createSecureContext({ cert, key, minVersion: TLS_VERSION });
   } catch (error) {
     throw new CredentialError(CERTIFICATE, `cannot be used: ${reasonOf(error)}`);
   }
-  return {
-    cert: cert.text,
-    key: key.text,
-    validTo: first.validTo,
-    warnings: [...cert.warnings, ...key.warnings, ...describeValidity(first)],
-  };
+  for (const warning of [...warnings, ...describeValidity(first)]) warn(warning);
+  return { cert, key, validTo: first.validTo };
 }
 
 function parseCertificate(text: string): X509Certificate {

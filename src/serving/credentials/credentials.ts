@@ -1,4 +1,4 @@
-import { byLabel, counter, type Family } from '../metrics/family';
+import { byLabel, counter, type Family, zeros } from '../metrics/family';
 import type { Certificate } from './certificate';
 import { ApiKeys, type KeyDigest } from './keys';
 
@@ -10,62 +10,47 @@ export interface CredentialValues {
   readonly certificate: Certificate | null;
 }
 
+export type CredentialName = keyof CredentialValues;
 /** What has been read again; the rest stays as it is. */
-export type Renewal =
-  | { readonly keys: readonly KeyDigest[] }
-  | { readonly certificate: Certificate };
+export type Renewal = { readonly [Name in CredentialName]?: NonNullable<CredentialValues[Name]> };
 
-type RenewalOutcome = 'renewed' | 'failed';
+const OUTCOMES = ['renewed', 'failed'] as const;
 
 /** Keys and certificate, as one event loop has them. */
 export class Credentials {
   /** Null: everybody may ask. */
   readonly keys: ApiKeys | null;
+  /** Null: plain HTTP. */
+  certificate: Certificate | null;
   /** Told of a new certificate. */
   onCertificate: (certificate: Certificate) => void = () => {};
-  #certificate: Certificate | null;
-  readonly #outcomes = {
-    keys: { renewed: 0, failed: 0 },
-    certificate: { renewed: 0, failed: 0 },
-  };
+  readonly #outcomes = { keys: zeros(OUTCOMES), certificate: zeros(OUTCOMES) };
 
   constructor({ keys, certificate }: CredentialValues) {
     this.keys = keys && new ApiKeys(keys);
-    this.#certificate = certificate;
+    this.certificate = certificate;
   }
 
-  /** Null: plain HTTP. */
-  get certificate(): Certificate | null {
-    return this.#certificate;
-  }
-
-  renew(renewal: Renewal): void {
-    if ('keys' in renewal) {
-      this.keys?.replace(renewal.keys);
-      return;
-    }
-    this.#certificate = renewal.certificate;
-    this.onCertificate(renewal.certificate);
+  renew({ keys, certificate }: Renewal): void {
+    if (keys) this.keys?.replace(keys);
+    if (!certificate) return;
+    this.certificate = certificate;
+    this.onCertificate(certificate);
   }
 
   /** For the metrics of the one event loop that reads the files for all. */
-  count(credential: 'keys' | 'certificate', outcome: RenewalOutcome): void {
-    this.#outcomes[credential][outcome]++;
+  count(name: CredentialName, outcome: (typeof OUTCOMES)[number]): void {
+    this.#outcomes[name][outcome]++;
   }
 
-  families(): readonly Family[] {
-    return [
-      counter(
-        'libtorch_serve_credential_reloads_total',
-        'Readings of keys and certificate on SIGHUP: those that all event loops have, and those that left what was there.',
-        () =>
-          Object.entries(this.#outcomes).flatMap(([credential, outcomes]) =>
-            byLabel('outcome', outcomes).map(({ labels, value }) => ({
-              labels: { credential, ...labels },
-              value,
-            })),
-          ),
-      ),
-    ];
+  family(): Family {
+    return counter(
+      'libtorch_serve_credential_reloads_total',
+      'Readings of keys and certificate on SIGHUP: those that all event loops have, and those that left what was there.',
+      () =>
+        Object.entries(this.#outcomes).flatMap(([credential, outcomes]) =>
+          byLabel('outcome', outcomes, { credential }),
+        ),
+    );
   }
 }

@@ -13,32 +13,31 @@ export class CredentialError extends Error {
   }
 }
 
-export interface CredentialFile {
-  readonly text: string;
-  readonly warnings: readonly string[];
-}
+/** Told in one line what is allowed but hardly meant. */
+export type Warn = (warning: string) => void;
 
 /**
  * Reads a small file, on libuv's threads.
  *
  * @param setting that names it, for the messages
+ * @param warnIfOpen given for a secret: told when others can read it, too
  * @throws CredentialError
  */
 export async function readCredential(
   setting: string,
   file: string,
-  { isSecret }: { readonly isSecret: boolean },
-): Promise<CredentialFile> {
+  warnIfOpen?: Warn,
+): Promise<string> {
   try {
     const found = await stat(file);
     // A pipe would be read once, and never again on SIGHUP.
     if (!found.isFile()) throw new Error('is no file');
     if (found.size > LARGEST_BYTES) throw new Error('is over 1 MiB');
-    const isOpen = isSecret && (found.mode & READABLE_BY_OTHERS) !== 0;
-    return {
-      text: await readFile(file, 'utf8'),
-      warnings: isOpen ? [`${setting}: ${file} can be read by everyone on this machine`] : [],
-    };
+    const text = await readFile(file, 'utf8');
+    if ((found.mode & READABLE_BY_OTHERS) !== 0) {
+      warnIfOpen?.(`${setting}: ${file} can be read by everyone on this machine`);
+    }
+    return text;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new CredentialError(setting, `${file}: ${code ? describe(code) : message}`);

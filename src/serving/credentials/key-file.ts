@@ -1,3 +1,6 @@
+import { CredentialError, readCredential, type Warn } from './files';
+
+const SETTING = 'API_KEYS_FILE';
 /** Each request is compared with all of them: 1,000 take about 0.1 ms. */
 const MOST_KEYS = 1000;
 /** Headers have 16 KiB in all. */
@@ -31,4 +34,14 @@ export function parseKeys(text: string): readonly string[] {
   if (keys.size === 0) throw new Error('holds no key');
   if (keys.size > MOST_KEYS) throw new Error(`holds over ${MOST_KEYS} keys`);
   return [...keys];
+}
+
+/** @throws CredentialError, which quotes nothing of what the file holds */
+export async function readKeys(file: string, warn: Warn): Promise<readonly string[]> {
+  const text = await readCredential(SETTING, file, warn);
+  try {
+    return parseKeys(text);
+  } catch (error) {
+    throw new CredentialError(SETTING, `${file}: ${(error as Error).message}`);
+  }
 }

@@ -35,9 +35,16 @@ export function information(name: string, help: string, labels: Labels): Family 
   return { name, help, type: 'gauge', read: () => [{ labels, value: 1 }], isOfProcess: true };
 }
 
-/** One sample for each entry of `values`, labelled with its key. */
-export function byLabel(label: string, values: Readonly<Record<string, number>>): Sample[] {
-  return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }));
+/** One sample for each entry of `values`, labelled with its key beside `labels`. */
+export function byLabel(
+  label: string,
+  values: Readonly<Record<string, number>>,
+  labels: Labels = {},
+): Sample[] {
+  return Object.entries(values).map(([key, value]) => ({
+    labels: { ...labels, [label]: key },
+    value,
+  }));
 }
 
 /** Counts by name that begin at 0, so that each is exposed before it is first counted. */

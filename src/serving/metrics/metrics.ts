@@ -76,7 +76,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       'Connections that the service ended because of their clients or for want of room, by reason.',
       () => byLabel('reason', connectionEnds),
     ),
-    ...options.credentials.families(),
+    options.credentials.family(),
     ...(model ? engineFamilies(model.engine, model.served) : []),
     ...loopFamilies(),
     ...processFamilies(),
