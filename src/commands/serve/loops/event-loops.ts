@@ -6,7 +6,7 @@ import type { CredentialValues, Renewal } from '../../../serving/credentials/cre
 import { alone, type Gather, Peers } from '../../../serving/peers';
 import type { Config } from '../../../settings/config';
 import type { SharedModel } from '../../../tasks/task-model';
-import type { LoopData, Order, Report } from './orders';
+import type { LoopData, Order } from './thread';
 
 /**
  * The event loops beside that of the main thread: threads, each with an HTTP server of its own on the
@@ -39,23 +39,21 @@ export class EventLoops {
    */
   async serve(model: SharedModel | null, descriptor: number): Promise<void> {
     if (!model || this.#threads.length === 0) return;
-    await this.#all((thread) =>
-      thread.order({ type: 'serve', model, descriptor: duplicateDescriptor(descriptor) }),
-    );
+    await this.#all(() => ['serve', model, duplicateDescriptor(descriptor)]);
     // Not before: one that is still starting answers no question.
     const others = this.#threads.length;
-    for (const thread of this.#threads) thread.tell({ type: 'join', others });
+    void this.#all(() => ['join', others]);
     this.#peers?.join(others);
   }
 
   /** Resolves when all of them have what was read again. */
   async renew(renewal: Renewal): Promise<void> {
-    await this.#all((thread) => thread.order({ type: 'renew', renewal }));
+    await this.#all(() => ['renew', renewal]);
   }
 
   /** See `Servers.leave`. */
   leave(): void {
-    for (const thread of this.#threads) thread.tell({ type: 'leave' });
+    void this.#all(() => ['leave']);
   }
 
   /**
@@ -64,25 +62,26 @@ export class EventLoops {
    * @param spansTimeoutMs how long their last spans may take to be exported
    */
   async close(spansTimeoutMs: number): Promise<void> {
-    await this.#all((thread) => thread.order({ type: 'close', spansTimeoutMs }));
+    await this.#all(() => ['close', spansTimeoutMs]);
   }
 
   /** When nobody asks for what they have counted any more. */
   end(): void {
-    for (const thread of this.#threads) thread.tell({ type: 'end' });
+    void this.#all(() => ['end']);
     this.#peers?.close();
   }
 
-  async #all(order: (thread: LoopThread) => Promise<void>): Promise<void> {
-    await Promise.all(this.#threads.map(order));
+  /** Resolves when all have done what is ordered: `order` makes it for each. */
+  async #all(order: () => Order): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.order(order())));
   }
 }
 
 class LoopThread {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
-  /** Who waits for reports, in the order of their orders. */
-  readonly #waiting = new Map<Report, (() => void)[]>();
+  /** Who waits, in the order of their orders. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(data: LoopData) {
     this.#worker = new Worker(path.join(__dirname, 'thread.js'), { workerData: data });
@@ -90,21 +89,14 @@ class LoopThread {
     this.#worker.on('error', (error) => {
       throw error;
     });
-    this.#worker.on('message', (report: Report) => this.#waiting.get(report)?.shift()?.());
+    this.#worker.on('message', () => this.#waiting.shift()?.());
     this.#ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
   }
 
-  tell(order: Order): void {
-    this.#worker.postMessage(order);
-  }
-
   /** Resolves when it is done, or the thread has ended. */
-  order(order: Order & { readonly type: Report }): Promise<void> {
-    const done = new Promise<void>((resolve) => {
-      const waiting = this.#waiting.get(order.type) ?? [];
-      this.#waiting.set(order.type, [...waiting, resolve]);
-    });
-    this.tell(order);
+  order(order: Order): Promise<void> {
+    const done = new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#worker.postMessage(order);
     return Promise.race([done, this.#ended]);
   }
 }

@@ -2,15 +2,33 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { describeApi } from '../../../protocols/openapi/document';
 import { ConnectionLimit } from '../../../serving/connection-limit';
-import { Credentials } from '../../../serving/credentials/credentials';
+import {
+  Credentials,
+  type CredentialValues,
+  type Renewal,
+} from '../../../serving/credentials/credentials';
 import { createLog } from '../../../serving/log';
 import { Peers } from '../../../serving/peers';
 import { startTracing } from '../../../serving/tracing/start';
+import type { Config } from '../../../settings/config';
+import type { SharedModel } from '../../../tasks/task-model';
 import { readPages } from '../read-pages';
 import { Servers } from '../servers';
 import { attachService, type Service } from '../service';
 import { describeStuck } from '../watchdog';
-import type { LoopData, Order, Report } from './orders';
+
+/** What a thread is started with. */
+export interface LoopData {
+  /** From 1; the first event loop is that of the process's main thread. */
+  readonly loop: number;
+  readonly config: Config;
+  /** Of the package. */
+  readonly version: string;
+  /** As they were read at start. */
+  readonly credentials: CredentialValues;
+  /** See `SharedLimit`. */
+  readonly connections: SharedArrayBuffer;
+}
 
 const main = parentPort as MessagePort;
 const data = workerData as LoopData;
@@ -26,64 +44,67 @@ const reading = readPages(config.service, log.logger);
 
 let service: Service | null = null;
 let servers: Servers | null = null;
+let areSpansOut: boolean | undefined;
 
-async function serve({ model, descriptor }: Order & { readonly type: 'serve' }): Promise<void> {
-  const pages = await reading;
-  const attached = attachService(model, { config, version, gather: peers.gather });
-  service = attached;
-  const { monitor } = attached;
-  const describeProblem = (): string | null => monitor && describeStuck(monitor);
-  servers = new Servers(
-    config,
-    {
-      ...{ service: attached, pages, describeProblem, tracer, describeApi, credentials },
-      gather: peers.gather,
-      connectionLimit: new ConnectionLimit(config.maxConnections, {
-        ...{ memory: data.connections, loop, peers },
-      }),
-    },
-    log,
-  );
-  await servers.listenOn(descriptor);
-}
+/** What the first event loop may order, each answered when it is done. */
+const orders = {
+  /** @param descriptor of the thread's own, of the socket that all loops listen on */
+  async serve(model: SharedModel, descriptor: number): Promise<void> {
+    const pages = await reading;
+    const { gather } = peers;
+    service = attachService(model, { config, version, gather });
+    const { monitor } = service;
+    const describeProblem = (): string | null => monitor && describeStuck(monitor);
+    const shared = { memory: data.connections, loop, peers };
+    const connectionLimit = new ConnectionLimit(config.maxConnections, shared);
+    servers = new Servers(
+      config,
+      {
+        ...{ service, pages, describeProblem, tracer, describeApi, credentials },
+        ...{ gather, connectionLimit },
+      },
+      log,
+    );
+    await servers.listenOn(descriptor);
+  },
 
-/** False: the last spans are not out. */
-async function close({ spansTimeoutMs }: Order & { readonly type: 'close' }): Promise<boolean> {
-  await servers?.close();
-  const [areSpansOut] = await Promise.all([tracer?.close(spansTimeoutMs), service?.close()]);
-  if (areSpansOut === false) log.logger.warn('The last spans could not be exported in time.');
-  return areSpansOut !== false;
-}
+  /** All of them serve: each may ask the others, so many, what they have counted. */
+  join: (others: number) => peers.join(others),
 
-let hasLeftovers = false;
+  /** Keys or certificate have changed. */
+  renew: (renewal: Renewal) => credentials.renew(renewal),
 
-async function carryOut(order: Order): Promise<void> {
-  const report = (done: Report): void => main.postMessage(done);
-  switch (order.type) {
-    case 'serve':
-      await serve(order);
-      return report('serve');
-    case 'join':
-      return peers.join(order.others);
-    case 'renew':
-      credentials.renew(order.renewal);
-      return report('renew');
-    case 'leave':
-      return servers?.leave();
-    case 'close':
-      hasLeftovers = !(await close(order));
-      return report('close');
-    case 'end':
-      peers.close();
-      main.close();
-      log.end();
-      // An export that hangs would keep the thread alive.
-      if (hasLeftovers) log.flushThenExit(0);
-  }
-}
+  /** See `Servers.leave`. */
+  leave: () => servers?.leave(),
+
+  /** See `Servers.close`. */
+  async close(spansTimeoutMs: number): Promise<void> {
+    await servers?.close();
+    [areSpansOut] = await Promise.all([tracer?.close(spansTimeoutMs), service?.close()]);
+    if (areSpansOut === false) log.logger.warn('The last spans could not be exported in time.');
+  },
+
+  /** No loop will ask this one any more. */
+  end(): void {
+    peers.close();
+    main.close();
+    log.end();
+    // An export that hangs would keep the thread alive.
+    if (areSpansOut === false) log.flushThenExit(0);
+  },
+};
+
+type Orders = typeof orders;
+export type Order = {
+  [Name in keyof Orders]: readonly [name: Name, ...given: Parameters<Orders[Name]>];
+}[keyof Orders];
 
 /** One after the other: what is ordered meanwhile waits. */
 let last = Promise.resolve();
-main.on('message', (order: Order) => {
-  last = last.then(() => carryOut(order));
+main.on('message', ([name, ...given]: Order) => {
+  const carryOut = orders[name] as (...given: unknown[]) => Promise<void> | void;
+  last = last.then(async () => {
+    await carryOut(...given);
+    main.postMessage(name);
+  });
 });
