@@ -3,14 +3,12 @@ import type { Target } from '../serving/exchange';
 import { InFlight } from '../serving/in-flight';
 import type { Pipeline } from '../serving/pipeline';
 import type { Readiness } from '../serving/readiness';
-import { report, type Watchers } from '../serving/report';
 import { GrpcExchange } from './exchange';
 import { bytesOf } from './reading';
 import type { Receiving } from './receiving';
 
 export interface CallsOptions {
   readonly readiness: Readiness;
-  readonly watchers: Watchers;
   readonly pipeline: Pipeline;
   readonly receiving: Receiving;
   /** Paths of methods for supervisors and load balancers, who have no key. */
@@ -96,7 +94,7 @@ export class Calls {
   #end(call: GrpcExchange): void {
     if (call.isOver) return;
     this.#options.receiving.end(call);
-    report(this.#options.watchers, call, call.end());
+    this.#options.pipeline.ended(call, call.end());
     if (!call.isStream) this.#inFlight.ended();
   }
 }

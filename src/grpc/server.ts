@@ -5,23 +5,13 @@ import { type ConnectionInjector, Server, ServerCredentials } from '@grpc/grpc-j
 import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { protoPath } from 'grpc-health-check';
-import type { Logger } from 'pino';
 import type { GrpcService } from '../protocols/grpc-service';
-import type { Connections } from '../serving/connections';
-import type { Certificate } from '../serving/credentials/certificate';
-import type { ApiKeys } from '../serving/credentials/keys';
+import { ConnectionLimit } from '../serving/connection-limit';
+import { Connections } from '../serving/connections';
+import type { Context } from '../serving/context';
 import type { Target } from '../serving/exchange';
 import { Pipeline } from '../serving/pipeline';
-import type { Readiness } from '../serving/readiness';
-import type { Watchers } from '../serving/report';
-import type { Scheduler } from '../serving/scheduler';
-import {
-  countConnections,
-  HANDSHAKE_TIMEOUT_MS,
-  listen,
-  secureContextOf,
-} from '../serving/sockets';
-import type { AdmissionLimits } from '../serving/stage';
+import { Transport } from '../serving/transport';
 import { Calls } from './calls';
 import { HEALTH_SERVICE, Health } from './health';
 import { Receiving } from './receiving';
@@ -48,66 +38,40 @@ const LOADING = {
   oneofs: true,
 } as const;
 
-export interface GrpcServerOptions {
-  readonly services: readonly GrpcService[];
-  readonly connections: Connections;
-  readonly readiness: Readiness;
-  readonly watchers: Watchers;
-  readonly scheduler: Scheduler;
-  readonly logger: Logger;
-  /** Null: everybody may ask. */
-  readonly keys: ApiKeys | null;
-  /** Null: without TLS. */
-  readonly certificate: Certificate | null;
-  readonly keepAliveTimeoutMs: number;
-  readonly limits: {
-    /** Bytes of a message. */
-    readonly bodyLimit: number;
-    readonly bodyMemory: number;
-    /** And watches of health. */
-    readonly maxConnections: number;
-  } & AdmissionLimits;
-}
-
 /** The gRPC server of one process: connections, health, reflection, and an orderly end. */
-export class GrpcServer {
-  readonly #options: GrpcServerOptions;
+export class GrpcServer extends Transport {
   readonly #server: Server;
   readonly #injector: ConnectionInjector;
-  readonly #listener: net.Server;
-  /** The same; null: without TLS. */
-  readonly #secure: tls.Server | null;
   readonly #receiving: Receiving;
   readonly #health: Health;
   readonly #calls: Calls;
 
-  constructor(options: GrpcServerOptions) {
-    const { services, connections, readiness, watchers, scheduler, certificate, limits } = options;
-    const probes = new Set(probesOf(services));
-    this.#options = options;
-    this.#receiving = new Receiving(connections, limits);
-    this.#health = new Health(
-      services.map(({ name }) => name),
-      readiness,
-      limits.maxConnections,
-    );
-    const pipeline = new Pipeline({
-      ...{ keys: options.keys, keyNeeded: KEY_NEEDED },
-      scheduler,
-      limits,
+  constructor(context: Context, services: readonly GrpcService[]) {
+    const { config, metrics, readiness } = context;
+    const limit = new ConnectionLimit(config.maxConnections);
+    const connections = new Connections(limit, metrics.countConnectionEnd, null);
+    // Connections are accepted here, where they can be counted, bounded and given a new certificate.
+    super(context, connections, {
+      plain: () => net.createServer({ noDelay: true }),
+      secure: (options) => tls.createServer({ ...options, ALPNProtocols: ['h2'], noDelay: true }),
     });
+    const probes = new Set(probesOf(services));
+    const pipeline = new Pipeline(context, KEY_NEEDED, probes);
+    this.#receiving = new Receiving(connections, config);
+    // As many may watch the health as may be connected.
+    const names = services.map(({ name }) => name);
+    this.#health = new Health(names, readiness, config.maxConnections);
     this.#calls = new Calls({
       ...{ readiness, pipeline, probes },
       receiving: this.#receiving,
-      watchers: { ...watchers, machineRoutes: probes },
       targets: targetsOf(services),
     });
     this.#server = new Server({
       interceptors: [this.#calls.intercept],
-      'grpc.max_receive_message_length': limits.bodyLimit,
+      'grpc.max_receive_message_length': config.bodyLimit,
       'grpc.max_send_message_length': -1,
       'grpc.max_concurrent_streams': MOST_STREAMS,
-      'grpc.max_connection_idle_ms': options.keepAliveTimeoutMs,
+      'grpc.max_connection_idle_ms': config.keepAliveTimeoutMs,
       'grpc.keepalive_time_ms': PING_MS,
       'grpc.keepalive_timeout_ms': PONG_MS,
       'grpc-node.max_session_memory': SESSION_MEMORY_MB,
@@ -119,50 +83,23 @@ export class GrpcServer {
     }
     this.#health.addTo(this.#server);
     new ReflectionService(loaded).addToServer(this.#server); // for clients such as grpcurl
-    // Connections are accepted here, where they can be counted, bounded and given a new certificate.
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
-    this.#secure =
-      certificate &&
-      tls.createServer({
-        ...secureContextOf(certificate),
-        ALPNProtocols: ['h2'],
-        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-        noDelay: true,
-      });
-    this.#listener = this.#secure ?? net.createServer({ noDelay: true });
-    countConnections(this.#listener, this.#secure, { connections, scheduler });
-    this.#listener.on('connection', (socket: net.Socket) => socket.on('error', ignore));
-    this.#listener.on(this.#secure ? 'secureConnection' : 'connection', this.#serve);
+    this.server.on('connection', (socket: net.Socket) => socket.on('error', ignore));
+    this.server.on(this.secure ? 'secureConnection' : 'connection', this.#serve);
   }
 
-  /** Calls that are not answered yet. */
   get size(): number {
     return this.#calls.size;
   }
 
-  /** Resolves with the port in use; rejects with the system's error, EADDRINUSE and others. */
-  async listen(port: number, host: string | undefined): Promise<number> {
-    return (await listen(this.#listener, { port, host }, this.#options.logger)).port;
-  }
-
-  /** For connections from now on; those that are open keep the one that they have. */
-  renew(certificate: Certificate): void {
-    this.#secure?.setSecureContext(secureContextOf(certificate));
-  }
-
-  /** The process is to end: those who watch the health are told so at once; calls are still taken. */
+  /** Those who watch the health are told so at once. */
   leave(): void {
     this.#health.tell();
   }
 
-  /**
-   * Stops accepting connections, refuses new calls, and resolves when all others are answered.
-   *
-   * @param patienceMs how long clients are waited for; those whose messages stand still, for a second
-   */
   async close(patienceMs: number): Promise<void> {
     this.leave();
-    const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     await this.#calls.drain(patienceMs);
     const gone = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
     const timeout = new AbortController();
@@ -170,12 +107,12 @@ export class GrpcServer {
     timeout.abort();
     this.#server.forceShutdown();
     this.#receiving.stop();
-    this.#options.connections.destroyAll();
+    this.connections.destroyAll();
     await closed;
   }
 
   readonly #serve = (socket: net.Socket): void => {
-    if (!this.#options.connections.has(socket)) return;
+    if (!this.connections.has(socket)) return;
     socket.on('error', ignore);
     this.#receiving.opened(socket);
     this.#injector.injectConnection(socket);

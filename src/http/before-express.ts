@@ -2,7 +2,6 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { ServiceError } from '../serving/errors';
 import type { Pipeline } from '../serving/pipeline';
-import { report, type Watchers } from '../serving/report';
 import type { Cors } from './cors';
 import { exchangeOf, HttpExchange, type Shared } from './exchange';
 import { originForm } from './request-target';
@@ -19,21 +18,17 @@ export type Listener = (
   isBodyHeld?: boolean,
 ) => void;
 
-export interface BeforeExpress {
-  readonly shared: Shared;
-  readonly watchers: Watchers;
-  readonly pipeline: Pipeline;
-  /** Null: no page of another origin may ask. */
-  readonly cors: Cors | null;
-}
-
 /**
  * Where every request comes in. The pipeline refuses it, or hands it to Express: under overload most
  * requests end here, and must cost next to nothing (docs/decisions/005, measured with bench/overload.mjs).
+ *
+ * @param cors null: no page of another origin may ask
  */
-export function listenBeforeExpress(options: BeforeExpress): Listener {
-  const { shared, watchers, pipeline, cors } = options;
-
+export function listenBeforeExpress(
+  shared: Shared,
+  pipeline: Pipeline,
+  cors: Cors | null,
+): Listener {
   // One function for all requests; `this` is the response.
   function onClose(this: Response): void {
     if (!shared.due.end(this)) return;
@@ -41,7 +36,7 @@ export function listenBeforeExpress(options: BeforeExpress): Listener {
     const { writableFinished: answered, req } = this;
     exchange.isOver = true;
     if (!answered) exchange.cancel();
-    report(watchers, exchange, {
+    pipeline.ended(exchange, {
       method: req.method,
       httpVersion: req.httpVersion,
       route: req.route?.path ?? exchange.route,

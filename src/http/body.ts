@@ -44,10 +44,10 @@ export class Bodies {
   }
 
   /** It is not held any longer. */
-  release(response: Response): void {
+  readonly release = (response: Response): void => {
     this.#plain.end(response);
     this.#compressed.end(response);
-  }
+  };
 
   readonly #hold: RequestHandler = (request, response, next) => {
     const { socket } = request;

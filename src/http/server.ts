@@ -3,22 +3,15 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import type { Express } from 'express';
-import type { Logger } from 'pino';
-import type { Connections, LastWords } from '../serving/connections';
-import type { Certificate } from '../serving/credentials/certificate';
-import type { InvalidStatus, RequestMetrics } from '../serving/metrics/request-metrics';
+import type { ConnectionLimit } from '../serving/connection-limit';
+import { Connections, type LastWords } from '../serving/connections';
+import type { Context } from '../serving/context';
+import type { InvalidStatus } from '../serving/metrics/request-metrics';
 import { CLIENT_TIMEOUT_MS } from '../serving/patience';
-import type { RefusalLog } from '../serving/refusal-log';
-import type { Scheduler } from '../serving/scheduler';
-import {
-  countConnections,
-  HANDSHAKE_TIMEOUT_MS,
-  listen,
-  secureContextOf,
-} from '../serving/sockets';
-import type { AnswersDue } from './answers-due';
-import { type Listener, prototypesOf } from './before-express';
+import { Transport } from '../serving/transport';
+import { AnswersDue } from './answers-due';
+import { createApp, type Site } from './app';
+import { prototypesOf } from './before-express';
 import { StalledRequests } from './stalled-requests';
 
 /** Time a client may take for its request line and headers, in ms. */
@@ -37,151 +30,95 @@ const FIRST_REQUEST_MS = 500;
 const LOOK_INTERVAL_MS = 10;
 
 /** What is said on connections of HTTP/1.1 that make room for others, or have none. */
-export const LAST_WORDS: LastWords = {
+const LAST_WORDS: LastWords = {
   refused: rawAnswer(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n'),
   late: rawAnswer(408, 'The request was not received in time.'),
 };
 
-export interface ServerOptions {
-  readonly app: Express;
-  /** What stands before the app. */
-  readonly listener: Listener;
-  readonly scheduler: Scheduler;
-  readonly refusals: RefusalLog;
-  readonly due: AnswersDue;
-  readonly connections: Connections;
-  readonly logger: Logger;
-  readonly metrics: RequestMetrics;
-  /**
-   * How long an idle connection stays open, in ms. By default longer than the 60 s of the usual load
-   * balancers: the side that closes first must be theirs, or a request can meet a connection that is
-   * closing.
-   */
-  readonly keepAliveTimeoutMs: number;
-  /** Null: plain HTTP. */
-  readonly certificate: Certificate | null;
-}
-
-export interface Address {
-  readonly port: number;
-  /** Undefined: all interfaces. */
-  readonly host: string | undefined;
-}
-
 /** The HTTP server of one event loop: protocol limits, protocol errors, and an orderly end. */
-export class HttpServer {
-  readonly #server: http.Server;
-  /** The same; null: plain HTTP. */
-  readonly #secure: https.Server | null;
-  readonly #connections: Connections;
+export class HttpServer extends Transport<http.Server> {
+  readonly #context: Context;
   readonly #due: AnswersDue;
-  readonly #logger: Logger;
-  readonly #refusals: RefusalLog;
-  readonly #metrics: RequestMetrics;
 
-  constructor(options: ServerOptions) {
-    const { app, listener, scheduler, refusals, due, connections, logger, metrics } = options;
-    this.#refusals = refusals;
-    this.#connections = connections;
-    this.#due = due;
-    this.#logger = logger;
-    this.#metrics = metrics;
-    const { keepAliveTimeoutMs, certificate } = options;
+  /** @param limit of the connections of all event loops */
+  constructor(context: Context, site: Site, limit: ConnectionLimit) {
+    const { config, metrics } = context;
+    const connections = new Connections(limit, metrics.countConnectionEnd, LAST_WORDS);
+    const due = new AnswersDue(connections, config.maxConnectionRequests);
+    const { app, listener } = createApp(context, site, { due, connections });
     const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: CLIENT_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
-      keepAliveTimeout: keepAliveTimeoutMs,
+      keepAliveTimeout: config.keepAliveTimeoutMs,
       ...prototypesOf(app),
       requireHostHeader: false, // Node would answer it without a body; see checkHeaders
     };
-    this.#secure =
-      certificate &&
-      https.createServer({
-        ...settings,
-        ...secureContextOf(certificate),
-        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      });
-    this.#server = this.#secure ?? http.createServer(settings);
-    this.#server.maxHeadersCount = 0; // Node would leave out those beyond; see checkHeaders
-    this.#server.on('request', (request, response) => listener(request, response));
-    this.#server.on('checkContinue', (request, response) => listener(request, response, true));
-    // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
-    this.#server.on('checkExpectation', (request, response) => listener(request, response));
-    countConnections(this.#server, this.#secure, {
-      ...{ connections, scheduler },
-      onClosed: (socket) => due.connectionClosed(socket),
+    super(context, connections, {
+      plain: () => http.createServer(settings),
+      secure: (options) => https.createServer({ ...settings, ...options }),
     });
-    this.#server.on('clientError', this.#answerClientError);
+    this.#context = context;
+    this.#due = due;
+    this.server.maxHeadersCount = 0; // Node would leave out those beyond; see checkHeaders
+    this.server.on('request', (request, response) => listener(request, response));
+    this.server.on('checkContinue', (request, response) => listener(request, response, true));
+    // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
+    this.server.on('checkExpectation', (request, response) => listener(request, response));
+    this.server.on('clientError', this.#answerClientError);
   }
 
-  /**
-   * Resolves with the address in use; rejects with the system's error, EADDRINUSE and others.
-   *
-   * @param at an address, or the descriptor of a socket that listens already
-   */
-  listen(at: Address | { readonly fd: number }): Promise<net.AddressInfo> {
-    return listen(this.#server, at, this.#logger);
+  get size(): number {
+    return this.#due.size;
   }
 
-  /** Of the socket that listens. Node has no public name for it. */
-  get descriptor(): number {
-    const { _handle } = this.#server as unknown as { readonly _handle: { readonly fd: number } };
-    return _handle.fd;
+  get isLeaving(): boolean {
+    return this.#due.isLeaving;
   }
 
-  /** For connections from now on; those that are open keep the one that they have. */
-  renew(certificate: Certificate): void {
-    this.#secure?.setSecureContext(secureContextOf(certificate));
-  }
-
-  /** From now on /ready is 503 and each answer the last of its connection; requests are still taken. */
+  /** From now on /ready is 503, too, and each answer the last of its connection. */
   leave(): void {
     this.#due.leave();
   }
 
-  /**
-   * Stops accepting connections, refuses new requests on open ones, and resolves when every
-   * request that came before is answered and every connection is closed.
-   *
-   * @param patienceMs how long clients are waited for; those whose bodies stand still, for a second
-   */
   async close(patienceMs: number): Promise<void> {
     await setImmediate(); // right after the event loop has accepted who waited
     // Not http.Server.close(): that cuts idle connections at once, under requests on their way.
     const closed = new Promise<void>((resolve) => {
-      net.Server.prototype.close.call(this.#server, () => resolve());
+      net.Server.prototype.close.call(this.server, () => resolve());
     });
-    const stalled = new StalledRequests(
-      { due: this.#due, connections: this.#connections },
-      patienceMs,
-    );
+    const stalled = new StalledRequests(this.#due, this.connections, patienceMs);
     await this.#due.drain();
-    while (this.#connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
+    while (this.connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
     await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
     await this.#due.drain();
     stalled.stop();
-    this.#server.closeIdleConnections();
+    this.server.closeIdleConnections();
     // What is left has sent no whole request, or is still reading its answer from the kernel.
     await setImmediate();
-    this.#connections.destroyAll();
+    this.connections.destroyAll();
     await closed;
-    this.#refusals.flush();
+    this.#context.refusals.flush();
+  }
+
+  protected override closed(socket: net.Socket): void {
+    this.#due.connectionClosed(socket);
+    super.closed(socket);
   }
 
   /** A request that Node's HTTP parser refuses never reaches Express. */
   readonly #answerClientError = (error: NodeJS.ErrnoException, stream: Duplex): void => {
     const socket = stream as net.Socket;
-    this.#logger.debug({ code: error.code }, 'client error');
+    this.#context.logger.debug({ code: error.code }, 'client error');
     // Who has failed the TLS handshake, to which Node lends this event, reads no answer. And the answer
     // to an earlier request on this connection must not be overtaken by this one.
-    const isReader = socket.writable && this.#connections.has(socket);
+    const isReader = socket.writable && this.connections.has(socket);
     if (!isReader || error.code === 'ECONNRESET' || this.#due.isAnswerDueOn(socket)) {
       socket.destroy();
       return;
     }
     const { status, detail } = describeClientError(error.code);
-    this.#metrics.invalid(status);
+    this.#context.metrics.requests.invalid(status);
     socket.end(rawAnswer(status, detail));
     // Not at once: a client that is still sending would lose the answer. But not when it pleases.
     const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);

@@ -12,23 +12,20 @@ interface Seen {
   readonly looks: number;
 }
 
-export interface Waited {
-  readonly due: AnswersDue;
-  readonly connections: Connections;
-}
-
 /**
  * What a server that drains waits for: a body that stands still is given up, so that one client cannot
  * hold up the end, and when the time is over whatever waits for its client.
  */
 export class StalledRequests {
-  readonly #waited: Waited;
+  readonly #due: AnswersDue;
+  readonly #connections: Connections;
   readonly #until: number;
   readonly #timer: NodeJS.Timeout;
   readonly #seen = new WeakMap<Response, Seen>();
 
-  constructor(waited: Waited, patienceMs: number) {
-    this.#waited = waited;
+  constructor(due: AnswersDue, connections: Connections, patienceMs: number) {
+    this.#due = due;
+    this.#connections = connections;
     this.#until = performance.now() + patienceMs;
     this.#timer = setInterval(this.#look, LOOK_MS).unref();
   }
@@ -38,14 +35,14 @@ export class StalledRequests {
   }
 
   readonly #look = (): void => {
-    const { due, connections } = this.#waited;
     const isTimeUp = performance.now() >= this.#until;
-    for (const response of due.next) {
+    for (const response of this.#due.next) {
       const isIncomplete = !response.req.complete && !response.headersSent;
       if (isIncomplete && (this.#standsStill(response) || isTimeUp)) {
         exchangeOf(response).fail(new ServiceError('DRAINING', 'The service is shutting down.'));
-      } else if (isTimeUp && response.writableEnded)
-        connections.cut(response.req.socket, 'answer_stuck');
+      } else if (isTimeUp && response.writableEnded) {
+        this.#connections.cut(response.req.socket, 'answer_stuck');
+      }
     }
   };
 

@@ -1,18 +1,20 @@
 import { EngineError } from '../native/engine';
+import type { Context } from './context';
 import { ServiceError } from './errors';
-import type { Stage, StageOptions } from './stage';
+import type { Stage } from './exchange';
 
 /**
  * Work waits for its turn; where that would take too long it is refused, in the order in which it came.
  * What only looks goes on at once.
  */
-export function admit({ scheduler, limits }: StageOptions): Stage {
+export function admit({ scheduler, config }: Context): Stage {
+  const { maxQueueWaitMs } = config.scheduling;
   return (exchange, next) => {
     const { isWork, target } = exchange;
     if (!isWork) next(exchange);
-    else if (scheduler.waitMs > limits.maxQueueWaitMs) {
+    else if (scheduler.waitMs > maxQueueWaitMs) {
       scheduler.refuse(() => {
-        const refusal = waitTooLong(scheduler.waitMs, limits.maxQueueWaitMs);
+        const refusal = waitTooLong(scheduler.waitMs, maxQueueWaitMs);
         exchange.refuse(refusal, target?.path ?? null);
       });
     } else if (exchange.isPipelined) scheduler.beginPipelined(() => next(exchange));
@@ -21,12 +23,13 @@ export function admit({ scheduler, limits }: StageOptions): Stage {
 }
 
 /** Work that its engine would refuse with the time that is left is refused before it is read. */
-export function keepDeadline({ limits }: StageOptions): Stage {
+export function keepDeadline({ config }: Context): Stage {
+  const { requestTimeoutMs } = config;
   return (exchange, next) => {
     const { target } = exchange;
     if (target) {
       exchange.route = target.path; // until it is known that it is not refused
-      exchange.timeoutMs = Math.min(exchange.askedTimeoutMs(), limits.requestTimeoutMs);
+      exchange.timeoutMs = Math.min(exchange.askedTimeoutMs(), requestTimeoutMs);
       if (exchange.isLate) throw new ServiceError('DRAINING', 'The service is shutting down.');
       const refusal = target.refusal(exchange.remainingMs);
       if (refusal) throw refusal;

@@ -1,5 +1,6 @@
+import type { Context } from './context';
 import { ServiceError } from './errors';
-import type { Stage, StageOptions } from './stage';
+import type { Stage } from './exchange';
 
 /** Whether anybody may look (GET, HEAD, OPTIONS) there, since the answer is nobody's secret. */
 export type IsPublic = (path: string) => boolean;
@@ -23,8 +24,11 @@ export function isPublicPath(
 /**
  * Refuses those who have no key before it is known whether there is such a path, such a method, room
  * in the queue or a body: a stranger learns nothing and costs a hash. These refusals wait behind all work.
+ *
+ * @param keyNeeded how a key is sent, for those who sent none
  */
-export function authenticate({ keys, keyNeeded, scheduler }: StageOptions): Stage {
+export function authenticate({ credentials, scheduler }: Context, keyNeeded: string): Stage {
+  const { keys } = credentials;
   return (exchange, next) => {
     const isPublic = !keys || exchange.isPublic;
     const key = isPublic ? null : exchange.key();

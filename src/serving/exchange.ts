@@ -38,6 +38,9 @@ export interface Outcome {
   readonly answered: boolean;
 }
 
+/** A part of a request's way: it goes on with `next`, now or later, or ends here with an error. */
+export type Stage = (exchange: Exchange, next: (exchange: Exchange) => void) => void;
+
 /**
  * A request and its answer, from its arrival to its end. A transport says how it is received and
  * answered; `Pipeline` says when.

@@ -1,15 +1,15 @@
 import { admit, keepDeadline } from './admission';
 import { authenticate } from './authentication';
-import type { Exchange } from './exchange';
-import type { Scheduler } from './scheduler';
-import type { Stage, StageOptions } from './stage';
+import type { Context } from './context';
+import type { Exchange, Outcome, Stage } from './exchange';
+import { report } from './report';
 
-/** A request's way, in the order in which it goes it. When its answer is out, or its client has gone, `report`. */
-function stagesOf(options: StageOptions): readonly Stage[] {
+/** A request's way, in the order in which it goes it. */
+function stagesOf(context: Context, keyNeeded: string): readonly Stage[] {
   return [
-    authenticate(options), // who asks: 401
-    admit(options), // its turn on the event loop: 503 where that is far off
-    keepDeadline(options), // until when: 503 where the queue would refuse it
+    authenticate(context, keyNeeded), // who asks: 401
+    admit(context), // its turn on the event loop: 503 where that is far off
+    keepDeadline(context), // until when: 503 where the queue would refuse it
     (exchange) => exchange.receive(), // the transport reads it, within its limits
     parse, // in another turn: bytes to JSON
     run, // the protocol checks it and asks the model
@@ -37,12 +37,18 @@ const run: Stage = async (exchange, next) => {
 
 /** The way of all requests of a transport. */
 export class Pipeline {
+  readonly #context: Context;
   readonly #stages: readonly Stage[];
-  readonly #scheduler: Scheduler;
+  readonly #machineRoutes: ReadonlySet<string>;
 
-  constructor(options: StageOptions) {
-    this.#stages = stagesOf(options);
-    this.#scheduler = options.scheduler;
+  /**
+   * @param keyNeeded how a key is sent, for those who sent none
+   * @param machineRoutes that probes and scrapers ask every few seconds
+   */
+  constructor(context: Context, keyNeeded: string, machineRoutes: ReadonlySet<string>) {
+    this.#context = context;
+    this.#stages = stagesOf(context, keyNeeded);
+    this.#machineRoutes = machineRoutes;
   }
 
   /** A request has arrived. */
@@ -52,8 +58,13 @@ export class Pipeline {
 
   /** It has been read. */
   received(exchange: Exchange): void {
-    if (exchange.isWork) this.#scheduler.proceed(() => this.#next(exchange));
+    if (exchange.isWork) this.#context.scheduler.proceed(() => this.#next(exchange));
     else this.#next(exchange);
+  }
+
+  /** Its answer is out, or its client has gone. */
+  ended(exchange: Exchange, outcome: Outcome): void {
+    report(this.#context, exchange, outcome, this.#machineRoutes.has(outcome.route ?? ''));
   }
 
   readonly #next = (exchange: Exchange): void => {

@@ -1,5 +1,4 @@
 import { ServiceError } from './errors';
-import type { InFlight } from './in-flight';
 
 /** Why requests should not be sent here; null: they should. */
 export type Readiness = () => ServiceError | null;
@@ -10,11 +9,11 @@ export type Readiness = () => ServiceError | null;
  */
 export function readinessOf(
   { loaded, reason }: { readonly loaded: boolean; readonly reason: string | null },
-  inFlight: Pick<InFlight, 'isLeaving'>,
+  isLeaving: () => boolean,
   describeProblem: () => string | null,
 ): Readiness {
   return () => {
-    if (inFlight.isLeaving) return new ServiceError('DRAINING', 'The service is shutting down.');
+    if (isLeaving()) return new ServiceError('DRAINING', 'The service is shutting down.');
     if (!loaded) return new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
     const problem = describeProblem();
     return problem === null ? null : new ServiceError('NOT_READY', problem);

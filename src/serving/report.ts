@@ -1,39 +1,32 @@
-import type { Logger } from 'pino';
 import { EngineError } from '../native/engine';
+import type { Context } from './context';
 import { ERRORS, type ErrorCode, type Refusal, ServiceError } from './errors';
 import type { Exchange, Outcome } from './exchange';
-import type { EndedRequest, RequestMetrics } from './metrics/request-metrics';
-import type { RefusalLog, UnreadRefusal } from './refusal-log';
+import type { EndedRequest } from './metrics/request-metrics';
+import type { UnreadRefusal } from './refusal-log';
 import { roundMs } from './timings';
 import { phasesOf } from './tracing/phases';
 import { parseTraceparent, type TraceContext } from './tracing/trace-context';
-import type { Tracer } from './tracing/tracer';
-
-/** Who is told of each request that has ended. */
-export interface Watchers {
-  readonly logger: Logger;
-  readonly refusals: RefusalLog;
-  readonly metrics: RequestMetrics;
-  /** Null: no spans are exported. */
-  readonly tracer: Tracer | null;
-  /** Routes that probes and scrapers ask every few seconds. */
-  readonly machineRoutes: ReadonlySet<string>;
-}
 
 /**
  * Last of a request's way: writes its one log line, which never holds a text, a signal, a patient or what
  * else the client wrote, and counts and traces it as the log line has it.
+ *
+ * @param isAskedByMachine its route is one that probes and scrapers ask every few seconds
  */
-export function report(watchers: Watchers, exchange: Exchange, outcome: Outcome): void {
-  const { logger, metrics, tracer, refusals, machineRoutes } = watchers;
+export function report(
+  { logger, metrics, tracer, refusals }: Context,
+  exchange: Exchange,
+  outcome: Outcome,
+  isAskedByMachine: boolean,
+): void {
   const { method, route, status } = outcome;
-  const isAskedByMachine = machineRoutes.has(route ?? '');
   const ended = {
     ...{ route, status, durationMs: performance.now() - exchange.startedAt },
     // What is not ready says so; that is no refusal.
     refusal: isAskedByMachine && method !== 'POST' ? null : refusalOf(exchange.error),
   };
-  metrics.ended(ended);
+  metrics.requests.ended(ended);
   const unread = unreadRefusalOf(ended, exchange);
   if (unread) refusals.count(unread);
   const level = unread ? 'debug' : levelOf(status, isAskedByMachine);

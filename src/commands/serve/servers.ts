@@ -1,29 +1,30 @@
 import type { AddressInfo } from 'node:net';
 import type { GrpcServer } from '../../grpc/server';
-import { AnswersDue } from '../../http/answers-due';
-import { type App, createApp } from '../../http/app';
-import { HttpServer, LAST_WORDS } from '../../http/server';
+import { HttpServer } from '../../http/server';
 import type { StaticFile } from '../../http/static-files';
 import { libtorchVersion } from '../../native/engine';
 import type { describeApi } from '../../protocols/openapi/document';
-import { isPublicPath } from '../../serving/authentication';
-import { ConnectionLimit } from '../../serving/connection-limit';
-import { Connections } from '../../serving/connections';
-import type { Certificate } from '../../serving/credentials/certificate';
+import type { Protocol } from '../../protocols/protocol';
+import type { ConnectionLimit } from '../../serving/connection-limit';
+import type { Context } from '../../serving/context';
 import type { Credentials } from '../../serving/credentials/credentials';
 import type { Log } from '../../serving/log';
 import type { ServedModel } from '../../serving/metrics/engine-metrics';
 import { createMetrics } from '../../serving/metrics/metrics';
 import { patienceOf } from '../../serving/patience';
 import type { Gather } from '../../serving/peers';
+import { readinessOf } from '../../serving/readiness';
+import { RefusalLog } from '../../serving/refusal-log';
+import { Scheduler } from '../../serving/scheduler';
 import type { Tracer } from '../../serving/tracing/tracer';
+import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
 import { dtypeOf, type Service } from './service';
 
 export interface Parts {
   readonly service: Service;
   readonly pages: readonly StaticFile[];
-  /** See `AppOptions`. */
+  /** Why requests should not be sent here although the model is loaded; null: they should. */
   readonly describeProblem: () => string | null;
   readonly tracer: Tracer | null;
   readonly describeApi: typeof describeApi;
@@ -44,61 +45,47 @@ export class Servers {
   readonly #http: HttpServer;
   /** Null: GRPC_PORT is not set. */
   readonly #grpc: GrpcServer | null;
+  readonly #all: readonly Transport[];
 
-  constructor(config: Config, parts: Parts, log: Log) {
-    this.#config = config;
-    const { service, credentials } = parts;
+  constructor(given: Config, parts: Parts, { logger }: Log) {
+    const { service, credentials, tracer, gather, connectionLimit, describeProblem, pages } = parts;
+    const { protocols, info, monitor } = service;
+    // Of what all event loops have together, a share.
+    const config = { ...given, bodyMemory: Math.ceil(given.bodyMemory / given.eventLoops) };
     const metrics = createMetrics({
-      packageVersion: service.info.version,
-      model: service.monitor && {
-        engine: service.monitor,
-        served: describeServed(config, service),
-      },
-      requestsInFlight: () => due.size + (this.#grpc?.size ?? 0),
-      connections: () => connections.size + grpcConnections.size,
-      credentials,
-      gather: parts.gather,
+      packageVersion: info.version,
+      model: monitor && { engine: monitor, served: describeServed(config, service) },
+      requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
+      connections: () => sum(this.#all.map(({ connections }) => connections.size)),
+      ...{ credentials, gather },
     });
-    const { countConnectionEnd: ended } = metrics;
-    const connections = new Connections(parts.connectionLimit, ended, LAST_WORDS);
-    const grpcLimit = new ConnectionLimit(config.maxConnections);
-    const grpcConnections = new Connections(grpcLimit, ended, null);
-    const due = new AnswersDue(connections, config.maxConnectionRequests);
-    const app = createApp({
-      ...describeApp(config, parts),
-      due,
-      connections,
-      metrics,
-      logger: log.logger,
-    });
-    const common = {
-      logger: log.logger,
-      keepAliveTimeoutMs: config.keepAliveTimeoutMs,
-      certificate: credentials.certificate,
+    const context: Context = {
+      ...{ config, credentials, logger, metrics, tracer },
+      readiness: readinessOf(info.model, () => this.#http.isLeaving, describeProblem),
+      refusals: new RefusalLog(logger),
+      scheduler: new Scheduler(),
     };
-    this.#http = new HttpServer({
-      ...app,
-      ...common,
-      due,
-      connections,
-      metrics: metrics.requests,
-    });
-    this.#grpc =
-      config.grpcPort === null
-        ? null
-        : createGrpcServer(config, parts, { ...app, ...common, connections: grpcConnections });
-    credentials.onCertificate = (certificate) => this.#renew(certificate);
+    this.#config = config;
+    this.#http = new HttpServer(
+      context,
+      { protocols, pages, describeApi: (isPublic) => parts.describeApi(service, isPublic) },
+      connectionLimit,
+    );
+    this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, protocols);
+    this.#all = this.#grpc ? [this.#http, this.#grpc] : [this.#http];
+    credentials.onCertificate = (certificate) => {
+      for (const transport of this.#all) transport.renew(certificate);
+    };
   }
 
   /** Where it listens then, for the log. @throws ListenError */
   async listen(): Promise<AddressInfo & { readonly grpcPort?: number }> {
     const { host, port, grpcPort } = this.#config;
-    const address = await named('PORT', this.#config, () => this.#http.listen({ port, host }));
-    const grpc = this.#grpc;
-    if (!grpc || grpcPort === null) return address;
-    const listen = (): Promise<number> => grpc.listen(grpcPort, host);
+    const address = await named('PORT', this.#config, this.#http.listen({ port, host }));
+    if (!this.#grpc || grpcPort === null) return address;
     try {
-      return { ...address, grpcPort: await named('GRPC_PORT', this.#config, listen) };
+      const listening = this.#grpc.listen({ port: grpcPort, host });
+      return { ...address, grpcPort: (await named('GRPC_PORT', this.#config, listening)).port };
     } catch (error) {
       await this.close();
       throw error;
@@ -115,75 +102,30 @@ export class Servers {
     return this.#http.descriptor;
   }
 
-  /** From now on it wants to be left; requests are still taken. */
+  /** See `Transport.leave`. */
   leave(): void {
-    this.#http.leave();
-    this.#grpc?.leave();
+    for (const transport of this.#all) transport.leave();
   }
 
-  /** See `HttpServer.close`. */
+  /** See `Transport.close`. */
   async close(): Promise<void> {
     const { shutdownTimeoutMs, shutdownDelayMs } = this.#config;
     const patienceMs = patienceOf(shutdownTimeoutMs - shutdownDelayMs);
-    await Promise.all([this.#http.close(patienceMs), this.#grpc?.close(patienceMs)]);
-  }
-
-  #renew(certificate: Certificate): void {
-    this.#http.renew(certificate);
-    this.#grpc?.renew(certificate);
+    await Promise.all(this.#all.map((transport) => transport.close(patienceMs)));
   }
 }
-
-function describeApp(config: Config, { service, pages, tracer, ...parts }: Parts) {
-  const { keys } = parts.credentials;
-  const probes = service.protocols.flatMap((protocol) => protocol.probes);
-  const paths = pages.map(({ path }) => path);
-  const isPublic = keys && isPublicPath(paths, probes, config.access);
-  return {
-    protocols: service.protocols,
-    info: service.info,
-    describeApi: () => parts.describeApi(service, isPublic),
-    describeProblem: parts.describeProblem,
-    tracer,
-    limits: limitsOf(config),
-    access: {
-      keys,
-      metricsNeedKey: config.access.metricsNeedKey,
-      corsOrigins: config.access.corsOrigins,
-    },
-    staticFiles: pages,
-  };
-}
-
-function limitsOf(config: Config) {
-  const { maxQueueWaitMs } = config.scheduling;
-  return { ...config, maxQueueWaitMs, bodyMemory: shareOf(config, config.bodyMemory) };
-}
-
-/** Of what all event loops have together. */
-function shareOf({ eventLoops }: Config, amount: number): number {
-  return Math.ceil(amount / eventLoops);
-}
-
-type GrpcSurroundings = Pick<App, 'readiness' | 'watchers' | 'scheduler'> &
-  Pick<
-    ConstructorParameters<typeof GrpcServer>[0],
-    'logger' | 'keepAliveTimeoutMs' | 'certificate' | 'connections'
-  >;
 
 /** Its packages are loaded here, where somebody wants it: they take a while. */
-function createGrpcServer(
-  config: Config,
-  { service, credentials }: Parts,
-  surroundings: GrpcSurroundings,
-): GrpcServer {
+function createGrpcServer(context: Context, protocols: readonly Protocol[]): GrpcServer {
   const { GrpcServer } = require('../../grpc/server') as typeof import('../../grpc/server');
-  return new GrpcServer({
-    ...surroundings,
-    services: service.protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : [])),
-    keys: credentials.keys,
-    limits: limitsOf(config),
-  });
+  return new GrpcServer(
+    context,
+    protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : [])),
+  );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function describeServed({ scheduling }: Config, { task, info }: Service): ServedModel {
@@ -197,13 +139,13 @@ function describeServed({ scheduling }: Config, { task, info }: Service): Served
   };
 }
 
-async function named<Address>(
+async function named(
   setting: 'PORT' | 'GRPC_PORT',
   config: Config,
-  listen: () => Promise<Address>,
-): Promise<Address> {
+  listening: Promise<AddressInfo>,
+): Promise<AddressInfo> {
   try {
-    return await listen();
+    return await listening;
   } catch (error) {
     throw new ListenError(describe(error as NodeJS.ErrnoException, setting, config));
   }

@@ -1,0 +1,22 @@
+import type { Logger } from 'pino';
+import type { Config } from '../settings/config';
+import type { Credentials } from './credentials/credentials';
+import type { Metrics } from './metrics/metrics';
+import type { Readiness } from './readiness';
+import type { RefusalLog } from './refusal-log';
+import type { Scheduler } from './scheduler';
+import type { Tracer } from './tracing/tracer';
+
+/** What the transports of one event loop share. */
+export interface Context {
+  /** `bodyMemory`: the share of this event loop. */
+  readonly config: Config;
+  readonly credentials: Credentials;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly refusals: RefusalLog;
+  readonly scheduler: Scheduler;
+  /** Null: no spans are exported. */
+  readonly tracer: Tracer | null;
+}

@@ -1,0 +1,107 @@
+import type net from 'node:net';
+import type tls from 'node:tls';
+import type { Logger } from 'pino';
+import type { Connections } from './connections';
+import type { Context } from './context';
+import { type Certificate, TLS_VERSION } from './credentials/certificate';
+
+/** How long a client may take for its TLS handshake, in ms. */
+const HANDSHAKE_TIMEOUT_MS = 20_000;
+/** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
+const BACKLOG = 4096;
+
+/** An address, or the descriptor of a socket that listens already. Of `host` undefined: all interfaces. */
+export type ListenAt =
+  | { readonly port: number; readonly host: string | undefined }
+  | { readonly fd: number };
+
+/** How a transport makes its server, without TLS and with it. */
+export interface ServerMaker<Server> {
+  readonly plain: () => Server;
+  readonly secure: (options: tls.TlsOptions) => Server & tls.Server;
+}
+
+/** A port of one event loop, with TLS or without, and the connections that come there. */
+export abstract class Transport<Server extends net.Server = net.Server> {
+  readonly connections: Connections;
+  protected readonly server: Server;
+  /** The same; null: without TLS. */
+  protected readonly secure: (Server & tls.Server) | null;
+  readonly #logger: Logger;
+
+  constructor(context: Context, connections: Connections, make: ServerMaker<Server>) {
+    const { credentials, scheduler, logger } = context;
+    const { certificate } = credentials;
+    this.connections = connections;
+    this.#logger = logger;
+    this.secure =
+      certificate &&
+      make.secure({ ...secureContextOf(certificate), handshakeTimeout: HANDSHAKE_TIMEOUT_MS });
+    this.server = this.secure ?? make.plain();
+    this.server.on('connection', (socket: net.Socket) => {
+      scheduler.hurry();
+      connections.opened(socket, this.secure !== null);
+      socket.on('close', () => this.closed(socket));
+    });
+    this.secure?.prependListener('secureConnection', (socket) => {
+      connections.secured(below(socket), socket);
+      socket.on('close', () => this.closed(socket));
+    });
+    this.secure?.on('tlsClientError', ({ code }: NodeJS.ErrnoException, socket) => {
+      if (code !== 'ECONNRESET') connections.cut(below(socket), 'tls_failed'); // else it has gone itself
+    });
+  }
+
+  /** Requests that are not answered yet. */
+  abstract get size(): number;
+
+  /** The process is to end: from now on it wants to be left; requests are still taken. */
+  abstract leave(): void;
+
+  /**
+   * Stops accepting connections, refuses new requests, and resolves when all others are answered and
+   * every connection is closed.
+   *
+   * @param patienceMs how long clients are waited for; those whose requests stand still, for a second
+   */
+  abstract close(patienceMs: number): Promise<void>;
+
+  /** Resolves with the address in use; rejects with the system's error, EADDRINUSE and others. */
+  listen(at: ListenAt): Promise<net.AddressInfo> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen({ ...at, backlog: BACKLOG }, () => {
+        this.server.off('error', reject);
+        // A connection that could not be accepted: no descriptor is left (EMFILE). It is no reason to end.
+        this.server.on('error', (error) => {
+          this.#logger.warn({ err: error }, 'a connection could not be accepted');
+        });
+        resolve(this.server.address() as net.AddressInfo);
+      });
+    });
+  }
+
+  /** Of the socket that listens. Node has no public name for it. */
+  get descriptor(): number {
+    const { _handle } = this.server as unknown as { readonly _handle: { readonly fd: number } };
+    return _handle.fd;
+  }
+
+  /** For connections from now on; those that are open keep the one that they have. */
+  renew(certificate: Certificate): void {
+    this.secure?.setSecureContext(secureContextOf(certificate));
+  }
+
+  protected closed(socket: net.Socket): void {
+    this.connections.closed(socket);
+  }
+}
+
+function secureContextOf({ cert, key }: Certificate): tls.SecureContextOptions {
+  return { cert, key, minVersion: TLS_VERSION };
+}
+
+/** The TCP connection under a TLS one, for which Node has no public name. */
+function below(socket: tls.TLSSocket): net.Socket {
+  return (socket as tls.TLSSocket & { readonly _parent: net.Socket })._parent;
+}
