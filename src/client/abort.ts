@@ -48,15 +48,12 @@ export async function withDeadline<Answer>(
 }
 
 /** @throws the signal's reason when it is aborted */
-export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      forget();
-      if (signal?.aborted) reject(signal.reason);
-      else resolve();
-    };
-    const timer = setTimeout(end, ms);
-    const forget = onceAborted(signal, end);
-  });
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const untilAborted = (either: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      if (either.aborted) resolve();
+      else either.addEventListener('abort', () => resolve());
+    });
+  await withDeadline(signal, ms, untilAborted);
+  signal?.throwIfAborted();
 }

@@ -141,11 +141,10 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
 
   /** Undefined: there are no more, or nobody wants them. @throws what ends everything */
   async #nextList(): Promise<List<Element, Result> | undefined> {
-    for (;;) {
-      if (this.#stop.signal.aborted) return undefined;
+    for (; !this.#stop.signal.aborted; await this.#changes.next()) {
       const list = this.#deliverable();
+      if (list && typeof list.state === 'object') throw this.#withPlace(list.state.failure);
       if (list) {
-        if (typeof list.state === 'object') throw this.#withPlace(list.state.failure);
         this.#lists.splice(this.#lists.indexOf(list), 1);
         return list;
       }
@@ -153,8 +152,8 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
         if ('failure' in this.#end) throw this.#end.failure;
         return undefined;
       }
-      await this.#changes.next();
     }
+    return undefined;
   }
 
   #deliverable(): List<Element, Result> | undefined {

@@ -53,7 +53,12 @@ export async function runCommand(
   }
   stopAtSignals();
   try {
-    return await run(readJob(command, args, environment));
+    const job = readJob(command, args, environment);
+    const progress = new ProgressDisplay();
+    const summary = await runOverFiles(job, progress).finally(() => progress.stop());
+    process.stderr.write(describeSummary(summary));
+    await forgetRun(job.options);
+    return summary.rejected > 0 ? EXIT_REJECTED : 0;
   } catch (error) {
     const lines = error instanceof ConfigError ? error.lines : [(error as Error).message];
     for (const line of lines) say(line);
@@ -82,14 +87,6 @@ function readJob(command: FilesCommand, args: readonly string[], environment: En
     version: packageVersion(environment.packageRoot),
     stuckAfterMs: scheduling.maxQueueDelayMs + scheduling.inferenceTimeoutMs + inferenceGraceMs,
   };
-}
-
-async function run(job: Job): Promise<number> {
-  const progress = new ProgressDisplay();
-  const summary = await runOverFiles(job, progress).finally(() => progress.stop());
-  process.stderr.write(describeSummary(summary));
-  await forgetRun(job.options);
-  return summary.rejected > 0 ? EXIT_REJECTED : 0;
 }
 
 /** What is committed is whole at any moment, so there is nothing to wait for. */
