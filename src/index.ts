@@ -1,13 +1,7 @@
 /** The engines of both services, for use inside another Node.js program. */
 import path from 'node:path';
-import {
-  type Dtype,
-  dtypeProblem,
-  EngineError,
-  type ProductNumbers,
-  type TextInput,
-} from './native/engine';
-import { type Config, readConfig, type ServiceName } from './settings/config';
+import { addon, EngineError, type SchedulingOptions, type TextInput } from './native/engine';
+import { configOf } from './settings/config';
 import { readEnvironment } from './settings/environment';
 import type { Classification } from './tasks/abilities';
 import { signalClassification } from './tasks/signal-classification/task';
@@ -26,40 +20,13 @@ export type { SentimentInput, SentimentTexts } from './tasks/text-classification
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
 /** How an engine may use the machine; defaults, and what they mean, as in the settings of the services. */
-export interface EngineOptions {
-  /** Threads that run batches. Default: the cores granted to this process. */
-  readonly workers?: number;
-  /** Cores that one batch may use. Default: 1. */
-  readonly threadsPerWorker?: number;
-  /** Default: 512. */
-  readonly maxBatchTokens?: number;
-  /** Default: 32. */
-  readonly maxBatchRequests?: number;
-  /** How long a free worker waits for company, in ms. Default: 0. */
-  readonly maxQueueDelayMs?: number;
-  /** Inputs that may wait; more are refused with QUEUE_FULL. Default: 2048. */
-  readonly maxQueueRequests?: number;
-  /**
-   * The longest that the model may run on a batch, in ms; then its inputs end with
-   * INFERENCE_TIMEOUT. At load, the longest that it may take to try it. Default: 60000.
-   */
-  readonly inferenceTimeoutMs?: number;
-  /** Expected wait in ms; what would wait longer is refused with WAIT_TOO_LONG. Default: 1000. */
-  readonly maxQueueWaitMs?: number;
-  /**
-   * Operators that a model file may use beside those that classifiers need, such as
-   * `aten::as_strided`: for a file that you trust. Default: none.
-   */
-  readonly allowedOperators?: readonly string[];
-}
+export type EngineOptions = Partial<Omit<SchedulingOptions, 'dtype' | 'products'>>;
 
-export interface SentimentOptions extends EngineOptions {
+export interface SentimentOptions
+  extends EngineOptions,
+    Pick<SchedulingOptions, 'dtype' | 'products'> {
   /** Folder that Hugging Face `save_pretrained` wrote. Default: the shipped model. */
   readonly modelDirectory?: string;
-  /** Default: float32. */
-  readonly dtype?: Dtype;
-  /** What is multiplied in bfloat16 where `dtype` leaves a choice. Default: auto, by the processor. */
-  readonly products?: ProductNumbers;
 }
 
 export interface EegOptions extends EngineOptions {
@@ -175,16 +142,12 @@ export class SentimentEngine extends ClassifierEngine<
    *   names the file and the key at fault
    */
   static async load(options: SentimentOptions = {}): Promise<SentimentEngine> {
-    const { scheduling, sentimentModelDir } = readOptions('sentiment', {
-      ...namesOf(options),
-      SENTIMENT_MODEL_DIR: options.modelDirectory,
-      DTYPE: options.dtype,
-      PRODUCTS: options.products,
-    });
+    const given = { ...options, sentimentModelDir: options.modelDirectory };
+    const { scheduling, sentimentModelDir } = configOf('sentiment', given, environment());
     return new SentimentEngine(
       await loaded(async () => {
         const { dtype, products } = scheduling;
-        const problem = dtypeProblem(dtype, products);
+        const problem = addon().dtypeProblem(dtype, products);
         const option = dtype === 'float32' ? `products: ${products}` : `dtype: ${dtype}`;
         if (problem) throw new Error(`${option} is of no use here: ${problem}`);
         return TaskModel.load(textClassification, sentimentModelDir, scheduling);
@@ -217,10 +180,8 @@ export class EegEngine extends ClassifierEngine<ArrayLike<number>, readonly numb
   /** @throws as `SentimentEngine.load` */
   static async load(options: EegOptions = {}): Promise<EegEngine> {
     const shipped = path.join(PACKAGE_ROOT, 'models', 'eeg', 'eeg_model.pt');
-    const { scheduling, eegModelPath } = readOptions('eeg', {
-      ...namesOf(options),
-      EEG_MODEL_PATH: options.modelPath ?? shipped,
-    });
+    const given = { ...options, eegModelPath: options.modelPath ?? shipped };
+    const { scheduling, eegModelPath } = configOf('eeg', given, environment());
     const load = () => TaskModel.load(signalClassification, eegModelPath, scheduling);
     return new EegEngine(await loaded(load));
   }
@@ -242,29 +203,7 @@ function takeSamples(signal: ArrayLike<number>, length: number, index: number | 
   return samples;
 }
 
-/** Options by the names of the settings, whose table has the defaults and the checks. */
-function namesOf(options: EngineOptions): Readonly<Record<string, string | number | undefined>> {
-  return {
-    WORKERS: options.workers,
-    THREADS_PER_WORKER: options.threadsPerWorker,
-    MAX_BATCH_TOKENS: options.maxBatchTokens,
-    MAX_BATCH_REQUESTS: options.maxBatchRequests,
-    MAX_QUEUE_DELAY_MS: options.maxQueueDelayMs,
-    MAX_QUEUE_REQUESTS: options.maxQueueRequests,
-    MAX_QUEUE_WAIT_MS: options.maxQueueWaitMs,
-    INFERENCE_TIMEOUT_MS: options.inferenceTimeoutMs,
-    ALLOWED_OPERATORS: options.allowedOperators?.join(','),
-  };
-}
-
-function readOptions(
-  service: ServiceName,
-  settings: Readonly<Record<string, string | number | undefined>>,
-): Config {
-  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  const variables = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
-  return readConfig([service], { ...readEnvironment(PACKAGE_ROOT), variables });
-}
+const environment = () => readEnvironment(PACKAGE_ROOT);
 
 async function loaded<Model>(load: () => Promise<Model>): Promise<Model> {
   try {

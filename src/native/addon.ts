@@ -42,6 +42,11 @@ export class AddonMissing extends Error {
   }
 }
 
+/** `What is wrong. 1. Do this. 2. Or that.` */
+export function withAdvice(problem: string, ...advice: readonly string[]): string {
+  return [problem, ...advice.map((sentence, index) => `${index + 1}. ${sentence}`)].join(' ');
+}
+
 /**
  * The addon that was compiled here, else the prebuilt one of the package for this platform.
  *
@@ -56,12 +61,12 @@ export function findAddon(): Addon {
   ) as LibtorchLocation;
   const { folder: libtorch, problem } = locateLibtorch();
   if (problem) {
-    const advice = [
+    const message = withAdvice(
       `LibTorch ${LIBTORCH_VERSION} is not on this machine: ${problem}.`,
-      '1. Run `npx libtorch-serve install`, which fetches it once for all projects of this user.',
-      '2. Without a network: name a folder with its include/ and lib/ in LIBTORCH.',
-    ];
-    throw new AddonMissing(advice.join(' '), { lacksLibtorch: true });
+      'Run `npx libtorch-serve install`, which fetches it once for all projects of this user.',
+      'Without a network: name a folder with its include/ and lib/ in LIBTORCH.',
+    );
+    throw new AddonMissing(message, { lacksLibtorch: true });
   }
   return { ...filesOf(folder), libtorch: path.join(libtorch, 'lib', 'libtorch_cpu.so') };
 }
@@ -74,29 +79,27 @@ function filesOf(folder: string) {
 function findPrebuilt(): string {
   const own = readManifest(path.join(ROOT, 'package.json'));
   const compile = 'Or compile it: `npx libtorch-serve build`.';
+  const install = `Run \`npm install ${PREBUILT_PACKAGE}@${own.version}\``;
+  const missing = (...message: [string, ...string[]]) =>
+    new AddonMissing(withAdvice(...message, compile));
   let file: string;
   try {
     file = require.resolve(`${PREBUILT_PACKAGE}/package.json`, { paths: [ROOT] });
   } catch {
-    const advice = [
+    throw missing(
       `The native addon is not built, and ${PREBUILT_PACKAGE}, which has it prebuilt, is not installed.`,
-      `1. Run \`npm install ${PREBUILT_PACKAGE}@${own.version}\` (\`--omit=optional\` leaves it out).`,
-      `2. ${compile}`,
-    ];
-    throw new AddonMissing(advice.join(' '));
+      `${install} (\`--omit=optional\` leaves it out).`,
+    );
   }
   const prebuilt = readManifest(file);
   if (prebuilt.version !== own.version) {
-    const advice = [
+    throw missing(
       `${PREBUILT_PACKAGE} is of version ${prebuilt.version}, and libtorch-serve of ${own.version}.`,
-      `1. Run \`npm install ${PREBUILT_PACKAGE}@${own.version}\`.`,
-      `2. ${compile}`,
-    ];
-    throw new AddonMissing(advice.join(' '));
+      `${install}.`,
+    );
   }
   const problem = describeLibcProblem(prebuilt.needs?.glibc, glibcOfProcess());
-  if (problem)
-    throw new AddonMissing(`${problem} 1. Use a newer system, or its image. 2. ${compile}`);
+  if (problem) throw missing(problem, 'Use a newer system, or its image.');
   return path.dirname(file);
 }
 

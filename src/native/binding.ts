@@ -23,23 +23,31 @@ export type ProductNumbers = 'auto' | 'float32' | 'bfloat16';
 export interface SchedulingOptions {
   /** Default: float32. */
   readonly dtype?: Dtype;
-  /** Default: auto. */
+  /** What is multiplied in bfloat16 where `dtype` leaves a choice. Default: auto, by the processor. */
   readonly products?: ProductNumbers;
-  /** Inference threads, each running a batch of its own. */
+  /** Inference threads, each running a batch of its own. Default: the cores granted to this process. */
   readonly workers: number;
-  /** Intra-op (OpenMP) threads of each worker. */
+  /** Intra-op (OpenMP) threads of each worker, that is cores that one batch may use. Default: 1. */
   readonly threadsPerWorker: number;
+  /** Default: 512. */
   readonly maxBatchTokens: number;
+  /** Default: 32. */
   readonly maxBatchRequests: number;
-  /** How long a free worker may wait for company, in ms; 0: it never waits. */
+  /** How long a free worker may wait for more requests, in ms. Default: 0: it never waits. */
   readonly maxQueueDelayMs: number;
-  /** Requests that may wait; more are refused. */
+  /** Requests that may wait; more are refused with QUEUE_FULL. Default: 2048. */
   readonly maxQueueRequests: number;
-  /** The longest that the model may run on a batch; then its requests end with INFERENCE_TIMEOUT. */
+  /**
+   * The longest that the model may run on a batch, in ms; then its requests end with INFERENCE_TIMEOUT.
+   * At load, the longest that it may take to try it. Default: 60000.
+   */
   readonly inferenceTimeoutMs: number;
-  /** An input that is expected to wait longer before it runs is refused, in ms. */
+  /** What is expected to wait longer before it runs, in ms, is refused with WAIT_TOO_LONG. Default: 1000. */
   readonly maxQueueWaitMs: number;
-  /** That a program may use beside those that classifiers need: `aten::as_strided`. */
+  /**
+   * Operators that a program may use beside those that classifiers need, such as `aten::as_strided`: for
+   * a file that you trust. Default: none.
+   */
   readonly allowedOperators?: readonly string[];
 }
 
@@ -163,7 +171,7 @@ export interface Inference {
 }
 
 /** How one request ended; `code` is absent for an answer. */
-export type NativeCompletion =
+export type Completion =
   | (Inference & { readonly ticket: number; readonly code?: undefined })
   | { readonly ticket: number; readonly code: EngineErrorCode; readonly message: string };
 
@@ -254,13 +262,10 @@ export interface NativeBinding {
   load(
     source: ModelSource,
     options: SchedulingOptions,
-    onCompletions: (completions: readonly NativeCompletion[]) => void,
+    onCompletions: (completions: readonly Completion[]) => void,
   ): Promise<NativeEngine>;
   /** An engine that another thread of this process has loaded. Throws where it is closed. */
-  attach(
-    number: number,
-    onCompletions: (completions: readonly NativeCompletion[]) => void,
-  ): NativeEngine;
+  attach(number: number, onCompletions: (completions: readonly Completion[]) => void): NativeEngine;
   /** Another descriptor of the same file or socket. */
   duplicateDescriptor(descriptor: number): number;
   /**

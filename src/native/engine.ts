@@ -1,6 +1,5 @@
 import { printable } from '../printable';
 import type {
-  Dtype,
   EngineErrorCode,
   EngineStats,
   Inference,
@@ -9,7 +8,6 @@ import type {
   NativeEngine,
   NativeInput,
   NativeRefusal,
-  ProductNumbers,
   ProgramReport,
   SchedulingOptions,
 } from './binding';
@@ -18,26 +16,10 @@ import { EngineError, errorOf } from './engine-error';
 import { loadBinding } from './load';
 import { type EngineObserver, Waiting } from './waiting';
 
-export type {
-  Dtype,
-  EngineErrorCode,
-  EngineStats,
-  Inference,
-  ModelDescription,
-  ModelSource,
-  ModelTrial,
-  NativeCompletion as Completion,
-  NativeInput,
-  OperatorReport,
-  ProductNumbers,
-  ProgramReport,
-  SchedulingOptions,
-  SignalProgramSource,
-  TextInput,
-  TextModelSource,
-  TextProgramSource,
-} from './binding';
+export type * from './binding';
 export { EngineError } from './engine-error';
+/** The addon, for what is no engine's. Throws with numbered advice when it cannot be opened. */
+export { loadBinding as addon } from './load';
 export type { EngineObserver } from './waiting';
 
 export interface InferOptions {
@@ -255,26 +237,6 @@ export class Engine {
     signal.addEventListener('abort', cancel);
     return () => signal.removeEventListener('abort', cancel);
   }
-}
-
-/** Ends the threads of all engines, and of those that are being loaded. What waits is not told. */
-export function stopEngines(): void {
-  loadBinding().stopAll();
-}
-
-/** Another descriptor of the same file or socket, for a thread that closes it when it is done. */
-export function duplicateDescriptor(descriptor: number): number {
-  return loadBinding().duplicateDescriptor(descriptor);
-}
-
-/** Of LibTorch, such as 2.15.0. */
-export function libtorchVersion(): string {
-  return loadBinding().versions.libtorch;
-}
-
-/** Why a number format is of no use on this processor; empty when it is of use. */
-export function dtypeProblem(dtype: Dtype, products?: ProductNumbers): string {
-  return loadBinding().dtypeProblem(dtype, products);
 }
 
 /**

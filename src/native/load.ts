@@ -1,4 +1,4 @@
-import { type Addon, findAddon } from './addon';
+import { type Addon, findAddon, withAdvice } from './addon';
 import type { NativeBinding } from './binding';
 
 /** native/opener */
@@ -57,16 +57,16 @@ function advice(error: Error, libtorch: Addon['libtorch']): string {
   const reason = error.message.split('\n')[0] ?? error.message;
   const start = `The native addon cannot be opened: ${reason}.`;
   if (libtorch !== null) {
-    return [
+    return withAdvice(
       start,
-      '1. If it names a version that is not found, the C or C++ library of this system is too old for the prebuilt addon: run `npx libtorch-serve build` here.',
-      `2. If it names a file, LibTorch is not as it was fetched: remove the folder of ${libtorch}, and run \`npx libtorch-serve install\`.`,
-    ].join(' ');
+      'If it names a version that is not found, the C or C++ library of this system is too old for the prebuilt addon: run `npx libtorch-serve build` here.',
+      `If it names a file, LibTorch is not as it was fetched: remove the folder of ${libtorch}, and run \`npx libtorch-serve install\`.`,
+    );
   }
-  return [
+  return withAdvice(
     start,
-    '1. If Node.js was upgraded or LibTorch was moved, run `npx libtorch-serve build` again.',
-    '2. In a container, the LibTorch libraries must lie beside the addon.',
-    `3. This process is ${process.platform}-${process.arch}, Node.js ${process.version}: the addon must be built on the same.`,
-  ].join(' ');
+    'If Node.js was upgraded or LibTorch was moved, run `npx libtorch-serve build` again.',
+    'In a container, the LibTorch libraries must lie beside the addon.',
+    `This process is ${process.platform}-${process.arch}, Node.js ${process.version}: the addon must be built on the same.`,
+  );
 }

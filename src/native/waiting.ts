@@ -1,8 +1,8 @@
-import type { Inference, NativeCompletion } from './binding';
+import type { Completion, Inference } from './binding';
 import { type EngineError, errorOf } from './engine-error';
 
 /** Told what has ended, once for a batch, before anybody who waits for it is. Must not throw. */
-export type EngineObserver = (completions: readonly NativeCompletion[]) => void;
+export type EngineObserver = (completions: readonly Completion[]) => void;
 
 interface Pending {
   readonly resolve: (inference: Inference) => void;
@@ -15,7 +15,7 @@ export class Waiting {
   readonly requests = new Map<number, Pending>();
   readonly observers: EngineObserver[] = [];
 
-  readonly onCompletions = (completions: readonly NativeCompletion[]): void => {
+  readonly onCompletions = (completions: readonly Completion[]): void => {
     for (const observe of this.observers) observe(completions);
     for (const completion of completions) {
       const request = this.requests.get(completion.ticket);

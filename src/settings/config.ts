@@ -103,6 +103,24 @@ export function readConfig(args: readonly string[], environment: Environment): C
   return { ...valuesOf(values, null), service, scheduling, access, tracing, warnings };
 }
 
+/**
+ * The configuration of a service whose settings are values by their names in `Config`; undefined ones
+ * have their defaults.
+ *
+ * @throws ConfigError
+ */
+export function configOf(
+  service: ServiceName,
+  given: Readonly<Record<string, unknown>>,
+  environment: Environment,
+): Config {
+  const variables = Object.keys(SETTINGS).flatMap((name) => {
+    const value = given[camelCase(name)];
+    return value === undefined ? [] : [[name, String(value)]];
+  });
+  return readConfig([service], { ...environment, variables: Object.fromEntries(variables) });
+}
+
 /** The text of `--help`. */
 export function helpText(): string {
   const rows = Object.entries<Setting>(SETTINGS).map(([name, setting]) => {

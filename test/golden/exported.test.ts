@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { dtypeProblem, Engine } from '../../src/native/engine';
+import { addon, Engine } from '../../src/native/engine';
 import { signalClassification } from '../../src/tasks/signal-classification/task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
@@ -140,7 +140,7 @@ describe('a text model that torch.export saved', () => {
     async (dtype) => {
       const { source } = readModelDirectory(path.join(FIXTURES, 'models', 'exported-bert'));
       const loading = Engine.load(source, { ...SCHEDULING, dtype });
-      const problem = dtypeProblem(dtype);
+      const problem = addon().dtypeProblem(dtype);
       if (problem.startsWith('this processor has no ')) {
         await expect(loading).rejects.toThrow(`DTYPE: ${dtype}: ${problem}`);
         return;

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { EegEngine, type EngineOptions, SentimentEngine } from '../../src/index';
-import { dtypeProblem } from '../../src/native/engine';
+import { addon } from '../../src/native/engine';
 import { postRaw } from '../helpers/http';
 import { seededRandom } from '../helpers/random';
 import { FIXTURES, killAll, ROOT, type Service, startService } from '../helpers/service';
@@ -87,7 +87,7 @@ const SIGNALS = makeSignals(budgeted({ ci: 60, standard: 1000, long: 2000 }), 3)
 
 describe('an answer is the same to the last bit, alone and in any company', () => {
   const dtypes = (['float32', 'int8', 'bfloat16', 'bfloat16x3'] as const).filter(
-    (dtype) => dtype === 'float32' || dtypeProblem(dtype) === '',
+    (dtype) => dtype === 'float32' || addon().dtypeProblem(dtype) === '',
   );
 
   it.each(dtypes)('of the shipped text model in %s', async (dtype) => {

@@ -1,4 +1,4 @@
-import { dtypeProblem, limitInstructions } from '../../native/engine';
+import { addon, limitInstructions } from '../../native/engine';
 import type { Config } from '../../settings/config';
 import { PRESETS } from '../presets';
 
@@ -19,7 +19,7 @@ export function describeProcessorProblem({
   if (instructions === null && isOfAnyProcessor) return undefined;
   const limit = limitInstructions(instructions);
   if (limit || isOfSignals) return limit || undefined;
-  const problem = dtypeProblem(dtype, products);
+  const problem = addon().dtypeProblem(dtype, products);
   const setting = dtype === 'float32' ? `PRODUCTS: ${products}` : `DTYPE: ${dtype}`;
   return problem && `${setting} is of no use here: ${problem}; leave it unset`;
 }

@@ -1,4 +1,4 @@
-import { stopEngines } from '../../native/engine';
+import { addon } from '../../native/engine';
 import { CredentialFiles } from '../../serving/credentials/credential-files';
 import { CredentialError } from '../../serving/credentials/files';
 import { createLog, type Log } from '../../serving/log';
@@ -121,7 +121,7 @@ function watchModel(config: Config, { service, shutdown, log }: Watched): () => 
 
 function stopLoading(): void {
   try {
-    stopEngines();
+    addon().stopAll();
   } catch {
     // The addon cannot be opened, so nothing is being loaded.
   }

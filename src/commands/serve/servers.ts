@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { GrpcServer } from '../../grpc/server';
 import { HttpServer } from '../../http/server';
 import type { StaticFile } from '../../http/static-files';
-import { libtorchVersion } from '../../native/engine';
+import { addon } from '../../native/engine';
 import type { describeApi } from '../../protocols/openapi/document';
 import type { Protocol } from '../../protocols/protocol';
 import type { ConnectionLimit } from '../../serving/connection-limit';
@@ -134,7 +134,7 @@ function describeServed({ scheduling }: Config, { task, info }: Service): Served
     version: info.model.version ?? '',
     dtype: dtypeOf(task, scheduling),
     packageVersion: info.version,
-    libtorchVersion: libtorchVersion(),
+    libtorchVersion: addon().versions.libtorch,
     tokenizes: task.takes === 'texts',
   };
 }

@@ -1,17 +1,9 @@
 import type { TextInput } from '../../native/engine';
 
 /** A text, or two that belong together, and how they are cut where the model takes fewer tokens. */
-export interface SentimentTexts {
-  readonly text: string;
+export interface SentimentTexts extends Pick<TextInput, 'text' | 'truncation' | 'truncationSide'> {
   /** A second text, which the model reads with the first (premise and hypothesis); empty: there is none. */
   readonly textPair?: string;
-  /**
-   * From which text tokens are taken away, as in transformers. Default: longest_first. With
-   * do_not_truncate a text that is too long fails with INPUT_TOO_LONG.
-   */
-  readonly truncation?: 'longest_first' | 'only_first' | 'only_second' | 'do_not_truncate';
-  /** From which end. Default: as the tokenizer's settings say. */
-  readonly truncationSide?: 'left' | 'right';
 }
 
 /** What is classified. */

@@ -5,7 +5,7 @@ const path = require('node:path');
 const { text } = require('node:stream/consumers');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
-const { dtypeProblem } = require(path.join(ROOT, 'dist', 'native', 'engine.js'));
+const { addon } = require(path.join(ROOT, 'dist', 'native', 'engine.js'));
 const { TaskModel } = require(path.join(ROOT, 'dist', 'tasks', 'task-model.js'));
 const { textClassification } = require(
   path.join(ROOT, 'dist', 'tasks', 'text-classification', 'task.js'),
@@ -19,7 +19,7 @@ const SCHEDULING = {
 async function main() {
   const [dtype, directory] = process.argv.slice(2);
   const texts = JSON.parse(await text(process.stdin));
-  const problem = dtypeProblem(dtype);
+  const problem = addon().dtypeProblem(dtype);
   try {
     const classifier = await TaskModel.load(textClassification, directory, {
       ...SCHEDULING,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { duplicateDescriptor } from '../../../native/engine';
+import { addon } from '../../../native/engine';
 import { ConnectionLimit } from '../../../serving/connection-limit';
 import type { CredentialValues, Renewal } from '../../../serving/credentials/credentials';
 import { alone, type Gather, Peers } from '../../../serving/peers';
@@ -39,7 +39,7 @@ export class EventLoops {
    */
   async serve(model: SharedModel | null, descriptor: number): Promise<void> {
     if (!model || this.#threads.length === 0) return;
-    await this.#all(() => ['serve', model, duplicateDescriptor(descriptor)]);
+    await this.#all(() => ['serve', model, addon().duplicateDescriptor(descriptor)]);
     // Not before: one that is still starting answers no question.
     const others = this.#threads.length;
     void this.#all(() => ['join', others]);
