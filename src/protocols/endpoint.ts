@@ -1,8 +1,9 @@
 import type { z } from 'zod';
-import { EngineError, type InferOptions } from '../native/engine';
+import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
 import type { Answer, Target } from '../serving/exchange';
 import type { Readiness } from '../serving/readiness';
+import type { Runs } from '../tasks/abilities';
 import type { Operation } from './openapi/operation';
 import { describeFirstIssue } from './validation/describe-issue';
 
@@ -50,6 +51,13 @@ export function parseBody<Schema extends z.ZodType>(
   return result.data;
 }
 
+/** `Target.refusal` of a model; null: it is not loaded, which is said once the request has been read. */
+export function refusalOf(
+  model: Pick<Runs<never, unknown>, 'refusal'> | null,
+): Endpoint['refusal'] {
+  return (timeoutMs) => model?.refusal(timeoutMs) ?? null;
+}
+
 export function requireModel<Model>(model: Model | null): Model {
   if (model === null) throw new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
   return model;
@@ -79,15 +87,23 @@ export function checkElements<Element>(
   }
 }
 
-/** Says which element of the list an engine's error is about. */
-export async function namingElement<Answer>(
-  field: string,
-  running: Promise<Answer>,
-): Promise<Answer> {
+/**
+ * Runs the model on a list.
+ *
+ * @param field that holds it, for what the engine says of one element; null: none
+ * @throws EngineError, ElementError
+ */
+export async function runList<Input, Answer extends { readonly inference: Inference }>(
+  model: Pick<Runs<Input, Answer>, 'runAll'>,
+  inputs: readonly Input[],
+  options: InferOptions,
+  field: string | null,
+): Promise<{ readonly answers: readonly Answer[]; readonly inferences: readonly Inference[] }> {
   try {
-    return await running;
+    const answers = await model.runAll(inputs, options);
+    return { answers, inferences: answers.map(({ inference }) => inference) };
   } catch (error) {
-    const index = error instanceof EngineError ? error.index : null;
+    const index = error instanceof EngineError && field !== null ? error.index : null;
     throw index === null ? error : new ElementError(`${field}[${index}]`, error as Error);
   }
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Engine } from '../../src/native/engine';
 import { softmax } from '../../src/numeric/activations';
-import { CLASSES } from '../../src/tasks/signal-classification/classes';
+import { CLASSES } from '../../src/tasks/signal-classification/model-settings';
 import { signalClassification } from '../../src/tasks/signal-classification/task';
 import { zNormalize } from '../../src/tasks/signal-classification/z-normalize';
 import { TaskModel } from '../../src/tasks/task-model';

@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { ModelTrial } from '../../src/native/engine';
-import { CLASSES, WINDOW_LENGTH } from '../../src/tasks/signal-classification/classes';
 import { judgeTrial } from '../../src/tasks/signal-classification/judge-trial';
 import {
+  CLASSES,
   type ModelSettings,
   parseModelSettings,
   readModelSettings,
   settingsPath,
+  WINDOW_LENGTH,
 } from '../../src/tasks/signal-classification/model-settings';
 
 const ROOT = path.resolve(__dirname, '..', '..');

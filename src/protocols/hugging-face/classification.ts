@@ -4,11 +4,13 @@ import type { Served } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/ranking';
 import {
   type Endpoint,
-  namingElement,
   parseBody,
+  refusalOf,
   requireListLength,
   requireModel,
+  runList,
 } from '../endpoint';
+import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { classificationBody } from './body';
@@ -20,15 +22,7 @@ const EXAMPLE = {
   answer: [[{ label: 'POSITIVE', score: 0.9823 }]],
 };
 
-const ERRORS = {
-  400: 'The deadline is no number of milliseconds.',
-  413: 'The body is over BODY_LIMIT, or the list over MAX_LIST_LENGTH.',
-  415: 'The Content-Type is not JSON, or the Content-Encoding is unknown.',
-  422: 'The body is not JSON, or a field is missing or of the wrong type.',
-  500: 'The model is not loaded, or raised an error, whose message this is.',
-  503: 'The queue is full, its wait would be too long, or the service is shutting down.',
-  504: 'The deadline passed before the model ran, or the model ran longer than it may.',
-};
+const ERRORS = { ...ANALYSIS_ERRORS, 400: 'The deadline is no number of milliseconds.' };
 
 /**
  * The text-classification task: for each text its labels by falling score. A list of lists for one
@@ -42,22 +36,19 @@ export function classification(
 ): Endpoint {
   return {
     path,
-    refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
+    refusal: refusalOf(classifier),
     handle: async (call) => {
       const { inputs, parameters } = parseBody(classificationBody, call);
       const { texts, isList } = inputs;
       requireListLength(texts, 'inputs', listLength);
       const model = requireModel(classifier);
-      const running = model.runAll(texts, call.inferOptions());
-      const classifications = await (isList ? namingElement('inputs', running) : running);
+      const field = isList ? 'inputs' : null;
+      const { answers, inferences } = await runList(model, texts, call.inferOptions(), field);
       const ranking = {
         scoreFunction: parameters?.function_to_apply,
         topK: parameters?.top_k,
       };
-      return {
-        body: classifications.map((one) => rank(model.about.labels, one, ranking)),
-        inferences: classifications.map(({ inference }) => inference),
-      };
+      return { body: answers.map((one) => rank(model.about.labels, one, ranking)), inferences };
     },
     describe: () => ({
       ...{ id, summary, headers: TRUNCATED_HEADER, errors: ERRORS },

@@ -2,7 +2,7 @@ import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import type { Classification, Runs } from '../../tasks/abilities';
 import type { TensorElement, TensorInput, Tensors } from '../../tasks/tensors';
-import { checkElements, namingElement } from '../endpoint';
+import { checkElements, runList } from '../endpoint';
 import { countElements, readElements, takeInputs } from './inputs';
 import { requireKnownOutputs, selectOutputs } from './requested-outputs';
 import type {
@@ -76,11 +76,8 @@ export class Model {
       this.#tensors.toInput(columns.map((column) => column?.[row])),
     );
     const { name } = given[0] as InputTensor;
-    const answers = await namingElement(name, this.#model.runAll(inputs, options()));
-    return {
-      outputs: selectOutputs(this.#outputsOf(answers), request.outputs, this),
-      inferences: answers.map(({ inference }) => inference),
-    };
+    const { answers, inferences } = await runList(this.#model, inputs, options(), name);
+    return { outputs: selectOutputs(this.#outputsOf(answers), request.outputs, this), inferences };
   }
 
   #read(input: InputTensor, index: number, count: number): readonly TensorElement[] {

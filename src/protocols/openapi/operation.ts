@@ -22,6 +22,17 @@ export interface Failure {
   readonly headers?: Node;
 }
 
+/** What an analysis route may answer but 200, where its protocol says nothing else. */
+export const ANALYSIS_ERRORS = {
+  400: 'The model cannot be asked this.',
+  413: 'The body is over BODY_LIMIT, or the list over MAX_LIST_LENGTH.',
+  415: 'The Content-Type is not JSON, or the Content-Encoding is unknown.',
+  422: 'The body is not JSON, or a field is missing or of the wrong type.',
+  500: 'The model is not loaded, or raised an error, whose message this is.',
+  503: 'The queue is full, its wait would be too long, or the service is shutting down.',
+  504: 'The deadline passed before the model ran, or the model ran longer than it may.',
+};
+
 /** What the document says of a route: POST where it takes a body, and that runs the model, else GET. */
 export interface Operation {
   /** Unique in the document. */

@@ -1,9 +1,9 @@
 import { type Served, servedAs } from '../../tasks/served';
 import { DETAIL } from '../error-shape';
 import type { Protocol, Surroundings } from '../protocol';
-import { analyze, analyzeBatch } from './analyze';
+import { analyze } from './analyze';
 import { health, info, ready } from './gets';
-import { predict, predictBatch } from './predict';
+import { predict } from './predict';
 import { errorAnswer, type ServiceInfo } from './schemas/answers';
 
 /**
@@ -21,8 +21,8 @@ export function own(
   const signals = servedAs(served, 'classifies signals');
   return {
     endpoints: [
-      ...(texts ? [analyze(texts, surroundings), analyzeBatch(texts, surroundings)] : []),
-      ...(signals ? [predict(signals, surroundings), predictBatch(signals, surroundings)] : []),
+      ...(texts ? analyze(texts, surroundings) : []),
+      ...(signals ? predict(signals, surroundings) : []),
     ],
     gets: {
       '/health': health(service.model.loaded),

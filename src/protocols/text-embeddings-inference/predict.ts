@@ -4,7 +4,8 @@ import { ServiceError } from '../../serving/errors';
 import { timingsOf } from '../../serving/timings';
 import type { ClassifiesTexts } from '../../tasks/abilities';
 import { rank } from '../../tasks/text-classification/ranking';
-import { type Endpoint, namingElement, parseBody, requireModel } from '../endpoint';
+import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
+import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { predictBody } from './body';
@@ -27,7 +28,7 @@ export function predict(
 ): Endpoint {
   return {
     path: '/predict',
-    refusal: (timeoutMs) => classifier?.refusal(timeoutMs) ?? null,
+    refusal: refusalOf(classifier),
     handle: async (call) => {
       const body = parseBody(predictBody, call);
       const { texts, isBatch } = body.inputs;
@@ -35,18 +36,15 @@ export function predict(
       texts.forEach(isBatch ? requireTextOfBatch : requireText);
       const model = requireModel(classifier);
       const cut = cutting(body.truncate ?? true, body.truncation_direction);
-      const running = model.runAll(
-        texts.map((text) => ({ ...text, ...cut })),
-        call.inferOptions(),
-      );
-      const all = await (isBatch ? namingElement('inputs', running) : running);
+      const inputs = texts.map((text) => ({ ...text, ...cut }));
+      const field = isBatch ? 'inputs' : null;
+      const { answers, inferences } = await runList(model, inputs, call.inferOptions(), field);
       const scoreFunction = body.raw_scores ? 'none' : null;
-      const answers = all.map((one) => rank(model.about.labels, one, { scoreFunction }));
-      const inferences = all.map(({ inference }) => inference);
+      const ranked = answers.map((one) => rank(model.about.labels, one, { scoreFunction }));
       const total = performance.now() - call.startedAt;
       const queued = timingsOf(inferences)?.queueMs ?? 0;
       return {
-        body: isBatch ? answers : (answers[0] as object),
+        body: isBatch ? ranked : (ranked[0] as object),
         inferences,
         headers: {
           'X-Compute-Type': 'cpu',
@@ -64,7 +62,7 @@ export function predict(
       errors: {
         400: 'A text is empty, or the deadline no number of milliseconds.',
         413: 'The body is over BODY_LIMIT.',
-        415: 'The Content-Type is not JSON, or the Content-Encoding is unknown.',
+        415: ANALYSIS_ERRORS[415],
         422: `The body is not what it should be, the batch is larger than ${listLength}, or a text is too long and not to be cut.`,
         424: 'The model raised an error, whose message this is, or ran longer than it may.',
         429: 'The queue is full, or its wait would be, or was, too long.',

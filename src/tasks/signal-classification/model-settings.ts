@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { ModelFileError } from '../../models/files';
 import { parseModelJson, quoted, readModelJson } from '../../models/json';
 import { printable } from '../../printable';
-import { CLASSES, WINDOW_LENGTH } from './classes';
+
+/** Samples in a window, unless the model has settings: 2.69 s at 95 Hz. */
+export const WINDOW_LENGTH = 256;
+
+/** The model's three outputs, in order, unless it has settings. */
+export const CLASSES = [
+  'Control',
+  "Alzheimer's Disease (AD)",
+  'Frontotemporal Dementia (FTD)',
+] as const;
 
 /** An hour at 256 Hz is 921,600 samples. What requests can carry is up to BODY_LIMIT. */
 const LONGEST_WINDOW = 1_000_000;

@@ -2,7 +2,7 @@ import { ERRORS, type ServiceError } from '../../../serving/errors';
 import { type Served, servedAs } from '../../../tasks/served';
 import type { Call, Endpoint, Get } from '../../endpoint';
 import type { ErrorShape } from '../../error-shape';
-import type { Operation } from '../../openapi/operation';
+import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
 import type { Protocol, Surroundings } from '../../protocol';
 import { grpcService } from '../grpc/service';
@@ -23,7 +23,7 @@ const INFER_ERRORS = {
   413: 'The body is over BODY_LIMIT, or a tensor has more elements than MAX_LIST_LENGTH.',
   415: 'The Content-Encoding is unknown.',
   503: 'The model is not loaded, the queue is full, or the service is shutting down.',
-  504: 'The deadline passed before the model ran, or the model ran longer than it may.',
+  504: ANALYSIS_ERRORS[504],
 };
 
 const INFER_HEADERS = {

@@ -1,0 +1,159 @@
+import type { z } from 'zod';
+import { roundToFourDecimals } from '../../numeric/rounding';
+import { ServiceError } from '../../serving/errors';
+import type { Classification, Runs } from '../../tasks/abilities';
+import type { Served } from '../../tasks/served';
+import {
+  checkElements,
+  type Endpoint,
+  parseBody,
+  refusalOf,
+  requireListLength,
+  requireModel,
+  runList,
+} from '../endpoint';
+import type { Operation } from '../openapi/operation';
+import {
+  type Node,
+  propertiesOf,
+  TRUNCATED_HEADER,
+  toSchema,
+  withProperties,
+} from '../openapi/responses';
+import type { Surroundings } from '../protocol';
+import { errorsOf } from './errors';
+
+/** One of the two routes. */
+interface Form<Body> {
+  readonly body: z.ZodType<Body>;
+  /** Of the body, that holds what is asked about. */
+  readonly field: string;
+  readonly answer: z.ZodType;
+  readonly summary: string;
+}
+
+/**
+ * What a classifier is asked on two routes: one element at `/name`, a list of them at `/name/batch`.
+ *
+ * @typeParam Body of the first route
+ * @typeParam List body of the second
+ */
+export interface Asked<Body, List, Element, Input> {
+  /** Operations and schemas are called after it, too. */
+  readonly name: string;
+  readonly single: Form<Body>;
+  readonly batch: Form<List>;
+  elementOf(body: Body): Element;
+  elementsOf(body: List): readonly Element[];
+  /** Whether the model can be asked it; if not, this is the error. */
+  isAskable(element: Element): boolean;
+  readonly refused: { readonly code: 'INPUT_EMPTY' | 'INPUT_LENGTH'; readonly message: string };
+  toInput(element: Element): Input;
+  /** What comes back in the answer before what the model says. */
+  echo(element: Element, body: Body | List): object;
+  readonly description?: string | undefined;
+  readonly examples: { readonly single: Example; readonly batch: Example } | null;
+  /** The schema of an element, made of that of the field, and how it is in a list. */
+  describeElement(field: Node): { readonly alone: Node; readonly listed: Node };
+}
+
+interface Example {
+  readonly request: object;
+  readonly answer: object;
+}
+
+export function classificationRoutes<Body, List, Element, Input>(
+  asked: Asked<Body, List, Element, Input>,
+  { task, model: classifier }: Served<Runs<Input, Classification>>,
+  surroundings: Surroundings,
+): readonly Endpoint[] {
+  const { name, single, batch, refused } = asked;
+  const { label, score, truncated } = task.rows.names;
+  const refusal = refusalOf(classifier);
+  const requireAskable = (element: Element): void => {
+    if (!asked.isAskable(element)) throw new ServiceError(refused.code, refused.message);
+  };
+  const tell = (element: Element, body: Body | List, answer: Classification) => ({
+    ...asked.echo(element, body),
+    [label]: answer.label,
+    [score]: roundToFourDecimals(answer.score),
+  });
+  const headers = truncated ? TRUNCATED_HEADER : {};
+  return [
+    {
+      ...{ path: `/${name}`, refusal },
+      handle: async (call) => {
+        const body = parseBody(single.body, call);
+        const model = requireModel(classifier);
+        const element = asked.elementOf(body);
+        requireAskable(element);
+        const answer = await model.run(asked.toInput(element), call.inferOptions());
+        return { body: tell(element, body, answer), inferences: [answer.inference] };
+      },
+      describe: () => ({ ...describe(asked, 'single', surroundings), headers }),
+    },
+    {
+      ...{ path: `/${name}/batch`, refusal },
+      handle: async (call) => {
+        const body = parseBody(batch.body, call);
+        const elements = asked.elementsOf(body);
+        requireListLength(elements, batch.field, surroundings.listLength);
+        const model = requireModel(classifier);
+        checkElements(elements, batch.field, requireAskable);
+        const inputs = elements.map((element) => asked.toInput(element));
+        const ran = await runList(model, inputs, call.inferOptions(), batch.field);
+        const results = ran.answers.map((answer, index) => ({
+          ...tell(elements[index] as Element, body, answer),
+          probabilities: namedProbabilities(model.about.labels, answer.scores),
+          ...(truncated && { [truncated]: answer.inference.truncated }),
+        }));
+        return { body: { results }, inferences: ran.inferences };
+      },
+      describe: () => ({ ...describe(asked, 'batch', surroundings), headers }),
+    },
+  ];
+}
+
+function describe<Body, List, Element, Input>(
+  asked: Asked<Body, List, Element, Input>,
+  form: 'single' | 'batch',
+  surroundings: Surroundings,
+): Operation {
+  const { name, description, single, batch, refused } = asked;
+  const { field, answer, summary } = asked[form];
+  const isBatch = form === 'batch';
+  const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}${isBatch ? 'Batch' : ''}`;
+  const schema = toSchema(single.body);
+  const element = asked.describeElement(propertiesOf(schema)[single.field] as Node);
+  const listSchema = toSchema(batch.body);
+  const list = propertiesOf(listSchema)[batch.field];
+  const items = { maxItems: surroundings.listLength, items: element.listed };
+  const example = asked.examples?.[form];
+  return {
+    id: isBatch ? `${name}Batch` : name,
+    ...{ summary, description },
+    request: {
+      name: `${type}Request`,
+      schema: isBatch
+        ? withProperties(listSchema, { [field]: { ...list, ...items } })
+        : withProperties(schema, { [field]: element.alone }),
+      example: example?.request,
+    },
+    answer: { name: `${type}Answer`, schema: answer, example: example?.answer },
+    errors: errorsOf(
+      isBatch ? `${field}[1]: ${refused.message}` : refused.message,
+      field,
+      surroundings,
+    ),
+  };
+}
+
+/** Four decimals each, by the names of the model's outputs and in their order. */
+function namedProbabilities(
+  names: readonly string[],
+  values: Float32Array,
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    names.map((name, index) => [name, roundToFourDecimals(values[index] as number)]),
+  );
+}
