@@ -4,7 +4,7 @@
  *   native   C++ suites with AddressSanitizer, UndefinedBehaviorSanitizer and LeakSanitizer
  *   service  both services, the addon built with the same, some hundreds of requests of all kinds
  *   threads  the suites of engine/ and gemm/ with ThreadSanitizer
- *   quick    what of `native` needs no LibTorch: engine/ and gemm/
+ *   quick    what of `native` needs no LibTorch: engine/ and gemm/; and the threads of both, in tsan_test
  *
  * Usage: node scripts/test-sanitize.mjs [part …], default: native service threads
  *
@@ -32,7 +32,12 @@ const OPTIONS = {
 
 const PARTS = {
   native: () => runSuites('address,undefined', ['engine_test', 'gemm_test', 'backend_test']),
-  quick: () => runSuites('address,undefined', ['engine_test', 'gemm_test']),
+  quick: async () => {
+    await configureNative(BUILD_FOLDER, {});
+    await buildNative('tsan_test');
+    const threads = runGoogleTest(path.join(BUILD_FOLDER, 'test', 'tsan_test'), OPTIONS);
+    return sum([threads, await runSuites('address,undefined', ['engine_test', 'gemm_test'])]);
+  },
   threads: () => runSuites('thread', ['engine_test', 'gemm_test']),
   service: async () => {
     const folder = await build('address,undefined', ['libtorch_serve']);

@@ -21,13 +21,18 @@ const SKIPPED_TESTS = path.join(ROOT, 'build', 'skipped-tests.jsonl');
 /** What of test/ only `npm run test:all` runs: patterns of paths. */
 const LONG = [
   ...['docs-commands/', 'supply-chain/', 'fuzz/', 'soak/', 'clients/', 'hostile/'],
-  // Kills and deadlines: half a minute each.
-  ...['classify/resume', 'http/client-silent', 'http/stalled-shutdown', 'lifecycle/stuck-model'],
+  // Overload, blocked event loops, clients that stall or fail, kills and deadlines: a quarter of a minute each.
+  ...[
+    ...['overload', 'batch-overload', 'blocked-loops', 'network', 'metrics-unanswered'],
+    ...['client-silent', 'client-retries', 'client-all', 'stalled-shutdown'],
+    ...['grpc-waiting', 'grpc-memory'],
+  ].map((name) => `http/${name}`),
+  ...['classify/resume', 'lifecycle/stuck-model'],
   // Installing, and what starts services for a living: dozens of processes each.
   ...['load-failures', 'package', 'prebuilt', 'supervised', 'systemd'].map(
     (name) => `lifecycle/${name}`,
   ),
-  ...['classify/shipped', 'http/deploy'],
+  ...['classify/shipped', 'http/deploy', 'browser/eeg-files', 'browser/key'],
 ].map((pattern) => `/test/${pattern}`);
 /** Suites of C++ that compute. */
 const NUMERIC = ['gemm_test', 'backend_test'];
