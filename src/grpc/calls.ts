@@ -1,10 +1,20 @@
-import { type Metadata, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
+import {
+  type Metadata,
+  type Server,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
+import type { PackageDefinition } from '@grpc/proto-loader';
+import type { GrpcService } from '../protocols/grpc-service';
 import type { Target } from '../serving/exchange';
 import { InFlight } from '../serving/in-flight';
 import type { Pipeline } from '../serving/pipeline';
 import type { Readiness } from '../serving/readiness';
 import { GrpcExchange } from './exchange';
-import { bytesOf } from './reading';
+import { bytesOf, readCarefully } from './reading';
 import type { Receiving } from './receiving';
 
 export interface CallsOptions {
@@ -32,9 +42,21 @@ export class Calls {
     return this.#inFlight.size;
   }
 
-  /** The call that a handler is given. */
-  of({ metadata }: { readonly metadata: Metadata }): GrpcExchange {
-    return this.#byMetadata.get(metadata) as GrpcExchange;
+  /** Offers a service: grpc-js reads the messages of its calls, what follows is the pipeline's. */
+  serve(service: GrpcService, server: Server, loaded: PackageDefinition): void {
+    const { name, methods } = service;
+    const definition = readCarefully(loaded[name] as ServiceDefinition, service);
+    const handlers = Object.entries(methods).map(([method, handle]) => [
+      method,
+      (call: ServerUnaryCall<never, object>, callback: sendUnaryData<object>) => {
+        const exchange = this.#byMetadata.get(call.metadata) as GrpcExchange;
+        exchange.body = call.request;
+        exchange.callback = callback;
+        exchange.handle = () => handle(call.request, exchange);
+        this.#options.pipeline.received(exchange);
+      },
+    ]);
+    server.addService(definition, Object.fromEntries(handlers));
   }
 
   /**
@@ -62,7 +84,8 @@ export class Calls {
               isLate: this.#inFlight.isDraining,
               pass: () => pass(metadata),
             });
-            this.#begin(call, metadata);
+            this.#byMetadata.set(metadata, call);
+            this.#begin(call);
           },
           onReceiveHalfClose: (pass) => {
             if (call) receiving.whole(call);
@@ -81,9 +104,8 @@ export class Calls {
     });
   };
 
-  #begin(call: GrpcExchange, metadata: Metadata): void {
+  #begin(call: GrpcExchange): void {
     const { receiving, pipeline } = this.#options;
-    this.#byMetadata.set(metadata, call);
     if (!call.isStream) this.#inFlight.begun();
     const crowded = receiving.begin(call);
     if (crowded) call.refuse(crowded, call.place);

@@ -59,8 +59,7 @@ export class GrpcExchange extends Exchange {
   /** Of grpc-js, for its answer; null: no handler has it yet. */
   callback: sendUnaryData<object> | null = null;
   readonly #call: InnermostCall;
-  readonly #metadata: Metadata;
-  readonly #pass: () => void;
+  readonly #arrived: Arrived;
   readonly #clientTimeoutMs: number;
   /** As it was sent; null: none was. */
   #code: status | null = null;
@@ -77,19 +76,18 @@ export class GrpcExchange extends Exchange {
     this.isStream = method.requestStream || method.responseStream;
     this.peer = call.getPeer();
     this.#call = call as InnermostCall;
-    this.#metadata = metadata;
-    this.#pass = arrived.pass;
+    this.#arrived = arrived;
     this.#clientTimeoutMs = Number(call.getDeadline()) - Date.now();
     this.#overhear();
     this.#overhearData();
   }
 
   header(name: string): string | undefined {
-    return this.#metadata.get(name)[0]?.toString();
+    return this.#arrived.metadata.get(name)[0]?.toString();
   }
 
   key(): string | null {
-    return keyOfValues(this.#metadata.get('authorization'));
+    return keyOfValues(this.#arrived.metadata.get('authorization'));
   }
 
   askedTimeoutMs(): number {
@@ -99,7 +97,7 @@ export class GrpcExchange extends Exchange {
   welcome(): void {}
 
   receive(): void {
-    this.#pass();
+    this.#arrived.pass();
   }
 
   parse(): void {

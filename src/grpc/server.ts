@@ -15,7 +15,6 @@ import { Transport } from '../serving/transport';
 import { Calls } from './calls';
 import { HEALTH_SERVICE, Health } from './health';
 import { Receiving } from './receiving';
-import { addService } from './unary';
 
 const KEY_NEEDED = 'An API key is needed, in metadata: "authorization: Bearer KEY".';
 
@@ -78,9 +77,7 @@ export class GrpcServer extends Transport {
       'grpc.enable_channelz': 0,
     });
     const loaded = load(services);
-    for (const service of services) {
-      addService(this.#server, service, loaded, { calls: this.#calls, pipeline });
-    }
+    for (const service of services) this.#calls.serve(service, this.#server, loaded);
     this.#health.addTo(this.#server);
     new ReflectionService(loaded).addToServer(this.#server); // for clients such as grpcurl
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());

@@ -10,7 +10,7 @@ import type { AnswersDue } from './answers-due';
 import { checkHeaders, type Listener, listenBeforeExpress } from './before-express';
 import { Bodies } from './body';
 import { Cors } from './cors';
-import { RouteTable } from './route-table';
+import { mountRoutes, routeTable } from './route-table';
 import { type StaticFile, serveStaticFile } from './static-files';
 import { UnsentAnswers } from './unsent-answers';
 
@@ -52,13 +52,11 @@ export function createApp(
   const pipeline = new Pipeline(context, KEY_NEEDED, new Set([SCRAPED, ...probes]));
   const bodies = new Bodies(config, connections);
   const routes = routesOf(context, site, credentials.keys && isPublic);
-  routes.mount(app, bodies, pipeline);
+  mountRoutes(app, routes, { bodies, pipeline });
   const shared = {
-    ...{ app, readiness, due, isPublic },
+    ...{ app, readiness, due, routes, isPublic },
     unsentAnswers: new UnsentAnswers(bodyMemory, connections),
     release: bodies.release,
-    endpoints: routes.endpoints,
-    paths: routes.paths,
     errorShapeOf: errorShapes(site.protocols),
   };
   const cors = access.corsOrigins.length > 0 ? new Cors(access.corsOrigins) : null;
@@ -69,16 +67,17 @@ function routesOf(
   context: Context,
   { protocols, describeApi, pages }: Site,
   isPublic: IsPublic | null,
-): RouteTable {
-  const routes = new RouteTable();
-  routes.get('/openapi.json', { handle: openapi(() => describeApi(isPublic)) });
-  routes.get('/metrics', { handle: metrics(context.metrics) });
-  for (const { endpoints, gets } of protocols) {
-    for (const endpoint of endpoints) routes.post(endpoint);
-    for (const [path, get] of Object.entries(gets)) routes.get(path, get);
-  }
-  for (const file of pages) routes.get(file.path, serveStaticFile(file));
-  return routes;
+): ReturnType<typeof routeTable> {
+  const endpoints = protocols.flatMap((protocol) => protocol.endpoints);
+  const gets = protocols.flatMap((protocol) => Object.entries(protocol.gets));
+  return routeTable([
+    // Express looks for a path from the first one on: those of the requests that matter come first.
+    ...endpoints.map((POST) => [POST.path, { POST }] as const),
+    ['/openapi.json', { GET: { handle: openapi(() => describeApi(isPublic)) } }],
+    [SCRAPED, { GET: { handle: metrics(context.metrics) } }],
+    ...gets.map(([path, GET]) => [path, { GET }] as const),
+    ...pages.map((file) => [file.path, { GET: serveStaticFile(file) }] as const),
+  ]);
 }
 
 /** GET /metrics, in the text format of Prometheus. */

@@ -25,10 +25,8 @@ export interface Shared {
   readonly unsentAnswers: UnsentAnswers;
   /** Its body is not held any longer. */
   readonly release: (response: Response) => void;
-  /** POST routes, by path. */
-  readonly endpoints: ReadonlyMap<string, Endpoint>;
-  /** Of all routes, for log and metrics. */
-  readonly paths: ReadonlySet<string>;
+  /** By path. */
+  readonly routes: ReadonlyMap<string, { readonly POST?: Endpoint }>;
   readonly isPublic: IsPublic;
   /** How errors are told on a path. */
   readonly errorShapeOf: (path: string) => ErrorShape;
@@ -58,11 +56,11 @@ export class HttpExchange extends Exchange {
     this.#path = pathOf(request);
     this.#errors = shared.errorShapeOf(this.#path);
     this.isWork = request.method === 'POST';
-    this.target = this.isWork ? (shared.endpoints.get(this.#path) ?? null) : null;
+    this.target = this.isWork ? (shared.routes.get(this.#path)?.POST ?? null) : null;
   }
 
   get place(): string | null {
-    return this.#shared.paths.has(this.#path) ? this.#path : null;
+    return this.#shared.routes.has(this.#path) ? this.#path : null;
   }
 
   get isPublic(): boolean {

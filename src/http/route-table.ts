@@ -6,46 +6,42 @@ import type { Bodies } from './body';
 import { exchangeOf } from './exchange';
 import { endWith } from './send';
 
-/** Routes by path: GET (and HEAD), POST or both. What is left of a path is 405. */
-export class RouteTable {
-  readonly #gets = new Map<string, RequestHandler | Pick<Endpoint, 'handle'>>();
-  readonly #posts = new Map<string, Endpoint>();
+/** What a path is asked for: GET (and HEAD), POST or both. */
+export interface Route {
+  readonly GET?: RequestHandler | Pick<Endpoint, 'handle'>;
+  readonly POST?: Endpoint;
+}
 
-  /** @throws Error: there is one on its path */
-  get(path: string, route: RequestHandler | Pick<Endpoint, 'handle'>): void {
-    if (this.#gets.has(path)) throw new Error(`${path}: there are two routes for GET`);
-    this.#gets.set(path, route);
-  }
-
-  /** @throws Error: there is one on its path */
-  post(endpoint: Endpoint): void {
-    const { path } = endpoint;
-    if (this.#posts.has(path)) throw new Error(`${path}: there are two routes for POST`);
-    this.#posts.set(path, endpoint);
-  }
-
-  get endpoints(): ReadonlyMap<string, Endpoint> {
-    return this.#posts;
-  }
-
-  get paths(): ReadonlySet<string> {
-    return new Set([...this.#posts.keys(), ...this.#gets.keys()]);
-  }
-
-  /** What is left of a path is 405, and what of all paths 404; every error becomes an answer. */
-  mount(app: Express, bodies: Bodies, pipeline: Pipeline): void {
-    const before = { json: bodies.before('json'), bytes: bodies.before('bytes') };
-    for (const path of this.paths) {
-      const get = this.#gets.get(path);
-      const post = this.#posts.get(path);
-      const route = app.route(path);
-      if (get) route.get(typeof get === 'function' ? get : answerWith(get.handle, pipeline));
-      if (post) route.post(...before[post.body ?? 'json'], answerWith(post.handle, pipeline));
-      route.all(methodNotAllowed([get && 'GET, HEAD', post && 'POST'].filter(Boolean).join(', ')));
+/** By path. @throws Error: there are two for a method of one path */
+export function routeTable(
+  entries: readonly (readonly [path: string, route: Route])[],
+): ReadonlyMap<string, Route> {
+  const routes = new Map<string, Route>();
+  for (const [path, route] of entries) {
+    const present = routes.get(path) ?? {};
+    for (const method of Object.keys(route)) {
+      if (method in present) throw new Error(`${path}: there are two routes for ${method}`);
     }
-    app.use(notFound);
-    app.use(answerError);
+    routes.set(path, { ...present, ...route });
   }
+  return routes;
+}
+
+/** What is left of a path is 405, and what of all paths 404; every error becomes an answer. */
+export function mountRoutes(
+  app: Express,
+  routes: ReadonlyMap<string, Route>,
+  { bodies, pipeline }: { readonly bodies: Bodies; readonly pipeline: Pipeline },
+): void {
+  const before = { json: bodies.before('json'), bytes: bodies.before('bytes') };
+  for (const [path, { GET: get, POST: post }] of routes) {
+    const route = app.route(path);
+    if (get) route.get(typeof get === 'function' ? get : answerWith(get.handle, pipeline));
+    if (post) route.post(...before[post.body ?? 'json'], answerWith(post.handle, pipeline));
+    route.all(methodNotAllowed([get && 'GET, HEAD', post && 'POST'].filter(Boolean).join(', ')));
+  }
+  app.use(notFound);
+  app.use(answerError);
 }
 
 /** The request has been read; what follows is the pipeline's. */

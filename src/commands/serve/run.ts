@@ -31,7 +31,8 @@ export async function serve(config: Config, version: string): Promise<void> {
     return fail(problem, EXIT_USAGE);
   }
 
-  const credentialFiles = await readCredentials(config, log);
+  const reading = CredentialFiles.read(config.access, log.logger);
+  const credentialFiles = await orFail(reading, CredentialError, EXIT_USAGE);
   if (!credentialFiles) return log.end();
   const { credentials } = credentialFiles;
 
@@ -40,13 +41,13 @@ export async function serve(config: Config, version: string): Promise<void> {
   const { gather, connectionLimit } = loops;
   const loading = loadService({ config, version, gather }, log);
   // Beside the loading, which has threads of its own.
-  const reading = readPages(config.service, log.logger);
+  const readingPages = readPages(config.service, log.logger);
   const tracer = startTracing(config, version, log.logger);
   const { describeApi } =
     require('../../protocols/openapi/document') as typeof import('../../protocols/openapi/document');
   if (config.grpcPort !== null) require('../../grpc/server');
   // A load that is told to stop is left, since a model may never come back from it.
-  const loaded = await Promise.race([Promise.all([loading, reading]), shutdown.requested]);
+  const loaded = await Promise.race([Promise.all([loading, readingPages]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {
     const [service, pages] = loaded;
     const describeProblem = watchModel(config, { service, shutdown, log });
@@ -55,7 +56,7 @@ export async function serve(config: Config, version: string): Promise<void> {
       ...{ gather, connectionLimit },
     };
     const servers = new Servers(config, parts, log);
-    const address = await listen(servers);
+    const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
     if (address) {
       await loops.serve(service.share(), servers.descriptor);
       const startMs = Math.round(performance.now() - startedAt);
@@ -81,17 +82,6 @@ export async function serve(config: Config, version: string): Promise<void> {
   log.end();
   // An export that hangs would keep the process alive; the engine's threads have ended.
   if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
-}
-
-/** Undefined when they cannot be read, and then the process is to end. */
-async function readCredentials({ access }: Config, log: Log): Promise<CredentialFiles | undefined> {
-  try {
-    return await CredentialFiles.read(access, log.logger);
-  } catch (error) {
-    if (!(error instanceof CredentialError)) throw error;
-    fail(error.message, EXIT_USAGE);
-    return undefined;
-  }
 }
 
 interface Watched {
@@ -135,13 +125,17 @@ function describeProblemOfProcessor(config: Config): string | undefined {
   }
 }
 
-/** Null when a port cannot be had, and then the process is to end. */
-async function listen(servers: Servers): Promise<Awaited<ReturnType<Servers['listen']>> | null> {
+/** Null where it was one of these errors, of which people are told: then the process is to end. */
+async function orFail<Value>(
+  work: Promise<Value>,
+  expected: typeof CredentialError | typeof ListenError,
+  exitCode: number,
+): Promise<Value | null> {
   try {
-    return await servers.listen();
+    return await work;
   } catch (error) {
-    if (!(error instanceof ListenError)) throw error;
-    fail(error.message, EXIT_FAILURE);
+    if (!(error instanceof expected)) throw error;
+    fail(error.message, exitCode);
     return null;
   }
 }
