@@ -14,9 +14,9 @@ const ROOM = 'room for a connection';
 /** The connections of one event loop. */
 export interface Side {
   /** For how long one of them has waited for its client at most, in ms; null: none waits. */
-  readonly longestWaitMs: () => number | null;
+  longestWaitMs(): number | null;
   /** Closes that one; false: none waits. */
-  readonly makeRoom: () => boolean;
+  makeRoom(): boolean;
 }
 
 /** What the event loops of a process share, from the view of one of them. */

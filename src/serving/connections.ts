@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ConnectionLimit } from './connection-limit';
+import type { ConnectionLimit, Side } from './connection-limit';
 import type { ConnectionEnd } from './metrics/metrics';
 
 /** What a transport writes to a client before it closes a connection on which it owes nothing. */
@@ -26,7 +26,7 @@ interface Waiting {
  * that those who are silent or slow keep nobody out; it is refused only where the service owes an answer
  * on all of them.
  */
-export class Connections {
+export class Connections implements Side {
   readonly #limit: ConnectionLimit;
   readonly #count: (end: ConnectionEnd) => void;
   /** Null: it closes them without a word. */
@@ -43,10 +43,7 @@ export class Connections {
     this.#limit = limit;
     this.#count = count;
     this.#lastWords = lastWords;
-    limit.govern({
-      longestWaitMs: () => this.#longestWaitMs(),
-      makeRoom: () => this.#makeRoom(),
-    });
+    limit.govern(this);
   }
 
   get size(): number {
@@ -55,7 +52,7 @@ export class Connections {
 
   /** @param isSecure its TLS handshake is to come, before which nobody can be told anything */
   opened(socket: Socket, isSecure = false): void {
-    if (!this.#limit.opened() && !this.#makeRoom()) {
+    if (!this.#limit.opened() && !this.makeRoom()) {
       this.#limit.closed();
       this.#count('refused');
       if (!isSecure && this.#lastWords) socket.write(this.#lastWords.refused);
@@ -122,26 +119,25 @@ export class Connections {
     if (this.#waiting.size === 1) this.#limit.waits();
   }
 
-  /** Of the one that `#makeRoom` would close; null: it would close none. */
-  #longestWaitMs(): number | null {
-    for (const [socket, { since, receiving }] of this.#waiting) {
-      if (!receiving?.complete) return performance.now() - since;
-      this.owes(socket);
-    }
-    return null;
+  longestWaitMs(): number | null {
+    const [, first] = this.#first() ?? [];
+    return first ? performance.now() - first.since : null;
   }
 
-  /** False where nobody waits for a client. */
-  #makeRoom(): boolean {
-    for (const [socket, { receiving }] of this.#waiting) {
-      if (receiving?.complete) {
-        this.owes(socket);
-        continue;
-      }
-      if (receiving && this.#lastWords) socket.write(this.#lastWords.late);
-      this.cut(socket, 'made_room');
-      return true;
+  makeRoom(): boolean {
+    const [socket, first] = this.#first() ?? [];
+    if (!socket) return false;
+    if (first?.receiving && this.#lastWords) socket.write(this.#lastWords.late);
+    this.cut(socket, 'made_room');
+    return true;
+  }
+
+  /** Who has waited for its client for longest; null: nobody waits. */
+  #first(): readonly [Socket, Waiting] | null {
+    for (const entry of this.#waiting) {
+      if (!entry[1].receiving?.complete) return entry;
+      this.owes(entry[0]);
     }
-    return false;
+    return null;
   }
 }

@@ -1,7 +1,7 @@
 import { addon } from '../../native/engine';
 import { CredentialFiles } from '../../serving/credentials/credential-files';
 import { CredentialError } from '../../serving/credentials/files';
-import { createLog, type Log } from '../../serving/log';
+import { createLog } from '../../serving/log';
 import { startTracing } from '../../serving/tracing/start';
 import type { Config } from '../../settings/config';
 import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE, fail } from '../exit';
@@ -9,9 +9,9 @@ import { EventLoops } from './loops/event-loops';
 import { describeProcessorProblem } from './processor-problem';
 import { readPages } from './read-pages';
 import { ListenError, Servers } from './servers';
-import { loadService, type Service } from './service';
+import { loadService } from './service';
 import { Shutdown } from './shutdown';
-import { describeStuck, watchForStuck } from './watchdog';
+import { watchForStuck } from './watchdog';
 
 /** How long the last spans may take to be exported. */
 const SPANS_TIMEOUT_MS = 2000;
@@ -20,10 +20,7 @@ const SPANS_TIMEOUT_MS = 2000;
 export async function serve(config: Config, version: string): Promise<void> {
   const startedAt = performance.now();
   const log = createLog(config);
-  const shutdown = new Shutdown(log, {
-    delayMs: config.shutdownDelayMs,
-    timeoutMs: config.shutdownTimeoutMs,
-  });
+  const shutdown = new Shutdown(log, config);
   for (const warning of config.warnings) log.logger.warn(warning);
   const problem = describeProblemOfProcessor(config);
   if (problem) {
@@ -50,11 +47,12 @@ export async function serve(config: Config, version: string): Promise<void> {
   const loaded = await Promise.race([Promise.all([loading, readingPages]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {
     const [service, pages] = loaded;
-    const describeProblem = watchModel(config, { service, shutdown, log });
-    const parts = {
-      ...{ service, pages, describeProblem, tracer, describeApi, credentials },
-      ...{ gather, connectionLimit },
-    };
+    watchForStuck(service.monitor, log.logger, config, (problem) => {
+      log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
+      shutdown.endWith(EXIT_STUCK);
+      service.drop();
+    });
+    const parts = { service, pages, tracer, describeApi, credentials, gather, connectionLimit };
     const servers = new Servers(config, parts, log);
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
     if (address) {
@@ -84,29 +82,9 @@ export async function serve(config: Config, version: string): Promise<void> {
   if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
 }
 
-interface Watched {
-  readonly service: Service;
-  readonly shutdown: Shutdown;
-  readonly log: Log;
-}
-
 /** How long the last spans may take. */
 function spansTimeoutMs(shutdown: Shutdown): number {
   return Math.min(SPANS_TIMEOUT_MS, shutdown.remainingMs / 2);
-}
-
-/** Returns what says why the model answers nothing; null: it does. */
-function watchModel(config: Config, { service, shutdown, log }: Watched): () => string | null {
-  const { inferenceGraceMs } = config;
-  const { inferenceTimeoutMs } = config.scheduling;
-  const { monitor } = service;
-  if (!monitor) return () => null;
-  watchForStuck(monitor, log.logger, { inferenceTimeoutMs, inferenceGraceMs }, (problem) => {
-    log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
-    shutdown.endWith(EXIT_STUCK);
-    service.drop();
-  });
-  return () => describeStuck(monitor);
 }
 
 function stopLoading(): void {

@@ -20,12 +20,11 @@ import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
 import { dtypeOf, type Service } from './service';
+import { describeStuck } from './watchdog';
 
 export interface Parts {
   readonly service: Service;
   readonly pages: readonly StaticFile[];
-  /** Why requests should not be sent here although the model is loaded; null: they should. */
-  readonly describeProblem: () => string | null;
   readonly tracer: Tracer | null;
   readonly describeApi: typeof describeApi;
   readonly credentials: Credentials;
@@ -48,7 +47,7 @@ export class Servers {
   readonly #all: readonly Transport[];
 
   constructor(given: Config, parts: Parts, { logger }: Log) {
-    const { service, credentials, tracer, gather, connectionLimit, describeProblem, pages } = parts;
+    const { service, credentials, tracer, gather, connectionLimit, pages } = parts;
     const { protocols, info, monitor } = service;
     // Of what all event loops have together, a share.
     const config = { ...given, bodyMemory: Math.ceil(given.bodyMemory / given.eventLoops) };
@@ -61,7 +60,11 @@ export class Servers {
     });
     const context: Context = {
       ...{ config, credentials, logger, metrics, tracer },
-      readiness: readinessOf(info.model, () => this.#http.isLeaving, describeProblem),
+      readiness: readinessOf(
+        info.model,
+        () => this.#http.isLeaving,
+        () => describeStuck(monitor),
+      ),
       refusals: new RefusalLog(logger),
       scheduler: new Scheduler(),
     };

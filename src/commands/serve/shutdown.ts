@@ -1,11 +1,15 @@
 import { constants } from 'node:os';
 import type { Log } from '../../serving/log';
+import type { Config } from '../../settings/config';
 
 /**
  * How long after the first signal another one is taken for the same, in ms. npm and npx pass on what
  * the terminal (Ctrl-C) or systemd (its whole control group) has already sent to this process.
  */
 const SAME_SIGNAL_MS = 100;
+
+/** Both from the signal: until the port closes, and until the process is ended by force. */
+type ShutdownTimes = Pick<Config, 'shutdownDelayMs' | 'shutdownTimeoutMs'>;
 
 /**
  * Turns SIGTERM, SIGINT, a parent's end and errors that nobody caught into one request to stop.
@@ -23,16 +27,16 @@ export class Shutdown {
    */
   readonly delayed: Promise<void>;
   readonly #log: Log;
-  readonly #times: ShutdownTimes;
+  readonly #config: ShutdownTimes;
   #isRequested = false;
   #requestedAt = 0;
   #signalledAt: number | null = null;
   #request: () => void = () => {};
   #endDelay: () => void = () => {};
 
-  constructor(log: Log, times: ShutdownTimes) {
+  constructor(log: Log, config: ShutdownTimes) {
     this.#log = log;
-    this.#times = times;
+    this.#config = config;
     this.requested = new Promise((resolve) => {
       this.#request = resolve;
     });
@@ -56,7 +60,7 @@ export class Shutdown {
   /** Until the process is ended by force, in ms. */
   get remainingMs(): number {
     const passed = this.#isRequested ? performance.now() - this.#requestedAt : 0;
-    return Math.max(0, this.#times.timeoutMs - passed);
+    return Math.max(0, this.#config.shutdownTimeoutMs - passed);
   }
 
   /** Stops without a delay; the process ends with this exit code, also by force. */
@@ -85,7 +89,7 @@ export class Shutdown {
     if (this.#isRequested) return;
     this.#isRequested = true;
     this.#requestedAt = performance.now();
-    const { timeoutMs } = this.#times;
+    const { shutdownTimeoutMs: timeoutMs } = this.#config;
     // Unreferenced: it fires only if something still keeps the event loop alive by then.
     setTimeout(() => {
       this.#force(`not stopped within ${timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`, forcedExitCode);
@@ -99,7 +103,7 @@ export class Shutdown {
       this.#signalledAt = now;
       this.#log.logger.info({ signal }, 'stopping');
       this.#log.flush();
-      this.#stopAfter(this.#times.delayMs);
+      this.#stopAfter(this.#config.shutdownDelayMs);
     } else if (now - this.#signalledAt > SAME_SIGNAL_MS) {
       this.#force(`second signal, ${signal}`, 128 + constants.signals[signal]);
     }
@@ -109,11 +113,4 @@ export class Shutdown {
     this.#log.logger.fatal({ exitCode }, `ending at once: ${reason}`);
     this.#log.flushThenExit(exitCode);
   }
-}
-
-export interface ShutdownTimes {
-  /** From the signal until the port closes. */
-  readonly delayMs: number;
-  /** From the signal until the process is ended by force. */
-  readonly timeoutMs: number;
 }

@@ -1,17 +1,13 @@
 import type { Logger } from 'pino';
 import type { EngineMonitor } from '../../native/engine';
+import type { Config } from '../../settings/config';
 
 /** How often a model that has not come back is looked at, in ms. */
 const PERIOD_MS = 100;
 
-export interface WatchdogLimits {
-  readonly inferenceTimeoutMs: number;
-  readonly inferenceGraceMs: number;
-}
-
-/** Of a model that does not come back from a batch, for people; null: it is not so. */
-export function describeStuck(engine: EngineMonitor): string | null {
-  const { stuckMs } = engine;
+/** Of a model that does not come back from a batch, for people; null: it is not so, or there is no model. */
+export function describeStuck(engine: EngineMonitor | null): string | null {
+  const stuckMs = engine?.stuckMs ?? 0;
   if (stuckMs === 0) return null;
   return `The model has not come back from a batch for ${Math.round(stuckMs)} ms.`;
 }
@@ -21,14 +17,16 @@ export function describeStuck(engine: EngineMonitor): string | null {
  * service says that it is not ready, and when the time of grace is over as well, only a new process
  * helps.
  *
+ * @param engine null: there is no model
  * @param onGivenUp called once, when the time of grace is over
  */
 export function watchForStuck(
-  engine: EngineMonitor,
+  engine: EngineMonitor | null,
   logger: Logger,
-  { inferenceTimeoutMs, inferenceGraceMs }: WatchdogLimits,
+  { inferenceGraceMs, scheduling: { inferenceTimeoutMs } }: Config,
   onGivenUp: (problem: string) => void,
 ): void {
+  if (!engine) return;
   let isAnnounced = false;
   const look = (): void => {
     const { stuckMs } = engine;

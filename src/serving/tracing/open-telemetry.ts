@@ -1,4 +1,5 @@
 /** The only file that loads OpenTelemetry, and it is loaded only when spans are exported. */
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Attributes,
   type Context,
@@ -83,17 +84,11 @@ export class OpenTelemetryTracer implements Tracer {
   }
 
   async close(timeoutMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs, false);
-    });
-    // What could not be exported has been complained about.
-    const flushed = this.#provider.shutdown().then(
-      () => true,
-      () => true,
-    );
-    const isDone = await Promise.race([flushed, late]);
-    clearTimeout(timer);
+    const timeout = new AbortController();
+    const late = delay(timeoutMs, false, timeout).catch(() => false);
+    const done = (): boolean => true; // what could not be exported has been complained about
+    const isDone = await Promise.race([this.#provider.shutdown().then(done, done), late]);
+    timeout.abort();
     return isDone;
   }
 }

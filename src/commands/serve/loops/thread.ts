@@ -15,7 +15,6 @@ import type { SharedModel } from '../../../tasks/task-model';
 import { readPages } from '../read-pages';
 import { Servers } from '../servers';
 import { attachService, type Service } from '../service';
-import { describeStuck } from '../watchdog';
 
 /** What a thread is started with. */
 export interface LoopData {
@@ -53,18 +52,10 @@ const orders = {
     const pages = await reading;
     const { gather } = peers;
     service = attachService(model, { config, version, gather });
-    const { monitor } = service;
-    const describeProblem = (): string | null => monitor && describeStuck(monitor);
     const shared = { memory: data.connections, loop, peers };
     const connectionLimit = new ConnectionLimit(config.maxConnections, shared);
-    servers = new Servers(
-      config,
-      {
-        ...{ service, pages, describeProblem, tracer, describeApi, credentials },
-        ...{ gather, connectionLimit },
-      },
-      log,
-    );
+    const parts = { service, pages, tracer, describeApi, credentials, gather, connectionLimit };
+    servers = new Servers(config, parts, log);
     await servers.listenOn(descriptor);
   },
 
