@@ -1,4 +1,4 @@
-import type { Server, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import type { handleUnaryCall, Server, ServerWritableStream } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
 import { service } from 'grpc-health-check';
 import type { Readiness } from '../serving/readiness';
@@ -68,16 +68,13 @@ export class Health {
     first.emit('error', { code: status.UNAVAILABLE, details: TOO_MANY });
   }
 
-  readonly #check = (
-    call: ServerUnaryCall<Question, Answer>,
-    callback: sendUnaryData<Answer>,
-  ): void => {
+  readonly #check: handleUnaryCall<Question, Answer> = (call, callback) => {
     const answer = this.#statusOf(call.request);
     if (answer !== 'SERVICE_UNKNOWN') callback(null, { status: answer });
     else callback({ code: status.NOT_FOUND, details: 'There is no such service here.' });
   };
 
-  readonly #list = (_call: unknown, callback: sendUnaryData<object>): void => {
+  readonly #list: handleUnaryCall<unknown, object> = (_call, callback) => {
     const statuses = [...this.#services].map((name) => [
       name,
       { status: this.#statusOf({ service: name }) },

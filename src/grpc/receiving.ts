@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
+import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import type { ConnectionEnd } from '../serving/metrics/metrics';
@@ -25,13 +25,6 @@ interface Connection {
   streams: number;
 }
 
-export interface ReceivingLimits {
-  /** Bytes of all messages on their way, as much again of compressed ones, and of answers. */
-  readonly bodyMemory: number;
-  /** Bytes of one. */
-  readonly bodyLimit: number;
-}
-
 /**
  * The connections of gRPC clients: whose move it is on each, and what is held for clients that do not
  * make theirs. A message counts with the length that it says it has, before any of it is read; a
@@ -39,7 +32,7 @@ export interface ReceivingLimits {
  */
 export class Receiving {
   readonly #connections: Connections;
-  readonly #limits: ReceivingLimits;
+  readonly #limits: BodyLimits;
   /** By the peer's address and port. */
   readonly #byPeer = new Map<string, Connection>();
   readonly #byCall = new WeakMap<GrpcExchange, Connection>();
@@ -50,13 +43,17 @@ export class Receiving {
   /** `performance.now()` until which clients are waited for; null: the service does not drain. */
   #drainsUntil: number | null = null;
 
-  constructor(connections: Connections, limits: ReceivingLimits) {
-    const budget = { limit: limits.bodyMemory, patienceMs: PATIENCE_MS };
+  constructor(connections: Connections, limits: BodyLimits) {
+    const budget = (end: ConnectionEnd): ByteBudget<GrpcExchange> =>
+      new ByteBudget({
+        ...{ limit: limits.bodyMemory, patienceMs: PATIENCE_MS },
+        cut: (call) => connections.cut((this.#byCall.get(call) as Connection).socket, end),
+      });
     this.#connections = connections;
     this.#limits = limits;
-    this.#plain = new ByteBudget(budget);
-    this.#compressed = new ByteBudget(budget);
-    this.#answers = new ByteBudget(budget);
+    this.#plain = budget('body_stuck');
+    this.#compressed = budget('body_stuck');
+    this.#answers = budget('answer_stuck');
     this.#timer = setInterval(this.#look, LOOK_MS).unref();
   }
 
@@ -126,7 +123,7 @@ export class Receiving {
     if (!connection || call.isStream || call.isOver) return;
     const held = SMALL_BYTES + bytes; // the call itself costs memory, however small its answer
     this.#answers.hasRoomFor(held); // those who do not take theirs go
-    this.#answers.begin(call, held, () => this.#cut(connection, 'answer_stuck'));
+    this.#answers.begin(call, held);
     connection.owed.delete(call);
     connection.answered.set(call, performance.now());
     this.#tellWhoseMove(connection);
@@ -178,20 +175,13 @@ export class Receiving {
     if (!budget.hasRoomFor(bytes, call)) {
       return new ServiceError('BODY_MEMORY_FULL', 'Too many messages are on their way.');
     }
-    const connection = this.#byCall.get(call) as Connection;
-    if (budget.has(call)) budget.add(call, bytes);
-    else budget.begin(call, bytes, () => this.#cut(connection, 'body_stuck'));
+    if (!budget.add(call, bytes)) budget.begin(call, bytes);
     return null;
   }
 
   #tellWhoseMove({ socket, owed }: Connection): void {
     if (owed.size > 0) this.#connections.owes(socket);
     else this.#connections.waits(socket, null);
-  }
-
-  #cut({ socket }: Connection, end: ConnectionEnd): true {
-    this.#connections.cut(socket, end);
-    return true;
   }
 
   readonly #look = (): void => {
@@ -206,20 +196,19 @@ export class Receiving {
   #endLate(connection: Connection, before: number): void {
     for (const call of connection.receiving) {
       if (call.startedAt > before) break; // and so have those that follow
-      const error = new ServiceError('DEADLINE_EXCEEDED', 'The message was not received in time.');
-      call.fail(error);
+      call.fail(new ServiceError('DEADLINE_EXCEEDED', 'The message was not received in time.'));
     }
     const [first = before] = connection.answered.values();
-    if (first < before) this.#cut(connection, 'answer_stuck');
+    if (first < before) this.#connections.cut(connection.socket, 'answer_stuck');
   }
 
   #giveUp(connection: Connection, isTimeUp: boolean): void {
     for (const call of connection.receiving) {
       if (++call.stillLooks < STILL_LOOKS && !isTimeUp) continue;
-      const error = new ServiceError('DRAINING', 'The service is shutting down.');
-      call.fail(error);
+      call.fail(new ServiceError('DRAINING', 'The service is shutting down.'));
     }
-    if (isTimeUp && connection.answered.size > 0) this.#cut(connection, 'answer_stuck');
+    if (isTimeUp && connection.answered.size > 0)
+      this.#connections.cut(connection.socket, 'answer_stuck');
   }
 
   /**
@@ -239,6 +228,6 @@ export class Receiving {
       if (slow > (worst?.slow ?? 0)) worst = { connection, slow };
     }
     const most = this.#byPeer.size + this.#limits.bodyMemory / SMALL_BYTES;
-    if (worst && count > most) this.#cut(worst.connection, 'body_stuck');
+    if (worst && count > most) this.#connections.cut(worst.connection.socket, 'body_stuck');
   }
 }

@@ -11,14 +11,14 @@ const GRACE = 128;
 
 /** The answers that are due on each connection, in the order of their requests. */
 export class AnswersDue extends InFlight {
-  readonly #connections: Pick<Connections, 'waits' | 'owes'>;
+  readonly #connections: Connections;
   readonly #due = new Map<Socket, Response[]>();
   readonly #maxRequests: number;
   /** Requests that a connection has brought, where that is bounded. */
   readonly #brought = new WeakMap<Socket, number>();
 
   /** @param maxRequests of one connection, which is closed after as many; 0: any number */
-  constructor(connections: Pick<Connections, 'waits' | 'owes'>, maxRequests = 0) {
+  constructor(connections: Connections, maxRequests = 0) {
     super();
     this.#connections = connections;
     this.#maxRequests = maxRequests;

@@ -1,5 +1,5 @@
 import express, { type RequestHandler, type Response } from 'express';
-import { ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
+import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import { PATIENCE_MS } from '../serving/patience';
@@ -12,29 +12,24 @@ const MAX_PIPELINED = 128;
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 
-export interface BodyBounds {
-  /** Bytes of all bodies that are on their way, and as many of compressed ones. */
-  readonly bodyMemory: number;
-  /** Bytes of one, as it is when it is no longer compressed. */
-  readonly bodyLimit: number;
-}
-
 /**
  * Reads bodies, and bounds what is held of those that are on their way: thousands of slow senders, each
  * with nearly a whole body, would be gigabytes.
  */
 export class Bodies {
   readonly #limit: number;
-  readonly #connections: Connections;
   // Two, because of a compressed body nobody knows how much is held: it counts as large as it may be.
   readonly #plain: ByteBudget<Response>;
   readonly #compressed: ByteBudget<Response>;
 
-  constructor({ bodyMemory, bodyLimit }: BodyBounds, connections: Connections) {
+  constructor({ bodyMemory, bodyLimit }: BodyLimits, connections: Connections) {
     this.#limit = bodyLimit;
-    this.#connections = connections;
-    this.#plain = new ByteBudget({ limit: bodyMemory, patienceMs: PATIENCE_MS });
-    this.#compressed = new ByteBudget({ limit: bodyMemory, patienceMs: PATIENCE_MS });
+    const budget = {
+      ...{ limit: bodyMemory, patienceMs: PATIENCE_MS },
+      cut: ({ req }: Response) => !req.complete && connections.cut(req.socket, 'body_stuck'),
+    };
+    this.#plain = new ByteBudget(budget);
+    this.#compressed = new ByteBudget(budget);
   }
 
   /** What stands before an endpoint: `request.body` is a Buffer then, of no body an empty one. */
@@ -50,7 +45,6 @@ export class Bodies {
   };
 
   readonly #hold: RequestHandler = (request, response, next) => {
-    const { socket } = request;
     if (exchangeOf(response).pipelined > MAX_PIPELINED) {
       throw new ServiceError(
         'PIPELINE_FULL',
@@ -66,11 +60,7 @@ export class Bodies {
     const budget = isCompressed ? this.#compressed : this.#plain;
     const expected = isCompressed ? this.#limit : Math.min(Number(length ?? 0), this.#limit);
     if (!budget.hasRoomFor(expected)) throw full();
-    budget.begin(response, isCompressed ? this.#limit : 0, () => {
-      if (request.complete) return false;
-      this.#connections.cut(socket, 'body_stuck');
-      return true;
-    });
+    budget.begin(response, isCompressed ? this.#limit : 0);
     response.on('close', () => this.release(response));
     if (!isCompressed) {
       request.on('data', (chunk: Buffer) => {

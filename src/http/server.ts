@@ -12,7 +12,7 @@ import { Transport } from '../serving/transport';
 import { AnswersDue } from './answers-due';
 import { createApp, type Site } from './app';
 import { prototypesOf } from './before-express';
-import { StalledRequests } from './stalled-requests';
+import { giveUpStalled } from './stalled-requests';
 
 /** Time a client may take for its request line and headers, in ms. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -87,12 +87,12 @@ export class HttpServer extends Transport<http.Server> {
     const closed = new Promise<void>((resolve) => {
       net.Server.prototype.close.call(this.server, () => resolve());
     });
-    const stalled = new StalledRequests(this.#due, this.connections, patienceMs);
+    const stalled = giveUpStalled(this.#due, this.connections, patienceMs);
     await this.#due.drain();
     while (this.connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
     await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
     await this.#due.drain();
-    stalled.stop();
+    clearInterval(stalled);
     this.server.closeIdleConnections();
     // What is left has sent no whole request, or is still reading its answer from the kernel.
     await setImmediate();

@@ -6,19 +6,27 @@ export const PIECE_BYTES = 320;
  */
 export const SMALL_BYTES = 16 * 1024;
 
+/** Of what clients send. */
+export interface BodyLimits {
+  /** Bytes of all bodies or messages on their way; as many of compressed ones, and of answers. */
+  readonly bodyMemory: number;
+  /** Bytes of one, as it is when it is no longer compressed. */
+  readonly bodyLimit: number;
+}
+
 /** What holds bytes for a client that may never take or send the rest. */
 interface Holder {
   bytes: number;
   /** `performance.now()` when it began. */
   readonly since: number;
-  /** False where it is not the client's turn: then it stays. */
-  readonly cut: () => boolean;
 }
 
-export interface ByteBudgetOptions {
+export interface ByteBudgetOptions<Key> {
   readonly limit: number;
   /** How long one may have held bytes before it is cut off to make room for others, in ms. */
   readonly patienceMs: number;
+  /** Cuts one off. False where it is not the client's turn: then it stays. */
+  readonly cut: (key: Key) => boolean;
 }
 
 /**
@@ -26,11 +34,11 @@ export interface ByteBudgetOptions {
  * have been at it for longest are cut off: the quick are not to wait for the slow.
  */
 export class ByteBudget<Key> {
-  readonly #options: ByteBudgetOptions;
+  readonly #options: ByteBudgetOptions<Key>;
   readonly #holders = new Map<Key, Holder>();
   #held = 0;
 
-  constructor(options: ByteBudgetOptions) {
+  constructor(options: ByteBudgetOptions<Key>) {
     this.#options = options;
   }
 
@@ -38,21 +46,18 @@ export class ByteBudget<Key> {
     return this.#held;
   }
 
-  has(key: Key): boolean {
-    return this.#holders.has(key);
-  }
-
-  begin(key: Key, bytes: number, cut: Holder['cut']): void {
-    this.#holders.set(key, { bytes, since: performance.now(), cut });
+  begin(key: Key, bytes: number): void {
+    this.#holders.set(key, { bytes, since: performance.now() });
     this.#held += bytes;
   }
 
-  /** More of one that has begun; of one that has ended, nothing. */
-  add(key: Key, bytes: number): void {
+  /** More of one that has begun. False: it has not, or has ended, and nothing is held of it. */
+  add(key: Key, bytes: number): boolean {
     const holder = this.#holders.get(key);
-    if (!holder) return;
+    if (!holder) return false;
     holder.bytes += bytes;
     this.#held += bytes;
+    return true;
   }
 
   end(key: Key): void {
@@ -62,12 +67,12 @@ export class ByteBudget<Key> {
 
   /** Whether `bytes` more fit, once who must go has gone. `but`: who is not to go. */
   hasRoomFor(bytes: number, but: Key | null = null): boolean {
-    const { limit, patienceMs } = this.#options;
+    const { limit, patienceMs, cut } = this.#options;
     if (this.#held + bytes <= limit) return true;
     const before = performance.now() - patienceMs;
-    for (const [key, { since, cut }] of this.#holders) {
+    for (const [key, { since }] of this.#holders) {
       if (since > before) break; // and so are those that follow
-      if (key === but || !cut()) continue;
+      if (key === but || !cut(key)) continue;
       this.end(key);
       if (this.#held + bytes <= limit) return true;
     }

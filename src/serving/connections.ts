@@ -90,12 +90,14 @@ export class Connections implements Side {
     this.#waiting.delete(socket);
   }
 
-  /** Ends one whose client does not do its part. */
-  cut(socket: Socket, end: ConnectionEnd): void {
-    if (!this.#open.has(socket)) return;
-    this.closed(socket);
-    this.#count(end);
-    socket.destroy();
+  /** Ends one whose client does not do its part; true, for `ByteBudget`. */
+  cut(socket: Socket, end: ConnectionEnd): true {
+    if (this.#open.has(socket)) {
+      this.closed(socket);
+      this.#count(end);
+      socket.destroy();
+    }
+    return true;
   }
 
   /** Ends all of them, whatever is due. */
@@ -128,8 +130,7 @@ export class Connections implements Side {
     const [socket, first] = this.#first() ?? [];
     if (!socket) return false;
     if (first?.receiving && this.#lastWords) socket.write(this.#lastWords.late);
-    this.cut(socket, 'made_room');
-    return true;
+    return this.cut(socket, 'made_room');
   }
 
   /** Who has waited for its client for longest; null: nobody waits. */

@@ -3,12 +3,16 @@ import { ByteBudget } from '../../src/serving/byte-budget';
 /** A budget of 100 bytes, and the names of those that were cut off. */
 function budgetOf100(patienceMs: number) {
   const gone: string[] = [];
-  const budget = new ByteBudget<string>({ limit: 100, patienceMs });
-  const begin = (name: string, bytes: number, goes = true) =>
-    budget.begin(name, bytes, () => {
-      if (goes) gone.push(name);
-      return goes;
-    });
+  const staying = new Set<string>();
+  const cut = (name: string): boolean => {
+    if (!staying.has(name)) gone.push(name);
+    return !staying.has(name);
+  };
+  const budget = new ByteBudget<string>({ limit: 100, patienceMs, cut });
+  const begin = (name: string, bytes: number, goes = true) => {
+    if (!goes) staying.add(name);
+    budget.begin(name, bytes);
+  };
   return { budget, gone, begin };
 }
 
