@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
-import { expected } from '../validation/describe-issue';
+import { expected, object } from '../validation/describe-issue';
 import { checked, type ElementProblem, findListProblem } from '../validation/list';
 
 const ONE = 'a string, or an object with "text" and "text_pair"';
@@ -70,12 +70,7 @@ const topK = z
   .describe('So many labels; default: all');
 
 /** Body of the text-classification task of the Inference API. */
-export const classificationBody = z.object(
-  {
-    inputs,
-    parameters: z
-      .object({ function_to_apply: scoreFunction, top_k: topK }, { error: expected('an object') })
-      .nullish(),
-  },
-  { error: expected('an object') },
-);
+export const classificationBody = object({
+  inputs,
+  parameters: object({ function_to_apply: scoreFunction, top_k: topK }).nullish(),
+});

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { parseJson } from '../../serving/json';
 import { UNDOCUMENTED } from '../openapi/responses';
-import { describeFirstIssue, expected } from '../validation/describe-issue';
+import {
+  boolean,
+  describeFirstIssue,
+  expected,
+  object,
+  string,
+} from '../validation/describe-issue';
 import { checked, type ElementProblem } from '../validation/list';
 import { type Contents, type InferRequest, invalid } from './tensor';
 
@@ -34,66 +40,41 @@ function refused(what: string) {
 
 const sharedMemory = refused('shared memory is');
 const sequences = refused('sequences are');
-const name = z.string({ error: expected('a string') });
-const anObject = { error: expected('an object') };
 
-const input = z.object(
-  {
-    name,
-    datatype: name,
-    shape: few(wholeNumber, 'an array of whole numbers', MOST_AXES),
-    parameters: z
-      .object(
-        { binary_data_size: wholeNumber.optional(), shared_memory_region: sharedMemory },
-        anObject,
-      )
-      .optional(),
-    data: z.unknown().optional(),
-  },
-  anObject,
-);
+const input = object({
+  name: string(),
+  datatype: string(),
+  shape: few(wholeNumber, 'an array of whole numbers', MOST_AXES),
+  parameters: object({
+    binary_data_size: wholeNumber.optional(),
+    shared_memory_region: sharedMemory,
+  }).optional(),
+  data: z.unknown().optional(),
+});
 
 /** An output that is asked for. */
-export const outputBody = z.object(
-  {
-    name,
-    parameters: z
-      .object(
-        {
-          binary_data: z.boolean({ error: expected('true or false') }).optional(),
-          classification: wholeNumber.optional(),
-          shared_memory_region: sharedMemory,
-        },
-        anObject,
-      )
-      .optional(),
-  },
-  anObject,
-);
+export const outputBody = object({
+  name: string(),
+  parameters: object({
+    binary_data: boolean().optional(),
+    classification: wholeNumber.optional(),
+    shared_memory_region: sharedMemory,
+  }).optional(),
+});
 
 /** The JSON of an inference request. Unknown fields and parameters, and the priority, are ignored. */
-export const inferBody = z.object(
-  {
-    id: name.optional(),
-    parameters: z
-      .object(
-        {
-          timeout: wholeNumber
-            .optional()
-            .describe('The deadline, in microseconds; 0: the usual one'),
-          binary_data_output: z.boolean({ error: expected('true or false') }).optional(),
-          sequence_id: sequences,
-          sequence_start: sequences,
-          sequence_end: sequences,
-        },
-        anObject,
-      )
-      .optional(),
-    inputs: few(input, 'an array of tensors', MOST_TENSORS),
-    outputs: few(outputBody, 'an array of outputs', MOST_TENSORS).optional(),
-  },
-  anObject,
-);
+export const inferBody = object({
+  id: string().optional(),
+  parameters: object({
+    timeout: wholeNumber.optional().describe('The deadline, in microseconds; 0: the usual one'),
+    binary_data_output: boolean().optional(),
+    sequence_id: sequences,
+    sequence_start: sequences,
+    sequence_end: sequences,
+  }).optional(),
+  inputs: few(input, 'an array of tensors', MOST_TENSORS),
+  outputs: few(outputBody, 'an array of outputs', MOST_TENSORS).optional(),
+});
 
 /** A request, and whether the data of outputs follows the JSON where nothing is said of each. */
 export interface HttpInferRequest extends InferRequest {
@@ -109,33 +90,40 @@ export function readInferRequest(body: Buffer, header: string | undefined): Http
   const parsed = inferBody.safeParse(parseJson(body.subarray(0, jsonBytes)));
   if (!parsed.success) throw invalid(describeFirstIssue(parsed.error));
   const { id = '', parameters, inputs, outputs } = parsed.data;
-  const rest = new Rest(body.subarray(jsonBytes));
+  let rest = body.subarray(jsonBytes);
+  const take = (length: number, place: string): Buffer => {
+    if (length > rest.length) {
+      throw invalid(`${place}: is ${length}, but ${rest.length} bytes of the body are left`);
+    }
+    const taken = rest.subarray(0, length);
+    rest = rest.subarray(length);
+    return taken;
+  };
   const tensors = inputs.map(({ parameters: own, data, ...tensor }, index) => ({
     ...tensor,
-    contents: takeContents(rest, `inputs[${index}]`, data, own?.binary_data_size),
+    contents: contentsOf(take, `inputs[${index}]`, data, own?.binary_data_size),
   }));
-  rest.requireEnd();
+  if (rest.length > 0) throw invalid(`body: ${rest.length} bytes follow the data of the inputs`);
   const microseconds = parameters?.timeout ?? 0;
   return {
     id,
     timeoutMs: microseconds > 0 ? microseconds / 1000 : null,
     inputs: tensors,
     // An empty list is what some clients write for none.
-    outputs: outputs?.length ? outputs.map(toRequestedOutput) : null,
+    outputs: outputs?.length
+      ? outputs.map(({ name, parameters: own }) => ({
+          name,
+          classification: own?.classification ?? 0,
+          binary: own?.binary_data ?? null,
+        }))
+      : null,
     binaryOutputs: parameters?.binary_data_output ?? false,
   };
 }
 
-function toRequestedOutput({ name, parameters }: z.output<typeof outputBody>) {
-  return {
-    name,
-    classification: parameters?.classification ?? 0,
-    binary: parameters?.binary_data ?? null,
-  };
-}
-
-function takeContents(
-  rest: Rest,
+/** @param take what follows the JSON: the data of binary inputs, one behind the other */
+function contentsOf(
+  take: (length: number, place: string) => Buffer,
   place: string,
   data: unknown,
   binaryBytes: number | undefined,
@@ -147,31 +135,7 @@ function takeContents(
   if (data !== undefined) {
     throw invalid(`${place}: expected data or parameters.binary_data_size, not both`);
   }
-  return { form: 'raw', bytes: rest.take(binaryBytes, `${place}.parameters.binary_data_size`) };
-}
-
-/** What follows the JSON: the data of binary inputs, one behind the other. */
-class Rest {
-  readonly #bytes: Buffer;
-  #offset = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  take(length: number, place: string): Buffer {
-    const left = this.#bytes.length - this.#offset;
-    if (length > left) {
-      throw invalid(`${place}: is ${length}, but ${left} bytes of the body are left`);
-    }
-    this.#offset += length;
-    return this.#bytes.subarray(this.#offset - length, this.#offset);
-  }
-
-  requireEnd(): void {
-    const left = this.#bytes.length - this.#offset;
-    if (left > 0) throw invalid(`body: ${left} bytes follow the data of the inputs`);
-  }
+  return { form: 'raw', bytes: take(binaryBytes, `${place}.parameters.binary_data_size`) };
 }
 
 function jsonLength(header: string, most: number): number {

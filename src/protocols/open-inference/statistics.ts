@@ -4,29 +4,21 @@ import { VERSION } from './model';
 
 const NS_PER_MS = 1e6;
 
-/** As StatisticDuration of Triton. */
-export interface Duration {
-  readonly count: number;
-  readonly ns: number;
-}
+/** As StatisticDuration of Triton, of what is not counted. */
+const NONE = { count: 0, ns: 0 };
+const NO_RUNS = { count: 0, ms: 0 };
 
-const NONE: Duration = { count: 0, ns: 0 };
-
-function plus(a: Duration, b: Duration): Duration {
-  return { count: a.count + b.count, ns: a.ns + b.ns };
-}
-
-/** What one event loop has counted. */
+/** What one event loop has counted. Times are sums over the inputs that were answered. */
 interface Counts {
   /** Since the Unix epoch, in ms; 0: none yet. */
-  readonly lastInference: number;
-  readonly success: Duration;
-  readonly fail: Duration;
-  readonly queue: Duration;
-  readonly tokenization: Duration;
-  readonly inference: Duration;
+  lastInference: number;
+  succeeded: number;
+  failed: number;
+  queueMs: number;
+  tokenizationMs: number;
+  inferenceMs: number;
   /** Runs, by how many elements they had. */
-  readonly batches: ReadonlyMap<number, Duration>;
+  readonly batches: Map<number, { count: number; ms: number }>;
 }
 
 /** What Triton's statistics extension tells of a model, of all routes: an element (a text, a window) counts as a request. */
@@ -34,87 +26,73 @@ export class ModelStatistics {
   readonly #name: string;
   readonly #monitor: EngineMonitor;
   readonly #gatherCounts: () => Promise<Gathered<Counts>>;
-  readonly #batches = new Map<number, Duration>();
-  #lastInference = 0;
-  #succeeded = 0;
-  #failed = 0;
-  #queueMs = 0;
-  #tokenizationMs = 0;
-  #inferenceMs = 0;
+  readonly #counts: Counts = {
+    ...{ lastInference: 0, succeeded: 0, failed: 0 },
+    ...{ queueMs: 0, tokenizationMs: 0, inferenceMs: 0 },
+    batches: new Map(),
+  };
 
   constructor(name: string, monitor: EngineMonitor, gather: Gather) {
     this.#name = name;
     this.#monitor = monitor;
-    this.#gatherCounts = gather('statistics of the model', () => this.#counts());
+    this.#gatherCounts = gather('statistics of the model', () => this.#counts);
     monitor.observe((completions) => this.#record(completions));
   }
 
   #record(completions: readonly Completion[]): void {
+    const counts = this.#counts;
     for (const completion of completions) {
       if (completion.code !== undefined) {
-        this.#failed++;
+        counts.failed++;
         continue;
       }
       const { batchSize, batchTokens, queueMs, tokenizationMs, inferenceMs } = completion;
       if (batchTokens > 0) {
-        const run = { count: 1, ns: inferenceMs * NS_PER_MS };
-        this.#batches.set(batchSize, plus(this.#batches.get(batchSize) ?? NONE, run));
+        const { count, ms } = counts.batches.get(batchSize) ?? NO_RUNS;
+        counts.batches.set(batchSize, { count: count + 1, ms: ms + inferenceMs });
       }
-      this.#succeeded++;
-      this.#queueMs += queueMs;
-      this.#tokenizationMs += tokenizationMs;
-      this.#inferenceMs += inferenceMs;
+      counts.succeeded++;
+      counts.queueMs += queueMs;
+      counts.tokenizationMs += tokenizationMs;
+      counts.inferenceMs += inferenceMs;
     }
-    if (completions.length > 0) this.#lastInference = Date.now();
-  }
-
-  #counts(): Counts {
-    const took = (ms: number): Duration => ({ count: this.#succeeded, ns: ms * NS_PER_MS });
-    return {
-      lastInference: this.#lastInference,
-      success: took(this.#queueMs + this.#tokenizationMs + this.#inferenceMs),
-      fail: { count: this.#failed, ns: 0 }, // how long it took is not told
-      queue: took(this.#queueMs),
-      tokenization: took(this.#tokenizationMs),
-      inference: took(this.#inferenceMs),
-      batches: this.#batches,
-    };
+    if (completions.length > 0) counts.lastInference = Date.now();
   }
 
   /** Of all event loops. */
   async describe() {
-    const { values: counts } = await this.#gatherCounts();
-    const sum = (of: (counts: Counts) => Duration): Duration => {
-      const { count, ns } = counts.map(of).reduce(plus, NONE);
-      return { count, ns: Math.round(ns) };
-    };
-    const success = sum((loop) => loop.success);
+    const { values: loops } = await this.#gatherCounts();
+    const sum = (of: (loop: Counts) => number) => loops.reduce((all, loop) => all + of(loop), 0);
+    const ns = (of: (loop: Counts) => number) => Math.round(sum(of) * NS_PER_MS);
+    const count = sum(({ succeeded }) => succeeded);
+    const took = (of: (loop: Counts) => number) => ({ count, ns: ns(of) });
+    const sizes = new Set(loops.flatMap(({ batches }) => [...batches.keys()]));
     return {
       name: this.#name,
       version: VERSION,
-      last_inference: Math.max(...counts.map(({ lastInference }) => lastInference)),
-      inference_count: success.count,
+      last_inference: Math.max(...loops.map(({ lastInference }) => lastInference)),
+      inference_count: count,
       execution_count: this.#monitor.stats().batches,
       inference_stats: {
-        success,
-        fail: sum((loop) => loop.fail),
-        queue: sum((loop) => loop.queue),
-        compute_input: sum((loop) => loop.tokenization),
-        compute_infer: sum((loop) => loop.inference),
-        compute_output: NONE,
-        cache_hit: NONE,
-        cache_miss: NONE,
+        success: took((loop) => loop.queueMs + loop.tokenizationMs + loop.inferenceMs),
+        fail: { count: sum(({ failed }) => failed), ns: 0 }, // how long it took is not told
+        queue: took(({ queueMs }) => queueMs),
+        compute_input: took(({ tokenizationMs }) => tokenizationMs),
+        compute_infer: took(({ inferenceMs }) => inferenceMs),
+        ...{ compute_output: NONE, cache_hit: NONE, cache_miss: NONE },
       },
-      batch_stats: sizesOf(counts).map((size) => ({
-        batch_size: size,
-        compute_input: NONE,
-        compute_infer: sum(({ batches }) => batches.get(size) ?? NONE),
-        compute_output: NONE,
-      })),
+      batch_stats: [...sizes].map((size) => {
+        const runs = ({ batches }: Counts) => batches.get(size) ?? NO_RUNS;
+        return {
+          batch_size: size,
+          compute_input: NONE,
+          compute_infer: {
+            count: sum((loop) => runs(loop).count),
+            ns: ns((loop) => runs(loop).ms),
+          },
+          compute_output: NONE,
+        };
+      }),
     };
   }
-}
-
-function sizesOf(counts: readonly Counts[]): readonly number[] {
-  return [...new Set(counts.flatMap(({ batches }) => [...batches.keys()]))];
 }

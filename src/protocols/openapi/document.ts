@@ -1,7 +1,7 @@
 import type { Task } from '../../tasks/task';
 import type { Protocol } from '../protocol';
-import { withKeys } from './keys';
-import { describeOperation, type Operation, type Speaker, schemasOf } from './operation';
+import { KEY_NEEDED, KEY_SCHEMES, KEY_SECURITY, withKey } from './keys';
+import { describeOperation, type Operation, schemasOf } from './operation';
 import { type Node, response } from './responses';
 
 const OPERATION = 'operation';
@@ -19,16 +19,18 @@ interface Described {
  * @param isPublic paths for which nobody needs a key; null: nobody needs one at all
  */
 export function describeApi(
-  service: Described,
+  { task, info, protocols }: Described,
   isPublic: ((path: string) => boolean) | null,
 ): Node {
-  const document = describeOpenApi(service);
-  return isPublic ? withKeys(document, isPublic) : document;
-}
-
-function describeOpenApi({ task, info, protocols }: Described): Node {
   const routes = protocols.flatMap(routesOf);
   const [analysis, ...others] = protocols.map(({ tag }) => tag);
+  // A path may be the page's by GET and a protocol's by POST.
+  const paths: Record<string, Record<string, Node>> = {};
+  for (const { path, method, described, error } of [...routes, ...FILES]) {
+    const isOpen = method === 'get' && isPublic?.(path) === true;
+    const operation = isPublic ? withKey(described, isOpen, error) : described;
+    paths[path] = { ...paths[path], [method]: operation };
+  }
   return {
     openapi: '3.1.1',
     info: {
@@ -41,94 +43,70 @@ function describeOpenApi({ task, info, protocols }: Described): Node {
         'not listed is 404; a method that a path does not list is 405, but for HEAD, which every GET ' +
         'has, and OPTIONS, which is 204: `Allow` lists them. Before any route, a request that is no ' +
         'valid HTTP is 400, one that is not sent in time 408, one with more headers than 100, or over ' +
-        '16 KiB of them, 431.',
+        `16 KiB of them, 431.${isPublic ? KEY_NEEDED : ''}`,
     },
     tags: [analysis, { name: OPERATION }, { name: 'pages' }, ...others],
-    paths: mergePaths([
-      ...routes.map(
-        ({ path, method, operation, speaker }): PathItem => [
-          path,
-          { [method]: describeOperation(operation, speaker) },
-        ],
-      ),
-      ...Object.entries({ ...TEXTS, ...PAGES }),
-    ]),
+    paths,
     components: {
-      schemas: Object.assign(
-        {},
-        ...routes.map(({ operation, speaker }) => schemasOf(operation, speaker)),
-      ),
+      schemas: Object.assign({}, ...routes.map(({ schemas }) => schemas)),
+      ...(isPublic && KEY_SCHEMES),
     },
+    ...(isPublic && KEY_SECURITY),
   };
 }
 
 interface Route {
   readonly path: string;
   readonly method: 'get' | 'post';
-  readonly operation: Operation;
-  readonly speaker: Speaker;
+  readonly described: Node;
+  /** The schema of its errors, where it tells any. */
+  readonly error?: string | undefined;
+  /** That it names. */
+  readonly schemas?: Node;
 }
 
 function routesOf(speaker: Protocol): readonly Route[] {
-  const { endpoints, gets } = speaker;
+  const route = (path: string, method: Route['method'], operation: Operation): Route => ({
+    ...{ path, method },
+    described: describeOperation(operation, speaker),
+    error: Object.keys(operation.errors).length > 0 ? speaker.error.name : undefined,
+    schemas: schemasOf(operation, speaker),
+  });
   return [
-    ...endpoints.map(({ path, describe }) => ({ path, method: 'post', operation: describe() })),
-    ...Object.entries(gets).map(([path, { describe }]) => ({
-      ...{ path, method: 'get', operation: describe() },
-    })),
-  ].map((route) => ({ ...route, speaker }) as Route);
+    ...speaker.endpoints.map(({ path, describe }) => route(path, 'post', describe())),
+    ...Object.entries(speaker.gets).map(([path, { describe }]) => route(path, 'get', describe())),
+  ];
 }
 
-/** Routes for tools, whose answers are not described further. */
-const TEXTS: Node = {
-  '/metrics': {
-    get: {
-      operationId: 'metrics',
-      summary: 'For Prometheus',
-      tags: [OPERATION],
-      responses: { 200: response('In the text format of Prometheus.', textOf('text/plain')) },
-    },
-  },
-  '/openapi.json': {
-    get: {
-      operationId: 'openapi',
-      summary: 'This document',
-      tags: [OPERATION],
-      responses: { 200: response('OpenAPI 3.1.', textOf('application/json', 'object')) },
-    },
-  },
-};
+/** Routes for tools and for people, whose answers are not described further. */
+const FILES: readonly Route[] = [
+  file('/metrics', {
+    ...{ operationId: 'metrics', summary: 'For Prometheus', tags: [OPERATION] },
+    responses: { 200: response('In the text format of Prometheus.', textOf('text/plain')) },
+  }),
+  file('/openapi.json', {
+    ...{ operationId: 'openapi', summary: 'This document', tags: [OPERATION] },
+    responses: { 200: response('OpenAPI 3.1.', textOf('application/json', 'object')) },
+  }),
+  page('/', 'page', 'Try the model'),
+  page('/docs', 'docs', 'This document, for people'),
+];
 
-const PAGES: Node = {
-  '/': page('page', 'Try the model'),
-  '/docs': page('docs', 'This document, for people'),
-};
+function file(path: string, described: Node): Route {
+  return { path, method: 'get', described };
+}
 
-function page(operationId: string, summary: string): Node {
-  return {
-    get: {
-      operationId,
-      summary,
-      tags: ['pages'],
-      parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
-      responses: {
-        200: response('A page.', textOf('text/html')),
-        304: response('If-None-Match names the page as it is.'),
-      },
+function page(path: string, operationId: string, summary: string): Route {
+  return file(path, {
+    ...{ operationId, summary, tags: ['pages'] },
+    parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
+    responses: {
+      200: response('A page.', textOf('text/html')),
+      304: response('If-None-Match names the page as it is.'),
     },
-  };
+  });
 }
 
 function textOf(mediaType: string, type = 'string'): Node {
   return { [mediaType]: { schema: { type } } };
-}
-
-type PathItem = readonly [path: string, operations: unknown];
-
-/** A path may be the page's by GET and a protocol's by POST. */
-function mergePaths(items: readonly PathItem[]): Node {
-  const merged: Record<string, Node> = {};
-  for (const [path, operations] of items)
-    merged[path] = { ...merged[path], ...(operations as Node) };
-  return merged;
 }

@@ -1,58 +1,30 @@
-import { jsonContent, type Node, response, schemaReference } from './responses';
+import { jsonContent, type Node, response } from './responses';
 
 const SCHEME = 'key';
-const OWN = schemaReference('Error');
+const OWN = 'Error';
 
-const NO_KEY = response(
-  'There is no key in one Authorization header, or it is not known.',
-  jsonContent('Error', { detail: 'The API key is not known.' }),
-  { 'WWW-Authenticate': { schema: { const: 'Bearer' } } },
-);
+const NO_KEY = 'There is no key in one Authorization header, or it is not known.';
+const NO_KEY_HEADERS = { 'WWW-Authenticate': { schema: { const: 'Bearer' } } };
 
-/** What is added to the description. */
-const NEEDED =
+/** What is added to the description where keys are set. */
+export const KEY_NEEDED =
   ' Who asks needs a key, `Authorization: Bearer KEY`, but on paths that say otherwise. Without one ' +
   'everything is 401, paths that are not listed too.';
 
-/** The document of the same service where keys are set. */
-export function withKeys(document: Node, isPublic: (path: string) => boolean): Node {
-  const { info, paths, components } = document as Readonly<Record<string, Node>>;
-  const described = Object.entries(paths as Readonly<Record<string, Operations>>);
-  return {
-    ...document,
-    info: { ...info, description: `${info?.description}${NEEDED}` },
-    security: [{ [SCHEME]: [] }],
-    paths: Object.fromEntries(
-      described.map(([path, operations]) => [
-        path,
-        Object.fromEntries(
-          Object.entries(operations).map(([method, operation]) => [
-            method,
-            method !== 'post' && isPublic(path)
-              ? { ...operation, security: [] }
-              : { ...operation, responses: { ...operation.responses, 401: noKey(operation) } },
-          ]),
-        ),
-      ]),
-    ),
-    components: {
-      ...components,
-      securitySchemes: { [SCHEME]: { type: 'http', scheme: 'bearer' } },
-    },
-  };
-}
+/** Of the document where keys are set. */
+export const KEY_SECURITY: Node = { security: [{ [SCHEME]: [] }] };
+export const KEY_SCHEMES: Node = {
+  securitySchemes: { [SCHEME]: { type: 'http', scheme: 'bearer' } },
+};
 
-interface Operation {
-  readonly responses: Readonly<Record<string, Node>>;
-}
-
-type Operations = Readonly<Record<string, Operation>>;
-
-/** In the form of the operation's other errors: those of protocols have one of their own. */
-function noKey({ responses }: Operation): Node {
-  const error = Object.entries(responses).find(([status]) => Number(status) >= 400)?.[1];
-  const content = error?.content as Readonly<Record<string, Node>> | undefined;
-  const schema = content?.['application/json']?.schema;
-  const isOwn = schema === undefined || JSON.stringify(schema) === JSON.stringify(OWN);
-  return isOwn ? NO_KEY : { ...NO_KEY, content: { 'application/json': { schema } } };
+/**
+ * An operation where keys are set.
+ *
+ * @param error the schema in which its other errors are told: those of protocols have one of their own
+ */
+export function withKey(operation: Node, isPublic: boolean, error = OWN): Node {
+  if (isPublic) return { ...operation, security: [] };
+  const example = error === OWN ? { detail: 'The API key is not known.' } : undefined;
+  const refused = response(NO_KEY, jsonContent(error, example), NO_KEY_HEADERS);
+  return { ...operation, responses: { ...(operation.responses as Node), 401: refused } };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
-import { expected } from '../validation/describe-issue';
+import { boolean, expected, object } from '../validation/describe-issue';
 import { checked, type ElementProblem, findListProblem } from '../validation/list';
 
 const ANY = 'a string, a pair of strings or a batch [[string], [string, string], ...]';
@@ -52,24 +52,18 @@ const inputs = checked(findProblem, (value): Inputs => {
 });
 
 /** Body of POST /predict. */
-export const predictBody = z.object(
-  {
-    inputs,
-    truncate: z
-      .boolean({ error: expected('true, false or null') })
-      .nullish()
-      .describe('False: what is longer than the model takes is refused (422). Default: cut'),
-    truncation_direction: z
-      .preprocess(
-        (value) => (typeof value === 'string' ? value.toLowerCase() : value),
-        z.enum(['left', 'right'], { error: expected('"left" or "right"') }),
-      )
-      .optional()
-      .describe("The end that is cut off. Default: the tokenizer's own"),
-    raw_scores: z
-      .boolean({ error: expected('true or false') })
-      .default(false)
-      .describe('The outputs of the model as they are'),
-  },
-  { error: expected('an object') },
-);
+export const predictBody = object({
+  inputs,
+  truncate: z
+    .boolean({ error: expected('true, false or null') })
+    .nullish()
+    .describe('False: what is longer than the model takes is refused (422). Default: cut'),
+  truncation_direction: z
+    .preprocess(
+      (value) => (typeof value === 'string' ? value.toLowerCase() : value),
+      z.enum(['left', 'right'], { error: expected('"left" or "right"') }),
+    )
+    .optional()
+    .describe("The end that is cut off. Default: the tokenizer's own"),
+  raw_scores: boolean().default(false).describe('The outputs of the model as they are'),
+});

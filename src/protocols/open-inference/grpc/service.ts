@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { ServiceError } from '../../../serving/errors';
-import type { Call } from '../../endpoint';
+import { type Call, refusalOf } from '../../endpoint';
 import type { Counted, GrpcService } from '../../grpc-service';
 import { VERSION } from '../model';
 import type { ServedModel } from '../served-model';
@@ -33,6 +33,10 @@ interface OfModel {
  * @param mostElements of a list
  */
 export function grpcService(served: ServedModel, mostElements: number): GrpcService {
+  const ofModel = (describe: (call: Call) => object) => (question: OfModel, call: Call) => {
+    requireModel(served, question);
+    return { body: describe(call) };
+  };
   return {
     name: 'inference.GRPCInferenceService',
     protos: { folder: path.join(__dirname, 'protos'), file: 'grpc_service.proto' },
@@ -40,23 +44,14 @@ export function grpcService(served: ServedModel, mostElements: number): GrpcServ
     analyses: ['ModelInfer'],
     // Each element of a list may be a field, in two inputs.
     fields: { counted: COUNTED, most: OTHER_FIELDS + 2 * mostElements },
-    refusal: (timeoutMs) => served.modelIfLoaded?.refusal(timeoutMs) ?? null,
+    refusal: refusalOf(served.modelIfLoaded),
     methods: {
       ServerLive: () => ({ body: { live: true } }),
       ServerReady: (_: never, { readiness }: Call) => ({ body: { ready: readiness() === null } }),
       ServerMetadata: () => ({ body: served.describeServer() }),
-      ModelReady: (question: OfModel, { readiness }: Call) => {
-        requireModel(served, question);
-        return { body: { ready: readiness() === null } };
-      },
-      ModelMetadata: (question: OfModel) => {
-        requireModel(served, question);
-        return { body: served.describeMetadata() };
-      },
-      ModelConfig: (question: OfModel) => {
-        requireModel(served, question);
-        return { body: { config: served.describeConfiguration() } };
-      },
+      ModelReady: ofModel(({ readiness }) => ({ ready: readiness() === null })),
+      ModelMetadata: ofModel(() => served.describeMetadata()),
+      ModelConfig: ofModel(() => ({ config: served.describeConfiguration() })),
       ModelStatistics: async (question: OfModel) => {
         if (question.name !== '') requireModel(served, question); // else all
         return { body: await served.describeStatistics() };

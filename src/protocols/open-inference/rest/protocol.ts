@@ -1,6 +1,6 @@
 import { ERRORS, type ServiceError } from '../../../serving/errors';
 import { type Served, servedAs } from '../../../tasks/served';
-import type { Call, Endpoint, Get } from '../../endpoint';
+import { type Call, type Endpoint, type Get, refusalOf } from '../../endpoint';
 import type { ErrorShape } from '../../error-shape';
 import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
@@ -110,7 +110,7 @@ function inferEndpoint(path: string, id: string, served: ServedModel): Endpoint 
   return {
     path: `${path}/infer`,
     body: 'bytes',
-    refusal: (timeoutMs) => served.modelIfLoaded?.refusal(timeoutMs) ?? null,
+    refusal: refusalOf(served.modelIfLoaded),
     handle: async (call) => {
       const jsonBytes = call.header('inference-header-content-length');
       const asked = readInferRequest(call.body as Buffer, jsonBytes);

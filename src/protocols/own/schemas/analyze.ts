@@ -1,30 +1,24 @@
 import { z } from 'zod';
-import { expected } from '../../validation/describe-issue';
+import { expected, object, string } from '../../validation/describe-issue';
 import { type ElementProblem, listOf } from '../../validation/list';
 
 /** Body of POST /analyze. */
-export const analyzeBody = z.object(
-  {
-    text: z.string({ error: expected('a string') }),
-    text_pair: z
-      .string({ error: expected('a string or null') })
-      .nullable()
-      .optional()
-      .describe(
-        'A second text, which the model reads with the first; null or empty: there is none',
-      ),
-  },
-  { error: expected('an object') },
-);
+export const analyzeBody = object({
+  text: string(),
+  text_pair: z
+    .string({ error: expected('a string or null') })
+    .nullable()
+    .optional()
+    .describe('A second text, which the model reads with the first; null or empty: there is none'),
+});
 
 /** A text as it is sent, alone or with another. */
 export type SentText = string | z.infer<typeof analyzeBody>;
 
 /** Body of POST /analyze/batch. */
-export const analyzeBatchBody = z.object(
-  { texts: listOf<SentText>('an array of texts', findTextProblem).meta({ type: 'array' }) },
-  { error: expected('an object') },
-);
+export const analyzeBatchBody = object({
+  texts: listOf<SentText>('an array of texts', findTextProblem).meta({ type: 'array' }),
+});
 
 function findTextProblem(element: unknown): ElementProblem | null {
   if (typeof element === 'string') return null;

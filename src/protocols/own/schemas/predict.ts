@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { expected } from '../../validation/describe-issue';
+import { expected, object } from '../../validation/describe-issue';
 import { type ElementProblem, findListProblem, listOf } from '../../validation/list';
 
 const NUMBERS = 'an array of numbers';
@@ -25,21 +25,15 @@ const patientId = z
   .describe('Comes back in the answer, and is written nowhere else');
 
 /** Body of POST /predict. `signal`: one window, in any linear unit (it is z-normalized). */
-export const predictBody = z.object(
-  {
-    signal: listOf<number>(NUMBERS, findNumberProblem).meta(NUMBERS_SCHEMA),
-    patient_id: patientId,
-  },
-  { error: expected('an object') },
-);
+export const predictBody = object({
+  signal: listOf<number>(NUMBERS, findNumberProblem).meta(NUMBERS_SCHEMA),
+  patient_id: patientId,
+});
 
 /** Body of POST /predict/batch: windows of one patient. */
-export const predictBatchBody = z.object(
-  {
-    signals: listOf<readonly number[]>('an array of signals', (element) =>
-      findListProblem(element, NUMBERS, findNumberProblem),
-    ).meta({ type: 'array', items: NUMBERS_SCHEMA, description: 'Windows of one patient' }),
-    patient_id: patientId,
-  },
-  { error: expected('an object') },
-);
+export const predictBatchBody = object({
+  signals: listOf<readonly number[]>('an array of signals', (element) =>
+    findListProblem(element, NUMBERS, findNumberProblem),
+  ).meta({ type: 'array', items: NUMBERS_SCHEMA, description: 'Windows of one patient' }),
+  patient_id: patientId,
+});
