@@ -24,11 +24,9 @@ union Kept {
   std::function<void()> function;
 };
 
-#if defined(__GLIBC__)
 void leave_at_once(int status, void* /*unused*/) {
   if (left_behind > 0) _exit(status);
 }
-#endif
 
 }  // namespace
 
@@ -36,10 +34,8 @@ size_t left_behind_count() { return left_behind; }
 
 void leave_behind(std::function<void()> wait_for_end) {
   ++left_behind;
-#if defined(__GLIBC__)
   // What was registered last is called first: before all that is there to be destroyed now.
   on_exit(leave_at_once, nullptr);
-#endif
   Kept kept(std::move(wait_for_end));
   try {
     auto* const owned = new std::function<void()>(kept.function);

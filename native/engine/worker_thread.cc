@@ -1,17 +1,13 @@
 #include "worker_thread.h"
 
 #include <pthread.h>
-
-#ifdef __linux__
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#endif
 
 namespace engine {
 
 void set_up_engine_thread(const char* name, Priority priority) {
-#ifdef __linux__
   pthread_setname_np(pthread_self(), name);
   if (priority == Priority::kEqual) return;
   // On Linux the nice value belongs to the thread. Raising it needs no privilege; should it fail,
@@ -20,10 +16,6 @@ void set_up_engine_thread(const char* name, Priority priority) {
   const auto thread_id = static_cast<id_t>(syscall(SYS_gettid));
   const int current = getpriority(PRIO_PROCESS, thread_id);
   (void)setpriority(PRIO_PROCESS, thread_id, current + kNiceness);
-#else
-  (void)priority;
-  pthread_setname_np(name);
-#endif
 }
 
 }  // namespace engine

@@ -182,7 +182,6 @@ TEST_F(EngineFaultTest, ToDropWhatWaitsTakesNoMemory) {
 }
 
 TEST_F(EngineFaultTest, AnyThreadMayBeImpossibleToCreateAndTheConstructorSaysSo) {
-  if (!faults::kThreadsCanFail) GTEST_SKIP();
   constexpr size_t kThreads = 5;  // the watchdog, two that run batches, two that prepare
   for (size_t place = 1; place <= kThreads; ++place) {
     faults::fail_thread(place);

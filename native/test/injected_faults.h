@@ -12,14 +12,8 @@ void fail_allocation(size_t place);
 /// Allocations counted since fail_allocation().
 size_t allocations();
 
-/// The thread `place` of those created from now on, 1 being the next one, cannot be: EAGAIN. Only
-/// on Linux does the program's pthread_create come before the system's.
+/// The thread `place` of those created from now on, 1 being the next one, cannot be: EAGAIN.
 void fail_thread(size_t place);
-#if defined(__linux__)
-inline constexpr bool kThreadsCanFail = true;
-#else
-inline constexpr bool kThreadsCanFail = false;
-#endif
 
 /// While it lives, allocations of the calling thread are counted or not. By default they are.
 class Counting {

@@ -65,7 +65,6 @@ TEST(Team, HelpersThatSleepAreWoken) {
 TEST(Team, EndsWithoutHavingWorked) { const Team team(2); }
 
 TEST(Team, AHelperThatCannotBeCreatedIsAnExceptionThatLeavesNoneBehind) {
-  if (!faults::kThreadsCanFail) GTEST_SKIP();
   constexpr size_t kHelpers = 3;
   for (size_t place = 1; place <= kHelpers; ++place) {
     faults::fail_thread(place);

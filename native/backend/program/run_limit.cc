@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "backend/model_config.h"
-#include "runtime/resident_memory.h"
+#include "runtime/runtime.h"
 
 namespace backend {
 

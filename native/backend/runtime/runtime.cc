@@ -2,13 +2,13 @@
 
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
-#include <torch/headeronly/version.h>
-
-#if defined(__GLIBC__)
 #include <malloc.h>
-#endif
+#include <sys/resource.h>
+#include <torch/headeronly/version.h>
+#include <unistd.h>
 
 #include <exception>
+#include <fstream>
 #include <new>
 #include <string_view>
 
@@ -81,11 +81,20 @@ void silence_warnings() {
 }
 
 void keep_memory_between_batches() {
-#if defined(__GLIBC__)
   constexpr int kBytes = 32 << 20;  // the most that glibc takes
   mallopt(M_MMAP_THRESHOLD, kBytes);
   mallopt(M_TRIM_THRESHOLD, kBytes);
-#endif
+}
+
+size_t resident_memory() {
+  // proc(5), statm: pages of the program, of those in memory, …
+  size_t program = 0, resident = 0;
+  if (std::ifstream("/proc/self/statm") >> program >> resident) {
+    return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<size_t>(usage.ru_maxrss) * 1024;
 }
 
 std::string libtorch_version() { return TORCH_VERSION; }

@@ -1,6 +1,7 @@
 // LibTorch in this process: error texts and per-thread settings.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,10 @@ void set_intra_op_threads(int threads);
 /// On the calling thread LibTorch warns of nothing from now on: a model must not write to the log
 /// of what it is given.
 void silence_warnings();
+
+/// Bytes of this process in memory now; where /proc does not tell, the most there ever were.
+/// Microseconds. Any thread.
+size_t resident_memory();
 
 /// Lets malloc keep what a batch has freed, up to 32 MiB in each thread's heap, for the next batch.
 /// Otherwise it goes back to the system in between, and every page is faulted in anew.

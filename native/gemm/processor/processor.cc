@@ -4,8 +4,6 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#endif
-#if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -137,13 +135,9 @@ class OwnQueries final : public ProcessorQueries {
   }
 
   bool request_tiles() const override {
-#if defined(__linux__)
     constexpr int kRequest = 0x1023;  // ARCH_REQ_XCOMP_PERM, Linux 5.16
     constexpr int kTileData = 18;     // its bit in XCR0
     return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
-#else
-    return false;
-#endif
   }
 };
 

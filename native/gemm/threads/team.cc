@@ -1,10 +1,9 @@
 #include "gemm/team.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
-#if defined(__linux__)
-#include <pthread.h>
-#endif
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -43,9 +42,7 @@ Team::Team(int helpers) {
   try {
     for (int i = 0; i < helpers; ++i) {
       helpers_.emplace_back([this] {
-#if defined(__linux__)
         pthread_setname_np(pthread_self(), "inference help");
-#endif
         help();
       });
     }

@@ -10,8 +10,7 @@ namespace engine {
 /// is no thread to be had, or no memory, what `wait_for_end` holds stays for ever.
 ///
 /// exit() destroys static objects, which threads that are left behind would still use. So while one
-/// is, exit() ends the process before it comes to that, with the status it was given. (It needs
-/// glibc; elsewhere the process ends as if nothing was left behind.)
+/// is, exit() ends the process before it comes to that, with the status it was given.
 void leave_behind(std::function<void()> wait_for_end);
 
 /// Those that have not ended.
