@@ -32,7 +32,8 @@ std::string outcome(const Processor& processor, Dtype dtype, ProductNumbers prod
   std::string problem = numbers_problem(dtype, products, processor);
   if (!problem.empty()) return problem;
   const Numbers numbers = choose_numbers(dtype, products, processor);
-  return std::string(name_of(numbers.linear)) + ", " + name_of(numbers.attention);
+  return std::string(gemm::description_of(numbers.linear).name) + ", " +
+         gemm::description_of(numbers.attention).name;
 }
 
 #if defined(__x86_64__)

@@ -77,7 +77,7 @@ TEST(PackedLayerTest, NoRowsBecomeNoRows) {
   const c10::InferenceMode inference_mode;
   const at::Tensor weight = at::randn({kOutputs, kInputs});
   for (const auto& format : gemm::formats()) {
-    PackedLayers layers(static_cast<Dtype>(format.format));
+    PackedLayers layers(format.format);
     const auto layer = layers.pack("aten::linear", std::vector<c10::IValue>{kInput, weight, {}});
     for (const auto activation : {gemm::Activation::kNone, gemm::Activation::kGelu}) {
       EXPECT_EQ((*layer)(at::randn({0, kInputs}), activation).sizes(),

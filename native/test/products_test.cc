@@ -1,13 +1,13 @@
 // The products of linear layers in every number format, whether this processor is fast at it or
 // not.
-#include "products/products.h"
-
 #include <ATen/Context.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/sub.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
+
+#include "products/packed_layer.h"
 
 namespace {
 
@@ -21,8 +21,8 @@ double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
   const at::Tensor all =
       at::linear(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble));
   const at::Tensor wanted = all.narrow(1, kFirst, kCount);
-  const backend::Product product(weight, bias, dtype);
-  const at::Tensor got = product(x, kFirst, kCount, gemm::Activation::kNone);
+  const backend::PackedLayer layer(weight, bias, dtype);
+  const at::Tensor got = layer(x, kFirst, kCount, gemm::Activation::kNone);
   const at::Tensor error = at::sub(got.to(at::kDouble), wanted).abs().max();
   return error.item<double>() / wanted.abs().max().item<double>();
 }
@@ -32,13 +32,12 @@ TEST(Products, AreAsExactAsTheirFormat) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(1);  // else the tests before it would choose the numbers
   for (const auto& format : gemm::formats()) {
-    const auto dtype = static_cast<Dtype>(format.format);
     for (const at::ScalarType stored : {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble}) {
       for (const int64_t inputs : {48, 1024}) {
         for (const int64_t rows : {1, 4, 5, 40}) {
           const at::Tensor wide = at::randn({rows, 2 * inputs});
           for (const at::Tensor& x : {at::randn({rows, inputs}), wide.narrow(1, 0, inputs)}) {
-            EXPECT_LT(worst_error(dtype, stored, x), format.error)
+            EXPECT_LT(worst_error(format.format, stored, x), format.error)
                 << format.name << ", " << rows << " x " << inputs;
           }
         }
@@ -53,10 +52,9 @@ TEST(Products, ARowHasTheSameBitsInAnyCompany) {
   constexpr int64_t kInputs = 1024, kOutputs = 40;
   const at::Tensor x = at::randn({20, kInputs});
   for (const auto& format : gemm::formats()) {
-    const backend::Product product(at::randn({kOutputs, kInputs}), {},
-                                   static_cast<Dtype>(format.format));
+    const backend::PackedLayer layer(at::randn({kOutputs, kInputs}), {}, format.format);
     const auto multiply = [&](int64_t rows) {
-      return product(x.narrow(0, 0, rows), 0, kOutputs, gemm::Activation::kNone);
+      return layer(x.narrow(0, 0, rows), 0, kOutputs, gemm::Activation::kNone);
     };
     const at::Tensor together = multiply(20);
     for (const int64_t rows : {1, 3, 4, 5, 16, 17}) {

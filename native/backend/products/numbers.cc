@@ -8,8 +8,12 @@
 namespace backend {
 namespace {
 
+using enum gemm::Format;
 using gemm::Instructions;
 using gemm::Vendor;
+
+constexpr Numbers layers_in(Dtype dtype) { return {.linear = dtype, .attention = kFloat32}; }
+constexpr Numbers all_in(Dtype dtype) { return {.linear = dtype, .attention = dtype}; }
 
 constexpr Instructions kBFloat16Tiles = gemm::kAmxBf16 | gemm::kAvx512bf16;
 
@@ -32,40 +36,16 @@ struct Entry {
 /// AMX: bfloat16 layers are what is served there, and a prototype's were several times as fast; of
 /// attention and of float32's layers in tiles nothing was measured.
 constexpr Entry kTable[] = {
-    {Dtype::kFloat32, kBFloat16Tiles, {}, {}, {Dtype::kBFloat16x6, Dtype::kBFloat16x6}},
-    {Dtype::kFloat32, 0, {}, {}, {}},
-    {Dtype::kBFloat16x3,
-     kBFloat16Tiles,
-     {},
-     {Dtype::kBFloat16x3, Dtype::kFloat32},
-     {Dtype::kBFloat16x3, Dtype::kBFloat16x3}},
-    {Dtype::kBFloat16,
-     kBFloat16Tiles,
-     {},
-     {Dtype::kBFloat16, Dtype::kFloat32},
-     {Dtype::kBFloat16, Dtype::kBFloat16}},
-    {Dtype::kBFloat16,
-     gemm::kAvx512bf16,
-     Vendor::kIntel,
-     {Dtype::kBFloat16, Dtype::kFloat32},
-     {Dtype::kBFloat16, Dtype::kBFloat16},
+    {kFloat32, kBFloat16Tiles, {}, layers_in(kFloat32), all_in(kBFloat16x6)},
+    {kFloat32, 0, {}, layers_in(kFloat32), layers_in(kFloat32)},
+    {kBFloat16x3, kBFloat16Tiles, {}, layers_in(kBFloat16x3), all_in(kBFloat16x3)},
+    {kBFloat16, kBFloat16Tiles, {}, layers_in(kBFloat16), all_in(kBFloat16)},
+    {kBFloat16, gemm::kAvx512bf16, Vendor::kIntel, layers_in(kBFloat16), all_in(kBFloat16),
      "Intel's AVX512-BF16, without AMX, is slower than float32"},
-    {Dtype::kBFloat16,
-     gemm::kAvx512bf16,
-     Vendor::kAmd,
-     {Dtype::kBFloat16, Dtype::kBFloat16},
-     {Dtype::kBFloat16, Dtype::kBFloat16}},
-    {Dtype::kBFloat16,
-     gemm::kAvx512bf16,
-     {},
-     {Dtype::kBFloat16, Dtype::kFloat32},
-     {Dtype::kBFloat16, Dtype::kBFloat16}},
+    {kBFloat16, gemm::kAvx512bf16, Vendor::kAmd, all_in(kBFloat16), all_in(kBFloat16)},
+    {kBFloat16, gemm::kAvx512bf16, {}, layers_in(kBFloat16), all_in(kBFloat16)},
     // The same answers whatever multiplies the integers of its layers, so attention stays float32.
-    {Dtype::kInt8,
-     gemm::kAvx2,
-     {},
-     {Dtype::kInt8, Dtype::kFloat32},
-     {Dtype::kInt8, Dtype::kFloat32}},
+    {kInt8, gemm::kAvx2, {}, layers_in(kInt8), layers_in(kInt8)},
 };
 
 /// Null: the processor lacks the instructions.
@@ -78,9 +58,9 @@ const Entry* find_entry(Dtype dtype, const gemm::Processor& processor) {
 }
 
 std::string missing_instructions(Dtype dtype) {
-  const char* const name = dtype == Dtype::kInt8       ? "AVX2"
-                           : dtype == Dtype::kBFloat16 ? "AVX512-BF16"
-                                                       : "AMX-BF16";
+  const char* const name = dtype == kInt8       ? "AVX2"
+                           : dtype == kBFloat16 ? "AVX512-BF16"
+                                                : "AMX-BF16";
   const bool is_limited = gemm::chosen_limit() != nullptr;
   return std::string("this processor has no ") + name +
          (is_limited ? ", or INSTRUCTIONS does not allow it" : "");
@@ -99,18 +79,19 @@ gemm::Processor multiplying_processor() {
 /// "bfloat16 amx": the numbers, and the last word of the name of the kernel that multiplies them
 /// here.
 std::string describe(Dtype dtype) {
-  const std::string kernel = gemm::kernel_name(format_of(dtype));
-  return std::string(name_of(dtype)) + " " + kernel.substr(kernel.rfind(' ') + 1);
+  const std::string kernel = gemm::kernel_name(dtype);
+  return std::string(gemm::description_of(dtype).name) + " " + kernel.substr(kernel.rfind(' ') + 1);
 }
 
 }  // namespace
 
-gemm::Format format_of(Dtype dtype) {
-  static_assert(static_cast<int>(Dtype::kInt8) == static_cast<int>(gemm::Format::kInt8));
-  return static_cast<gemm::Format>(dtype);
+std::vector<Dtype> dtypes() {
+  std::vector<Dtype> all;
+  for (const Entry& entry : kTable) {
+    if (all.empty() || all.back() != entry.dtype) all.push_back(entry.dtype);
+  }
+  return all;
 }
-
-const char* name_of(Dtype dtype) { return gemm::description_of(format_of(dtype)).name; }
 
 Numbers choose_numbers(Dtype dtype, ProductNumbers products, const gemm::Processor& processor) {
   const Entry* const entry = find_entry(dtype, processor);
@@ -119,7 +100,7 @@ Numbers choose_numbers(Dtype dtype, ProductNumbers products, const gemm::Process
     case ProductNumbers::kAuto:
       return entry->by_default;
     case ProductNumbers::kFloat32:
-      return {entry->by_default.linear, Dtype::kFloat32};
+      return {entry->by_default.linear, kFloat32};
     case ProductNumbers::kBFloat16:
       return entry->at_most;
   }
@@ -132,9 +113,8 @@ std::string numbers_problem(Dtype dtype, ProductNumbers products,
   if (entry == nullptr) return missing_instructions(dtype);
   if (products != ProductNumbers::kBFloat16) return entry->problem;
   // Of an explicit wish nothing is left out without a word.
-  return entry->at_most.attention == Dtype::kFloat32 && dtype == Dtype::kFloat32
-             ? missing_instructions(dtype)
-             : "";
+  return entry->at_most.attention == kFloat32 && dtype == kFloat32 ? missing_instructions(dtype)
+                                                                   : "";
 }
 
 std::string dtype_problem(Dtype dtype, ProductNumbers products) {
@@ -147,7 +127,7 @@ std::string dtype_problem(Dtype dtype, ProductNumbers products) {
 Numbers choose_numbers(const ComputeOptions& compute) {
   // What is slow is refused where the settings are read; what cannot be had, here, too.
   if (find_entry(compute.dtype, multiplying_processor()) == nullptr) {
-    throw LoadError(std::string("DTYPE: ") + name_of(compute.dtype) + ": " +
+    throw LoadError(std::string("DTYPE: ") + gemm::description_of(compute.dtype).name + ": " +
                     dtype_problem(compute.dtype, compute.products));
   }
   return choose_numbers(compute.dtype, compute.products, multiplying_processor());
@@ -166,8 +146,8 @@ Multiplication describe_layers(Dtype dtype) {
 }
 
 std::vector<std::string> kernel_warnings(const Numbers& numbers) {
-  std::vector<std::string> warnings = gemm::kernel_warnings(format_of(numbers.linear));
-  const auto& more = gemm::kernel_warnings(format_of(numbers.attention));
+  std::vector<std::string> warnings = gemm::kernel_warnings(numbers.linear);
+  const auto& more = gemm::kernel_warnings(numbers.attention);
   if (numbers.attention != numbers.linear)
     warnings.insert(warnings.end(), more.begin(), more.end());
   return warnings;

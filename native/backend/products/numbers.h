@@ -20,8 +20,6 @@ std::string numbers_problem(Dtype dtype, ProductNumbers products, const gemm::Pr
 /// The same here. Throws LoadError where it is of no use.
 Numbers choose_numbers(const ComputeOptions& compute);
 
-gemm::Format format_of(Dtype dtype);
-
 /// What multiplies here, for a model that multiplies in such numbers.
 Multiplication describe_multiplication(const Numbers& numbers);
 

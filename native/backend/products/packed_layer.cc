@@ -1,12 +1,60 @@
 #include "products/packed_layer.h"
 
+#include <ATen/ops/empty.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <vector>
 
+#include "products/team_in_use.h"
+
 namespace backend {
 namespace {
+
+gemm::Storage storage_of(const at::Tensor& weight) {
+  switch (weight.scalar_type()) {
+    case at::kHalf:
+      return gemm::Storage::kFloat16;
+    case at::kBFloat16:
+      return gemm::Storage::kBFloat16;
+    default:
+      return gemm::Storage::kFloat32;
+  }
+}
+
+/// Where the parts begin that threads take one by one, the last first. Each is half of a thread's
+/// share of what is left: a thread reads panels one behind the other, for it asks for the next one
+/// ahead of time, and yet none waits long for the last part.
+std::vector<int64_t> starts_of_parts(int64_t panels, int64_t fewest, int64_t threads) {
+  std::vector<int64_t> starts;
+  for (int64_t left = panels; left > 0; left = starts.back()) {
+    const int64_t count = std::max(left / (2 * threads), fewest);
+    starts.push_back(std::max<int64_t>(0, left - count));
+  }
+  std::ranges::reverse(starts);
+  return starts;
+}
+
+/// Calls multiply(first, count) for all outputs; in parts of whole panels where a team helps.
+template <class Multiply>
+void share_outputs(int64_t outputs, int64_t work, int64_t panel_width, const Multiply& multiply) {
+  const gemm::Team* const team = TeamInUse::current();
+  if (team == nullptr || work < 2 * kShareOfWork) {
+    multiply(0, outputs);
+    return;
+  }
+  const int64_t panels = (outputs + panel_width - 1) / panel_width;
+  const int64_t fewest = std::max<int64_t>(1, kShareOfWork * panels / work);
+  const std::vector<int64_t> starts = starts_of_parts(panels, fewest, team->threads());
+  const auto count = static_cast<int64_t>(starts.size());
+  share_parts(count, [&](int64_t part) {
+    const int64_t first = starts[static_cast<size_t>(part)] * panel_width;
+    const int64_t end =
+        part + 1 < count ? starts[static_cast<size_t>(part) + 1] * panel_width : outputs;
+    multiply(first, end - first);
+  });
+}
 
 constexpr size_t kNone = SIZE_MAX;
 
@@ -35,25 +83,45 @@ bool is_one(const c10::IValue& value) {
 
 }  // namespace
 
-std::optional<size_t> linear_input(std::string_view name) {
-  const Form* const form = form_of(name);
-  return form != nullptr ? std::optional(form->input) : std::nullopt;
-}
-
 PackedLayer::PackedLayer(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
-    : product_(weight, bias, dtype), inputs_(weight.size(1)), outputs_(weight.size(0)) {}
+    : outputs_(weight.size(0)), linear_([&]() -> gemm::Linear {
+        const at::Tensor stored =
+            (weight.scalar_type() == at::kDouble ? weight.to(at::kFloat) : weight).contiguous();
+        return {dtype,
+                {stored.const_data_ptr(), storage_of(stored), outputs_, stored.size(1)},
+                bias.defined() ? bias.const_data_ptr<float>() : nullptr};
+      }()) {}
+
+at::Tensor PackedLayer::operator()(const at::Tensor& input, int64_t first, int64_t count,
+                                   gemm::Activation activation) const {
+  const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
+  // Once for all parts of the outputs.
+  const gemm::Rows rows = linear_.rows(x.const_data_ptr<float>(), x.size(0), x.stride(0));
+  at::Tensor y = at::empty({x.size(0), count}, x.options());
+  auto* const to = y.mutable_data_ptr<float>();
+  share_outputs(count, x.numel() * count, linear_.panel_width(),
+                [&](int64_t start, int64_t outputs) {
+                  linear_.multiply(rows, {first + start, outputs, activation}, to + start, count);
+                });
+  return y;
+}
 
 bool PackedLayer::takes(const at::Tensor& x) const {
   return x.defined() && x.scalar_type() == at::kFloat && x.device().is_cpu() &&
-         x.layout() == at::kStrided && x.dim() >= 1 && x.size(-1) == inputs_ && inputs_ > 0;
+         x.layout() == at::kStrided && x.dim() >= 1 && x.size(-1) == inputs() && inputs() > 0;
 }
 
 at::Tensor PackedLayer::operator()(const at::Tensor& x, gemm::Activation activation) const {
-  at::Tensor y = product_(x.reshape({-1, inputs_}), 0, outputs_, activation);
+  const at::Tensor y = (*this)(x.reshape({-1, inputs()}), 0, outputs_, activation);
   if (x.dim() == 2) return y;
   std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
   sizes.back() = outputs_;
   return y.view(sizes);
+}
+
+std::optional<size_t> linear_input(std::string_view name) {
+  const Form* const form = form_of(name);
+  return form != nullptr ? std::optional(form->input) : std::nullopt;
 }
 
 std::shared_ptr<const PackedLayer> PackedLayers::pack(std::string_view name,

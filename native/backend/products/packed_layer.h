@@ -1,4 +1,5 @@
-// Linear layers of a program whose weights are constant, on the products that text encoders use.
+// Linear layers on packed weights: those of text encoders, and those of programs whose weights are
+// constant.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,25 +14,32 @@
 
 #include "backend/backends.h"
 #include "gemm/linear.h"
-#include "products/products.h"
 
 namespace backend {
 
-/// y = x Wᵀ + b over the last dimension of x. LibTorch's products may add up the same row in
-/// another order when there are others: here its bits never depend on them. Any number of threads.
+/// y = x Wᵀ + b with a weight and a bias that are laid out for the number format that multiplies.
+/// LibTorch's products may add up the same row in another order when there are others: here its
+/// bits never depend on them. Any number of threads.
 class PackedLayer {
  public:
+  /// weight: [out, in], of any floating-point type. bias: float32 [out], or undefined.
   PackedLayer(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype);
 
-  /// Whether x is what the layer takes: float32 [..., in].
+  int64_t inputs() const { return linear_.inputs(); }
+  int64_t outputs() const { return outputs_; }
+
+  /// float32 [rows, in] → float32 [rows, count]: outputs first … first + count - 1.
+  at::Tensor operator()(const at::Tensor& x, int64_t first, int64_t count,
+                        gemm::Activation activation) const;
+
+  /// Whether x is float32 [..., in], in > 0.
   bool takes(const at::Tensor& x) const;
-  int64_t inputs() const { return inputs_; }
+  /// float32 [..., in] → [..., out]
   at::Tensor operator()(const at::Tensor& x, gemm::Activation activation) const;
 
  private:
-  Product product_;
-  int64_t inputs_;
   int64_t outputs_;
+  gemm::Linear linear_;
 };
 
 /// Which argument of an operator of ATen (linear, addmm, mm, matmul) is multiplied by what may be a

@@ -24,7 +24,7 @@ class TeamInUse {
   }
 
  private:
-  static thread_local gemm::Team* current_;
+  static inline thread_local constinit gemm::Team* current_ = nullptr;
   gemm::Team* before_;
 };
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "gemm/attention.h"
-#include "products/numbers.h"
 #include "products/team_in_use.h"
 
 namespace backend::nn {
@@ -87,7 +86,7 @@ at::Tensor kept_tokens(const at::Tensor& hidden, const PackedBatch& batch, Outpu
 Projections Projections::of(const at::Tensor& hidden, const at::Tensor& kept, const Linear& layer,
                             Outputs outputs) {
   const int64_t size = hidden.size(1);
-  const gemm::Format format = format_of(layer.numbers().attention);
+  const gemm::Format format = layer.numbers().attention;
   if (outputs == Outputs::kFirstTokens) {
     return {.query = layer.outputs(0, size)(kept),
             .key_value = layer.outputs(size, 2 * size)(hidden),

@@ -10,7 +10,7 @@ Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features
              weights.numbers()) {}
 
 Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers)
-    : product_(std::make_shared<const Product>(weight, bias, numbers.linear)),
+    : layer_(std::make_shared<const PackedLayer>(weight, bias, numbers.linear)),
       numbers_(numbers),
       count_(weight.size(0)) {}
 
@@ -32,12 +32,12 @@ Linear Linear::outputs(int64_t first, int64_t count) const {
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input) const {
-  return (*product_)(input, first_, count_, gemm::Activation::kNone);
+  return (*layer_)(input, first_, count_, gemm::Activation::kNone);
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input, Activation activation) const {
   // LibTorch's own is a separate pass, by oneDNN, which keeps code for every number of tokens.
-  if (activation == gelu) return (*product_)(input, first_, count_, gemm::Activation::kGelu);
+  if (activation == gelu) return (*layer_)(input, first_, count_, gemm::Activation::kGelu);
   return activation((*this)(input));
 }
 

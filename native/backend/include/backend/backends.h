@@ -12,6 +12,7 @@
 
 #include "backend/model_config.h"
 #include "engine/backend.h"
+#include "gemm/format.h"
 
 namespace backend {
 
@@ -42,13 +43,11 @@ struct SignalProgramSource {
   std::vector<int64_t> input_shape;
 };
 
-/// Numbers that are multiplied; sums are float32, of int8 integers. bfloat16x3: each float32 as a
-/// sum of two bfloat16 numbers, of whose products three are summed up; bfloat16x6: as a sum of
-/// three, as exact as float32, and no value of the setting DTYPE.
-enum class Dtype { kFloat32, kBFloat16x6, kBFloat16x3, kBFloat16, kInt8 };
+/// Numbers that are multiplied.
+using Dtype = gemm::Format;
 
-/// As users write it.
-const char* name_of(Dtype dtype);
+/// The values of the setting DTYPE.
+std::vector<Dtype> dtypes();
 
 /// The setting PRODUCTS: what is multiplied in bfloat16 numbers where DTYPE leaves a choice, which
 /// is float32's layers, and attention. kAuto: what a table of processors says.
