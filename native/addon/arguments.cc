@@ -1,9 +1,9 @@
 #include "arguments.h"
 
 #include <cmath>
-#include <initializer_list>
 #include <optional>
-#include <set>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 namespace addon {
@@ -39,11 +39,12 @@ Napi::Object object(const Napi::Value& value, const char* name) {
   return value.As<Napi::Object>();
 }
 
-std::string text(const Napi::Object& from, const char* name) {
-  const Napi::Value value = from.Get(name);
+std::string text(const Napi::Value& value, const std::string& name) {
   if (!value.IsString()) fail(value, "a string", name);
   return value.As<Napi::String>().Utf8Value();
 }
+
+std::string text(const Napi::Object& from, const char* name) { return text(from.Get(name), name); }
 
 /// What JavaScript's numbers hold without gaps: no sum or product with a small one overflows.
 constexpr double kMostCount = 9'007'199'254'740'991;
@@ -66,43 +67,65 @@ double number(const Napi::Value& value, const Range& range, const std::string& n
   return given;
 }
 
+size_t count(const Napi::Value& value, const std::string& name, double most = kMostCount) {
+  return static_cast<size_t>(number(value, {.least = 1, .most = most}, name));
+}
+
 size_t count(const Napi::Object& from, const char* name, double most = kMostCount) {
-  return static_cast<size_t>(number(from.Get(name), {.least = 1, .most = most}, name));
+  return count(from.Get(name), name, most);
+}
+
+/// Each read by read(element, its name in an error).
+template <class Read>
+auto list(const Napi::Value& value, const char* expected, const std::string& name,
+          const Read& read) {
+  std::vector<decltype(read(value, name))> result;
+  if (!value.IsArray()) fail(value, expected, name);
+  const auto array = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    result.push_back(read(array.Get(i), name + "[" + std::to_string(i) + "]"));
+  }
+  return result;
 }
 
 std::vector<std::string> texts(const Napi::Object& from, const char* name) {
-  const Napi::Value value = from.Get(name);
-  if (!value.IsArray()) fail(value, "an array of strings", name);
-  const auto array = value.As<Napi::Array>();
-  std::vector<std::string> result;
-  for (uint32_t i = 0; i < array.Length(); ++i) {
-    const Napi::Value element = array.Get(i);
-    if (!element.IsString()) fail(element, "a string", name + ("[" + std::to_string(i) + "]"));
-    result.push_back(element.As<Napi::String>().Utf8Value());
-  }
-  return result;
+  return list(from.Get(name), "an array of strings", name,
+              [](const auto&... element) { return text(element...); });
 }
 
-/// Absent: none.
 std::vector<int64_t> counts(const Napi::Object& from, const char* name) {
-  const Napi::Value value = from.Get(name);
-  if (value.IsUndefined()) return {};
-  if (!value.IsArray()) fail(value, "an array of numbers", name);
-  const auto array = value.As<Napi::Array>();
-  std::vector<int64_t> result;
-  for (uint32_t i = 0; i < array.Length(); ++i) {
-    const Napi::Value element = array.Get(i);
-    const std::string place = name + ("[" + std::to_string(i) + "]");
-    result.push_back(
-        static_cast<int64_t>(number(element, {.least = 1, .most = kMostCount}, place)));
-  }
-  return result;
+  return list(from.Get(name), "an array of numbers", name,
+              [](const auto&... element) { return static_cast<int64_t>(count(element...)); });
 }
 
-std::optional<int64_t> optional_id(const Napi::Object& from, const char* name) {
-  const Napi::Value value = from.Get(name);
-  if (value.IsUndefined()) return std::nullopt;
-  return static_cast<int64_t>(number(value, {.least = 0, .most = kMostCount}, name));
+std::optional<int64_t> id(const Napi::Object& from, const char* name) {
+  return static_cast<int64_t>(number(from.Get(name), {.least = 0, .most = kMostCount}, name));
+}
+
+/// Of a property that may be left out: then it is empty.
+template <class Property>
+Property optional(Property (*read)(const Napi::Object&, const char*), const Napi::Object& from,
+                  const char* name) {
+  return from.Get(name).IsUndefined() ? Property() : read(from, name);
+}
+
+template <class Choice>
+using Named = std::pair<const char*, std::type_identity_t<Choice>>;
+
+/// What a name stands for; undefined: `otherwise`. `before_last`: in the error, of the names.
+template <class Choice>
+Choice choice(const Napi::Value& value, const char* name, Choice otherwise,
+              std::span<const Named<Choice>> choices, const char* before_last = ", ") {
+  if (value.IsUndefined()) return otherwise;
+  const std::string given = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
+  std::string expected;
+  size_t left = choices.size();
+  for (const auto& [known, meant] : choices) {
+    if (given == known) return meant;
+    expected += '"' + std::string(known) + '"';
+    if (--left > 0) expected += left == 1 ? before_last : ", ";
+  }
+  fail(value, expected, name);
 }
 
 backend::ModelConfig model_config(const Napi::Object& from) {
@@ -140,106 +163,33 @@ Source source_argument(const Napi::Object& from) {
                                       .tokenizer_directory = text(from, "tokenizerDirectory"),
                                       .num_labels = count(from, "numLabels"),
                                       .position_limit = count(from, "positionLimit"),
-                                      .padding_id = optional_id(from, "paddingId")};
+                                      .padding_id = optional(id, from, "paddingId")};
   }
   if (type == "signal-program") {
     return backend::SignalProgramSource{.path = text(from, "path"),
                                         .window_length = count(from, "windowLength"),
-                                        .input_shape = counts(from, "inputShape")};
+                                        .input_shape = optional(counts, from, "inputShape")};
   }
   fail(from.Get("type"), "\"text-classification\", \"text-program\" or \"signal-program\"", "type");
 }
 
-}  // namespace
-
-backend::Dtype dtype_argument(const Napi::Value& value) {
-  if (value.IsUndefined()) return backend::Dtype::kFloat32;
-  const std::string name = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
-  if (name == "float32") return backend::Dtype::kFloat32;
-  if (name == "bfloat16x3") return backend::Dtype::kBFloat16x3;
-  if (name == "bfloat16") return backend::Dtype::kBFloat16;
-  if (name == "int8") return backend::Dtype::kInt8;
-  fail(value, R"("float32", "bfloat16x3", "bfloat16" or "int8")", "dtype");
-}
-
-backend::ProductNumbers products_argument(const Napi::Value& value) {
-  if (value.IsUndefined()) return backend::ProductNumbers::kAuto;
-  const std::string name = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
-  if (name == "auto") return backend::ProductNumbers::kAuto;
-  if (name == "float32") return backend::ProductNumbers::kFloat32;
-  if (name == "bfloat16") return backend::ProductNumbers::kBFloat16;
-  fail(value, R"("auto", "float32" or "bfloat16")", "products");
-}
-
-/// Absent: none.
-std::set<std::string> allowed_operators(const Napi::Object& options) {
-  if (options.Get("allowedOperators").IsUndefined()) return {};
-  const auto names = texts(options, "allowedOperators");
-  return {names.begin(), names.end()};
-}
-
-LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
-  const Napi::Object given = object(options, "options");
-  using Milliseconds = std::chrono::duration<double, std::milli>;
-  const auto milliseconds = [&](const char* name, double least) {
-    return std::chrono::duration_cast<engine::Clock::duration>(
-        Milliseconds(number(given.Get(name), {.least = least, .most = kMostMilliseconds}, name)));
-  };
-  const size_t workers = count(given, "workers", kMostThreads);
-  const size_t threads = count(given, "threadsPerWorker", kMostThreads);
-  const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs", kMostMilliseconds));
-  return {
-      .source = source_argument(object(source, "source")),
-      .compute = {.dtype = dtype_argument(given.Get("dtype")),
-                  .products = products_argument(given.Get("products")),
-                  .threads_per_worker = static_cast<int>(threads),
-                  .run_limit = run_limit,
-                  .progress = std::make_shared<backend::LoadProgress>(),
-                  .allowed_operators = allowed_operators(given)},
-      .scheduling =
-          {
-              .workers = workers,
-              .threads_per_worker = threads,
-              .max_batch_tokens = count(given, "maxBatchTokens"),
-              .max_batch_requests = count(given, "maxBatchRequests"),
-              .max_queue_delay = milliseconds("maxQueueDelayMs", 0),
-              .max_queue_requests = count(given, "maxQueueRequests"),
-              .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
-              .run_limit = run_limit,
-          },
-  };
-}
-
-namespace {
-
-/// Of a property that may be left out.
-template <typename Choice>
-Choice choice(const Napi::Object& from, const char* name, Choice otherwise,
-              std::initializer_list<std::pair<const char*, Choice>> choices) {
-  const Napi::Value value = from.Get(name);
-  if (value.IsUndefined()) return otherwise;
-  const std::string given = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
-  std::string expected;
-  for (const auto& [known, meant] : choices) {
-    if (given == known) return meant;
-    expected += (expected.empty() ? "\"" : ", \"") + std::string(known) + "\"";
-  }
-  fail(value, expected, name);
-}
+constexpr Named<engine::Truncation> kTruncations[] = {
+    {"longest_first", engine::Truncation::kLongestFirst},
+    {"only_first", engine::Truncation::kOnlyFirst},
+    {"only_second", engine::Truncation::kOnlySecond},
+    {"do_not_truncate", engine::Truncation::kNone}};
+constexpr Named<engine::TruncationSide> kSides[] = {{"right", engine::TruncationSide::kRight},
+                                                    {"left", engine::TruncationSide::kLeft}};
+constexpr Named<backend::ProductNumbers> kProducts[] = {
+    {"auto", backend::ProductNumbers::kAuto},
+    {"float32", backend::ProductNumbers::kFloat32},
+    {"bfloat16", backend::ProductNumbers::kBFloat16}};
 
 /// TextInput of src/native/binding.ts.
 engine::Text text_input(const Napi::Object& from) {
-  using engine::Truncation;
-  using engine::TruncationSide;
-  engine::Text input{.text = text(from, "text")};
-  if (!from.Get("pair").IsUndefined()) input.pair = text(from, "pair");
-  input.truncation = choice(from, "truncation", Truncation::kLongestFirst,
-                            {{"longest_first", Truncation::kLongestFirst},
-                             {"only_first", Truncation::kOnlyFirst},
-                             {"only_second", Truncation::kOnlySecond},
-                             {"do_not_truncate", Truncation::kNone}});
-  input.side = choice(from, "truncationSide", TruncationSide::kOfTokenizer,
-                      {{"right", TruncationSide::kRight}, {"left", TruncationSide::kLeft}});
+  engine::Text input{.text = text(from, "text"), .pair = optional<std::string>(text, from, "pair")};
+  input.truncation = choice(from.Get("truncation"), "truncation", input.truncation, kTruncations);
+  input.side = choice(from.Get("truncationSide"), "truncationSide", input.side, kSides);
   return input;
 }
 
@@ -255,6 +205,51 @@ engine::Input input(const Napi::Value& value) {
 }
 
 }  // namespace
+
+backend::Dtype dtype_argument(const Napi::Value& value) {
+  std::vector<Named<backend::Dtype>> choices;
+  for (const auto each : backend::dtypes()) {
+    choices.emplace_back(gemm::description_of(each).name, each);
+  }
+  return choice(value, "dtype", backend::Dtype::kFloat32, choices, " or ");
+}
+
+backend::ProductNumbers products_argument(const Napi::Value& value) {
+  return choice(value, "products", backend::ProductNumbers::kAuto, kProducts, " or ");
+}
+
+LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
+  const Napi::Object given = object(options, "options");
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  const auto milliseconds = [&](const char* name, double least) {
+    return std::chrono::duration_cast<engine::Clock::duration>(
+        Milliseconds(number(given.Get(name), {.least = least, .most = kMostMilliseconds}, name)));
+  };
+  const size_t workers = count(given, "workers", kMostThreads);
+  const size_t threads = count(given, "threadsPerWorker", kMostThreads);
+  const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs", kMostMilliseconds));
+  const auto operators = optional(texts, given, "allowedOperators");
+  return {
+      .source = source_argument(object(source, "source")),
+      .compute = {.dtype = dtype_argument(given.Get("dtype")),
+                  .products = products_argument(given.Get("products")),
+                  .threads_per_worker = static_cast<int>(threads),
+                  .run_limit = run_limit,
+                  .progress = std::make_shared<backend::LoadProgress>(),
+                  .allowed_operators = {operators.begin(), operators.end()}},
+      .scheduling =
+          {
+              .workers = workers,
+              .threads_per_worker = threads,
+              .max_batch_tokens = count(given, "maxBatchTokens"),
+              .max_batch_requests = count(given, "maxBatchRequests"),
+              .max_queue_delay = milliseconds("maxQueueDelayMs", 0),
+              .max_queue_requests = count(given, "maxQueueRequests"),
+              .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
+              .run_limit = run_limit,
+          },
+  };
+}
 
 std::vector<engine::Input> inputs_argument(const Napi::Value& value) {
   std::vector<engine::Input> inputs;

@@ -1,10 +1,11 @@
 #include "gemm/attention.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 #include "attention/head_attention.h"
-#include "attention/head_products.h"
+#include "linear/tiling.h"
 
 namespace gemm {
 namespace {
@@ -13,39 +14,247 @@ namespace {
 /// longer (bench/products.cc, on a Zen 4).
 constexpr int64_t kFewQueries = 16;
 
-/// To the end of a panel: what is added to the scores, and −∞ for what a query does not see.
-void finish_scores(const AttentionHead& head, const QueryTile& tile, int64_t width,
-                   const Scores& all) {
-  constexpr float kUnseen = -std::numeric_limits<float>::infinity();
-  const int64_t count = tile.end - tile.start;
-  for (int64_t i = 0; i < tile.rows; ++i) {
-    const int64_t query = tile.first + i;
-    float* const scores = all.values + i * all.stride;
-    if (head.bias != nullptr) {
-      const float* const bias = head.bias + query * head.bias_stride + tile.start;
-      for (int64_t j = 0; j < count; ++j) scores[j] += bias[j];
-    }
-    const int64_t first = std::max<int64_t>(query - head.reach - tile.start, 0);
-    const int64_t end = std::min(query + head.reach + 1 - tile.start, count);
-    std::fill(scores, scores + first, kUnseen);
-    std::fill(scores + end, scores + tile.filled(width), kUnseen);
-  }
-}
+/// Of a product's tile.
+constexpr float kNoBias[kWidestPanel] = {};
 
-/// The values, weighted by what `products` has taken for weights.
-void compute_results(const AttentionHead& head, const QueryTile& tile, int64_t width,
-                     const HeadProducts& products, const float* sums) {
-  for (int64_t first = 0; first < head.head_size; first += width) {
-    float results[kMostTileRows * kWidestPanel];
-    products.compute_results(tile, first / width, results);
-    const int64_t count = std::min(width, head.head_size - first);
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      const float factor = 1 / sums[i];
-      float* const to = head.result + (tile.first + i) * head.result_stride + first;
-      for (int64_t j = 0; j < count; ++j) to[j] = results[i * width + j] * factor;
+/// Some queries, and the tokens that one of them or another sees.
+struct QueryTile {
+  int64_t first, rows;
+  int64_t start;   ///< of a panel
+  int64_t end;     ///< of the tokens
+  int64_t filled;  ///< tokens from the start on, to the end of a panel
+};
+
+/// How one call uses its memory. Sizes are numbers as they are multiplied.
+struct HeadLayout {
+  HeadLayout(const FormatKernel& by, int64_t token_count, int64_t head_size)
+      : is_rounded(by.kernel->round_rows != nullptr),
+        width(by.kernel->panel_width),
+        parts(std::max(1, by.format->parts)),
+        tokens(filled_up(token_count, width)),
+        key_inputs(filled_up(head_size, by.kernel->inputs_together)),
+        value_inputs(is_rounded ? tokens : token_count),
+        head_panels(ceil_divide(head_size, width)),
+        rows(by.kernel->tile_rows) {
+    const auto take_floats = [this](int64_t count) {
+      const int64_t start = size;
+      size += filled_up(count, kLineFloats);
+      return start;
+    };
+    const auto take = [&](int64_t count) {
+      return take_floats(
+          ceil_divide(parts * count * by.kernel->value_bytes, static_cast<int64_t>(sizeof(float))));
+    };
+    if (is_rounded) {
+      const int together = by.kernel->inputs_together, step = by.kernel->row_step;
+      query_stride = row_stride(key_inputs, together, step);
+      weight_stride = row_stride(tokens, together, step);
+      stored = take_floats(std::max(tokens * head_size, head_panels * width * token_count));
+    }
+    scores = take_floats(rows * tokens);
+    keys = take(tokens * key_inputs);
+    values = take(head_panels * width * value_inputs);
+    queries = take(rows * query_stride);
+    weights = take(rows * weight_stride);
+  }
+
+  bool is_rounded;  ///< numbers are not multiplied as they are
+  int64_t width;    ///< of a panel
+  int64_t parts;
+  int64_t tokens;             ///< filled up to whole panels, and so to steps of a product
+  int64_t key_inputs;         ///< the size of a head, filled up to steps of a product
+  int64_t value_inputs;       ///< the tokens, filled up where numbers are rounded
+  int64_t head_panels;        ///< of its values
+  int64_t query_stride = 0;   ///< of one part, where numbers are rounded
+  int64_t weight_stride = 0;  ///< the same
+  int64_t rows;               ///< of a tile
+  // Where they begin, in floats, each with a cache line:
+  int64_t stored = 0;  ///< keys, then values, before they are rounded
+  int64_t scores;      ///< [rows, tokens]
+  int64_t keys;        ///< [panels of tokens, parts, key_inputs, width]
+  int64_t values;      ///< [panels of the head, parts, value_inputs, width]
+  int64_t queries;     ///< [parts, rows, query_stride]
+  int64_t weights;     ///< [parts, rows, weight_stride]
+  int64_t size = 0;    ///< of all
+};
+
+/// One head's attention in any number format: its keys and values lie as panels, like the weights
+/// of a linear layer.
+class Head {
+ public:
+  /// Lays out its keys and values.
+  Head(const Elementwise& elementwise, const FormatKernel& by, const AttentionHead& head,
+       float* memory)
+      : elementwise_(elementwise),
+        kernel_(*by.kernel),
+        layout_(by, head.tokens, head.head_size),
+        head_(head),
+        memory_(memory) {
+    head_.reach = std::min(head.reach, head.tokens);  // so that it can be added to
+    const auto lay_out = [&](auto pack, int64_t inputs, int64_t filled, int64_t panels,
+                             int64_t piece) {
+      pack(head, memory + (layout_.is_rounded ? layout_.stored : piece));
+      if (layout_.is_rounded) round_panels(inputs, filled, panels, piece);
+    };
+    lay_out(elementwise.pack_keys, head.head_size, layout_.key_inputs,
+            layout_.tokens / layout_.width, layout_.keys);
+    lay_out(elementwise.pack_values, head.tokens, layout_.value_inputs, layout_.head_panels,
+            layout_.values);
+  }
+
+  void attend() {
+    if (kernel_.begin != nullptr) kernel_.begin(head_.queries);
+    const int64_t width = layout_.width;
+    int64_t tiles = ceil_divide(head_.queries, layout_.rows);
+    for (int64_t first = 0, rows = 0; first < head_.queries; first += rows, --tiles) {
+      const int64_t left = head_.queries - first;
+      rows = std::min(filled_up(ceil_divide(left, tiles), kernel_.row_step), left);
+      const int64_t start = std::max<int64_t>(0, first - head_.reach) / width * width;
+      const int64_t end = std::min(first + rows + head_.reach, head_.tokens);
+      const QueryTile tile{.first = first,
+                           .rows = rows,
+                           .start = start,
+                           .end = end,
+                           .filled = filled_up(end - start, width)};
+      compute_scores(tile);
+      finish_scores(tile);
+      float sums[kMostTileRows];
+      elementwise_.exponentials(scores(), rows, layout_.tokens, tile.filled, sums);
+      compute_results(tile, sums);
+    }
+    if (kernel_.end != nullptr) kernel_.end();
+  }
+
+ private:
+  /// Rows as they are multiplied: of the first part, with so many numbers to the next.
+  struct Factor {
+    const void* values;
+    int64_t stride;
+    int64_t part_size = 0;
+  };
+  /// The same of a panel.
+  struct Panel {
+    const std::byte* values;
+    int64_t inputs;
+    int64_t part_size;
+  };
+
+  float* scores() const { return memory_ + layout_.scores; }
+  std::byte* numbers(int64_t piece, int64_t index) const {
+    return reinterpret_cast<std::byte*>(memory_ + piece) + index * kernel_.value_bytes;
+  }
+
+  /// Of what is stored.
+  void round_panels(int64_t inputs, int64_t filled, int64_t panels, int64_t piece) const {
+    const int64_t width = layout_.width, parts = layout_.parts;
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      std::byte* const to = numbers(piece, panel * parts * filled * width);
+      kernel_.split_panel({.stored = memory_ + layout_.stored + panel * inputs * width,
+                           .storage = Storage::kFloat32,
+                           .inputs = inputs,
+                           .filled = filled,
+                           .to = reinterpret_cast<uint16_t*>(to),
+                           .parts = static_cast<int>(parts)});
     }
   }
-}
+
+  /// The rows themselves, where numbers are multiplied as they are.
+  Factor rounded(RowsToRound rows) const {
+    if (!layout_.is_rounded) return {.values = rows.from, .stride = rows.stride};
+    rows.parts = {.count = static_cast<int>(layout_.parts), .size = layout_.rows * rows.to_stride};
+    kernel_.round_rows(rows);
+    return {.values = rows.to, .stride = rows.to_stride, .part_size = rows.parts.size};
+  }
+
+  /// The panels before it are so many columns wide, each of `inputs` numbers.
+  Panel panel_at(int64_t piece, int64_t inputs, int64_t column) const {
+    return {.values = numbers(piece, layout_.parts * column * inputs),
+            .inputs = inputs,
+            .part_size = inputs * layout_.width};
+  }
+
+  /// The panel is in the cache already.
+  void multiply(int64_t rows, const Factor& a, const Panel& panel, float* to,
+                int64_t to_stride) const {
+    const int parts = static_cast<int>(layout_.parts);
+    kernel_.tiles[rows - 1]({.a = a.values,
+                             .a_stride = a.stride,
+                             .panel = panel.values,
+                             .inputs = panel.inputs,
+                             .bias = kNoBias,
+                             .c = to,
+                             .c_stride = to_stride,
+                             .rows = rows,
+                             .prefetch = reinterpret_cast<const char*>(panel.values),
+                             .prefetch_step = 0,
+                             .a_parts = {.count = parts, .size = a.part_size},
+                             .panel_parts = {.count = parts, .size = panel.part_size}});
+  }
+
+  /// query keyᵀ: [rows, tokens], of the tokens from the tile's start on.
+  void compute_scores(const QueryTile& tile) const {
+    const Factor queries = rounded({.from = head_.query + tile.first * head_.query_stride,
+                                    .stride = head_.query_stride,
+                                    .rows = tile.rows,
+                                    .count = head_.head_size,
+                                    .to = numbers(layout_.queries, 0),
+                                    .to_stride = layout_.query_stride,
+                                    .filled = layout_.key_inputs});
+    for (int64_t token = tile.start; token < tile.end; token += layout_.width) {
+      multiply(tile.rows, queries, panel_at(layout_.keys, layout_.key_inputs, token),
+               scores() + (token - tile.start), layout_.tokens);
+    }
+  }
+
+  /// To the end of a panel: what is added to the scores, and −∞ for what a query does not see.
+  void finish_scores(const QueryTile& tile) const {
+    constexpr float kUnseen = -std::numeric_limits<float>::infinity();
+    const int64_t count = tile.end - tile.start;
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      const int64_t query = tile.first + i;
+      float* const row = scores() + i * layout_.tokens;
+      if (head_.bias != nullptr) {
+        const float* const bias = head_.bias + query * head_.bias_stride + tile.start;
+        for (int64_t j = 0; j < count; ++j) row[j] += bias[j];
+      }
+      const int64_t first = std::max<int64_t>(query - head_.reach - tile.start, 0);
+      const int64_t end = std::min(query + head_.reach + 1 - tile.start, count);
+      std::fill(row, row + first, kUnseen);
+      std::fill(row + end, row + tile.filled, kUnseen);
+    }
+  }
+
+  /// The values, weighted by the exponentials of the scores; those of unseen tokens are next to 0.
+  void compute_results(const QueryTile& tile, const float* sums) const {
+    const int64_t width = layout_.width;
+    const Factor weights = rounded({.from = scores(),
+                                    .stride = layout_.tokens,
+                                    .rows = tile.rows,
+                                    .count = tile.filled,
+                                    .to = numbers(layout_.weights, 0),
+                                    .to_stride = layout_.weight_stride,
+                                    .filled = tile.filled});
+    for (int64_t first = 0; first < head_.head_size; first += width) {
+      float results[kMostTileRows * kWidestPanel];
+      Panel values = panel_at(layout_.values, layout_.value_inputs, first);
+      values.values += tile.start * width * kernel_.value_bytes;
+      values.inputs = layout_.is_rounded ? tile.filled : tile.end - tile.start;
+      multiply(tile.rows, weights, values, results, width);
+      const int64_t count = std::min(width, head_.head_size - first);
+      for (int64_t i = 0; i < tile.rows; ++i) {
+        const float factor = 1 / sums[i];
+        float* const to = head_.result + (tile.first + i) * head_.result_stride + first;
+        for (int64_t j = 0; j < count; ++j) to[j] = results[i * width + j] * factor;
+      }
+    }
+  }
+
+  const Elementwise& elementwise_;
+  const Kernel& kernel_;
+  HeadLayout layout_;
+  AttentionHead head_;
+  float* memory_;
+};
 
 /// Panels of keys and values are laid out by the one and read by the other.
 bool fits(const FormatKernel& by) { return 2 * best_elementwise().lanes == by.kernel->panel_width; }
@@ -77,31 +286,8 @@ int64_t HeadAttention::scratch(int64_t tokens, int64_t head_size) const {
   return HeadLayout(by_, tokens, head_size).size;
 }
 
-void HeadAttention::attend(const AttentionHead& whole, float* scratch) const {
-  const Kernel& kernel = *by_.kernel;
-  const HeadLayout layout(by_, whole.tokens, whole.head_size);
-  HeadProducts products(*elementwise_, by_, layout, whole, scratch);
-  AttentionHead head = whole;
-  head.reach = std::min(head.reach, head.tokens);  // so that it can be added to
-  if (kernel.begin != nullptr) kernel.begin(head.queries);
-  const int64_t width = layout.width;
-  int64_t tiles = ceil_divide(head.queries, layout.rows);
-  for (int64_t first = 0, rows = 0; first < head.queries; first += rows, --tiles) {
-    const int64_t left = head.queries - first;
-    rows = std::min(filled_up(ceil_divide(left, tiles), kernel.row_step), left);
-    const QueryTile tile{.first = first,
-                         .rows = rows,
-                         .start = std::max<int64_t>(0, first - head.reach) / width * width,
-                         .end = std::min(first + rows + head.reach, head.tokens)};
-    const Scores scores = products.scores();
-    products.compute_scores(tile);
-    finish_scores(head, tile, width, scores);
-    float sums[kMostTileRows];
-    elementwise_->exponentials(scores.values, rows, scores.stride, tile.filled(width), sums);
-    products.take_weights(tile);
-    compute_results(head, tile, width, products, sums);
-  }
-  if (kernel.end != nullptr) kernel.end();
+void HeadAttention::attend(const AttentionHead& head, float* scratch) const {
+  Head(*elementwise_, by_, head, scratch).attend();
 }
 
 }  // namespace gemm

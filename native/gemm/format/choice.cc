@@ -1,7 +1,6 @@
 #include "format/choice.h"
 
 #include <cmath>
-#include <utility>
 
 #include "gemm/processor.h"
 
@@ -51,26 +50,21 @@ bool is_right(const FormatKernel& by) {
   return true;
 }
 
-/// Of this processor, made where it is first asked for.
-template <size_t kFormat>
-const Choice& chosen_of() {
-  static const Choice choice = [] {
-    std::vector<const FormatDescription*> alike;
+/// Of this processor; made where one is first asked for.
+const Choice& chosen(Format format) {
+  static const std::vector<Choice> by_format = [] {
+    std::vector<Choice> choices;
     for (const FormatDescription& each : formats()) {
-      if (each.kernels.data() == formats()[kFormat].kernels.data()) alike.push_back(&each);
+      std::vector<const FormatDescription*> alike;
+      for (const FormatDescription& other : formats()) {
+        if (other.kernels.data() == each.kernels.data()) alike.push_back(&other);
+      }
+      choices.push_back(choose(alike, this_processor().usable));
     }
-    return choose(alike, this_processor().usable);
+    return choices;
   }();
-  return choice;
+  return by_format[static_cast<size_t>(format)];
 }
-
-template <size_t... kFormat>
-const Choice& chosen(Format format, std::index_sequence<kFormat...>) {
-  constexpr const Choice& (*kAll[])() = {chosen_of<kFormat>...};
-  return kAll[static_cast<size_t>(format)]();
-}
-
-const Choice& chosen(Format format) { return chosen(format, std::make_index_sequence<kFormats>{}); }
 
 }  // namespace
 

@@ -46,8 +46,8 @@ struct RowsToRound {
   void* to;  ///< the first part
   int64_t to_stride;
   int64_t filled;  ///< count and zeros behind it
-  Parts parts;
-  RowScale* scales;  ///< [rows]; null: they have none
+  Parts parts = {};
+  RowScale* scales = nullptr;  ///< [rows]; null: they have none
 };
 
 /// A panel as it is stored, [inputs, panel_width], and where its parts go: each

@@ -26,7 +26,6 @@ uint16_t* scratch(int64_t wanted) {
 /// Rows that lie a multiple of so many bytes apart share a few sets of the first-level cache, which
 /// the rows of one tile do not fit into; a few do.
 constexpr int64_t kSetsApart = 4096, kFewRows = 4;
-constexpr int64_t kLineFloats = 64 / sizeof(float);
 
 }  // namespace
 

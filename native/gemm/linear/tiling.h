@@ -13,6 +13,9 @@ namespace gemm {
 constexpr int kMostTileRows = 32;
 constexpr int kWidestPanel = 32;
 
+/// Of a cache line.
+constexpr int64_t kLineFloats = 64 / sizeof(float);
+
 /// Rows of x that are taken together stay in the second-level cache while the panels stream by. An
 /// ordinary text is one block even of 3,072 inputs: else large weights come from memory twice for
 /// it.

@@ -4,68 +4,27 @@
 
 #include "gemm/instructions.h"
 
+// Nothing, unless the compiler has defined the macro, as 1.
+#define GEMM_TEXT(macro) #macro
+#define GEMM_IF_DEFINED(macro, bit) (GEMM_TEXT(macro)[0] == '1' ? (bit) : Instructions{0})
+
 namespace gemm {
 namespace {
 
-constexpr Instructions kCompiledFor = Instructions{0}
-#if defined(__SSE3__)
-                                      | kSse3
-#endif
-#if defined(__SSSE3__)
-                                      | kSsse3
-#endif
-#if defined(__SSE4_1__)
-                                      | kSse41
-#endif
-#if defined(__SSE4_2__)
-                                      | kSse42
-#endif
-#if defined(__POPCNT__)
-                                      | kPopcnt
-#endif
-#if defined(__XSAVE__)
-                                      | kXsave
-#endif
-#if defined(__AVX__)
-                                      | kAvx
-#endif
-#if defined(__F16C__)
-                                      | kF16c
-#endif
-#if defined(__FMA__)
-                                      | kFma
-#endif
-#if defined(__AVX2__)
-                                      | kAvx2
-#endif
-#if defined(__AVX512F__)
-                                      | kAvx512f
-#endif
-#if defined(__AVX512DQ__)
-                                      | kAvx512dq
-#endif
-#if defined(__AVX512BW__)
-                                      | kAvx512bw
-#endif
-#if defined(__AVX512VL__)
-                                      | kAvx512vl
-#endif
-#if defined(__AVX512VNNI__)
-                                      | kAvx512vnni
-#endif
-#if defined(__AVX512BF16__)
-                                      | kAvx512bf16
-#endif
-#if defined(__AMX_TILE__)
-                                      | kAmxTile
-#endif
-#if defined(__AMX_INT8__)
-                                      | kAmxInt8
-#endif
-#if defined(__AMX_BF16__)
-                                      | kAmxBf16
-#endif
-    ;
+constexpr Instructions kCompiledFor =
+    GEMM_IF_DEFINED(__SSE3__, kSse3) | GEMM_IF_DEFINED(__SSSE3__, kSsse3) |
+    GEMM_IF_DEFINED(__SSE4_1__, kSse41) | GEMM_IF_DEFINED(__SSE4_2__, kSse42) |
+    GEMM_IF_DEFINED(__POPCNT__, kPopcnt) | GEMM_IF_DEFINED(__XSAVE__, kXsave) |
+    GEMM_IF_DEFINED(__AVX__, kAvx) | GEMM_IF_DEFINED(__F16C__, kF16c) |
+    GEMM_IF_DEFINED(__FMA__, kFma) | GEMM_IF_DEFINED(__AVX2__, kAvx2) |
+    GEMM_IF_DEFINED(__AVX512F__, kAvx512f) | GEMM_IF_DEFINED(__AVX512DQ__, kAvx512dq) |
+    GEMM_IF_DEFINED(__AVX512BW__, kAvx512bw) | GEMM_IF_DEFINED(__AVX512VL__, kAvx512vl) |
+    GEMM_IF_DEFINED(__AVX512VNNI__, kAvx512vnni) | GEMM_IF_DEFINED(__AVX512BF16__, kAvx512bf16) |
+    GEMM_IF_DEFINED(__AMX_TILE__, kAmxTile) | GEMM_IF_DEFINED(__AMX_INT8__, kAmxInt8) |
+    GEMM_IF_DEFINED(__AMX_BF16__, kAmxBf16);
 
 }  // namespace
 }  // namespace gemm
+
+#undef GEMM_IF_DEFINED
+#undef GEMM_TEXT
