@@ -71,35 +71,31 @@ Napi::Value instructions_problem(const Napi::CallbackInfo& info) {
 
 /// availableInstructions(): string[]
 Napi::Value available_instructions(const Napi::CallbackInfo& info) {
-  return strings(info.Env(), backend::available_instructions());
+  return array(info.Env(), backend::available_instructions());
 }
 
 Napi::Object report_object(Napi::Env env, const backend::ProgramReport& report) {
   auto object = Napi::Object::New(env);
   object["kind"] = report.kind;
   object["madeBy"] = report.made_by;
-  auto inputs = Napi::Array::New(env, report.inputs.size());
-  for (uint32_t i = 0; i < report.inputs.size(); ++i) {
+  object["inputs"] = array(env, report.inputs, [&](const backend::ValueReport& each) {
     auto input = Napi::Object::New(env);
-    input["name"] = report.inputs[i].name;
-    input["type"] = report.inputs[i].type;
-    input["sizes"] = report.inputs[i].sizes;
-    inputs[i] = input;
-  }
-  object["inputs"] = inputs;
-  object["outputs"] = strings(env, report.outputs);
+    input["name"] = each.name;
+    input["type"] = each.type;
+    input["sizes"] = each.sizes;
+    return input;
+  });
+  object["outputs"] = array(env, report.outputs);
   object["weightCount"] = static_cast<double>(report.weight_count);
   object["weightBytes"] = static_cast<double>(report.weight_bytes);
-  object["weightTypes"] = strings(env, report.weight_types);
-  auto operators = Napi::Array::New(env, report.operators.size());
-  for (uint32_t i = 0; i < report.operators.size(); ++i) {
+  object["weightTypes"] = array(env, report.weight_types);
+  object["operators"] = array(env, report.operators, [&](const backend::OperatorReport& each) {
     auto one = Napi::Object::New(env);
-    one["name"] = report.operators[i].name;
-    one["count"] = static_cast<double>(report.operators[i].count);
-    one["problem"] = report.operators[i].problem;
-    operators[i] = one;
-  }
-  object["operators"] = operators;
+    one["name"] = each.name;
+    one["count"] = static_cast<double>(each.count);
+    one["problem"] = each.problem;
+    return one;
+  });
   return object;
 }
 

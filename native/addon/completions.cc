@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace addon {
 namespace {
@@ -14,10 +15,7 @@ Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
     object["message"] = completion.message;
     return object;
   }
-  const std::vector<float>& values = completion.output.values;
-  auto logits = Napi::Float32Array::New(env, values.size());
-  std::ranges::copy(values, logits.Data());
-  object["logits"] = logits;
+  object["logits"] = floats(env, completion.output.values);
   object["tokens"] = static_cast<double>(completion.tokens);
   object["truncated"] = completion.truncated;
   object["batchSize"] = static_cast<double>(completion.batch_size);
@@ -35,42 +33,22 @@ double milliseconds(engine::Clock::duration duration) {
 }
 
 const char* error_code(engine::Status status) {
-  switch (status) {
-    case engine::Status::kOk:
-      return nullptr;
-    case engine::Status::kQueueFull:
-      return "QUEUE_FULL";
-    case engine::Status::kWaitTooLong:
-      return "WAIT_TOO_LONG";
-    case engine::Status::kDeadlineTooClose:
-      return "DEADLINE_TOO_CLOSE";
-    case engine::Status::kDraining:
-      return "DRAINING";
-    case engine::Status::kDeadlineExceeded:
-      return "DEADLINE_EXCEEDED";
-    case engine::Status::kCancelled:
-      return "CANCELLED";
-    case engine::Status::kTimedOut:
-      return "INFERENCE_TIMEOUT";
-    case engine::Status::kTooLong:
-      return "INPUT_TOO_LONG";
-    case engine::Status::kFailed:
-      return "INFERENCE_FAILED";
-  }
-  return "INFERENCE_FAILED";
+  constexpr const char* kCodes[] = {
+      nullptr,          "QUEUE_FULL",        "WAIT_TOO_LONG", "DEADLINE_TOO_CLOSE",
+      "DRAINING",       "DEADLINE_EXCEEDED", "CANCELLED",     "INFERENCE_TIMEOUT",
+      "INPUT_TOO_LONG", "INFERENCE_FAILED"};
+  static_assert(std::size(kCodes) == engine::kStatuses);
+  return kCodes[static_cast<size_t>(status)];
 }
 
-Napi::Array strings(Napi::Env env, const std::vector<std::string>& values) {
-  auto array = Napi::Array::New(env, values.size());
-  for (uint32_t i = 0; i < values.size(); ++i) array[i] = values[i];
+Napi::Float32Array floats(Napi::Env env, const std::vector<float>& values) {
+  auto array = Napi::Float32Array::New(env, values.size());
+  std::ranges::copy(values, array.Data());
   return array;
 }
 
 Napi::Array to_js(Napi::Env env, const engine::Completions& completions) {
-  auto array = Napi::Array::New(env, completions.size());
-  uint32_t i = 0;
-  for (const auto& completion : completions) array[i++] = to_js(env, completion);
-  return array;
+  return array(env, completions, [&](const auto& each) { return to_js(env, each); });
 }
 
 }  // namespace addon

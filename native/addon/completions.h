@@ -1,7 +1,11 @@
-// How requests ended, as JavaScript sees it. JS thread only.
+// Structs → JS values: how requests ended, and what other answers are made of. JS thread only.
 #pragma once
 
 #include <napi.h>
+
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "engine/engine.h"
 
@@ -12,7 +16,16 @@ const char* error_code(engine::Status status);
 
 double milliseconds(engine::Clock::duration duration);
 
-Napi::Array strings(Napi::Env env, const std::vector<std::string>& values);
+/// convert(value) of each.
+template <class Values, class Convert = std::identity>
+Napi::Array array(Napi::Env env, const Values& values, const Convert& convert = {}) {
+  auto result = Napi::Array::New(env, values.size());
+  uint32_t i = 0;
+  for (const auto& value : values) result[i++] = convert(value);
+  return result;
+}
+
+Napi::Float32Array floats(Napi::Env env, const std::vector<float>& values);
 
 /// NativeCompletion[] of src/native/binding.ts.
 Napi::Array to_js(Napi::Env env, const engine::Completions& completions);

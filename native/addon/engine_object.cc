@@ -1,6 +1,5 @@
 #include "engine_object.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <new>
@@ -30,15 +29,9 @@ Napi::Value refusal(Napi::Env env, const engine::Admission& admission) {
 }
 
 Napi::Object trial_object(Napi::Env env, const backend::Trial& trial) {
-  auto outputs = Napi::Array::New(env, trial.outputs.size());
-  for (uint32_t i = 0; i < trial.outputs.size(); ++i) {
-    const std::vector<float>& row = trial.outputs[i].values;
-    auto values = Napi::Float32Array::New(env, row.size());
-    std::ranges::copy(row, values.Data());
-    outputs[i] = values;
-  }
   auto object = Napi::Object::New(env);
-  object["outputs"] = outputs;
+  object["outputs"] = array(env, trial.outputs,
+                            [&](const engine::Output& each) { return floats(env, each.values); });
   object["error"] = trial.error;
   object["repeatable"] = trial.repeatable;
   return object;
@@ -173,7 +166,7 @@ Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
   object["batching"] = description.batching;
   object["trial"] = trial_object(info.Env(), report.trial);
   object["products"] = products;
-  object["warnings"] = strings(info.Env(), report.warnings);
+  object["warnings"] = array(info.Env(), report.warnings);
   return object;
 }
 

@@ -17,17 +17,6 @@ constexpr milliseconds kSlack{1000};
 /// What a load that is cancelled may still take to end in order.
 constexpr milliseconds kPatience{1000};
 
-backend::LoadedModel load_backend(const LoadArguments& arguments) {
-  if (const auto* text = std::get_if<backend::TextModelSource>(&arguments.source)) {
-    return backend::load_text_encoder(*text, arguments.compute);
-  }
-  if (const auto* text = std::get_if<backend::TextProgramSource>(&arguments.source)) {
-    return backend::load_text_program(*text, arguments.compute);
-  }
-  return backend::load_signal_program(std::get<backend::SignalProgramSource>(arguments.source),
-                                      arguments.compute);
-}
-
 /// The name of the file whose code is run; empty: none is.
 std::string program_of(const Source& source) {
   std::filesystem::path path;
@@ -39,7 +28,9 @@ std::string program_of(const Source& source) {
 }  // namespace
 
 Model Loading::load_model() const {
-  auto [backend, report] = load_backend(arguments_);
+  auto [backend, report] =
+      std::visit([this](const auto& source) { return backend::load(source, arguments_.compute); },
+                 arguments_.source);
   Model model{
       .engine = nullptr, .description = backend->description(), .report = std::move(report)};
   model.engine = std::make_shared<engine::Engine>(

@@ -23,7 +23,8 @@ std::unique_ptr<Program> load_program(const std::string& path, const ComputeOpti
 }
 
 template <class Serve>
-LoadedModel load(const std::string& path, const ComputeOptions& compute, const Serve& serve) {
+LoadedModel load_and_serve(const std::string& path, const ComputeOptions& compute,
+                           const Serve& serve) {
   set_intra_op_threads(compute.threads_per_worker);
   silence_warnings();
   try {
@@ -40,18 +41,18 @@ LoadedModel load(const std::string& path, const ComputeOptions& compute, const S
 
 }  // namespace
 
-LoadedModel load_text_program(const TextProgramSource& source, const ComputeOptions& compute) {
+LoadedModel load(const TextProgramSource& source, const ComputeOptions& compute) {
   keep_memory_between_batches();
-  return load(source.path, compute, [&](std::unique_ptr<Program> program) {
+  return load_and_serve(source.path, compute, [&](std::unique_ptr<Program> program) {
     return serve_texts(std::move(program), source, compute);
   });
 }
 
-LoadedModel load_signal_program(const SignalProgramSource& source, const ComputeOptions& compute) {
+LoadedModel load(const SignalProgramSource& source, const ComputeOptions& compute) {
   ComputeOptions as_saved = compute;
   as_saved.dtype = Dtype::kFloat32;  // the settings are for text models
   as_saved.products = ProductNumbers::kAuto;
-  return load(source.path, as_saved, [&](std::unique_ptr<Program> program) {
+  return load_and_serve(source.path, as_saved, [&](std::unique_ptr<Program> program) {
     return serve_signals(std::move(program), source, as_saved);
   });
 }

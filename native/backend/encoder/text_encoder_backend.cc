@@ -145,7 +145,7 @@ class TextEncoderBackend final : public engine::Backend {
 
 }  // namespace
 
-LoadedModel load_text_encoder(const TextModelSource& source, const ComputeOptions& compute) {
+LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
   const Numbers numbers = choose_numbers(compute);
   set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
   keep_memory_between_batches();

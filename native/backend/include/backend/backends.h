@@ -139,9 +139,9 @@ struct LoadedModel {
 };
 
 /// Each throws LoadError, or what the file made LibTorch throw translated into one.
-LoadedModel load_text_encoder(const TextModelSource& source, const ComputeOptions& compute);
-LoadedModel load_text_program(const TextProgramSource& source, const ComputeOptions& compute);
-LoadedModel load_signal_program(const SignalProgramSource& source, const ComputeOptions& compute);
+LoadedModel load(const TextModelSource& source, const ComputeOptions& compute);
+LoadedModel load(const TextProgramSource& source, const ComputeOptions& compute);
+LoadedModel load(const SignalProgramSource& source, const ComputeOptions& compute);
 
 /// Keeps the libraries inside LibTorch from instructions that would end the process here, and from
 /// those that the setting INSTRUCTIONS does not allow. Before anything of this file computes; any
