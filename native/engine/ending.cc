@@ -22,15 +22,6 @@ void end_all(Requests& requests, Status status, Completions& ended) noexcept {
   }
 }
 
-void end_timed_out(Requests& requests, std::chrono::milliseconds limit,
-                   Completions& ended) noexcept {
-  for (auto& request : requests) {
-    if (request.ending.empty()) continue;
-    end(request, Status::kTimedOut).message = timeout_message(limit);
-    ended.splice(ended.end(), request.ending);
-  }
-}
-
 std::string timeout_message(std::chrono::milliseconds limit) noexcept {
   try {
     return RunTimeout(limit).what();

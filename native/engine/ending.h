@@ -14,11 +14,6 @@ Completion& end(Request& request, Status status) noexcept;
 /// Ends each in the same way, and adds its ending to those that have ended.
 void end_all(Requests& requests, Status status, Completions& ended) noexcept;
 
-/// Ends each whose ending has not been handed on as kTimedOut, and adds it to those that have
-/// ended.
-void end_timed_out(Requests& requests, std::chrono::milliseconds limit,
-                   Completions& ended) noexcept;
-
 /// The message for kTimedOut; a shorter one where there is no memory for it.
 std::string timeout_message(std::chrono::milliseconds limit) noexcept;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "ending.h"
 #include "request_queue.h"
 #include "worker.h"
 
@@ -85,9 +84,7 @@ void Engine::cancel(uint64_t ticket) {
   Requests removed = queue_->remove(ticket);
   machine_->engine_changed_.notify_all();
   lock.unlock();
-  Completions ended;
-  end_all(removed, Status::kCancelled, ended);
-  complete(std::move(ended));
+  end_as(Status::kCancelled, removed);
 }
 
 Statistics Engine::statistics() const {
@@ -131,9 +128,7 @@ void Engine::drop() {
   Requests waiting = queue_->close_and_clear();
   machine_->engine_changed_.notify_all();
   lock.unlock();
-  Completions ended;
-  end_all(waiting, Status::kDraining, ended);
-  complete(std::move(ended));
+  end_as(Status::kDraining, waiting);
 }
 
 void Engine::abort() {

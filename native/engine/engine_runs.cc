@@ -1,6 +1,6 @@
 // What the machine's threads do for an engine.
 #include <exception>
-#include <iterator>
+#include <ranges>
 #include <utility>
 
 #include "ending.h"
@@ -11,12 +11,8 @@
 namespace engine {
 
 /// Some of a batch, which run together.
-struct Engine::Part {
-  Requests::iterator first;
-  Requests::iterator last;
-
-  auto begin() const { return first; }
-  auto end() const { return last; }
+struct Engine::Part : std::ranges::subrange<Requests::iterator> {
+  using subrange::subrange;
 };
 
 /// Fills in the sequence. False: it cannot be had, and how the request ended is written down.
@@ -47,37 +43,36 @@ void Engine::prepare_worker(gemm::Team* team) {
   }
   const auto time = options_.now() - start;
   const Machine::Lock lock(machine_->mutex_);
-  queue_->learn_pace(sample->cost(), time);
+  queue_->runs().learn_run(sample->cost(), time);
 }
 
 /// Returns whether the time it took says something of the pace.
 bool Engine::run_batch(Requests& batch, gemm::Team* team, Machine::Worker& worker) {
-  const Part whole{.first = batch.begin(), .last = batch.end()};
-  const Outcome outcome = run_together(batch, whole, team, worker);
-  if (outcome == Outcome::kGivenUp) return false;
-  if (outcome != Outcome::kFailed || batch.size() == 1) {
+  const std::optional<Status> status =
+      run_together(batch, {batch.begin(), batch.end()}, team, worker);
+  if (!status) return false;
+  if (status != Status::kFailed || batch.size() == 1) {
     Completions ended;
     for (auto& request : batch) ended.splice(ended.end(), request.ending);
     complete(std::move(ended));
-    return outcome != Outcome::kTimedOut;
+    return status != Status::kTimedOut;
   }
   // One request must not take its neighbours down: each again, alone. Each is answered before the
   // next one runs, which may not come back.
   bool is_typical = true;
   for (auto request = batch.begin(); request != batch.end(); ++request) {
-    const Part alone{.first = request, .last = std::next(request)};
-    const Outcome own = run_together(batch, alone, team, worker);
-    if (own == Outcome::kGivenUp) return false;
-    is_typical = is_typical && own != Outcome::kTimedOut;
+    const auto own = run_together(batch, {request, std::next(request)}, team, worker);
+    if (!own) return false;
+    is_typical = is_typical && own != Status::kTimedOut;
     complete(std::move(request->ending));
   }
   return is_typical;
 }
 
-/// Writes down how each of the part ended: all of them kOk, all kTimedOut, or all kFailed.
-/// kGivenUp: it took too long, and all of the batch that had no answer have been given it.
-Engine::Outcome Engine::run_together(Requests& batch, const Part& part, gemm::Team* team,
-                                     Machine::Worker& worker) noexcept {
+/// Writes down how each of the part ended: all of them kOk, all kTimedOut, or all kFailed, which is
+/// returned. Nothing: it took too long, and all of the batch that had no answer have been told so.
+std::optional<Status> Engine::run_together(Requests& batch, const Part& part, gemm::Team* team,
+                                           Machine::Worker& worker) noexcept {
   const auto start = options_.now();
   const auto size = static_cast<size_t>(std::ranges::distance(part));
   std::vector<Output> outputs;
@@ -101,7 +96,7 @@ Engine::Outcome Engine::run_together(Requests& batch, const Part& part, gemm::Te
   }
   {
     const Machine::Lock lock(machine_->mutex_);
-    if (!worker.end()) return Outcome::kGivenUp;
+    if (!worker.end()) return std::nullopt;
   }
   ++batches_;
   const auto inference_time = options_.now() - start;
@@ -117,23 +112,26 @@ Engine::Outcome Engine::run_together(Requests& batch, const Part& part, gemm::Te
     completion.queue_time = start - request.arrival - request.preparation_time;
     completion.inference_time = inference_time;
   }
-  if (status == Status::kOk) return Outcome::kAnswered;
-  if (status == Status::kTimedOut) return Outcome::kTimedOut;
   // Of several that fail together, each runs again, and has a message of its own.
-  if (size == 1) part.first->ending.front().message = std::move(message);
-  return Outcome::kFailed;
+  if (status == Status::kFailed && size == 1)
+    part.front().ending.front().message = std::move(message);
+  return status;
 }
 
 /// On the watchdog's thread. The worker, if it comes back, leaves the requests as they are.
 void Engine::give_up(Requests& batch, size_t place) noexcept {
   ++batches_;
-  queue_->give_up(place);
-  end_timed_out(batch, options_.run_limit, ended_by_watchdog_);
+  queue_->runs().give_up(place);
+  for (Request& request : batch) {
+    if (request.ending.empty()) continue;
+    end(request, Status::kTimedOut).message = timeout_message(options_.run_limit);
+    ended_by_watchdog_.splice(ended_by_watchdog_.end(), request.ending);
+  }
 }
 
-void Engine::end_expired(Requests& expired) noexcept {
+void Engine::end_as(Status status, Requests& requests) noexcept {
   Completions ended;
-  end_all(expired, Status::kDeadlineExceeded, ended);
+  end_all(requests, status, ended);
   complete(std::move(ended));
 }
 

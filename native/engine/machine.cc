@@ -229,13 +229,13 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
   });
   if (is_more) work_changed_.notify_one();
   lock.unlock();
-  engine.end_expired(taken.expired);
+  engine.end_as(Status::kDeadlineExceeded, taken.expired);
   const bool has_run = !taken.batch.empty();
   const bool is_typical = has_run && engine.run_batch(taken.batch, team, worker);
   taken.batch.clear();
   lock.lock();
   if (has_run) {
-    const double took = engine.queue_->finished(taken.place, cores, is_typical);
+    const double took = engine.queue_->runs().finish(taken.place, cores, is_typical);
     if (is_typical) engine.served_ += took - taken.expected;
   }
   worker.engine = nullptr;
@@ -260,7 +260,7 @@ void Machine::prepare_next(Engine& engine, Lane lane, Lock& lock) {
   Taken taken = engine.queue_->take_arrived(lane);
   ++engine.busy_;
   lock.unlock();
-  engine.end_expired(taken.expired);
+  engine.end_as(Status::kDeadlineExceeded, taken.expired);
   const bool is_prepared = !taken.batch.empty() && engine.prepare(taken.batch.front());
   lock.lock();
   Completions ended;

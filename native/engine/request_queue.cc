@@ -4,16 +4,6 @@
 #include <iterator>
 
 namespace engine {
-namespace {
-
-size_t bytes_of(const Requests& requests) {
-  size_t bytes = 0;
-  for (const auto& request : requests) bytes += request.bytes;
-  return bytes;
-}
-
-}  // namespace
-
 void RequestQueue::Line::push_back(Requests& from, Requests::iterator request) {
   next_deadline = std::min(next_deadline, request->deadline);
   requests.splice(requests.end(), from, request);
@@ -22,7 +12,8 @@ void RequestQueue::Line::push_back(Requests& from, Requests::iterator request) {
 Admission RequestQueue::push(Requests& requests, bool ready, double beside) {
   const Request& first = requests.front();
   const size_t count = requests.size();
-  const size_t bytes = bytes_of(requests);
+  size_t bytes = 0;
+  for (const auto& request : requests) bytes += request.bytes;
   const Admission answer = admission(count, bytes, lane_of(first), first.deadline, beside);
   if (answer.status != Status::kOk) return answer;
   requests_ += count;

@@ -10,7 +10,7 @@ namespace engine {
 struct Taken {
   Requests batch;
   Requests expired;
-  size_t place = 0;     ///< of the batch among those that run; see finished()
+  size_t place = 0;     ///< of the batch among those that run; see WaitEstimate
   double expected = 0;  ///< worker's time for it, in seconds
 };
 
@@ -53,18 +53,8 @@ class RequestQueue {
   /// What waits, at once, oldest first, up to the budget of tokens and requests (one always fits).
   Taken take_batch();
 
-  /// The batch at this place takes too long: it says nothing of the pace, and when it ends is not
-  /// known.
-  void give_up(size_t place) { estimate_.give_up(place); }
-
-  /// The batch at this place, which it ran on so many workers' cores, is done. is_typical: what it
-  /// took says something of the pace. Returns the worker's time that it took, in seconds.
-  double finished(size_t place, size_t cores, bool is_typical) {
-    return estimate_.finish(place, cores, is_typical);
-  }
-
-  /// What a run that nobody waited for took, on one worker's cores.
-  void learn_pace(size_t cost, Clock::duration time) { estimate_.learn_run(cost, time); }
+  /// What the queue is told of batches that it gave, and of how they went.
+  WaitEstimate& runs() { return estimate_; }
 
   /// The request if it still waits, else none.
   Requests remove(uint64_t ticket);

@@ -1,12 +1,34 @@
 // How long a request would wait before it runs.
 #pragma once
 
+#include <chrono>
+#include <cmath>
 #include <vector>
 
-#include "pace.h"
 #include "request.h"
 
 namespace engine {
+
+/// Time for an amount of work (tokens, bytes), from what the work before it took. What was measured
+/// longer ago counts less: by the number e for each second of work since, so that a change of load
+/// is followed within a second or two, and a pause changes nothing. Not synchronized.
+class Pace {
+ public:
+  using Duration = std::chrono::duration<double>;
+
+  void add(double amount, Duration time) {
+    const double kept = std::exp(-time.count());
+    amount_ = amount_ * kept + amount;
+    time_ = time_ * kept + time;
+  }
+
+  /// 0 where nothing was measured.
+  Duration time_for(double amount) const { return time_ * (amount_ > 0 ? amount / amount_ : 0); }
+
+ private:
+  double amount_ = 0;
+  Duration time_{0};
+};
 
 /// From what waits, what runs, and how fast such things went before. Not synchronized.
 class WaitEstimate {
@@ -32,7 +54,7 @@ class WaitEstimate {
   /// That batch, which it ran on so many workers' cores, is done; is_typical: the pace learns of
   /// it. Returns the worker's time that it took, in seconds.
   double finish(size_t place, size_t cores, bool is_typical);
-  /// When that batch ends is not known any more.
+  /// That batch takes too long: it says nothing of the pace, and when it ends is not known.
   void give_up(size_t place) { running_[place].given_up = true; }
   /// What a run that nobody waited for took, on one worker's cores.
   void learn_run(size_t cost, Pace::Duration time);

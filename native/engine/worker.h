@@ -18,7 +18,7 @@ struct Machine::Worker {
   Teams teams;                       ///< its helpers on a batch
 
   Engine* engine = nullptr;   ///< that it is at work on, from here to there; null: none
-  size_t place = 0;           ///< of its batch in that engine's queue; see RequestQueue::finished()
+  size_t place = 0;           ///< of its batch in that engine's queue; see WaitEstimate
   bool computes = false;      ///< the model does, from begin() to end()
   Requests* batch = nullptr;  ///< that the model computes; null: the worker is being prepared
   Clock::time_point start;    ///< of that

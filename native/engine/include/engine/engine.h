@@ -9,6 +9,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -151,17 +152,14 @@ class Engine {
  private:
   friend class Machine;
   struct Part;
-  /// Of a run. kTimedOut: it ended itself, being too long. kGivenUp: it took too long, which its
-  /// requests have been told.
-  enum class Outcome { kAnswered, kFailed, kTimedOut, kGivenUp };
 
   size_t threads_alone() const { return options_.workers * options_.threads_per_worker; }
   void prepare_worker(gemm::Team* team);
   bool prepare(Request& request) noexcept;
   bool run_batch(Requests& batch, gemm::Team* team, Machine::Worker& worker);
-  Outcome run_together(Requests& batch, const Part& part, gemm::Team* team,
-                       Machine::Worker& worker) noexcept;
-  void end_expired(Requests& expired) noexcept;
+  std::optional<Status> run_together(Requests& batch, const Part& part, gemm::Team* team,
+                                     Machine::Worker& worker) noexcept;
+  void end_as(Status status, Requests& requests) noexcept;
   void complete(Completions completions) noexcept;
   // With the machine's lock held:
   void give_up(Requests& batch, size_t place) noexcept;
