@@ -20,30 +20,10 @@
 namespace backend {
 namespace {
 
-/// A model of a directory: an encoder, and the head of its task.
-struct Model {
+/// A model of a directory: an encoder, the head of its task, and the tokenizer for what it reads.
+struct TextModel {
   std::unique_ptr<models::Encoder> encoder;
   std::unique_ptr<heads::Head> head;
-};
-
-Model load_model(const TextModelSource& source, const Numbers& numbers) {
-  const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
-  const Family& family = family_of(source.model_type);
-  const Weights weights(checkpoint, family.base_prefix, numbers);
-  Model model;
-  model.encoder = family.make_encoder(source.config, weights / family.base_prefix);
-  model.head = head_for(source.task)({.config = source.config,
-                                      .weights = weights,
-                                      .keys = family.heads,
-                                      .hidden_size = model.encoder->sizes().hidden_size});
-  weights.require_all_used();
-  checkpoint->release_pages();
-  return model;
-}
-
-/// A model, and the tokenizer for what it reads.
-struct TextModel {
-  Model model;
   rust::Box<hf::Tokenizer> tokenizer;
 };
 
@@ -51,44 +31,64 @@ struct TextModel {
 /// about as long. It learns at the end what the model's position table holds. When both fail, the
 /// model's error is the one thrown.
 TextModel load_text_model(const TextModelSource& source, const Numbers& numbers) {
-  const hf::Family family = family_of(source.model_type).tokenizer_family;
-  auto opening = std::async(std::launch::async | std::launch::deferred, [&source, family] {
-    return hf::open_tokenizer(hf::bytes(source.tokenizer_directory), family, SIZE_MAX);
+  const Family& family = family_of(source.model_type);
+  auto opening = std::async(std::launch::async | std::launch::deferred, [&] {
+    return hf::open_tokenizer(hf::bytes(source.tokenizer_directory), family.tokenizer_family,
+                              SIZE_MAX);
   });
-  Model model = load_model(source, numbers);
+  const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
+  const Weights weights(checkpoint, family.base_prefix, numbers);
+  auto encoder = family.make_encoder(source.config, weights / family.base_prefix);
+  const models::EncoderSizes sizes = encoder->sizes();
+  auto head = head_for(source.task)({.config = source.config,
+                                     .weights = weights,
+                                     .keys = family.heads,
+                                     .hidden_size = sizes.hidden_size});
+  weights.require_all_used();
+  checkpoint->release_pages();
   try {
     rust::Box<hf::Tokenizer> tokenizer = opening.get();
-    const models::EncoderSizes sizes = model.encoder->sizes();
     tokenizer->limit(static_cast<size_t>(sizes.max_length));
     tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
-    return {.model = std::move(model), .tokenizer = std::move(tokenizer)};
+    return {std::move(encoder), std::move(head), std::move(tokenizer)};
   } catch (const rust::Error& error) {
     throw LoadError(error.what());
   }
 }
 
+/// A tokenizer with more entries than the model has rows would read past the table.
+void require_below(int64_t rows, const std::vector<int64_t>& entries, const char* what,
+                   const char* all) {
+  const auto highest = std::ranges::max_element(entries);
+  if (highest == entries.end() || *highest < rows) return;
+  throw engine::BackendError(std::string("the tokenizer gave the ") + what + " " +
+                             std::to_string(*highest) + ", the model knows " + all + " below " +
+                             std::to_string(rows));
+}
+
 class TextEncoderBackend final : public engine::Backend {
  public:
-  explicit TextEncoderBackend(TextModel loaded)
-      : encoder_(std::move(loaded.model.encoder)),
-        head_(std::move(loaded.model.head)),
-        tokenizer_(std::move(loaded.tokenizer)) {}
+  explicit TextEncoderBackend(TextModel model) : model_(std::move(model)) {}
 
   engine::Description description() const override {
-    return {.max_length = tokenizer_->max_length(),
+    return {.max_length = model_.tokenizer->max_length(),
             .batching = true,
             .needs_preparation = true,
             .uses_team = true};
   }
 
   engine::Sequence prepare(engine::Input input) const override {
-    engine::Sequence sequence = tokenize(*tokenizer_, std::get<engine::Text>(input));
+    engine::Sequence sequence = tokenize(*model_.tokenizer, std::get<engine::Text>(input));
     // In a batch its first token would be another text's.
     if (sequence.input_ids.empty()) {
       throw engine::BackendError("the tokenizer leaves no token of the text");
     }
-    require_known_ids(sequence.input_ids);
-    require_known_types(sequence.token_type_ids);
+    const models::EncoderSizes sizes = model_.encoder->sizes();
+    require_below(sizes.vocabulary_size, sequence.input_ids, "id", "ids");
+    // A model with one token type cannot be asked of pairs by a tokenizer that tells two apart.
+    if (sizes.token_types > 0) {
+      require_below(sizes.token_types, sequence.token_type_ids, "token type", "types");
+    }
     return sequence;
   }
 
@@ -111,36 +111,15 @@ class TextEncoderBackend final : public engine::Backend {
       const TeamInUse in_use(team);
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
-      return packed.outputs((*head_)((*encoder_)(packed, head_->reads()), packed));
+      return packed.outputs(
+          (*model_.head)((*model_.encoder)(packed, model_.head->reads()), packed));
     } catch (...) {
       throw engine::BackendError(message_of_current_exception());
     }
   }
 
  private:
-  /// A tokenizer with more entries than the model has rows would read past the table.
-  void require_known_ids(const std::vector<int64_t>& ids) const {
-    const auto highest = std::max_element(ids.begin(), ids.end());
-    if (highest != ids.end() && *highest >= encoder_->sizes().vocabulary_size) {
-      throw engine::BackendError("the tokenizer gave the id " + std::to_string(*highest) +
-                                 ", the model knows ids below " +
-                                 std::to_string(encoder_->sizes().vocabulary_size));
-    }
-  }
-
-  /// A model with one token type cannot be asked of pairs by a tokenizer that tells two apart.
-  void require_known_types(const std::vector<int64_t>& types) const {
-    const int64_t rows = encoder_->sizes().token_types;
-    const auto highest = std::max_element(types.begin(), types.end());
-    if (rows > 0 && highest != types.end() && *highest >= rows) {
-      throw engine::BackendError("the tokenizer gave the token type " + std::to_string(*highest) +
-                                 ", the model knows types below " + std::to_string(rows));
-    }
-  }
-
-  std::unique_ptr<models::Encoder> encoder_;
-  std::unique_ptr<heads::Head> head_;
-  rust::Box<hf::Tokenizer> tokenizer_;
+  TextModel model_;
 };
 
 }  // namespace
@@ -151,9 +130,9 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
   keep_memory_between_batches();
   const c10::InferenceMode inference_mode;
   try {
-    TextModel loaded = load_text_model(source, numbers);
-    const auto columns = static_cast<size_t>(loaded.model.head->columns());
-    return {.backend = std::make_shared<TextEncoderBackend>(std::move(loaded)),
+    TextModel model = load_text_model(source, numbers);
+    const auto columns = static_cast<size_t>(model.head->columns());
+    return {.backend = std::make_shared<TextEncoderBackend>(std::move(model)),
             .report = {.kind = "text-encoder",
                        .num_outputs = columns,
                        .multiplication = describe_multiplication(numbers),

@@ -54,17 +54,12 @@ std::vector<nn::EncoderLayer> make_layers(const ModelConfig& config, const Weigh
 std::unique_ptr<Encoder> make_albert(const ModelConfig& config, const Weights& weights) {
   const nn::EncoderShape shape = bert_shape(config, kDefaultEpsilon, "gelu_new");
   const int64_t embedding_size = config.positive_integer("embedding_size");
-  auto encoder = std::make_unique<PostNormEncoder>(
-      weights / "embeddings",
-      nn::InputEmbeddingsShape{.words = config.positive_integer("vocab_size"),
-                               .positions = config.positive_integer("max_position_embeddings"),
-                               .token_types = config.positive_integer("type_vocab_size"),
-                               .size = embedding_size},
-      shape.layer_norm_epsilon);
+  nn::InputEmbeddingsShape tables = bert_tables(config, embedding_size);
+  tables.token_types = config.positive_integer("type_vocab_size");
+  auto encoder = std::make_unique<PostNormEncoder>(weights, tables, shape);
   encoder->projection.emplace(weights / "encoder.embedding_hidden_mapping_in", embedding_size,
                               shape.hidden_size);
   encoder->layers = make_layers(config, weights, shape);
-  encoder->hidden_size = shape.hidden_size;
   return encoder;
 }
 

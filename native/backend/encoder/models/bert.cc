@@ -22,19 +22,14 @@ constexpr nn::EncoderLayerKeys kLayerKeys{
 std::unique_ptr<PostNormEncoder> make_bert_encoder(const ModelConfig& config,
                                                    const Weights& weights, int64_t embedding_size) {
   const nn::EncoderShape shape = bert_shape(config);
-  auto encoder = std::make_unique<PostNormEncoder>(
-      weights / "embeddings",
-      nn::InputEmbeddingsShape{.words = config.positive_integer("vocab_size"),
-                               .positions = config.positive_integer("max_position_embeddings"),
-                               .token_types = config.positive_integer("type_vocab_size"),
-                               .size = embedding_size,
-                               .task_types = config.boolean_or("use_task_id", false)
-                                                 ? config.count_or("task_type_vocab_size", 3)
-                                                 : 0},
-      shape.layer_norm_epsilon);
+  nn::InputEmbeddingsShape tables = bert_tables(config, embedding_size);
+  tables.token_types = config.positive_integer("type_vocab_size");
+  if (config.boolean_or("use_task_id", false)) {
+    tables.task_types = config.count_or("task_type_vocab_size", 3);
+  }
+  auto encoder = std::make_unique<PostNormEncoder>(weights, tables, shape);
   encoder->layers = nn::make_encoder_layers(
       weights / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys);
-  encoder->hidden_size = shape.hidden_size;
   config.require_one_of("position_embedding_type", {"absolute"});
   if (embedding_size != shape.hidden_size) {
     encoder->projection.emplace(weights / "embeddings_project", embedding_size, shape.hidden_size);

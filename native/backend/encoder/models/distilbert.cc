@@ -32,16 +32,10 @@ nn::EncoderShape shape_of(const ModelConfig& config) {
 
 std::unique_ptr<Encoder> make_distilbert(const ModelConfig& config, const Weights& weights) {
   const nn::EncoderShape shape = shape_of(config);
-  auto encoder = std::make_unique<PostNormEncoder>(
-      weights / "embeddings",
-      nn::InputEmbeddingsShape{.words = config.positive_integer("vocab_size"),
-                               .positions = config.positive_integer("max_position_embeddings"),
-                               .token_types = 0,
-                               .size = shape.hidden_size},
-      shape.layer_norm_epsilon);
+  auto encoder =
+      std::make_unique<PostNormEncoder>(weights, bert_tables(config, shape.hidden_size), shape);
   encoder->layers = nn::make_encoder_layers(weights / "transformer.layer",
                                             config.layer_count("n_layers"), shape, kLayerKeys);
-  encoder->hidden_size = shape.hidden_size;
   return encoder;
 }
 

@@ -63,16 +63,10 @@ auto make_position_bias(const at::Tensor& table, int64_t max_length) {
 
 std::unique_ptr<Encoder> make_mpnet(const ModelConfig& config, const Weights& weights) {
   const nn::EncoderShape shape = bert_shape(config);
-  auto encoder = std::make_unique<PostNormEncoder>(
-      weights / "embeddings",
-      nn::InputEmbeddingsShape{.words = config.positive_integer("vocab_size"),
-                               .positions = config.positive_integer("max_position_embeddings"),
-                               .token_types = 0,
-                               .size = shape.hidden_size},
-      shape.layer_norm_epsilon);
+  auto encoder =
+      std::make_unique<PostNormEncoder>(weights, bert_tables(config, shape.hidden_size), shape);
   encoder->layers = nn::make_encoder_layers(
       weights / "encoder.layer", config.layer_count("num_hidden_layers"), shape, kLayerKeys);
-  encoder->hidden_size = shape.hidden_size;
   encoder->padding_id = kPaddingId;
   const int64_t buckets = config.integer_or("relative_attention_num_buckets", kBuckets);
   if (buckets < kBuckets) {

@@ -26,6 +26,13 @@ at::Tensor PostNormEncoder::operator()(const nn::PackedBatch& batch, nn::Outputs
   return layers.back()(hidden, batch, outputs, biases);
 }
 
+nn::InputEmbeddingsShape bert_tables(const ModelConfig& config, int64_t size) {
+  return {.words = config.positive_integer("vocab_size"),
+          .positions = config.positive_integer("max_position_embeddings"),
+          .token_types = 0,
+          .size = size};
+}
+
 nn::EncoderShape bert_shape(const ModelConfig& config, double default_epsilon,
                             const char* default_activation) {
   return {

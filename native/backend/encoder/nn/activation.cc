@@ -28,20 +28,8 @@ Tensor gelu(const Tensor& x) { return at::gelu(x); }
 
 namespace {
 
-Tensor relu(const Tensor& x) { return at::relu(x); }
-Tensor tanh(const Tensor& x) { return at::tanh(x); }
 Tensor gelu_tanh(const Tensor& x) { return at::gelu(x, "tanh"); }
-Tensor gelu_10(const Tensor& x) { return at::clamp(at::gelu(x), -10, 10); }
-Tensor quick_gelu(const Tensor& x) { return x * at::sigmoid(x * 1.702); }
-Tensor relu2(const Tensor& x) { return at::square(at::relu(x)); }
-Tensor relu6(const Tensor& x) { return at::clamp(x, 0, 6); }
-Tensor leaky_relu(const Tensor& x) { return at::leaky_relu(x); }
 Tensor silu(const Tensor& x) { return at::silu(x); }
-Tensor mish(const Tensor& x) { return at::mish(x); }
-Tensor sigmoid(const Tensor& x) { return at::sigmoid(x); }
-Tensor linear(const Tensor& x) { return x; }
-Tensor hardswish(const Tensor& x) { return at::hardswish(x); }
-Tensor sqrt_softplus(const Tensor& x) { return at::sqrt(at::softplus(x)); }
 
 Tensor laplace(const Tensor& x) {
   constexpr double kMu = 0.707107, kSigma = 0.282095;
@@ -54,26 +42,26 @@ const std::map<std::string, Activation>& table() {
   static const auto* activations = new std::map<std::string, Activation>{
       {"gelu", gelu},
       {"gelu_python", gelu},
-      {"gelu_10", gelu_10},
+      {"gelu_10", [](const Tensor& x) { return at::clamp(at::gelu(x), -10, 10); }},
       {"gelu_new", gelu_tanh},
       {"gelu_fast", gelu_tanh},
       {"gelu_accurate", gelu_tanh},
       {"gelu_pytorch_tanh", gelu_tanh},
       {"gelu_python_tanh", gelu_tanh},
-      {"hardswish", hardswish},
+      {"hardswish", [](const Tensor& x) { return at::hardswish(x); }},
       {"laplace", laplace},
-      {"sqrtsoftplus", sqrt_softplus},
-      {"quick_gelu", quick_gelu},
-      {"relu", relu},
-      {"relu2", relu2},
-      {"relu6", relu6},
-      {"leaky_relu", leaky_relu},
+      {"sqrtsoftplus", [](const Tensor& x) { return at::sqrt(at::softplus(x)); }},
+      {"quick_gelu", [](const Tensor& x) { return x * at::sigmoid(x * 1.702); }},
+      {"relu", [](const Tensor& x) { return at::relu(x); }},
+      {"relu2", [](const Tensor& x) { return at::square(at::relu(x)); }},
+      {"relu6", [](const Tensor& x) { return at::clamp(x, 0, 6); }},
+      {"leaky_relu", [](const Tensor& x) { return at::leaky_relu(x); }},
       {"silu", silu},
       {"swish", silu},
-      {"mish", mish},
-      {"tanh", tanh},
-      {"sigmoid", sigmoid},
-      {"linear", linear},
+      {"mish", [](const Tensor& x) { return at::mish(x); }},
+      {"tanh", [](const Tensor& x) { return at::tanh(x); }},
+      {"sigmoid", [](const Tensor& x) { return at::sigmoid(x); }},
+      {"linear", [](const Tensor& x) { return x; }},
   };
   return *activations;
 }
