@@ -3,11 +3,10 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/util/Exception.h>
 
-#include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "backend/model_config.h"
-#include "checkpoint/checkpoint_keys.h"
 #include "checkpoint/torch_save_file.h"
 #include "hf/bridge.h"
 #include "runtime/runtime.h"
@@ -53,19 +52,32 @@ void require_no_pointer(const MappedFile& file) {
   }
 }
 
+/// Checkpoints of the TensorFlow days call the weights of a layer norm gamma and beta; the
+/// reference renames them as it loads (transformers, conversion_mapping.py, "legacy").
+std::string current_name(const std::string& stored_name) {
+  for (const auto& [old_end, new_end] :
+       {std::pair<std::string_view, std::string_view>{"LayerNorm.gamma", "LayerNorm.weight"},
+        {"LayerNorm.beta", "LayerNorm.bias"}}) {
+    if (stored_name.ends_with(old_end)) {
+      return stored_name.substr(0, stored_name.size() - old_end.size()) + std::string(new_end);
+    }
+  }
+  return stored_name;
+}
+
 }  // namespace
 
 Checkpoint Checkpoint::open(const std::vector<std::string>& paths) {
   Checkpoint checkpoint;
   for (const auto& path : paths) {
-    const MappedFile file(path);  // says plainly when it cannot be read
-    require_no_pointer(file);
-    if (checkpoint.bytes_ == 0) checkpoint.first_file_ = file.name();
-    checkpoint.bytes_ += file.bytes().size();
+    auto file = std::make_shared<MappedFile>(path);  // says plainly when it cannot be read
+    require_no_pointer(*file);
+    if (checkpoint.bytes_ == 0) checkpoint.first_file_ = file->name();
+    checkpoint.bytes_ += file->bytes().size();
     if (path.ends_with(".safetensors")) {
-      checkpoint.add_safetensors(path);
+      checkpoint.add_safetensors(std::move(file));
     } else {
-      checkpoint.add_pytorch_bin(path);
+      checkpoint.add_pytorch_bin(path, file->name());
     }
   }
   return checkpoint;
@@ -75,8 +87,7 @@ void Checkpoint::release_pages() const {
   for (const auto& file : files_) file->release_pages();
 }
 
-void Checkpoint::add_safetensors(const std::string& path) {
-  auto file = std::make_shared<MappedFile>(path);
+void Checkpoint::add_safetensors(std::shared_ptr<MappedFile> file) {
   const auto bytes = file->bytes();
   rust::Vec<hf::Tensor> views;
   try {
@@ -94,8 +105,7 @@ void Checkpoint::add_safetensors(const std::string& path) {
   files_.push_back(std::move(file));
 }
 
-void Checkpoint::add_pytorch_bin(const std::string& path) {
-  const std::string file = std::filesystem::path(path).filename().string();
+void Checkpoint::add_pytorch_bin(const std::string& path, const std::string& file) {
   for (auto& [name, tensor] : read_torch_save(path)) {
     const std::string type = c10::toString(tensor.scalar_type());
     add(name, {std::move(tensor), file, type});

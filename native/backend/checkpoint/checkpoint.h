@@ -38,8 +38,8 @@ class Checkpoint {
   void release_pages() const;
 
  private:
-  void add_safetensors(const std::string& path);
-  void add_pytorch_bin(const std::string& path);
+  void add_safetensors(std::shared_ptr<MappedFile> file);
+  void add_pytorch_bin(const std::string& path, const std::string& file);
   void add(const std::string& stored_name, Entry entry);
 
   Entries entries_;

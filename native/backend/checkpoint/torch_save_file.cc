@@ -32,15 +32,15 @@ at::Tensor empty_storage(const StorageReference& storage) {
   return at::empty({storage.length}, at::TensorOptions(storage.type));
 }
 
-/// Reads each storage once, however many tensors share it.
-class Tensors {
- public:
-  explicit Tensors(StorageReader reader) : reader_(std::move(reader)) {}
-
-  at::Tensor operator()(const TensorReference& tensor) {
+/// The tensors of a dictionary. Reads each storage once, however many of them share it.
+NamedTensors named_tensors(const PickleValue& value, const StorageReader& read) {
+  const auto* dict = std::get_if<PickleDict>(&value);
+  if (!dict) throw LoadError("holds no dictionary of tensors");
+  std::unordered_map<std::string, at::Tensor> storages;
+  const auto view = [&](const TensorReference& tensor) {
     const StorageReference& storage = tensor.storage;
-    auto it = storages_.find(*storage.key);
-    if (it == storages_.end()) it = storages_.emplace(*storage.key, reader_(storage)).first;
+    auto it = storages.find(*storage.key);
+    if (it == storages.end()) it = storages.emplace(*storage.key, read(storage)).first;
     const at::Tensor& elements = it->second;
     if (elements.scalar_type() != storage.type) {
       throw LoadError("takes one storage for two types");
@@ -49,18 +49,8 @@ class Tensors {
       throw LoadError("has a shape that does not fit its storage");
     }
     return at::as_strided(elements, tensor.sizes, tensor.strides, tensor.offset + storage.offset);
-  }
-
- private:
-  StorageReader reader_;
-  std::unordered_map<std::string, at::Tensor> storages_;
-};
-
-std::map<std::string, at::Tensor> named_tensors(const PickleValue& value, StorageReader reader) {
-  const auto* dict = std::get_if<PickleDict>(&value);
-  if (!dict) throw LoadError("holds no dictionary of tensors");
-  Tensors tensors(std::move(reader));
-  std::map<std::string, at::Tensor> named;
+  };
+  NamedTensors named;
   const PickleItems& items = *dict->items;
   if (items.size() % 2 != 0) throw LoadError("holds a name without a tensor");
   for (size_t i = 0; i < items.size(); i += 2) {
@@ -70,7 +60,7 @@ std::map<std::string, at::Tensor> named_tensors(const PickleValue& value, Storag
     if (!tensor) throw LoadError(**name + ": is no tensor; expected a state_dict");
     if (named.contains(**name)) throw LoadError(**name + ": stands there more than once");
     try {
-      named.emplace(**name, tensors(**tensor));
+      named.emplace(**name, view(**tensor));
     } catch (const LoadError& error) {
       throw LoadError(**name + ": " + error.what());
     }
@@ -79,7 +69,7 @@ std::map<std::string, at::Tensor> named_tensors(const PickleValue& value, Storag
 }
 
 /// Source: torch/serialization.py, _save: data.pkl, and data/<key> for each storage.
-std::map<std::string, at::Tensor> read_zip(const std::string& path, size_t file_size) {
+NamedTensors read_zip(const std::string& path, size_t file_size) {
   caffe2::serialize::PyTorchStreamReader reader(path);
   // A damaged directory of the archive may claim any size: nothing larger than the file is read.
   // And records may lie over one another: all of them together are no larger than a file whose
@@ -150,7 +140,7 @@ void require_little_endian(const Pickle& machine) {
 
 /// Pickles of the magic number, the protocol, the machine, the state_dict and the storages' keys.
 /// Source: torch/serialization.py, _legacy_load.
-std::map<std::string, at::Tensor> read_legacy(std::string_view rest) {
+NamedTensors read_legacy(std::string_view rest) {
   rest.remove_prefix(rest.find(kLegacyMagic) + kLegacyMagic.size());
   if (std::get<int64_t>(Pickle(rest).value()) != kLegacyProtocol) {
     throw LoadError("is of an unknown version of the format before PyTorch 1.6");
@@ -168,7 +158,7 @@ std::map<std::string, at::Tensor> read_legacy(std::string_view rest) {
   });
 }
 
-std::map<std::string, at::Tensor> read(const std::string& path, std::string_view bytes) {
+NamedTensors read(const std::string& path, std::string_view bytes) {
   if (bytes.starts_with("PK\x03\x04"sv)) return read_zip(path, bytes.size());
   // After the pickle protocol, and from protocol 4 on a frame of nine bytes.
   const size_t magic = bytes.substr(0, 2 + 9 + kLegacyMagic.size()).find(kLegacyMagic);
@@ -176,8 +166,7 @@ std::map<std::string, at::Tensor> read(const std::string& path, std::string_view
   throw LoadError("is not a readable PyTorch checkpoint: no file that torch.save wrote");
 }
 
-std::map<std::string, at::Tensor> view_zip(std::span<const std::byte> bytes,
-                                           const std::shared_ptr<const void>& owner) {
+NamedTensors view_zip(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner) {
   const ZipDirectory records = read_zip_directory(bytes, 0);
   records.require_little_endian();
   std::string_view rest = records.record("data.pkl").text();
@@ -190,6 +179,18 @@ std::map<std::string, at::Tensor> view_zip(std::span<const std::byte> bytes,
     }
     return view_elements(record->second.bytes, storage.type, owner);
   });
+}
+
+/// What read() returns. Throws LoadError for the errors of a pickle of another kind.
+template <class Read>
+NamedTensors of_state_dict(const Read& read) {
+  try {
+    return read();
+  } catch (const std::bad_variant_access&) {
+    throw LoadError("is a pickle, but not of a state_dict");
+  } catch (const std::out_of_range&) {
+    throw LoadError("is a pickle, but not of a state_dict");
+  }
 }
 
 }  // namespace
@@ -207,29 +208,20 @@ at::Tensor view_elements(std::span<const std::byte> bytes, at::ScalarType type,
   return at::from_blob(data, {count}, [owner](void*) {}, at::TensorOptions(type));
 }
 
-std::map<std::string, at::Tensor> view_torch_save(std::span<const std::byte> bytes,
-                                                  const std::shared_ptr<const void>& owner) {
-  try {
-    return view_zip(bytes, owner);
-  } catch (const std::bad_variant_access&) {
-    throw LoadError("is a pickle, but not of a state_dict");
-  } catch (const std::out_of_range&) {
-    throw LoadError("is a pickle, but not of a state_dict");
-  }
+NamedTensors view_torch_save(std::span<const std::byte> bytes,
+                             const std::shared_ptr<const void>& owner) {
+  return of_state_dict([&] { return view_zip(bytes, owner); });
 }
 
-std::map<std::string, at::Tensor> read_torch_save(const std::string& path) {
+NamedTensors read_torch_save(const std::string& path) {
   const MappedFile file(path);
   const auto bytes = file.bytes();
   const std::string where = file.name() + ": ";
   try {
-    return read(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return of_state_dict(
+        [&] { return read(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}); });
   } catch (const LoadError& error) {
     throw LoadError(where + error.what());
-  } catch (const std::bad_variant_access&) {
-    throw LoadError(where + "is a pickle, but not of a state_dict");
-  } catch (const std::out_of_range&) {
-    throw LoadError(where + "is a pickle, but not of a state_dict");
   } catch (...) {
     throw LoadError(where +
                     "is not a readable PyTorch checkpoint: " + message_of_current_exception());

@@ -3,10 +3,11 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
 
 #include "backend/model_config.h"
-#include "checkpoint/checkpoint_keys.h"
-#include "checkpoint/finite.h"
 
 namespace backend {
 namespace {
@@ -26,6 +27,78 @@ std::string listed(const std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size() && i < kShown; ++i) text += (i ? ", " : "") + names[i];
   if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
   return text;
+}
+
+/// Buffers, at the end of a key. The reference computes them (rotary_emb.inv_freq, position_ids).
+constexpr std::array<std::string_view, 3> kBuffers{"position_ids", "token_type_ids",
+                                                   "rotary_emb.inv_freq"};
+
+/// At the start of a key, beside the base model or (saved with a wrapper) inside it.
+constexpr std::array<std::string_view, 14> kPretrainingHeads{
+    "cls.",                        // BERT: predictions, seq_relationship
+    "lm_head.",                    // RoBERTa and its like, MPNet
+    "vocab_transform.",            // DistilBERT
+    "vocab_layer_norm.",           //
+    "vocab_projector.",            //
+    "generator_predictions.",      // ELECTRA
+    "generator_lm_head.",          //
+    "discriminator_predictions.",  //
+    "predictions.",                // ALBERT
+    "sop_classifier.",             //
+    "lm_predictions.",             // DeBERTa
+    "mask_predictions.",           //
+    "decoder.",                    // ModernBERT
+    "pooler.",                     // left when the classifier has none
+};
+
+bool starts_with_head(std::string_view key) {
+  return std::ranges::any_of(kPretrainingHeads,
+                             [key](std::string_view head) { return key.starts_with(head); });
+}
+
+/// Whether a classifier can leave this key of a checkpoint unread: buffers that old releases saved,
+/// heads of the pre-training, a pooler that the classifier has no use for.
+bool may_stay_unread(std::string_view key, std::string_view base_prefix) {
+  for (const std::string_view buffer : kBuffers) {
+    if (!key.ends_with(buffer)) continue;
+    if (key.size() == buffer.size() || key[key.size() - buffer.size() - 1] == '.') return true;
+  }
+  if (starts_with_head(key)) return true;
+  if (base_prefix.empty() || !key.starts_with(base_prefix)) return false;
+  key.remove_prefix(base_prefix.size());
+  return key.starts_with('.') && starts_with_head(key.substr(1));
+}
+
+/// All bits of the exponent are set in NaN and infinities, and in nothing else.
+template <class Bits>
+bool has_full_exponent(const std::byte* numbers, size_t count, Bits exponent) {
+  // In blocks, through memory of its own: mapped files may hold numbers at any address.
+  std::array<Bits, 2048> block;
+  for (size_t done = 0; done < count; done += block.size()) {
+    const size_t size = std::min(block.size(), count - done);
+    std::memcpy(block.data(), numbers + done * sizeof(Bits), size * sizeof(Bits));
+    Bits found = 0;
+    for (size_t i = 0; i < size; ++i) found |= static_cast<Bits>((block[i] & exponent) == exponent);
+    if (found != 0) return true;
+  }
+  return false;
+}
+
+/// Whether a floating-point tensor holds neither NaN nor infinities. One pass over its memory.
+bool is_finite(const at::Tensor& tensor) {
+  const at::Tensor whole = tensor.contiguous();
+  const auto* numbers = static_cast<const std::byte*>(whole.const_data_ptr());
+  const auto count = static_cast<size_t>(whole.numel());
+  switch (whole.scalar_type()) {
+    case at::kHalf:
+      return !has_full_exponent<uint16_t>(numbers, count, 0x7c00);
+    case at::kBFloat16:
+      return !has_full_exponent<uint16_t>(numbers, count, 0x7f80);
+    case at::kDouble:
+      return !has_full_exponent<uint64_t>(numbers, count, 0x7ff0000000000000);
+    default:
+      return !has_full_exponent<uint32_t>(numbers, count, 0x7f800000);
+  }
 }
 
 }  // namespace
