@@ -6,8 +6,7 @@
 
 #include "backend/backends.h"
 #include "exported/exported.h"
-#include "program/signal_backend.h"
-#include "program/text_backend.h"
+#include "program/program_backend.h"
 #include "runtime/runtime.h"
 #include "torchscript/torchscript.h"
 

@@ -1,7 +1,5 @@
 // What becomes of operators side by side (native/backend/program/rewrite), in graphs of
 // TorchScript.
-#include "program/rewrite/rewrite.h"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/ir/ir.h>
@@ -53,9 +51,8 @@ class Rewriting : public testing::Test {
               bool fuses_gelu = true) {
     graph_->registerOutput(output);
     const at::Tensor before = answer(x);
-    FrozenView view(*graph_);
     PackedLayers layers(Dtype::kFloat32);
-    rewrite(view, layers, fuses_gelu);
+    rewrite_frozen(*graph_, layers, fuses_gelu);
     EXPECT_EQ(kinds(), expected);
     EXPECT_TRUE(at::allclose(answer(x), before, 1e-4, 1e-5));
   }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/backends.h"
-#include "program/signal_backend.h"
+#include "program/program_backend.h"
 #include "program_under_test.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "backend/backends.h"
-#include "program/text_backend.h"
+#include "program/program_backend.h"
 #include "program_under_test.h"
 
 namespace {

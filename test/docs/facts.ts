@@ -109,7 +109,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['unpacks to at most {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMostUnpacked`) / MIB],
   ['its code to {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMostCode`) / MIB],
   ['{} blocks deep', constant(`${TORCHSCRIPT}/operators.cc#kMostNesting`)],
-  ['its JSON | {} MiB', constant('native/backend/exported/archive.cc#kMostJson') / MIB],
-  ['{} million values', constant('native/backend/exported/archive.cc#kMostValues') / 1e6],
+  ['its JSON | {} MiB', constant('native/backend/exported/read_program.cc#kMostJson') / MIB],
+  ['{} million values', constant('native/backend/exported/read_program.cc#kMostValues') / 1e6],
   ['{} nodes in all graphs', constant('native/hf/src/exported.rs#MOST_NODES')],
 ];

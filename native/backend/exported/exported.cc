@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "exported/guards.h"
 #include "exported/operators.h"
 #include "exported/plan_builder.h"
 #include "exported/read_program.h"
@@ -23,27 +24,29 @@ class ExportedProgram final : public Program {
  public:
   ExportedProgram(ReadProgram read, const Numbers& numbers, const ComputeOptions& compute)
       : linear_(numbers.linear), warnings_(kernel_warnings({linear_, linear_})) {
-    for (UserInput& user : read.signature.user_inputs) {
-      inputs_.push_back(std::move(user.input));
-      symbols_.push_back(std::move(user.symbols));
+    for (const hf::UserInput& user : read.program.user_inputs) {
+      inputs_.push_back(input_of(user));
+      std::vector<std::string>& symbols = symbols_.emplace_back();
+      for (const hf::Size& size : user.sizes) symbols.emplace_back(size.symbol);
     }
-    keep_guards(std::move(read.guards));
-    for (const UserOutput& output : read.signature.outputs) {
-      output_names_.push_back(output.name);
-      are_named_ = are_named_ || output.name.find_first_not_of(".0123456789") != std::string::npos;
+    keep_guards(read.program.guards);
+    for (const hf::UserOutput& output : read.program.outputs) {
+      const std::string& name = output_names_.emplace_back(output.name);
+      are_named_ = are_named_ || name.find_first_not_of(".0123456789") != std::string::npos;
     }
-    require_allowed_operators(read.graph, compute.allowed_operators);
-    const Aliases aliases(read.graph, compute.allowed_operators);
+    const Graph& graph = read.program.graph;
+    require_allowed_operators(graph, compute.allowed_operators);
+    const WrittenValues written = written_values(graph, compute.allowed_operators);
     PackedLayers layers(linear_);
-    plan_ = build_plan(read.graph, bind_inputs(read, aliases),
-                       {.aliases = aliases,
+    plan_ = build_plan(graph, bind_inputs(read, written),
+                       {.written = written,
                         .added_operators = compute.allowed_operators,
                         .layers = layers,
                         .shared = shared_});
-    read.archive.weights.clear();
-    read.archive.constants.clear();
+    read.weights.clear();
+    read.constants.clear();
     shared_.forget_unused();
-    read.archive.file->release_pages();
+    read.file->release_pages();
   }
 
   std::string kind() const override { return "exported"; }
@@ -79,8 +82,13 @@ class ExportedProgram final : public Program {
     return dict;
   }
 
-  void keep_guards(std::vector<Guard> guards) {
-    for (Guard& guard : guards) {
+  /// Files of PyTorch 2.9 and later have some.
+  void keep_guards(const rust::Vec<rust::String>& guards) {
+    std::vector<std::string> names;
+    names.reserve(inputs_.size());
+    for (const ProgramInput& input : inputs_) names.push_back(input.name);
+    for (const rust::String& text : guards) {
+      Guard guard(view(text), names);
       if (guard.is_known()) {
         guards_.push_back(std::move(guard));
       } else {
@@ -91,25 +99,27 @@ class ExportedProgram final : public Program {
   }
 
   std::vector<std::optional<c10::IValue>> bind_inputs(const ReadProgram& read,
-                                                      const Aliases& aliases) {
+                                                      const WrittenValues& written) {
+    const Graph& graph = read.program.graph;
     std::vector<std::optional<c10::IValue>> bound;
     size_t users = 0;
-    for (size_t i = 0; i < read.signature.inputs.size(); ++i) {
-      const GraphInput& input = read.signature.inputs[i];
-      const auto* value = std::get_if<ValueName>(&read.graph.inputs[i]);
+    for (size_t i = 0; i < read.program.inputs.size(); ++i) {
+      const hf::GraphInput& input = read.program.inputs[i];
       bound.emplace_back();
-      if (input.kind == GraphInput::Kind::kConstant) {
+      if (input.kind == hf::InputKind::Constant) {
         bound.back() = constant_of(input.constant, "an input");
         continue;
       }
-      if (value == nullptr) throw LoadError("its graph has a constant where a tensor is expected");
-      if (input.kind == GraphInput::Kind::kUser) {
+      if (!is_value(graph.inputs[i])) {
+        throw LoadError("its graph has a constant where a tensor is expected");
+      }
+      if (input.kind == hf::InputKind::User) {
         given_.push_back({.user = users++, .own = {}});
         continue;
       }
-      const at::Tensor& tensor = read.tensor(input.tensor);
+      const at::Tensor& tensor = read.tensor(std::string(input.tensor));
       shared_.add(tensor);
-      if (aliases.is_written(read.graph, value->name)) {
+      if (written.has(graph, std::string(graph.inputs[i].text))) {
         given_.push_back({.user = 0, .own = tensor});
       } else {
         bound.back() = tensor;
@@ -160,7 +170,8 @@ class ExportedProgram final : public Program {
   }
 
   std::vector<ProgramInput> inputs_;
-  std::vector<std::vector<std::string>> symbols_;  ///< of each input, see UserInput
+  /// Of each input the names of its sizes; where they are equal, sizes are. Empty: it is fixed.
+  std::vector<std::vector<std::string>> symbols_;
   std::vector<Guard> guards_;
   Dtype linear_;
   std::vector<std::string> warnings_;
@@ -208,17 +219,19 @@ ProgramReport inspect_exported(const std::string& path,
     const ReadProgram read = read_program(path);
     ProgramReport report;
     report.kind = "exported";
-    report.made_by = read.made_by;
-    for (const UserInput& input : read.signature.user_inputs) {
-      report.inputs.push_back(described(input.input));
+    report.made_by = std::string(read.program.made_by);
+    for (const hf::UserInput& input : read.program.user_inputs) {
+      report.inputs.push_back(described(input_of(input)));
     }
-    for (const UserOutput& output : read.signature.outputs) report.outputs.push_back(output.name);
+    for (const hf::UserOutput& output : read.program.outputs) {
+      report.outputs.emplace_back(output.name);
+    }
     WeightCount weights;
-    for (const NamedTensors* tensors : {&read.archive.weights, &read.archive.constants}) {
+    for (const NamedTensors* tensors : {&read.weights, &read.constants}) {
       for (const auto& [name, tensor] : *tensors) weights.add(tensor);
     }
     weights.write_to(report);
-    report.operators = list_operators(read.graph, allowed_operators);
+    report.operators = list_operators(read.program.graph, allowed_operators);
     return report;
   } catch (const LoadError& error) {
     throw in_file(name_of(path), error.what());

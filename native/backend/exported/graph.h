@@ -1,68 +1,77 @@
 // A graph as the file has it: nodes in the order in which they run, values by name.
 #pragma once
 
-#include <c10/core/Device.h>
-#include <c10/core/Layout.h>
 #include <c10/core/MemoryFormat.h>
 #include <c10/core/ScalarType.h>
-#include <c10/util/complex.h>
 
+#include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
-#include <variant>
-#include <vector>
+#include <string_view>
 
 #include "hf/bridge.h"
 
 namespace backend {
 
-struct Graph;
-struct Argument;
+using hf::Argument;
+using hf::ArgumentKind;
+using Arguments = rust::Vec<Argument>;
+using Graph = hf::ExportedGraph;
+/// Its inputs are by name, those of higher-order nodes without; its outputs are values, lists of
+/// them, or none.
+using Node = hf::ExportedNode;
+
+inline std::string_view view(const rust::String& text) { return {text.data(), text.size()}; }
+
+/// By the numbers of torch/_export/serde/schema.py, 8.20, each of which was read: it is known.
+inline c10::ScalarType scalar_type_of(int64_t number) {
+  using enum c10::ScalarType;
+  constexpr std::array kTypes{Byte,          Char,  Short,   Int,         Long,
+                              Half,          Float, Double,  ComplexHalf, ComplexFloat,
+                              ComplexDouble, Bool,  BFloat16};
+  return kTypes.at(static_cast<size_t>(number - 1));
+}
+
+inline c10::MemoryFormat memory_format_of(int64_t number) {
+  using enum c10::MemoryFormat;
+  constexpr std::array kFormats{Contiguous, ChannelsLast, ChannelsLast3d, Preserve};
+  return kFormats.at(static_cast<size_t>(number - 1));
+}
 
 /// Of a tensor, or of a number that is known when the graph runs.
-struct ValueName {
-  std::string name;
-};
+inline bool is_value(const Argument& argument) { return argument.kind == ArgumentKind::Value; }
 
-/// Of what, the operator that is given it knows.
-struct ArgumentList {
-  std::vector<Argument> items;
-};
+inline bool is_false(const Argument& argument) {
+  return argument.kind == ArgumentKind::Boolean && argument.integer == 0;
+}
 
-/// std::monostate is None.
-struct Argument
-    : std::variant<std::monostate, ValueName, ArgumentList, int64_t, double, bool, std::string,
-                   c10::complex<double>, c10::ScalarType, c10::MemoryFormat, c10::Layout,
-                   c10::Device, std::shared_ptr<const Graph>> {
-  using variant::variant;
-};
+/// Of what, the operator that is given it knows. Null: it is no list.
+inline const Arguments* list_in(const Argument& argument) {
+  return argument.kind == ArgumentKind::List ? &argument.items : nullptr;
+}
 
-struct Node {
-  std::string name;
-  std::string target;  ///< "torch.ops.aten.linear.default", "_operator.add"
-  std::vector<std::pair<std::string, Argument>> inputs;  ///< by name; higher-order: without
-  std::vector<Argument> outputs;                         ///< ValueName, a list of them, or none
-};
-
-struct Graph {
-  std::vector<Argument> inputs;
-  std::vector<Argument> outputs;
-  std::vector<Node> nodes;
-};
+/// Null: it is no graph.
+inline const Graph* graph_in(const Argument& argument) {
+  return argument.kind == ArgumentKind::Graph ? &argument.graph.front() : nullptr;
+}
 
 /// Calls visit(name) for each value in an argument, those of lists too.
 template <class Visit>
 void for_each_value(const Argument& argument, const Visit& visit) {
-  if (const auto* value = std::get_if<ValueName>(&argument)) visit(value->name);
-  if (const auto* list = std::get_if<ArgumentList>(&argument)) {
-    for (const Argument& item : list->items) for_each_value(item, visit);
-  }
+  if (is_value(argument)) visit(std::string(argument.text));
+  for (const Argument& item : argument.items) for_each_value(item, visit);
 }
 
-/// Nothing of it is looked up yet.
-Graph graph_of(const hf::ExportedGraph& read);
-Argument argument_of(const hf::Argument& read);
+/// Before schema 8.15 a node has the name of what it gives.
+inline std::string name_of(const Node& node) {
+  const bool is_named_by_output =
+      node.name.empty() && !node.outputs.empty() && is_value(node.outputs.front());
+  return std::string(is_named_by_output ? node.outputs.front().text : node.name);
+}
+
+/// A node that runs other graphs.
+inline bool is_higher_order(const Node& node) {
+  return view(node.target).starts_with("torch.ops.higher_order.");
+}
 
 }  // namespace backend

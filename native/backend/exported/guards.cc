@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -13,29 +14,12 @@
 #include "exported/symbolic.h"
 
 namespace backend {
-
-/// A number, the size of an input, or a function of others.
-struct Guard::Expression {
-  std::optional<int64_t> number;
-  size_t input = 0;
-  int64_t dimension = -1;  ///< of a size
-  SymbolicFunction function = nullptr;
-  std::vector<std::unique_ptr<const Expression>> operands;
-
-  c10::IValue value(const std::vector<c10::IValue>& inputs) const {
-    if (number) return *number;
-    if (function == nullptr) return inputs.at(input).toTensor().size(dimension);
-    std::vector<c10::IValue> values;
-    values.reserve(operands.size());
-    for (const auto& operand : operands) values.push_back(operand->value(inputs));
-    return function(values);
-  }
-};
-
 namespace {
 
-using Expression = Guard::Expression;
-using Parsed = std::unique_ptr<const Expression>;
+using Inputs = std::vector<c10::IValue>;
+
+/// What a part of a condition gives for such inputs. Empty: something in it is not known.
+using Expression = std::function<c10::IValue(const Inputs&)>;
 
 constexpr size_t kLongest = 2'000;
 constexpr int kDeepest = 100;
@@ -59,30 +43,25 @@ constexpr std::array kMultiply{Infix{"//", "_operator.floordiv"}, Infix{"*", "_o
 constexpr std::array<std::span<const Infix>, 5> kLevels{kOr, kAnd, kCompare, kAdd, kMultiply};
 constexpr size_t kComparisons = 2;
 
-Parsed call(const char* name, std::vector<Parsed> operands) {
-  auto expression = std::make_unique<Expression>();
-  if (const auto known = symbolic_operator(name)) expression->function = known->function;
-  expression->operands = std::move(operands);
-  return expression;
+Expression call(const char* name, Expression left, Expression right = nullptr) {
+  return [function = symbolic_operator(name).value().function, left = std::move(left),
+          right = std::move(right)](const Inputs& inputs) {
+    std::vector<c10::IValue> values{left(inputs)};
+    if (right) values.push_back(right(inputs));
+    return function(values);
+  };
 }
 
-std::vector<Parsed> pair(Parsed left, Parsed right) {
-  std::vector<Parsed> both;
-  both.push_back(std::move(left));
-  both.push_back(std::move(right));
-  return both;
-}
-
-/// Null wherever something is met that is not known.
+/// Empty expressions wherever something is met that is not known.
 class Parser {
  public:
   Parser(std::string_view text, const std::vector<std::string>& inputs)
       : rest_(text), inputs_(inputs) {}
 
-  Parsed parse() {
-    Parsed all = infix(0);
+  Expression parse() {
+    Expression all = infix(0);
     skip_spaces();
-    return rest_.empty() ? std::move(all) : nullptr;
+    return rest_.empty() ? all : nullptr;
   }
 
  private:
@@ -107,25 +86,25 @@ class Parser {
     return nullptr;
   }
 
-  Parsed infix(size_t level) {
+  Expression infix(size_t level) {
     if (level == kLevels.size()) return prefix();
-    Parsed left = infix(level + 1);
+    Expression left = infix(level + 1);
     size_t count = 0;
     while (left) {
       const Infix* const operation = take_infix(level);
       if (operation == nullptr) return left;
       // 1 < n < 8 means two comparisons to Python.
       if (level == kComparisons && ++count > 1) return nullptr;
-      Parsed right = infix(level + 1);
+      Expression right = infix(level + 1);
       if (!right) return nullptr;
-      left = call(operation->function, pair(std::move(left), std::move(right)));
+      left = call(operation->function, std::move(left), std::move(right));
     }
     return nullptr;
   }
 
-  Parsed prefix() {
+  Expression prefix() {
     if (++depth_ > kDeepest) return nullptr;
-    Parsed inner;
+    Expression inner;
     if (take("not ")) {
       inner = negated("torch.sym_not", infix(kComparisons));
     } else if (take("-")) {
@@ -134,44 +113,45 @@ class Parser {
       inner = infix(0);
       if (!take(")")) inner = nullptr;
     } else {
-      inner = take("L[") ? size() : number();
+      inner = take("L[") ? size() : constant();
     }
     --depth_;
     return inner;
   }
 
-  static Parsed negated(const char* function, Parsed operand) {
-    if (!operand) return nullptr;
-    std::vector<Parsed> operands;
-    operands.push_back(std::move(operand));
-    return call(function, std::move(operands));
+  static Expression negated(const char* function, Expression operand) {
+    return operand ? call(function, std::move(operand)) : nullptr;
   }
 
   /// 'NAME'].size()[DIMENSION]
-  Parsed size() {
+  Expression size() {
     if (!take("'")) return nullptr;
     const std::string_view name = rest_.substr(0, rest_.find('\''));
     rest_.remove_prefix(std::min(name.size(), rest_.size()));
-    const auto input = std::ranges::find(inputs_, name);
-    if (input == inputs_.end() || !take("'].size()[")) return nullptr;
-    const Parsed dimension = number();
-    if (!dimension || !dimension->number || !take("]")) return nullptr;
-    auto expression = std::make_unique<Expression>();
-    expression->input = static_cast<size_t>(input - inputs_.begin());
-    expression->dimension = *dimension->number;
-    return expression;
+    const auto found = std::ranges::find(inputs_, name);
+    if (found == inputs_.end() || !take("'].size()[")) return nullptr;
+    const auto dimension = number();
+    if (!dimension || !take("]")) return nullptr;
+    return [input = static_cast<size_t>(found - inputs_.begin()),
+            dimension = *dimension](const Inputs& inputs) -> c10::IValue {
+      return inputs.at(input).toTensor().size(dimension);
+    };
   }
 
-  Parsed number() {
+  Expression constant() {
+    const auto value = number();
+    if (!value) return nullptr;
+    return [value = *value](const Inputs&) { return value; };
+  }
+
+  std::optional<int64_t> number() {
     skip_spaces();
     int64_t value = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error != std::errc() || value < 0) return nullptr;
+    if (error != std::errc() || value < 0) return std::nullopt;
     rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
-    if (rest_.starts_with('.')) return nullptr;  // a float
-    auto expression = std::make_unique<Expression>();
-    expression->number = value;
-    return expression;
+    if (rest_.starts_with('.')) return std::nullopt;  // a float
+    return value;
   }
 
   std::string_view rest_;
@@ -183,15 +163,12 @@ class Parser {
 
 Guard::Guard(std::string_view text, const std::vector<std::string>& inputs)
     : text_(text.substr(0, kLongest)) {
-  if (text.size() <= kLongest) root_ = Parser(text, inputs).parse();
+  if (text.size() <= kLongest) condition_ = Parser(text, inputs).parse();
 }
-
-Guard::~Guard() = default;
-Guard::Guard(Guard&&) noexcept = default;
 
 bool Guard::holds(const std::vector<c10::IValue>& inputs) const {
   try {
-    return root_->value(inputs).toScalar().toBool();
+    return condition_(inputs).toScalar().toBool();
   } catch (const engine::BackendError&) {
     return false;
   } catch (const c10::Error&) {  // a dimension that the input does not have

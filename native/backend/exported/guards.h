@@ -3,7 +3,7 @@
 
 #include <ATen/core/ivalue.h>
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,23 +15,19 @@ class Guard {
  public:
   /// inputs: names of the program's inputs, in order.
   Guard(std::string_view text, const std::vector<std::string>& inputs);
-  ~Guard();
-  Guard(Guard&&) noexcept;
 
   const std::string& text() const { return text_; }
 
   /// Whether it is a condition that can be checked here: integers, sizes of inputs, arithmetic,
   /// comparisons, `and`, `or` and `not`.
-  bool is_known() const { return root_ != nullptr; }
+  bool is_known() const { return condition_ != nullptr; }
 
   /// Of tensors. False, too, where it has no value, as after a division by zero.
   bool holds(const std::vector<c10::IValue>& inputs) const;
 
-  struct Expression;
-
  private:
   std::string text_;
-  std::unique_ptr<const Expression> root_;
+  std::function<c10::IValue(const std::vector<c10::IValue>&)> condition_;
 };
 
 }  // namespace backend

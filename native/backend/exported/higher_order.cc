@@ -1,101 +1,103 @@
 #include "exported/higher_order.h"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
 namespace backend {
 namespace {
 
-using Inputs = std::vector<std::pair<std::string, Argument>>;
+using Inputs = rust::Vec<hf::NamedArgument>;
 
-const Graph* graph_in(const Inputs& inputs, size_t index) {
-  if (index >= inputs.size()) return nullptr;
-  const auto* graph = std::get_if<std::shared_ptr<const Graph>>(&inputs[index].second);
-  return graph == nullptr ? nullptr : graph->get();
+const Graph* graph_at(const Inputs& inputs, size_t index) {
+  return index < inputs.size() ? graph_in(inputs[index].arg) : nullptr;
 }
 
-const std::vector<Argument>* list_in(const Inputs& inputs, size_t index) {
-  if (index >= inputs.size()) return nullptr;
-  const auto* list = std::get_if<ArgumentList>(&inputs[index].second);
-  return list == nullptr ? nullptr : &list->items;
+const Arguments* list_at(const Inputs& inputs, size_t index) {
+  return index < inputs.size() ? list_in(inputs[index].arg) : nullptr;
 }
 
-FoundHigherOrder refused(std::string problem) {
-  return {.call = {}, .problem = std::move(problem)};
+HigherOrder refused(const char* problem) {
+  HigherOrder call;
+  call.problem = problem;
+  return call;
 }
 
 bool fits(const Graph& graph, size_t operands) { return graph.inputs.size() == operands; }
 
 /// (…, graph, operand, operand, …): what stands before the graph changes nothing here.
-FoundHigherOrder inlined(const Node& node, size_t place) {
-  const Graph* const graph = graph_in(node.inputs, place);
+HigherOrder inlined(const Node& node, size_t place) {
+  const Graph* const graph = graph_at(node.inputs, place);
   if (graph == nullptr) return refused("has no graph");
-  HigherOrder call{
-      .kind = HigherOrder::Kind::kInline, .graphs = {graph}, .predicate = {}, .operands = {}};
+  HigherOrder call;
+  call.graphs = {graph};
   for (size_t i = place + 1; i < node.inputs.size(); ++i) {
-    call.operands.push_back(node.inputs[i].second);
+    call.operands.push_back(node.inputs[i].arg);
   }
   if (!fits(*graph, call.operands.size())) return refused("gives its graph too many or too few");
-  return {.call = std::move(call), .problem = {}};
+  return call;
 }
 
 /// (device, dtype, enabled, cache_enabled, graph, operands …)
-FoundHigherOrder autocast(const Node& node) {
+HigherOrder autocast(const Node& node) {
   constexpr size_t kGraph = 4;
   if (node.inputs.size() <= kGraph) return refused("has no graph");
-  const auto* device = std::get_if<std::string>(&node.inputs[0].second);
-  const auto* enabled = std::get_if<bool>(&node.inputs[2].second);
-  if (device == nullptr || enabled == nullptr) return refused("says neither where nor whether");
-  if (*enabled && *device == "cpu") {
+  const Argument& device = node.inputs[0].arg;
+  const Argument& enabled = node.inputs[2].arg;
+  if (device.kind != ArgumentKind::Text || enabled.kind != ArgumentKind::Boolean) {
+    return refused("says neither where nor whether");
+  }
+  if (!is_false(enabled) && view(device.text) == "cpu") {
     return refused("asks for lower precision: export the model outside of torch.autocast");
   }
   return inlined(node, kGraph);
 }
 
 /// (predicate, graph if true, graph if false, (operands …))
-FoundHigherOrder cond(const Node& node) {
-  const Graph* const if_true = graph_in(node.inputs, 1);
-  const Graph* const if_false = graph_in(node.inputs, 2);
-  const auto* const operands = list_in(node.inputs, 3);
+HigherOrder cond(const Node& node) {
+  const Graph* const if_true = graph_at(node.inputs, 1);
+  const Graph* const if_false = graph_at(node.inputs, 2);
+  const Arguments* const operands = list_at(node.inputs, 3);
   if (!if_true || !if_false || !operands) return refused("has not two graphs and their operands");
   if (!fits(*if_true, operands->size()) || !fits(*if_false, operands->size())) {
     return refused("gives its graphs too many or too few operands");
   }
-  return {.call = HigherOrder{.kind = HigherOrder::Kind::kCond,
-                              .graphs = {if_true, if_false},
-                              .predicate = node.inputs[0].second,
-                              .operands = *operands},
-          .problem = {}};
+  HigherOrder call;
+  call.kind = HigherOrder::Kind::kCond;
+  call.graphs = {if_true, if_false};
+  call.predicate = node.inputs[0].arg;
+  call.operands = *operands;
+  return call;
 }
 
 /// (condition, body, (carried …), (read …))
-FoundHigherOrder while_loop(const Node& node) {
-  const Graph* const condition = graph_in(node.inputs, 0);
-  const Graph* const body = graph_in(node.inputs, 1);
-  const auto* const carried = list_in(node.inputs, 2);
+HigherOrder while_loop(const Node& node) {
+  const Graph* const condition = graph_at(node.inputs, 0);
+  const Graph* const body = graph_at(node.inputs, 1);
+  const Arguments* const carried = list_at(node.inputs, 2);
   if (!condition || !body || !carried) return refused("has not two graphs and their operands");
-  HigherOrder call{.kind = HigherOrder::Kind::kWhileLoop,
-                   .graphs = {condition, body},
-                   .predicate = {},
-                   .operands = *carried,
-                   .carried = carried->size()};
-  if (const auto* const read = list_in(node.inputs, 3)) {
-    call.operands.insert(call.operands.end(), read->begin(), read->end());
+  HigherOrder call;
+  call.kind = HigherOrder::Kind::kWhileLoop;
+  call.graphs = {condition, body};
+  call.operands = *carried;
+  call.carried = carried->size();
+  if (const Arguments* const read = list_at(node.inputs, 3)) {
+    std::ranges::copy(*read, std::back_inserter(call.operands));
   }
   if (!fits(*condition, call.operands.size()) || !fits(*body, call.operands.size()) ||
       condition->outputs.size() != 1 || body->outputs.size() != call.carried) {
     return refused("gives its graphs too many or too few operands");
   }
-  return {.call = std::move(call), .problem = {}};
+  return call;
 }
 
 }  // namespace
 
-FoundHigherOrder read_higher_order(const Node& node) {
-  if (node.target == "torch.ops.higher_order.wrap_with_set_grad_enabled") return inlined(node, 1);
-  if (node.target == "torch.ops.higher_order.wrap_with_autocast") return autocast(node);
-  if (node.target == "torch.ops.higher_order.cond") return cond(node);
-  if (node.target == "torch.ops.higher_order.while_loop") return while_loop(node);
+HigherOrder read_higher_order(const Node& node) {
+  const std::string_view target = view(node.target);
+  if (target == "torch.ops.higher_order.wrap_with_set_grad_enabled") return inlined(node, 1);
+  if (target == "torch.ops.higher_order.wrap_with_autocast") return autocast(node);
+  if (target == "torch.ops.higher_order.cond") return cond(node);
+  if (target == "torch.ops.higher_order.while_loop") return while_loop(node);
   return refused("is not supported");
 }
 

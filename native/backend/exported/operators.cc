@@ -111,6 +111,13 @@ c10::IValue fitted_to(c10::IValue value, const c10::Type& type, int32_t count) {
   }
 }
 
+/// Whether the node is given `false` as that argument.
+bool is_off(const Node& node, std::string_view argument) {
+  return std::ranges::any_of(node.inputs, [&](const hf::NamedArgument& input) {
+    return view(input.name) == argument && is_false(input.arg);
+  });
+}
+
 /// LibTorch takes the elements of a list for what the list says.
 void require_type(const c10::IValue& value, const c10::Type& type) {
   const bool is_right = [&] {
@@ -137,7 +144,8 @@ void require_type(const c10::IValue& value, const c10::Type& type) {
 
 }  // namespace
 
-FoundOperator find_operator(const std::string& target, const std::set<std::string>& added) {
+FoundOperator find_operator(const rust::String& of_node, const std::set<std::string>& added) {
+  const std::string target(of_node);
   if (!target.starts_with(kOperators)) {
     return {.handle = {}, .problem = "is no operator that is known here"};
   }
@@ -180,11 +188,7 @@ bool writes_to(const c10::OperatorHandle& op, const Node& node, const c10::Argum
   constexpr std::string_view kNormalizations = "batch_norm native_batch_norm instance_norm";
   if (!contains(kNormalizations, op.operator_name().name)) return false;
   if (argument.name() != "running_mean" && argument.name() != "running_var") return false;
-  return !std::ranges::any_of(node.inputs, [](const auto& input) {
-    const auto* value = std::get_if<bool>(&input.second);
-    const bool is_mode = input.first == "training" || input.first == "use_input_stats";
-    return is_mode && value != nullptr && !*value;
-  });
+  return !is_off(node, "training") && !is_off(node, "use_input_stats");
 }
 
 bool is_identity(const c10::OperatorHandle& op, const Node& node) {
@@ -192,10 +196,7 @@ bool is_identity(const c10::OperatorHandle& op, const Node& node) {
   constexpr std::string_view kDropout = "dropout feature_dropout alpha_dropout dropout_";
   const std::string_view name = op.operator_name().name;
   if (contains(kAlways, name)) return true;
-  return contains(kDropout, name) && std::ranges::any_of(node.inputs, [](const auto& input) {
-           const auto* value = std::get_if<bool>(&input.second);
-           return input.first == "train" && value != nullptr && !*value;
-         });
+  return contains(kDropout, name) && is_off(node, "train");
 }
 
 c10::IValue fitted(c10::IValue value, const c10::Argument& expected) {
@@ -231,26 +232,24 @@ struct Use {
 };
 
 std::string problem_of(const Node& node, const std::set<std::string>& added_operators) {
-  if (node.target.starts_with("torch.ops.higher_order.")) return read_higher_order(node).problem;
-  if (symbolic_operator(node.target)) return {};
+  if (is_higher_order(node)) return read_higher_order(node).problem;
+  if (symbolic_operator(view(node.target))) return {};
   return find_operator(node.target, added_operators).problem;
 }
 
 void count(const Graph& graph, const std::set<std::string>& added_operators,
            std::map<std::string, Use>& uses) {
   for (const Node& node : graph.nodes) {
-    Use& use = uses[node.target];
-    if (use.count == 0) use.first_node = node.name;
+    Use& use = uses[std::string(node.target)];
+    if (use.count == 0) use.first_node = name_of(node);
     // One of several may be refused for what it asks for.
-    if (use.problem.empty() && (use.count == 0 || node.target.starts_with("torch.ops.higher"))) {
+    if (use.problem.empty() && (use.count == 0 || is_higher_order(node))) {
       use.problem = problem_of(node, added_operators);
-      if (!use.problem.empty()) use.first_node = node.name;
+      if (!use.problem.empty()) use.first_node = name_of(node);
     }
     ++use.count;
     for (const auto& [name, argument] : node.inputs) {
-      if (const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&argument)) {
-        count(**inner, added_operators, uses);
-      }
+      if (const Graph* inner = graph_in(argument)) count(*inner, added_operators, uses);
     }
   }
 }
@@ -279,7 +278,7 @@ void require_allowed_operators(const Graph& graph, const std::set<std::string>& 
     message +=
         (message.empty() ? "" : "; ") + name + " (node " + use.first_node + ") " + use.problem;
     if (use.problem == kNotAllowed) {
-      to_allow += (to_allow.empty() ? "" : ",") + Target(name).name;
+      to_allow.append(to_allow.empty() ? "" : ",").append(Target(name).name);
     }
   }
   if (message.empty()) return;

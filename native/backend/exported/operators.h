@@ -22,7 +22,7 @@ struct FoundOperator {
 
 /// "torch.ops.aten.linear.default". `added`: operators that the user allows beside those of the
 /// list (program/allowed_operators.h), as "aten::as_strided".
-FoundOperator find_operator(const std::string& target, const std::set<std::string>& added);
+FoundOperator find_operator(const rust::String& target, const std::set<std::string>& added);
 
 /// Of a graph, and of those inside it.
 std::vector<OperatorReport> list_operators(const Graph& graph,

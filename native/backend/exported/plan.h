@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "exported/symbolic.h"
+#include "products/packed_layer.h"
 #include "program/preconditions.h"
 #include "program/rewrite/graph_view.h"
 
@@ -81,6 +82,10 @@ class SharedMemory {
  private:
   std::unordered_map<const c10::StorageImpl*, c10::Storage> storages_;
 };
+
+/// See program/rewrite. Of one plan, without those inside it. What is computed for it is added to
+/// the shared memory.
+void rewrite_plan(Plan& plan, PackedLayers& layers, SharedMemory& shared);
 
 /// Throws what operators throw; engine::BackendError where one would write to shared memory.
 std::vector<c10::IValue> run_plan(const Plan& plan, std::vector<c10::IValue> inputs,

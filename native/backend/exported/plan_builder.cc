@@ -5,7 +5,6 @@
 #include <span>
 
 #include "exported/operators.h"
-#include "exported/plan_view.h"
 #include "exported/scope.h"
 #include "program/preconditions.h"
 #include "program/run_limit.h"
@@ -49,11 +48,11 @@ class Builder {
   Plan build(const Graph& graph, const std::vector<std::optional<IValue>>& inputs) {
     Scope scope(graph);
     for (size_t i = 0; i < graph.inputs.size(); ++i) {
-      const auto* name = std::get_if<ValueName>(&graph.inputs[i]);
-      if (name == nullptr) continue;  // a constant of the signature, which no node reads
+      const Argument& input = graph.inputs[i];
+      if (!is_value(input)) continue;  // a constant of the signature, which no node reads
       const std::optional<IValue>& known = inputs[i];
       if (!known) plan_.inputs.push_back(next_slot_);
-      scope.bind(name->name, known ? Operand{.constant = *known} : in_new_slot());
+      scope.bind(input.text, known ? Operand{.constant = *known} : in_new_slot());
     }
     add_nodes(scope);
     for (const Argument& output : graph.outputs) {
@@ -71,9 +70,9 @@ class Builder {
   void add_nodes(Scope& scope) {
     for (const Node& node : scope.graph().nodes) {
       if (++nodes_ % 64 == 0) check_run_limit();
-      if (node.target.starts_with("torch.ops.higher_order.")) {
+      if (is_higher_order(node)) {
         add_higher_order(scope, node);
-      } else if (const auto symbolic = symbolic_operator(node.target)) {
+      } else if (const auto symbolic = symbolic_operator(view(node.target))) {
         add_symbolic(scope, node, *symbolic);
       } else {
         add_operator(scope, node);
@@ -88,12 +87,11 @@ class Builder {
     if (!found.handle) refuse(node, found.problem);
     const c10::OperatorHandle& op = *found.handle;
     if (is_identity(op, node)) return add_identity(scope, node);
-    Step step{.name = node.name,
-              .call = op,
-              .operands = scope.operands_of(node, op.schema()),
-              .results = {},
-              .written = {},
-              .zeroes = leaves_memory_as_it_was(op)};
+    Step step;
+    step.name = name_of(node);
+    step.call = op;
+    step.operands = scope.operands_of(node, op.schema());
+    step.zeroes = leaves_memory_as_it_was(op);
     const auto& arguments = op.schema().arguments();
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (writes_to(op, node, arguments[i])) step.written.push_back(i);
@@ -104,27 +102,25 @@ class Builder {
   }
 
   void add_identity(Scope& scope, const Node& node) {
-    const auto* from =
-        node.inputs.empty() ? nullptr : std::get_if<ValueName>(&node.inputs.front().second);
-    const auto* to =
-        node.outputs.size() == 1 ? std::get_if<ValueName>(&node.outputs.front()) : nullptr;
-    if (from == nullptr || to == nullptr) refuse(node, "expected one tensor, to one");
-    scope.bind(to->name, scope.value_of(from->name, node.name));
+    if (node.inputs.empty() || !is_value(node.inputs.front().arg) || node.outputs.size() != 1 ||
+        !is_value(node.outputs.front())) {
+      refuse(node, "expected one tensor, to one");
+    }
+    const std::string from(node.inputs.front().arg.text);
+    scope.bind(node.outputs.front().text, scope.value_of(from, name_of(node)));
   }
 
   bool can_fold(const Scope& scope, const Node& node, const c10::OperatorHandle& op,
                 const Step& step) const {
     if (is_random(op) || step.zeroes || node.outputs.size() != 1) return false;
     if (op.schema().returns().size() != 1) return false;
-    const auto* output = std::get_if<ValueName>(&node.outputs.front());
-    if (output == nullptr || !std::ranges::all_of(step.operands, &Operand::is_constant))
-      return false;
-    return !options_.aliases.is_written(scope.graph(), output->name);
+    const Argument& output = node.outputs.front();
+    return is_value(output) && std::ranges::all_of(step.operands, &Operand::is_constant) &&
+           !options_.written.has(scope.graph(), std::string(output.text));
   }
 
   void fold(Scope& scope, const Node& node, Step& step) {
     const auto op = std::get<c10::OperatorHandle>(step.call);
-    const auto& output = std::get<ValueName>(node.outputs.front());
     Plan alone;
     alone.slots = 1;
     alone.outputs.emplace_back().from = Operand::From::kSlot;
@@ -136,7 +132,7 @@ class Builder {
       return add_step(scope, node, std::move(step), op.schema().returns());
     }
     if (value.isTensor()) options_.shared.add(value.toTensor());
-    scope.bind(output.name, {.constant = std::move(value)});
+    scope.bind(node.outputs.front().text, {.constant = std::move(value)});
   }
 
   bool is_new_and_large(const at::Tensor& tensor) const {
@@ -154,9 +150,9 @@ class Builder {
     }
     for (size_t i = 0; i < returns.size(); ++i) {
       const bool is_list = returns[i].type()->kind() == c10::TypeKind::ListType;
-      const auto* list = std::get_if<ArgumentList>(&node.outputs[i]);
+      const auto* list = list_in(node.outputs[i]);
       if (is_list != (list != nullptr)) refuse(node, "names a list for a tensor, or the reverse");
-      step.results.push_back(list ? result_of(scope, node, list->items)
+      step.results.push_back(list ? result_of(scope, node, *list)
                                   : result_of(scope, node, {&node.outputs[i], 1}));
       step.results.back().is_list = is_list;
     }
@@ -166,10 +162,10 @@ class Builder {
   Result result_of(Scope& scope, const Node& node, std::span<const Argument> outputs) {
     Result result;
     for (const Argument& output : outputs) {
-      if (const auto* value = std::get_if<ValueName>(&output)) {
+      if (is_value(output)) {
         result.slots.emplace_back(next_slot_);
-        scope.bind(value->name, in_new_slot());
-      } else if (std::holds_alternative<std::monostate>(output)) {
+        scope.bind(output.text, in_new_slot());
+      } else if (output.kind == ArgumentKind::None) {
         result.slots.emplace_back();
       } else {
         refuse(node, "gives what is neither a tensor nor a number");
@@ -179,14 +175,13 @@ class Builder {
   }
 
   void add_symbolic(Scope& scope, const Node& node, const SymbolicOperator& symbolic) {
-    Step step{
-        .name = node.name, .call = symbolic.function, .operands = {}, .results = {}, .written = {}};
+    Step step;
+    step.name = name_of(node);
+    step.call = symbolic.function;
     for (const auto& [name, argument] : node.inputs) {
-      const auto* list = std::get_if<ArgumentList>(&argument);
-      const std::span<const Argument> items =
-          list ? std::span(list->items) : std::span(&argument, 1);
-      for (const Argument& item : items) {
-        step.operands.push_back(scope.operand_of(item, nullptr, node.name));
+      const auto* list = list_in(argument);
+      for (const Argument& item : list ? std::span(*list) : std::span(&argument, 1)) {
+        step.operands.push_back(scope.operand_of(item, nullptr, name_of(node)));
       }
     }
     if (step.operands.size() < symbolic.fewest || step.operands.size() > symbolic.most) {
@@ -200,34 +195,30 @@ class Builder {
   // ---- Graphs inside ----
 
   void add_higher_order(Scope& scope, const Node& node) {
-    const FoundHigherOrder found = read_higher_order(node);
-    if (!found.call) refuse(node, found.problem);
-    if (found.call->kind == HigherOrder::Kind::kInline) return add_inline(scope, node, *found.call);
-    Step step{.name = node.name,
-              .call = SymbolicFunction{},
-              .operands = {},
-              .results = {},
-              .written = {}};
-    if (found.call->predicate) {
-      step.operands.push_back(scope.operand_of(*found.call->predicate, nullptr, node.name));
+    const HigherOrder call = read_higher_order(node);
+    if (!call.problem.empty()) refuse(node, call.problem);
+    if (call.kind == HigherOrder::Kind::kInline) return add_inline(scope, node, call);
+    Step step;
+    step.name = name_of(node);
+    if (call.predicate) {
+      step.operands.push_back(scope.operand_of(*call.predicate, nullptr, step.name));
     }
-    for (const Argument& operand : found.call->operands) {
-      step.operands.push_back(scope.operand_of(operand, nullptr, node.name));
+    for (const Argument& operand : call.operands) {
+      step.operands.push_back(scope.operand_of(operand, nullptr, step.name));
     }
     std::vector<std::shared_ptr<const Plan>> plans;
-    for (const Graph* graph : found.call->graphs) {
+    for (const Graph* graph : call.graphs) {
       const std::vector<std::optional<IValue>> none(graph->inputs.size());
       plans.push_back(std::make_shared<const Plan>(build_plan(*graph, none, options_)));
     }
     for (const Argument& output : node.outputs) {
       step.results.push_back(result_of(scope, node, {&output, 1}));
     }
-    require_outputs(node, *found.call, plans);
-    if (found.call->kind == HigherOrder::Kind::kCond) {
+    require_outputs(node, call, plans);
+    if (call.kind == HigherOrder::Kind::kCond) {
       step.call = Cond{.if_true = plans[0], .if_false = plans[1]};
     } else {
-      step.call =
-          WhileLoop{.condition = plans[0], .body = plans[1], .carried = found.call->carried};
+      step.call = WhileLoop{.condition = plans[0], .body = plans[1], .carried = call.carried};
     }
     plan_.steps.push_back(std::move(step));
   }
@@ -248,23 +239,21 @@ class Builder {
     const Graph& graph = *call.graphs.front();
     Scope inner(graph);
     for (size_t i = 0; i < call.operands.size(); ++i) {
-      if (const auto* name = std::get_if<ValueName>(&graph.inputs[i])) {
-        inner.bind(name->name, value_of(scope, call.operands[i], node));
-      }
+      if (!is_value(graph.inputs[i])) continue;
+      inner.bind(graph.inputs[i].text, value_of(scope, call.operands[i], node));
     }
     add_nodes(inner);
     if (graph.outputs.size() != node.outputs.size())
       refuse(node, "expected as many results as its graph has");
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (const auto* name = std::get_if<ValueName>(&node.outputs[i])) {
-        scope.bind(name->name, value_of(inner, graph.outputs[i], node));
-      }
+      if (!is_value(node.outputs[i])) continue;
+      scope.bind(node.outputs[i].text, value_of(inner, graph.outputs[i], node));
     }
   }
 
   static Operand value_of(const Scope& scope, const Argument& argument, const Node& node) {
-    if (std::holds_alternative<ArgumentList>(argument)) refuse(node, "is given a list");
-    return scope.operand_of(argument, nullptr, node.name);
+    if (list_in(argument)) refuse(node, "is given a list");
+    return scope.operand_of(argument, nullptr, name_of(node));
   }
 
   const PlanOptions& options_;

@@ -15,7 +15,7 @@ namespace backend {
 
 /// Of all graphs of one program.
 struct PlanOptions {
-  const Aliases& aliases;
+  const WrittenValues& written;
   const std::set<std::string>& added_operators;
   PackedLayers& layers;
   SharedMemory& shared;  ///< what was computed beforehand is added

@@ -1,8 +1,7 @@
-#include "exported/plan_view.h"
-
 #include <ranges>
 #include <utility>
 
+#include "exported/plan.h"
 #include "program/rewrite/rewrite.h"
 
 namespace backend {
@@ -11,18 +10,63 @@ namespace {
 /// A plan as rewriting sees it.
 class PlanView final : public GraphView {
  public:
-  PlanView(Plan& plan, SharedMemory& shared);
+  PlanView(Plan& plan, SharedMemory& shared) : plan_(plan), shared_(shared), uses_(plan.slots) {
+    for (Call call = 0; call < plan.steps.size(); ++call) {
+      const auto& operands = plan.steps[call].operands;
+      for (const Operand& operand : operands) count(operand);
+      if (operands.empty() || operands.front().from != Operand::From::kSlot) continue;
+      uses_[operands.front().slot].as_first = call;
+    }
+    for (const Operand& output : plan.outputs) count(output);
+  }
 
   size_t size() const override { return plan_.steps.size(); }
-  std::string_view name(Call call) const override;
-  Arguments arguments(Call call) const override;
-  std::optional<Call> reader(Call call) const override;
-  void set_argument(Call call, size_t index, const at::Tensor& value) override;
-  void take_over(Call call, Call reader) override;
-  void replace(Call call, size_t input, Layer layer) override;
 
-  /// Last of all: steps that were taken over are no more.
-  void remove_what_went();
+  std::string_view name(Call call) const override {
+    const auto* op = std::get_if<c10::OperatorHandle>(&plan_.steps[call].call);
+    return op != nullptr ? std::string_view(op->operator_name().name) : std::string_view();
+  }
+
+  Arguments arguments(Call call) const override {
+    Arguments arguments;
+    for (const Operand& operand : plan_.steps[call].operands) {
+      auto& argument = arguments.emplace_back();
+      if (operand.from == Operand::From::kConstant) argument = operand.constant;
+    }
+    return arguments;
+  }
+
+  std::optional<Call> reader(Call call) const override {
+    const auto& results = plan_.steps[call].results;
+    if (results.size() != 1 || results[0].slots.size() != 1) return std::nullopt;
+    const auto& slot_of_result = results[0].slots[0];
+    if (!slot_of_result) return std::nullopt;
+    const Uses& uses = uses_[*slot_of_result];
+    if (uses.count != 1 || !uses.as_first) return std::nullopt;
+    for (const Result& other : plan_.steps[*uses.as_first].results | std::views::drop(1)) {
+      for (const auto& slot : other.slots) {
+        if (slot && uses_[*slot].count > 0) return std::nullopt;
+      }
+    }
+    return uses.as_first;
+  }
+
+  void set_argument(Call call, size_t index, const at::Tensor& value) override {
+    shared_.add(value);
+    plan_.steps[call].operands[index].constant = value;
+  }
+
+  void take_over(Call call, Call reader) override {
+    Step& from = plan_.steps[reader];
+    plan_.steps[call].results = {std::move(from.results.front())};
+    from.call = std::monostate();
+  }
+
+  void replace(Call call, size_t input, Layer layer) override {
+    Step& step = plan_.steps[call];
+    step.call = std::move(layer);
+    step.operands = {std::move(step.operands[input])};
+  }
 
  private:
   /// Of a slot.
@@ -31,86 +75,23 @@ class PlanView final : public GraphView {
     std::optional<Call> as_first;  ///< argument of this call, the last of those that there are
   };
 
-  void count(const Operand& operand);
+  void count(const Operand& operand) {
+    if (operand.from == Operand::From::kSlot) ++uses_[operand.slot].count;
+    for (const Operand& item : operand.items) count(item);
+  }
 
   Plan& plan_;
   SharedMemory& shared_;
   std::vector<Uses> uses_;
 };
 
-PlanView::PlanView(Plan& plan, SharedMemory& shared)
-    : plan_(plan), shared_(shared), uses_(plan.slots) {
-  for (Call call = 0; call < plan.steps.size(); ++call) {
-    const auto& operands = plan.steps[call].operands;
-    for (const Operand& operand : operands) count(operand);
-    if (operands.empty() || operands.front().from != Operand::From::kSlot) continue;
-    uses_[operands.front().slot].as_first = call;
-  }
-  for (const Operand& output : plan.outputs) count(output);
-}
-
-void PlanView::count(const Operand& operand) {
-  if (operand.from == Operand::From::kSlot) ++uses_[operand.slot].count;
-  for (const Operand& item : operand.items) count(item);
-}
-
-std::string_view PlanView::name(Call call) const {
-  const auto* op = std::get_if<c10::OperatorHandle>(&plan_.steps[call].call);
-  return op != nullptr ? std::string_view(op->operator_name().name) : std::string_view();
-}
-
-GraphView::Arguments PlanView::arguments(Call call) const {
-  Arguments arguments;
-  for (const Operand& operand : plan_.steps[call].operands) {
-    auto& argument = arguments.emplace_back();
-    if (operand.from == Operand::From::kConstant) argument = operand.constant;
-  }
-  return arguments;
-}
-
-std::optional<GraphView::Call> PlanView::reader(Call call) const {
-  const auto& results = plan_.steps[call].results;
-  if (results.size() != 1 || results[0].slots.size() != 1) return std::nullopt;
-  const auto& slot_of_result = results[0].slots[0];
-  if (!slot_of_result) return std::nullopt;
-  const Uses& uses = uses_[*slot_of_result];
-  if (uses.count != 1 || !uses.as_first) return std::nullopt;
-  for (const Result& other : plan_.steps[*uses.as_first].results | std::views::drop(1)) {
-    for (const auto& slot : other.slots) {
-      if (slot && uses_[*slot].count > 0) return std::nullopt;
-    }
-  }
-  return uses.as_first;
-}
-
-void PlanView::set_argument(Call call, size_t index, const at::Tensor& value) {
-  shared_.add(value);
-  plan_.steps[call].operands[index].constant = value;
-}
-
-void PlanView::take_over(Call call, Call reader) {
-  Step& from = plan_.steps[reader];
-  plan_.steps[call].results = {std::move(from.results.front())};
-  from.call = std::monostate();
-}
-
-void PlanView::replace(Call call, size_t input, Layer layer) {
-  Step& step = plan_.steps[call];
-  step.call = std::move(layer);
-  step.operands = {std::move(step.operands[input])};
-}
-
-void PlanView::remove_what_went() {
-  std::erase_if(plan_.steps,
-                [](const Step& step) { return std::holds_alternative<std::monostate>(step.call); });
-}
-
 }  // namespace
 
 void rewrite_plan(Plan& plan, PackedLayers& layers, SharedMemory& shared) {
   PlanView view(plan, shared);
   rewrite(view, layers, true);
-  view.remove_what_went();
+  std::erase_if(plan.steps,
+                [](const Step& step) { return std::holds_alternative<std::monostate>(step.call); });
 }
 
 }  // namespace backend

@@ -1,28 +1,34 @@
-// Everything that is read of a file of torch.export.
+// The file that torch.export.save writes.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <ATen/core/Tensor.h>
 
-#include "exported/archive.h"
-#include "exported/graph.h"
-#include "exported/guards.h"
-#include "exported/signature.h"
+#include <memory>
+#include <string>
+
+#include "checkpoint/torch_save_file.h"
+#include "files/mapped_file.h"
+#include "hf/bridge.h"
+#include "program/program.h"
 
 namespace backend {
 
+/// What is in it. The tensors are views of the mapped file, which nobody may write to.
 struct ReadProgram {
-  ExportedArchive archive;
-  Signature signature;
-  Graph graph;  ///< its outputs are those that the caller gets, in the signature's order
-  std::vector<Guard> guards;
-  std::string made_by;  ///< "PyTorch 2.15.0"; empty: the file does not say
+  std::shared_ptr<const MappedFile> file;
+  hf::ExportedProgram program;  ///< its graph's outputs are those that the caller gets, in order
+  NamedTensors weights;         ///< parameters, and buffers that state_dict() has
+  NamedTensors constants;       ///< tensors of the code, and other buffers
 
   /// Of weights, buffers and constants. Throws LoadError when it is not there.
   const at::Tensor& tensor(const std::string& name) const;
 };
 
-/// Throws LoadError.
+/// Throws LoadError naming the file: it cannot be read, is damaged, or of a version that is not
+/// known here (PyTorch 2.6 to 2.15 are).
 ReadProgram read_program(const std::string& path);
+
+/// A tensor that the program takes.
+ProgramInput input_of(const hf::UserInput& read);
 
 }  // namespace backend

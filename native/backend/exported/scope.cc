@@ -3,7 +3,6 @@
 #include <ATen/core/jit_type.h>
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "backend/model_config.h"
@@ -21,23 +20,26 @@ void require_enumerator(const Argument& argument, const c10::Argument& expected,
                         const std::string& user) {
   const c10::TypePtr& declared = expected.real_type();
   const auto optional = declared->cast<c10::OptionalType>();
-  const c10::TypeKind kind = (optional ? optional->getElementType() : declared)->kind();
-  if (std::holds_alternative<std::monostate>(argument)) return;
-  const auto require = [&](bool is_one, const char* what) {
-    if (!is_one) throw LoadError(user + ": " + expected.name() + ": expected " + what);
+  const auto require = [&](ArgumentKind kind, const char* what) {
+    if (argument.kind == ArgumentKind::None || argument.kind == kind) return;
+    throw LoadError(user + ": " + expected.name() + ": expected " + what);
   };
-  if (kind == c10::TypeKind::ScalarTypeType) {
-    require(std::holds_alternative<c10::ScalarType>(argument), "a type of numbers");
-  } else if (kind == c10::TypeKind::LayoutType) {
-    require(std::holds_alternative<c10::Layout>(argument), "a layout");
-  } else if (kind == c10::TypeKind::MemoryFormatType) {
-    require(std::holds_alternative<c10::MemoryFormat>(argument), "a memory format");
+  switch ((optional ? optional->getElementType() : declared)->kind()) {
+    case c10::TypeKind::ScalarTypeType:
+      return require(ArgumentKind::ScalarType, "a type of numbers");
+    case c10::TypeKind::LayoutType:
+      return require(ArgumentKind::Layout, "a layout");
+    case c10::TypeKind::MemoryFormatType:
+      return require(ArgumentKind::MemoryFormat, "a memory format");
+    default:
+      break;
   }
 }
 
 }  // namespace
 
-void Scope::bind(const std::string& name, Operand value) {
+void Scope::bind(const rust::String& given_name, Operand value) {
+  const std::string name(given_name);
   if (!values_.emplace(name, std::move(value)).second) {
     throw LoadError("two values have the name " + name);
   }
@@ -56,12 +58,12 @@ std::vector<Operand> Scope::operands_of(const Node& node, const c10::FunctionSch
   operands.reserve(schema.arguments().size());
   size_t used = 0;
   for (const c10::Argument& expected : schema.arguments()) {
-    const auto input = std::ranges::find(node.inputs, expected.name(),
-                                         [](const auto& given) { return given.first; });
+    const auto input = std::ranges::find_if(
+        node.inputs, [&](const auto& given) { return view(given.name) == expected.name(); });
     if (input != node.inputs.end()) {
       ++used;
       try {
-        operands.push_back(operand_of(input->second, &expected, node.name));
+        operands.push_back(operand_of(input->arg, &expected, name_of(node)));
       } catch (const engine::BackendError& error) {
         refuse(node, error.what());
       }
@@ -79,13 +81,10 @@ std::vector<Operand> Scope::operands_of(const Node& node, const c10::FunctionSch
 
 Operand Scope::operand_of(const Argument& argument, const c10::Argument* expected,
                           const std::string& user) const {
-  if (const auto* list = std::get_if<ArgumentList>(&argument)) {
-    return operand_of_list(*list, expected, user);
-  }
+  if (const auto* list = list_in(argument)) return operand_of_list(*list, expected, user);
   if (expected != nullptr) require_enumerator(argument, *expected, user);
-  const auto* value = std::get_if<ValueName>(&argument);
-  Operand operand =
-      value ? value_of(value->name, user) : Operand{.constant = constant_of(argument, user)};
+  Operand operand = is_value(argument) ? value_of(std::string(argument.text), user)
+                                       : Operand{.constant = constant_of(argument, user)};
   operand.expected = expected;
   if (expected != nullptr && operand.is_constant()) {
     operand.constant = fitted(std::move(operand.constant), *expected);
@@ -93,15 +92,13 @@ Operand Scope::operand_of(const Argument& argument, const c10::Argument* expecte
   return operand;
 }
 
-Operand Scope::operand_of_list(const ArgumentList& list, const c10::Argument* expected,
+Operand Scope::operand_of_list(const Arguments& list, const c10::Argument* expected,
                                const std::string& user) const {
   if (expected == nullptr) throw LoadError(user + ": a list is given where none is expected");
   Operand operand{.from = Operand::From::kList, .expected = expected};
-  operand.items.reserve(list.items.size());
-  for (const Argument& item : list.items) {
-    if (std::holds_alternative<ArgumentList>(item)) {
-      throw LoadError(user + ": lists inside lists are not supported");
-    }
+  operand.items.reserve(list.size());
+  for (const Argument& item : list) {
+    if (list_in(item)) throw LoadError(user + ": lists inside lists are not supported");
     operand.items.push_back(operand_of(item, nullptr, user));
   }
   if (!std::ranges::all_of(operand.items, &Operand::is_constant)) return operand;
@@ -112,26 +109,34 @@ Operand Scope::operand_of_list(const ArgumentList& list, const c10::Argument* ex
 }
 
 IValue constant_of(const Argument& argument, const std::string& user) {
-  return std::visit(
-      [&](const auto& value) -> IValue {
-        using Value = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<Value, std::monostate>) {
-          return {};
-        } else if constexpr (std::is_same_v<Value, c10::ScalarType> ||
-                             std::is_same_v<Value, c10::MemoryFormat> ||
-                             std::is_same_v<Value, c10::Layout>) {
-          return static_cast<int64_t>(value);
-        } else if constexpr (std::is_constructible_v<IValue, Value>) {
-          return value;
-        } else {
-          throw LoadError(user + ": a graph is given where none is expected");
-        }
-      },
-      static_cast<const Argument::variant&>(argument));
+  switch (argument.kind) {
+    case ArgumentKind::None:
+      return {};
+    case ArgumentKind::Integer:
+      return argument.integer;
+    case ArgumentKind::Number:
+      return argument.number;
+    case ArgumentKind::Boolean:
+      return argument.integer != 0;
+    case ArgumentKind::Text:
+      return std::string(argument.text);
+    case ArgumentKind::Complex:
+      return c10::complex<double>(argument.number, argument.imaginary);
+    case ArgumentKind::ScalarType:
+      return static_cast<int64_t>(scalar_type_of(argument.integer));
+    case ArgumentKind::MemoryFormat:
+      return static_cast<int64_t>(memory_format_of(argument.integer));
+    case ArgumentKind::Layout:
+      return static_cast<int64_t>(c10::kStrided);
+    case ArgumentKind::Device:
+      return c10::Device(c10::kCPU);
+    default:
+      throw LoadError(user + ": a graph is given where none is expected");
+  }
 }
 
 void refuse(const Node& node, const std::string& problem) {
-  throw LoadError(node.target + " (node " + node.name + "): " + problem);
+  throw LoadError(std::string(node.target) + " (node " + name_of(node) + "): " + problem);
 }
 
 }  // namespace backend

@@ -21,7 +21,7 @@ class Scope {
 
   /// value: a constant, or what lies in a slot. Throws LoadError where there is such a value
   /// already.
-  void bind(const std::string& name, Operand value);
+  void bind(const rust::String& name, Operand value);
   /// Throws LoadError naming `user` where nothing gives it.
   const Operand& value_of(const std::string& name, const std::string& user) const;
 
@@ -34,7 +34,7 @@ class Scope {
                      const std::string& user) const;
 
  private:
-  Operand operand_of_list(const ArgumentList& list, const c10::Argument* expected,
+  Operand operand_of_list(const Arguments& list, const c10::Argument* expected,
                           const std::string& user) const;
 
   const Graph& graph_;

@@ -1,8 +1,8 @@
 #include "exported/symbolic.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <unordered_map>
 
@@ -39,55 +39,53 @@ int64_t to_whole(double value) {
   return static_cast<int64_t>(value);
 }
 
-/// Integers by a function that says whether it overflows, or both as floats.
-template <auto whole_overflows, class OfFloats>
+/// Holds the sum and the product of any two integers.
+__extension__ using Wide = __int128;
+
+int64_t narrowed(Wide value) {
+  const auto narrow = static_cast<int64_t>(value);
+  if (narrow != value) fail("an overflow");
+  return narrow;
+}
+
+/// Of two integers, or of both as floats.
+template <class Operation>
 IValue arithmetic(const Arguments& arguments) {
   if (!is_whole(arguments[0]) || !is_whole(arguments[1])) {
-    return OfFloats()(number(arguments[0]), number(arguments[1]));
+    return Operation()(number(arguments[0]), number(arguments[1]));
   }
-  int64_t result = 0;
-  if (whole_overflows(whole(arguments[0]), whole(arguments[1]), &result)) fail("an overflow");
-  return result;
+  return narrowed(Operation()(Wide{whole(arguments[0])}, Wide{whole(arguments[1])}));
 }
 
-bool add_overflows(int64_t a, int64_t b, int64_t* sum) { return __builtin_add_overflow(a, b, sum); }
-bool subtract_overflows(int64_t a, int64_t b, int64_t* difference) {
-  return __builtin_sub_overflow(a, b, difference);
-}
-bool multiply_overflows(int64_t a, int64_t b, int64_t* product) {
-  return __builtin_mul_overflow(a, b, product);
-}
-
-/// Python's: towards minus infinity. True where there is no quotient.
-bool floor_divide_fails(int64_t a, int64_t b, int64_t* quotient) {
-  if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())) return true;
-  *quotient = a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-  return false;
-}
-using FloorDivided = decltype([](double a, double b) { return std::floor(a / b); });
-
-bool remainder_fails(int64_t a, int64_t b, int64_t* remainder) {
-  int64_t quotient = 0;
-  if (floor_divide_fails(a, b, &quotient)) return true;
-  *remainder = a - quotient * b;
-  return false;
-}
-using RemainderOf = decltype([](double a, double b) { return a - std::floor(a / b) * b; });
-
-bool power_overflows(int64_t base, int64_t exponent, int64_t* power) {
-  constexpr int64_t kMostExponent = 64;  // of anything but 0, 1 and -1
-  if (exponent < 0) return true;
-  *power = 1;
-  if (base == 1 || base == 0) *power = exponent == 0 ? 1 : base;
-  if (base == -1) *power = exponent % 2 == 0 ? 1 : -1;
-  if (base >= -1 && base <= 1) return false;
-  if (exponent > kMostExponent) return true;
-  for (; exponent > 0; --exponent) {
-    if (__builtin_mul_overflow(*power, base, power)) return true;
+/// Python's: towards minus infinity.
+struct FloorDivided {
+  double operator()(double a, double b) const { return std::floor(a / b); }
+  Wide operator()(Wide a, Wide b) const {
+    if (b == 0) fail("an overflow");
+    return narrowed(a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0));
   }
-  return false;
-}
-using Power = decltype([](double a, double b) { return std::pow(a, b); });
+};
+
+struct RemainderOf {
+  template <class Number>
+  Number operator()(Number a, Number b) const {
+    return a - FloorDivided()(a, b) * b;
+  }
+};
+
+struct Power {
+  double operator()(double base, double exponent) const { return std::pow(base, exponent); }
+  Wide operator()(Wide base, Wide exponent) const {
+    constexpr int64_t kMostExponent = 64;  // of anything but 0, 1 and -1
+    if (exponent < 0) fail("an overflow");
+    if (base == 1 || base == 0) return exponent == 0 ? 1 : base;
+    if (base == -1) return exponent % 2 == 0 ? 1 : -1;
+    if (exponent > kMostExponent) fail("an overflow");
+    Wide power = 1;
+    for (; exponent > 0; --exponent) power = narrowed(power * base);
+    return power;
+  }
+};
 
 /// Holds every integer, and every float.
 long double exact(const IValue& value) {
@@ -107,9 +105,7 @@ IValue rounding(const Arguments& arguments) {
 
 IValue negative(const Arguments& arguments) {
   if (!is_whole(arguments[0])) return -number(arguments[0]);
-  int64_t result = 0;
-  if (subtract_overflows(0, whole(arguments[0]), &result)) fail("an overflow");
-  return result;
+  return narrowed(-Wide{whole(arguments[0])});
 }
 
 IValue itself(const Arguments& arguments) { return arguments[0]; }
@@ -144,27 +140,19 @@ IValue combination(const Arguments& arguments) {
 }
 
 IValue left_shift(const Arguments& arguments) {
-  int64_t factor = 0, result = 0;
-  if (power_overflows(2, whole(arguments[1]), &factor) ||
-      multiply_overflows(whole(arguments[0]), factor, &result)) {
-    fail("an overflow");
-  }
-  return result;
+  const Wide factor = Power()(Wide{2}, Wide{whole(arguments[1])});
+  return narrowed(whole(arguments[0]) * factor);
 }
 
 IValue right_shift(const Arguments& arguments) {
   const int64_t bits = whole(arguments[1]);
   if (bits < 0) fail("a negative shift");
-  int64_t divisor = 0, result = 0;
-  if (power_overflows(2, bits, &divisor)) return int64_t{whole(arguments[0]) < 0 ? -1 : 0};
-  if (floor_divide_fails(whole(arguments[0]), divisor, &result)) fail("an overflow");
-  return result;
+  return whole(arguments[0]) >> std::min<int64_t>(bits, 63);
 }
 
 IValue sum(const Arguments& arguments) {
   IValue all = int64_t{0};
-  for (const IValue& argument : arguments)
-    all = arithmetic<add_overflows, std::plus<>>({all, argument});
+  for (const IValue& argument : arguments) all = arithmetic<std::plus<>>({all, argument});
   return all;
 }
 
@@ -172,12 +160,12 @@ IValue sum(const Arguments& arguments) {
 
 std::optional<SymbolicOperator> symbolic_operator(std::string_view target) {
   static const auto* operators = new std::unordered_map<std::string_view, SymbolicOperator>{
-      {"_operator.add", {arithmetic<add_overflows, std::plus<>>, 2, 2}},
-      {"_operator.sub", {arithmetic<subtract_overflows, std::minus<>>, 2, 2}},
-      {"_operator.mul", {arithmetic<multiply_overflows, std::multiplies<>>, 2, 2}},
-      {"_operator.floordiv", {arithmetic<floor_divide_fails, FloorDivided>, 2, 2}},
-      {"_operator.mod", {arithmetic<remainder_fails, RemainderOf>, 2, 2}},
-      {"_operator.pow", {arithmetic<power_overflows, Power>, 2, 2}},
+      {"_operator.add", {arithmetic<std::plus<>>, 2, 2}},
+      {"_operator.sub", {arithmetic<std::minus<>>, 2, 2}},
+      {"_operator.mul", {arithmetic<std::multiplies<>>, 2, 2}},
+      {"_operator.floordiv", {arithmetic<FloorDivided>, 2, 2}},
+      {"_operator.mod", {arithmetic<RemainderOf>, 2, 2}},
+      {"_operator.pow", {arithmetic<Power>, 2, 2}},
       {"_operator.truediv", {divided, 2, 2}},
       {"_operator.neg", {negative, 1, 1}},
       {"_operator.pos", {itself, 1, 1}},

@@ -1,17 +1,17 @@
-#include "program/signal_backend.h"
-
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 #include <random>
+#include <span>
 #include <utility>
 
-#include "program/alike.h"
-#include "program/served_program.h"
-#include "program/signal_input.h"
-#include "program/signature.h"
+#include "program/program_backend.h"
+#include "program/report.h"
 
 namespace backend {
 namespace {
@@ -35,29 +35,108 @@ std::vector<engine::Sequence> trial_windows(size_t window_length) {
 }
 
 /// As many as it takes, if that is not too much.
-size_t windows_per_run(const Extent& windows, size_t window_length) {
+int64_t windows_per_run(const Extent& windows, size_t window_length) {
   const auto few = static_cast<int64_t>(std::max(kSamplesPerRun / window_length, size_t{1}));
-  return static_cast<size_t>(std::min(std::max(few, windows.least), windows.most));
+  return std::min(std::max(few, windows.least), windows.most);
 }
 
-class SignalBackend final : public engine::Backend {
+std::string words_for_shape(const std::vector<int64_t>& shape) {
+  std::vector<Extent> sizes;
+  sizes.reserve(shape.size());
+  for (const int64_t size : shape) sizes.push_back({.least = size, .most = size});
+  return words_for(std::span<const Extent>(sizes));
+}
+
+bool fits(const std::vector<int64_t>& shape, std::span<const Extent> sizes) {
+  return std::ranges::equal(shape, sizes, [](int64_t size, const Extent& given) {
+    const Extent extent = as_meant(given);
+    return size >= extent.least && size <= extent.most;
+  });
+}
+
+/// Of any shape, without an overflow.
+double count_of(const std::vector<int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<double>());
+}
+
+/// `sizes`: of a window, as the file has them.
+std::vector<int64_t> shape_within(std::span<const Extent> sizes,
+                                  const SignalProgramSource& source) {
+  const std::filesystem::path path(source.path);
+  const std::string settings = path.stem().string() + ".json";
+  const auto length = static_cast<int64_t>(source.window_length);
+  std::vector<int64_t> shape = source.input_shape;
+  if (shape.empty() && std::ranges::all_of(sizes, &Extent::is_fixed)) {
+    for (const Extent& size : sizes) shape.push_back(size.least);
+    if (count_of(shape) == static_cast<double>(length)) return shape;
+    throw LoadError(path.filename().string() + ": takes windows of " + words_for(sizes) + ", but " +
+                    settings + " says (or leaves it at) window_length " + std::to_string(length) +
+                    ": set it there to the product of these");
+  }
+  if (shape.empty()) shape = {1, length};
+  if (fits(shape, sizes)) return shape;
+  throw LoadError(path.filename().string() + ": takes windows of " + words_for(sizes) +
+                  ", but is given " + words_for_shape(shape) + ": set input_shape in " + settings);
+}
+
+struct SignalInput {
+  std::vector<int64_t> shape;  ///< of a window; the windows of a run come before it
+  c10::ScalarType type;        ///< one of floating point
+  Extent windows;              ///< that a run takes
+};
+
+/// Of the one input that there has to be. Throws LoadError: there are others, of another type, or
+/// without room for what the settings say of a window.
+SignalInput signal_input_of(const std::vector<ProgramInput>& inputs,
+                            const SignalProgramSource& source) {
+  const std::string file = std::filesystem::path(source.path).filename().string();
+  if (inputs.size() != 1) {
+    throw LoadError(file + ": takes " + words_for(inputs) + ", expected one, the windows");
+  }
+  const ProgramInput& input = inputs.front();
+  const c10::ScalarType type = input.type.value_or(c10::kFloat);
+  if (!c10::isFloatingType(type) || c10::elementSize(type) == 1) {
+    throw LoadError(file + ": " + input.name + ": takes " + c10::toString(type) +
+                    ", expected a floating-point type");
+  }
+  if (!input.sizes) {
+    const auto length = static_cast<int64_t>(source.window_length);
+    const std::vector<int64_t> usual{1, length};
+    return {.shape = source.input_shape.empty() ? usual : source.input_shape,
+            .type = type,
+            .windows = {}};
+  }
+  if (input.sizes->empty()) {
+    throw LoadError(file + ": " + input.name + ": takes one number, expected windows");
+  }
+  const Extent windows = as_meant(input.sizes->front());
+  if (windows.most < 1) throw LoadError(file + ": " + input.name + ": takes 0 windows");
+  return {.shape = shape_within(std::span(*input.sizes).subspan(1), source),
+          .type = type,
+          .windows = windows};
+}
+
+class SignalBackend final : public ProgramBackend {
  public:
   SignalBackend(std::unique_ptr<Program> program, const SignalProgramSource& source,
                 const ComputeOptions& compute)
-      : program_(std::move(program), std::filesystem::path(source.path).filename().string(),
-                 compute),
+      : ProgramBackend(std::move(program), source.path, compute),
         window_length_(source.window_length),
-        input_(signal_input_of(program_.inputs(), source)),
-        windows_per_run_(windows_per_run(input_.windows, source.window_length)) {
+        input_(signal_input_of(this->program().inputs(), source)) {
+    limit_rows(input_.windows, windows_per_run(input_.windows, window_length_));
+    const std::vector<engine::Sequence> windows = trial_windows(window_length_);
+    const std::vector<const engine::Sequence*> batch = pointers_to(windows);
     try {
-      batching_ = try_windows() && windows_per_run_ > 1;
-      if (batching_) pairs_lone_windows_ = answers_exactly_in_pairs_alone();
+      batching_ = try_windows(batch) && limits_.most_rows > 1;
+      if (batching_ && answers_exactly_in_pairs_alone(batch)) {
+        limits_.least_rows = std::max(limits_.least_rows, size_t{2});
+      }
     } catch (const OutputError& error) {
-      throw LoadError(program_.file() + ": " + error.what());
+      throw LoadError(file() + ": " + error.what());
     } catch (const engine::RunTimeout&) {
-      throw program_.too_slow_to_try();
+      throw too_slow_to_try();
     }
-    program_.end_trial();
+    end_trial();
   }
 
   engine::Description description() const override {
@@ -66,11 +145,7 @@ class SignalBackend final : public engine::Backend {
 
   ModelReport report() const {
     ModelReport report =
-        program_.report(trial_.outputs.empty() ? 0 : trial_.outputs.front().values.size());
-    if (input_.windows.is_fixed()) {
-      report.warnings.push_back(
-          fixed_number_warning(program_.file(), input_.windows.most, "window"));
-    }
+        report_of(trial_.outputs.empty() ? 0 : trial_.outputs.front().values.size(), "window");
     report.trial = trial_;
     return report;
   }
@@ -86,7 +161,7 @@ class SignalBackend final : public engine::Backend {
   }
 
   std::optional<engine::Sequence> prepare_thread(gemm::Team* /*team*/) override {
-    program_.prepare_thread();
+    prepare_program();
     engine::Sequence zeros = prepare(std::vector<float>(window_length_));
     const engine::Sequence* batch[] = {&zeros};
     try {
@@ -97,71 +172,35 @@ class SignalBackend final : public engine::Backend {
     return zeros;
   }
 
-  std::vector<engine::Output> run(engine::Batch batch, gemm::Team* /*team*/) override {
-    return run(batch);
-  }
-
-  std::vector<engine::Output> run(engine::Batch batch) {
-    return program_.limited([&] {
-      std::vector<engine::Output> results;
-      results.reserve(batch.size());
-      for (size_t i = 0; i < batch.size(); i += windows_per_run_) {
-        const engine::Batch some = batch.subspan(i, std::min(windows_per_run_, batch.size() - i));
-        if (pairs_lone_windows_ && some.size() == 1) {
-          results.push_back(run_twice(*some.front()));
-        } else {
-          run_together(some, results);
-        }
-      }
-      return results;
-    });
-  }
-
  private:
-  void run_together(engine::Batch batch, std::vector<engine::Output>& results) const {
-    const auto windows = std::max(static_cast<int64_t>(batch.size()), input_.windows.least);
-    const at::Tensor output = single_tensor(program_.run({filled(batch, windows)}));
-    if (output.is_complex() || output.numel() % windows != 0) {
-      throw engine::BackendError("the model gave " + std::to_string(output.numel()) +
-                                 (output.is_complex() ? " complex" : "") + " numbers for " +
-                                 std::to_string(windows) + " window(s)");
-    }
-    const at::Tensor logits = output.to(at::kFloat).contiguous();
-    const auto* row = logits.const_data_ptr<float>();
-    const int64_t columns = output.numel() / windows;
-    for (size_t i = 0; i < batch.size(); ++i, row += columns) {
-      results.push_back({.values = {row, row + columns}});
-    }
-  }
-
-  /// [windows, …]; where there are fewer, copies of the last one follow.
-  at::Tensor filled(engine::Batch batch, int64_t windows) const {
-    std::vector<int64_t> sizes{windows};
+  /// [windows, …]
+  std::vector<c10::IValue> arguments(const Rows& rows, engine::Batch batch) const override {
+    std::vector<int64_t> sizes{static_cast<int64_t>(rows.count)};
     sizes.insert(sizes.end(), input_.shape.begin(), input_.shape.end());
     at::Tensor input = at::empty(sizes, at::kFloat);
     auto* data = input.mutable_data_ptr<float>();
-    for (size_t i = 0; i < static_cast<size_t>(windows); ++i) {
-      data = std::ranges::copy(batch[std::min(i, batch.size() - 1)]->samples, data).out;
+    for (size_t i = 0; i < rows.count; ++i) {
+      data = std::ranges::copy(rows.row(batch, i).samples, data).out;
     }
-    return input.to(input_.type);
+    return {input.to(input_.type)};
   }
 
-  engine::Output run_twice(const engine::Sequence& window) const {
-    const engine::Sequence* pair[] = {&window, &window};
-    std::vector<engine::Output> results;
-    run_together(pair, results);
-    return std::move(results.front());
+  at::Tensor answers(const c10::IValue& output, int64_t rows) const override {
+    at::Tensor numbers = single_tensor(output);
+    if (numbers.is_complex() || numbers.numel() % rows != 0) {
+      throw engine::BackendError("the model gave " + std::to_string(numbers.numel()) +
+                                 (numbers.is_complex() ? " complex" : "") + " numbers for " +
+                                 std::to_string(rows) + " window(s)");
+    }
+    return numbers;
   }
 
   /// Whether windows answer the same in a batch as alone: nothing in the file promises it
   /// (a model may normalize over its batch, or only take batches of one).
-  bool try_windows() {
-    const std::vector<engine::Sequence> windows = trial_windows(window_length_);
-    std::vector<const engine::Sequence*> batch;
-    for (const engine::Sequence& window : windows) {
-      batch.push_back(&window);
+  bool try_windows(engine::Batch windows) {
+    for (size_t i = 0; i < windows.size(); ++i) {
       try {
-        trial_.outputs.push_back(run({&batch.back(), 1}).front());
+        trial_.outputs.push_back(run(windows.subspan(i, 1)).front());
       } catch (const OutputError&) {
         throw;
       } catch (const engine::RunTimeout&) {
@@ -171,54 +210,34 @@ class SignalBackend final : public engine::Backend {
       }
     }
     if (!trial_.error.empty()) return false;
-    return answers_alike_again(batch) && answers_alike_in_batches(batch);
-  }
-
-  /// Not so when it draws random numbers, or keeps something from run to run.
-  bool answers_alike_again(engine::Batch batch) {
-    // Several: a model in training mode may by chance drop the same few values of one window again.
-    constexpr size_t kWindows = 4;
-    try {
-      for (size_t i = 0; i < kWindows && trial_.repeatable; ++i) {
-        trial_.repeatable =
-            alike_in_probability(trial_.outputs[i], run(batch.subspan(i, 1)).front());
-      }
-    } catch (const engine::BackendError&) {
-      trial_.repeatable = false;
+    const std::span<const engine::Output> alone = trial_.outputs;
+    // It does not answer the same again when it draws random numbers, or keeps something from run
+    // to run. Several: a model in training mode may by chance drop the same few values of one
+    // window again.
+    constexpr size_t kAgain = 4;
+    for (size_t i = 0; i < kAgain && trial_.repeatable; ++i) {
+      trial_.repeatable = gives(alone.subspan(i, 1), windows.subspan(i, 1), alike_in_probability);
     }
-    return trial_.repeatable;
-  }
-
-  bool answers_alike_in_batches(engine::Batch batch) {
-    try {
-      for (const size_t size : {size_t{2}, size_t{3}, batch.size()}) {
-        if (!std::ranges::equal(run(batch.first(size)), std::span(trial_.outputs).first(size),
-                                alike_in_probability)) {
-          return false;
-        }
-      }
-      return true;
-    } catch (const engine::BackendError&) {
-      return false;
-    }
+    if (!trial_.repeatable) return false;
+    return std::ranges::all_of(std::array{size_t{2}, size_t{3}, windows.size()}, [&](size_t size) {
+      return gives(alone.first(size), windows.first(size), alike_in_probability);
+    });
   }
 
   /// LibTorch convolves one window with other code than several (ATen, Convolution.cpp,
   /// `use_mkldnn`), by which the last bits of its answer would tell whether it had company. Most
   /// models give every window the same bits in any batch of two and more; of those, a window that
   /// is alone runs beside itself.
-  bool answers_exactly_in_pairs_alone() {
-    const std::vector<engine::Sequence> windows = trial_windows(window_length_);
-    std::vector<const engine::Sequence*> batch(windows.size());
-    std::ranges::transform(windows, batch.begin(), [](const auto& window) { return &window; });
+  bool answers_exactly_in_pairs_alone(engine::Batch windows) {
     try {
-      const std::vector<engine::Output> together = run(batch);
+      const std::vector<engine::Output> together = run(windows);
       if (together == trial_.outputs) return false;  // company changes nothing
       for (size_t i = 0; i < windows.size(); ++i) {
-        const engine::Sequence* pair[] = {&windows[i], &windows[i]};
+        const engine::Sequence* pair[] = {windows[i], windows[i]};
         if (run(pair).front() != together[i]) return false;
       }
-      batch.resize(2 * windows.size(), &windows.front());
+      std::vector<const engine::Sequence*> batch(windows.begin(), windows.end());
+      batch.resize(2 * windows.size(), windows.front());
       const std::vector<engine::Output> more = run(batch);
       return std::ranges::equal(std::span(more).first(windows.size()), together);
     } catch (const engine::BackendError&) {
@@ -226,13 +245,10 @@ class SignalBackend final : public engine::Backend {
     }
   }
 
-  ServedProgram program_;
   size_t window_length_;
   SignalInput input_;
-  size_t windows_per_run_;
   Trial trial_;
   bool batching_ = false;
-  bool pairs_lone_windows_ = false;
 };
 
 }  // namespace

@@ -1,21 +1,17 @@
-#include "program/text_backend.h"
-
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "hf/bridge.h"
-#include "products/team_in_use.h"
-#include "program/alike.h"
-#include "program/served_program.h"
-#include "program/signature.h"
+#include "program/program_backend.h"
+#include "program/report.h"
 #include "program/text_inputs.h"
-#include "program/text_probes.h"
-#include "program/text_rows.h"
+#include "runtime/runtime.h"
 #include "text/tokenize.h"
 
 namespace backend {
@@ -60,25 +56,68 @@ rust::Box<hf::Tokenizer> open_tokenizer(const TextProgramSource& source, int64_t
   }
 }
 
-class TextBackend final : public engine::Backend {
+/// `length` tokens of a text, from its start and its end, the inner ones in another order.
+engine::Sequence cut(const engine::Sequence& text, size_t length, size_t turn) {
+  const auto head = static_cast<std::ptrdiff_t>(length / 2);
+  const auto tail = static_cast<std::ptrdiff_t>(length) - head;
+  const auto ends = [&](const std::vector<int64_t>& all) {
+    std::vector<int64_t> some(all.begin(), all.begin() + head);
+    some.insert(some.end(), all.end() - tail, all.end());
+    return some;
+  };
+  engine::Sequence sequence{.input_ids = ends(text.input_ids),
+                            .token_type_ids = ends(text.token_type_ids),
+                            .samples = {}};
+  if (length > 2) {
+    std::rotate(sequence.input_ids.begin() + 1,
+                sequence.input_ids.begin() + 1 + static_cast<std::ptrdiff_t>(turn % (length - 2)),
+                sequence.input_ids.end() - 1);
+  }
+  return sequence;
+}
+
+/// Texts to try a model with: three of each of four lengths, side by side, of which one is the
+/// longest that a text may have (up to a length that takes long to compute). `tokenize`: a text as
+/// the model reads it.
+template <class Tokenize>
+std::vector<engine::Sequence> probes(const Tokenize& tokenize) {
+  constexpr size_t kLongest = 512;
+  std::string words;
+  for (size_t i = 0; i < kLongest; ++i) words += "one good film and a bad 7, ";
+  std::vector<engine::Sequence> probes;
+  const engine::Sequence longest = tokenize(engine::Text{.text = words});
+  const engine::Sequence empty = tokenize(engine::Text{});
+  const size_t specials = empty.input_ids.size();
+  const size_t most = std::min(longest.input_ids.size(), kLongest);
+  for (const size_t length :
+       std::set<size_t>{std::min(specials + 1, most), std::min(specials + 4, most),
+                        std::min(specials + 9, most), most}) {
+    for (size_t turn = 0; turn < 3; ++turn) probes.push_back(cut(longest, length, turn));
+  }
+  return probes;
+}
+
+class TextBackend final : public ProgramBackend {
  public:
   TextBackend(std::unique_ptr<Program> program, const TextProgramSource& source,
               const ComputeOptions& compute)
-      : program_(std::move(program), std::filesystem::path(source.path).filename().string(),
-                 compute),
+      : ProgramBackend(std::move(program), source.path, compute),
         num_labels_(static_cast<int64_t>(source.num_labels)),
-        inputs_(text_inputs_of(program_.inputs(), program_.file())),
+        inputs_(text_inputs_of(this->program().inputs(), file())),
         tokenizer_(open_tokenizer(source, inputs_.length.most)),
         padding_id_(source.padding_id) {
     if (!padding_id_ && tokenizer_->padding_id() >= 0) padding_id_ = tokenizer_->padding_id();
-    limits_.most_texts = static_cast<size_t>(inputs_.texts.most);
-    limits_.least_texts = static_cast<size_t>(std::max<int64_t>(inputs_.texts.least, 1));
+    limit_rows(inputs_.texts, inputs_.texts.most);
     limits_.least_length = static_cast<size_t>(inputs_.length.least);
     require_padding_where_needed();
-    const Answered alone = answers_alone();
-    batching_ = answers_alike_in_batches(alone) && limits_.most_texts > 1;
-    if (batching_ && answers_alike_when_padded(alone)) limits_.company = Company::kCloseLengths;
-    program_.end_trial();
+    const std::vector<engine::Sequence> texts =
+        probes([this](engine::Text text) { return prepare(std::move(text)); });
+    const std::vector<engine::Output> alone = answers_alone(texts);
+    batching_ = answers_alike_in_batches(texts, alone) && limits_.most_rows > 1;
+    if (batching_ && answers_alike_when_padded(texts, alone)) {
+      limits_.company = Company::kCloseLengths;
+    }
+    end_trial();
   }
 
   engine::Description description() const override {
@@ -89,14 +128,10 @@ class TextBackend final : public engine::Backend {
   }
 
   ModelReport report() const {
-    ModelReport report = program_.report(static_cast<size_t>(num_labels_));
-    if (inputs_.texts.is_fixed()) {
-      report.warnings.push_back(fixed_number_warning(program_.file(), inputs_.texts.most, "text"));
-    }
+    ModelReport report = report_of(static_cast<size_t>(num_labels_), "text");
     if (inputs_.length.is_fixed()) {
       report.warnings.push_back(
-          program_.file() + ": was exported for texts of exactly " +
-          std::to_string(inputs_.length.most) +
+          file() + ": was exported for texts of exactly " + std::to_string(inputs_.length.most) +
           " tokens: short ones take as long as long ones; scripts/export.py exports it for any "
           "length");
     }
@@ -108,52 +143,32 @@ class TextBackend final : public engine::Backend {
   }
 
   std::optional<engine::Sequence> prepare_thread(gemm::Team* /*team*/) override {
-    program_.prepare_thread();
+    prepare_program();
     engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence};
     run(batch);
     return sequence;
   }
 
-  /// Texts of equal length share a call, or of close ones where padding changes no answer; the
-  /// groups run one after the other. The team helps layers of ours; LibTorch's operators have
-  /// threads of their own.
-  std::vector<engine::Output> run(engine::Batch batch, gemm::Team* team) override {
-    const TeamInUse in_use(team);
-    return run(batch);
-  }
-
-  std::vector<engine::Output> run(engine::Batch batch) {
-    return program_.limited([&] {
-      std::vector<engine::Output> results(batch.size());
-      for (const Rows& rows : rows_of(batch, limits_)) {
-        const at::Tensor logits = forward(rows, batch);
-        const auto* row = logits.const_data_ptr<float>();
-        for (const size_t text : rows.texts) {
-          results[text].values.assign(row, row + num_labels_);
-          row += num_labels_;
-        }
-      }
-      return results;
-    });
-  }
-
  private:
-  /// float32 [rows, num_labels], contiguous.
-  at::Tensor forward(const Rows& rows, engine::Batch batch) const {
+  std::vector<c10::IValue> arguments(const Rows& rows, engine::Batch batch) const override {
     std::vector<c10::IValue> arguments;
     arguments.reserve(inputs_.in_order.size());
     for (const TextInput& input : inputs_.in_order) {
       arguments.emplace_back(values_of(input.role, rows, batch).to(input.type));
     }
-    const at::Tensor logits = logits_of(program_.run(std::move(arguments)));
-    const auto count = static_cast<int64_t>(rows.count);
-    if (logits.numel() != count * num_labels_) {
+    return arguments;
+  }
+
+  /// [rows, num_labels]
+  at::Tensor answers(const c10::IValue& output, int64_t rows) const override {
+    at::Tensor logits = logits_of(output);
+    if (logits.numel() != rows * num_labels_) {
       throw engine::BackendError("the model gave " + std::to_string(logits.numel()) +
-                                 " numbers for " + std::to_string(count) + " text(s), expected " +
+                                 " numbers for " + std::to_string(rows) + " text(s), expected " +
                                  std::to_string(num_labels_) + " for each");
     }
-    return logits.to(at::kFloat).contiguous();
+    return logits;
   }
 
   at::Tensor values_of(TextRole role, const Rows& rows, engine::Batch batch) const {
@@ -175,7 +190,7 @@ class TextBackend final : public engine::Backend {
   void require_padding_where_needed() const {
     if (limits_.least_length <= prepare(engine::Text{}).input_ids.size() || can_pad()) return;
     const bool has_mask = inputs_.has(TextRole::kAttentionMask);
-    throw LoadError(program_.file() + ": takes texts of " + words_for(inputs_.length) +
+    throw LoadError(file() + ": takes texts of " + words_for(inputs_.length) +
                     " tokens, to which shorter ones have to be padded, but " +
                     (has_mask ? "neither config.json (pad_token_id) nor the tokenizer names a "
                                 "token for padding"
@@ -183,32 +198,25 @@ class TextBackend final : public engine::Backend {
                     "; scripts/export.py exports it for any length");
   }
 
-  struct Answered {
-    std::vector<engine::Sequence> texts;
-    std::vector<engine::Output> logits;
-  };
-
-  /// Each probe alone. Throws LoadError: a model that was traced may work at one length only.
-  Answered answers_alone() {
-    Answered answered{
-        .texts = probes([this](engine::Text text) { return prepare(std::move(text)); }),
-        .logits = {}};
+  /// Of each probe. Throws LoadError: a model that was traced may work at one length only.
+  std::vector<engine::Output> answers_alone(const std::vector<engine::Sequence>& texts) {
+    std::vector<engine::Output> answers;
     std::set<size_t> works;
     std::optional<std::pair<size_t, std::string>> problem;
-    for (const auto& text : answered.texts) {
+    for (const auto& text : texts) {
       const engine::Sequence* batch[] = {&text};
       try {
-        answered.logits.push_back(run(batch).front());
+        answers.push_back(run(batch).front());
         works.insert(text.input_ids.size());
       } catch (const engine::RunTimeout&) {
-        throw program_.too_slow_to_try();
+        throw too_slow_to_try();
       } catch (const engine::BackendError& error) {
         if (!problem) problem = {text.input_ids.size(), error.what()};
       }
     }
-    if (!problem) return answered;
-    std::string message = program_.file() + ": fails for a text of " +
-                          std::to_string(problem->first) + " tokens: " + problem->second;
+    if (!problem) return answers;
+    std::string message = file() + ": fails for a text of " + std::to_string(problem->first) +
+                          " tokens: " + problem->second;
     if (!works.empty()) {
       message += "; it works for " + std::to_string(*works.begin()) +
                  " tokens: a traced model may take the length of its example only";
@@ -218,55 +226,42 @@ class TextBackend final : public engine::Backend {
 
   /// Whether texts of one length answer the same in a batch as alone: nothing in the file
   /// promises it (a traced model may take the batch size of its example only).
-  bool answers_alike_in_batches(const Answered& alone) {
-    std::vector<const engine::Sequence*> texts;
-    texts.reserve(alone.texts.size());
-    for (const auto& text : alone.texts) texts.push_back(&text);
-    try {
-      // Groups of two, then of three, and all lengths at once.
-      for (const size_t size : {size_t{2}, size_t{3}, texts.size()}) {
-        for (size_t begin = 0; begin + size <= texts.size(); begin += 3) {
-          const auto together = run(engine::Batch(texts).subspan(begin, size));
-          for (size_t i = 0; i < size; ++i) {
-            if (!alike_in_logits(alone.logits[begin + i], together[i])) return false;
-          }
-        }
+  bool answers_alike_in_batches(const std::vector<engine::Sequence>& texts,
+                                std::span<const engine::Output> alone) {
+    const std::vector<const engine::Sequence*> batch = pointers_to(texts);
+    // Groups of two, then of three, and all lengths at once.
+    for (const size_t size : {size_t{2}, size_t{3}, batch.size()}) {
+      for (size_t begin = 0; begin + size <= batch.size(); begin += 3) {
+        const engine::Batch some = engine::Batch(batch).subspan(begin, size);
+        if (!gives(alone.subspan(begin, size), some, alike_in_logits)) return false;
       }
-      return true;
-    } catch (const engine::BackendError&) {
-      return false;
     }
+    return true;
   }
 
   /// Whether a text answers the same beside others of any other length.
-  bool answers_alike_when_padded(const Answered& alone) {
+  bool answers_alike_when_padded(const std::vector<engine::Sequence>& texts,
+                                 const std::vector<engine::Output>& alone) {
     // Whose file does not say that texts may be of any length may take the mask for something else.
     if (!can_pad() || !inputs_.says_sizes || inputs_.length.is_fixed()) return false;
-    std::vector<const engine::Sequence*> texts;
+    std::vector<const engine::Sequence*> batch;
     std::vector<engine::Output> expected;
-    for (size_t i = 0; i < alone.texts.size(); ++i) {
-      const size_t length = alone.texts[i].input_ids.size();
-      if (!texts.empty() && texts.back()->input_ids.size() == length) continue;  // one of each
-      texts.push_back(&alone.texts[i]);
-      expected.push_back(alone.logits[i]);
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const size_t length = texts[i].input_ids.size();
+      if (!batch.empty() && batch.back()->input_ids.size() == length) continue;  // one of each
+      batch.push_back(&texts[i]);
+      expected.push_back(alone[i]);
     }
     limits_.company = Company::kAnyLengths;
-    bool are_alike = false;
-    try {
-      are_alike = std::ranges::equal(run(texts), expected, alike_in_logits);
-    } catch (const engine::BackendError&) {
-      are_alike = false;
-    }
+    const bool are_alike = gives(expected, batch, alike_in_logits);
     limits_.company = Company::kEqualLengths;
     return are_alike;
   }
 
-  ServedProgram program_;
   int64_t num_labels_;
   TextInputs inputs_;
   rust::Box<hf::Tokenizer> tokenizer_;
   std::optional<int64_t> padding_id_;
-  RowLimits limits_;
   bool batching_ = false;
 };
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "backend/model_config.h"
-#include "program/signature.h"
+#include "program/report.h"
 
 namespace backend {
 namespace {

@@ -4,7 +4,10 @@
 #include <torch/csrc/jit/runtime/custom_operator.h>
 #include <torch/custom_class.h>
 
+#include <unordered_map>
 #include <utility>
+
+#include "program/rewrite/rewrite.h"
 
 namespace backend {
 namespace {
@@ -39,75 +42,88 @@ void register_layer() {
   });
 }
 
+/// A frozen graph as rewriting sees it.
+class FrozenView final : public GraphView {
+ public:
+  explicit FrozenView(torch::jit::Graph& graph) { add(*graph.block()); }
+
+  size_t size() const override { return nodes_.size(); }
+
+  std::string_view name(Call call) const override {
+    return nodes_[call] != nullptr ? nodes_[call]->kind().toQualString() : "";
+  }
+
+  Arguments arguments(Call call) const override {
+    Arguments arguments;
+    for (const auto* input : nodes_[call]->inputs()) {
+      arguments.push_back(torch::jit::toIValue(input));
+    }
+    return arguments;
+  }
+
+  std::optional<Call> reader(Call call) const override {
+    const Node& node = *nodes_[call];
+    if (node.outputs().size() != 1 || node.output()->uses().size() != 1) return std::nullopt;
+    const auto [user, offset] = node.output()->uses().front();
+    const auto found = calls_.find(user);
+    if (found == calls_.end() || offset != 0 || user->owningBlock() != node.owningBlock()) {
+      return std::nullopt;
+    }
+    for (const auto* other : user->outputs().slice(1)) {
+      if (other->hasUses()) return std::nullopt;
+    }
+    return found->second;
+  }
+
+  void set_argument(Call call, size_t index, const at::Tensor& value) override {
+    Node* const node = nodes_[call];
+    const torch::jit::WithInsertPoint before(node);
+    node->replaceInput(index, node->owningGraph()->insertConstant(value));
+  }
+
+  void take_over(Call call, Call reader) override {
+    nodes_[reader]->output(0)->replaceAllUsesWith(nodes_[call]->output());
+    destroy(reader);
+  }
+
+  void replace(Call call, size_t input, Layer layer) override {
+    Node* const node = nodes_[call];
+    Node* const made = node->owningGraph()->create(c10::Symbol::fromQualString(kLayer),
+                                                   {node->input(input)}, node->outputs().size());
+    made->ival_(c10::attr::value,
+                c10::IValue::make_capsule(c10::make_intrusive<LayerOfNode>(std::move(layer))));
+    made->copyMetadata(node);
+    made->insertBefore(node);
+    made->output()->copyMetadata(node->output());
+    node->output()->replaceAllUsesWith(made->output());
+    destroy(call);
+  }
+
+ private:
+  void add(torch::jit::Block& block) {
+    for (Node* node : block.nodes()) {
+      for (auto* inner : node->blocks()) add(*inner);
+      if (!node->kind().is_aten() || node->outputs().empty()) continue;
+      calls_.emplace(node, nodes_.size());
+      nodes_.push_back(node);
+    }
+  }
+
+  void destroy(Call call) {
+    calls_.erase(nodes_[call]);
+    std::exchange(nodes_[call], nullptr)->destroy();
+  }
+
+  std::vector<Node*> nodes_;  ///< null: it is gone
+  std::unordered_map<const Node*, Call> calls_;
+};
+
 }  // namespace
 
-FrozenView::FrozenView(torch::jit::Graph& graph) {
+void rewrite_frozen(torch::jit::Graph& graph, PackedLayers& layers, bool fuses_gelu) {
   register_layer();
-  add(*graph.block());
-}
-
-void FrozenView::add(torch::jit::Block& block) {
-  for (Node* node : block.nodes()) {
-    for (auto* inner : node->blocks()) add(*inner);
-    if (!node->kind().is_aten() || node->outputs().empty()) continue;
-    calls_.emplace(node, nodes_.size());
-    nodes_.push_back(node);
-  }
-}
-
-std::string_view FrozenView::name(Call call) const {
-  return nodes_[call] != nullptr ? nodes_[call]->kind().toQualString() : "";
-}
-
-GraphView::Arguments FrozenView::arguments(Call call) const {
-  Arguments arguments;
-  for (const auto* input : nodes_[call]->inputs()) {
-    arguments.push_back(torch::jit::toIValue(input));
-  }
-  return arguments;
-}
-
-std::optional<GraphView::Call> FrozenView::reader(Call call) const {
-  const Node& node = *nodes_[call];
-  if (node.outputs().size() != 1 || node.output()->uses().size() != 1) return std::nullopt;
-  const auto [user, offset] = node.output()->uses().front();
-  const auto found = calls_.find(user);
-  if (found == calls_.end() || offset != 0 || user->owningBlock() != node.owningBlock()) {
-    return std::nullopt;
-  }
-  for (const auto* other : user->outputs().slice(1)) {
-    if (other->hasUses()) return std::nullopt;
-  }
-  return found->second;
-}
-
-void FrozenView::set_argument(Call call, size_t index, const at::Tensor& value) {
-  Node* const node = nodes_[call];
-  const torch::jit::WithInsertPoint before(node);
-  node->replaceInput(index, node->owningGraph()->insertConstant(value));
-}
-
-void FrozenView::take_over(Call call, Call reader) {
-  nodes_[reader]->output(0)->replaceAllUsesWith(nodes_[call]->output());
-  destroy(reader);
-}
-
-void FrozenView::replace(Call call, size_t input, Layer layer) {
-  Node* const node = nodes_[call];
-  Node* const made = node->owningGraph()->create(c10::Symbol::fromQualString(kLayer),
-                                                 {node->input(input)}, node->outputs().size());
-  made->ival_(c10::attr::value,
-              c10::IValue::make_capsule(c10::make_intrusive<LayerOfNode>(std::move(layer))));
-  made->copyMetadata(node);
-  made->insertBefore(node);
-  made->output()->copyMetadata(node->output());
-  node->output()->replaceAllUsesWith(made->output());
-  destroy(call);
-}
-
-void FrozenView::destroy(Call call) {
-  calls_.erase(nodes_[call]);
-  std::exchange(nodes_[call], nullptr)->destroy();
+  FrozenView view(graph);
+  rewrite(view, layers, fuses_gelu);
 }
 
 }  // namespace backend

@@ -14,7 +14,6 @@
 
 #include "backend/model_config.h"
 #include "program/report.h"
-#include "program/rewrite/rewrite.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
 #include "torchscript/archive.h"
@@ -66,14 +65,6 @@ bool sets_attributes(const torch::jit::Block& block) {
   return false;
 }
 
-/// GELU stays LibTorch's own, as scripts have been answered by it.
-void rewrite_frozen(torch::jit::Graph& graph) {
-  FrozenView view(graph);
-  PackedLayers layers(Dtype::kFloat32);
-  rewrite(view, layers, false);
-  torch::jit::EliminateDeadCode(graph.block());  // constants that were packed
-}
-
 /// Looked at before any of its code can run, and read, in evaluation mode. Throws LoadError naming
 /// the file.
 torch::jit::Module read_module(const std::string& path) {
@@ -114,7 +105,11 @@ LoadedModule load_module(const std::string& path, const ComputeOptions& compute)
   LoadedModule loaded;
   try {
     torch::jit::Module frozen = torch::jit::freeze(module);
-    rewrite_frozen(*frozen.get_method("forward").graph());
+    torch::jit::Graph& graph = *frozen.get_method("forward").graph();
+    PackedLayers layers(Dtype::kFloat32);
+    // GELU stays LibTorch's own, as scripts have been answered by it.
+    rewrite_frozen(graph, layers, /*fuses_gelu=*/false);
+    torch::jit::EliminateDeadCode(graph.block());  // constants that were packed
     loaded = {.functions = std::move(functions), .module = std::move(frozen), .warnings = {}};
   } catch (...) {
     limit.throw_if_reached();

@@ -1,4 +1,4 @@
-#include "program/text_rows.h"
+#include "program/rows.h"
 
 #include <ATen/ops/empty.h>
 
@@ -26,7 +26,7 @@ at::Tensor written(const Rows& rows, engine::Batch batch, const Write& write) {
       at::empty({static_cast<int64_t>(rows.count), static_cast<int64_t>(rows.length)}, at::kLong);
   auto* row = tensor.mutable_data_ptr<int64_t>();
   for (size_t i = 0; i < rows.count; ++i, row += rows.length) {
-    write(row, *batch[rows.texts[std::min(i, rows.texts.size() - 1)]]);
+    write(row, rows.row(batch, i));
   }
   return tensor;
 }
@@ -34,24 +34,24 @@ at::Tensor written(const Rows& rows, engine::Batch batch, const Write& write) {
 }  // namespace
 
 std::vector<Rows> rows_of(engine::Batch batch, const RowLimits& limits) {
-  const auto length_of = [&](size_t text) {
-    return std::max(batch[text]->input_ids.size(), limits.least_length);
+  const auto length_of = [&](size_t place) {
+    return std::max(batch[place]->input_ids.size(), limits.least_length);
   };
   std::vector<size_t> order(batch.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, {}, length_of);
   std::vector<Rows> all;
   size_t longest = 0;
-  for (const size_t text : order) {
-    const size_t length = length_of(text);
-    if (all.empty() || length > longest || all.back().texts.size() >= limits.most_texts) {
+  for (const size_t place : order) {
+    const size_t length = length_of(place);
+    if (all.empty() || length > longest || all.back().places.size() >= limits.most_rows) {
       all.emplace_back();
       longest = longest_company(length, limits.company);
     }
-    all.back().texts.push_back(text);
+    all.back().places.push_back(place);
     all.back().length = length;
   }
-  for (Rows& rows : all) rows.count = std::max(rows.texts.size(), limits.least_texts);
+  for (Rows& rows : all) rows.count = std::max(rows.places.size(), limits.least_rows);
   return all;
 }
 

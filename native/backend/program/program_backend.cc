@@ -1,0 +1,136 @@
+#include "program/program_backend.h"
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "products/numbers.h"
+#include "products/team_in_use.h"
+#include "program/report.h"
+#include "program/run_limit.h"
+#include "runtime/runtime.h"
+
+namespace backend {
+namespace {
+
+std::vector<double> softmax(const std::vector<float>& logits) {
+  const double highest = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> exponentials;
+  exponentials.reserve(logits.size());
+  double sum = 0;
+  for (const float logit : logits) sum += exponentials.emplace_back(std::exp(logit - highest));
+  for (double& exponential : exponentials) exponential /= sum;
+  return exponentials;
+}
+
+bool all_finite(const std::vector<float>& logits) {
+  return std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
+}
+
+template <typename Values>
+bool close(const Values& a, const Values& b) {
+  constexpr double kTolerance = 1e-5;
+  return std::ranges::equal(
+      a, b, [](double left, double right) { return std::abs(left - right) <= kTolerance; });
+}
+
+}  // namespace
+
+ProgramBackend::ProgramBackend(std::unique_ptr<Program> program, const std::string& path,
+                               const ComputeOptions& compute)
+    : program_(std::move(program)),
+      file_(std::filesystem::path(path).filename().string()),
+      compute_(compute) {
+  program_->prepare_thread();
+}
+
+void ProgramBackend::limit_rows(const Extent& things, int64_t most) {
+  things_ = things;
+  limits_.most_rows = static_cast<size_t>(most);
+  limits_.least_rows = static_cast<size_t>(std::max<int64_t>(things.least, 1));
+}
+
+std::vector<engine::Output> ProgramBackend::run(engine::Batch batch, gemm::Team* team) {
+  const TeamInUse in_use(team);
+  const RunLimit limit(compute_, in_trial_ ? file_ : "");
+  set_intra_op_threads(compute_.threads_per_worker);
+  try {
+    const c10::InferenceMode inference_mode;
+    std::vector<engine::Output> results(batch.size());
+    for (const Rows& rows : rows_of(batch, limits_)) {
+      const auto count = static_cast<int64_t>(rows.count);
+      const at::Tensor all =
+          answers(program_->run(arguments(rows, batch)), count).to(at::kFloat).contiguous();
+      const auto* row = all.const_data_ptr<float>();
+      const int64_t columns = all.numel() / count;
+      for (const size_t place : rows.places) {
+        results[place].values.assign(row, row + columns);
+        row += columns;
+      }
+    }
+    return results;
+  } catch (const engine::BackendError&) {
+    throw;
+  } catch (...) {
+    limit.throw_if_reached();
+    throw engine::BackendError(message_of_current_exception());
+  }
+}
+
+bool ProgramBackend::gives(std::span<const engine::Output> answers, engine::Batch batch,
+                           Compare compare) {
+  try {
+    return std::ranges::equal(run(batch), answers, compare);
+  } catch (const engine::BackendError&) {
+    return false;
+  }
+}
+
+void ProgramBackend::prepare_program() const {
+  silence_warnings();
+  program_->prepare_thread();
+}
+
+ModelReport ProgramBackend::report_of(size_t num_outputs, const std::string& thing) const {
+  ModelReport report{.kind = program_->kind(),
+                     .num_outputs = num_outputs,
+                     .multiplication = describe_layers(program_->linear()),
+                     .warnings = program_->warnings(),
+                     .trial = {}};
+  if (things_.is_fixed()) {
+    report.warnings.push_back(fixed_number_warning(file_, things_.most, thing));
+  }
+  return report;
+}
+
+std::vector<const engine::Sequence*> pointers_to(const std::vector<engine::Sequence>& sequences) {
+  std::vector<const engine::Sequence*> pointers(sequences.size());
+  std::ranges::transform(sequences, pointers.begin(), [](const auto& one) { return &one; });
+  return pointers;
+}
+
+bool alike_in_probability(const engine::Output& left, const engine::Output& right) {
+  const std::vector<float>&a = left.values, &b = right.values;
+  if (a.size() != b.size() || a.empty()) return false;
+  if (!all_finite(a) || !all_finite(b)) return all_finite(a) == all_finite(b);  // an error anyway
+  const auto [lowest, highest] = std::ranges::minmax(a);
+  if (lowest >= 0 && highest <= 1 && !close(a, b)) return false;
+  return close(softmax(a), softmax(b));
+}
+
+bool alike_in_logits(const engine::Output& left, const engine::Output& right) {
+  const std::vector<float>&a = left.values, &b = right.values;
+  constexpr float kTolerance = 2e-5F;
+  float scale = 1.0F;
+  for (const float logit : a) scale = std::max(scale, std::abs(logit));
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!(std::abs(a[i] - b[i]) <= kTolerance * scale)) return false;  // also when one is NaN
+  }
+  return true;
+}
+
+}  // namespace backend

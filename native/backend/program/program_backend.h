@@ -1,0 +1,89 @@
+// A program behind the engine: tried first, and within limits always.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/backends.h"
+#include "program/program.h"
+#include "program/rows.h"
+
+namespace backend {
+
+/// Any thread, once the trial of its constructor is over.
+class ProgramBackend : public engine::Backend {
+ public:
+  /// Groups that share a call of the program run one after the other. The team helps layers of
+  /// ours; LibTorch's operators have threads of their own. Throws engine::BackendError,
+  /// engine::RunTimeout among them; in the trial LoadError too.
+  std::vector<engine::Output> run(engine::Batch batch, gemm::Team* team) final;
+
+ protected:
+  using Compare = bool (*)(const engine::Output& a, const engine::Output& b);
+
+  ProgramBackend(std::unique_ptr<Program> program, const std::string& path,
+                 const ComputeOptions& compute);
+
+  const std::string& file() const { return file_; }
+  const Program& program() const { return *program_; }
+
+  /// Which of a batch share a call, and how many rows it has. `things`: how many the program takes.
+  /// `most`: that are given to it.
+  void limit_rows(const Extent& things, int64_t most);
+
+  /// What the program is given.
+  virtual std::vector<c10::IValue> arguments(const Rows& rows, engine::Batch batch) const = 0;
+
+  /// What it gave: the answers of `rows` rows, one after the other. Throws engine::BackendError.
+  virtual at::Tensor answers(const c10::IValue& output, int64_t rows) const = 0;
+
+  std::vector<engine::Output> run(engine::Batch batch) { return run(batch, nullptr); }
+
+  /// Whether a run gives these answers; not where it fails.
+  bool gives(std::span<const engine::Output> answers, engine::Batch batch, Compare compare);
+
+  /// The thread's part of prepare_thread().
+  void prepare_program() const;
+
+  /// Runs are held to less memory until now.
+  void end_trial() { in_trial_ = false; }
+
+  /// The load error of a trial that took too long.
+  LoadError too_slow_to_try() const { return LoadError(too_slow(file_, compute_.run_limit)); }
+
+  /// Of so many numbers in a row of an answer. `thing`: one of what shares a run.
+  ModelReport report_of(size_t num_outputs, const std::string& thing) const;
+
+  RowLimits limits_;
+
+ private:
+  std::unique_ptr<Program> program_;
+  std::string file_;
+  ComputeOptions compute_;
+  Extent things_;
+  bool in_trial_ = true;
+};
+
+/// As a batch of them.
+std::vector<const engine::Sequence*> pointers_to(const std::vector<engine::Sequence>& sequences);
+
+/// Whether two answers to one input are the same, but for the last digits of a sum. Of a signal
+/// model, whose outputs may be anything: in probability, as how far apart logits may be depends on
+/// their size. Outputs in [0, 1] may be probabilities already, and are compared as they are too.
+bool alike_in_probability(const engine::Output& a, const engine::Output& b);
+
+/// Of a text model, [num_labels] each: in proportion to the largest of them.
+bool alike_in_logits(const engine::Output& a, const engine::Output& b);
+
+/// Each tried first. Throws LoadError, or what the program throws.
+///
+/// Of windows of a signal.
+LoadedModel serve_signals(std::unique_ptr<Program> program, const SignalProgramSource& source,
+                          const ComputeOptions& compute);
+/// Of texts, behind the tokenizer of a Hugging Face directory.
+LoadedModel serve_texts(std::unique_ptr<Program> program, const TextProgramSource& source,
+                        const ComputeOptions& compute);
+
+}  // namespace backend
