@@ -11,8 +11,8 @@ import { checkHeaders, type Listener, listenBeforeExpress } from './before-expre
 import { Bodies } from './body';
 import { Cors } from './cors';
 import { mountRoutes, routeTable } from './route-table';
+import { UnsentAnswers } from './send';
 import { type StaticFile, serveStaticFile } from './static-files';
-import { UnsentAnswers } from './unsent-answers';
 
 const KEY_NEEDED = 'An API key is needed, in one header: "Authorization: Bearer KEY".';
 

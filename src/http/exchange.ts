@@ -10,8 +10,7 @@ import type { Readiness } from '../serving/readiness';
 import { tellTimings } from '../serving/timings';
 import type { AnswersDue } from './answers-due';
 import { pathOf } from './request-target';
-import { sendBytes, sendJson } from './send';
-import type { UnsentAnswers } from './unsent-answers';
+import { sendBytes, sendJson, type UnsentAnswers } from './send';
 
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
 const TIMEOUT_INVALID =

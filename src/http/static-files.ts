@@ -30,22 +30,12 @@ const ENCODINGS = [
 const HASHED_NAME = /-[0-9A-Z]{8}\.\w+$/;
 
 /** A file as it is, or compressed. */
-class Form {
+interface Form {
   /** Undefined: as it is. */
   readonly encoding: 'br' | 'gzip' | undefined;
   readonly bytes: Buffer;
-  #etag: string | null = null;
-
-  constructor(encoding: Form['encoding'], bytes: Buffer) {
-    this.encoding = encoding;
-    this.bytes = bytes;
-  }
-
-  /** Computed when it is first asked for: hashing all files would make every start slower. */
-  get etag(): string {
-    this.#etag ??= `"${createHash('sha256').update(this.bytes).digest('base64url').slice(0, 22)}"`;
-    return this.#etag;
-  }
+  /** Of its first answer on: hashing all files would make every start slower. */
+  etag?: string;
 }
 
 /** One file of a page, held in memory. */
@@ -80,16 +70,26 @@ export async function readStaticFiles(folder: string, at: string): Promise<reado
         if (contentType === undefined) throw new Error(`${name}: no content type is known for it`);
         const place = path.join(folder, name);
         const packed = ENCODINGS.filter(({ suffix }) => present.has(name + suffix)).map(
-          async ({ encoding, suffix }) => new Form(encoding, await readFile(place + suffix)),
+          async ({ encoding, suffix }): Promise<Form> => ({
+            encoding,
+            bytes: await readFile(place + suffix),
+          }),
         );
         return {
           path: urlPath(at, name),
           contentType,
           cacheControl: HASHED_NAME.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
-          forms: [...(await Promise.all(packed)), new Form(undefined, await readFile(place))],
+          forms: [
+            ...(await Promise.all(packed)),
+            { encoding: undefined, bytes: await readFile(place) },
+          ],
         };
       }),
   );
+}
+
+function etagOf(bytes: Buffer): string {
+  return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
 }
 
 function urlPath(at: string, name: string): string {
@@ -103,6 +103,7 @@ export function serveStaticFile(file: StaticFile): RequestHandler {
       ({ encoding }) => encoding === undefined || request.acceptsEncodings(encoding),
     ) as Form;
     response.setHeader('Cache-Control', file.cacheControl);
+    form.etag ??= etagOf(form.bytes);
     response.setHeader('ETag', form.etag);
     response.vary('Accept-Encoding');
     response.setHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);

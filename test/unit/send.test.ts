@@ -1,8 +1,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import type { Response } from 'express';
-import { endWith } from '../../src/http/send';
-import { UnsentAnswers } from '../../src/http/unsent-answers';
+import { endWith, UnsentAnswers } from '../../src/http/send';
 import { ConnectionLimit } from '../../src/serving/connection-limit';
 import { Connections } from '../../src/serving/connections';
 

@@ -5,10 +5,10 @@ import { engineFamilies, type ServedModel } from './engine-metrics';
 import {
   byLabel,
   counter,
-  type Family,
   gauge,
   information,
   ofProcess,
+  type Sample,
   sumUp,
   zeros,
 } from './family';
@@ -81,8 +81,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ...loopFamilies(),
     ...processFamilies(),
   ];
-  const read = (): Samples[] => families.map((family) => (family.isOfProcess ? [] : family.read()));
-  const gatherSamples = options.gather('metrics', read);
+  const gatherSamples = options.gather('metrics', () =>
+    families.map((family) => (family.isOfProcess ? [] : family.read())),
+  );
   return {
     requests,
     countConnectionEnd: (end) => {
@@ -91,29 +92,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
     contentType: CONTENT_TYPE,
     expose: async () => {
       const { values, silent } = await gatherSamples();
-      return expose([...addUp(families, values), silentLoops(silent)]);
+      const ofAllLoops = families.map((family, index) => {
+        const read = (): readonly Sample[] => sumUp(values.map((loop) => loop[index] ?? []));
+        return family.isOfProcess ? family : { ...family, read };
+      });
+      const silentLoops = gauge(
+        'libtorch_serve_event_loops_silent',
+        'Event loops that did not answer this scrape in time: what they count is here as they last told it.',
+        () => silent,
+      );
+      return expose([...ofAllLoops, silentLoops]);
     },
   };
-}
-
-function silentLoops(count: number): Family {
-  return gauge(
-    'libtorch_serve_event_loops_silent',
-    'Event loops that did not answer this scrape in time: what they count is here as they last told it.',
-    () => count,
-  );
-}
-
-type Samples = ReturnType<Family['read']>;
-
-/** @param counted by event loop, what each of the families counts there */
-function addUp(
-  families: readonly Family[],
-  counted: readonly (readonly Samples[])[],
-): readonly Family[] {
-  return families.map((family, index) => {
-    if (family.isOfProcess) return family;
-    const samples = sumUp(counted.map((loop) => loop[index] ?? []));
-    return { ...family, read: () => samples };
-  });
 }
