@@ -1,6 +1,6 @@
 import type { Express, Request, Response } from 'express';
 import type { Endpoint } from '../protocols/endpoint';
-import type { ErrorShape } from '../protocols/error-shape';
+import type { ErrorShape } from '../protocols/protocol';
 import type { IsPublic } from '../serving/authentication';
 import { keyOf } from '../serving/credentials/keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';

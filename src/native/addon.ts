@@ -130,9 +130,6 @@ export function describeLibcProblem(
   if (needed === undefined) return undefined;
   const start = `The prebuilt addon needs the GNU C library ${needed} or newer;`;
   if (found === undefined) return `${start} this system has another C library (musl, as Alpine).`;
-  const [needs, has] = [needed, found].map((version) => version.split('.').map(Number));
-  const [major = 0, minor = 0] = needs ?? [];
-  const [hasMajor = 0, hasMinor = 0] = has ?? [];
-  const isOld = hasMajor < major || (hasMajor === major && hasMinor < minor);
+  const isOld = found.localeCompare(needed, 'en', { numeric: true }) < 0;
   return isOld ? `${start} this system has ${found}.` : undefined;
 }

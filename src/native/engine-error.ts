@@ -1,6 +1,18 @@
 import { printable } from '../printable';
 import type { EngineErrorCode } from './binding';
-import { ExpectedError } from './expected-error';
+
+/**
+ * An error that is an answer, such as a refusal: nobody asks where it was made, and under overload
+ * finding that out would take a tenth of the event loop's time.
+ */
+export class ExpectedError extends Error {
+  constructor(message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
 
 /** A request or a load that failed. The message may be shown to a client, except for a failed load. */
 export class EngineError extends ExpectedError {

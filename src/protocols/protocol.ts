@@ -1,7 +1,7 @@
 import type { SchedulingOptions } from '../native/engine';
+import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
 import type { Gather } from '../serving/peers';
 import type { Endpoint, Get } from './endpoint';
-import { DETAIL, type ErrorShape } from './error-shape';
 import type { GrpcService } from './grpc-service';
 import type { Named } from './openapi/operation';
 
@@ -42,6 +42,18 @@ export interface Protocol {
   /** What `errors` gives as a body. Names of schemas are the protocol's own. */
   readonly error: Named;
 }
+
+/** How an error is told to a client: each protocol has a form of its own. */
+export interface ErrorShape {
+  readonly status: (code: ErrorCode) => number;
+  readonly body: (error: ServiceError) => object;
+}
+
+/** That of the services' own routes. */
+export const DETAIL: ErrorShape = {
+  status: (code) => ERRORS[code].http,
+  body: ({ message }) => ({ detail: message }),
+};
 
 /** How errors are told on a path. */
 export function errorShapes(protocols: readonly Protocol[]): (path: string) => ErrorShape {

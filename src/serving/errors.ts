@@ -1,6 +1,6 @@
 import type { status } from '@grpc/grpc-js';
 import { EngineError, type EngineErrorCode } from '../native/engine';
-import { ExpectedError } from '../native/expected-error';
+import { ExpectedError } from '../native/engine-error';
 import { withoutPaths } from '../without-paths';
 
 /** What an error is to those who are told of it. */

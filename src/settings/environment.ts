@@ -1,4 +1,8 @@
-import { coresGranted, type ReadText, readText } from './cores';
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const CGROUP_ROOT = '/sys/fs/cgroup';
 
 /** What this process was given. Defaults depend on it, and relative paths. */
 export interface Environment {
@@ -31,4 +35,65 @@ export function descriptorsGranted(read: ReadText = readText): number {
   const limits = read('/proc/self/limits') ?? '';
   const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(limits) ?? [];
   return soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft ?? USUAL_DESCRIPTORS);
+}
+
+/**
+ * Cores this process may use: the affinity mask, cut by the control group's CPU quota (a container
+ * limited to 2 CPUs on a host with 64 cores still sees all 64).
+ */
+export function coresGranted(): number {
+  return coresWithin(os.availableParallelism(), readQuotas(readText));
+}
+
+/**
+ * A part of a core counts as one: of a quota of 1.5, two threads use all and one would leave a quarter
+ * (measured; bench/cores.mjs).
+ */
+export function coresWithin(mask: number, quotas: readonly number[]): number {
+  return Math.min(mask, Math.ceil(Math.min(...quotas)));
+}
+
+export type ReadText = (file: string) => string | null;
+
+/**
+ * CPU quotas, in cores, of the process's control group and of all groups above it.
+ * Version 2: `cpu.max` holds "<quota µs>|max <period µs>". Version 1: two files with a number each.
+ */
+export function readQuotas(read: ReadText): readonly number[] {
+  const quotas: number[] = [];
+  for (const line of (read('/proc/self/cgroup') ?? '').split('\n')) {
+    const [, controllers, group] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (controllers === undefined || group === undefined) continue;
+    const isVersion2 = controllers === '';
+    if (!isVersion2 && !controllers.split(',').includes('cpu')) continue;
+    for (const folder of foldersUpwards(group)) {
+      const directory = path.join(CGROUP_ROOT, isVersion2 ? '' : controllers, folder);
+      const text = isVersion2
+        ? read(path.join(directory, 'cpu.max'))
+        : `${read(path.join(directory, 'cpu.cfs_quota_us'))} ${read(path.join(directory, 'cpu.cfs_period_us'))}`;
+      const [quota, period] = (text ?? '').trim().split(/\s+/).map(Number);
+      // An unlimited group says "max" (version 2) or -1 (version 1).
+      if (quota !== undefined && period !== undefined && quota > 0 && period > 0) {
+        quotas.push(quota / period);
+      }
+    }
+  }
+  return quotas;
+}
+
+/** "/a/b" → "/a/b", "/a", "/". Inside a container the outer part of the path does not exist. */
+function foldersUpwards(group: string): readonly string[] {
+  const folders = [group];
+  while (folders.at(-1) !== '/' && folders.at(-1) !== '.') {
+    folders.push(path.dirname(folders.at(-1) as string));
+  }
+  return folders;
+}
+
+export function readText(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null; // no such control group here: no limit by it
+  }
 }

@@ -1,5 +1,5 @@
 import os from 'node:os';
-import { coresGranted, coresWithin, readQuotas } from '../../src/settings/cores';
+import { coresGranted, coresWithin, readQuotas } from '../../src/settings/environment';
 
 function quotas(files: Readonly<Record<string, string>>): readonly number[] {
   return readQuotas((file) => files[file] ?? null);

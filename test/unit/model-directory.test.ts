@@ -11,8 +11,10 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { ModelFileError } from '../../src/models/files';
-import { labelNames } from '../../src/tasks/text-classification/labels';
-import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
+import {
+  labelNames,
+  readModelDirectory,
+} from '../../src/tasks/text-classification/model-directory';
 
 const CONFIG = {
   architectures: ['BertForSequenceClassification'],
@@ -122,6 +124,8 @@ describe('readModelDirectory', () => {
     [{ id2label: { 0: 'STARS' } }, ['STARS'], 'sigmoid'],
     [{ id2label: { 0: 'STARS' }, problem_type: 'regression' }, ['STARS'], 'none'],
     [{ problem_type: 'multi_label_classification' }, ['NEGATIVE', 'POSITIVE'], 'sigmoid'],
+    // The configuration's own choice never comes before the rules of transformers.
+    [{ function_to_apply: 'none' }, ['NEGATIVE', 'POSITIVE'], 'softmax'],
     [{ problem_type: null, architectures: null }, ['NEGATIVE', 'POSITIVE'], 'softmax'],
   ])('reads labels and score function of %j', (changes, labels, scoreFunction) => {
     write('config.json', { ...CONFIG, ...changes });

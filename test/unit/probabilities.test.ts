@@ -53,10 +53,7 @@ describe('chooseScoreFunction', () => {
     [null, 2, 'softmax'],
     [null, 5, 'softmax'],
   ])('for %p with %p labels is as in transformers', (problemType, numLabels, expected) => {
-    const rule = { problemType, numLabels, functionToApply: null };
-    expect(chooseScoreFunction(rule)).toBe(expected);
-    // The configuration's own choice never comes before these rules.
-    expect(chooseScoreFunction({ ...rule, functionToApply: 'none' })).toBe(expected);
+    expect(chooseScoreFunction(problemType, numLabels)).toBe(expected);
   });
 });
 

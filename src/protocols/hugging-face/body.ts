@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
+import { SCORE_FUNCTIONS } from '../../tasks/text-classification/probabilities';
 import { expected, object } from '../validation/describe-issue';
 import { checked, type ElementProblem, findListProblem } from '../validation/list';
 
@@ -59,7 +60,7 @@ const inputs = checked(
 });
 
 const scoreFunction = z
-  .enum(['softmax', 'sigmoid', 'none'], { error: expected('"softmax", "sigmoid" or "none"') })
+  .enum(SCORE_FUNCTIONS, { error: expected('"softmax", "sigmoid" or "none"') })
   .nullish()
   .describe("From outputs to scores; default: the model's own");
 

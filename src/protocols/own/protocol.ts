@@ -1,6 +1,5 @@
 import { type Served, servedAs } from '../../tasks/served';
-import { DETAIL } from '../error-shape';
-import type { Protocol, Surroundings } from '../protocol';
+import { DETAIL, type Protocol, type Surroundings } from '../protocol';
 import { analyze } from './analyze';
 import { health, info, ready } from './gets';
 import { predict } from './predict';

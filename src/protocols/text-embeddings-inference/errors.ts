@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
-import type { ErrorShape } from '../error-shape';
+import type { ErrorShape } from '../protocol';
 
 /** The error types of text-embeddings-inference that a classifier can have. */
 const errorType = z.enum(['Validation', 'Empty', 'Overloaded', 'Backend', 'Unhealthy']);

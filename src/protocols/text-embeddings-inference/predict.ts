@@ -3,7 +3,7 @@ import type { TextInput } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import { timingsOf } from '../../serving/timings';
 import type { ClassifiesTexts } from '../../tasks/abilities';
-import { rank } from '../../tasks/text-classification/ranking';
+import { rank } from '../../tasks/text-classification/probabilities';
 import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
@@ -32,8 +32,16 @@ export function predict(
     handle: async (call) => {
       const body = parseBody(predictBody, call);
       const { texts, isBatch } = body.inputs;
-      requireBatchSize(texts, listLength);
-      texts.forEach(isBatch ? requireTextOfBatch : requireText);
+      if (texts.length > listLength) {
+        const message = `batch size ${texts.length} > maximum allowed batch size ${listLength}`;
+        throw new ServiceError('LIST_TOO_LONG', message);
+      }
+      for (const [index, { text, pair }] of texts.entries()) {
+        if (text !== '' && pair !== '') continue;
+        const place = isBatch ? `inputs[${index}]` : 'inputs';
+        const message = `Input validation error: \`${place}\` cannot be empty`;
+        throw new ServiceError('INPUT_EMPTY', message);
+      }
       const model = requireModel(classifier);
       const cut = cutting(body.truncate ?? true, body.truncation_direction);
       const inputs = texts.map((text) => ({ ...text, ...cut }));
@@ -80,22 +88,4 @@ function cutting(
     ...(!truncate && { truncation: 'do_not_truncate' }),
     ...(direction && { truncationSide: direction }),
   };
-}
-
-function requireBatchSize({ length }: readonly unknown[], limit: number): void {
-  if (length <= limit) return;
-  const message = `batch size ${length} > maximum allowed batch size ${limit}`;
-  throw new ServiceError('LIST_TOO_LONG', message);
-}
-
-function requireTextOfBatch(input: TextInput, index: number): void {
-  if (input.text === '' || input.pair === '') throw empty(`inputs[${index}]`);
-}
-
-function requireText({ text, pair }: TextInput): void {
-  if (text === '' || pair === '') throw empty('inputs');
-}
-
-function empty(place: string): ServiceError {
-  return new ServiceError('INPUT_EMPTY', `Input validation error: \`${place}\` cannot be empty`);
 }

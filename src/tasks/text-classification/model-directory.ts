@@ -5,8 +5,12 @@ import { filesThere, ModelFileError } from '../../models/files';
 import { checkModelJson, requireModelJson } from '../../models/json';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
 import type { About } from '../abilities';
-import { labelNames } from './labels';
-import { chooseScoreFunction, type ScoreFunction } from './probabilities';
+import {
+  chooseScoreFunction,
+  PROBLEM_TYPES,
+  SCORE_FUNCTIONS,
+  type ScoreFunction,
+} from './probabilities';
 import { findModel } from './weight-files';
 
 /** Model types whose positions begin after the padding index, so that the table holds fewer tokens. */
@@ -55,10 +59,8 @@ const configSchema = z.looseObject({
     .record(z.string().regex(/^\d+$/, 'expected numeric keys'), z.string())
     .refine((labels) => Object.keys(labels).length > 0, 'names no labels')
     .nullish(),
-  problem_type: z
-    .enum(['regression', 'single_label_classification', 'multi_label_classification'])
-    .nullish(),
-  function_to_apply: z.enum(['softmax', 'sigmoid', 'none']).nullish(),
+  problem_type: z.enum(PROBLEM_TYPES).nullish(),
+  function_to_apply: z.enum(SCORE_FUNCTIONS).nullish(),
 });
 
 type ModelConfig = z.output<typeof configSchema>;
@@ -122,13 +124,17 @@ export function readModelDirectory(directory: string): ModelDirectory {
       name: stringOrNull(config.name),
       version: stringOrNull(config.version),
       labels: labelNames(config.id2label, numLabels),
-      scoreFunction: chooseScoreFunction({
-        problemType,
-        numLabels,
-        functionToApply: config.function_to_apply ?? null,
-      }),
+      scoreFunction: chooseScoreFunction(problemType, numLabels),
     },
   };
+}
+
+/** Names of a classifier's outputs in order: `id2label`, and `LABEL_i` where it names none. */
+export function labelNames(
+  id2label: Readonly<Record<string, string>> | null | undefined,
+  count: number,
+): readonly string[] {
+  return Array.from({ length: count }, (_, index) => id2label?.[String(index)] ?? `LABEL_${index}`);
 }
 
 /** A model of somebody else's may have keys of these names for other things: no reason to refuse it. */

@@ -1,28 +1,29 @@
-import { sigmoid, softmax } from '../../numeric/activations';
+import { EngineError } from '../../native/engine';
+import { allFinite, sigmoid, softmax } from '../../numeric/activations';
+import type { Classification } from '../abilities';
 
-export type ScoreFunction = 'softmax' | 'sigmoid' | 'none';
+export const SCORE_FUNCTIONS = ['softmax', 'sigmoid', 'none'] as const;
+export type ScoreFunction = (typeof SCORE_FUNCTIONS)[number];
 
-export type ProblemType =
-  | 'regression'
-  | 'single_label_classification'
-  | 'multi_label_classification';
-
-export interface ScoreRule {
-  readonly problemType: ProblemType | null;
-  readonly numLabels: number;
-  readonly functionToApply: ScoreFunction | null;
-}
+export const PROBLEM_TYPES = [
+  'regression',
+  'single_label_classification',
+  'multi_label_classification',
+] as const;
+export type ProblemType = (typeof PROBLEM_TYPES)[number];
 
 /**
  * Which function turns logits into scores, by the rules, and in the order, of transformers 5.23
  * (pipelines/text_classification.py, `postprocess`). The configuration's own `function_to_apply`
- * comes last there, after rules that cover every model with at least one label.
+ * comes last there, after rules that cover every model with at least one label, so never.
  */
-export function chooseScoreFunction(rule: ScoreRule): ScoreFunction {
-  if (rule.problemType === 'regression') return 'none';
-  if (rule.problemType === 'multi_label_classification' || rule.numLabels === 1) return 'sigmoid';
-  if (rule.problemType === 'single_label_classification' || rule.numLabels > 1) return 'softmax';
-  return rule.functionToApply ?? 'none';
+export function chooseScoreFunction(
+  problemType: ProblemType | null,
+  numLabels: number,
+): ScoreFunction {
+  if (problemType === 'regression') return 'none';
+  if (problemType === 'multi_label_classification' || numLabels === 1) return 'sigmoid';
+  return 'softmax';
 }
 
 export function scores(logits: Float32Array, scoreFunction: ScoreFunction): Float32Array {
@@ -34,4 +35,38 @@ export function scores(logits: Float32Array, scoreFunction: ScoreFunction): Floa
     case 'none':
       return logits;
   }
+}
+
+export interface LabelScore {
+  readonly label: string;
+  /** The double that a float32 widens to, not rounded. */
+  readonly score: number;
+}
+
+export interface Ranking {
+  /** In the place of the model's own. */
+  readonly scoreFunction?: ScoreFunction | null | undefined;
+  /** How many of the labels, at most. Default: all. */
+  readonly topK?: number | null | undefined;
+}
+
+/**
+ * Labels by falling score, those of equal scores in the order of the model's outputs, as the
+ * `text-classification` pipeline of transformers gives them with `top_k`.
+ *
+ * @throws EngineError INFERENCE_FAILED: by this function a score is not finite
+ */
+export function rank(
+  labels: readonly string[],
+  { scores: own, inference }: Classification,
+  { scoreFunction, topK }: Ranking,
+): readonly LabelScore[] {
+  const values = scoreFunction ? scores(inference.logits, scoreFunction) : own;
+  if (!allFinite(values)) {
+    throw new EngineError('INFERENCE_FAILED', 'The model gave a score that is not finite.');
+  }
+  return labels
+    .map((label, index) => ({ label, score: values[index] as number }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, topK ?? labels.length);
 }

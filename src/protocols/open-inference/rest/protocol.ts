@@ -1,10 +1,9 @@
 import { ERRORS, type ServiceError } from '../../../serving/errors';
 import { type Served, servedAs } from '../../../tasks/served';
 import { type Call, type Endpoint, type Get, refusalOf } from '../../endpoint';
-import type { ErrorShape } from '../../error-shape';
 import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
-import type { Protocol, Surroundings } from '../../protocol';
+import type { ErrorShape, Protocol, Surroundings } from '../../protocol';
 import { grpcService } from '../grpc/service';
 import { VERSION } from '../model';
 import { readInferRequest } from '../request-body';
