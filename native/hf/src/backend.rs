@@ -4,25 +4,24 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tokenizers::{NormalizerWrapper, Tokenizer};
+use tokenizers::normalizers::Sequence;
+use tokenizers::pre_tokenizers::sequence::Sequence as Splitters;
+use tokenizers::{ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
 use crate::class::Class;
-use crate::error::{Error, Result};
+use crate::error::{At, Result};
 use crate::settings::Settings;
 
-mod byte_pair;
-mod charsmaps;
-mod file;
+pub mod byte_pair;
+pub mod file;
 mod frame;
 mod patterns;
 mod pieces;
-mod unigram;
+pub mod unigram;
 mod vocabulary;
-mod word_piece;
+pub mod word_piece;
 
 pub use frame::{Frame, Part, Template};
-
-const TOKENIZER: &str = "tokenizer.json";
 
 pub struct Backend {
     pub tokenizer: Tokenizer,
@@ -34,36 +33,30 @@ pub struct Backend {
 /// What a tokenizer is built from.
 pub struct Source<'a> {
     pub directory: &'a Path,
+    /// The name of its class.
+    pub class: String,
     /// tokenizer.json, where there is one.
     pub file: Option<(&'a [u8], &'a Map<String, Value>)>,
     pub settings: Settings,
 }
 
-pub fn build(mut source: Source, class: &Class) -> Result<Backend> {
-    let mut tokenizer = match class {
-        Class::Bert | Class::DistilBert => word_piece::bert(&mut source)?,
-        Class::Mpnet => word_piece::mpnet(&mut source)?,
-        Class::Roberta => byte_pair::roberta(&mut source)?,
-        Class::Albert | Class::FNet => unigram::albert(&mut source)?,
-        Class::XlmRoberta => unigram::xlm_roberta(&mut source)?,
-        Class::Camembert => unigram::camembert(&mut source)?,
-        Class::DebertaV2 => unigram::deberta_v2(&mut source)?,
-        Class::File { name } => file::open(&mut source, name)?,
-    };
+pub fn build(mut source: Source) -> Result<Backend> {
+    let class = Class::of_name(&source.class);
+    source.settings.special_tokens.set_defaults(class.defaults);
+    let mut tokenizer = (class.build)(&mut source)?;
     let settings = &source.settings;
     let known: Vec<_> = tokenizer.get_added_tokens_decoder().into_values().collect();
-    tokenizer
-        .add_tokens(settings.special_tokens.to_add(&known))
-        .map_err(|error| Error::in_file("added tokens", error))?;
+    let added = settings.special_tokens.to_add(&known);
+    tokenizer.add_tokens(added).at("added tokens")?;
     tokenizer.set_encode_special_tokens(settings.flag("split_special_tokens", false)?);
     let frame = frame_of(&tokenizer, &source, class)?;
     let gives_types = settings.names_token_type_ids();
-    let frame = if gives_types.unwrap_or(class.gives_token_types()) {
+    let frame = if gives_types.unwrap_or(class.gives_token_types) {
         frame
     } else {
         frame.without_types()
     };
-    let padding = source.settings.special_tokens.standard("pad_token");
+    let padding = settings.special_tokens.standard("pad_token");
     Ok(Backend {
         padding_id: padding.and_then(|token| tokenizer.token_to_id(token)),
         tokenizer,
@@ -71,41 +64,29 @@ pub fn build(mut source: Source, class: &Class) -> Result<Backend> {
     })
 }
 
-/// The templates of the classes' own, or of the file.
+/// The templates of the class's own, or of the file.
 fn frame_of(tokenizer: &Tokenizer, source: &Source, class: &Class) -> Result<Frame> {
     let settings = &source.settings;
-    let of_keys = |single, pair| frame::of_keys(tokenizer, settings, single, pair);
-    let with_types = || {
-        of_keys(
-            "cls_token $A sep_token",
-            "cls_token $A sep_token $B:1 sep_token:1",
-        )
+    let has_others = match source.file {
+        Some(_) => tokenizer.get_post_processor().is_some(),
+        None => frame::is_asked_for(settings),
     };
-    match class {
-        Class::Bert | Class::DistilBert | Class::DebertaV2 => with_types(),
-        Class::Mpnet | Class::Roberta => of_keys(
-            "cls_token $A sep_token",
-            "cls_token $A sep_token sep_token $B sep_token",
-        ),
-        Class::XlmRoberta | Class::Camembert => of_keys(
-            "bos_token $A eos_token",
-            "bos_token $A eos_token eos_token $B eos_token",
-        ),
-        // The only ones of these whose own template gives way to others.
-        Class::Albert | Class::FNet if source.file.is_none() && !frame::is_asked_for(settings) => {
-            with_types()
-        }
-        Class::Albert | Class::FNet | Class::File { .. } if source.file.is_none() => {
-            frame::as_asked_for(tokenizer, settings)
-        }
-        Class::Albert | Class::FNet if tokenizer.get_post_processor().is_none() => with_types(),
-        Class::Albert | Class::FNet | Class::File { .. } => frame::of_post_processor(tokenizer),
+    match class.templates {
+        Some(own) if !(class.gives_way && has_others) => frame::of_keys(tokenizer, settings, own),
+        _ if source.file.is_some() => frame::of_post_processor(tokenizer),
+        _ => frame::as_asked_for(tokenizer, settings),
     }
 }
 
-fn set_normalizer(tokenizer: &mut Tokenizer, normalizer: NormalizerWrapper) -> Result<()> {
-    tokenizer
-        .with_normalizer(Some(normalizer))
-        .map_err(|error| Error::in_file("normalizer", error))?;
-    Ok(())
+/// A tokenizer that takes these steps, one after the other.
+fn of_steps(
+    model: impl Into<ModelWrapper>,
+    normalizers: Vec<NormalizerWrapper>,
+    splitters: Vec<PreTokenizerWrapper>,
+) -> Result<Tokenizer> {
+    let mut tokenizer = Tokenizer::new(model);
+    let normalizer = Some(Sequence::new(normalizers));
+    tokenizer.with_normalizer(normalizer).at("normalizer")?;
+    tokenizer.with_pre_tokenizer(Some(Splitters::new(splitters)));
+    Ok(tokenizer)
 }

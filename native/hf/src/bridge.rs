@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::cut::Side;
-use crate::error::{Result, catch_panic};
+use crate::error::{At, Result, TooLong, catch_panic};
 use crate::tensors;
 use crate::tokenizer;
 
@@ -158,7 +158,7 @@ impl Tokenizer {
             },
         };
         guard(|| match self.0.encode(input) {
-            Err(error) if error.is_too_long() => Ok(Encoding {
+            Err(error) if error.is::<TooLong>() => Ok(Encoding {
                 too_long: error.to_string(),
                 ..Encoding::default()
             }),
@@ -183,12 +183,8 @@ pub fn tokenizers_version() -> String {
 pub type Guarded<T> = std::result::Result<T, String>;
 
 pub fn guard<T>(body: impl FnOnce() -> Result<T>) -> Guarded<T> {
-    let message = match catch_panic(body) {
-        Ok(Ok(value)) => return Ok(value),
-        Ok(Err(error)) => error.to_string(),
-        Err(panic) => format!("internal error: {panic}"),
-    };
-    Err(message.replace('\0', "\u{fffd}"))
+    let done = catch_panic(body).at("internal error").and_then(|done| done);
+    done.map_err(|error| error.to_string().replace('\0', "\u{fffd}"))
 }
 
 #[cfg(test)]

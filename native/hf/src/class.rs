@@ -1,45 +1,143 @@
-//! Which of transformers' tokenizer classes a directory means (tokenization_auto.py).
+//! Which of transformers' tokenizer classes a directory means (tokenization_auto.py), and what is
+//! different about each.
 
 use std::path::Path;
 
 use serde_json::Value;
+use tokenizers::Tokenizer;
 
+use crate::backend::{Source, byte_pair, file, unigram, word_piece};
 use crate::bridge::Family;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::files;
-use crate::settings::Settings;
+use crate::settings::{Defaults, Settings};
 
 /// Since release 5, transformers takes only the vocabulary from tokenizer.json for the classes
 /// that it knows, and builds the rest (normalizer, pre-tokenizer, special tokens) from
-/// tokenizer_config.json. All other classes use tokenizer.json as it is (`File`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Class {
-    Bert,
-    /// BERT's tokenizer, for a model that reads no token types.
-    DistilBert,
-    Roberta,
-    Mpnet,
-    Albert,
-    /// ALBERT's tokenizer, for a model that reads token types.
-    FNet,
-    XlmRoberta,
-    Camembert,
-    DebertaV2,
-    File {
-        name: String,
-    },
+/// tokenizer_config.json. All other classes use tokenizer.json as it is (`OF_FILE`).
+pub struct Class {
+    /// All are the same class under another name.
+    names: &'static [&'static str],
+    /// Whether the model is given token types (the class's own `model_input_names`).
+    pub gives_token_types: bool,
+    pub defaults: Defaults,
+    /// Of one text and of two, see `frame::of_keys`; `None`: as tokenizer.json has it.
+    pub templates: Option<[&'static str; 2]>,
+    /// Whether they give way to those of tokenizer.json, or what tokenizer_config.json asks for.
+    pub gives_way: bool,
+    pub build: fn(&mut Source) -> Result<Tokenizer>,
 }
 
-impl Class {
-    /// Whether the model is given token types (the class's own `model_input_names`).
-    pub fn gives_token_types(&self) -> bool {
-        match self {
-            Self::Bert | Self::FNet | Self::DebertaV2 => true,
-            Self::File { name } => name.trim_end_matches("Fast") == "DebertaTokenizer",
-            _ => false,
-        }
-    }
-}
+const TYPED: Option<[&str; 2]> = Some([
+    "cls_token $A sep_token",
+    "cls_token $A sep_token $B:1 sep_token:1",
+]);
+const UNTYPED: Option<[&str; 2]> = Some([
+    "cls_token $A sep_token",
+    "cls_token $A sep_token sep_token $B sep_token",
+]);
+const OF_SENTENCES: Option<[&str; 2]> = Some([
+    "bos_token $A eos_token",
+    "bos_token $A eos_token eos_token $B eos_token",
+]);
+
+const BERT: Class = Class {
+    names: &[
+        "BertTokenizer",
+        "ConvBertTokenizer",
+        "ElectraTokenizer",
+        "LayoutLMTokenizer",
+        "LxmertTokenizer",
+        "MobileBertTokenizer",
+        "SqueezeBertTokenizer",
+    ],
+    gives_token_types: true,
+    defaults: ["", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"],
+    templates: TYPED,
+    gives_way: false,
+    build: word_piece::bert,
+};
+const ROBERTA: Class = Class {
+    names: &[
+        "RobertaTokenizer",
+        "LongformerTokenizer",
+        "BartTokenizer",
+        "LEDTokenizer",
+        "MvpTokenizer",
+    ],
+    gives_token_types: false,
+    defaults: ["<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"],
+    templates: UNTYPED,
+    build: byte_pair::roberta,
+    ..BERT
+};
+const ALBERT: Class = Class {
+    names: &["AlbertTokenizer"],
+    gives_token_types: false,
+    defaults: [
+        "[CLS]", "[SEP]", "<unk>", "[SEP]", "<pad>", "[CLS]", "[MASK]",
+    ],
+    gives_way: true,
+    build: unigram::albert,
+    ..BERT
+};
+const OF_FILE: Class = Class {
+    names: &[],
+    gives_token_types: false,
+    defaults: [""; 7],
+    templates: None,
+    gives_way: true,
+    build: file::open,
+};
+
+static CLASSES: [Class; 10] = [
+    BERT,
+    // BERT's tokenizer, for a model that reads no token types.
+    Class {
+        names: &["DistilBertTokenizer"],
+        gives_token_types: false,
+        ..BERT
+    },
+    ROBERTA,
+    Class {
+        names: &["MPNetTokenizer"],
+        defaults: ["<s>", "</s>", "[UNK]", "</s>", "<pad>", "<s>", "<mask>"],
+        build: word_piece::mpnet,
+        ..ROBERTA
+    },
+    ALBERT,
+    // ALBERT's tokenizer, for a model that reads token types.
+    Class {
+        names: &["FNetTokenizer"],
+        gives_token_types: true,
+        ..ALBERT
+    },
+    Class {
+        names: &["XLMRobertaTokenizer"],
+        templates: OF_SENTENCES,
+        build: unigram::xlm_roberta,
+        ..ROBERTA
+    },
+    Class {
+        names: &["CamembertTokenizer"],
+        templates: OF_SENTENCES,
+        build: unigram::camembert,
+        ..ROBERTA
+    },
+    Class {
+        names: &["DebertaV2Tokenizer"],
+        defaults: [
+            "[CLS]", "[SEP]", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]",
+        ],
+        build: unigram::deberta_v2,
+        ..BERT
+    },
+    Class {
+        names: &["DebertaTokenizer"],
+        gives_token_types: true,
+        ..OF_FILE
+    },
+];
 
 /// The reference has no other implementation of these than Python code.
 const PYTHON_CLASSES: [&str; 15] = [
@@ -60,57 +158,35 @@ const PYTHON_CLASSES: [&str; 15] = [
     "XLMTokenizer",
 ];
 
-pub fn choose(directory: &Path, settings: &Settings, family: Family) -> Result<Class> {
-    let named = settings.text("tokenizer_class");
+/// The class's name.
+pub fn choose(directory: &Path, settings: &Settings, family: Family) -> Result<String> {
     let config = files::read_object(directory, "config.json")?.unwrap_or_default();
-    let named = named.or_else(|| config.get("tokenizer_class").and_then(Value::as_str));
-    match (named, family) {
-        (_, Family::TokenizerJson) => Ok(from_name("TokenizersBackend")),
-        (Some(name), _) if PYTHON_CLASSES.contains(&name) => Err(Error::new(format!(
-            "tokenizer_class: `{name}` is not supported: it exists in Python only"
-        ))),
-        (Some(name), _) => Ok(from_name(name)),
-        (None, family) => Ok(of_family(family)),
-    }
+    let of_config = config.get("tokenizer_class").and_then(Value::as_str);
+    let named = settings.text("tokenizer_class").or(of_config);
+    let name = match family {
+        Family::TokenizerJson => "TokenizersBackend",
+        _ if named.is_some() => named.unwrap_or_default(),
+        Family::Bert => "BertTokenizer",
+        Family::Roberta => "RobertaTokenizer",
+        Family::Mpnet => "MPNetTokenizer",
+        Family::Albert => "AlbertTokenizer",
+        Family::XlmRoberta => "XLMRobertaTokenizer",
+        Family::Camembert => "CamembertTokenizer",
+        Family::DebertaV2 => "DebertaV2Tokenizer",
+        _ => "TokenizersBackend",
+    };
+    ensure!(
+        !PYTHON_CLASSES.contains(&name),
+        "tokenizer_class: `{name}` is not supported: it exists in Python only"
+    );
+    Ok(name.to_owned())
 }
 
-fn of_family(family: Family) -> Class {
-    match family {
-        Family::Bert => Class::Bert,
-        Family::Roberta => Class::Roberta,
-        Family::Mpnet => Class::Mpnet,
-        Family::Albert => Class::Albert,
-        Family::XlmRoberta => Class::XlmRoberta,
-        Family::Camembert => Class::Camembert,
-        Family::DebertaV2 => Class::DebertaV2,
-        _ => from_name("TokenizersBackend"),
-    }
-}
-
-fn from_name(name: &str) -> Class {
-    match name.strip_suffix("Fast").unwrap_or(name) {
-        // All of one line are the same class under another name.
-        "BertTokenizer"
-        | "ConvBertTokenizer"
-        | "ElectraTokenizer"
-        | "LayoutLMTokenizer"
-        | "LxmertTokenizer"
-        | "MobileBertTokenizer"
-        | "SqueezeBertTokenizer" => Class::Bert,
-        "DistilBertTokenizer" => Class::DistilBert,
-        "RobertaTokenizer"
-        | "LongformerTokenizer"
-        | "BartTokenizer"
-        | "LEDTokenizer"
-        | "MvpTokenizer" => Class::Roberta,
-        "MPNetTokenizer" => Class::Mpnet,
-        "AlbertTokenizer" => Class::Albert,
-        "FNetTokenizer" => Class::FNet,
-        "XLMRobertaTokenizer" => Class::XlmRoberta,
-        "CamembertTokenizer" => Class::Camembert,
-        "DebertaV2Tokenizer" => Class::DebertaV2,
-        _ => Class::File {
-            name: name.to_owned(),
-        },
+impl Class {
+    pub fn of_name(name: &str) -> &'static Self {
+        let name = name.strip_suffix("Fast").unwrap_or(name);
+        let mut classes = CLASSES.iter();
+        let known = classes.find(|class| class.names.contains(&name));
+        known.unwrap_or(&OF_FILE)
     }
 }

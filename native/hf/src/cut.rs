@@ -19,14 +19,16 @@ pub enum Side {
 /// So many spaces of a part are looked at.
 const MAX_TRIED: usize = 100;
 
-/// Of transformers' ALBERT and DeBERTa: no match of theirs has letters in it, and one of white space
-/// has two or more, or none that is a space.
-static LOCAL_REPLACEMENTS: LazyLock<Vec<Replace>> = LazyLock::new(|| {
+/// Of transformers' ALBERT. No match of theirs has letters in it.
+pub static QUOTES: LazyLock<[Replace; 2]> = LazyLock::new(|| {
+    let replace = |quotes: &str| Replace::new(quotes, "\"").expect("plain text");
+    ["``", "''"].map(replace)
+});
+
+/// Of transformers' DeBERTa. A match of it has two or more spaces, or none that is a space.
+pub static SPACES: LazyLock<Replace> = LazyLock::new(|| {
     let spaces = ReplacePattern::Regex(r"\s{2,}|[\n\r\t]".to_owned());
-    let all = [("``".into(), "\""), ("''".into(), "\""), (spaces, " ")];
-    all.into_iter()
-        .filter_map(|(pattern, content)| Replace::new(pattern, content).ok())
-        .collect()
+    Replace::new(spaces, " ").expect("a regular expression")
 });
 
 /// Whether `edge` cuts texts of this tokenizer so that no id changes.
@@ -102,7 +104,7 @@ fn normalized(normalizer: Option<&NormalizerWrapper>, text: &str) -> Option<Stri
 }
 
 /// Whether it looks no further than a grapheme cluster, a sequence of combining characters or the
-/// matches of `LOCAL_REPLACEMENTS`, and takes nothing from the start of a text.
+/// matches of `QUOTES` and `SPACES`, and takes nothing from the start of a text.
 fn is_local(normalizer: &NormalizerWrapper) -> bool {
     use NormalizerWrapper as N;
     match normalizer {
@@ -115,7 +117,7 @@ fn is_local(normalizer: &NormalizerWrapper) -> bool {
         N::BertNormalizer(_) | N::Lowercase(_) | N::Nmt(_) | N::StripAccents(_) => true,
         N::NFC(_) | N::NFD(_) | N::NFKC(_) | N::NFKD(_) | N::Precompiled(_) => true,
         N::StripNormalizer(strip) => !strip.strip_left,
-        N::Replace(replace) => LOCAL_REPLACEMENTS.contains(replace),
+        N::Replace(replace) => QUOTES.contains(replace) || *replace == *SPACES,
         N::Prepend(_) | N::ByteLevel(_) => false,
     }
 }

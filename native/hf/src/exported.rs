@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::error::{Error, Result};
+use crate::error::{At, Result, bail, ensure};
 use argument::{STRIDED, ScalarType};
 use bridge::{ExportedGraph, ExportedNode, ExportedProgram, StoredTensor};
-use json::{Read, at, dimensions, read, require_valid};
+use json::{dimensions, read, require_valid};
 use signature::{Signature, Unread, Values};
 
 mod argument;
@@ -28,7 +28,6 @@ const MOST_NODES: usize = 100_000;
 const MOST_GUARDS: usize = 1000;
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct Version<'a> {
     #[serde(borrow)]
     schema_version: Option<&'a RawValue>,
@@ -36,13 +35,11 @@ struct Version<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct SchemaVersion {
     major: i64,
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct Program<'a> {
     #[serde(borrow)]
     graph_module: GraphModule<'a>,
@@ -53,7 +50,6 @@ struct Program<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct GraphModule<'a> {
     #[serde(borrow)]
     graph: &'a RawValue,
@@ -63,7 +59,6 @@ struct GraphModule<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct GraphParts<'a> {
     #[serde(borrow)]
     tensor_values: Unread<'a>,
@@ -72,29 +67,28 @@ struct GraphParts<'a> {
 
 /// `json`: of a whole program. Errors say where in it.
 pub fn read_program(json: &[u8]) -> Result<ExportedProgram> {
-    let json = require_valid(json)
-        .map_err(|problem| Error::new(format!("its graph is no JSON: {problem}")))?;
-    require_object(json).and_then(program).map_err(Error::new)
+    let json = require_valid(json).at("its graph is no JSON")?;
+    require_object(json)?;
+    program(json)
 }
 
 /// Structures would be read from lists as well.
-fn require_object(json: &str) -> Read<&str> {
-    match json.trim_ascii_start().starts_with('{') {
-        true => Ok(json),
-        false => Err("expected an object".to_owned()),
-    }
+fn require_object(json: &str) -> Result<()> {
+    let is_object = json.trim_ascii_start().starts_with('{');
+    ensure!(is_object, "expected an object");
+    Ok(())
 }
 
-fn program(json: &str) -> Read<ExportedProgram> {
+fn program(json: &str) -> Result<ExportedProgram> {
     // Of other versions nothing else is known.
     let version: Version = read("", json)?;
-    let made_by = version
-        .torch_version
-        .as_deref()
-        .map_or(String::new(), made_by);
+    let made_by = version.torch_version.as_deref().map(made_by);
+    let made_by = made_by.unwrap_or_default();
     const VERSION: &str = "schema_version";
-    let schema = version.schema_version.ok_or("has no schema_version")?.get();
-    require_object(schema).map_err(|problem| at(VERSION, problem))?;
+    let Some(schema) = version.schema_version.map(RawValue::get) else {
+        bail!("has no schema_version");
+    };
+    require_object(schema).at(VERSION)?;
     require_known(read::<SchemaVersion>(VERSION, schema)?.major, &made_by)?;
     let program: Program = read("", json)?;
     let module = program.graph_module;
@@ -108,14 +102,12 @@ fn program(json: &str) -> Read<ExportedProgram> {
     let mut user_inputs = Vec::new();
     let specs = module.signature.input_specs.into_iter();
     let inputs = specs.map(|spec| values.input(spec, &mut user_inputs));
-    let inputs = inputs.collect::<Read<_>>()?;
+    let inputs = inputs.collect::<Result<_>>()?;
     let guards = program.guards_code.unwrap_or_default();
-    if guards.len() > MOST_GUARDS {
-        return Err(at(
-            "guards_code",
-            "holds more conditions than any model has",
-        ));
-    }
+    ensure!(
+        guards.len() <= MOST_GUARDS,
+        "guards_code: holds more conditions than any model has"
+    );
     require_few_nodes(parts.nodes.len())?;
     let graph: ExportedGraph = read(GRAPH, module.graph.get())?;
     require_few_nodes(graph.count_nodes())?;
@@ -129,14 +121,13 @@ fn program(json: &str) -> Read<ExportedProgram> {
     })
 }
 
-fn require_few_nodes(count: usize) -> Read<()> {
-    if count <= MOST_NODES {
-        return Ok(());
-    }
-    let problem = format!(
-        "holds, with those before it, {count} nodes, more than the {MOST_NODES} that are allowed"
+fn require_few_nodes(count: usize) -> Result<()> {
+    ensure!(
+        count <= MOST_NODES,
+        "graph_module.graph.nodes: holds, with those before it, {count} nodes, more than the \
+         {MOST_NODES} that are allowed"
     );
-    Err(at("graph_module.graph.nodes", problem))
+    Ok(())
 }
 
 /// Without what follows the version of a release.
@@ -146,15 +137,14 @@ fn made_by(version: &str) -> String {
     format!("PyTorch {release}")
 }
 
-fn require_known(major: i64, made_by: &str) -> Read<()> {
-    if major == SCHEMA_MAJOR {
-        return Ok(());
-    }
+fn require_known(major: i64, made_by: &str) -> Result<()> {
     let by = if made_by.is_empty() { "" } else { ", by " };
-    Err(format!(
+    ensure!(
+        major == SCHEMA_MAJOR,
         "is of version {major} of torch.export's schema{by}{made_by}, expected {SCHEMA_MAJOR}: \
          export the model again with PyTorch 2.6 to 2.15"
-    ))
+    );
+    Ok(())
 }
 
 impl ExportedGraph {
@@ -176,14 +166,12 @@ impl ExportedNode {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct Stored<'a> {
     #[serde(borrow)]
     config: Unread<'a>,
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct Payload<'a> {
     use_pickle: bool,
     path_name: String,
@@ -192,7 +180,6 @@ struct Payload<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct TensorMeta {
     dtype: ScalarType,
     layout: i64,
@@ -204,39 +191,33 @@ struct TensorMeta {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct Integer {
     as_int: i64,
 }
 
 /// `json`: of weights or constants, since PyTorch 2.9 a record for each storage.
 pub fn read_stored_tensors(json: &[u8]) -> Result<Vec<StoredTensor>> {
-    let stored = require_valid(json).and_then(require_object);
-    let stored = stored.and_then(|json| read::<Stored>("", json));
-    let tensors = stored.and_then(|stored| {
-        let entries = stored.config.into_iter();
-        entries
-            .map(|(name, json)| stored_tensor(name, json.get()))
-            .collect()
-    });
-    tensors.map_err(Error::new)
+    let json = require_valid(json)?;
+    require_object(json)?;
+    let stored: Stored = read("", json)?;
+    let entries = stored.config.into_iter();
+    let tensors = entries.map(|(name, json)| stored_tensor(name, json.get()));
+    tensors.collect()
 }
 
-fn stored_tensor(name: String, json: &str) -> Read<StoredTensor> {
+fn stored_tensor(name: String, json: &str) -> Result<StoredTensor> {
     let place = format!("config.{name}");
     let payload: Payload = read(&place, json)?;
-    if payload.use_pickle {
-        let problem = "is pickled, as objects of a class of its own are: no code of a file is run";
-        return Err(at(&place, problem));
-    }
-    let meta = payload
-        .tensor_meta
-        .ok_or_else(|| at(&place, "has no tensor_meta"))?;
+    ensure!(
+        !payload.use_pickle,
+        "{place}: is pickled, as objects of a class of its own are: no code of a file is run"
+    );
+    let Some(meta) = payload.tensor_meta else {
+        bail!("{place}: has no tensor_meta");
+    };
     let place = format!("{place}.tensor_meta");
     let meta: TensorMeta = read(&place, meta.get())?;
-    if meta.layout != STRIDED {
-        return Err(at(&place, "expected a dense tensor"));
-    }
+    ensure!(meta.layout == STRIDED, "{place}: expected a dense tensor");
     let integers = |list: Vec<Integer>| list.into_iter().map(|size| size.as_int).collect();
     Ok(StoredTensor {
         name,

@@ -21,4 +21,4 @@ mod settings;
 pub mod tensors;
 pub mod tokenizer;
 
-pub use error::Error;
+pub use error::TooLong;

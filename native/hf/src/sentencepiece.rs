@@ -1,10 +1,10 @@
 //! SentencePiece models (sentencepiece_model.proto), as much of them as transformers reads.
 
+use prost::Message;
 use prost::encoding::{DecodeContext, WireType, check_wire_type, decode_key, skip_field};
-use prost::{DecodeError, Message};
 use tokenizers::normalizers::Precompiled;
 
-use crate::error::{Error, Result};
+use crate::error::{At, Result, anyhow, ensure};
 use crate::files::MOST_ENTRIES;
 
 pub mod charsmap;
@@ -35,30 +35,23 @@ pub struct Model {
     pub charsmap: Option<Precompiled>,
 }
 
-type Read<T> = std::result::Result<T, String>;
-
 impl Model {
     /// `file`: its name, for messages.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
-        Self::read(bytes).map_err(|problem| {
-            Error::in_file(file, format!("not a SentencePiece model: {problem}"))
-        })
+        Self::read(bytes).at(format_args!("{file}: not a SentencePiece model"))
     }
 
-    fn read(bytes: &[u8]) -> Read<Self> {
+    fn read(bytes: &[u8]) -> Result<Self> {
         let pieces = read_pieces(bytes)?;
-        let model = ModelProto::decode(bytes).map_err(|error| error.to_string())?;
+        let model = ModelProto::decode(bytes)?;
         let trainer = model.trainer_spec.unwrap_or_default();
         let normalizer = model.normalizer_spec.unwrap_or_default();
         let charsmap = match normalizer.precompiled_charsmap() {
             [] => Ok(None),
             rules => charsmap::parse(rules).map(Some),
         };
-        let charsmap = charsmap
-            .map_err(|problem| format!("normalizer_spec: precompiled_charsmap: {problem}"))?;
-        if pieces.is_empty() {
-            return Err("it has no pieces".to_owned());
-        }
+        let charsmap = charsmap.at("normalizer_spec: precompiled_charsmap")?;
+        ensure!(!pieces.is_empty(), "it has no pieces");
         Ok(Self {
             pieces,
             is_unigram: trainer.model_type() == proto::UNIGRAM,
@@ -75,42 +68,35 @@ impl Model {
 }
 
 /// One after the other, so that an error says which.
-fn read_pieces(mut bytes: &[u8]) -> Read<Vec<Piece>> {
-    let failed = |error: DecodeError| error.to_string();
+fn read_pieces(mut bytes: &[u8]) -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     while !bytes.is_empty() {
-        let (number, wire_type) = decode_key(&mut bytes).map_err(failed)?;
+        let (number, wire_type) = decode_key(&mut bytes)?;
         if number != proto::PIECES {
-            let context = DecodeContext::default();
-            skip_field(wire_type, number, &mut bytes, context).map_err(failed)?;
+            skip_field(wire_type, number, &mut bytes, DecodeContext::default())?;
             continue;
         }
         let index = pieces.len();
-        if index == MOST_ENTRIES {
-            return Err(format!("more than {MOST_ENTRIES} pieces"));
-        }
+        ensure!(index < MOST_ENTRIES, "more than {MOST_ENTRIES} pieces");
         let piece = check_wire_type(WireType::LengthDelimited, wire_type)
-            .and_then(|()| proto::SentencePiece::decode_length_delimited(&mut bytes))
-            .map_err(failed)
-            .and_then(Piece::read);
-        pieces.push(piece.map_err(|problem| format!("pieces[{index}]: {problem}"))?);
+            .and_then(|()| proto::SentencePiece::decode_length_delimited(&mut bytes));
+        let piece = piece.map_err(Into::into).and_then(Piece::read);
+        pieces.push(piece.at(format_args!("pieces[{index}]"))?);
     }
     Ok(pieces)
 }
 
 impl Piece {
-    fn read(piece: proto::SentencePiece) -> Read<Self> {
+    fn read(piece: proto::SentencePiece) -> Result<Self> {
         let kind = piece
             .r#type
             .map_or(Ok(PieceType::Normal), PieceType::try_from);
         let score = f64::from(piece.score());
-        if !score.is_finite() {
-            return Err(format!("score: {score} is not finite"));
-        }
+        ensure!(score.is_finite(), "score: {score} is not finite");
         Ok(Self {
             text: piece.piece.unwrap_or_default(),
             score,
-            kind: kind.map_err(|error| format!("type: {} is not known", error.0))?,
+            kind: kind.map_err(|error| anyhow!("type: {} is not known", error.0))?,
         })
     }
 }

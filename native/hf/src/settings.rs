@@ -5,13 +5,13 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, anyhow, bail};
 use crate::files;
 
 mod special_tokens;
 mod tokens;
 
-pub use special_tokens::SpecialTokens;
+pub use special_tokens::{Defaults, STANDARD, SpecialTokens};
 
 const CONFIG: &str = "tokenizer_config.json";
 
@@ -39,12 +39,24 @@ impl Settings {
         self.values.get(key).and_then(Value::as_str)
     }
 
-    pub fn optional_flag(&self, key: &str) -> Result<Option<bool>> {
+    /// `None`: absent or null. `read`: `None` for what is not as expected.
+    fn get<'a, T>(
+        &'a self,
+        key: &str,
+        expected: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>> {
         match self.values.get(key) {
             None | Some(Value::Null) => Ok(None),
-            Some(Value::Bool(flag)) => Ok(Some(*flag)),
-            Some(_) => Err(expected(key, "true or false")),
+            Some(value) => match read(value) {
+                None => bail!("{CONFIG}: {key}: expected {expected}"),
+                found => Ok(found),
+            },
         }
+    }
+
+    pub fn optional_flag(&self, key: &str) -> Result<Option<bool>> {
+        self.get(key, "true or false", Value::as_bool)
     }
 
     pub fn flag(&self, key: &str, default: bool) -> Result<bool> {
@@ -52,25 +64,15 @@ impl Settings {
     }
 
     pub fn id(&self, key: &str) -> Result<Option<u32>> {
-        match self.values.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => match value.as_u64().and_then(|id| u32::try_from(id).ok()) {
-                Some(id) => Ok(Some(id)),
-                None => Err(expected(key, "a token id")),
-            },
-        }
+        self.get(key, "a token id", |value| value.as_u64()?.try_into().ok())
     }
 
     /// `None`: no limit (absent, or the huge number that transformers writes for "none").
     pub fn model_max_length(&self) -> Result<Option<usize>> {
         for key in ["model_max_length", "max_len"] {
-            match self.values.get(key) {
-                None | Some(Value::Null) => {}
-                Some(value) => match value.as_f64() {
-                    Some(length) if length > 1e15 => return Ok(None),
-                    Some(length) if length >= 1.0 => return Ok(Some(length as usize)),
-                    _ => return Err(expected(key, "a positive number")),
-                },
+            let positive = |value: &Value| value.as_f64().filter(|length| *length >= 1.0);
+            if let Some(length) = self.get(key, "a positive number", positive)? {
+                return Ok((length <= 1e15).then_some(length as usize));
             }
         }
         Ok(None)
@@ -82,7 +84,9 @@ impl Settings {
             None => Ok(default_left),
             Some(Some("right")) => Ok(false),
             Some(Some("left")) => Ok(true),
-            Some(_) => Err(expected("truncation_side", "\"right\" or \"left\"")),
+            Some(_) => Err(anyhow!(
+                "{CONFIG}: truncation_side: expected \"right\" or \"left\""
+            )),
         }
     }
 
@@ -91,8 +95,4 @@ impl Settings {
         let names = self.values.get("model_input_names")?.as_array()?;
         Some(names.iter().any(|name| name == "token_type_ids"))
     }
-}
-
-fn expected(key: &str, what: &str) -> Error {
-    Error::new(format!("{CONFIG}: {key}: expected {what}"))
 }

@@ -1,12 +1,14 @@
 //! The tensors of a safetensors file.
 
-use safetensors::tensor::{Metadata, SafeTensorError, SafeTensors};
-use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+
+use safetensors::tensor::{Metadata, SafeTensorError, SafeTensors, TensorInfo};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
 pub use crate::bridge::Tensor;
-use crate::error::{Error, Result};
-
-mod names;
+use crate::error::{Result, anyhow, bail, ensure};
 
 /// Bytes of the header's length field.
 const LENGTH_FIELD: usize = 8;
@@ -17,29 +19,33 @@ const MOST_HEADER_BYTES: usize = 8 * 1024 * 1024;
 /// Validates a whole file's header; the tensors in the order of their offsets.
 pub fn parse(file: &[u8]) -> Result<Vec<Tensor>> {
     if let Some(header) = header(file) {
-        require_few_bytes(header)?;
-        names::require_unique(header)?;
+        let size = header.len();
+        ensure!(
+            size <= MOST_HEADER_BYTES,
+            "the header has {size} bytes, expected at most {MOST_HEADER_BYTES}"
+        );
+        if let Some(name) = repeated_name(header) {
+            bail!("tensor `{name}`: stands there more than once");
+        }
     }
+    let metadata = SafeTensors::read_metadata(file);
     let (header_length, metadata) =
-        SafeTensors::read_metadata(file).map_err(|error| explain(&error, file))?;
+        metadata.map_err(|error| anyhow!(explain(&error, file).unwrap_or(error.to_string())))?;
     let data = LENGTH_FIELD + header_length;
-    metadata
-        .offset_keys()
-        .into_iter()
-        .map(|name| tensor(&metadata, name, data))
-        .collect()
+    let names = metadata.offset_keys().into_iter();
+    names.map(|name| tensor(&metadata, name, data)).collect()
 }
 
 fn tensor(metadata: &Metadata, name: String, data: usize) -> Result<Tensor> {
     let Some(info) = metadata.info(&name) else {
-        return Err(Error::new(format!("tensor `{name}`: not in the header")));
+        bail!("tensor `{name}`: not in the header");
     };
     // A size of 0 excuses no others: strides are products of those that are left.
     let mut sizes = info.shape.iter().map(|size| i64::try_from(*size).ok());
     let product = sizes.try_fold(1i64, |product, size| product.checked_mul(size?.max(1)));
     let shape = info.shape.iter().map(|size| i64::try_from(*size));
     let (Some(_), Ok(shape)) = (product, shape.collect()) else {
-        return Err(Error::new(format!("tensor `{name}`: shape: too large")));
+        bail!("tensor `{name}`: shape: too large");
     };
     Ok(Tensor {
         dtype: info.dtype.to_string(),
@@ -50,37 +56,40 @@ fn tensor(metadata: &Metadata, name: String, data: usize) -> Result<Tensor> {
     })
 }
 
-/// The crate's message, with the tensor at fault where it names none.
-fn explain(error: &SafeTensorError, file: &[u8]) -> Error {
+/// What the crate's message leaves out, as the tensor at fault.
+fn explain(error: &SafeTensorError, file: &[u8]) -> Option<String> {
     let size = file.len();
-    match error {
-        SafeTensorError::HeaderTooSmall => Error::new(format!(
-            "not a safetensors file: {size} bytes, too few for a header"
-        )),
-        SafeTensorError::InvalidHeaderLength => Error::new(format!(
+    Some(match error {
+        SafeTensorError::HeaderTooSmall => {
+            format!("not a safetensors file: {size} bytes, too few for a header")
+        }
+        SafeTensorError::InvalidHeaderLength => format!(
             "truncated, or not a safetensors file: the header's length goes beyond the file's \
              {size} bytes"
-        )),
-        SafeTensorError::HeaderTooLarge => Error::new(
-            "not a safetensors file, or damaged: the header's length is over 100,000,000 bytes",
         ),
-        SafeTensorError::MetadataIncompleteBuffer => Error::new(match last_end(file) {
-            Some(end) => format!("truncated or damaged: {size} bytes, {end} expected"),
-            None => error.to_string(),
-        }),
-        SafeTensorError::TensorInvalidInfo | SafeTensorError::ValidationOverflow => {
-            match wrong_tensor(file) {
-                Some(name) => Error::new(format!(
-                    "tensor `{name}`: data_offsets: not the size that its shape and dtype need"
-                )),
-                None => Error::new(error.to_string()),
-            }
+        SafeTensorError::HeaderTooLarge => {
+            "not a safetensors file, or damaged: the header's length is over 100,000,000 bytes"
+                .to_owned()
         }
-        SafeTensorError::InvalidOffset(name) => Error::new(format!(
+        SafeTensorError::MetadataIncompleteBuffer => {
+            let ends = infos(file)?
+                .into_iter()
+                .map(|(_, info)| info.data_offsets.1);
+            let end = header(file)?.len() + LENGTH_FIELD;
+            let end = end.checked_add(ends.max().unwrap_or(0))?;
+            format!("truncated or damaged: {size} bytes, {end} expected")
+        }
+        SafeTensorError::TensorInvalidInfo | SafeTensorError::ValidationOverflow => {
+            let mut infos = infos(file)?;
+            infos.sort_by_key(|(_, info)| info.data_offsets);
+            let (name, _) = infos.iter().find(|(_, info)| !has_its_size(info))?;
+            format!("tensor `{name}`: data_offsets: not the size that its shape and dtype need")
+        }
+        SafeTensorError::InvalidOffset(name) => format!(
             "tensor `{name}`: data_offsets: overlapping, reversed, or with a hole before them"
-        )),
-        other => Error::new(other.to_string()),
-    }
+        ),
+        _ => return None,
+    })
 }
 
 /// The bytes of the header, where the file holds them.
@@ -90,58 +99,46 @@ fn header(file: &[u8]) -> Option<&[u8]> {
     file.get(LENGTH_FIELD..LENGTH_FIELD.checked_add(length)?)
 }
 
-fn require_few_bytes(header: &[u8]) -> Result<()> {
-    let size = header.len();
-    if size <= MOST_HEADER_BYTES {
-        return Ok(());
+/// The header's entries.
+fn infos(file: &[u8]) -> Option<Vec<(String, TensorInfo)>> {
+    let mut header: BTreeMap<String, &RawValue> = serde_json::from_slice(header(file)?).ok()?;
+    header.remove("__metadata__");
+    let infos = header.into_iter();
+    let infos = infos.map(|(name, info)| Some((name, serde_json::from_str(info.get()).ok()?)));
+    infos.collect()
+}
+
+fn has_its_size(info: &TensorInfo) -> bool {
+    let (begin, end) = info.data_offsets;
+    let mut sizes = info.shape.iter().copied();
+    let count = sizes.try_fold(1usize, usize::checked_mul);
+    let bits = count.and_then(|count| count.checked_mul(info.dtype.bitsize()));
+    let bytes = end.checked_sub(begin);
+    bits == bytes.and_then(|bytes| bytes.checked_mul(8))
+}
+
+/// The first name that another one repeats: of those the crate takes the last. A header that is no
+/// JSON object is left to its reader.
+fn repeated_name(header: &[u8]) -> Option<String> {
+    struct Names;
+    impl<'de> Visitor<'de> for Names {
+        type Value = Option<String>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+            formatter.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut names = HashSet::new();
+            let mut repeated = None;
+            while let Some((name, IgnoredAny)) = map.next_entry::<String, _>()? {
+                if repeated.is_none() {
+                    repeated = names.replace(name);
+                }
+            }
+            Ok(repeated)
+        }
     }
-    Err(Error::new(format!(
-        "the header has {size} bytes, expected at most {MOST_HEADER_BYTES}"
-    )))
-}
-
-/// The header's entries with their offsets.
-fn entries(file: &[u8]) -> Option<Vec<(String, Value, usize, usize)>> {
-    let Value::Object(header) = serde_json::from_slice(header(file)?).ok()? else {
-        return None;
-    };
-    let offset = |entry: &Value, index: usize| {
-        let offset = entry["data_offsets"][index].as_u64()?;
-        usize::try_from(offset).ok()
-    };
-    let tensors = header
-        .into_iter()
-        .filter(|(name, _)| name != "__metadata__");
-    tensors
-        .map(|(name, entry)| {
-            let (begin, end) = (offset(&entry, 0)?, offset(&entry, 1)?);
-            Some((name, entry, begin, end))
-        })
-        .collect()
-}
-
-/// The size that the file should have.
-fn last_end(file: &[u8]) -> Option<usize> {
-    let ends = entries(file)?.into_iter().map(|(_, _, _, end)| end);
-    let header = header(file)?.len().checked_add(LENGTH_FIELD)?;
-    header.checked_add(ends.max().unwrap_or(0))
-}
-
-/// The first tensor, by offset, whose byte count does not fit its shape and dtype.
-fn wrong_tensor(file: &[u8]) -> Option<String> {
-    let mut entries = entries(file)?;
-    entries.sort_by_key(|(_, _, begin, end)| (*begin, *end));
-    let wrong = entries.into_iter().find(|(_, entry, begin, end)| {
-        let info: Option<safetensors::tensor::TensorInfo> =
-            serde_json::from_value(entry.clone()).ok();
-        let bits = info.and_then(|info| {
-            let mut sizes = info.shape.iter().copied();
-            let count = sizes.try_fold(1usize, usize::checked_mul);
-            count?.checked_mul(info.dtype.bitsize())
-        });
-        bits != end
-            .checked_sub(*begin)
-            .and_then(|bytes| bytes.checked_mul(8))
-    });
-    wrong.map(|(name, ..)| name)
+    let mut json = serde_json::Deserializer::from_slice(header);
+    json.deserialize_map(Names).ok().flatten()
 }

@@ -8,8 +8,8 @@ use tokenizers::{Model, ModelWrapper};
 use crate::backend::{self, Frame, Part, Source, Template};
 use crate::class;
 use crate::cut;
-use crate::error::{Error, Result};
-use crate::files;
+use crate::error::{Result, TooLong, anyhow, ensure};
+use crate::files::{self, TOKENIZER};
 use crate::settings::Settings;
 
 mod contents;
@@ -22,8 +22,6 @@ pub use truncation::Truncation;
 #[cfg(test)]
 #[path = "../tests/unit/tokenizer.rs"]
 mod tests;
-
-const TOKENIZER: &str = "tokenizer.json";
 
 /// Each class reads one of them: the first of these that is there.
 const VOCABULARIES: [&str; 7] = [
@@ -75,33 +73,31 @@ impl Tokenizer {
     /// `position_limit`: tokens that the model's position table holds, special tokens included;
     /// `usize::MAX` where it is known only later, see `limit`.
     pub fn open(directory: &Path, family: Family, position_limit: usize) -> Result<Self> {
-        if !directory.is_dir() {
-            return Err(Error::new("tokenizer directory: not found"));
-        }
+        ensure!(directory.is_dir(), "tokenizer directory: not found");
         let bytes = files::read(directory, TOKENIZER)?;
-        let json = match &bytes {
-            Some(bytes) => Some(files::object(TOKENIZER, bytes)?),
-            None => None,
-        };
+        let json = bytes
+            .as_deref()
+            .map(|bytes| files::object(TOKENIZER, bytes));
+        let json = json.transpose()?;
         let settings = Settings::read(directory, json.as_ref())?;
         let class = class::choose(directory, &settings, family)?;
         let limit = settings.model_max_length()?.unwrap_or(usize::MAX);
         let truncates_left = settings.truncates_left(file_truncates_left(json.as_ref()))?;
         let source = Source {
             directory,
+            class,
             file: bytes.as_deref().zip(json.as_ref()),
             settings,
         };
-        let built = backend::build(source, &class)?;
-        let highest = highest_id(&built.tokenizer);
+        let built = backend::build(source)?;
         let max_length = with_room(position_limit.min(limit), &built.frame)?;
         Ok(Self {
             is_cut: cut::is_exact(&built.tokenizer),
+            highest: highest_id(&built.tokenizer),
             inner: built.tokenizer,
             frame: built.frame,
             max_length,
             padding_id: built.padding_id,
-            highest,
             file: vocabulary_file(directory),
             kept: if truncates_left {
                 Side::End
@@ -119,16 +115,15 @@ impl Tokenizer {
 
     /// `rows`: of the model's table of words.
     pub fn require_ids_below(&self, rows: usize) -> Result<()> {
-        match &self.highest {
-            Some((id, token)) if *id as usize >= rows => Err(Error::in_file(
-                self.file,
-                format!(
-                    "`{token}` has the id {id}, but the model's table of words has {rows} rows: \
-                     tokenizer and weights belong to different models"
-                ),
-            )),
-            _ => Ok(()),
+        if let Some((id, token)) = &self.highest {
+            ensure!(
+                (*id as usize) < rows,
+                "{}: `{token}` has the id {id}, but the model's table of words has {rows} rows: \
+                 tokenizer and weights belong to different models",
+                self.file
+            );
         }
+        Ok(())
     }
 
     pub fn max_length(&self) -> usize {
@@ -141,17 +136,18 @@ impl Tokenizer {
     }
 
     /// Special tokens added, the texts cut so that all of it fits into `max_length`. An error that
-    /// `is_too_long` where the input does not allow that.
+    /// is `TooLong` where the input does not allow that.
     pub fn encode<'a>(&self, input: impl Into<Input<'a>>) -> Result<Encoding> {
         let mut input = input.into();
         input.pair = input.pair.filter(|pair| !pair.is_empty());
         let has_pair = input.pair.is_some();
         let template = self.template(has_pair)?;
         let Some(room) = self.max_length.checked_sub(template.specials()) else {
-            return Err(Error::too_long(format!(
-                "The model takes {} tokens, which are fewer than the special ones of two texts.",
-                self.max_length
-            )));
+            let most = self.max_length;
+            return Err(TooLong(format!(
+                "The model takes {most} tokens, which are fewer than the special ones of two texts."
+            ))
+            .into());
         };
         let side = input.kept.unwrap_or(self.kept);
         let contents = self.contents(&input, room, side)?;
@@ -168,11 +164,9 @@ impl Tokenizer {
         if !has_pair {
             return Ok(&self.frame.single);
         }
-        self.frame.pair.as_ref().ok_or_else(|| {
-            Error::new(
-                "post_processor: the tokenizer has no template that keeps each of two texts once",
-            )
-        })
+        let problem = "the tokenizer has no template that keeps each of two texts once";
+        let pair = self.frame.pair.as_ref();
+        pair.ok_or_else(|| anyhow!("post_processor: {problem}"))
     }
 }
 
@@ -209,12 +203,11 @@ fn framed(template: &Template, contents: [&[u32]; 2]) -> Encoding {
 /// `max_length`, when it leaves room for text.
 fn with_room(max_length: usize, frame: &Frame) -> Result<usize> {
     let specials = frame.single.specials();
-    if max_length > specials {
-        return Ok(max_length);
-    }
-    Err(Error::new(format!(
+    ensure!(
+        max_length > specials,
         "maximum length: {max_length} tokens leave no room for text beside {specials} special tokens"
-    )))
+    );
+    Ok(max_length)
 }
 
 fn highest_id(tokenizer: &tokenizers::Tokenizer) -> Option<(u32, String)> {
@@ -223,16 +216,14 @@ fn highest_id(tokenizer: &tokenizers::Tokenizer) -> Option<(u32, String)> {
     let own = match tokenizer.get_model() {
         // In the order of their ids.
         ModelWrapper::Unigram(model) => {
-            let last = u32::try_from(model.get_vocab_size())
-                .ok()
-                .and_then(|size| size.checked_sub(1));
+            let size = u32::try_from(model.get_vocab_size()).ok();
+            let last = size.and_then(|size| size.checked_sub(1));
             last.and_then(|id| Some((id, model.id_to_token(id)?)))
         }
-        model => model
-            .get_vocab()
-            .into_iter()
-            .map(|(token, id)| (id, token))
-            .max(),
+        model => {
+            let vocab = model.get_vocab().into_iter();
+            vocab.map(|(token, id)| (id, token)).max()
+        }
     };
     added.max(own)
 }

@@ -3,48 +3,43 @@
 
 use std::collections::HashMap;
 
-use tokenizers::Tokenizer;
 use tokenizers::models::bpe::BPE;
 use tokenizers::models::unigram::Unigram;
-use tokenizers::normalizers::{Replace, Sequence};
-use tokenizers::{ModelWrapper, NormalizerWrapper};
+use tokenizers::normalizers::Replace;
+use tokenizers::{ModelWrapper, NormalizerWrapper, Tokenizer};
 
-use super::{Source, TOKENIZER, charsmaps, frame, patterns, pieces, set_normalizer, vocabulary};
-use crate::error::{Error, Result, catch_panic};
-use crate::sentencepiece::Model;
+use super::{Source, frame, of_steps, patterns, pieces, vocabulary};
+use crate::error::{At, Result, anyhow, bail, catch_panic, ensure};
+use crate::files::TOKENIZER;
+use crate::json::walk;
+use crate::sentencepiece::{Model, charsmap};
 
 const TOKENIZER_MODEL: &str = "tokenizer.model";
 
-/// `class`: the name of the tokenizer class, for the message.
-pub fn open(source: &mut Source, class: &str) -> Result<Tokenizer> {
-    match source.file {
-        Some((bytes, file)) => {
-            charsmaps::check_all(bytes)?;
-            for key in ["normalizer", "pre_tokenizer"] {
-                patterns::require_quick(key, file.get(key))
-                    .map_err(|error| Error::in_file(TOKENIZER, error))?;
-            }
-            frame::require_known_tokens(file)?;
-            // The crate panics on some files that it could refuse.
-            catch_panic(|| from_bytes(bytes))
-                .unwrap_or_else(|message| Err(message.into()))
-                .map_err(|error| Error::in_file(TOKENIZER, error))
+pub fn open(source: &mut Source) -> Result<Tokenizer> {
+    if let Some((bytes, file)) = source.file {
+        check_charsmaps(bytes).at(TOKENIZER)?;
+        for key in ["normalizer", "pre_tokenizer"] {
+            patterns::require_quick(key, file.get(key)).at(TOKENIZER)?;
         }
-        None if matches!(class, "TokenizersBackend" | "PreTrainedTokenizer") => {
-            let Some((name, model)) = pieces::open(source, TOKENIZER_MODEL)? else {
-                return Err(missing(class));
-            };
-            from_model(source, model).map_err(|error| Error::in_file(name, error))
-        }
-        None => Err(missing(class)),
+        frame::require_known_tokens(file)?;
+        // The crate panics on some files that it could refuse.
+        let opened = catch_panic(|| from_bytes(bytes)).at(TOKENIZER)?;
+        return opened.at(TOKENIZER);
     }
-}
-
-fn missing(class: &str) -> Error {
-    Error::new(format!(
+    if matches!(
+        source.class.as_str(),
+        "TokenizersBackend" | "PreTrainedTokenizer"
+    ) {
+        if let Some((name, model)) = pieces::open(source, TOKENIZER_MODEL)? {
+            return from_model(source, model).at(name);
+        }
+    }
+    let class = &source.class;
+    bail!(
         "{TOKENIZER}: not found. It is needed for the tokenizer class `{class}`: load and save the \
          tokenizer with transformers to have it written"
-    ))
+    )
 }
 
 fn from_bytes(bytes: &[u8]) -> tokenizers::Result<Tokenizer> {
@@ -57,46 +52,56 @@ fn from_bytes(bytes: &[u8]) -> tokenizers::Result<Tokenizer> {
     Ok(tokenizer)
 }
 
+/// Of the compiled normalization rules in a tokenizer.json that the crate will read itself.
+///
+/// The crate takes such rules by the name of their key, with or without a "type" beside it, and of a
+/// key that stands there twice the first value where the second is null. So all of them are checked,
+/// as they are written and wherever they stand.
+fn check_charsmaps(json: &[u8]) -> Result<()> {
+    const KEY: &str = "precompiled_charsmap";
+    let check = |encoded: &str| charsmap::check(&base64::decode(encoded)?);
+    let mut all = Ok(());
+    walk(json, false, &mut |key, text| {
+        if key == KEY && all.is_ok() {
+            all = check(text).at(format_args!("normalizer: {KEY}"));
+        }
+    })?;
+    all
+}
+
 fn from_model(source: &mut Source, model: Model) -> Result<Tokenizer> {
     let special_tokens = &mut source.settings.special_tokens;
     for (key, id, piece) in [
-        ("bos_token", model.bos_id, &model.bos_piece),
+        ("bos_token", model.bos_id, model.bos_piece.as_str()),
         ("eos_token", model.eos_id, &model.eos_piece),
         ("unk_token", model.unk_id, &model.unk_piece),
+        ("bos_token", 0, "<s>"),
+        ("eos_token", 0, "</s>"),
     ] {
         if id >= 0 {
-            special_tokens.set_defaults(&[(key, piece)]);
+            special_tokens.set_default(key, piece);
         }
     }
-    special_tokens.set_defaults(&[("bos_token", "<s>"), ("eos_token", "</s>")]);
-    let failed = |error| Error::new(format!("{error}"));
-    let mut steps: Vec<NormalizerWrapper> = Vec::new();
-    steps.extend(model.charsmap.clone().map(NormalizerWrapper::from));
-    steps.push(Replace::new(" ", "▁").map_err(failed)?.into());
-    let built: ModelWrapper = if model.is_unigram {
+    let spaces = Replace::new(" ", "▁").map_err(|error| anyhow!("{error}"))?;
+    let rules = model.charsmap.clone().map(NormalizerWrapper::from);
+    let steps = rules.into_iter().chain([spaces.into()]).collect();
+    let model: ModelWrapper = if model.is_unigram {
         unigram(source, model)?.into()
     } else {
         byte_pair(source, model)?.into()
     };
-    let mut tokenizer = Tokenizer::new(built);
-    set_normalizer(&mut tokenizer, Sequence::new(steps).into())?;
-    Ok(tokenizer)
+    of_steps(model, steps, vec![])
 }
 
 fn unigram(source: &Source, model: Model) -> Result<Unigram> {
-    if source.settings.special_tokens.added().next().is_some() {
-        return Err(Error::new(
-            "a Unigram model cannot take added tokens with ids of their own",
-        ));
-    }
-    let unk_id = usize::try_from(model.unk_id)
-        .map_err(|_| Error::new(format!("unk_id: {}", model.unk_id)))?;
-    let vocab = model
-        .pieces
-        .into_iter()
-        .map(|piece| (piece.text, piece.score));
-    Unigram::from(vocab.collect(), Some(unk_id), model.byte_fallback)
-        .map_err(|error| Error::new(error.to_string()))
+    ensure!(
+        source.settings.special_tokens.added().next().is_none(),
+        "a Unigram model cannot take added tokens with ids of their own"
+    );
+    let unk_id = usize::try_from(model.unk_id).map_err(|_| anyhow!("unk_id: {}", model.unk_id))?;
+    let pieces = model.pieces.into_iter();
+    let vocab = pieces.map(|piece| (piece.text, piece.score)).collect();
+    Unigram::from(vocab, Some(unk_id), model.byte_fallback).map_err(|error| anyhow!("{error}"))
 }
 
 fn byte_pair(source: &Source, model: Model) -> Result<BPE> {
@@ -122,7 +127,7 @@ fn byte_pair(source: &Source, model: Model) -> Result<BPE> {
         .fuse_unk(true)
         .byte_fallback(model.byte_fallback)
         .build()
-        .map_err(|error| Error::new(error.to_string()))
+        .map_err(|error| anyhow!("{error}"))
 }
 
 /// Each way to put a piece together from two others, in the order of the pieces.
@@ -132,12 +137,11 @@ fn merges(model: &Model, ids: &HashMap<&str, u32>) -> Result<Vec<(String, String
     let mut merges = Vec::new();
     for (index, piece) in model.pieces.iter().enumerate() {
         let text = piece.text.as_str();
-        if text.len() > LONGEST {
-            return Err(Error::new(format!(
-                "pieces[{index}]: {} bytes, expected at most {LONGEST}",
-                text.len()
-            )));
-        }
+        let size = text.len();
+        ensure!(
+            size <= LONGEST,
+            "pieces[{index}]: {size} bytes, expected at most {LONGEST}"
+        );
         if ids.get(text).copied() != u32::try_from(index).ok() {
             continue; // A later piece has the same text.
         }

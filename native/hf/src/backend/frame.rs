@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 use tokenizers::{Encoding, Token, Tokenizer};
 
-use super::TOKENIZER;
-use crate::error::{Error, Result};
+use crate::error::{Result, anyhow, bail};
+use crate::files::TOKENIZER;
 use crate::settings::Settings;
 
 /// What a tokenizer puts around what it is given.
@@ -63,12 +63,11 @@ impl Frame {
 pub fn of_keys(
     tokenizer: &Tokenizer,
     settings: &Settings,
-    single: &str,
-    pair: &str,
+    [single, pair]: [&str; 2],
 ) -> Result<Frame> {
     let part = |written: &str| {
-        let (key, kind) = match written.split_once(":1") {
-            Some((key, _)) => (key, 1),
+        let (key, kind) = match written.strip_suffix(":1") {
+            Some(key) => (key, 1),
             None => (written, 0),
         };
         match key {
@@ -76,11 +75,12 @@ pub fn of_keys(
             "$B" => return Ok(Part::Text(1, kind)),
             _ => {}
         }
-        let token = settings.special_tokens.standard(key);
-        let token = token.ok_or_else(|| Error::new(format!("{key}: there is none")))?;
+        let Some(token) = settings.special_tokens.standard(key) else {
+            bail!("{key}: there is none");
+        };
         match tokenizer.token_to_id(token) {
             Some(id) => Ok(Part::Id(i64::from(id), kind)),
-            None => Err(Error::new(format!("{key}: `{token}` has no id"))),
+            None => bail!("{key}: `{token}` has no id"),
         }
     };
     let template = |written: &str| -> Result<Template> {
@@ -100,19 +100,20 @@ pub fn is_asked_for(settings: &Settings) -> bool {
 
 /// What `add_bos_token` and `add_eos_token` say.
 pub fn as_asked_for(tokenizer: &Tokenizer, settings: &Settings) -> Result<Frame> {
-    let chosen = |flag: &str, key: &'static str| {
+    let chosen = |flag: &str, key: &'static str| -> Result<&str> {
         let wanted = settings.flag(flag, false)? && settings.special_tokens.standard(key).is_some();
         Ok(if wanted { key } else { "" })
     };
     let before = chosen("add_bos_token", "bos_token")?;
     let after = chosen("add_eos_token", "eos_token")?;
-    let second = |key: &str| match key {
-        "" => String::new(),
-        key => format!("{key}:1"),
-    };
     let single = format!("{before} $A {after}");
-    let pair = format!("{single} {} $B:1 {}", second(before), second(after));
-    of_keys(tokenizer, settings, &single, &pair)
+    let second = format!("{before} $B {after}");
+    let second: Vec<_> = second
+        .split_whitespace()
+        .map(|key| format!("{key}:1"))
+        .collect();
+    let pair = format!("{single} {}", second.join(" "));
+    of_keys(tokenizer, settings, [&single, &pair])
 }
 
 /// The crate looks the tokens of a template up without asking whether they are there.
@@ -128,10 +129,7 @@ fn require_known(processor: &Value) -> Result<()> {
             let token = part["SpecialToken"]["id"].as_str();
             let known = |token: &str| processor["special_tokens"].get(token).is_some();
             if let Some(token) = token.filter(|token| !known(token)) {
-                return Err(Error::in_file(
-                    TOKENIZER,
-                    format!("post_processor: special_tokens: there is no `{token}`"),
-                ));
+                bail!("{TOKENIZER}: post_processor: special_tokens: there is no `{token}`");
             }
         }
     }
@@ -141,10 +139,7 @@ fn require_known(processor: &Value) -> Result<()> {
 /// What the post-processor of tokenizer.json puts around a text, and around two.
 pub fn of_post_processor(tokenizer: &Tokenizer) -> Result<Frame> {
     let Some(single) = template_for(tokenizer, 1)? else {
-        return Err(Error::in_file(
-            TOKENIZER,
-            "post_processor: expected one that keeps the text once",
-        ));
+        bail!("{TOKENIZER}: post_processor: expected one that keeps the text once");
     };
     Ok(Frame {
         single,
@@ -162,7 +157,7 @@ fn template_for(tokenizer: &Tokenizer, texts: usize) -> Result<Option<Template>>
     };
     let framed = tokenizer
         .post_process(text(0), (texts == 2).then(|| text(1)), true)
-        .map_err(|error| Error::in_file(TOKENIZER, format!("post_processor: {error}")))?;
+        .map_err(|error| anyhow!("{TOKENIZER}: post_processor: {error}"))?;
     let ids = framed.get_ids().iter().zip(framed.get_type_ids());
     let parts: Vec<Part> = ids
         .map(|(id, kind)| match (FIRST - id) as usize {

@@ -6,15 +6,17 @@
 //! try again. A trial is no proof, but it needs no clock, and finds what is known to explode. It does
 //! not see loops that run to the end of a text from each character of it (`a*b`).
 
+use std::collections::BTreeSet;
+
 use onig::{MatchParam, Regex, Region, SearchOptions};
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, ensure};
 
 /// Characters of a text to try.
 const LENGTH: usize = 1000;
 /// Expressions of models take up to 20 for a character, and looking for a match of none some more.
-const MOST_STEPS_PER_CHARACTER: usize = 150;
+const MOST_STEPS: usize = 150 * LENGTH;
 /// Steps are counted by limits that are doubled from here on.
 const FEWEST_STEPS: usize = 16;
 /// What a match is replaced with, in bytes: a text may consist of matches.
@@ -42,77 +44,64 @@ pub fn require_quick(key: &str, step: Option<&Value>) -> Result<()> {
             require_quick(key, Some(step))?;
         }
     }
-    if let Some(size) = step["content"].as_str().map(str::len) {
-        if size > LONGEST_REPLACEMENT {
-            return Err(Error::new(format!(
-                "{key}: content: has {size} bytes, expected at most {LONGEST_REPLACEMENT}"
-            )));
-        }
-    }
+    let size = step["content"].as_str().map_or(0, str::len);
+    ensure!(
+        size <= LONGEST_REPLACEMENT,
+        "{key}: content: has {size} bytes, expected at most {LONGEST_REPLACEMENT}"
+    );
     let Some(source) = step["pattern"]["Regex"].as_str() else {
         return Ok(());
     };
     let Ok(regex) = Regex::new(source) else {
         return Ok(()); // its reader says what is wrong
     };
-    match texts(source).iter().find(|text| !is_quick(&regex, text)) {
-        None => Ok(()),
-        Some(text) => {
-            let shown: String = source.chars().take(80).collect();
-            let start: String = text.chars().take(8).collect();
-            Err(Error::new(format!(
-                "{key}: the regular expression {shown:?} takes more than {} steps for a text of {} \
-                 characters that begins with {start:?}: a request could take for ever",
-                MOST_STEPS_PER_CHARACTER * LENGTH,
-                text.chars().count()
-            )))
-        }
+    if let Some(text) = texts(source).iter().find(|text| !is_quick(&regex, text)) {
+        let shown: String = source.chars().take(80).collect();
+        let start: String = text.chars().take(8).collect();
+        bail!(
+            "{key}: the regular expression {shown:?} takes more than {MOST_STEPS} steps for a text \
+             of {} characters that begins with {start:?}: a request could take for ever",
+            text.chars().count()
+        );
     }
+    Ok(())
 }
 
 /// Of one thing again and again, and with an end that is something else.
 fn texts(source: &str) -> Vec<String> {
-    let mut parts: Vec<String> = USUAL.iter().map(|part| (*part).to_owned()).collect();
-    let mut literals: Vec<String> = Vec::new();
-    for word in words_of(source) {
-        let first = word.chars().next().map(String::from);
-        literals.extend([Some(word.to_owned()), first].into_iter().flatten());
-    }
-    let others = source
-        .chars()
-        .filter(|c| !c.is_alphanumeric())
-        .map(String::from);
-    literals.extend(others);
-    literals.sort();
-    literals.dedup();
-    literals.truncate(MOST_LITERALS * 2);
-    parts.extend(literals.into_iter().filter(|part| part.len() <= 16));
-    let repeated = parts.iter().map(|part| {
-        let count = LENGTH.div_ceil(part.chars().count());
-        part.repeat(count)
-    });
+    let is_mark = |c: char| !c.is_alphanumeric();
+    let words: Vec<&str> = source
+        .split(is_mark)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let first = |word: &&str| word.chars().next();
+    let letters = words
+        .iter()
+        .filter_map(first)
+        .chain(source.chars().filter(|c| is_mark(*c)));
+    let literals = words.iter().map(|word| (*word).to_owned());
+    let literals: BTreeSet<String> = literals.chain(letters.map(String::from)).collect();
+    let literals = literals.iter().map(String::as_str).take(MOST_LITERALS * 2);
+    let parts = USUAL
+        .into_iter()
+        .chain(literals.filter(|part| part.len() <= 16));
+    let repeated = parts.map(|part| part.repeat(LENGTH.div_ceil(part.chars().count())));
     // Expressions are not tried on texts that lack what they end with.
-    let all = format!("!\n{}\0", words_of(source).collect::<String>());
+    let all = format!("!\n{}\0", words.concat());
     repeated
         .flat_map(|text| [text.clone() + &all, text.clone() + "\0", text])
         .collect()
 }
 
-fn words_of(source: &str) -> impl Iterator<Item = &str> {
-    let words = source.split(|c: char| !c.is_alphanumeric());
-    words.filter(|word| !word.is_empty())
-}
-
 /// As the crate goes through a text: one match after the other.
 fn is_quick(regex: &Regex, text: &str) -> bool {
-    let most = MOST_STEPS_PER_CHARACTER * LENGTH;
     let (mut steps, mut start) = (0, 0);
     while start <= text.len() {
-        let Some((taken, end)) = search(regex, text, start, most - steps) else {
+        let Some((taken, end)) = search(regex, text, start, MOST_STEPS - steps) else {
             return false;
         };
         steps += taken;
-        if steps > most {
+        if steps > MOST_STEPS {
             return false;
         }
         let Some(end) = end else { break };

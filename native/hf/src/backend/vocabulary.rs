@@ -1,10 +1,11 @@
 //! The vocabularies: from tokenizer.json's "model", else from the files of older releases.
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Source, TOKENIZER};
-use crate::error::{Error, Result};
-use crate::files;
+use super::Source;
+use crate::error::{Result, anyhow, bail, ensure};
+use crate::files::{self, TOKENIZER};
 
 pub type Merges = Vec<(String, String)>;
 
@@ -19,7 +20,7 @@ pub fn word_piece(source: &Source) -> Result<(&'static str, Vocabulary)> {
     }
     const FILE: &str = "vocab.txt";
     let Some(bytes) = files::read(source.directory, FILE)? else {
-        return Err(missing(&[FILE], "tokenizer.json, vocab.txt"));
+        bail!("{FILE}: not found (looked for {TOKENIZER}, {FILE})");
     };
     let lines = files::lines(FILE, &bytes)?;
     let tokens = lines.map(|line| line.trim_end().to_owned());
@@ -28,52 +29,50 @@ pub fn word_piece(source: &Source) -> Result<(&'static str, Vocabulary)> {
 
 /// (the file's name, vocabulary, merges)
 pub fn byte_pair(source: &Source) -> Result<(&'static str, Vocabulary, Merges)> {
-    if let Some(model) = model(source)? {
-        let vocab = ids(TOKENIZER, "model.vocab", &model["vocab"])?;
-        let merges = merges(&model["merges"])?;
-        check_merges(TOKENIZER, &vocab, &merges)?;
-        return Ok((TOKENIZER, vocab, merges));
-    }
     const VOCAB: &str = "vocab.json";
     const MERGES: &str = "merges.txt";
-    let vocab = files::read_object(source.directory, VOCAB)?;
-    let merge_bytes = files::read(source.directory, MERGES)?;
-    let (Some(vocab), Some(merge_bytes)) = (&vocab, &merge_bytes) else {
-        let mut absent = Vec::new();
-        absent.extend(vocab.is_none().then_some(VOCAB));
-        absent.extend(merge_bytes.is_none().then_some(MERGES));
-        return Err(missing(
-            &absent,
-            "tokenizer.json, or vocab.json and merges.txt",
-        ));
-    };
-    let mut list = Merges::new();
-    for (index, line) in files::lines(MERGES, merge_bytes)?.enumerate() {
-        if line.starts_with("#version") {
-            continue;
-        }
-        let Some(pair) = pair(line) else {
-            return Err(Error::new(format!(
-                "{MERGES}: line {}: expected two tokens with one space between them",
-                index + 1
-            )));
+    let (file, vocab, merges) = if let Some(model) = model(source)? {
+        let vocab = ids(TOKENIZER, "model.vocab", &model["vocab"])?;
+        (TOKENIZER, vocab, merges(&model["merges"])?)
+    } else {
+        let vocab = files::read_object(source.directory, VOCAB)?;
+        let merges = files::read(source.directory, MERGES)?;
+        let (vocab, merges) = match (vocab, merges) {
+            (Some(vocab), Some(merges)) => (Value::Object(vocab), merges),
+            (vocab, merges) => {
+                let names = [
+                    vocab.is_none().then_some(VOCAB),
+                    merges.is_none().then_some(MERGES),
+                ];
+                let absent: Vec<_> = names.into_iter().flatten().collect();
+                bail!(
+                    "{}: not found (looked for {TOKENIZER}, or {VOCAB} and {MERGES})",
+                    absent.join(" and ")
+                );
+            }
         };
-        list.push(pair);
-    }
-    let vocab = ids(VOCAB, "top level", &Value::Object(vocab.clone()))?;
-    check_merges(MERGES, &vocab, &list)?;
-    Ok((MERGES, vocab, list))
+        let lines = files::lines(MERGES, &merges)?.enumerate();
+        let merges = lines.filter(|(_, line)| !line.starts_with("#version"));
+        let merges = merges.map(|(index, line)| {
+            let problem = "expected two tokens with one space between them";
+            pair(line).ok_or_else(|| anyhow!("{MERGES}: line {}: {problem}", index + 1))
+        });
+        let merges = merges.collect::<Result<_>>()?;
+        (MERGES, ids(VOCAB, "top level", &vocab)?, merges)
+    };
+    check_merges(file, &vocab, &merges)?;
+    Ok((file, vocab, merges))
 }
 
 /// The crate panics on some vocabularies that lack the result of a merge.
 pub fn check_merges(file: &str, vocab: &Vocabulary, merges: &Merges) -> Result<()> {
-    let known = |(left, right): &&(String, String)| vocab.contains_key(&format!("{left}{right}"));
-    match merges.iter().find(|merge| !known(merge)) {
-        None => Ok(()),
-        Some((left, right)) => Err(Error::new(format!(
+    for (left, right) in merges {
+        ensure!(
+            vocab.contains_key(&format!("{left}{right}")),
             "{file}: merge `{left} {right}`: its result is not in the vocabulary"
-        ))),
+        );
     }
+    Ok(())
 }
 
 /// tokenizer.json's "model".
@@ -81,58 +80,43 @@ pub fn model<'a>(source: &Source<'a>) -> Result<Option<&'a Value>> {
     let Some((_, file)) = source.file else {
         return Ok(None);
     };
-    match file.get("model") {
-        Some(model) if model.is_object() => Ok(Some(model)),
-        _ => Err(Error::in_file(TOKENIZER, "model: expected an object")),
-    }
+    let model = file.get("model").filter(|model| model.is_object());
+    ensure!(model.is_some(), "{TOKENIZER}: model: expected an object");
+    Ok(model)
 }
 
 fn ids(file: &str, key: &str, vocab: &Value) -> Result<Vocabulary> {
     let Some(object) = vocab.as_object() else {
-        return Err(Error::new(format!(
-            "{file}: {key}: expected an object of token ids"
-        )));
+        bail!("{file}: {key}: expected an object of token ids");
     };
-    let mut ids = Vocabulary::with_capacity(object.len());
-    for (token, id) in object {
-        let id = id.as_u64().and_then(|id| u32::try_from(id).ok());
-        let Some(id) = id else {
-            return Err(Error::new(format!(
-                "{file}: {key}: `{token}`: expected a token id"
-            )));
-        };
-        ids.insert(token.clone(), id);
-    }
-    Ok(ids)
+    let ids = object.iter().map(|(token, id)| {
+        let id = u32::deserialize(id);
+        let id = id.map_err(|_| anyhow!("{file}: {key}: `{token}`: expected a token id"))?;
+        Ok((token.clone(), id))
+    });
+    ids.collect()
 }
 
 fn merges(value: &Value) -> Result<Merges> {
-    let problem = || {
-        Error::in_file(
-            TOKENIZER,
-            "model.merges: expected \"a b\" strings or [\"a\", \"b\"] pairs",
-        )
-    };
-    let list = value.as_array().ok_or_else(problem)?;
-    let pairs = list.iter().map(|merge| match merge {
-        Value::String(line) => pair(line),
-        Value::Array(parts) => match parts.as_slice() {
-            [Value::String(left), Value::String(right)] => Some((left.clone(), right.clone())),
-            _ => None,
-        },
-        _ => None,
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Merge {
+        Line(String),
+        Pair(String, String),
+    }
+    let merges = Vec::deserialize(value).ok();
+    let pairs = merges.and_then(|merges| {
+        let pairs = merges.into_iter().map(|merge| match merge {
+            Merge::Line(line) => pair(&line),
+            Merge::Pair(left, right) => Some((left, right)),
+        });
+        pairs.collect()
     });
-    pairs.collect::<Option<_>>().ok_or_else(problem)
+    let problem = "model.merges: expected \"a b\" strings or [\"a\", \"b\"] pairs";
+    pairs.ok_or_else(|| anyhow!("{TOKENIZER}: {problem}"))
 }
 
 fn pair(line: &str) -> Option<(String, String)> {
     let (left, right) = line.split_once(' ')?;
     (!right.contains(' ')).then(|| (left.to_owned(), right.to_owned()))
-}
-
-fn missing(names: &[&str], looked_for: &str) -> Error {
-    Error::new(format!(
-        "{}: not found (looked for {looked_for})",
-        names.join(" and ")
-    ))
 }

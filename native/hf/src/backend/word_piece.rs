@@ -5,42 +5,20 @@ use tokenizers::normalizers::BertNormalizer;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 use tokenizers::{AddedToken, Tokenizer};
 
-use super::{Source, set_normalizer, vocabulary};
-use crate::error::{Error, Result};
-
-pub fn bert(source: &mut Source) -> Result<Tokenizer> {
-    source.settings.special_tokens.set_defaults(&[
-        ("unk_token", "[UNK]"),
-        ("sep_token", "[SEP]"),
-        ("pad_token", "[PAD]"),
-        ("cls_token", "[CLS]"),
-        ("mask_token", "[MASK]"),
-    ]);
-    build(source)
-}
+use super::{Source, of_steps, vocabulary};
+use crate::error::{At, Result};
+use crate::settings::STANDARD;
 
 pub fn mpnet(source: &mut Source) -> Result<Tokenizer> {
-    let special_tokens = &mut source.settings.special_tokens;
-    let defaults = [
-        ("bos_token", "<s>"),
-        ("eos_token", "</s>"),
-        ("sep_token", "</s>"),
-        ("cls_token", "<s>"),
-        ("unk_token", "[UNK]"),
-        ("pad_token", "<pad>"),
-        ("mask_token", "<mask>"),
-    ];
-    special_tokens.set_defaults(&defaults);
-    for (key, _) in defaults {
+    for key in STANDARD {
         let strips = key == "mask_token";
-        special_tokens.complete(key, |content| {
-            AddedToken::from(content, false).lstrip(strips)
-        });
+        let complete = |content: &str| AddedToken::from(content, false).lstrip(strips);
+        source.settings.special_tokens.complete(key, complete);
     }
-    build(source)
+    bert(source)
 }
 
-fn build(source: &Source) -> Result<Tokenizer> {
+pub fn bert(source: &mut Source) -> Result<Tokenizer> {
     let settings = &source.settings;
     let normalizer = BertNormalizer::new(
         true,
@@ -52,11 +30,11 @@ fn build(source: &Source) -> Result<Tokenizer> {
     let unk_token = settings.special_tokens.standard("unk_token");
     let model = WordPiece::builder()
         .vocab(vocab)
-        .unk_token(unk_token.unwrap_or_default().to_owned())
-        .build()
-        .map_err(|error| Error::in_file(name, error))?;
-    let mut tokenizer = Tokenizer::new(model);
-    set_normalizer(&mut tokenizer, normalizer.into())?;
-    tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
-    Ok(tokenizer)
+        .unk_token(unk_token.unwrap_or_default().to_owned());
+    let splitter = BertPreTokenizer.into();
+    of_steps(
+        model.build().at(name)?,
+        vec![normalizer.into()],
+        vec![splitter],
+    )
 }

@@ -2,15 +2,12 @@
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess};
+use std::marker::PhantomData;
 
 use super::bridge::{Argument, ArgumentKind as Kind, ExportedGraph};
-use super::json::{Alternative, Number, alternative, unsupported};
+use super::json::{Alternative, Number, deserialize_alternatives, unsupported};
 
-impl<'de> Deserialize<'de> for Argument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        alternative(deserializer)
-    }
-}
+deserialize_alternatives!(Argument, Symbolic, OptionalTensor);
 
 impl Alternative for Argument {
     fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
@@ -18,8 +15,8 @@ impl Alternative for Argument {
             "as_none" => map.next_value().map(|IgnoredAny| Self::default())?,
             "as_tensor" => value(map.next_value()?),
             "as_tensors" => list(map.next_value()?, value),
-            "as_optional_tensor" => optional(map.next_value()?),
-            "as_optional_tensors" => list(map.next_value()?, optional),
+            "as_optional_tensor" => map.next_value::<OptionalTensor>()?.0,
+            "as_optional_tensors" => list(map.next_value()?, |OptionalTensor(tensor)| tensor),
             "as_nested_tensors" => list(map.next_value()?, |row| list(row, value)),
             "as_int" => integer(map.next_value()?),
             "as_ints" => list(map.next_value()?, integer),
@@ -39,8 +36,10 @@ impl Alternative for Argument {
                     ..number(real)
                 }
             }
-            "as_sym_int" | "as_sym_float" | "as_sym_bool" => symbolic(map.next_value()?),
-            "as_sym_ints" | "as_sym_floats" | "as_sym_bools" => list(map.next_value()?, symbolic),
+            "as_sym_int" | "as_sym_float" | "as_sym_bool" => map.next_value::<Symbolic>()?.0,
+            "as_sym_ints" | "as_sym_floats" | "as_sym_bools" => {
+                list(map.next_value()?, |Symbolic(number)| number)
+            }
             "as_scalar_type" => coded(Kind::ScalarType, map.next_value::<ScalarType>()?),
             "as_memory_format" => coded(Kind::MemoryFormat, map.next_value::<Choice<4>>()?),
             "as_layout" => coded(Kind::Layout, map.next_value::<Choice<STRIDED>>()?),
@@ -56,32 +55,23 @@ impl Alternative for Argument {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct Named {
     name: String,
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct Complex {
     real: Number,
     imag: Number,
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct OfGraph {
     graph: ExportedGraph,
 }
 
 /// A number that is written there, or the name of one.
 struct Symbolic(Argument);
-
-impl<'de> Deserialize<'de> for Symbolic {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        alternative(deserializer)
-    }
-}
 
 impl Alternative for Symbolic {
     fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
@@ -95,19 +85,13 @@ impl Alternative for Symbolic {
     }
 }
 
-struct OptionalTensor(Option<Named>);
-
-impl<'de> Deserialize<'de> for OptionalTensor {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        alternative(deserializer)
-    }
-}
+struct OptionalTensor(Argument);
 
 impl Alternative for OptionalTensor {
     fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
         match kind {
-            "as_none" => map.next_value().map(|IgnoredAny| Self(None)),
-            _ => map.next_value().map(|named| Self(Some(named))),
+            "as_none" => map.next_value().map(|IgnoredAny| Self(Argument::default())),
+            _ => map.next_value().map(|named| Self(value(named))),
         }
     }
 }
@@ -168,14 +152,6 @@ fn value(named: Named) -> Argument {
         text: named.name,
         ..of(Kind::Value)
     }
-}
-
-fn optional(OptionalTensor(tensor): OptionalTensor) -> Argument {
-    tensor.map_or_else(Argument::default, value)
-}
-
-fn symbolic(Symbolic(number): Symbolic) -> Argument {
-    number
 }
 
 fn integer(integer: i64) -> Argument {

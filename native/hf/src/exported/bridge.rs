@@ -43,14 +43,12 @@ mod ffi {
     }
 
     #[derive(Deserialize)]
-    #[serde(expecting = "an object")]
     pub struct NamedArgument {
         name: String,
         arg: Argument,
     }
 
     #[derive(Deserialize)]
-    #[serde(expecting = "an object")]
     pub struct ExportedNode {
         /// Since schema 8.15; before, a node has no name but that of what it gives.
         #[serde(default, deserialize_with = "super::super::json::or_default")]
@@ -61,7 +59,6 @@ mod ffi {
     }
 
     #[derive(Deserialize)]
-    #[serde(expecting = "an object")]
     pub struct ExportedGraph {
         inputs: Vec<Argument>,
         outputs: Vec<Argument>,

@@ -8,13 +8,11 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use serde_path_to_error::Segment;
 
+use crate::error::{Result, anyhow};
 use crate::json::walk;
 
-/// Or the place, and what is wrong there.
-pub type Read<T> = Result<T, String>;
-
 /// `place`: where the JSON stands; empty: it is a document.
-pub fn read<'de, T: Deserialize<'de>>(place: &str, json: &'de str) -> Read<T> {
+pub fn read<'de, T: Deserialize<'de>>(place: &str, json: &'de str) -> Result<T> {
     let mut json = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let mut problem = problem(error.inner());
@@ -32,13 +30,9 @@ pub fn read<'de, T: Deserialize<'de>>(place: &str, json: &'de str) -> Read<T> {
                 segment => format!("{dot}{segment}"),
             };
         }
-        at(&place, problem)
+        let colon = if place.is_empty() { "" } else { ": " };
+        anyhow!("{place}{colon}{problem}")
     })
-}
-
-pub fn at(place: &str, problem: impl fmt::Display) -> String {
-    let colon = if place.is_empty() { "" } else { ": " };
-    format!("{place}{colon}{problem}")
 }
 
 /// serde's message in the words of JSON.
@@ -62,6 +56,7 @@ fn problem(error: &serde_json::Error) -> String {
                 "a sequence" => "an array",
                 "a map" => "an object",
                 "a boolean" => "true or false",
+                structure if structure.starts_with("struct ") => "an object",
                 other => other,
             }
         ),
@@ -69,9 +64,9 @@ fn problem(error: &serde_json::Error) -> String {
 }
 
 /// Fails, saying line and column, for what is no JSON, nests deeper than 128, or has a key twice.
-pub fn require_valid(json: &[u8]) -> Read<&str> {
-    walk(json, true, &mut |_, _| ()).map_err(|error| error.to_string())?;
-    std::str::from_utf8(json).map_err(|error| error.to_string())
+pub fn require_valid(json: &[u8]) -> Result<&str> {
+    walk(json, true, &mut |_, _| ())?;
+    Ok(std::str::from_utf8(json)?)
 }
 
 /// What an object of one entry says by its key that it is.
@@ -80,14 +75,19 @@ pub trait Alternative: Sized {
     fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error>;
 }
 
-/// For `Deserialize` of an `Alternative`.
-pub fn alternative<'de, D: Deserializer<'de>, T: Alternative>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    deserializer.deserialize_map(OneEntry(PhantomData))
+/// `Deserialize` of what is an `Alternative`.
+macro_rules! deserialize_alternatives {
+    ($($name:ty),*) => { $(
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_map($crate::exported::json::OneEntry(PhantomData))
+            }
+        }
+    )* };
 }
+pub(super) use deserialize_alternatives;
 
-struct OneEntry<T>(PhantomData<T>);
+pub struct OneEntry<T>(pub PhantomData<T>);
 
 impl<'de, T: Alternative> Visitor<'de> for OneEntry<T> {
     type Value = T;

@@ -6,13 +6,14 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::bridge::UserOutput;
-use super::json::{Read, at, or_default, read, require_valid};
+use super::json::{or_default, read, require_valid};
 use super::signature::OutputSpec;
+use crate::error::{At, Result, bail, ensure};
 
 const CALLS: &str = "graph_module.module_call_graph";
 
 /// Those that the caller gets. `calls`: of modules, the outermost first.
-pub fn outputs(specs: &[OutputSpec], calls: &[&RawValue]) -> Read<Vec<UserOutput>> {
+pub fn outputs(specs: &[OutputSpec], calls: &[&RawValue]) -> Result<Vec<UserOutput>> {
     let specs = specs.iter().enumerate();
     let indices = specs
         .filter(|(_, spec)| spec.is_user)
@@ -22,26 +23,23 @@ pub fn outputs(specs: &[OutputSpec], calls: &[&RawValue]) -> Read<Vec<UserOutput
         Some(call) => output_names(call)?,
         None => Vec::new(),
     };
-    let mut names = Some(names).filter(|names| names.len() == indices.len());
-    let outputs = indices.into_iter().enumerate().map(|(place, index)| {
-        let name = names
-            .as_mut()
-            .map(|names| std::mem::take(&mut names[place]));
-        let name = name.unwrap_or_else(|| place.to_string());
-        UserOutput { index, name }
-    });
+    let names = if names.len() == indices.len() {
+        names
+    } else {
+        (0..indices.len()).map(|place| place.to_string()).collect()
+    };
+    let outputs = indices.into_iter().zip(names);
+    let outputs = outputs.map(|(index, name)| UserOutput { index, name });
     Ok(outputs.collect())
 }
 
 /// As the outermost module's call returns them. Empty where the file does not say.
-fn output_names(call: &RawValue) -> Read<Vec<String>> {
+fn output_names(call: &RawValue) -> Result<Vec<String>> {
     #[derive(Deserialize)]
-    #[serde(expecting = "an object")]
     struct Call {
         signature: Option<CallSignature>,
     }
     #[derive(Deserialize)]
-    #[serde(expecting = "an object")]
     struct CallSignature {
         out_spec: String,
     }
@@ -49,23 +47,23 @@ fn output_names(call: &RawValue) -> Read<Vec<String>> {
     let call: Call = read(&format!("{CALLS}[0]"), call.get())?;
     if let Some(signature) = call.signature {
         let leaves = collect_outputs(&signature.out_spec, &mut names);
-        leaves.map_err(|problem| at(&format!("{CALLS}[0].signature.out_spec"), problem))?;
+        leaves.at(format_args!("{CALLS}[0].signature.out_spec"))?;
     }
     Ok(names)
 }
 
-fn collect_outputs(spec: &str, names: &mut Vec<String>) -> Read<()> {
+fn collect_outputs(spec: &str, names: &mut Vec<String>) -> Result<()> {
     require_valid(spec.as_bytes())?;
-    let parts: Vec<&RawValue> =
-        read("", spec).map_err(|_| "expected an object or an array".to_owned())?;
-    let tree = parts.get(1).ok_or("has no entry 1")?;
-    let tree: Tree = read("[1]", tree.get())?;
+    let Ok(parts) = read::<Vec<&RawValue>>("", spec) else {
+        bail!("expected an object or an array");
+    };
+    ensure!(parts.len() > 1, "has no entry 1");
+    let tree: Tree = read("[1]", parts[1].get())?;
     tree.collect_leaves("[1]", "", names)
 }
 
 /// A tuple, a list, a dictionary or a dataclass of others; without a type: one value.
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 struct Tree {
     r#type: Option<IgnoredAny>,
     #[serde(default, deserialize_with = "or_default")]
@@ -77,11 +75,11 @@ struct Tree {
 const MOST_NAME: usize = 1000;
 
 impl Tree {
-    fn collect_leaves(&self, place: &str, name: &str, leaves: &mut Vec<String>) -> Read<()> {
-        if name.len() > MOST_NAME {
-            let problem = format!("names an output by more than {MOST_NAME} letters");
-            return Err(at(place, problem));
-        }
+    fn collect_leaves(&self, place: &str, name: &str, leaves: &mut Vec<String>) -> Result<()> {
+        ensure!(
+            name.len() <= MOST_NAME,
+            "{place}: names an output by more than {MOST_NAME} letters"
+        );
         if self.r#type.is_none() {
             leaves.push(name.to_owned());
             return Ok(());

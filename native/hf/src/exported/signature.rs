@@ -1,6 +1,7 @@
 //! What a program takes and gives, and where its weights go: its specifications and its inputs.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess};
@@ -9,13 +10,15 @@ use serde_json::value::RawValue;
 
 use super::argument::ScalarType;
 use super::bridge::{Argument, ArgumentKind, GraphInput, InputKind, Size, UserInput};
-use super::json::{Alternative, Number, Read, alternative, at, dimensions, read, unsupported};
+use super::json::{Alternative, Number, deserialize_alternatives, dimensions, read, unsupported};
+use crate::error::{Result, bail, ensure};
+
+deserialize_alternatives!(InputSpec, UserArgument, OutputSpec, WrittenSize);
 
 /// Entries of which few are read.
 pub type Unread<'a> = BTreeMap<String, &'a RawValue>;
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object")]
 pub struct Signature {
     pub input_specs: Vec<InputSpec>,
     pub output_specs: Vec<OutputSpec>,
@@ -31,28 +34,19 @@ pub enum InputSpec {
     UserNumber(String),
 }
 
-impl<'de> Deserialize<'de> for InputSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        alternative(deserializer)
-    }
-}
-
 impl Alternative for InputSpec {
     fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
         #[derive(Deserialize)]
-        #[serde(expecting = "an object")]
         struct Tensor {
             parameter_name: Option<String>,
             buffer_name: Option<String>,
             tensor_constant_name: Option<String>,
         }
         #[derive(Deserialize)]
-        #[serde(expecting = "an object")]
         struct Constant {
             value: Argument,
         }
         #[derive(Deserialize)]
-        #[serde(expecting = "an object")]
         struct User {
             arg: UserArgument,
         }
@@ -71,12 +65,6 @@ impl Alternative for InputSpec {
 
 struct UserArgument(InputSpec);
 
-impl<'de> Deserialize<'de> for UserArgument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        alternative(deserializer)
-    }
-}
-
 impl Alternative for UserArgument {
     fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
         let argument = Argument::read(kind, map)?;
@@ -91,12 +79,6 @@ impl Alternative for UserArgument {
 pub struct OutputSpec {
     /// Others are what buffers become.
     pub is_user: bool,
-}
-
-impl<'de> Deserialize<'de> for OutputSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        alternative(deserializer)
-    }
 }
 
 impl Alternative for OutputSpec {
@@ -117,7 +99,7 @@ const RANGES: &str = "range_constraints";
 
 impl Values<'_> {
     /// The inputs in order; those that the caller gives go into `users`.
-    pub fn input(&self, spec: InputSpec, users: &mut Vec<UserInput>) -> Read<GraphInput> {
+    pub fn input(&self, spec: InputSpec, users: &mut Vec<UserInput>) -> Result<GraphInput> {
         let (kind, tensor, constant) = match spec {
             InputSpec::Tensor(name) => (InputKind::Tensor, name, Argument::default()),
             InputSpec::Constant(constant) => (InputKind::Constant, String::new(), constant),
@@ -125,12 +107,10 @@ impl Values<'_> {
                 users.push(self.user_input(name)?);
                 (InputKind::User, String::new(), Argument::default())
             }
-            InputSpec::UserNumber(name) => {
-                return Err(format!(
-                    "input {name}: is a number that is given to each run: export the model with a \
-                     fixed one"
-                ));
-            }
+            InputSpec::UserNumber(name) => bail!(
+                "input {name}: is a number that is given to each run: export the model with a fixed \
+                 one"
+            ),
         };
         Ok(GraphInput {
             kind,
@@ -139,36 +119,40 @@ impl Values<'_> {
         })
     }
 
-    fn user_input(&self, name: String) -> Read<UserInput> {
+    fn user_input(&self, name: String) -> Result<UserInput> {
         #[derive(Deserialize)]
-        #[serde(expecting = "an object")]
         struct Meta {
             dtype: ScalarType,
             #[serde(deserialize_with = "dimensions")]
             sizes: Vec<WrittenSize>,
         }
-        let meta = self.tensors.get(&name);
-        let meta = meta.ok_or_else(|| at(TENSORS, format!("has no {name}")))?;
+        let Some(meta) = self.tensors.get(&name) else {
+            bail!("{TENSORS}: has no {name}");
+        };
         let meta: Meta = read(&format!("{TENSORS}.{name}"), meta.get())?;
         let sizes = meta.sizes.into_iter().enumerate().map(|(index, size)| {
-            let symbol = match size {
+            let expression = match size {
                 WrittenSize::Fixed(size) => return Ok(size),
-                WrittenSize::Expression(expression) => symbol_in(&expression)
-                    .map(str::to_owned)
-                    .ok_or_else(|| dependent(&name, index, &expression))?,
+                WrittenSize::Expression(expression) => expression,
             };
-            self.range(symbol)
+            let Some(symbol) = symbol_in(&expression) else {
+                let start: String = expression.chars().take(100).collect();
+                bail!(
+                    "input {name}: dimension {index} depends on others ({start}): export the model \
+                     with a size of its own for each dimension, or a fixed one"
+                );
+            };
+            self.range(symbol.to_owned())
         });
         Ok(UserInput {
-            sizes: sizes.collect::<Read<_>>()?,
+            sizes: sizes.collect::<Result<_>>()?,
             scalar_type: meta.dtype.0,
             name,
         })
     }
 
-    fn range(&self, symbol: String) -> Read<Size> {
+    fn range(&self, symbol: String) -> Result<Size> {
         #[derive(Deserialize)]
-        #[serde(expecting = "an object")]
         struct Range {
             min_val: Option<i64>,
             max_val: Option<Most>,
@@ -187,19 +171,12 @@ impl Values<'_> {
         };
         size.least = range.min_val.unwrap_or(size.least);
         size.most = range.max_val.map_or(size.most, |most| most.0);
-        if size.least > size.most {
-            return Err(at(&place, "the least size is above the largest"));
-        }
+        ensure!(
+            size.least <= size.most,
+            "{place}: the least size is above the largest"
+        );
         Ok(size)
     }
-}
-
-fn dependent(input: &str, dimension: usize, expression: &str) -> String {
-    let start: String = expression.chars().take(100).collect();
-    format!(
-        "input {input}: dimension {dimension} depends on others ({start}): export the model with a \
-         size of its own for each dimension, or a fixed one"
-    )
 }
 
 /// "Symbol('s77', positive=True, integer=True)" → s77; nothing for an expression of symbols.
@@ -213,16 +190,9 @@ enum WrittenSize {
     Expression(String),
 }
 
-impl<'de> Deserialize<'de> for WrittenSize {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        alternative(deserializer)
-    }
-}
-
 impl Alternative for WrittenSize {
     fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error> {
         #[derive(Deserialize)]
-        #[serde(expecting = "an object")]
         struct Expression {
             expr_str: String,
         }

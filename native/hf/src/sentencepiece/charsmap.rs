@@ -6,47 +6,46 @@
 
 use tokenizers::normalizers::Precompiled;
 
+use crate::error::{At, Result, bail, ensure};
+
 /// Offsets of child nodes are XORed with a byte: a node needs the whole block of this size.
 const BLOCK: usize = 256;
 
 /// Of a character, in bytes: a text may consist of it. Unicode's longest one has 33.
 const LONGEST_REPLACEMENT: usize = 256;
 
-pub fn parse(charsmap: &[u8]) -> Result<Precompiled, String> {
+pub fn parse(charsmap: &[u8]) -> Result<Precompiled> {
     check(charsmap)?;
-    Precompiled::from(charsmap).map_err(|error| error.to_string())
+    Ok(Precompiled::from(charsmap)?)
 }
 
-pub fn check(charsmap: &[u8]) -> Result<(), String> {
+pub fn check(charsmap: &[u8]) -> Result<()> {
     let Some((size, rest)) = charsmap.split_first_chunk::<4>() else {
-        return Err("too short".to_owned());
+        bail!("too short");
     };
     let size = u32::from_le_bytes(*size) as usize;
-    if size % 4 != 0 || size > rest.len() {
-        let left = rest.len();
-        return Err(format!("a trie of {size} bytes announced, {left} left"));
-    }
+    let left = rest.len();
+    ensure!(
+        size % 4 == 0 && size <= left,
+        "a trie of {size} bytes announced, {left} left"
+    );
     let (trie, replacements) = rest.split_at(size);
-    let replacements =
-        std::str::from_utf8(replacements).map_err(|error| format!("replacements: {error}"))?;
+    let replacements = std::str::from_utf8(replacements).at("replacements")?;
     let units = trie.chunks_exact(4);
-    let units: Vec<u32> = units
-        .map(|unit| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]]))
-        .collect();
-    check_trie(&units, replacements)
+    let units = units.map(|unit| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]]));
+    check_trie(&units.collect::<Vec<_>>(), replacements)
 }
 
 /// Walks all that can be reached from the root, each node once.
-fn check_trie(units: &[u32], replacements: &str) -> Result<(), String> {
+fn check_trie(units: &[u32], replacements: &str) -> Result<()> {
     let Some(root) = units.first() else {
-        return Err("an empty trie".to_owned());
+        bail!("an empty trie");
     };
     let mut seen = vec![false; units.len()];
     let mut waiting = vec![offset(*root)];
     while let Some(node) = waiting.pop() {
-        if node | (BLOCK - 1) >= units.len() {
-            return Err(format!("trie: node {node} lies outside"));
-        }
+        let is_inside = node | (BLOCK - 1) < units.len();
+        ensure!(is_inside, "trie: node {node} lies outside");
         if std::mem::replace(&mut seen[node], true) {
             continue;
         }
@@ -61,14 +60,13 @@ fn check_trie(units: &[u32], replacements: &str) -> Result<(), String> {
                 let value = units.get(child).map(|leaf| leaf & 0x7fff_ffff);
                 let start = value.map(|value| value as usize);
                 let Some(replacement) = start.and_then(|start| replacements.get(start..)) else {
-                    return Err(format!("trie: node {child}: no replacement at {start:?}"));
+                    bail!("trie: node {child}: no replacement at {start:?}");
                 };
                 let bytes = replacement.bytes().take(LONGEST_REPLACEMENT + 1);
-                if bytes.take_while(|byte| *byte != 0).count() > LONGEST_REPLACEMENT {
-                    return Err(format!(
-                        "trie: node {child}: a replacement of more than {LONGEST_REPLACEMENT} bytes"
-                    ));
-                }
+                ensure!(
+                    bytes.take_while(|byte| *byte != 0).count() <= LONGEST_REPLACEMENT,
+                    "trie: node {child}: a replacement of more than {LONGEST_REPLACEMENT} bytes"
+                );
             }
             waiting.push(child);
         }

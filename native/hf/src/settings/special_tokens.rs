@@ -7,14 +7,13 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use tokenizers::AddedToken;
 
+use super::CONFIG;
 use super::tokens::{self, Token};
-use super::{CONFIG, expected};
-use crate::error::{Error, Result};
-use crate::files;
+use crate::error::{Result, anyhow, bail, ensure};
+use crate::files::{self, TOKENIZER};
 
 const SPECIAL_TOKENS_MAP: &str = "special_tokens_map.json";
 const ADDED_TOKENS: &str = "added_tokens.json";
-const TOKENIZER: &str = "tokenizer.json";
 
 /// Models for texts have up to 1,000.
 const MOST_TOKENS: usize = 16_384;
@@ -23,7 +22,7 @@ const EXTRA: &str = "extra_special_tokens";
 const ADDITIONAL: &str = "additional_special_tokens";
 
 /// The special tokens that every tokenizer may have, in the order in which they are added.
-const STANDARD: [&str; 7] = [
+pub const STANDARD: [&str; 7] = [
     "bos_token",
     "eos_token",
     "unk_token",
@@ -33,19 +32,22 @@ const STANDARD: [&str; 7] = [
     "mask_token",
 ];
 
+/// What a class takes for the standard ones that no file speaks of, in their order; empty: none.
+pub type Defaults = [&'static str; STANDARD.len()];
+
 #[derive(Default)]
 pub struct SpecialTokens {
     /// By id. Their ids are not binding: a token gets the id that the vocabulary gives it.
     added: BTreeMap<u64, Token>,
     /// `None`: said to be none; absent: not said.
-    standard: BTreeMap<&'static str, Option<Token>>,
+    standard: BTreeMap<String, Option<Token>>,
     /// Those with a name of their own (`image_token`).
     specific: BTreeMap<String, Token>,
     extra: Option<Vec<Token>>,
     /// The older name of `extra`, used where that is not given.
     additional: Option<Vec<Token>>,
     /// The keys whose tokens tokenizer_config.json writes as objects.
-    objects: BTreeSet<&'static str>,
+    objects: BTreeSet<String>,
 }
 
 impl SpecialTokens {
@@ -57,46 +59,43 @@ impl SpecialTokens {
     ) -> Result<Self> {
         let mut special = Self::default();
         for (key, value) in values {
-            if key.ends_with("_token") && (tokens::is_token(value) || standard(key).is_some()) {
+            if key.ends_with("_token") && (tokens::is_token(value) || is_standard(key)) {
                 special.set(CONFIG, key, value)?;
                 special
                     .objects
-                    .extend(standard(key).filter(|_| value.is_object()));
+                    .extend(value.is_object().then(|| key.clone()));
             }
         }
         special.read_lists(values)?;
         match values.get("added_tokens_decoder") {
             Some(Value::Object(decoder)) => special.read_decoder(decoder)?,
-            Some(_) => return Err(expected("added_tokens_decoder", "an object")),
+            Some(_) => bail!("{CONFIG}: added_tokens_decoder: expected an object"),
             None => special.read_older_files(directory, file)?,
         }
-        special.require_few()?;
+        // Each is compared with all others.
+        let lists = special.extra.iter().chain(&special.additional);
+        let listed: usize = lists.map(Vec::len).sum();
+        let count = special.added.len() + special.specific.len() + listed;
+        ensure!(
+            count <= MOST_TOKENS,
+            "{CONFIG}: {count} added tokens, expected at most {MOST_TOKENS}"
+        );
         special.name_added_tokens();
         Ok(special)
     }
 
-    /// Each is compared with all others.
-    fn require_few(&self) -> Result<()> {
-        let lists = self.extra.iter().chain(&self.additional);
-        let listed: usize = lists.map(Vec::len).sum();
-        let count = self.added.len() + self.specific.len() + listed;
-        if count <= MOST_TOKENS {
-            return Ok(());
-        }
-        Err(Error::in_file(
-            CONFIG,
-            format!("{count} added tokens, expected at most {MOST_TOKENS}"),
-        ))
+    fn set(&mut self, file: &str, key: &str, value: &Value) -> Result<()> {
+        self.insert(key, tokens::optional(file, key, value)?);
+        Ok(())
     }
 
-    fn set(&mut self, file: &str, key: &str, value: &Value) -> Result<()> {
-        let token = tokens::optional(file, key, value)?;
-        match (standard(key), token) {
-            (Some(key), token) => drop(self.standard.insert(key, token)),
-            (None, Some(token)) => drop(self.specific.insert(key.to_owned(), token)),
-            (None, None) => {}
+    fn insert(&mut self, key: &str, token: Option<Token>) {
+        if is_standard(key) {
+            self.standard.insert(key.to_owned(), token);
+        } else {
+            self.specific
+                .extend(token.map(|token| (key.to_owned(), token)));
         }
-        Ok(())
     }
 
     /// The two lists of tokenizer_config.json; an object gives its tokens names.
@@ -110,34 +109,29 @@ impl SpecialTokens {
             self.read_named(CONFIG, by_name)?;
             extra = None;
         }
-        self.extra = extra
-            .map(|list| read_list(CONFIG, EXTRA, list))
-            .transpose()?;
-        self.additional = additional
-            .map(|list| read_list(CONFIG, ADDITIONAL, list))
-            .transpose()?;
+        let read = |key, list: Option<&Value>| list.map(|list| tokens::list(CONFIG, key, list));
+        self.extra = read(EXTRA, extra).transpose()?;
+        self.additional = read(ADDITIONAL, additional).transpose()?;
         Ok(())
     }
 
     fn read_named(&mut self, file: &str, by_name: &Map<String, Value>) -> Result<()> {
         for (name, value) in by_name {
-            if let Some(token) = tokens::optional(file, name, value)? {
-                self.specific.insert(name.clone(), token);
-            }
+            let token = tokens::optional(file, name, value)?;
+            self.specific
+                .extend(token.map(|token| (name.clone(), token)));
         }
         Ok(())
     }
 
     fn read_decoder(&mut self, decoder: &Map<String, Value>) -> Result<()> {
         for (id, token) in decoder {
-            let id = id.parse().map_err(|_| {
-                Error::new(format!(
-                    "{CONFIG}: added_tokens_decoder: `{id}` is not a token id"
-                ))
-            })?;
+            let id = id
+                .parse()
+                .map_err(|_| anyhow!("{CONFIG}: added_tokens_decoder: `{id}` is not a token id"))?;
             let key = format!("added_tokens_decoder.{id}");
-            self.added
-                .insert(id, tokens::from_object(CONFIG, &key, token)?);
+            let token = tokens::from_object(CONFIG, &key, token, None)?;
+            self.added.insert(id, token);
         }
         Ok(())
     }
@@ -154,23 +148,20 @@ impl SpecialTokens {
         }
         for (content, id) in files::read_object(directory, ADDED_TOKENS)?.unwrap_or_default() {
             let Some(id) = id.as_u64() else {
-                return Err(Error::new(format!(
-                    "{ADDED_TOKENS}: {content}: expected a token id"
-                )));
+                bail!("{ADDED_TOKENS}: {content}: expected a token id");
             };
             let special = self.is_special(&content);
             let token = AddedToken::from(content, special);
             self.added.insert(id, Token::complete(token));
         }
-        if let Some(Value::Array(list)) = file.and_then(|file| file.get("added_tokens")) {
-            for token in list {
-                let Some(id) = token.get("id").and_then(Value::as_u64) else {
-                    return Err(Error::in_file(TOKENIZER, "added_tokens: a token has no id"));
-                };
-                let key = format!("added_tokens.{id}");
-                self.added
-                    .insert(id, tokens::from_object(TOKENIZER, &key, token)?);
-            }
+        let list = file.and_then(|file| file.get("added_tokens")?.as_array());
+        for token in list.into_iter().flatten() {
+            let Some(id) = token.get("id").and_then(Value::as_u64) else {
+                bail!("{TOKENIZER}: added_tokens: a token has no id");
+            };
+            let key = format!("added_tokens.{id}");
+            let token = tokens::from_object(TOKENIZER, &key, token, None)?;
+            self.added.insert(id, token);
         }
         Ok(())
     }
@@ -178,25 +169,22 @@ impl SpecialTokens {
     /// For the tokens of added_tokens.json; the reference overlooks objects of
     /// tokenizer_config.json there.
     fn is_special(&self, content: &str) -> bool {
-        let standard = self.standard.iter();
-        let mut standard = standard.filter(|(key, _)| !self.objects.contains(*key));
+        let mut standard = STANDARD.iter().filter(|key| !self.objects.contains(**key));
         let mut extra = self.extra.iter().flatten();
-        standard.any(|(_, token)| {
-            token
-                .as_ref()
-                .is_some_and(|token| token.content() == content)
-        }) || extra.any(|token| matches!(token, Token::Text(text) if text == content))
+        standard.any(|key| self.standard(key) == Some(content))
+            || extra.any(|token| token.is_text && token.content() == content)
     }
 
     fn read_map_entry(&mut self, key: &str, value: &Value) -> Result<()> {
+        const FILE: &str = SPECIAL_TOKENS_MAP;
         self.objects.remove(key);
         match (key, value) {
             (EXTRA, Value::Object(by_name)) => {
                 self.extra = None;
-                self.read_named(SPECIAL_TOKENS_MAP, by_name)?;
+                self.read_named(FILE, by_name)?;
             }
             (EXTRA, list) => {
-                let list = read_list(SPECIAL_TOKENS_MAP, key, list)?;
+                let list = tokens::list(FILE, key, list)?;
                 let extra = self.extra.get_or_insert_default();
                 for token in list {
                     if !extra.contains(&token) {
@@ -204,15 +192,12 @@ impl SpecialTokens {
                     }
                 }
             }
-            (ADDITIONAL, list) => self.additional = Some(read_list(SPECIAL_TOKENS_MAP, key, list)?),
+            (ADDITIONAL, list) => self.additional = Some(tokens::list(FILE, key, list)?),
             (_, Value::Object(_)) => {
-                let token = tokens::with_special(SPECIAL_TOKENS_MAP, key, value, true)?;
-                match standard(key) {
-                    Some(key) => drop(self.standard.insert(key, Some(token))),
-                    None => drop(self.specific.insert(key.to_owned(), token)),
-                }
+                let token = tokens::from_object(FILE, key, value, Some(true))?;
+                self.insert(key, Some(token));
             }
-            _ if key.ends_with("_token") => self.set(SPECIAL_TOKENS_MAP, key, value)?,
+            _ if key.ends_with("_token") => self.set(FILE, key, value)?,
             _ => {}
         }
         Ok(())
@@ -230,34 +215,36 @@ impl SpecialTokens {
     }
 
     /// Sets the standard tokens that no file speaks of.
-    pub fn set_defaults(&mut self, defaults: &[(&'static str, &str)]) {
-        for (key, content) in defaults {
-            self.standard
-                .entry(key)
-                .or_insert_with(|| Some(Token::Text((*content).to_owned())));
+    pub fn set_defaults(&mut self, defaults: Defaults) {
+        let defaults = STANDARD.into_iter().zip(defaults);
+        for (key, content) in defaults.filter(|(_, content)| !content.is_empty()) {
+            self.set_default(key, content);
         }
     }
 
+    pub fn set_default(&mut self, key: &str, content: &str) {
+        let token = || Some(Token::text(content));
+        self.standard.entry(key.to_owned()).or_insert_with(token);
+    }
+
     /// Gives a standard token that has no properties those that its class wants.
-    pub fn complete(&mut self, key: &'static str, token: impl FnOnce(&str) -> AddedToken) {
+    pub fn complete(&mut self, key: &str, token: impl FnOnce(&str) -> AddedToken) {
         if let Some(Some(given)) = self.standard.get_mut(key) {
-            if let Token::Text(content) = given {
-                *given = Token::incomplete(token(content));
+            if given.is_text {
+                *given = Token::incomplete(token(given.content()));
             }
         }
     }
 
     /// The extra tokens of a class, used where no file gives any.
     pub fn set_default_additional(&mut self, contents: &[&str]) {
-        self.additional.get_or_insert_with(|| {
-            let texts = contents.iter().map(|text| Token::Text((*text).to_owned()));
-            texts.collect()
-        });
+        let texts = contents.iter().map(|text| Token::text(text));
+        self.additional.get_or_insert_with(|| texts.collect());
     }
 
     /// Those of a SentencePiece model, in place of an older list.
-    pub fn set_additional(&mut self, tokens: Vec<AddedToken>) {
-        self.additional = Some(tokens.into_iter().map(Token::complete).collect());
+    pub fn set_additional(&mut self, tokens: impl Iterator<Item = AddedToken>) {
+        self.additional = Some(tokens.map(Token::complete).collect());
     }
 
     /// `None`: there is none of this name.
@@ -276,42 +263,32 @@ impl SpecialTokens {
     /// the same content sets the properties. `known`: what the tokenizer has added already.
     pub fn to_add(&self, known: &[AddedToken]) -> Vec<AddedToken> {
         let added = self.added.values();
-        let mut list: Vec<Token> = added
+        let mut list: Vec<&Token> = added
             .filter(|added| !known.contains(&added.to_added(false)))
-            .cloned()
             .collect();
         let known = known.iter().map(|token| token.content.as_str());
-        let listed = list.iter().map(Token::content);
-        let settled: Vec<String> = known.chain(listed).map(str::to_owned).collect();
-        let standard = STANDARD.iter().filter_map(|key| self.standard.get(key));
-        let named: Vec<&Token> = standard.flatten().chain(self.specific.values()).collect();
+        let listed = list.iter().map(|token| token.content());
+        let settled: BTreeSet<&str> = known.chain(listed).collect();
+        let standard = STANDARD
+            .iter()
+            .filter_map(|key| self.standard.get(*key)?.as_ref());
+        let named: Vec<&Token> = standard.chain(self.specific.values()).collect();
         let extra = self.extra.as_ref().or(self.additional.as_ref());
         for token in named.iter().copied().chain(extra.into_iter().flatten()) {
-            let is_settled = settled.iter().any(|content| content == token.content());
-            if !is_settled && !list.contains(token) {
-                list.push(token.clone());
+            if !settled.contains(token.content()) && !list.contains(&token) {
+                list.push(token);
             }
         }
         let is_named = |token: &Token| named.iter().any(|name| name.content() == token.content());
-        let tokens = list.iter();
+        let tokens = list.into_iter();
         tokens
             .map(|token| token.to_added(is_named(token)))
             .collect()
     }
 }
 
-fn standard(key: &str) -> Option<&'static str> {
-    STANDARD.into_iter().find(|name| *name == key)
-}
-
-fn read_list(file: &str, key: &str, list: &Value) -> Result<Vec<Token>> {
-    match list {
-        Value::Null => Ok(Vec::new()),
-        Value::Array(list) => tokens::list(file, key, list),
-        _ => Err(Error::new(format!(
-            "{file}: {key}: expected an array or an object"
-        ))),
-    }
+fn is_standard(key: &str) -> bool {
+    STANDARD.contains(&key)
 }
 
 fn is_empty(value: &Value) -> bool {

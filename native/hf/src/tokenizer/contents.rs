@@ -5,7 +5,7 @@ use tokenizers::{Model, OffsetType, PreTokenizer};
 
 use super::{Input, Side, Tokenizer};
 use crate::cut;
-use crate::error::{Error, Result};
+use crate::error::{At, Result};
 
 /// How much more of a long text is taken where a part of it has too few tokens.
 const GROWTH: usize = 4;
@@ -63,11 +63,11 @@ impl Tokenizer {
 
     /// As `content`, from all of `text`, of whose words no more are encoded than needed.
     pub(crate) fn ids(&self, text: &str, room: usize, side: Side) -> Result<Vec<u32>> {
-        let failed = |error: tokenizers::Error| Error::new(format!("tokenizer: {error}"));
+        const PLACE: &str = "tokenizer";
         let added = self.inner.get_added_vocabulary();
         let mut words = added.extract_and_normalize(self.inner.get_normalizer(), text);
         if let Some(splitter) = self.inner.get_pre_tokenizer() {
-            splitter.pre_tokenize(&mut words).map_err(failed)?;
+            splitter.pre_tokenize(&mut words).at(PLACE)?;
         }
         let direction = match side {
             Side::Start => TruncationDirection::Right,
@@ -77,9 +77,9 @@ impl Tokenizer {
         let model = self.inner.get_model();
         model
             .tokenize_in_pretokenized(&mut words, limit)
-            .map_err(failed)?;
+            .at(PLACE)?;
         // "None": without the offsets into the text, which nothing needs.
         let encoding = words.into_encoding(None, 0, OffsetType::None);
-        Ok(encoding.map_err(failed)?.get_ids().to_vec())
+        Ok(encoding.at(PLACE)?.get_ids().to_vec())
     }
 }

@@ -1,7 +1,7 @@
 //! How many tokens of each text stay where all of them are too many.
 
 pub use crate::bridge::Truncation;
-use crate::error::{Error, Result};
+use crate::error::TooLong;
 
 impl Truncation {
     /// Whether it makes a difference which of two texts is longer, though neither fits: when both are
@@ -58,12 +58,9 @@ pub enum CannotCut {
 }
 
 impl CannotCut {
-    pub fn error(self, has_pair: bool, max_length: usize) -> Error {
-        let texts = if has_pair {
-            "The two texts have together"
-        } else {
-            "The text has"
-        };
+    pub fn error(self, has_pair: bool, max_length: usize) -> TooLong {
+        let one_or_two = ["The text has", "The two texts have together"];
+        let texts = one_or_two[usize::from(has_pair)];
         let reason = match self {
             Self::MayNot => "",
             Self::First => ", and the second one alone leaves no room for the first (only_first)",
@@ -72,7 +69,7 @@ impl CannotCut {
             }
             Self::Second => ", and there is no second one to cut (only_second)",
         };
-        Error::too_long(format!("{texts} more than {max_length} tokens{reason}."))
+        TooLong(format!("{texts} more than {max_length} tokens{reason}."))
     }
 }
 

@@ -16,7 +16,7 @@ fn encode(tokenizer: &Tokenizer, text: &str, pair: &str) -> Encoding {
 
 fn failure(tokenizer: &Tokenizer, input: Input) -> String {
     let error = tokenizer.encode(input).expect_err("an error");
-    assert!(error.is_too_long(), "{error}");
+    assert!(error.is::<hf::TooLong>(), "{error}");
     error.to_string()
 }
 
@@ -148,6 +148,6 @@ fn templates_of_tokenizer_json() {
         ..Input::default()
     };
     let error = tokenizer.encode(input).expect_err("no template");
-    assert!(!error.is_too_long());
+    assert!(!error.is::<hf::TooLong>());
     assert!(error.to_string().starts_with("post_processor: "), "{error}");
 }

@@ -136,7 +136,7 @@ fn same_ids_and_types_as_transformers_for_pairs() {
                     assert_eq!(case["token_type_ids"], types, "{directory:?}: {case}");
                 }
                 Err(error) => {
-                    assert!(error.is_too_long(), "{directory:?}: {case}: {error}");
+                    assert!(error.is::<hf::TooLong>(), "{directory:?}: {case}: {error}");
                     assert!(case["error"].is_string(), "{directory:?}: {case}: {error}");
                     errors += 1;
                 }

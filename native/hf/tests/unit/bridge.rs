@@ -1,5 +1,5 @@
 use super::guard;
-use crate::error::Error;
+use crate::error::anyhow;
 
 #[test]
 fn a_panic_becomes_an_error() {
@@ -16,6 +16,6 @@ fn a_panic_becomes_an_error() {
 
 #[test]
 fn a_message_with_nul_stays_whole() {
-    let failed = guard::<()>(|| Err(Error::new("a\0b")));
+    let failed = guard::<()>(|| Err(anyhow!("a\0b")));
     assert_eq!(failed, Err("a\u{fffd}b".to_owned()));
 }
