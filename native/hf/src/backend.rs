@@ -12,16 +12,14 @@ use crate::class::Class;
 use crate::error::{At, Result};
 use crate::settings::Settings;
 
-pub mod byte_pair;
 pub mod file;
 mod frame;
 mod patterns;
 mod pieces;
 pub mod unigram;
-mod vocabulary;
-pub mod word_piece;
+pub mod words;
 
-pub use frame::{Frame, Part, Template};
+pub use frame::{Frame, Part, Template, specials};
 
 pub struct Backend {
     pub tokenizer: Tokenizer,
@@ -49,13 +47,11 @@ pub fn build(mut source: Source) -> Result<Backend> {
     let added = settings.special_tokens.to_add(&known);
     tokenizer.add_tokens(added).at("added tokens")?;
     tokenizer.set_encode_special_tokens(settings.flag("split_special_tokens", false)?);
-    let frame = frame_of(&tokenizer, &source, class)?;
+    let mut frame = frame_of(&tokenizer, &source, class)?;
     let gives_types = settings.names_token_type_ids();
-    let frame = if gives_types.unwrap_or(class.gives_token_types) {
-        frame
-    } else {
-        frame.without_types()
-    };
+    if !gives_types.unwrap_or(class.gives_token_types) {
+        frame.clear_types();
+    }
     let padding = settings.special_tokens.standard("pad_token");
     Ok(Backend {
         padding_id: padding.and_then(|token| tokenizer.token_to_id(token)),

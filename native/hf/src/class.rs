@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use tokenizers::Tokenizer;
 
-use crate::backend::{Source, byte_pair, file, unigram, word_piece};
+use crate::backend::{Source, file, unigram, words};
 use crate::bridge::Family;
 use crate::error::{Result, ensure};
 use crate::files;
@@ -55,7 +55,7 @@ const BERT: Class = Class {
     defaults: ["", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"],
     templates: TYPED,
     gives_way: false,
-    build: word_piece::bert,
+    build: words::bert,
 };
 const ROBERTA: Class = Class {
     names: &[
@@ -68,7 +68,7 @@ const ROBERTA: Class = Class {
     gives_token_types: false,
     defaults: ["<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"],
     templates: UNTYPED,
-    build: byte_pair::roberta,
+    build: words::roberta,
     ..BERT
 };
 const ALBERT: Class = Class {
@@ -102,7 +102,7 @@ static CLASSES: [Class; 10] = [
     Class {
         names: &["MPNetTokenizer"],
         defaults: ["<s>", "</s>", "[UNK]", "</s>", "<pad>", "<s>", "<mask>"],
-        build: word_piece::mpnet,
+        build: words::mpnet,
         ..ROBERTA
     },
     ALBERT,

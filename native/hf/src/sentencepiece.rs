@@ -10,8 +10,8 @@ use crate::files::MOST_ENTRIES;
 pub mod charsmap;
 mod proto;
 
-use proto::ModelProto;
 pub use proto::PieceType;
+use proto::{ModelProto, TrainerSpec};
 
 #[derive(Debug)]
 pub struct Piece {
@@ -24,14 +24,7 @@ pub struct Piece {
 pub struct Model {
     /// By id.
     pub pieces: Vec<Piece>,
-    pub is_unigram: bool,
-    pub byte_fallback: bool,
-    pub unk_id: i32,
-    pub bos_id: i32,
-    pub eos_id: i32,
-    pub unk_piece: String,
-    pub bos_piece: String,
-    pub eos_piece: String,
+    pub trainer: TrainerSpec,
     pub charsmap: Option<Precompiled>,
 }
 
@@ -44,7 +37,6 @@ impl Model {
     fn read(bytes: &[u8]) -> Result<Self> {
         let pieces = read_pieces(bytes)?;
         let model = ModelProto::decode(bytes)?;
-        let trainer = model.trainer_spec.unwrap_or_default();
         let normalizer = model.normalizer_spec.unwrap_or_default();
         let charsmap = match normalizer.precompiled_charsmap() {
             [] => Ok(None),
@@ -54,14 +46,7 @@ impl Model {
         ensure!(!pieces.is_empty(), "it has no pieces");
         Ok(Self {
             pieces,
-            is_unigram: trainer.model_type() == proto::UNIGRAM,
-            byte_fallback: trainer.byte_fallback(),
-            unk_id: trainer.unk_id(),
-            bos_id: trainer.bos_id(),
-            eos_id: trainer.eos_id(),
-            unk_piece: trainer.unk_piece().to_owned(),
-            bos_piece: trainer.bos_piece().to_owned(),
-            eos_piece: trainer.eos_piece().to_owned(),
+            trainer: model.trainer_spec.unwrap_or_default(),
             charsmap,
         })
     }

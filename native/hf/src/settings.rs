@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::cut::Side;
 use crate::error::{Result, anyhow, bail};
 use crate::files;
 
@@ -78,12 +79,14 @@ impl Settings {
         Ok(None)
     }
 
-    /// `default_left`: where tokenizer_config.json says nothing.
-    pub fn truncates_left(&self, default_left: bool) -> Result<bool> {
+    /// `file`: tokenizer.json, whose own truncation is not used but for its side, where this says
+    /// none.
+    pub fn kept_side(&self, file: Option<&Map<String, Value>>) -> Result<Side> {
+        let truncation = file.and_then(|file| file.get("truncation"));
         match self.values.get("truncation_side").map(Value::as_str) {
-            None => Ok(default_left),
-            Some(Some("right")) => Ok(false),
-            Some(Some("left")) => Ok(true),
+            None if truncation.is_some_and(|it| it["direction"] == "Left") => Ok(Side::End),
+            None | Some(Some("right")) => Ok(Side::Start),
+            Some(Some("left")) => Ok(Side::End),
             Some(_) => Err(anyhow!(
                 "{CONFIG}: truncation_side: expected \"right\" or \"left\""
             )),

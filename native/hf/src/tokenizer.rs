@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value};
 use tokenizers::{Model, ModelWrapper};
 
-use crate::backend::{self, Frame, Part, Source, Template};
+use crate::backend::{self, Frame, Part, Source, Template, specials};
 use crate::class;
 use crate::cut;
 use crate::error::{Result, TooLong, anyhow, ensure};
@@ -75,14 +74,12 @@ impl Tokenizer {
     pub fn open(directory: &Path, family: Family, position_limit: usize) -> Result<Self> {
         ensure!(directory.is_dir(), "tokenizer directory: not found");
         let bytes = files::read(directory, TOKENIZER)?;
-        let json = bytes
-            .as_deref()
-            .map(|bytes| files::object(TOKENIZER, bytes));
-        let json = json.transpose()?;
+        let mut json = bytes.iter().map(|bytes| files::object(TOKENIZER, bytes));
+        let json = json.next().transpose()?;
         let settings = Settings::read(directory, json.as_ref())?;
         let class = class::choose(directory, &settings, family)?;
         let limit = settings.model_max_length()?.unwrap_or(usize::MAX);
-        let truncates_left = settings.truncates_left(file_truncates_left(json.as_ref()))?;
+        let kept = settings.kept_side(json.as_ref())?;
         let source = Source {
             directory,
             class,
@@ -99,11 +96,7 @@ impl Tokenizer {
             max_length,
             padding_id: built.padding_id,
             file: vocabulary_file(directory),
-            kept: if truncates_left {
-                Side::End
-            } else {
-                Side::Start
-            },
+            kept,
         })
     }
 
@@ -142,7 +135,7 @@ impl Tokenizer {
         input.pair = input.pair.filter(|pair| !pair.is_empty());
         let has_pair = input.pair.is_some();
         let template = self.template(has_pair)?;
-        let Some(room) = self.max_length.checked_sub(template.specials()) else {
+        let Some(room) = self.max_length.checked_sub(specials(template)) else {
             let most = self.max_length;
             return Err(TooLong(format!(
                 "The model takes {most} tokens, which are fewer than the special ones of two texts."
@@ -178,10 +171,10 @@ fn edge(ids: &[u32], count: usize, side: Side) -> &[u32] {
 }
 
 fn framed(template: &Template, contents: [&[u32]; 2]) -> Encoding {
-    let length = template.specials() + contents[0].len() + contents[1].len();
+    let length = specials(template) + contents[0].len() + contents[1].len();
     let mut input_ids = Vec::with_capacity(length);
     let mut token_type_ids = Vec::with_capacity(length);
-    for part in template.parts() {
+    for part in template {
         match *part {
             Part::Id(id, kind) => {
                 input_ids.push(id);
@@ -202,10 +195,10 @@ fn framed(template: &Template, contents: [&[u32]; 2]) -> Encoding {
 
 /// `max_length`, when it leaves room for text.
 fn with_room(max_length: usize, frame: &Frame) -> Result<usize> {
-    let specials = frame.single.specials();
+    let count = specials(&frame.single);
     ensure!(
-        max_length > specials,
-        "maximum length: {max_length} tokens leave no room for text beside {specials} special tokens"
+        max_length > count,
+        "maximum length: {max_length} tokens leave no room for text beside {count} special tokens"
     );
     Ok(max_length)
 }
@@ -233,11 +226,4 @@ fn vocabulary_file(directory: &Path) -> &'static str {
     let mut others = VOCABULARIES.into_iter();
     let found = others.find(|name| directory.join(name).exists());
     found.unwrap_or(TOKENIZER)
-}
-
-/// tokenizer.json's own truncation is not used but for its side, where tokenizer_config.json names
-/// none.
-fn file_truncates_left(file: Option<&Map<String, Value>>) -> bool {
-    let truncation = file.and_then(|file| file.get("truncation"));
-    truncation.is_some_and(|truncation| truncation["direction"] == "Left")
 }

@@ -8,7 +8,7 @@ use tokenizers::models::unigram::Unigram;
 use tokenizers::normalizers::Replace;
 use tokenizers::{ModelWrapper, NormalizerWrapper, Tokenizer};
 
-use super::{Source, frame, of_steps, patterns, pieces, vocabulary};
+use super::{Source, frame, of_steps, patterns, pieces, words};
 use crate::error::{At, Result, anyhow, bail, catch_panic, ensure};
 use crate::files::TOKENIZER;
 use crate::json::walk;
@@ -71,10 +71,11 @@ fn check_charsmaps(json: &[u8]) -> Result<()> {
 
 fn from_model(source: &mut Source, model: Model) -> Result<Tokenizer> {
     let special_tokens = &mut source.settings.special_tokens;
+    let trainer = &model.trainer;
     for (key, id, piece) in [
-        ("bos_token", model.bos_id, model.bos_piece.as_str()),
-        ("eos_token", model.eos_id, &model.eos_piece),
-        ("unk_token", model.unk_id, &model.unk_piece),
+        ("bos_token", trainer.bos_id(), trainer.bos_piece()),
+        ("eos_token", trainer.eos_id(), trainer.eos_piece()),
+        ("unk_token", trainer.unk_id(), trainer.unk_piece()),
         ("bos_token", 0, "<s>"),
         ("eos_token", 0, "</s>"),
     ] {
@@ -85,7 +86,7 @@ fn from_model(source: &mut Source, model: Model) -> Result<Tokenizer> {
     let spaces = Replace::new(" ", "▁").map_err(|error| anyhow!("{error}"))?;
     let rules = model.charsmap.clone().map(NormalizerWrapper::from);
     let steps = rules.into_iter().chain([spaces.into()]).collect();
-    let model: ModelWrapper = if model.is_unigram {
+    let model: ModelWrapper = if trainer.is_unigram() {
         unigram(source, model)?.into()
     } else {
         byte_pair(source, model)?.into()
@@ -98,10 +99,12 @@ fn unigram(source: &Source, model: Model) -> Result<Unigram> {
         source.settings.special_tokens.added().next().is_none(),
         "a Unigram model cannot take added tokens with ids of their own"
     );
-    let unk_id = usize::try_from(model.unk_id).map_err(|_| anyhow!("unk_id: {}", model.unk_id))?;
+    let unk_id = model.trainer.unk_id();
+    let unk_id = usize::try_from(unk_id).map_err(|_| anyhow!("unk_id: {unk_id}"))?;
     let pieces = model.pieces.into_iter();
     let vocab = pieces.map(|piece| (piece.text, piece.score)).collect();
-    Unigram::from(vocab, Some(unk_id), model.byte_fallback).map_err(|error| anyhow!("{error}"))
+    Unigram::from(vocab, Some(unk_id), model.trainer.byte_fallback())
+        .map_err(|error| anyhow!("{error}"))
 }
 
 fn byte_pair(source: &Source, model: Model) -> Result<BPE> {
@@ -120,12 +123,12 @@ fn byte_pair(source: &Source, model: Model) -> Result<BPE> {
     }
     let vocab = ids.into_iter().map(|(piece, id)| (piece.to_owned(), id));
     let vocab = vocab.collect();
-    vocabulary::check_merges(TOKENIZER_MODEL, &vocab, &merges)?;
+    words::check_merges(TOKENIZER_MODEL, &vocab, &merges)?;
     BPE::builder()
         .vocab_and_merges(vocab, merges)
-        .unk_token(model.unk_piece)
+        .unk_token(model.trainer.unk_piece().to_owned())
         .fuse_unk(true)
-        .byte_fallback(model.byte_fallback)
+        .byte_fallback(model.trainer.byte_fallback())
         .build()
         .map_err(|error| anyhow!("{error}"))
 }

@@ -25,35 +25,20 @@ pub enum Part {
 }
 
 /// The parts in order; each text is there once.
-#[derive(Debug)]
-pub struct Template(Vec<Part>);
+pub type Template = Vec<Part>;
 
-impl Template {
-    pub fn parts(&self) -> &[Part] {
-        &self.0
-    }
-
-    /// How many tokens it adds.
-    pub fn specials(&self) -> usize {
-        let is_special = |part: &&Part| matches!(part, Part::Id(..));
-        self.0.iter().filter(is_special).count()
-    }
-
-    fn without_types(self) -> Self {
-        let untyped = |part| match part {
-            Part::Id(id, _) => Part::Id(id, 0),
-            Part::Text(text, _) => Part::Text(text, 0),
-        };
-        Self(self.0.into_iter().map(untyped).collect())
-    }
+/// How many tokens it adds.
+pub fn specials(template: &[Part]) -> usize {
+    let is_special = |part: &&Part| matches!(part, Part::Id(..));
+    template.iter().filter(is_special).count()
 }
 
 impl Frame {
     /// For a model that is given no token types, which reads each as 0.
-    pub fn without_types(self) -> Self {
-        Self {
-            single: self.single.without_types(),
-            pair: self.pair.map(Template::without_types),
+    pub fn clear_types(&mut self) {
+        for part in self.single.iter_mut().chain(self.pair.iter_mut().flatten()) {
+            let (Part::Id(_, kind) | Part::Text(_, kind)) = part;
+            *kind = 0;
         }
     }
 }
@@ -83,10 +68,7 @@ pub fn of_keys(
             None => bail!("{key}: `{token}` has no id"),
         }
     };
-    let template = |written: &str| -> Result<Template> {
-        let parts: Result<_> = written.split_whitespace().map(part).collect();
-        parts.map(Template)
-    };
+    let template = |written: &str| written.split_whitespace().map(part).collect::<Result<_>>();
     Ok(Frame {
         single: template(single)?,
         pair: Some(template(pair)?),
@@ -159,7 +141,7 @@ fn template_for(tokenizer: &Tokenizer, texts: usize) -> Result<Option<Template>>
         .post_process(text(0), (texts == 2).then(|| text(1)), true)
         .map_err(|error| anyhow!("{TOKENIZER}: post_processor: {error}"))?;
     let ids = framed.get_ids().iter().zip(framed.get_type_ids());
-    let parts: Vec<Part> = ids
+    let parts: Template = ids
         .map(|(id, kind)| match (FIRST - id) as usize {
             text if text < texts => Part::Text(text, i64::from(*kind)),
             _ => Part::Id(i64::from(*id), i64::from(*kind)),
@@ -170,5 +152,5 @@ fn template_for(tokenizer: &Tokenizer, texts: usize) -> Result<Option<Template>>
         parts.iter().filter(is_it).count()
     };
     let keeps_each_once = (0..texts).all(|text| times(text) == 1);
-    Ok(keeps_each_once.then_some(Template(parts)))
+    Ok(keeps_each_once.then_some(parts))
 }

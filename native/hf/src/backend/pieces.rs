@@ -5,7 +5,7 @@ use serde_json::Value;
 use tokenizers::AddedToken;
 use tokenizers::normalizers::Precompiled;
 
-use super::{Source, vocabulary};
+use super::{Source, words};
 use crate::error::{At, Result, anyhow, bail};
 use crate::files::{self, TOKENIZER};
 use crate::sentencepiece::{Model, PieceType, charsmap};
@@ -25,7 +25,7 @@ pub struct Pieces {
 /// `name`: the class's SentencePiece model. Its control and user-defined pieces become additional
 /// tokens.
 pub fn read(source: &mut Source, name: &'static str) -> Result<Pieces> {
-    if let Some(model) = vocabulary::model(source)? {
+    if let Some(model) = words::model(source)? {
         let vocab = Vec::deserialize(&model["vocab"]).map_err(|_| {
             anyhow!("{TOKENIZER}: model.vocab: expected [piece, score] pairs (Unigram)")
         })?;
@@ -73,10 +73,11 @@ pub fn open(source: &mut Source, name: &'static str) -> Result<Option<(&'static 
 fn first_charsmap(source: &Source) -> Result<Option<Precompiled>> {
     let normalizer = source.file.and_then(|(_, file)| file.get("normalizer"));
     let candidates = match normalizer {
-        Some(sequence) if sequence["type"] == "Sequence" => sequence["normalizers"].as_array(),
-        Some(Value::Array(list)) => Some(list),
-        Some(single) => return precompiled(single).at("tokenizer.json: normalizer"),
-        None => None,
+        Some(list) if list["type"] == "Sequence" => {
+            list["normalizers"].as_array().map(Vec::as_slice)
+        }
+        Some(Value::Array(list)) => Some(list.as_slice()),
+        single => single.map(std::slice::from_ref),
     };
     let mut candidates = candidates.into_iter().flatten();
     let found = candidates.find_map(|candidate| precompiled(candidate).transpose());

@@ -52,12 +52,9 @@ pub fn albert(source: &mut Source) -> Result<Tokenizer> {
 pub fn xlm_roberta(source: &mut Source) -> Result<Tokenizer> {
     let mut pieces = pieces::read(source, XLM_ROBERTA_MODEL)?;
     if pieces.model.is_some() {
-        // fairseq's ids: its own special tokens, the pieces without the model's first three, <mask>.
         let keys = ["bos_token", "pad_token", "eos_token", "unk_token"];
         let first = keys.map(|key| (special(source, key), 0.0));
-        let mask = (special(source, "mask_token"), 0.0);
-        let rest = pieces.vocab.into_iter().skip(3);
-        pieces.vocab = first.into_iter().chain(rest).chain([mask]).collect();
+        pieces.vocab = fairseq(source, pieces.vocab, 3, first);
     }
     // The reference fixes this id; XLM-RoBERTa vocabularies have <unk> there.
     of_pieces(source, pieces, 3, vec![])
@@ -74,7 +71,7 @@ pub fn camembert(source: &mut Source) -> Result<Tokenizer> {
     let unk_token = special(source, "unk_token");
     if let Some(model) = &pieces.model {
         ensure!(
-            model.is_unigram,
+            model.trainer.is_unigram(),
             "{}: not a Unigram model, which CamembertTokenizer needs",
             pieces.file
         );
@@ -85,13 +82,23 @@ pub fn camembert(source: &mut Source) -> Result<Tokenizer> {
             (unk_token.clone(), 0.0),
             ("<unk>NOTUSED".to_owned(), -100.0),
         ];
-        let mask = (special(source, "mask_token"), 0.0);
-        let rest = pieces.vocab.into_iter().skip(1);
-        pieces.vocab = first.into_iter().chain(rest).chain([mask]).collect();
+        pieces.vocab = fairseq(source, pieces.vocab, 1, first);
     }
     let mut vocab = pieces.vocab.iter();
     let unk_id = vocab.position(|(piece, _)| *piece == unk_token);
     of_pieces(source, pieces, unk_id.unwrap_or(0), vec![])
+}
+
+/// fairseq's ids: special tokens of its own, the pieces without the model's first ones, <mask>.
+fn fairseq<const N: usize>(
+    source: &Source,
+    vocab: Vec<(String, f64)>,
+    skipped: usize,
+    first: [(String, f64); N],
+) -> Vec<(String, f64)> {
+    let mask = (special(source, "mask_token"), 0.0);
+    let rest = vocab.into_iter().skip(skipped);
+    first.into_iter().chain(rest).chain([mask]).collect()
 }
 
 pub fn deberta_v2(source: &mut Source) -> Result<Tokenizer> {
@@ -120,7 +127,7 @@ fn deberta_v2_unk_id(source: &Source, pieces: &Pieces) -> Result<usize> {
         return Ok(id);
     }
     let id = match &pieces.model {
-        Some(model) => i64::from(model.unk_id),
+        Some(model) => i64::from(model.trainer.unk_id()),
         None => source.settings.id("unk_id")?.unwrap_or(1).into(),
     };
     usize::try_from(id).map_err(|_| {

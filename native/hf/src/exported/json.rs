@@ -4,7 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Unexpected, Visitor};
+use serde_json::Value;
 
 use serde_path_to_error::Segment;
 
@@ -122,38 +123,20 @@ pub struct Number(pub f64);
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl Visitor<'_> for Reader {
-            type Value = Number;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-                formatter.write_str("a number")
-            }
-
-            fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
-                Ok(Number(number))
-            }
-
-            #[expect(clippy::cast_precision_loss, reason = "as every reader of JSON has it")]
-            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
-                Ok(Number(number as f64))
-            }
-
-            #[expect(clippy::cast_precision_loss, reason = "as every reader of JSON has it")]
-            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
-                Ok(Number(number as f64))
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Number, E> {
-                match text {
-                    "Infinity" => Ok(Number(f64::INFINITY)),
-                    "-Infinity" => Ok(Number(f64::NEG_INFINITY)),
-                    "NaN" => Ok(Number(f64::NAN)),
-                    _ => Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)),
-                }
-            }
-        }
-        deserializer.deserialize_any(Reader)
+        let value = Value::deserialize(deserializer)?;
+        let number = match value.as_str() {
+            None => value.as_f64(),
+            Some("Infinity") => Some(f64::INFINITY),
+            Some("-Infinity") => Some(f64::NEG_INFINITY),
+            Some("NaN") => Some(f64::NAN),
+            Some(_) => None,
+        };
+        let found = match value {
+            Value::Null => Unexpected::Unit,
+            _ => Unexpected::Other("another value"),
+        };
+        let number = number.ok_or_else(|| D::Error::invalid_type(found, &"a number"));
+        number.map(Self)
     }
 }
 

@@ -5,9 +5,6 @@ use prost::{Enumeration, Message};
 /// The field of `ModelProto` that has the pieces, each a `SentencePiece`.
 pub const PIECES: u32 = 1;
 
-/// `TrainerSpec.ModelType`; the others are told apart by nothing that is read.
-pub const UNIGRAM: i32 = 1;
-
 #[derive(Message)]
 pub struct ModelProto {
     #[prost(message, optional, tag = "2")]
@@ -56,6 +53,13 @@ pub struct TrainerSpec {
     pub bos_piece: Option<String>,
     #[prost(string, optional, tag = "47", default = "</s>")]
     pub eos_piece: Option<String>,
+}
+
+impl TrainerSpec {
+    /// `ModelType` UNIGRAM; the others are told apart by nothing that is read.
+    pub fn is_unigram(&self) -> bool {
+        self.model_type() == 1
+    }
 }
 
 #[derive(Message)]

@@ -32,15 +32,8 @@ impl Truncation {
 }
 
 fn longest_first([first, second]: [usize; 2], room: usize) -> [usize; 2] {
-    let (shorter, longer) = (first.min(second), first.max(second));
-    let (mut shorter, mut longer) = match room.checked_sub(shorter) {
-        None => (shorter, longer),
-        Some(left) => (shorter, left.max(shorter)),
-    };
-    if shorter.saturating_add(longer) > room {
-        shorter = room / 2;
-        longer = room - shorter;
-    }
+    let shorter = first.min(second).min(room / 2);
+    let longer = room - shorter;
     if first > second {
         [longer, shorter]
     } else {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Encoding, Family, Input, Side, Tokenizer, Truncation, edge, framed};
+use super::{Encoding, Family, Input, Side, Tokenizer, Truncation, edge, framed, specials};
 use crate::cut;
 
 mod texts;
@@ -160,7 +160,7 @@ fn of_wholes(tokenizer: &Tokenizer, input: &Input, side: Side) -> Option<Encodin
     let texts = [input.text, input.pair.expect("a pair")];
     let whole = texts.map(|text| whole(tokenizer, text));
     let counts = [whole[0].len(), whole[1].len()];
-    let room = tokenizer.max_length - template.specials();
+    let room = tokenizer.max_length - specials(template);
     let kept = input.truncation.kept(counts, room).ok()?;
     Some(Encoding {
         truncated: kept != counts,

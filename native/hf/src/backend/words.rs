@@ -1,11 +1,19 @@
-//! The vocabularies: from tokenizer.json's "model", else from the files of older releases.
+//! BertTokenizer, MPNetTokenizer and RobertaTokenizer. Their vocabularies are from tokenizer.json's
+//! "model", else from the files of older releases.
 
 use serde::Deserialize;
 use serde_json::Value;
+use tokenizers::models::bpe::BPE;
+use tokenizers::models::wordpiece::WordPiece;
+use tokenizers::normalizers::BertNormalizer;
+use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
+use tokenizers::pre_tokenizers::byte_level::ByteLevel;
+use tokenizers::{AddedToken, Tokenizer};
 
-use super::Source;
-use crate::error::{Result, anyhow, bail, ensure};
+use super::{Source, of_steps};
+use crate::error::{At, Result, anyhow, bail, ensure};
 use crate::files::{self, TOKENIZER};
+use crate::settings::STANDARD;
 
 pub type Merges = Vec<(String, String)>;
 
@@ -13,22 +21,58 @@ pub type Merges = Vec<(String, String)>;
 /// it is none of our dependencies.
 pub type Vocabulary = tokenizers::models::bpe::Vocab;
 
-/// (the file's name, vocabulary)
-pub fn word_piece(source: &Source) -> Result<(&'static str, Vocabulary)> {
-    if let Some(model) = model(source)? {
-        return Ok((TOKENIZER, ids(TOKENIZER, "model.vocab", &model["vocab"])?));
+pub fn mpnet(source: &mut Source) -> Result<Tokenizer> {
+    for key in STANDARD {
+        let strips = key == "mask_token";
+        let complete = |content: &str| AddedToken::from(content, false).lstrip(strips);
+        source.settings.special_tokens.complete(key, complete);
     }
-    const FILE: &str = "vocab.txt";
-    let Some(bytes) = files::read(source.directory, FILE)? else {
-        bail!("{FILE}: not found (looked for {TOKENIZER}, {FILE})");
+    bert(source)
+}
+
+pub fn bert(source: &mut Source) -> Result<Tokenizer> {
+    let settings = &source.settings;
+    let normalizer = BertNormalizer::new(
+        true,
+        settings.flag("tokenize_chinese_chars", true)?,
+        settings.optional_flag("strip_accents")?,
+        settings.flag("do_lower_case", true)?,
+    );
+    const LINES: &str = "vocab.txt";
+    let (file, vocab) = if let Some(model) = model(source)? {
+        (TOKENIZER, ids(TOKENIZER, "model.vocab", &model["vocab"])?)
+    } else if let Some(bytes) = files::read(source.directory, LINES)? {
+        let lines = files::lines(LINES, &bytes)?;
+        let tokens = lines.map(|line| line.trim_end().to_owned());
+        (LINES, tokens.zip(0..).collect())
+    } else {
+        bail!("{LINES}: not found (looked for {TOKENIZER}, {LINES})");
     };
-    let lines = files::lines(FILE, &bytes)?;
-    let tokens = lines.map(|line| line.trim_end().to_owned());
-    Ok((FILE, tokens.zip(0..).collect()))
+    let unk_token = settings.special_tokens.standard("unk_token");
+    let model = WordPiece::builder()
+        .vocab(vocab)
+        .unk_token(unk_token.unwrap_or_default().to_owned());
+    let splitter = BertPreTokenizer.into();
+    of_steps(
+        model.build().at(file)?,
+        vec![normalizer.into()],
+        vec![splitter],
+    )
+}
+
+pub fn roberta(source: &mut Source) -> Result<Tokenizer> {
+    let add_prefix_space = source.settings.flag("add_prefix_space", false)?;
+    let (file, vocab, merges) = byte_pair(source)?;
+    let model = BPE::builder()
+        .vocab_and_merges(vocab, merges)
+        .continuing_subword_prefix(String::new())
+        .end_of_word_suffix(String::new());
+    let splitter = ByteLevel::new(add_prefix_space, true, true);
+    of_steps(model.build().at(file)?, vec![], vec![splitter.into()])
 }
 
 /// (the file's name, vocabulary, merges)
-pub fn byte_pair(source: &Source) -> Result<(&'static str, Vocabulary, Merges)> {
+fn byte_pair(source: &Source) -> Result<(&'static str, Vocabulary, Merges)> {
     const VOCAB: &str = "vocab.json";
     const MERGES: &str = "merges.txt";
     let (file, vocab, merges) = if let Some(model) = model(source)? {
