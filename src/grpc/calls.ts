@@ -21,10 +21,8 @@ export interface CallsOptions {
   readonly readiness: Readiness;
   readonly pipeline: Pipeline;
   readonly receiving: Receiving;
-  /** Paths of methods for supervisors and load balancers, who have no key. */
-  readonly probes: ReadonlySet<string>;
-  /** What runs the model, by path. */
-  readonly targets: ReadonlyMap<string, Target>;
+  /** What runs the model, by path; null: a method for supervisors and load balancers, who have no key. */
+  readonly targets: ReadonlyMap<string, Target | null>;
 }
 
 /** The calls that have come and are not over: each goes the pipeline's way. */
@@ -70,17 +68,17 @@ export class Calls {
   }
 
   readonly intercept: ServerInterceptor = (method, inner) => {
-    const { receiving, readiness, probes, targets } = this.#options;
+    const { receiving, readiness, targets } = this.#options;
     const { path } = method;
     let call: GrpcExchange | null = null;
     return new ServerInterceptingCall(inner, {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) => {
-            const isProbe = probes.has(path);
-            const target = isProbe ? null : (targets.get(path) ?? { path, refusal: () => null });
+            const known = targets.get(path);
+            const target = known === undefined ? { path, refusal: () => null } : known;
             call = new GrpcExchange(inner, {
-              ...{ method, metadata, readiness, isProbe, target },
+              ...{ method, metadata, readiness, target },
               isLate: this.#inFlight.isDraining,
               pass: () => pass(metadata),
             });

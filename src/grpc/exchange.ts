@@ -30,7 +30,6 @@ export interface Arrived {
   readonly readiness: Readiness;
   /** See `Exchange`. */
   readonly isLate: boolean;
-  readonly isProbe: boolean;
   /** Null: a method for supervisors and load balancers. */
   readonly target: Target | null;
   /** Lets grpc-js have it. */
@@ -66,12 +65,12 @@ export class GrpcExchange extends Exchange {
   #isOwnStatus = false;
 
   constructor(call: ServerInterceptingCallInterface, arrived: Arrived) {
-    const { method, metadata, target, isProbe } = arrived;
+    const { method, metadata, target } = arrived;
     super(metadata.get('x-request-id')[0], arrived.readiness, arrived.isLate);
     this.place = method.path;
     this.target = target;
-    this.isPublic = isProbe;
-    this.isWork = !isProbe;
+    this.isPublic = target === null;
+    this.isWork = target !== null;
     this.takesMany = method.requestStream;
     this.isStream = method.requestStream || method.responseStream;
     this.peer = call.getPeer();

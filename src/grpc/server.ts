@@ -54,17 +54,14 @@ export class GrpcServer extends Transport {
       plain: () => net.createServer({ noDelay: true }),
       secure: (options) => tls.createServer({ ...options, ALPNProtocols: ['h2'], noDelay: true }),
     });
-    const probes = new Set(probesOf(services));
-    const pipeline = new Pipeline(context, KEY_NEEDED, probes);
+    const targets = targetsOf(services);
+    const probes = [...targets.keys()].filter((path) => targets.get(path) === null);
+    const pipeline = new Pipeline(context, KEY_NEEDED, new Set(probes));
     this.#receiving = new Receiving(connections, config);
     // As many may watch the health as may be connected.
     const names = services.map(({ name }) => name);
     this.#health = new Health(names, readiness, config.maxConnections);
-    this.#calls = new Calls({
-      ...{ readiness, pipeline, probes },
-      receiving: this.#receiving,
-      targets: targetsOf(services),
-    });
+    this.#calls = new Calls({ readiness, pipeline, targets, receiving: this.#receiving });
     this.#server = new Server({
       interceptors: [this.#calls.intercept],
       'grpc.max_receive_message_length': config.bodyLimit,
@@ -126,19 +123,16 @@ function load(services: readonly GrpcService[]): PackageDefinition {
 /** Its 'close' follows. */
 function ignore(): void {}
 
-/** Paths of what supervisors and load balancers ask. */
-function probesOf(services: readonly GrpcService[]): readonly string[] {
-  const health = ['Check', 'List', 'Watch'].map((method) => `/${HEALTH_SERVICE}/${method}`);
-  return [
-    ...health,
-    ...services.flatMap(({ name, probes }) => probes.map((method) => `/${name}/${method}`)),
-  ];
-}
-
-/** What runs the model, by path. */
-function targetsOf(services: readonly GrpcService[]): ReadonlyMap<string, Target> {
-  const targets = services.flatMap(({ name, analyses, refusal }) =>
-    analyses.map((method): Target => ({ path: `/${name}/${method}`, refusal })),
-  );
-  return new Map(targets.map((target) => [target.path, target]));
+/** See `CallsOptions`. */
+function targetsOf(services: readonly GrpcService[]): ReadonlyMap<string, Target | null> {
+  const targets = new Map<string, Target | null>();
+  for (const method of ['Check', 'List', 'Watch'])
+    targets.set(`/${HEALTH_SERVICE}/${method}`, null);
+  for (const { name, probes, analyses, refusal } of services) {
+    for (const method of probes) targets.set(`/${name}/${method}`, null);
+    for (const path of analyses.map((method) => `/${name}/${method}`)) {
+      targets.set(path, { path, refusal });
+    }
+  }
+  return targets;
 }
