@@ -26,7 +26,10 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
 import type { TracingSettings } from '../../settings/otel-settings';
-import type { TracedRequest, Tracer } from './tracer';
+import type { Exchange, Outcome } from '../exchange';
+import { phasesOf } from './phases';
+import type { TraceContext } from './trace-context';
+import type { Traced, Tracer } from './tracer';
 
 /** What its semantic conventions know; another method goes by `_OTHER`. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set([
@@ -59,23 +62,27 @@ export class OpenTelemetryTracer implements Tracer {
     this.#spans = this.#provider.getTracer('libtorch-serve', version);
   }
 
-  record(request: TracedRequest): { traceId: string; spanId: string } {
-    const { startedAt, phases } = request;
-    const { route, status, durationMs } = request.ended;
+  record(
+    exchange: Exchange,
+    outcome: Outcome,
+    { durationMs, parent }: Traced,
+  ): { traceId: string; spanId: string } {
+    const { startedAt, submittedAt, inferences } = exchange;
+    const { route, status } = outcome;
     // One offset for all spans of a request, so that they keep their places in one another.
     const toEpochMs = Date.now() - performance.now();
     const at = (ms: number): HrTime => millisToHrTime(ms + toEpochMs);
-    const method = KNOWN_METHODS.has(request.method) ? request.method : 'HTTP';
+    const method = KNOWN_METHODS.has(outcome.method) ? outcome.method : 'HTTP';
     const span = this.#spans.startSpan(
       route === null ? method : `${method} ${route}`,
-      { kind: SpanKind.SERVER, startTime: at(startedAt), attributes: describeRequest(request) },
-      contextOfParent(request),
+      { kind: SpanKind.SERVER, startTime: at(startedAt), attributes: describeRequest(outcome) },
+      contextOf(parent, exchange.header('tracestate')),
     );
     if (span.isRecording()) {
       if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       const inside = trace.setSpan(ROOT_CONTEXT, span);
-      for (const { name, start, end } of phases) {
-        const attributes = name === 'inference' ? describeInference(request) : {};
+      for (const { name, start, end } of phasesOf(submittedAt, inferences)) {
+        const attributes = name === 'inference' ? describeInference(exchange) : {};
         this.#spans.startSpan(name, { startTime: at(start), attributes }, inside).end(at(end));
       }
       span.end(at(startedAt + durationMs));
@@ -105,7 +112,8 @@ function describeProcess(service: string, version: string): Resource {
     .merge(detectResources({ detectors: [envDetector] }));
 }
 
-function contextOfParent({ parent, tracestate }: TracedRequest): Context {
+/** @param tracestate the header, as it came */
+function contextOf(parent: TraceContext | null, tracestate: string | undefined): Context {
   if (!parent) return ROOT_CONTEXT;
   const { traceId, spanId, flags } = parent;
   return trace.setSpanContext(ROOT_CONTEXT, {
@@ -118,9 +126,8 @@ function contextOfParent({ parent, tracestate }: TracedRequest): Context {
 }
 
 /** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server */
-function describeRequest(request: TracedRequest): Attributes {
-  const { method, answered, httpVersion } = request;
-  const { route, status } = request.ended;
+function describeRequest(outcome: Outcome): Attributes {
+  const { method, route, status, answered, httpVersion } = outcome;
   return {
     'http.request.method': KNOWN_METHODS.has(method) ? method : '_OTHER',
     'url.scheme': 'http',
@@ -133,9 +140,9 @@ function describeRequest(request: TracedRequest): Attributes {
   };
 }
 
-function describeInference({ timings, inputs }: TracedRequest): Attributes {
+function describeInference({ timings, inferences }: Exchange): Attributes {
   return {
-    'libtorch_serve.inputs': inputs,
+    'libtorch_serve.inputs': inferences.length,
     ...(timings && {
       'libtorch_serve.batch_size': timings.batchSize,
       'libtorch_serve.tokens': timings.tokens,
