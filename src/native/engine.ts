@@ -48,12 +48,6 @@ export function inspectProgram(path: string, allowedOperators: readonly string[]
 /** What may be seen of an engine. */
 export type EngineMonitor = Pick<Engine, 'description' | 'stats' | 'stuckMs' | 'observe'>;
 
-/** By which another thread of this process finds an engine. */
-export interface SharedEngine {
-  readonly number: number;
-  readonly maxQueueWaitMs: number;
-}
-
 /** What an input of a list ended with itself, not because the others did. */
 const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
   'INFERENCE_FAILED',
@@ -75,10 +69,10 @@ export class Engine {
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
-  private constructor(native: NativeEngine, waiting: Waiting, maxQueueWaitMs: number) {
+  private constructor(native: NativeEngine, waiting: Waiting) {
     this.native = native;
     this.waiting = waiting;
-    this.maxQueueWaitMs = maxQueueWaitMs;
+    this.maxQueueWaitMs = native.stats().queueWaitLimitMs;
     this.description = native.description;
   }
 
@@ -91,22 +85,21 @@ export class Engine {
     const waiting = new Waiting();
     try {
       const native = await loadBinding().load(source, options, waiting.onCompletions);
-      return new Engine(native, waiting, options.maxQueueWaitMs);
+      return new Engine(native, waiting);
     } catch (error) {
       throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
     }
   }
 
   /** The engine that another thread of this process has loaded, and shared. */
-  static attach({ number, maxQueueWaitMs }: SharedEngine): Engine {
+  static attach(number: number): Engine {
     const waiting = new Waiting();
-    const native = loadBinding().attach(number, waiting.onCompletions);
-    return new Engine(native, waiting, maxQueueWaitMs);
+    return new Engine(loadBinding().attach(number, waiting.onCompletions), waiting);
   }
 
-  /** For `attach` in other threads, until this engine is closed. */
-  share(): SharedEngine {
-    return { number: this.native.share(), maxQueueWaitMs: this.maxQueueWaitMs };
+  /** A number for `attach` in other threads, until this engine is closed. */
+  share(): number {
+    return this.native.share();
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Answer, Target } from '../serving/exchange';
 import type { Readiness } from '../serving/readiness';
 import type { Runs } from '../tasks/abilities';
 import type { Operation } from './openapi/operation';
-import { describeFirstIssue } from './validation/describe-issue';
+import { describeFirstIssue } from './validation/fields';
 
 /** A request as a protocol sees it, whatever transport brings it. */
 export interface Call {

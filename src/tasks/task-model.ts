@@ -4,14 +4,14 @@ import {
   type EngineMonitor,
   type InferOptions,
   type SchedulingOptions,
-  type SharedEngine,
 } from '../native/engine';
 import type { About, Runs } from './abilities';
 import type { Task } from './task';
 
 /** By which another thread of this process uses a model. */
 export interface SharedModel<Known extends About = About> {
-  readonly engine: SharedEngine;
+  /** See `Engine.share`. */
+  readonly engine: number;
   readonly about: Known;
 }
 

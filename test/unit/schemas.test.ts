@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { analyzeBatchBody, analyzeBody } from '../../src/protocols/own/schemas/analyze';
 import { predictBatchBody, predictBody } from '../../src/protocols/own/schemas/predict';
-import { describeFirstIssue } from '../../src/protocols/validation/describe-issue';
+import { describeFirstIssue } from '../../src/protocols/validation/fields';
 
 function problem(schema: z.ZodType, json: string): string | null {
   const result = schema.safeParse(JSON.parse(json));

@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
 import { SCORE_FUNCTIONS } from '../../tasks/text-classification/probabilities';
-import { expected, object } from '../validation/describe-issue';
-import { checked, type ElementProblem, findListProblem } from '../validation/list';
+import {
+  checked,
+  type ElementProblem,
+  expected,
+  findListProblem,
+  object,
+} from '../validation/fields';
 
 const ONE = 'a string, or an object with "text" and "text_pair"';
 

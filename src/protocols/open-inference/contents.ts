@@ -1,5 +1,16 @@
-import { readRawNumbers, readRawTexts, readText } from './raw';
-import { countOf, describeShape, type InputTensor, invalid, placeOf } from './tensor';
+import { isUtf8 } from 'node:buffer';
+import {
+  countOf,
+  describeShape,
+  type InputTensor,
+  invalid,
+  type OutputTensor,
+  placeOf,
+} from './tensor';
+
+/** Of the uint32 before each element of BYTES. */
+const LENGTH_BYTES = 4;
+const ELEMENT_BYTES = { FP32: 4, FP64: 8 } as const;
 
 /**
  * The elements of an input of BYTES, row-major. Its shape must be looked at before: it says how much
@@ -7,15 +18,11 @@ import { countOf, describeShape, type InputTensor, invalid, placeOf } from './te
  *
  * @throws ServiceError that names the input and the index
  */
-export function readTexts({ name, shape, contents }: InputTensor): readonly string[] {
-  const count = countOf(shape);
-  if (contents.form === 'raw') return readRawTexts(name, shape, contents.bytes, count);
-  const values = contents.form === 'json' ? flatten(name, shape, contents.data) : contents.values;
-  requireCount(name, shape, values.length);
-  return values.map((value, index) => {
+export function readTexts(input: InputTensor): readonly string[] {
+  return valuesOf(input, readRawTexts).map((value, index) => {
     if (typeof value === 'string') return value;
-    if (Buffer.isBuffer(value)) return readText(name, shape, index, value);
-    throw invalid(`${placeOf(name, shape, index)}: expected a string`);
+    if (Buffer.isBuffer(value)) return readText(input, index, value);
+    throw invalid(`${placeOf(input, index)}: expected a string`);
   });
 }
 
@@ -28,21 +35,29 @@ export function readNumbers(
   input: InputTensor,
   datatype: 'FP32' | 'FP64',
 ): readonly number[] | Float32Array | Float64Array {
-  const { name, shape, contents } = input;
-  const count = countOf(shape);
-  const values =
-    contents.form === 'raw'
-      ? readRawNumbers(input, datatype, contents.bytes, count)
-      : contents.form === 'json'
-        ? flatten(name, shape, contents.data)
-        : contents.values;
-  requireCount(name, shape, values.length);
+  const values = valuesOf(input, (_, bytes, count) =>
+    readRawNumbers(input, datatype, bytes, count),
+  );
   for (let i = 0; i < values.length; i++) {
     if (Number.isFinite(values[i])) continue;
     const what = typeof values[i] === 'number' ? 'a finite number' : 'a number';
-    throw invalid(`${placeOf(name, shape, i)}: expected ${what}`);
+    throw invalid(`${placeOf(input, i)}: expected ${what}`);
   }
   return values as readonly number[] | Float32Array | Float64Array;
+}
+
+/** The elements of an input: as many as its shape says, whatever they are. */
+function valuesOf<Values extends ArrayLike<unknown>>(
+  input: InputTensor,
+  readRaw: (input: InputTensor, bytes: Buffer, count: number) => Values,
+): Values | readonly unknown[] {
+  const { name, shape, contents } = input;
+  const count = countOf(shape);
+  if (contents.form === 'raw') return readRaw(input, contents.bytes, count);
+  const values = contents.form === 'json' ? flatten(name, shape, contents.data) : contents.values;
+  if (values.length === count) return values;
+  const wanted = `${count} elements, as the shape ${describeShape(shape)} says`;
+  throw invalid(`${name}: expected ${wanted}, received ${values.length}`);
 }
 
 /** JSON data in one row; as it came where it already is. What its elements are is not looked at. */
@@ -65,9 +80,65 @@ function flatten(name: string, shape: readonly number[], data: unknown): readonl
   return flat;
 }
 
-function requireCount(name: string, shape: readonly number[], length: number): void {
-  const count = countOf(shape);
-  if (length === count) return;
-  const wanted = `${count} elements, as the shape ${describeShape(shape)} says`;
-  throw invalid(`${name}: expected ${wanted}, received ${length}`);
+/** What a tensor of BYTES holds: each element behind its length. `count`: elements of its shape. */
+function readRawTexts(input: InputTensor, bytes: Buffer, count: number): readonly string[] {
+  const texts: string[] = [];
+  let offset = 0;
+  for (let i = 0; i < count; i++) {
+    const left = bytes.length - offset - LENGTH_BYTES;
+    if (left < 0) throw invalid(`${placeOf(input, i)}: is missing: the data ends before it`);
+    const length = bytes.readUInt32LE(offset);
+    if (length > left) {
+      throw invalid(`${placeOf(input, i)}: is ${length} bytes long, but only ${left} follow`);
+    }
+    offset += LENGTH_BYTES;
+    texts.push(readText(input, i, bytes.subarray(offset, offset + length)));
+    offset += length;
+  }
+  if (offset < bytes.length) {
+    const elements = `${count} elements of ${describeShape(input.shape)}`;
+    throw invalid(`${input.name}: ${bytes.length - offset} bytes follow the ${elements}`);
+  }
+  return texts;
+}
+
+/** One element of BYTES. `index`: row-major. */
+function readText(input: InputTensor, index: number, bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw invalid(`${placeOf(input, index)}: is not valid UTF-8`);
+  return bytes.toString('utf8');
+}
+
+/** Numbers as they lie in memory. `count`: elements of the shape. */
+function readRawNumbers(
+  { name, shape }: InputTensor,
+  datatype: 'FP32' | 'FP64',
+  bytes: Buffer,
+  count: number,
+): Float32Array | Float64Array {
+  const expected = count * ELEMENT_BYTES[datatype];
+  if (bytes.length !== expected) {
+    const wanted = `expected ${expected} bytes for ${datatype} ${describeShape(shape)}`;
+    throw invalid(`${name}: ${wanted}, received ${bytes.length}`);
+  }
+  // A copy: typed arrays have to begin at a multiple of their elements' size.
+  const { buffer } = Uint8Array.from(bytes);
+  return datatype === 'FP32' ? new Float32Array(buffer) : new Float64Array(buffer);
+}
+
+export function writeRaw(tensor: OutputTensor): Buffer {
+  if (tensor.datatype === 'BYTES') return writeRawTexts(tensor.values);
+  const { buffer, byteOffset, byteLength } = tensor.values;
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function writeRawTexts(texts: readonly string[]): Buffer {
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const total = lengths.reduce((sum, length) => sum + LENGTH_BYTES + length, 0);
+  const bytes = Buffer.allocUnsafe(total);
+  let offset = 0;
+  for (const [index, text] of texts.entries()) {
+    offset = bytes.writeUInt32LE(lengths[index] as number, offset);
+    offset += bytes.write(text, offset);
+  }
+  return bytes;
 }

@@ -3,12 +3,13 @@ import { parseJson } from '../../serving/json';
 import { UNDOCUMENTED } from '../openapi/responses';
 import {
   boolean,
+  checked,
   describeFirstIssue,
+  type ElementProblem,
   expected,
   object,
   string,
-} from '../validation/describe-issue';
-import { checked, type ElementProblem } from '../validation/list';
+} from '../validation/fields';
 import { type Contents, type InferRequest, invalid } from './tensor';
 
 /** More tensors than a model here has, and more axes: what else is wrong is said of the first few. */

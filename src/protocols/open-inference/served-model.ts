@@ -24,7 +24,8 @@ const CONFIGURATION_TYPES: Readonly<Record<Datatype, string>> = {
 export class ServedModel {
   readonly name: string;
   readonly #version: string;
-  readonly #model: Model | null;
+  /** Null where it is not loaded: then whoever asks is told so once the request has been read. */
+  readonly modelIfLoaded: Model | null;
   /** Why it is not loaded. */
   readonly #reason: string | null;
   readonly #statistics: ModelStatistics | null;
@@ -34,7 +35,7 @@ export class ServedModel {
     { version, listLength, gather }: Surroundings,
   ) {
     this.name = name;
-    this.#model = model && new Model(model, task.tensors, listLength);
+    this.modelIfLoaded = model && new Model(model, task.tensors, listLength);
     this.#version = version;
     this.#reason = reason;
     this.#statistics = model && new ModelStatistics(name, model.monitor, gather);
@@ -42,13 +43,8 @@ export class ServedModel {
 
   /** @throws ServiceError NOT_READY: as Triton says of a model that it knows and could not load */
   get model(): Model {
-    if (this.#model) return this.#model;
+    if (this.modelIfLoaded) return this.modelIfLoaded;
     throw new ServiceError('NOT_READY', `Model is not loaded: ${this.#reason}`);
-  }
-
-  /** Null where it is not loaded: then whoever asks is told so once the request has been read. */
-  get modelIfLoaded(): Model | null {
-    return this.#model;
   }
 
   /** Paths of the model, with its one version and without. */

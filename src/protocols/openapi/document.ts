@@ -1,10 +1,25 @@
 import type { Task } from '../../tasks/task';
 import type { Protocol } from '../protocol';
-import { KEY_NEEDED, KEY_SCHEMES, KEY_SECURITY, withKey } from './keys';
 import { describeOperation, type Operation, schemasOf } from './operation';
-import { type Node, response } from './responses';
+import { jsonContent, type Node, response } from './responses';
 
 const OPERATION = 'operation';
+const SCHEME = 'key';
+const OWN = 'Error';
+
+const NO_KEY = 'There is no key in one Authorization header, or it is not known.';
+const NO_KEY_HEADERS = { 'WWW-Authenticate': { schema: { const: 'Bearer' } } };
+
+/** What is added to the description where keys are set. */
+const KEY_NEEDED =
+  ' Who asks needs a key, `Authorization: Bearer KEY`, but on paths that say otherwise. Without one ' +
+  'everything is 401, paths that are not listed too.';
+
+/** Of the document where keys are set. */
+const KEY_SECURITY: Node = { security: [{ [SCHEME]: [] }] };
+const KEY_SCHEMES: Node = {
+  securitySchemes: { [SCHEME]: { type: 'http', scheme: 'bearer' } },
+};
 
 /** What is described of a service. Its own protocol is the first. */
 interface Described {
@@ -109,4 +124,16 @@ function page(path: string, operationId: string, summary: string): Route {
 
 function textOf(mediaType: string, type = 'string'): Node {
   return { [mediaType]: { schema: { type } } };
+}
+
+/**
+ * An operation where keys are set.
+ *
+ * @param error the schema in which its other errors are told: those of protocols have one of their own
+ */
+function withKey(operation: Node, isPublic: boolean, error = OWN): Node {
+  if (isPublic) return { ...operation, security: [] };
+  const example = error === OWN ? { detail: 'The API key is not known.' } : undefined;
+  const refused = response(NO_KEY, jsonContent(error, example), NO_KEY_HEADERS);
+  return { ...operation, responses: { ...(operation.responses as Node), 401: refused } };
 }

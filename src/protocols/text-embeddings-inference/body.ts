@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
-import { boolean, expected, object } from '../validation/describe-issue';
-import { checked, type ElementProblem, findListProblem } from '../validation/list';
+import {
+  boolean,
+  checked,
+  type ElementProblem,
+  expected,
+  findListProblem,
+  object,
+} from '../validation/fields';
 
 const ANY = 'a string, a pair of strings or a batch [[string], [string, string], ...]';
 

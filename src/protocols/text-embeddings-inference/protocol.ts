@@ -1,8 +1,47 @@
+import { z } from 'zod';
+import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type Served, servedAs } from '../../tasks/served';
-import type { Protocol, Surroundings } from '../protocol';
-import { errorAnswer, errors } from './errors';
+import type { ErrorShape, Protocol, Surroundings } from '../protocol';
 import { describeInfo } from './info';
 import { predict } from './predict';
+
+/** The error types of text-embeddings-inference that a classifier can have. */
+const errorType = z.enum(['Validation', 'Empty', 'Overloaded', 'Backend', 'Unhealthy']);
+
+const errorAnswer = z.object({ error: z.string(), error_type: errorType });
+
+const OVERLOADED = { type: 'Overloaded', status: 429 } as const;
+const BACKEND = { type: 'Backend', status: 424 } as const;
+const UNHEALTHY = { type: 'Unhealthy', status: 503 } as const;
+
+/** All others are `Validation`, with the status that they have on the service's own routes. */
+const KINDS: Readonly<
+  Partial<Record<ErrorCode, { readonly type: z.infer<typeof errorType>; readonly status: number }>>
+> = {
+  INPUT_EMPTY: { type: 'Empty', status: 400 },
+  LIST_TOO_LONG: { type: 'Validation', status: 422 },
+  QUEUE_FULL: OVERLOADED,
+  WAIT_TOO_LONG: OVERLOADED,
+  DEADLINE_TOO_CLOSE: OVERLOADED,
+  DEADLINE_EXCEEDED: OVERLOADED,
+  BODY_MEMORY_FULL: OVERLOADED,
+  PIPELINE_FULL: OVERLOADED,
+  INFERENCE_FAILED: BACKEND,
+  INFERENCE_TIMEOUT: BACKEND,
+  INTERNAL: BACKEND,
+  MODEL_NOT_LOADED: UNHEALTHY,
+  NOT_READY: UNHEALTHY,
+  DRAINING: UNHEALTHY,
+};
+
+/** As its clients know them: `{"error", "error_type"}` (router/src/http/server.rs). */
+export const errors: ErrorShape = {
+  status: (code) => KINDS[code]?.status ?? ERRORS[code].http,
+  body: ({ code, message }: ServiceError): z.infer<typeof errorAnswer> => ({
+    error: code === 'INPUT_TOO_LONG' ? `Input validation error: ${message}` : message,
+    error_type: KINDS[code]?.type ?? 'Validation',
+  }),
+};
 
 /** The routes of text-embeddings-inference that a sequence classifier has. */
 export function textEmbeddingsInference(

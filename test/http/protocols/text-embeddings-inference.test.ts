@@ -1,4 +1,4 @@
-import { errors } from '../../../src/protocols/text-embeddings-inference/errors';
+import { errors } from '../../../src/protocols/text-embeddings-inference/protocol';
 import { ServiceError } from '../../../src/serving/errors';
 import { Documented, near } from '../../helpers/documented';
 import { type Answer, post, postRaw, request } from '../../helpers/http';

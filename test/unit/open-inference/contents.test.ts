@@ -1,5 +1,4 @@
-import { readNumbers, readTexts } from '../../../src/protocols/open-inference/contents';
-import { writeRaw } from '../../../src/protocols/open-inference/raw';
+import { readNumbers, readTexts, writeRaw } from '../../../src/protocols/open-inference/contents';
 import type { Contents, InputTensor } from '../../../src/protocols/open-inference/tensor';
 
 const TEXTS = ['a', '', 'été ☃ 😀', 'a\0b'];

@@ -1,5 +1,5 @@
+import { writeRaw } from '../contents';
 import { type ModelAnswer, VERSION } from '../model';
-import { writeRaw } from '../raw';
 import {
   type Contents,
   type InferRequest,

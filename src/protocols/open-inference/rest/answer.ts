@@ -1,6 +1,6 @@
 import type { Answer } from '../../../serving/exchange';
+import { writeRaw } from '../contents';
 import { type ModelAnswer, VERSION } from '../model';
-import { writeRaw } from '../raw';
 import type { HttpInferRequest } from '../request-body';
 import type { OutputTensor } from '../tensor';
 

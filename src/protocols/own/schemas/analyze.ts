@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { expected, object, string } from '../../validation/describe-issue';
-import { type ElementProblem, listOf } from '../../validation/list';
+import { type ElementProblem, expected, listOf, object, string } from '../../validation/fields';
 
 /** Body of POST /analyze. */
 export const analyzeBody = object({

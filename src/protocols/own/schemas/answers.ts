@@ -84,7 +84,6 @@ export type AnalyzeBatchAnswer = z.infer<typeof analyzeBatchAnswer>;
 export type PredictAnswer = z.infer<typeof predictAnswer>;
 export type PredictBatchAnswer = z.infer<typeof predictBatchAnswer>;
 export type HealthAnswer = z.infer<typeof healthAnswer>;
-export type ReadyAnswer = z.infer<typeof readyAnswer>;
 type Info<Service extends string, Fields extends z.ZodRawShape> = z.infer<
   ReturnType<typeof infoAnswer<Service, Fields>>
 >;

@@ -1,6 +1,11 @@
 import { z } from 'zod';
-import { expected, object } from '../../validation/describe-issue';
-import { type ElementProblem, findListProblem, listOf } from '../../validation/list';
+import {
+  type ElementProblem,
+  expected,
+  findListProblem,
+  listOf,
+  object,
+} from '../../validation/fields';
 
 const NUMBERS = 'an array of numbers';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { analyzeBatchBody, analyzeBody } from '../../../../src/protocols/own/schemas/analyze';
 import { predictBatchBody, predictBody } from '../../../../src/protocols/own/schemas/predict';
-import { describeFirstIssue } from '../../../../src/protocols/validation/describe-issue';
+import { describeFirstIssue } from '../../../../src/protocols/validation/fields';
 import { parseModelSettings } from '../../../../src/tasks/signal-classification/model-settings';
 import { expectationOf } from '../../requests/oracle';
 import { ROUTES } from '../../requests/routes';
