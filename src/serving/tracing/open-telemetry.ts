@@ -25,7 +25,7 @@ import {
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
-import type { TracingSettings } from '../../settings/otel-settings';
+import type { Config } from '../../settings/config';
 import type { Exchange, Outcome } from '../exchange';
 import { phasesOf } from './phases';
 import type { TraceContext } from './trace-context';
@@ -39,22 +39,16 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
 /** A collector that is gone fails every few seconds; the log says so no more often than this. */
 const COMPLAINT_INTERVAL_MS = 60_000;
 
-export interface OpenTelemetryOptions {
-  readonly service: 'sentiment' | 'eeg';
-  /** Of this package. */
-  readonly version: string;
-  readonly protocol: TracingSettings['protocol'];
-  readonly logger: Logger;
-}
-
 /** Spans over OTLP. The SDK reads its own environment variables: endpoint, headers, sampler … */
 export class OpenTelemetryTracer implements Tracer {
   readonly #provider: BasicTracerProvider;
   readonly #spans: SpanMaker;
 
-  constructor({ service, version, protocol, logger }: OpenTelemetryOptions) {
+  /** @param version of this package */
+  constructor({ service, tracing }: Config, version: string, logger: Logger) {
     complainTo(logger);
-    const exporter = protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
+    const exporter =
+      tracing?.protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
     this.#provider = new BasicTracerProvider({
       resource: describeProcess(service, version),
       spanProcessors: [new BatchSpanProcessor(exporter)],

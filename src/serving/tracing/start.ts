@@ -6,6 +6,5 @@ import type { Tracer } from './tracer';
 export function startTracing(config: Config, version: string, logger: Logger): Tracer | null {
   if (!config.tracing) return null;
   const { OpenTelemetryTracer } = require('./open-telemetry') as typeof import('./open-telemetry');
-  const { protocol } = config.tracing;
-  return new OpenTelemetryTracer({ service: config.service, version, protocol, logger });
+  return new OpenTelemetryTracer(config, version, logger);
 }
