@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{At, Result, bail, ensure};
 use argument::{STRIDED, ScalarType};
-use bridge::{ExportedGraph, ExportedNode, ExportedProgram, StoredTensor};
+use bridge::{ExportedGraph, ExportedProgram, StoredTensor};
 use json::{dimensions, read, require_valid};
 use signature::{Signature, Unread, Values};
 
@@ -110,7 +110,7 @@ fn program(json: &str) -> Result<ExportedProgram> {
     );
     require_few_nodes(parts.nodes.len())?;
     let graph: ExportedGraph = read(GRAPH, module.graph.get())?;
-    require_few_nodes(graph.count_nodes())?;
+    require_few_nodes(count_nodes(&graph))?;
     Ok(ExportedProgram {
         made_by,
         inputs,
@@ -147,22 +147,14 @@ fn require_known(major: i64, made_by: &str) -> Result<()> {
     Ok(())
 }
 
-impl ExportedGraph {
-    fn count_nodes(&self) -> usize {
-        let inside = self.nodes.iter().map(ExportedNode::count_nodes);
-        self.nodes.len() + inside.sum::<usize>()
-    }
-}
-
-impl ExportedNode {
-    /// Of the graphs that it is given.
-    fn count_nodes(&self) -> usize {
-        let arguments = self.inputs.iter().map(|input| &input.arg);
-        let graphs = arguments
-            .chain(&self.outputs)
-            .flat_map(|argument| &argument.graph);
-        graphs.map(ExportedGraph::count_nodes).sum()
-    }
+/// Those of the graphs that nodes are given, too.
+fn count_nodes(graph: &ExportedGraph) -> usize {
+    let arguments = graph.nodes.iter().flat_map(|node| {
+        let inputs = node.inputs.iter().map(|input| &input.arg);
+        inputs.chain(&node.outputs)
+    });
+    let inside = arguments.flat_map(|argument| &argument.graph);
+    graph.nodes.len() + inside.map(count_nodes).sum::<usize>()
 }
 
 #[derive(Deserialize)]

@@ -46,6 +46,15 @@ impl<'de> DeserializeSeed<'de> for Walk<'_> {
     }
 }
 
+/// Visits of what is no text and holds none.
+macro_rules! pass_over {
+    ($($visit:ident($($value:ty)?)),*) => { $(
+        fn $visit<E>(self $(, _: $value)?) -> Result<(), E> {
+            Ok(())
+        }
+    )* };
+}
+
 impl<'de> Visitor<'de> for Walk<'_> {
     type Value = ();
 
@@ -53,25 +62,13 @@ impl<'de> Visitor<'de> for Walk<'_> {
         formatter.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
+    pass_over!(visit_unit());
+    pass_over!(
+        visit_bool(bool),
+        visit_i64(i64),
+        visit_u64(u64),
+        visit_f64(f64)
+    );
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
         (self.see)(self.key, text);

@@ -8,13 +8,12 @@ use tokenizers::models::unigram::Unigram;
 use tokenizers::normalizers::Replace;
 use tokenizers::{ModelWrapper, NormalizerWrapper, Tokenizer};
 
+use super::pieces::TOKENIZER_MODEL;
 use super::{Source, frame, of_steps, patterns, pieces, words};
 use crate::error::{At, Result, anyhow, bail, catch_panic, ensure};
 use crate::files::TOKENIZER;
 use crate::json::walk;
 use crate::sentencepiece::{Model, charsmap};
-
-const TOKENIZER_MODEL: &str = "tokenizer.model";
 
 pub fn open(source: &mut Source) -> Result<Tokenizer> {
     if let Some((bytes, file)) = source.file {

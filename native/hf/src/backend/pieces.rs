@@ -11,7 +11,7 @@ use crate::files::{self, TOKENIZER};
 use crate::sentencepiece::{Model, PieceType, charsmap};
 
 /// A SentencePiece model of this name is used by all classes before one of their own.
-const TOKENIZER_MODEL: &str = "tokenizer.model";
+pub const TOKENIZER_MODEL: &str = "tokenizer.model";
 
 pub struct Pieces {
     pub file: &'static str,

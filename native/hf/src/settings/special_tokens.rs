@@ -61,9 +61,8 @@ impl SpecialTokens {
         for (key, value) in values {
             if key.ends_with("_token") && (tokens::is_token(value) || is_standard(key)) {
                 special.set(CONFIG, key, value)?;
-                special
-                    .objects
-                    .extend(value.is_object().then(|| key.clone()));
+                let object = value.is_object().then(|| key.clone());
+                special.objects.extend(object);
             }
         }
         special.read_lists(values)?;
@@ -292,10 +291,6 @@ fn is_standard(key: &str) -> bool {
 }
 
 fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(list) => list.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        _ => false,
-    }
+    let is_list = value.as_array().is_some_and(Vec::is_empty);
+    value.is_null() || is_list || value.as_object().is_some_and(Map::is_empty)
 }
