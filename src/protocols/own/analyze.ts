@@ -42,10 +42,11 @@ const ASKED: Asked<
     const { text, text_pair: pair } = asked;
     return typeof pair === 'string' ? { text, pair } : text;
   },
-  echo: (asked): Pick<AnalyzeAnswer, 'input_text' | 'input_text_pair'> => {
-    if (typeof asked === 'string') return { input_text: asked };
+  tell: (asked, _, label, score): AnalyzeAnswer => {
+    if (typeof asked === 'string') return { input_text: asked, label, score };
     const { text, text_pair: pair } = asked;
-    return { input_text: text, ...(typeof pair === 'string' && { input_text_pair: pair }) };
+    const sent = { input_text: text, ...(typeof pair === 'string' && { input_text_pair: pair }) };
+    return { ...sent, label, score };
   },
   examples: TEXT_EXAMPLES,
   describeElement: () => ({

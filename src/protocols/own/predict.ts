@@ -37,7 +37,11 @@ export function predict(
       message: `Signal must contain exactly ${length} data points.`,
     },
     toInput: (signal) => signal,
-    echo: (_, { patient_id }): Pick<PredictAnswer, 'patient_id'> => ({ patient_id }),
+    tell: (_, { patient_id }, diagnosis, confidence): PredictAnswer => ({
+      patient_id,
+      diagnosis,
+      confidence,
+    }),
     description: notice === null ? undefined : `${notice}No answer may be used to diagnose.`,
     // The shipped model's fit its window length alone.
     examples: length === WINDOW_LENGTH ? SIGNAL_EXAMPLES : null,
