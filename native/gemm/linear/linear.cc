@@ -27,6 +27,14 @@ uint16_t* scratch(int64_t wanted) {
 /// the rows of one tile do not fit into; a few do.
 constexpr int64_t kSetsApart = 4096, kFewRows = 4;
 
+/// Rows of x that are taken together stay in the second-level cache while the panels stream by. An
+/// ordinary text is one block even of 3,072 inputs: else large weights come from memory twice for
+/// it.
+constexpr int64_t kBlockBytes = 524'288;
+
+/// Where more is done to each panel than to read it: of a processor with 2 MiB of that cache.
+constexpr int64_t kLargeBlockBytes = 1'048'576;
+
 }  // namespace
 
 /// The same rows, a cache line further apart where that matters.
@@ -83,7 +91,22 @@ Linear::Linear(const FormatKernel& by, const StoredWeight& weight, const float* 
 
 int64_t Linear::panel_width() const { return by_.kernel->panel_width; }
 
+/// What one call of multiply() has for all of its panels.
+struct Linear::Product {
+  const Rows& x;
+  const Wanted& wanted;
+  float* y;
+  int64_t y_stride;
+  int64_t filled;  ///< inputs
+  Parts panel_parts;
+  uint16_t* split;  ///< where a panel's parts go; null: panels are multiplied as they are
+  ActivationFunction activation;  ///< or null
+};
+
+/// Blocks of rows outside, panels between, tiles inside.
 void Linear::multiply(const Rows& x, const Wanted& wanted, float* y, int64_t y_stride) const {
+  // AMX refuses to be made ready for tiles of no rows: the process would end.
+  if (x.rows() == 0 || wanted.count == 0) return;
   const Kernel& kernel = *by_.kernel;
   const int parts = std::max(1, by_.format->parts);
   const int64_t width = kernel.panel_width, filled = filled_up(inputs_, kernel.inputs_together);
@@ -91,52 +114,89 @@ void Linear::multiply(const Rows& x, const Wanted& wanted, float* y, int64_t y_s
   const bool is_split = by_.format->parts > 1;
   const Parts panel_parts{.count = is_split ? weight_parts(storage_, parts) : 1,
                           .size = filled * width};
-  uint16_t* const split = is_split ? scratch(panel_parts.count * panel_parts.size) : nullptr;
   const Product product{
-      .rows = x.rows(),
-      .row_bytes = filled * parts * kernel.value_bytes,
-      .tile_rows = kernel.tile_rows,
-      .row_step = kernel.row_step,
-      .panel_width = width,
-      .first_output = wanted.first,
-      .outputs = wanted.count,
+      .x = x,
+      .wanted = wanted,
       .y = y,
       .y_stride = y_stride,
-      .activation = wanted.activation == Activation::kGelu ? best_gelu(width) : nullptr,
-      .block_bytes = is_split ? kLargeBlockBytes : kBlockBytes};
-  const auto of_integers = [this](const auto& values, int64_t output) {
-    return by_.format->is_integer ? values.data() + output : nullptr;
-  };
-  const auto compute = [&](const TilePlace& place) {
-    const std::byte* const panel = weight_.panels.get() + place.panel * weight_.panel_bytes;
-    if (is_split && place.index == 0) {
-      kernel.split_panel({.stored = panel,
-                          .storage = storage_,
-                          .inputs = inputs_,
-                          .filled = filled,
-                          .to = split,
-                          .parts = panel_parts.count});
+      .filled = filled,
+      .panel_parts = panel_parts,
+      .split = is_split ? scratch(panel_parts.count * panel_parts.size) : nullptr,
+      .activation = wanted.activation == Activation::kGelu ? best_gelu(width) : nullptr};
+  const int64_t tile_bytes =
+      std::max<int64_t>(1, filled * parts * kernel.value_bytes * kernel.tile_rows);
+  const int64_t block_bytes = is_split ? kLargeBlockBytes : kBlockBytes;
+  const int64_t most_tiles = std::max<int64_t>(1, block_bytes / tile_bytes);
+  // Blocks of like size, rather than full ones and a small rest.
+  const int64_t tiles = ceil_divide(x.rows(), kernel.tile_rows);
+  const int64_t blocks = ceil_divide(tiles, most_tiles);
+  const int64_t block_rows = ceil_divide(tiles, blocks) * kernel.tile_rows;
+  const int64_t end = wanted.first + wanted.count;
+  if (kernel.begin != nullptr) kernel.begin(x.rows());
+  for (int64_t row = 0; row < x.rows(); row += block_rows) {
+    const int64_t rows = std::min(block_rows, x.rows() - row);
+    for (int64_t panel = wanted.first / width; panel * width < end; ++panel) {
+      multiply_panel(product, panel, row, rows);
     }
-    const Prefetch prefetch =
-        next_panel(panel, weight_.panel_bytes, place, filled / kernel.inputs_a_step);
-    const int64_t output = place.panel * width;
-    kernel.tile(place.rows, storage_)({.a = x.values(place.row),
-                                       .a_stride = x.stride(),
-                                       .panel = is_split ? static_cast<const void*>(split) : panel,
-                                       .inputs = filled,
-                                       .bias = bias_.data() + output,
-                                       .c = place.c,
-                                       .c_stride = place.c_stride,
-                                       .rows = place.rows,
-                                       .prefetch = prefetch.from,
-                                       .prefetch_step = prefetch.step,
-                                       .a_parts = {.count = parts, .size = x.part_size()},
-                                       .panel_parts = panel_parts,
-                                       .row_scales = x.scales(place.row),
-                                       .scales = of_integers(weight_.scales, output),
-                                       .weight_sums = of_integers(weight_.sums, output)});
-  };
-  for_each_tile(kernel, product, compute);
+  }
+  if (kernel.end != nullptr) kernel.end();
+}
+
+/// Some rows, in tiles of like size: a small rest would cost nearly a full tile. Where rows are
+/// computed in steps, it costs a step. The next panel comes into the cache while this one is used:
+/// each tile asks for its share, so many bytes with each of its steps.
+void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
+                            int64_t rows) const {
+  const Kernel& kernel = *by_.kernel;
+  const Rows& x = product.x;
+  const int64_t width = kernel.panel_width, stride = product.y_stride, output = panel * width;
+  const std::byte* const stored = weight_.panels.get() + panel * weight_.panel_bytes;
+  if (product.split != nullptr) {
+    kernel.split_panel({.stored = stored,
+                        .storage = storage_,
+                        .inputs = inputs_,
+                        .filled = product.filled,
+                        .to = product.split,
+                        .parts = product.panel_parts.count});
+  }
+  const int64_t start = output - product.wanted.first;
+  const int64_t from = std::max(start, int64_t{0});
+  const int64_t to = std::min(start + width, product.wanted.count);
+  const bool in_place = to - from == width;
+  float whole[kMostTileRows * kWidestPanel];  // where only some columns are wanted
+  const int64_t count = ceil_divide(rows, kernel.tile_rows);
+  const int64_t steps = product.filled / kernel.inputs_a_step;
+  const int64_t prefetch_step = ceil_divide(weight_.panel_bytes, count * steps);
+  const auto* prefetch = reinterpret_cast<const char*>(stored) + weight_.panel_bytes;
+  for (int64_t index = 0, taken = 0, size = 0; index < count; ++index, taken += size) {
+    const int64_t even = ceil_divide(rows - taken, count - index);
+    size = std::min(filled_up(even, kernel.row_step), rows - taken);
+    float* const y = product.y + (row + taken) * stride;
+    float* const c = in_place ? y + start : whole;
+    const int64_t c_stride = in_place ? stride : width;
+    const bool is_integer = by_.format->is_integer;
+    kernel.tile(size, storage_)(
+        {.a = x.values(row + taken),
+         .a_stride = x.stride(),
+         .panel = product.split != nullptr ? static_cast<const void*>(product.split) : stored,
+         .inputs = product.filled,
+         .bias = bias_.data() + output,
+         .c = c,
+         .c_stride = c_stride,
+         .rows = size,
+         .prefetch = prefetch + index * prefetch_step * steps,
+         .prefetch_step = prefetch_step,
+         .a_parts = {.count = std::max(1, by_.format->parts), .size = x.part_size()},
+         .panel_parts = product.panel_parts,
+         .row_scales = x.scales(row + taken),
+         .scales = is_integer ? weight_.scales.data() + output : nullptr,
+         .weight_sums = is_integer ? weight_.sums.data() + output : nullptr});
+    if (product.activation != nullptr) product.activation(c, size, width, c_stride);
+    for (int64_t i = 0; !in_place && i < size; ++i) {
+      const float* const wanted = whole + i * width + (from - start);
+      std::copy(wanted, wanted + (to - from), y + i * stride + from);
+    }
+  }
 }
 
 }  // namespace gemm

@@ -124,6 +124,9 @@ class Linear {
   int64_t panel_width() const;
 
  private:
+  struct Product;
+  void multiply_panel(const Product& product, int64_t panel, int64_t row, int64_t rows) const;
+
   FormatKernel by_;
   Storage storage_;
   int64_t inputs_;
