@@ -1,11 +1,9 @@
 // Products in bfloat16, against products of the same rounded numbers in double precision.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "emulated_tiles.h"
@@ -16,7 +14,6 @@
 
 namespace {
 
-using gemm::Activation;
 using gemm::Format;
 using gemm::FormatKernel;
 using gemm::Linear;
@@ -72,21 +69,6 @@ TEST_P(BFloat16LinearTest, SomeOfTheOutputs) {
   expect_product(GetParam(), 7, 108, 36, 0, 0);
 }
 
-TEST_P(BFloat16LinearTest, GeluIsApplied) {
-  constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
-  const auto x = random_floats(kRows * kInputs, 4);
-  const auto weight = random_floats(kOutputs * kInputs, 5);
-  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
-  const gemm::Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
-  std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
-  linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
-  linear.multiply(rows, {0, kOutputs, Activation::kGelu}, gelu.data(), kOutputs);
-  for (size_t i = 0; i < plain.size(); ++i) {
-    const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
-    ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
-  }
-}
-
 /// All signs, exponents and low halves that a rounding can depend on; NaN stays NaN.
 TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
   std::vector<float> values;
@@ -108,43 +90,6 @@ TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
       ASSERT_EQ(got, nearest_bfloat16(values[i])) << values[i];
     }
   }
-}
-
-/// Each row is added up in the same order, whichever rows and outputs are computed with it.
-TEST_P(BFloat16LinearTest, ARowHasTheSameBitsInAnyCompany) {
-  constexpr int64_t kRows = 50, kInputs = 71, kOutputs = 70;
-  const auto x = random_floats(kRows * kInputs, 8);
-  const auto weight = random_floats(kOutputs * kInputs, 9);
-  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
-  const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
-    std::vector<float> y(static_cast<size_t>(rows * count));
-    linear.multiply(linear.rows(x.data() + row * kInputs, rows, kInputs),
-                    {first, count, Activation::kGelu}, y.data(), count);
-    return y;
-  };
-  for (const int64_t row : {0, 1, 15, 16, 17, 31, 49}) {
-    const std::vector<float> alone = multiply(row, 1, 0, kOutputs);
-    for (const int64_t rows : {2, 16, 17, 32, 33, 49}) {
-      if (row + rows > kRows) continue;
-      const std::vector<float> together = multiply(row, rows, 0, kOutputs);
-      ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << row << ", " << rows;
-    }
-    const int64_t share = linear.panel_width();
-    const std::vector<float> part = multiply(row, 1, share, share);
-    ASSERT_TRUE(std::equal(part.begin(), part.end(), alone.begin() + share)) << row;
-  }
-}
-
-/// What is no number stays in its row.
-TEST_P(BFloat16LinearTest, WhatIsNoNumberStaysNone) {
-  constexpr size_t kInputs = 20;
-  auto x = random_floats(2 * kInputs, 6);
-  const auto weight = random_floats(4 * kInputs, 7);
-  x[3] = std::numeric_limits<float>::quiet_NaN();
-  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 4, kInputs}, nullptr);
-  float y[8];
-  linear.multiply(linear.rows(x.data(), 2, kInputs), {0, 4}, y, 4);
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i < 4);
 }
 
 }  // namespace

@@ -154,41 +154,6 @@ TEST(Float32Linear, MoreRowsThanOneBlockHolds) {
   }
 }
 
-/// A tile adds up each of its rows in the same order, however many they are: so no answer depends
-/// on the texts that it shared a batch with, nor on who helped to compute it.
-TEST(Float32Linear, ARowHasTheSameBitsInAnyCompany) {
-  constexpr int64_t kRows = 30, kOutputs = 70, kInputs = 129;
-  std::mt19937 random(31);
-  const std::vector<float> x = random_floats(kRows * kInputs, random);
-  const std::vector<float> bias = random_floats(kOutputs, random);
-  for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
-    for (const Storage storage : kStorages) {
-      const Weight weight = random_weight(storage, kOutputs * kInputs, random);
-      const Linear linear(by, {weight.data(), storage, kOutputs, kInputs}, bias.data());
-      const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
-        std::vector<float> y(static_cast<size_t>(rows * count));
-        linear.multiply(linear.rows(x.data() + row * kInputs, rows, kInputs),
-                        {first, count, gemm::Activation::kGelu}, y.data(), count);
-        return y;
-      };
-      for (int64_t row = 0; row < kRows; ++row) {
-        const std::vector<float> alone = multiply(row, 1, 0, kOutputs);
-        for (int64_t rows = 1; row + rows <= kRows; ++rows) {
-          const std::vector<float> together = multiply(row, rows, 0, kOutputs);
-          ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin()))
-              << by.kernel->name << ": row " << row << " of " << rows;
-        }
-        const int64_t share = linear.panel_width();
-        for (int64_t first = 0; first + share <= kOutputs; first += share) {
-          const std::vector<float> part = multiply(row, 1, first, share);
-          ASSERT_TRUE(std::equal(part.begin(), part.end(), alone.begin() + first))
-              << by.kernel->name << ": row " << row << ", output " << first;
-        }
-      }
-    }
-  }
-}
-
 TEST(Float32Linear, NoBiasIsZero) {
   const std::vector<float> weight{1, 2, 3, 4};
   const std::vector<float> x{10, 1};

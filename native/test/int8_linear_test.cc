@@ -14,7 +14,6 @@
 
 namespace {
 
-using gemm::Activation;
 using gemm::Format;
 using gemm::FormatKernel;
 using gemm::Linear;
@@ -131,21 +130,6 @@ TEST_P(Int8LinearTest, SumsDoNotOverflow) {
   }
 }
 
-TEST_P(Int8LinearTest, GeluIsApplied) {
-  constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
-  const auto x = random_floats(kRows * kInputs, 6);
-  const auto weight = random_floats(kOutputs * kInputs, 7);
-  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
-  const Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
-  std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
-  linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
-  linear.multiply(rows, {0, kOutputs, Activation::kGelu}, gelu.data(), kOutputs);
-  for (size_t i = 0; i < plain.size(); ++i) {
-    const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
-    ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
-  }
-}
-
 /// In every bit.
 TEST_P(Int8LinearTest, AnswersAreThoseOfThePortableKernel) {
   constexpr int64_t kRows = 41, kInputs = 203, kOutputs = 71;
@@ -172,22 +156,6 @@ TEST_P(Int8LinearTest, RowsDoNotDependOnEachOther) {
   for (size_t k = kInputs; k < x.size(); ++k) x[k] *= 1e6F;
   linear.multiply(linear.rows(x.data(), 2, kInputs), {0, 8}, together, 8);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(alone[i], together[i]);
-}
-
-TEST_P(Int8LinearTest, WhatIsNoNumberStaysNone) {
-  const std::vector<float> weight(40, 1);
-  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 1, 40}, nullptr);
-  for (const float odd :
-       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-        -std::numeric_limits<float>::infinity()}) {
-    for (const size_t place : {0U, 20U, 39U}) {
-      std::vector<float> x(40, 1);
-      x[place] = odd;
-      float y = 0;
-      linear.multiply(linear.rows(x.data(), 1, 40), {0, 1}, &y, 1);
-      EXPECT_FALSE(std::isfinite(y));
-    }
-  }
 }
 
 /// Down to the smallest number that there is: 0 and the largest value are met, whatever the scale.

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "emulated_tiles.h"
@@ -15,12 +14,10 @@
 
 namespace {
 
-using gemm::Activation;
 using gemm::Format;
 using gemm::FormatKernel;
 using gemm::Kernel;
 using gemm::Linear;
-using gemm::Rows;
 using gemm::Storage;
 
 constexpr Storage kStorages[] = {Storage::kFloat32, Storage::kFloat16, Storage::kBFloat16};
@@ -166,65 +163,6 @@ TEST_P(SplitLinearTest, TwoPartsAreAllOfAFloat16) {
     const Linear linear(by(format, *GetParam().kernel), stored, nullptr);
     linear.multiply(linear.rows(&one, 1, 1), {0, count}, y.data(), count);
     EXPECT_EQ(y, wanted);
-  }
-}
-
-TEST_P(SplitLinearTest, GeluIsApplied) {
-  constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
-  const auto x = random_floats(kRows * kInputs, 4);
-  const auto weight = random_floats(kOutputs * kInputs, 5);
-  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
-  const Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
-  std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
-  linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
-  linear.multiply(rows, {0, kOutputs, Activation::kGelu}, gelu.data(), kOutputs);
-  for (size_t i = 0; i < plain.size(); ++i) {
-    const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
-    ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
-  }
-}
-
-/// Each row is added up in the same order, whichever rows and outputs are computed with it.
-TEST_P(SplitLinearTest, ARowHasTheSameBitsInAnyCompany) {
-  constexpr int64_t kRows = 50, kInputs = 71, kOutputs = 70;
-  const auto x = random_floats(kRows * kInputs, 8);
-  const auto weight = random_floats(kOutputs * kInputs, 9);
-  for (const Format format : kBoth) {
-    const Linear linear(by(format, *GetParam().kernel),
-                        {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
-    const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
-      std::vector<float> y(static_cast<size_t>(rows * count));
-      linear.multiply(linear.rows(x.data() + row * kInputs, rows, kInputs),
-                      {first, count, Activation::kGelu}, y.data(), count);
-      return y;
-    };
-    for (const int64_t row : {0, 1, 15, 16, 17, 31, 49}) {
-      const std::vector<float> alone = multiply(row, 1, 0, kOutputs);
-      for (const int64_t rows : {2, 16, 17, 32, 33, 49}) {
-        if (row + rows > kRows) continue;
-        const std::vector<float> together = multiply(row, rows, 0, kOutputs);
-        ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << row << rows;
-      }
-      const int64_t share = linear.panel_width();
-      const std::vector<float> part = multiply(row, 1, share, share);
-      ASSERT_TRUE(std::equal(part.begin(), part.end(), alone.begin() + share)) << row;
-    }
-  }
-}
-
-/// What is no number, or infinite, stays in its row, and is no number there.
-TEST_P(SplitLinearTest, WhatIsNoNumberStaysNone) {
-  constexpr size_t kInputs = 20;
-  const auto weight = random_floats(4 * kInputs, 7);
-  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 4, kInputs}, nullptr);
-  for (const float odd :
-       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-        -std::numeric_limits<float>::infinity()}) {
-    auto x = random_floats(2 * kInputs, 6);
-    x[3] = odd;
-    float y[8];
-    linear.multiply(linear.rows(x.data(), 2, kInputs), {0, 4}, y, 4);
-    for (int i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i < 4);
   }
 }
 

@@ -1,0 +1,112 @@
+// Linear layers of every number format, with every kernel that this processor runs, and AMX.
+#include "gemm/linear.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "emulated_tiles.h"
+#include "random_floats.h"
+#include "supported_kernels.h"
+
+namespace {
+
+using gemm::Activation;
+using gemm::FormatKernel;
+using gemm::Linear;
+using gemm::Rows;
+using gemm::Storage;
+
+std::vector<FormatKernel> kernels_of_all_formats() {
+  std::vector<FormatKernel> all;
+  for (const gemm::FormatDescription& format : gemm::formats()) {
+    for (const FormatKernel& by : testable_kernels(format.format)) all.push_back(by);
+  }
+  return all;
+}
+
+class LinearTest : public testing::TestWithParam<FormatKernel> {
+  EmulatedTiles tiles_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, LinearTest, testing::ValuesIn(kernels_of_all_formats()),
+                         [](const testing::TestParamInfo<FormatKernel>& info) {
+                           return std::string(info.param.format->name) + "_with_" +
+                                  kernel_name(info);
+                         });
+
+TEST_P(LinearTest, GeluIsApplied) {
+  constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;
+  const auto x = random_floats(kRows * kInputs, 4);
+  const auto weight = random_floats(kOutputs * kInputs, 5);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
+  const Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
+  std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
+  linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
+  linear.multiply(rows, {0, kOutputs, Activation::kGelu}, gelu.data(), kOutputs);
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
+    ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
+  }
+}
+
+/// Each row is added up in the same order, whichever rows and outputs are computed with it: so no
+/// answer depends on the texts that it shared a batch with, nor on who helped to compute it.
+TEST_P(LinearTest, ARowHasTheSameBitsInAnyCompany) {
+  constexpr int64_t kRows = 50, kInputs = 71, kOutputs = 70;
+  const auto x = random_floats(kRows * kInputs, 8);
+  const auto weight = random_floats(kOutputs * kInputs, 9);
+  const auto bias = random_floats(kOutputs, 10);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs},
+                      bias.data());
+  const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
+    std::vector<float> y(static_cast<size_t>(rows * count));
+    linear.multiply(linear.rows(x.data() + row * kInputs, rows, kInputs),
+                    {first, count, Activation::kGelu}, y.data(), count);
+    return y;
+  };
+  for (const int64_t row : {0, 1, 5, 15, 16, 17, 31, 49}) {
+    const std::vector<float> alone = multiply(row, 1, 0, kOutputs);
+    for (const int64_t rows : {2, 3, 4, 5, 6, 7, 11, 12, 13, 16, 17, 25, 32, 33, 49}) {
+      if (row + rows > kRows) continue;
+      const std::vector<float> together = multiply(row, rows, 0, kOutputs);
+      ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << row << ", " << rows;
+    }
+    const int64_t share = linear.panel_width();
+    for (int64_t first = 0; first + share <= kOutputs; first += share) {
+      const std::vector<float> part = multiply(row, 1, first, share);
+      ASSERT_TRUE(std::equal(part.begin(), part.end(), alone.begin() + first)) << row;
+    }
+  }
+}
+
+/// What is no number, or infinite, stays in its row, and is not finite there; where a factor is a
+/// sum, it is no number.
+TEST_P(LinearTest, WhatIsNoNumberStaysNone) {
+  constexpr size_t kInputs = 40;
+  const auto weight = random_floats(4 * kInputs, 7);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 4, kInputs}, nullptr);
+  for (const float odd :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    for (const size_t place : {0U, 3U, 20U, 39U}) {
+      auto x = random_floats(2 * kInputs, 6);
+      x[place] = odd;
+      float y[8];
+      linear.multiply(linear.rows(x.data(), 2, kInputs), {0, 4}, y, 4);
+      for (int i = 0; i < 8; ++i) {
+        EXPECT_EQ(std::isfinite(y[i]), i >= 4);
+        if (GetParam().format->parts > 1) {
+          EXPECT_EQ(std::isnan(y[i]), i < 4);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
