@@ -8,7 +8,7 @@ import { symbolVersions } from './symbol-versions.mjs';
 export const PREBUILT_PLATFORMS = ['linux-x64', 'linux-arm64'];
 
 const ADDON = 'libtorch_serve.node';
-const OPENER = 'libtorch_serve_opener.node';
+const PRELOADER = 'libtorch_serve_preloader.node';
 const BESIDE = '$ORIGIN';
 
 export function prebuiltName(platform) {
@@ -29,7 +29,7 @@ export function stagePrebuilt(folder, own, release, platform = THIS_PLATFORM) {
     throw new Error(`no addon is released for ${platform}: ${PREBUILT_PLATFORMS.join(', ')}`);
   }
   fs.mkdirSync(folder, { recursive: true });
-  for (const name of [ADDON, OPENER, 'THIRD_PARTY_LICENSES']) {
+  for (const name of [ADDON, PRELOADER, 'THIRD_PARTY_LICENSES']) {
     fs.copyFileSync(path.join(release, name), path.join(folder, name));
   }
   const addon = path.join(folder, ADDON);

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const ROOT = path.resolve(__dirname, '../..');
 const FILE = 'libtorch_serve.node';
-const OPENER = 'libtorch_serve_opener.node';
+const PRELOADER = 'libtorch_serve_preloader.node';
 
 /** This machine, as packages of prebuilt addons are named after it. */
 export const PLATFORM = `${process.platform}-${process.arch}`;
@@ -12,8 +12,8 @@ export const PREBUILT_PACKAGE = `@libtorch-serve/${PLATFORM}`;
 /** Paths of what makes up the addon. */
 export interface Addon {
   readonly file: string;
-  /** native/opener */
-  readonly opener: string;
+  /** native/addon/preloader.cc */
+  readonly preloader: string;
   /** To be opened before the addon; null: it finds its LibTorch by itself. */
   readonly libtorch: string | null;
 }
@@ -72,7 +72,7 @@ export function findAddon(): Addon {
 }
 
 function filesOf(folder: string) {
-  return { file: path.join(folder, FILE), opener: path.join(folder, OPENER) };
+  return { file: path.join(folder, FILE), preloader: path.join(folder, PRELOADER) };
 }
 
 /** Folder of the package with the prebuilt addon, which has to be of our own version. */

@@ -1,8 +1,8 @@
 import { type Addon, findAddon, withAdvice } from './addon';
 import type { NativeBinding } from './binding';
 
-/** native/opener */
-export interface Opener {
+/** native/addon/preloader.cc */
+export interface Preloader {
   /** Begins to open libraries in this order, on a thread; returns at once. Once in a process. */
   open(...files: readonly string[]): void;
   /** Returns when that thread has ended. */
@@ -25,10 +25,10 @@ export function loadBinding(): NativeBinding {
 
 function openAddon(): NativeBinding {
   prepareOpenMp();
-  const { file, opener, libtorch } = findAddon();
+  const { file, preloader, libtorch } = findAddon();
   let binding: NativeBinding;
   try {
-    if (libtorch) requireOpener(opener).load(libtorch);
+    if (libtorch) requirePreloader(preloader).load(libtorch);
     binding = require(file) as NativeBinding;
   } catch (error) {
     throw new Error(advice(error as Error, libtorch), { cause: error });
@@ -39,8 +39,8 @@ function openAddon(): NativeBinding {
   return binding;
 }
 
-export function requireOpener(file: Addon['opener']): Opener {
-  return require(file) as Opener;
+export function requirePreloader(file: Addon['preloader']): Preloader {
+  return require(file) as Preloader;
 }
 
 /**

@@ -6,7 +6,7 @@
  * start and would still have to be waited for at an early exit.
  */
 import { type Addon, findAddon } from './addon';
-import { type Opener, prepareOpenMp, requireOpener } from './load';
+import { type Preloader, prepareOpenMp, requirePreloader } from './load';
 
 /**
  * Whether the command line looks like one that serves. To know takes reading it, and loading what
@@ -19,16 +19,16 @@ function looksLikeServing(args: readonly string[]): boolean {
 
 function openEarly(): void {
   let addon: Addon;
-  let opener: Opener;
+  let preloader: Preloader;
   try {
     addon = findAddon();
-    opener = requireOpener(addon.opener);
+    preloader = requirePreloader(addon.preloader);
   } catch {
     return; // `loadBinding` meets the same error, and has advice
   }
   prepareOpenMp();
-  opener.open(...(addon.libtorch ? [addon.libtorch] : []), addon.file);
-  process.once('exit', () => opener.wait());
+  preloader.open(...(addon.libtorch ? [addon.libtorch] : []), addon.file);
+  process.once('exit', () => preloader.wait());
 }
 
 if (looksLikeServing(process.argv.slice(2))) openEarly();

@@ -49,7 +49,7 @@ beforeEach(() => {
     cpSync(path.join(ROOT, name), path.join(own, name), { recursive: true });
   const built = path.join(temporary, 'built');
   mkdirSync(built);
-  for (const name of ['libtorch_serve.node', 'libtorch_serve_opener.node'])
+  for (const name of ['libtorch_serve.node', 'libtorch_serve_preloader.node'])
     copyFileSync(path.join(RELEASE, name), path.join(built, name));
   writeFileSync(path.join(built, 'THIRD_PARTY_LICENSES'), '');
   folder = path.join(temporary, 'node_modules', PREBUILT_PACKAGE);
