@@ -1,5 +1,5 @@
 // In which numbers a model multiplies: by its settings and its processor alone.
-#include "products/numbers.h"
+#include "packed/numbers.h"
 
 #include <gtest/gtest.h>
 

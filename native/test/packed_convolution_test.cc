@@ -1,6 +1,4 @@
 // Convolutions on packed products: as LibTorch's, and the same bits in any company.
-#include "products/packed_convolution.h"
-
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/randn.h>
@@ -10,6 +8,8 @@
 
 #include <string_view>
 #include <vector>
+
+#include "packed/convolution.h"
 
 namespace {
 

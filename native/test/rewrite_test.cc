@@ -51,7 +51,7 @@ class Rewriting : public testing::Test {
               bool fuses_gelu = true) {
     graph_->registerOutput(output);
     const at::Tensor before = answer(x);
-    PackedLayers layers(Dtype::kFloat32);
+    PackedLinears layers(Dtype::kFloat32);
     rewrite_frozen(*graph_, layers, fuses_gelu);
     EXPECT_EQ(kinds(), expected);
     EXPECT_TRUE(at::allclose(answer(x), before, 1e-4, 1e-5));

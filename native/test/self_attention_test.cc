@@ -14,7 +14,7 @@
 
 #include "encoder/nn/attention.h"
 #include "gemm/team.h"
-#include "products/team_in_use.h"
+#include "packed/team_in_use.h"
 
 namespace {
 

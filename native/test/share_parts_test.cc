@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "products/team_in_use.h"
+#include "packed/team_in_use.h"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include "backend/backends.h"
 #include "encoder/registry.h"
 #include "hf/bridge.h"
-#include "products/numbers.h"
-#include "products/team_in_use.h"
+#include "packed/numbers.h"
+#include "packed/team_in_use.h"
 #include "runtime/runtime.h"
 #include "text/tokenize.h"
 

@@ -12,7 +12,7 @@
 #include "exported/plan_builder.h"
 #include "exported/read_program.h"
 #include "exported/scope.h"
-#include "products/numbers.h"
+#include "packed/numbers.h"
 #include "program/report.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
@@ -37,7 +37,7 @@ class ExportedProgram final : public Program {
     const Graph& graph = read.program.graph;
     require_allowed_operators(graph, compute.allowed_operators);
     const WrittenValues written = written_values(graph, compute.allowed_operators);
-    PackedLayers layers(linear_);
+    PackedLinears layers(linear_);
     plan_ = build_plan(graph, bind_inputs(read, written),
                        {.written = written,
                         .added_operators = compute.allowed_operators,

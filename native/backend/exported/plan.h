@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "exported/symbolic.h"
-#include "products/packed_layer.h"
+#include "packed/linear.h"
 #include "program/preconditions.h"
 #include "program/rewrite/graph_view.h"
 
@@ -85,7 +85,7 @@ class SharedMemory {
 
 /// See program/rewrite. Of one plan, without those inside it. What is computed for it is added to
 /// the shared memory.
-void rewrite_plan(Plan& plan, PackedLayers& layers, SharedMemory& shared);
+void rewrite_plan(Plan& plan, PackedLinears& layers, SharedMemory& shared);
 
 /// Throws what operators throw; engine::BackendError where one would write to shared memory.
 std::vector<c10::IValue> run_plan(const Plan& plan, std::vector<c10::IValue> inputs,

@@ -9,7 +9,7 @@
 #include "exported/graph.h"
 #include "exported/higher_order.h"
 #include "exported/plan.h"
-#include "products/packed_layer.h"
+#include "packed/linear.h"
 
 namespace backend {
 
@@ -17,7 +17,7 @@ namespace backend {
 struct PlanOptions {
   const WrittenValues& written;
   const std::set<std::string>& added_operators;
-  PackedLayers& layers;
+  PackedLinears& layers;
   SharedMemory& shared;  ///< what was computed beforehand is added
 };
 

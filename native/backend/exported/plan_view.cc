@@ -87,7 +87,7 @@ class PlanView final : public GraphView {
 
 }  // namespace
 
-void rewrite_plan(Plan& plan, PackedLayers& layers, SharedMemory& shared) {
+void rewrite_plan(Plan& plan, PackedLinears& layers, SharedMemory& shared) {
   PlanView view(plan, shared);
   rewrite(view, layers, true);
   std::erase_if(plan.steps,

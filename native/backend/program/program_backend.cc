@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "products/numbers.h"
-#include "products/team_in_use.h"
+#include "packed/numbers.h"
+#include "packed/team_in_use.h"
 #include "program/report.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"

@@ -120,7 +120,7 @@ class FrozenView final : public GraphView {
 
 }  // namespace
 
-void rewrite_frozen(torch::jit::Graph& graph, PackedLayers& layers, bool fuses_gelu) {
+void rewrite_frozen(torch::jit::Graph& graph, PackedLinears& layers, bool fuses_gelu) {
   register_layer();
   FrozenView view(graph);
   rewrite(view, layers, fuses_gelu);

@@ -3,11 +3,11 @@
 
 #include <torch/csrc/jit/ir/ir.h>
 
-#include "products/packed_layer.h"
+#include "packed/linear.h"
 
 namespace backend {
 
 /// See program/rewrite. Of the graph of a module's forward().
-void rewrite_frozen(torch::jit::Graph& graph, PackedLayers& layers, bool fuses_gelu);
+void rewrite_frozen(torch::jit::Graph& graph, PackedLinears& layers, bool fuses_gelu);
 
 }  // namespace backend

@@ -106,7 +106,7 @@ LoadedModule load_module(const std::string& path, const ComputeOptions& compute)
   try {
     torch::jit::Module frozen = torch::jit::freeze(module);
     torch::jit::Graph& graph = *frozen.get_method("forward").graph();
-    PackedLayers layers(Dtype::kFloat32);
+    PackedLinears layers(Dtype::kFloat32);
     // GELU stays LibTorch's own, as scripts have been answered by it.
     rewrite_frozen(graph, layers, /*fuses_gelu=*/false);
     torch::jit::EliminateDeadCode(graph.block());  // constants that were packed

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gemm/attention.h"
-#include "products/team_in_use.h"
+#include "packed/team_in_use.h"
 
 namespace backend::nn {
 namespace {

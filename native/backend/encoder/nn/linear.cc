@@ -10,7 +10,7 @@ Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features
              weights.numbers()) {}
 
 Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers)
-    : layer_(std::make_shared<const PackedLayer>(weight, bias, numbers.linear)),
+    : layer_(std::make_shared<const PackedLinear>(weight, bias, numbers.linear)),
       numbers_(numbers),
       count_(weight.size(0)) {}
 

@@ -4,7 +4,7 @@
 
 #include "checkpoint/weights.h"
 #include "encoder/nn/activation.h"
-#include "products/packed_layer.h"
+#include "packed/linear.h"
 
 namespace backend::nn {
 
@@ -37,7 +37,7 @@ class Linear {
  private:
   Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers);
 
-  std::shared_ptr<const PackedLayer> layer_;
+  std::shared_ptr<const PackedLinear> layer_;
   Numbers numbers_;
   int64_t first_ = 0;
   int64_t count_;

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "products/packed_convolution.h"
+#include "packed/convolution.h"
 
 namespace backend {
 namespace {
@@ -127,7 +127,7 @@ bool take_over_gelu(GraphView& graph, Call call) {
 }
 
 /// LibTorch would refuse it in other words.
-void require_taken(const PackedLayer& layer, const at::Tensor& x) {
+void require_taken(const PackedLinear& layer, const at::Tensor& x) {
   if (layer.takes(x)) return;
   std::ostringstream message;
   message << "a linear layer takes float32 [..., " << layer.inputs() << "], received "
@@ -147,7 +147,7 @@ bool pack_convolution(GraphView& graph, Call call) {
   return true;
 }
 
-void pack_linear(GraphView& graph, Call call, PackedLayers& layers, bool fuses_gelu) {
+void pack_linear(GraphView& graph, Call call, PackedLinears& layers, bool fuses_gelu) {
   const auto input = linear_input(graph.name(call));
   if (!input) return;
   const auto constants = constants_beside(*input, graph.arguments(call));
@@ -164,7 +164,7 @@ void pack_linear(GraphView& graph, Call call, PackedLayers& layers, bool fuses_g
 
 }  // namespace
 
-void rewrite(GraphView& graph, PackedLayers& layers, bool fuses_gelu) {
+void rewrite(GraphView& graph, PackedLinears& layers, bool fuses_gelu) {
   for (Call call = 0; call < graph.size(); ++call) {
     if (graph.name(call).empty()) continue;
     while (fold_normalization(graph, call)) {

@@ -1,4 +1,4 @@
-#include "products/packed_convolution.h"
+#include "packed/convolution.h"
 
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv1d.h>

@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "products/packed_convolution.h"
+#include "packed/convolution.h"
 
 namespace backend {
 namespace {

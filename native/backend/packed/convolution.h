@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "products/packed_layer.h"
+#include "packed/linear.h"
 
 namespace backend {
 
@@ -40,7 +40,7 @@ class PackedConvolution {
   at::Tensor weight_;
   at::Tensor bias_;
   FilterPlaces places_;
-  PackedLayer product_;
+  PackedLinear product_;
 };
 
 /// `name`: of an operator of ATen. `arguments`: its own, but for the input, which is left empty.

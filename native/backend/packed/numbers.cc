@@ -1,4 +1,4 @@
-#include "products/numbers.h"
+#include "packed/numbers.h"
 
 #include <algorithm>
 #include <optional>

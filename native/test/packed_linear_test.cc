@@ -1,6 +1,4 @@
 // Linear layers of programs, as the operators of ATen that they are made of.
-#include "products/packed_layer.h"
-
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_neg_view.h>
@@ -13,20 +11,22 @@
 
 #include <vector>
 
+#include "packed/linear.h"
+
 namespace {
 
 using backend::Dtype;
 using backend::linear_input;
-using backend::PackedLayers;
+using backend::PackedLinears;
 
 constexpr int64_t kInputs = 50, kOutputs = 35;
 constexpr auto kNoActivation = gemm::Activation::kNone;
 constexpr c10::nullopt_t kInput = c10::nullopt;  // is left empty
 
 /// Packed alone.
-std::shared_ptr<const backend::PackedLayer> packed(const char* name,
-                                                   const std::vector<c10::IValue>& arguments) {
-  return PackedLayers(Dtype::kFloat32).pack(name, arguments);
+std::shared_ptr<const backend::PackedLinear> packed(const char* name,
+                                                    const std::vector<c10::IValue>& arguments) {
+  return PackedLinears(Dtype::kFloat32).pack(name, arguments);
 }
 
 void expect_near(const at::Tensor& got, const at::Tensor& wanted) {
@@ -35,7 +35,7 @@ void expect_near(const at::Tensor& got, const at::Tensor& wanted) {
   EXPECT_LT(error.item<double>(), 2e-5);
 }
 
-TEST(PackedLayerTest, IsThatOfLibTorch) {
+TEST(PackedLinearTest, IsThatOfLibTorch) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(1);
   const at::Tensor weight = at::randn({kOutputs, kInputs}), transposed = weight.t();
@@ -61,7 +61,7 @@ TEST(PackedLayerTest, IsThatOfLibTorch) {
 }
 
 /// The number of rows chooses LibTorch's way to add up a row, and on some processors its last bits.
-TEST(PackedLayerTest, ARowHasTheSameBitsInAnyCompany) {
+TEST(PackedLinearTest, ARowHasTheSameBitsInAnyCompany) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(2);
   const auto layer = packed("aten::linear", {kInput, at::randn({3, 64}), at::randn({3})});
@@ -73,11 +73,11 @@ TEST(PackedLayerTest, ARowHasTheSameBitsInAnyCompany) {
 }
 
 /// As of x[mask] where nothing is wanted.
-TEST(PackedLayerTest, NoRowsBecomeNoRows) {
+TEST(PackedLinearTest, NoRowsBecomeNoRows) {
   const c10::InferenceMode inference_mode;
   const at::Tensor weight = at::randn({kOutputs, kInputs});
   for (const auto& format : gemm::formats()) {
-    PackedLayers layers(format.format);
+    PackedLinears layers(format.format);
     const auto layer = layers.pack("aten::linear", std::vector<c10::IValue>{kInput, weight, {}});
     for (const auto activation : {gemm::Activation::kNone, gemm::Activation::kGelu}) {
       EXPECT_EQ((*layer)(at::randn({0, kInputs}), activation).sizes(),
@@ -88,7 +88,7 @@ TEST(PackedLayerTest, NoRowsBecomeNoRows) {
   }
 }
 
-TEST(PackedLayerTest, LeavesToLibTorchWhatItDoesNotTake) {
+TEST(PackedLinearTest, LeavesToLibTorchWhatItDoesNotTake) {
   const c10::InferenceMode inference_mode;
   const at::Tensor weight = at::randn({kOutputs, kInputs}), transposed = weight.t();
   const at::Tensor bias = at::randn({kOutputs});
@@ -111,10 +111,10 @@ TEST(PackedLayerTest, LeavesToLibTorchWhatItDoesNotTake) {
 }
 
 /// However many operators multiply by it.
-TEST(PackedLayerTest, PacksAWeightOnce) {
+TEST(PackedLinearTest, PacksAWeightOnce) {
   const c10::InferenceMode inference_mode;
   const at::Tensor weight = at::randn({kOutputs, kInputs});
-  PackedLayers layers(Dtype::kFloat32);
+  PackedLinears layers(Dtype::kFloat32);
   const auto first = layers.pack("aten::linear", std::vector<c10::IValue>{kInput, weight, {}});
   EXPECT_EQ(layers.pack("aten::matmul", std::vector<c10::IValue>{kInput, weight.t()}), first);
   EXPECT_NE(layers.pack("aten::matmul", std::vector<c10::IValue>{kInput, weight}), first);

@@ -1,4 +1,4 @@
-#include "products/packed_layer.h"
+#include "packed/linear.h"
 
 #include <ATen/ops/empty.h>
 
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "products/team_in_use.h"
+#include "packed/team_in_use.h"
 
 namespace backend {
 namespace {
@@ -83,7 +83,7 @@ bool is_one(const c10::IValue& value) {
 
 }  // namespace
 
-PackedLayer::PackedLayer(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
+PackedLinear::PackedLinear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
     : outputs_(weight.size(0)), linear_([&]() -> gemm::Linear {
         const at::Tensor stored =
             (weight.scalar_type() == at::kDouble ? weight.to(at::kFloat) : weight).contiguous();
@@ -92,8 +92,8 @@ PackedLayer::PackedLayer(const at::Tensor& weight, const at::Tensor& bias, Dtype
                 bias.defined() ? bias.const_data_ptr<float>() : nullptr};
       }()) {}
 
-at::Tensor PackedLayer::operator()(const at::Tensor& input, int64_t first, int64_t count,
-                                   gemm::Activation activation) const {
+at::Tensor PackedLinear::operator()(const at::Tensor& input, int64_t first, int64_t count,
+                                    gemm::Activation activation) const {
   const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
   // Once for all parts of the outputs.
   const gemm::Rows rows = linear_.rows(x.const_data_ptr<float>(), x.size(0), x.stride(0));
@@ -106,12 +106,12 @@ at::Tensor PackedLayer::operator()(const at::Tensor& input, int64_t first, int64
   return y;
 }
 
-bool PackedLayer::takes(const at::Tensor& x) const {
+bool PackedLinear::takes(const at::Tensor& x) const {
   return x.defined() && x.scalar_type() == at::kFloat && x.device().is_cpu() &&
          x.layout() == at::kStrided && x.dim() >= 1 && x.size(-1) == inputs() && inputs() > 0;
 }
 
-at::Tensor PackedLayer::operator()(const at::Tensor& x, gemm::Activation activation) const {
+at::Tensor PackedLinear::operator()(const at::Tensor& x, gemm::Activation activation) const {
   const at::Tensor y = (*this)(x.reshape({-1, inputs()}), 0, outputs_, activation);
   if (x.dim() == 2) return y;
   std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
@@ -124,8 +124,8 @@ std::optional<size_t> linear_input(std::string_view name) {
   return form != nullptr ? std::optional(form->input) : std::nullopt;
 }
 
-std::shared_ptr<const PackedLayer> PackedLayers::pack(std::string_view name,
-                                                      std::span<const c10::IValue> arguments) {
+std::shared_ptr<const PackedLinear> PackedLinears::pack(std::string_view name,
+                                                        std::span<const c10::IValue> arguments) {
   const Form* const form = form_of(name);
   if (form == nullptr || arguments.size() != form->arguments) return nullptr;
   // addmm: beta × bias + alpha × product
@@ -140,8 +140,8 @@ std::shared_ptr<const PackedLayer> PackedLayers::pack(std::string_view name,
   return pack(form->is_transposed ? weight.toTensor().t() : weight.toTensor(), bias);
 }
 
-std::shared_ptr<const PackedLayer> PackedLayers::pack(const at::Tensor& weight,
-                                                      const at::Tensor& bias) {
+std::shared_ptr<const PackedLinear> PackedLinears::pack(const at::Tensor& weight,
+                                                        const at::Tensor& bias) {
   // Lower types compute in themselves: with float32 weights alone is it the same arithmetic.
   const auto is_float32 = [](const at::Tensor& tensor) {
     return tensor.scalar_type() == at::kFloat && tensor.layout() == at::kStrided &&
@@ -156,8 +156,8 @@ std::shared_ptr<const PackedLayer> PackedLayers::pack(const at::Tensor& weight,
                 weight.stride(1),        bias.defined() ? bias.const_data_ptr() : nullptr};
   auto& layer = layers_[key];
   if (!layer) {
-    layer = std::make_shared<const PackedLayer>(weight, bias.defined() ? bias.contiguous() : bias,
-                                                dtype_);
+    layer = std::make_shared<const PackedLinear>(weight, bias.defined() ? bias.contiguous() : bias,
+                                                 dtype_);
   }
   return layer;
 }

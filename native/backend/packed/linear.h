@@ -20,10 +20,10 @@ namespace backend {
 /// y = x Wᵀ + b with a weight and a bias that are laid out for the number format that multiplies.
 /// LibTorch's products may add up the same row in another order when there are others: here its
 /// bits never depend on them. Any number of threads.
-class PackedLayer {
+class PackedLinear {
  public:
   /// weight: [out, in], of any floating-point type. bias: float32 [out], or undefined.
-  PackedLayer(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype);
+  PackedLinear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype);
 
   int64_t inputs() const { return linear_.inputs(); }
   int64_t outputs() const { return outputs_; }
@@ -47,22 +47,22 @@ class PackedLayer {
 std::optional<size_t> linear_input(std::string_view name);
 
 /// Packs each weight once, however many nodes multiply by it.
-class PackedLayers {
+class PackedLinears {
  public:
-  explicit PackedLayers(Dtype dtype) : dtype_(dtype) {}
+  explicit PackedLinears(Dtype dtype) : dtype_(dtype) {}
 
   /// `arguments`: the operator's own, but for linear_input(), which is left empty. Null where it is
   /// no linear layer, or LibTorch has to do it.
-  std::shared_ptr<const PackedLayer> pack(std::string_view name,
-                                          std::span<const c10::IValue> arguments);
+  std::shared_ptr<const PackedLinear> pack(std::string_view name,
+                                           std::span<const c10::IValue> arguments);
 
  private:
-  std::shared_ptr<const PackedLayer> pack(const at::Tensor& weight, const at::Tensor& bias);
+  std::shared_ptr<const PackedLinear> pack(const at::Tensor& weight, const at::Tensor& bias);
 
   using Key = std::tuple<const void*, int64_t, int64_t, int64_t, int64_t, const void*>;
 
   Dtype dtype_;
-  std::map<Key, std::shared_ptr<const PackedLayer>> layers_;
+  std::map<Key, std::shared_ptr<const PackedLinear>> layers_;
 };
 
 }  // namespace backend

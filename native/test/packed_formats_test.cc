@@ -7,7 +7,7 @@
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
-#include "products/packed_layer.h"
+#include "packed/linear.h"
 
 namespace {
 
@@ -21,14 +21,14 @@ double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
   const at::Tensor all =
       at::linear(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble));
   const at::Tensor wanted = all.narrow(1, kFirst, kCount);
-  const backend::PackedLayer layer(weight, bias, dtype);
+  const backend::PackedLinear layer(weight, bias, dtype);
   const at::Tensor got = layer(x, kFirst, kCount, gemm::Activation::kNone);
   const at::Tensor error = at::sub(got.to(at::kDouble), wanted).abs().max();
   return error.item<double>() / wanted.abs().max().item<double>();
 }
 
 /// Rows end to end and with gaps, a few and many, so far apart that they are moved and not.
-TEST(Products, AreAsExactAsTheirFormat) {
+TEST(PackedFormats, AreAsExactAsTheirFormat) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(1);  // else the tests before it would choose the numbers
   for (const auto& format : gemm::formats()) {
@@ -47,12 +47,12 @@ TEST(Products, AreAsExactAsTheirFormat) {
 }
 
 /// Also of rows that are moved apart: whether they are depends on how many there are.
-TEST(Products, ARowHasTheSameBitsInAnyCompany) {
+TEST(PackedFormats, ARowHasTheSameBitsInAnyCompany) {
   const c10::InferenceMode inference_mode;
   constexpr int64_t kInputs = 1024, kOutputs = 40;
   const at::Tensor x = at::randn({20, kInputs});
   for (const auto& format : gemm::formats()) {
-    const backend::PackedLayer layer(at::randn({kOutputs, kInputs}), {}, format.format);
+    const backend::PackedLinear layer(at::randn({kOutputs, kInputs}), {}, format.format);
     const auto multiply = [&](int64_t rows) {
       return layer(x.narrow(0, 0, rows), 0, kOutputs, gemm::Activation::kNone);
     };
