@@ -31,13 +31,13 @@ bool Engine::prepare(Request& request) noexcept {
 }
 
 /// So that the queue can tell its wait from the first request on.
-void Engine::prepare_worker(gemm::Team* team) {
-  const std::optional<Sequence> sample = backend_->prepare_thread(team);
+void Engine::prepare_worker(gemm::ThreadPool* pool) {
+  const std::optional<Sequence> sample = backend_->prepare_thread(pool);
   if (!sample) return;
   const Sequence* const batch[] = {&*sample};
   const auto start = options_.now();
   try {
-    backend_->run(batch, team);
+    backend_->run(batch, pool);
   } catch (const BackendError&) {
     return;  // a request that fails like this is told so
   }
@@ -47,9 +47,9 @@ void Engine::prepare_worker(gemm::Team* team) {
 }
 
 /// Returns whether the time it took says something of the pace.
-bool Engine::run_batch(Requests& batch, gemm::Team* team, Machine::Worker& worker) {
+bool Engine::run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker& worker) {
   const std::optional<Status> status =
-      run_together(batch, {batch.begin(), batch.end()}, team, worker);
+      run_together(batch, {batch.begin(), batch.end()}, pool, worker);
   if (!status) return false;
   if (status != Status::kFailed || batch.size() == 1) {
     Completions ended;
@@ -61,7 +61,7 @@ bool Engine::run_batch(Requests& batch, gemm::Team* team, Machine::Worker& worke
   // next one runs, which may not come back.
   bool is_typical = true;
   for (auto request = batch.begin(); request != batch.end(); ++request) {
-    const auto own = run_together(batch, {request, std::next(request)}, team, worker);
+    const auto own = run_together(batch, {request, std::next(request)}, pool, worker);
     if (!own) return false;
     is_typical = is_typical && own != Status::kTimedOut;
     complete(std::move(request->ending));
@@ -71,7 +71,8 @@ bool Engine::run_batch(Requests& batch, gemm::Team* team, Machine::Worker& worke
 
 /// Writes down how each of the part ended: all of them kOk, all kTimedOut, or all kFailed, which is
 /// returned. Nothing: it took too long, and all of the batch that had no answer have been told so.
-std::optional<Status> Engine::run_together(Requests& batch, const Part& part, gemm::Team* team,
+std::optional<Status> Engine::run_together(Requests& batch, const Part& part,
+                                           gemm::ThreadPool* pool,
                                            Machine::Worker& worker) noexcept {
   const auto start = options_.now();
   const auto size = static_cast<size_t>(std::ranges::distance(part));
@@ -86,7 +87,7 @@ std::optional<Status> Engine::run_together(Requests& batch, const Part& part, ge
     std::vector<const Sequence*> sequences;
     sequences.reserve(size);
     for (const auto& request : part) sequences.push_back(&request.sequence);
-    outputs = backend_->run(sequences, team);
+    outputs = backend_->run(sequences, pool);
     if (outputs.size() != size) throw BackendError("the model left inputs unanswered");
   } catch (const RunTimeout&) {
     status = Status::kTimedOut;

@@ -169,10 +169,10 @@ void Machine::work(Worker& worker) {
 }
 
 /// The helpers that are started have the caller's priority.
-gemm::Team* Machine::team_of(Teams& teams, size_t threads) {
-  auto& team = teams[threads];
-  if (!team) team = std::make_unique<gemm::Team>(static_cast<int>(threads) - 1);
-  return team.get();
+gemm::ThreadPool* Machine::pool_of(ThreadPools& pools, size_t threads) {
+  auto& pool = pools[threads];
+  if (!pool) pool = std::make_unique<gemm::ThreadPool>(static_cast<int>(threads) - 1);
+  return pool.get();
 }
 
 void Machine::prepare(Worker& worker, Engine& engine, Lock& lock) {
@@ -182,14 +182,14 @@ void Machine::prepare(Worker& worker, Engine& engine, Lock& lock) {
   std::exception_ptr problem;
   try {
     worker.prepared.insert(&engine);
-    gemm::Team* team = nullptr;
-    if (engine.description_.uses_team) {
+    gemm::ThreadPool* pool = nullptr;
+    if (engine.description_.uses_pool) {
       const size_t own = engine.options_.threads_per_worker;
-      team = team_of(worker.teams, own);
-      if (engine.threads_alone() != own) team_of(shared_teams_, engine.threads_alone());
+      pool = pool_of(worker.pools, own);
+      if (engine.threads_alone() != own) pool_of(shared_pools_, engine.threads_alone());
     }
     lock.unlock();
-    engine.prepare_worker(team);
+    engine.prepare_worker(pool);
   } catch (...) {
     problem = std::current_exception();
   }
@@ -203,12 +203,12 @@ void Machine::prepare(Worker& worker, Engine& engine, Lock& lock) {
   engine.leave();
 }
 
-/// The team that helps with a batch; null: none.
-gemm::Team* Machine::team_for(Worker& worker, const Engine& engine, bool is_alone) {
+/// The pool that helps with a batch; null: none.
+gemm::ThreadPool* Machine::pool_for(Worker& worker, const Engine& engine, bool is_alone) {
   const size_t own = engine.options_.threads_per_worker;
-  if (!engine.description_.uses_team) return nullptr;
-  if (!is_alone || engine.threads_alone() == own) return worker.teams.at(own).get();
-  return shared_teams_.at(engine.threads_alone()).get();
+  if (!engine.description_.uses_pool) return nullptr;
+  if (!is_alone || engine.threads_alone() == own) return worker.pools.at(own).get();
+  return shared_pools_.at(engine.threads_alone()).get();
 }
 
 void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
@@ -219,7 +219,7 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
                           return each->queue_->size() == 0;
                         });
   const size_t cores = is_alone ? engine.options_.workers : 1;
-  gemm::Team* const team = team_for(worker, engine, is_alone);
+  gemm::ThreadPool* const pool = pool_for(worker, engine, is_alone);
   worker.engine = &engine;
   worker.place = taken.place;
   ++engine.busy_;
@@ -231,7 +231,7 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
   lock.unlock();
   engine.end_as(Status::kDeadlineExceeded, taken.expired);
   const bool has_run = !taken.batch.empty();
-  const bool is_typical = has_run && engine.run_batch(taken.batch, team, worker);
+  const bool is_typical = has_run && engine.run_batch(taken.batch, pool, worker);
   taken.batch.clear();
   lock.lock();
   if (has_run) {

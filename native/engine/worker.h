@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/machine.h"
-#include "gemm/team.h"
+#include "gemm/thread_pool.h"
 #include "request.h"
 
 namespace engine {
@@ -15,7 +15,7 @@ namespace engine {
 struct Machine::Worker {
   std::thread thread;
   std::set<const Engine*> prepared;  ///< whose models may run here, and the one that is prepared
-  Teams teams;                       ///< its helpers on a batch
+  ThreadPools pools;                 ///< its helpers on a batch
 
   Engine* engine = nullptr;   ///< that it is at work on, from here to there; null: none
   size_t place = 0;           ///< of its batch in that engine's queue; see WaitEstimate

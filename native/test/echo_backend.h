@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "gemm/team.h"
+#include "gemm/thread_pool.h"
 
 namespace engine::test {
 
@@ -29,7 +29,7 @@ class EchoBackend : public Backend {
     return {.max_length = 512,
             .batching = batching,
             .needs_preparation = needs_preparation,
-            .uses_team = uses_team};
+            .uses_pool = uses_pool};
   }
 
   Sequence prepare(Input input) const override {
@@ -47,16 +47,16 @@ class EchoBackend : public Backend {
     return sequence;
   }
 
-  std::optional<Sequence> prepare_thread(gemm::Team* /*team*/) override {
+  std::optional<Sequence> prepare_thread(gemm::ThreadPool* /*pool*/) override {
     if (thread_fails) throw BackendError("thread cannot be prepared");
     return std::nullopt;
   }
 
-  std::vector<Output> run(Batch batch, gemm::Team* team) override {
+  std::vector<Output> run(Batch batch, gemm::ThreadPool* pool) override {
     {
       std::unique_lock lock(mutex_);
       batch_sizes.push_back(batch.size());
-      if (team != nullptr) batch_threads.push_back(team->threads());
+      if (pool != nullptr) batch_threads.push_back(pool->threads());
       ++running_;
       changed_.notify_all();
       const bool asked = std::ranges::any_of(batch, [this](const Sequence* sequence) {
@@ -135,7 +135,7 @@ class EchoBackend : public Backend {
 
   bool batching = true;
   bool needs_preparation = true;
-  bool uses_team = false;
+  bool uses_pool = false;
   bool thread_fails = false;
   bool forgetful = false;  ///< a result less than there are inputs
 

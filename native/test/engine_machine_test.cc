@@ -38,8 +38,8 @@ class TimedBackend : public EchoBackend {
     needs_preparation = false;
     batching = false;
   }
-  std::vector<Output> run(Batch batch, gemm::Team* team) override {
-    auto outputs = EchoBackend::run(batch, team);
+  std::vector<Output> run(Batch batch, gemm::ThreadPool* pool) override {
+    auto outputs = EchoBackend::run(batch, pool);
     simulated_time += Clock::duration(time_).count();
     const std::lock_guard lock(log_.mutex);
     log_.runs += name_;
@@ -124,7 +124,7 @@ TEST_F(EngineMachineTest, NoEngineHasMoreWorkersThanItAskedFor) {
 }
 
 TEST_F(EngineMachineTest, ABatchBesideThatOfAnotherModelHasItsOwnCores) {
-  second.backend->uses_team = true;
+  second.backend->uses_pool = true;
   Engine one(machine, first.backend, {.workers = 2}, first.ended.handler());
   Engine two(machine, second.backend, {.workers = 2}, second.ended.handler());
   first.backend->hold();

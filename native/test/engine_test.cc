@@ -65,7 +65,7 @@ TEST_F(EngineTest, TakesWhatWaitsUpToTheTokenBudget) {
 
 TEST_F(EngineTest, ABatchThatIsAloneHasAllCores) {
   backend->needs_preparation = false;
-  backend->uses_team = true;
+  backend->uses_pool = true;
   Engine engine(a_machine(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
   occupy_worker(engine, 1);
   submit(engine, 2, Text{.text = "2"}, kNever);  // beside the first
@@ -78,7 +78,7 @@ TEST_F(EngineTest, ABatchThatIsAloneHasAllCores) {
 }
 
 TEST_F(EngineTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
-  backend->uses_team = true;
+  backend->uses_pool = true;
   Engine engine(a_machine(), backend, {.workers = 2, .long_input_bytes = kShortText + 1},
                 ended.handler());
   backend->let_pass(0);

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "encoder/nn/attention.h"
-#include "gemm/team.h"
-#include "packed/team_in_use.h"
+#include "gemm/thread_pool.h"
+#include "packed/pool_in_use.h"
 
 namespace {
 
@@ -109,15 +109,15 @@ TEST(SelfAttention, OfATextHasTheSameBitsInAnyCompany) {
   size_t place = 0;
   while (many.order[place] != 0) ++place;
   const int64_t first = many.cu_seqlens[place];
-  gemm::Team team(1);
+  gemm::ThreadPool pool(1);
   for (const auto& [name, format, limit] : kFormats) {
     const auto attend = [&, format = format](const at::Tensor& states, const PackedBatch& batch) {
       return self_attention(projections(states, batch, Outputs::kAllTokens, format), batch, kHeads);
     };
     const at::Tensor wanted = attend(others.narrow(0, first, 90).contiguous(), one);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name;
-    const backend::TeamInUse in_use(&team);
-    EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name << ", by a team";
+    const backend::PoolInUse in_use(&pool);
+    EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name << ", by a pool";
   }
 }
 

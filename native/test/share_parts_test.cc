@@ -7,19 +7,19 @@
 #include <stdexcept>
 #include <vector>
 
-#include "packed/team_in_use.h"
+#include "packed/pool_in_use.h"
 
 namespace {
 
+using backend::PoolInUse;
 using backend::share_parts;
-using backend::TeamInUse;
 
 constexpr int64_t kParts = 64;
 
 /// A thread that has no memory for its part fails the request, and not the process.
 TEST(SharePartsTest, ThrowsWhatAPartHasThrown) {
-  gemm::Team team(3);
-  const TeamInUse in_use(&team);
+  gemm::ThreadPool pool(3);
+  const PoolInUse in_use(&pool);
   for (int64_t failing = 0; failing < kParts; ++failing) {
     std::atomic<int64_t> run{0};
     const auto part = [&](int64_t index) {

@@ -13,7 +13,7 @@
 #include "encoder/registry.h"
 #include "hf/bridge.h"
 #include "packed/numbers.h"
-#include "packed/team_in_use.h"
+#include "packed/pool_in_use.h"
 #include "runtime/runtime.h"
 #include "text/tokenize.h"
 
@@ -74,7 +74,7 @@ class TextEncoderBackend final : public engine::Backend {
     return {.max_length = model_.tokenizer->max_length(),
             .batching = true,
             .needs_preparation = true,
-            .uses_team = true};
+            .uses_pool = true};
   }
 
   engine::Sequence prepare(engine::Input input) const override {
@@ -92,11 +92,11 @@ class TextEncoderBackend final : public engine::Backend {
     return sequence;
   }
 
-  std::optional<engine::Sequence> prepare_thread(gemm::Team* team) override {
+  std::optional<engine::Sequence> prepare_thread(gemm::ThreadPool* pool) override {
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
     engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence, &sequence};
-    for (const auto& [values, rows] : run(batch, team)) {
+    for (const auto& [values, rows] : run(batch, pool)) {
       if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) continue;
       throw LoadError(
           "the weights, or numbers of config.json: the model answers a trial text with NaN or an "
@@ -105,10 +105,10 @@ class TextEncoderBackend final : public engine::Backend {
     return sequence;
   }
 
-  std::vector<engine::Output> run(engine::Batch batch, gemm::Team* team) override {
+  std::vector<engine::Output> run(engine::Batch batch, gemm::ThreadPool* pool) override {
     try {
-      set_intra_op_threads(1);  // of LibTorch's own operators; the layers have the team
-      const TeamInUse in_use(team);
+      set_intra_op_threads(1);  // of LibTorch's own operators; the layers have the pool
+      const PoolInUse in_use(pool);
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
       return packed.outputs(

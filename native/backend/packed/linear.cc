@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "packed/team_in_use.h"
+#include "packed/pool_in_use.h"
 
 namespace backend {
 namespace {
@@ -36,17 +36,17 @@ std::vector<int64_t> starts_of_parts(int64_t panels, int64_t fewest, int64_t thr
   return starts;
 }
 
-/// Calls multiply(first, count) for all outputs; in parts of whole panels where a team helps.
+/// Calls multiply(first, count) for all outputs; in parts of whole panels where a pool helps.
 template <class Multiply>
 void share_outputs(int64_t outputs, int64_t work, int64_t panel_width, const Multiply& multiply) {
-  const gemm::Team* const team = TeamInUse::current();
-  if (team == nullptr || work < 2 * kShareOfWork) {
+  const gemm::ThreadPool* const pool = PoolInUse::current();
+  if (pool == nullptr || work < 2 * kShareOfWork) {
     multiply(0, outputs);
     return;
   }
   const int64_t panels = (outputs + panel_width - 1) / panel_width;
   const int64_t fewest = std::max<int64_t>(1, kShareOfWork * panels / work);
-  const std::vector<int64_t> starts = starts_of_parts(panels, fewest, team->threads());
+  const std::vector<int64_t> starts = starts_of_parts(panels, fewest, pool->threads());
   const auto count = static_cast<int64_t>(starts.size());
   share_parts(count, [&](int64_t part) {
     const int64_t first = starts[static_cast<size_t>(part)] * panel_width;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "packed/numbers.h"
-#include "packed/team_in_use.h"
+#include "packed/pool_in_use.h"
 #include "program/report.h"
 #include "program/run_limit.h"
 #include "runtime/runtime.h"
@@ -54,8 +54,8 @@ void ProgramBackend::limit_rows(const Extent& things, int64_t most) {
   limits_.least_rows = static_cast<size_t>(std::max<int64_t>(things.least, 1));
 }
 
-std::vector<engine::Output> ProgramBackend::run(engine::Batch batch, gemm::Team* team) {
-  const TeamInUse in_use(team);
+std::vector<engine::Output> ProgramBackend::run(engine::Batch batch, gemm::ThreadPool* pool) {
+  const PoolInUse in_use(pool);
   const RunLimit limit(compute_, in_trial_ ? file_ : "");
   set_intra_op_threads(compute_.threads_per_worker);
   try {

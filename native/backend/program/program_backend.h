@@ -15,10 +15,10 @@ namespace backend {
 /// Any thread, once the trial of its constructor is over.
 class ProgramBackend : public engine::Backend {
  public:
-  /// Groups that share a call of the program run one after the other. The team helps layers of
+  /// Groups that share a call of the program run one after the other. The pool helps layers of
   /// ours; LibTorch's operators have threads of their own. Throws engine::BackendError,
   /// engine::RunTimeout among them; in the trial LoadError too.
-  std::vector<engine::Output> run(engine::Batch batch, gemm::Team* team) final;
+  std::vector<engine::Output> run(engine::Batch batch, gemm::ThreadPool* pool) final;
 
  protected:
   using Compare = bool (*)(const engine::Output& a, const engine::Output& b);

@@ -124,7 +124,7 @@ class TextBackend final : public ProgramBackend {
     return {.max_length = tokenizer_->max_length(),
             .batching = batching_,
             .needs_preparation = true,
-            .uses_team = true};
+            .uses_pool = true};
   }
 
   ModelReport report() const {
@@ -142,7 +142,7 @@ class TextBackend final : public ProgramBackend {
     return tokenize(*tokenizer_, std::get<engine::Text>(input));
   }
 
-  std::optional<engine::Sequence> prepare_thread(gemm::Team* /*team*/) override {
+  std::optional<engine::Sequence> prepare_thread(gemm::ThreadPool* /*pool*/) override {
     prepare_program();
     engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence};

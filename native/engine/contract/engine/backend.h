@@ -10,7 +10,7 @@
 #include "engine/batch.h"
 
 namespace gemm {
-class Team;
+class ThreadPool;
 }
 
 namespace engine {
@@ -20,7 +20,7 @@ struct Description {
   size_t max_length = 0;  ///< tokens of a text, special tokens included, or samples of a window
   bool batching = false;  ///< several requests may share a run; else each runs alone
   bool needs_preparation = false;  ///< prepare() is worth a thread of its own (tokenization)
-  bool uses_team = false;          ///< run() shares its work with the threads that it is given
+  bool uses_pool = false;          ///< run() shares its work with the threads that it is given
 };
 
 /// An error whose message may be shown to a client: no path, no stack.
@@ -57,13 +57,13 @@ class Backend {
   /// Once on each worker thread, before its first run(): warm-up. Other models may run on the same
   /// thread. Returns something to run, by which the engine learns how fast this model is before the
   /// first request.
-  virtual std::optional<Sequence> prepare_thread(gemm::Team* team) = 0;
+  virtual std::optional<Sequence> prepare_thread(gemm::ThreadPool* pool) = 0;
 
-  /// One batch; an output for each element, in order. Worker threads, several at once. `team`: the
+  /// One batch; an output for each element, in order. Worker threads, several at once. `pool`: the
   /// threads that may help, the worker's own share of the cores or, where no other batch runs or
   /// waits, all that the model may use; null where the description wants none.
   /// Throws BackendError, after which nothing of the batch has been answered.
-  virtual std::vector<Output> run(Batch batch, gemm::Team* team) = 0;
+  virtual std::vector<Output> run(Batch batch, gemm::ThreadPool* pool) = 0;
 };
 
 }  // namespace engine

@@ -154,10 +154,10 @@ class Engine {
   struct Part;
 
   size_t threads_alone() const { return options_.workers * options_.threads_per_worker; }
-  void prepare_worker(gemm::Team* team);
+  void prepare_worker(gemm::ThreadPool* pool);
   bool prepare(Request& request) noexcept;
-  bool run_batch(Requests& batch, gemm::Team* team, Machine::Worker& worker);
-  std::optional<Status> run_together(Requests& batch, const Part& part, gemm::Team* team,
+  bool run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker& worker);
+  std::optional<Status> run_together(Requests& batch, const Part& part, gemm::ThreadPool* pool,
                                      Machine::Worker& worker) noexcept;
   void end_as(Status status, Requests& requests) noexcept;
   void complete(Completions completions) noexcept;

@@ -39,7 +39,8 @@ class Machine {
   friend class Engine;
   struct Worker;
   using Lock = std::unique_lock<std::mutex>;
-  using Teams = std::map<size_t, std::unique_ptr<gemm::Team>>;  ///< by the number of threads
+  /// By the number of threads.
+  using ThreadPools = std::map<size_t, std::unique_ptr<gemm::ThreadPool>>;
 
   // All but the loops of the threads with the lock held:
   void add(Engine& engine, Lock& lock);
@@ -56,8 +57,8 @@ class Machine {
   Engine* most_behind(const Worker& worker, Clock::time_point& wake) const;
   void prepare(Worker& worker, Engine& engine, Lock& lock);
   void run(Worker& worker, Engine& engine, Lock& lock);
-  gemm::Team* team_for(Worker& worker, const Engine& engine, bool is_alone);
-  static gemm::Team* team_of(Teams& teams, size_t threads);
+  gemm::ThreadPool* pool_for(Worker& worker, const Engine& engine, bool is_alone);
+  static gemm::ThreadPool* pool_of(ThreadPools& pools, size_t threads);
 
   void prepare_inputs(Lane lane);
   void prepare_next(Engine& engine, Lane lane, Lock& lock);
@@ -76,9 +77,9 @@ class Machine {
   std::vector<Engine*> engines_;
   std::list<Worker> workers_;
   std::map<std::string, std::thread> others_;  ///< by their names
-  size_t capacity_ = 0;      ///< batches at once, those that were given up not counted
-  Teams shared_teams_;       ///< for a batch that runs alone
-  double virtual_time_ = 0;  ///< worker's time that the model which ran last had had, in seconds
+  size_t capacity_ = 0;       ///< batches at once, those that were given up not counted
+  ThreadPools shared_pools_;  ///< for a batch that runs alone
+  double virtual_time_ = 0;   ///< worker's time that the model which ran last had had, in seconds
   bool ending_ = false;
 };
 

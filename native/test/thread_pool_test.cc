@@ -1,5 +1,5 @@
 // Shared work: every part once, whatever the helpers do.
-#include "gemm/team.h"
+#include "gemm/thread_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -14,36 +14,36 @@
 
 namespace {
 
-using gemm::Team;
+using gemm::ThreadPool;
 
-TEST(Team, RunsEveryPartOnce) {
+TEST(ThreadPool, RunsEveryPartOnce) {
   for (const int helpers : {0, 1, 3}) {
-    Team team(helpers);
+    ThreadPool pool(helpers);
     for (uint32_t count = 0; count < 200; ++count) {
       std::vector<std::atomic<int>> runs(count);
-      team.run(count, [&](uint32_t part) noexcept { ++runs[part]; });
+      pool.run(count, [&](uint32_t part) noexcept { ++runs[part]; });
       for (const auto& each : runs) ASSERT_EQ(each, 1);
     }
   }
 }
 
 /// Helpers that are late must not take parts of the next work for those of the last.
-TEST(Team, KeepsWorksApart) {
-  Team team(3);
+TEST(ThreadPool, KeepsWorksApart) {
+  ThreadPool pool(3);
   for (int round = 0; round < 20'000; ++round) {
     std::vector<int> seen(7, -1);
-    team.run(7, [&seen, round](uint32_t part) noexcept { seen[part] = round; });
+    pool.run(7, [&seen, round](uint32_t part) noexcept { seen[part] = round; });
     for (const int value : seen) ASSERT_EQ(value, round);
   }
 }
 
-TEST(Team, HelpersTakePart) {
-  Team team(1);
+TEST(ThreadPool, HelpersTakePart) {
+  ThreadPool pool(1);
   std::set<std::thread::id> threads;
   // A helper may be busy elsewhere on a loaded machine; it need not come the first time.
   for (int round = 0; round < 1000 && threads.size() < 2; ++round) {
     std::vector<std::thread::id> by(64);
-    team.run(64, [&](uint32_t part) noexcept {
+    pool.run(64, [&](uint32_t part) noexcept {
       by[part] = std::this_thread::get_id();
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     });
@@ -52,23 +52,23 @@ TEST(Team, HelpersTakePart) {
   EXPECT_EQ(threads.size(), 2U);
 }
 
-TEST(Team, HelpersThatSleepAreWoken) {
-  Team team(2);
+TEST(ThreadPool, HelpersThatSleepAreWoken) {
+  ThreadPool pool(2);
   for (int round = 0; round < 20; ++round) {
     std::atomic<int> runs{0};
-    team.run(50, [&](uint32_t) noexcept { ++runs; });
+    pool.run(50, [&](uint32_t) noexcept { ++runs; });
     ASSERT_EQ(runs, 50);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));  // beyond the time they stay awake
   }
 }
 
-TEST(Team, EndsWithoutHavingWorked) { const Team team(2); }
+TEST(ThreadPool, EndsWithoutHavingWorked) { const ThreadPool pool(2); }
 
-TEST(Team, AHelperThatCannotBeCreatedIsAnExceptionThatLeavesNoneBehind) {
+TEST(ThreadPool, AHelperThatCannotBeCreatedIsAnExceptionThatLeavesNoneBehind) {
   constexpr size_t kHelpers = 3;
   for (size_t place = 1; place <= kHelpers; ++place) {
     faults::fail_thread(place);
-    EXPECT_THROW(Team(static_cast<int>(kHelpers)), std::system_error) << place;
+    EXPECT_THROW(ThreadPool(static_cast<int>(kHelpers)), std::system_error) << place;
   }
   faults::fail_thread(0);
 }

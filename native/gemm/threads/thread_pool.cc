@@ -1,4 +1,4 @@
-#include "gemm/team.h"
+#include "gemm/thread_pool.h"
 
 #include <pthread.h>
 
@@ -37,7 +37,7 @@ uint32_t parts_left(uint64_t open) { return static_cast<uint32_t>(open); }
 
 }  // namespace
 
-Team::Team(int helpers) {
+ThreadPool::ThreadPool(int helpers) {
   helpers_.reserve(static_cast<size_t>(helpers));
   try {
     for (int i = 0; i < helpers; ++i) {
@@ -52,16 +52,16 @@ Team::Team(int helpers) {
   }
 }
 
-Team::~Team() { end(); }
+ThreadPool::~ThreadPool() { end(); }
 
-void Team::end() {
+void ThreadPool::end() {
   ending_ = true;
   open_ += uint64_t{1} << 32;
   open_.notify_all();
   for (auto& helper : helpers_) helper.join();
 }
 
-void Team::run_parts(uint32_t count, Work work) {
+void ThreadPool::run_parts(uint32_t count, Work work) {
   const auto start = Clock::now();
   if (count < 2 || helpers_.empty() || start < alone_until_) {
     for (uint32_t i = 0; i < count; ++i) work.function(work.context, i);
@@ -81,7 +81,7 @@ void Team::run_parts(uint32_t count, Work work) {
 }
 
 /// False: none is left.
-bool Team::take_part() {
+bool ThreadPool::take_part() {
   uint64_t open = open_.load(std::memory_order_acquire);
   for (;;) {
     if (parts_left(open) == 0) return false;
@@ -97,7 +97,7 @@ bool Team::take_part() {
   }
 }
 
-void Team::await_parts(uint32_t count) {
+void ThreadPool::await_parts(uint32_t count) {
   if (done_.load(std::memory_order_acquire) == count) return;
   const auto start = Clock::now();
   while (done_.load(std::memory_order_acquire) != count) {
@@ -108,7 +108,7 @@ void Team::await_parts(uint32_t count) {
 
 /// Without help the caller would have worked for up to twice as long. Half of that counts, for both
 /// may have waited for memory, or the helper has not come.
-void Team::weigh(Clock::duration worked, Clock::duration waited) {
+void ThreadPool::weigh(Clock::duration worked, Clock::duration waited) {
   gain_ = std::min<Clock::duration>(gain_ + worked / 2, kMostGain);
   if (waited < kLate) return;
   gain_ -= waited;
@@ -117,7 +117,7 @@ void Team::weigh(Clock::duration worked, Clock::duration waited) {
   alone_until_ = Clock::now() + kAlone;
 }
 
-void Team::help() {
+void ThreadPool::help() {
   auto last = Clock::now();
   while (!ending_) {
     const uint64_t open = open_.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// Products and attention that a team shares: the same numbers as one thread gives.
+// Products and attention that a pool shares: the same numbers as one thread gives.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 #include "gemm/aligned.h"
 #include "gemm/attention.h"
 #include "gemm/linear.h"
-#include "gemm/team.h"
+#include "gemm/thread_pool.h"
 #include "random_floats.h"
 
 namespace {
 
 using gemm::Format;
 using gemm::Linear;
-using gemm::Team;
+using gemm::ThreadPool;
 
 constexpr int kHelpers = 3;
 constexpr int kRounds = 20;
@@ -29,10 +29,10 @@ std::vector<float> random_rows() { return random_floats(kRows * kInputs, 2); }
 
 /// All outputs, a panel at a time by whoever takes it: [kRows, kOutputs].
 template <class Multiply>
-std::vector<float> shared(Team& team, int64_t panel_width, const Multiply& multiply) {
+std::vector<float> shared(ThreadPool& pool, int64_t panel_width, const Multiply& multiply) {
   std::vector<float> y(kRows * kOutputs);
   const auto panels = static_cast<uint32_t>((kOutputs + panel_width - 1) / panel_width);
-  team.run(panels, [&](uint32_t panel) noexcept {
+  pool.run(panels, [&](uint32_t panel) noexcept {
     const int64_t first = panel * panel_width;
     multiply(y.data() + first, first, std::min(panel_width, kOutputs - first));
   });
@@ -45,11 +45,11 @@ std::vector<Format> all_formats() {
   return all;
 }
 
-class TeamProducts : public testing::TestWithParam<Format> {};
+class PoolProducts : public testing::TestWithParam<Format> {};
 
-INSTANTIATE_TEST_SUITE_P(Formats, TeamProducts, testing::ValuesIn(all_formats()));
+INSTANTIATE_TEST_SUITE_P(Formats, PoolProducts, testing::ValuesIn(all_formats()));
 
-TEST_P(TeamProducts, AProductIsTheSameWhoeverComputesItsParts) {
+TEST_P(PoolProducts, AProductIsTheSameWhoeverComputesItsParts) {
   const std::vector<float> weight = random_weight(), x = random_rows();
   const Linear linear(GetParam(), {weight.data(), gemm::Storage::kFloat32, kOutputs, kInputs},
                       nullptr);
@@ -59,9 +59,9 @@ TEST_P(TeamProducts, AProductIsTheSameWhoeverComputesItsParts) {
   };
   std::vector<float> alone(kRows * kOutputs);
   multiply(alone.data(), 0, kOutputs);
-  Team team(kHelpers);
+  ThreadPool pool(kHelpers);
   for (int round = 0; round < kRounds; ++round) {
-    ASSERT_EQ(shared(team, linear.panel_width(), multiply), alone);
+    ASSERT_EQ(shared(pool, linear.panel_width(), multiply), alone);
   }
 }
 
@@ -99,10 +99,10 @@ TEST_P(TeamAttention, HeadsAreTheSameWhoeverComputesThem) {
   const auto memory = gemm::make_aligned<float>(static_cast<size_t>(scratch * kHeads));
   std::vector<float> alone(kTokens * kHidden);
   for (uint32_t head = 0; head < kHeads; ++head) attend(head, alone.data(), memory.get());
-  Team team(kHelpers);
+  ThreadPool pool(kHelpers);
   for (int round = 0; round < kRounds; ++round) {
     std::vector<float> together(alone.size());
-    team.run(kHeads, [&](uint32_t head) noexcept {
+    pool.run(kHeads, [&](uint32_t head) noexcept {
       attend(head, together.data(), memory.get() + head * scratch);
     });
     ASSERT_EQ(together, alone);

@@ -5,44 +5,44 @@
 #include <cstdint>
 #include <exception>
 
-#include "gemm/team.h"
+#include "gemm/thread_pool.h"
 
 namespace backend {
 
-/// While it lives, the layers that the calling thread runs share their work with the team.
-class TeamInUse {
+/// While it lives, the layers that the calling thread runs share their work with the pool.
+class PoolInUse {
  public:
   /// nullptr: nobody helps.
-  explicit TeamInUse(gemm::Team* team) : before_(current_) { current_ = team; }
-  ~TeamInUse() { current_ = before_; }
-  TeamInUse(const TeamInUse&) = delete;
-  TeamInUse& operator=(const TeamInUse&) = delete;
+  explicit PoolInUse(gemm::ThreadPool* pool) : before_(current_) { current_ = pool; }
+  ~PoolInUse() { current_ = before_; }
+  PoolInUse(const PoolInUse&) = delete;
+  PoolInUse& operator=(const PoolInUse&) = delete;
 
-  /// Of the calling thread: a team that has helpers, or null.
-  static gemm::Team* current() {
+  /// Of the calling thread: a pool that has helpers, or null.
+  static gemm::ThreadPool* current() {
     return current_ != nullptr && current_->has_helpers() ? current_ : nullptr;
   }
 
  private:
-  static inline thread_local constinit gemm::Team* current_ = nullptr;
-  gemm::Team* before_;
+  static inline thread_local constinit gemm::ThreadPool* current_ = nullptr;
+  gemm::ThreadPool* before_;
 };
 
 /// Multiplications (with an addition each) that are worth a part of their own: some microseconds.
 constexpr int64_t kShareOfWork = 500'000;
 
-/// Calls part(0) … part(count - 1) with the help of the team in use. Throws what the first of them
+/// Calls part(0) … part(count - 1) with the help of the pool in use. Throws what the first of them
 /// that failed has thrown (std::bad_alloc, of a thread's own memory), once all have ended.
 template <class Part>
 void share_parts(int64_t count, const Part& part) {
-  gemm::Team* const team = TeamInUse::current();
-  if (team == nullptr || count <= 1) {
+  gemm::ThreadPool* const pool = PoolInUse::current();
+  if (pool == nullptr || count <= 1) {
     for (int64_t index = 0; index < count; ++index) part(index);
     return;
   }
   std::atomic_flag has_failed;
   std::exception_ptr failure;
-  team->run(static_cast<uint32_t>(count), [&](uint32_t index) noexcept {
+  pool->run(static_cast<uint32_t>(count), [&](uint32_t index) noexcept {
     try {
       part(index);
     } catch (...) {

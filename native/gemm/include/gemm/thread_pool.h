@@ -14,14 +14,14 @@ namespace gemm {
 /// Helpers for a thread that computes. Nobody waits for a helper that has not come: the caller
 /// takes parts like everyone, and helpers take what is left. So a core that another process wants
 /// costs the help, not the time. (OpenMP's teams wait for every member at every section.)
-class Team {
+class ThreadPool {
  public:
   /// helpers: threads beside the caller's own; they take over its priority.
   /// Throws std::system_error where one cannot be started, and then none is left.
-  explicit Team(int helpers);
-  ~Team();
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
+  explicit ThreadPool(int helpers);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   bool has_helpers() const { return !helpers_.empty(); }
 
