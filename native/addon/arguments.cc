@@ -47,11 +47,11 @@ std::string text(const Napi::Value& value, const std::string& name) {
 std::string text(const Napi::Object& from, const char* name) { return text(from.Get(name), name); }
 
 /// What JavaScript's numbers hold without gaps: no sum or product with a small one overflows.
-constexpr double kMostCount = 9'007'199'254'740'991;
+constexpr double kMaxCount = 9'007'199'254'740'991;
 /// Threads, and those of a worker: their product is an int.
-constexpr double kMostThreads = 10'000;
+constexpr double kMaxThreads = 10'000;
 /// Thirty years: in nanoseconds, and added to the time that it is now, it still fits into 64 bits.
-constexpr double kMostMilliseconds = 1e12;
+constexpr double kMaxMilliseconds = 1e12;
 
 struct Range {
   double least, most;
@@ -67,11 +67,11 @@ double number(const Napi::Value& value, const Range& range, const std::string& n
   return given;
 }
 
-size_t count(const Napi::Value& value, const std::string& name, double most = kMostCount) {
+size_t count(const Napi::Value& value, const std::string& name, double most = kMaxCount) {
   return static_cast<size_t>(number(value, {.least = 1, .most = most}, name));
 }
 
-size_t count(const Napi::Object& from, const char* name, double most = kMostCount) {
+size_t count(const Napi::Object& from, const char* name, double most = kMaxCount) {
   return count(from.Get(name), name, most);
 }
 
@@ -99,7 +99,7 @@ std::vector<int64_t> counts(const Napi::Object& from, const char* name) {
 }
 
 std::optional<int64_t> id(const Napi::Object& from, const char* name) {
-  return static_cast<int64_t>(number(from.Get(name), {.least = 0, .most = kMostCount}, name));
+  return static_cast<int64_t>(number(from.Get(name), {.least = 0, .most = kMaxCount}, name));
 }
 
 /// Of a property that may be left out: then it is empty.
@@ -223,11 +223,11 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   using Milliseconds = std::chrono::duration<double, std::milli>;
   const auto milliseconds = [&](const char* name, double least) {
     return std::chrono::duration_cast<engine::Clock::duration>(
-        Milliseconds(number(given.Get(name), {.least = least, .most = kMostMilliseconds}, name)));
+        Milliseconds(number(given.Get(name), {.least = least, .most = kMaxMilliseconds}, name)));
   };
-  const size_t workers = count(given, "workers", kMostThreads);
-  const size_t threads = count(given, "threadsPerWorker", kMostThreads);
-  const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs", kMostMilliseconds));
+  const size_t workers = count(given, "workers", kMaxThreads);
+  const size_t threads = count(given, "threadsPerWorker", kMaxThreads);
+  const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs", kMaxMilliseconds));
   const auto operators = optional(texts, given, "allowedOperators");
   return {
       .source = source_argument(object(source, "source")),

@@ -16,7 +16,7 @@
 namespace backend {
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 c10::IValue compute(const char* name, const std::vector<c10::IValue>& arguments) {
@@ -35,8 +35,8 @@ TEST(Symbolic, DividesAsPythonDoes) {
 }
 
 TEST(Symbolic, HasNoResultWherePythonsIntegersWouldGrow) {
-  EXPECT_THROW(compute("_operator.add", {kMost, int64_t{1}}), engine::BackendError);
-  EXPECT_THROW(compute("_operator.mul", {kMost, int64_t{2}}), engine::BackendError);
+  EXPECT_THROW(compute("_operator.add", {kMax, int64_t{1}}), engine::BackendError);
+  EXPECT_THROW(compute("_operator.mul", {kMax, int64_t{2}}), engine::BackendError);
   EXPECT_THROW(compute("_operator.neg", {kLeast}), engine::BackendError);
   EXPECT_THROW(compute("_operator.floordiv", {kLeast, int64_t{-1}}), engine::BackendError);
   EXPECT_THROW(compute("_operator.mod", {int64_t{1}, int64_t{0}}), engine::BackendError);
@@ -46,7 +46,7 @@ TEST(Symbolic, HasNoResultWherePythonsIntegersWouldGrow) {
 }
 
 TEST(Symbolic, ComparesAndChooses) {
-  EXPECT_TRUE(compute("_operator.lt", {kMost - 1, kMost}).toBool());
+  EXPECT_TRUE(compute("_operator.lt", {kMax - 1, kMax}).toBool());
   EXPECT_EQ(compute("torch.sym_max", {int64_t{3}, int64_t{5}}).toInt(), 5);
   EXPECT_EQ(compute("torch.sym_ite", {false, int64_t{1}, int64_t{2}}).toInt(), 2);
   EXPECT_EQ(compute("torch.sym_sum", {int64_t{1}, int64_t{2}, int64_t{3}}).toInt(), 6);

@@ -39,7 +39,7 @@ struct Control {
 };
 constexpr const char* kEventLoop = "event loop";
 
-constexpr int kMostFrames = 16;
+constexpr int kMaxFrames = 16;
 
 Control* control = nullptr;
 uintptr_t program_begin = 0;
@@ -85,8 +85,8 @@ bool is_in(const void* address, const char* library) {
 
 /// Whether the addon asks, itself or through libstdc++.
 bool addon_asks() {
-  void* frames[kMostFrames];
-  const int count = backtrace(frames, kMostFrames);
+  void* frames[kMaxFrames];
+  const int count = backtrace(frames, kMaxFrames);
   for (int i = 0; i < count; ++i) {
     if (is_in(frames[i], "faults_preload") || is_in(frames[i], "libstdc++")) continue;
     return is_in(frames[i], "libtorch_serve.node");

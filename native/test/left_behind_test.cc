@@ -54,8 +54,8 @@ TEST(LeftBehindDeathTest, WhatNobodyCanWaitForStays) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        constexpr size_t kMostAllocations = 20;
-        for (size_t place = 0; place <= kMostAllocations; ++place) {
+        constexpr size_t kMaxAllocations = 20;
+        for (size_t place = 0; place <= kMaxAllocations; ++place) {
           std::promise<void> never;
           auto held = std::make_shared<std::shared_future<void>>(never.get_future().share());
           const std::weak_ptr<std::shared_future<void>> watched = held;

@@ -74,13 +74,13 @@ NamedTensors read_zip(const std::string& path, size_t file_size) {
   // A damaged directory of the archive may claim any size: nothing larger than the file is read.
   // And records may lie over one another: all of them together are no larger than a file whose
   // records were compressed when it was packed anew.
-  constexpr size_t kMostUnpacked = 8;
+  constexpr size_t kMaxUnpacked = 8;
   size_t all = 0;
   const auto checked_size = [&](const std::string& record) {
     const size_t size = reader.getRecordSize(record);
     if (size > file_size) throw LoadError(record + " is larger than the file");
     all += size;
-    if (all / kMostUnpacked > file_size) throw LoadError("its records are larger than the file");
+    if (all / kMaxUnpacked > file_size) throw LoadError("its records are larger than the file");
     return size;
   };
   const auto text_of = [&](const std::string& record) {

@@ -182,10 +182,10 @@ bool Weights::claim(at::IntArrayRef shape, size_t element_size) const {
 
 /// So that all that is missing can be named, and not only the first of it.
 at::Tensor Weights::in_place_of(const std::string& key, at::IntArrayRef shape) const {
-  constexpr size_t kMostKeys = 64;
+  constexpr size_t kMaxKeys = 64;
   record_->missing.push_back(key);
   record_->missing_shown.push_back(key + " " + shown(shape));
-  if (!claim(shape, sizeof(float)) || record_->missing.size() >= kMostKeys) throw_missing();
+  if (!claim(shape, sizeof(float)) || record_->missing.size() >= kMaxKeys) throw_missing();
   return at::zeros(shape, at::kFloat);
 }
 

@@ -15,7 +15,7 @@ namespace {
 using c10::IValue;
 
 /// What is computed beforehand stays in memory: not what is many times larger than its inputs.
-constexpr size_t kMostFolded = size_t{16} << 20U;
+constexpr size_t kMaxFolded = size_t{16} << 20U;
 
 void mark(std::vector<Operand>& operands, std::vector<bool>& is_used) {
   for (Operand& operand : std::views::reverse(operands)) {
@@ -136,7 +136,7 @@ class Builder {
   }
 
   bool is_new_and_large(const at::Tensor& tensor) const {
-    if (!tensor.has_storage() || tensor.storage().nbytes() <= kMostFolded) return false;
+    if (!tensor.has_storage() || tensor.storage().nbytes() <= kMaxFolded) return false;
     return !options_.shared.contains(tensor);
   }
 

@@ -22,11 +22,11 @@ constexpr const char* kExportAgain =
 
 /// The largest models have some thousand nodes of 2 or 3 kB, most of it for error messages: a
 /// hundred values each. A value takes up to a hundred bytes of memory.
-constexpr size_t kMostJson = 256U << 20U;
-constexpr size_t kMostValues = 5'000'000;
+constexpr size_t kMaxJson = 256U << 20U;
+constexpr size_t kMaxValues = 5'000'000;
 
 /// Strides of 0 repeat numbers: to this many bytes, beyond those that there are.
-constexpr size_t kMostRepeated = 16U << 20U;
+constexpr size_t kMaxRepeated = 16U << 20U;
 
 void require_few_values(std::string_view json) {
   size_t values = 0;
@@ -36,7 +36,7 @@ void require_few_values(std::string_view json) {
     if (json[i] == '\\' && in_string) ++i;
     if (json[i] == ',' && !in_string) ++values;
   }
-  if (values > kMostValues) throw LoadError("holds more values of JSON than any that is written");
+  if (values > kMaxValues) throw LoadError("holds more values of JSON than any that is written");
 }
 
 void require_stored(const NamedTensors& tensors) {
@@ -44,7 +44,7 @@ void require_stored(const NamedTensors& tensors) {
     size_t bytes = 0;
     const bool overflows =
         __builtin_mul_overflow(static_cast<size_t>(tensor.numel()), tensor.element_size(), &bytes);
-    if (overflows || (bytes > kMostRepeated && bytes > tensor.storage().nbytes())) {
+    if (overflows || (bytes > kMaxRepeated && bytes > tensor.storage().nbytes())) {
       throw LoadError(name + ": is larger than what the file holds of it");
     }
   }
@@ -58,7 +58,7 @@ struct Records : ZipDirectory {
 
   std::string_view text(const std::string& name) const {
     const ZipRecord& found = record(name);
-    if (found.size > kMostJson) throw LoadError(name + ": is larger than any that is written");
+    if (found.size > kMaxJson) throw LoadError(name + ": is larger than any that is written");
     return found.text();
   }
 

@@ -76,11 +76,11 @@ struct RemainderOf {
 struct Power {
   double operator()(double base, double exponent) const { return std::pow(base, exponent); }
   Wide operator()(Wide base, Wide exponent) const {
-    constexpr int64_t kMostExponent = 64;  // of anything but 0, 1 and -1
+    constexpr int64_t kMaxExponent = 64;  // of anything but 0, 1 and -1
     if (exponent < 0) fail("an overflow");
     if (base == 1 || base == 0) return exponent == 0 ? 1 : base;
     if (base == -1) return exponent % 2 == 0 ? 1 : -1;
-    if (exponent > kMostExponent) fail("an overflow");
+    if (exponent > kMaxExponent) fail("an overflow");
     Wide power = 1;
     for (; exponent > 0; --exponent) power = narrowed(power * base);
     return power;

@@ -11,12 +11,12 @@ namespace backend {
 namespace {
 
 /// A state_dict takes about 60 instructions for each tensor, a script some for each attribute.
-constexpr size_t kMostInstructions = 4'000'000;
-constexpr size_t kMostItems = 16'000'000;
-constexpr size_t kMostDimensions = 64;
+constexpr size_t kMaxInstructions = 4'000'000;
+constexpr size_t kMaxItems = 16'000'000;
+constexpr size_t kMaxDimensions = 64;
 
 std::vector<int64_t> integers(const PickleTuple& tuple) {
-  if (tuple.items->size() > kMostDimensions)
+  if (tuple.items->size() > kMaxDimensions)
     throw LoadError("holds a tensor of too many dimensions");
   std::vector<int64_t> values;
   for (const auto& item : *tuple.items) values.push_back(std::get<int64_t>(item));
@@ -32,7 +32,7 @@ class PickleMachine {
       : bytes_(bytes), pickle_(pickle), what_(what) {}
 
   PickleValue read() {
-    for (size_t count = 0; count < kMostInstructions; ++count) {
+    for (size_t count = 0; count < kMaxInstructions; ++count) {
       const auto opcode = static_cast<Opcode>(bytes_.byte());
       if (opcode == kStop) return pop();
       step(opcode);
@@ -196,9 +196,9 @@ class PickleMachine {
 
   /// List[Dict[str, …]]: read by a parser that calls itself.
   static void require_plain_type(const PickleValue& type) {
-    constexpr std::ptrdiff_t kMostBrackets = 64;
+    constexpr std::ptrdiff_t kMaxBrackets = 64;
     const auto* text = std::get_if<const std::string*>(&type);
-    if (text && std::ranges::count(**text, '[') > kMostBrackets) {
+    if (text && std::ranges::count(**text, '[') > kMaxBrackets) {
       throw LoadError("holds a type that nests too deeply");
     }
   }
@@ -271,7 +271,7 @@ class PickleMachine {
 
   void count_items(size_t count) {
     items_kept_ += count;
-    if (items_kept_ > kMostItems) {
+    if (items_kept_ > kMaxItems) {
       throw LoadError("holds a pickle of more values" + no_use_for("than"));
     }
   }

@@ -27,10 +27,10 @@ bool is_float_tensor(const c10::IValue& value) {
 
 /// From `least` on, and such that sums of a few do not overflow.
 std::optional<int64_t> only_number(const c10::IValue& list, int64_t least) {
-  constexpr int64_t kMost = 1'000'000'000;
+  constexpr int64_t kMax = 1'000'000'000;
   if (!list.isIntList() || list.toIntVector().size() != 1) return std::nullopt;
   const int64_t number = list.toIntVector().front();
-  return number >= least && number <= kMost ? std::optional(number) : std::nullopt;
+  return number >= least && number <= kMax ? std::optional(number) : std::nullopt;
 }
 
 /// padding: a list, "same" or "valid".

@@ -36,7 +36,7 @@ constexpr size_t kSmallTensor = size_t{1} << 20U;
 
 /// Elements of a list, or bytes of a string, that may still grow in a trial, or that one `*` may
 /// make: what grows doubles at most, so that the process is looked at before it is too late.
-constexpr int64_t kMostLength = 10'000'000;
+constexpr int64_t kMaxLength = 10'000'000;
 
 /// Where LibTorch keeps what belongs to a run: the threads of a fork() have it, too.
 constexpr std::string_view kPlaceName = "LIBTORCH_SERVE_RUN_LIMIT";
@@ -130,7 +130,7 @@ void check_run_limit() {
 
 void check_length(int64_t length) {
   RunBounds* bounds = bounds_of_this_thread();
-  if (bounds != nullptr && bounds->most_resident > 0 && length > kMostLength) {
+  if (bounds != nullptr && bounds->most_resident > 0 && length > kMaxLength) {
     refuse_memory(*bounds);
   }
 }

@@ -21,10 +21,10 @@ constexpr size_t kSamplesPerRun = 262'144;
 
 /// Seeded noise of different strengths, and one constant window (all zeros).
 std::vector<engine::Sequence> trial_windows(size_t window_length) {
-  constexpr size_t kMost = 16;
+  constexpr size_t kMax = 16;
   constexpr size_t kSamples = 1'048'576;
   std::mt19937 generator(20);
-  std::vector<engine::Sequence> windows(std::clamp(kSamples / window_length, size_t{4}, kMost));
+  std::vector<engine::Sequence> windows(std::clamp(kSamples / window_length, size_t{4}, kMax));
   for (size_t i = 0; i < windows.size(); ++i) {
     std::normal_distribution<float> noise(0.0F, i == 0 ? 1e-9F : 1.0F);
     windows[i].samples.resize(window_length);

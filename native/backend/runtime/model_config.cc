@@ -69,9 +69,9 @@ int64_t ModelConfig::count_or(std::string_view key, int64_t fallback) const {
 }
 
 int64_t ModelConfig::layer_count(std::string_view key) const {
-  constexpr int64_t kMost = 1000;
+  constexpr int64_t kMax = 1000;
   const int64_t count = positive_integer(key);
-  if (count > kMost) fail(key, "at most " + std::to_string(kMost), find(key));
+  if (count > kMax) fail(key, "at most " + std::to_string(kMax), find(key));
   return count;
 }
 

@@ -18,9 +18,9 @@ namespace backend {
 namespace {
 
 /// The code of the largest classifiers takes one or two.
-constexpr uint64_t kMostCode = 8ULL << 20U;
+constexpr uint64_t kMaxCode = 8ULL << 20U;
 /// Code, and what is kept for error messages: all that torch.jit.save deflates.
-constexpr uint64_t kMostUnpacked = 256ULL << 20U;
+constexpr uint64_t kMaxUnpacked = 256ULL << 20U;
 
 /// Values inside values: torch.jit.load and what frees them again call themselves for each.
 class Nesting {
@@ -28,20 +28,20 @@ class Nesting {
   static void require_shallow(const PickleValue& value) { Nesting().visit(value, 0); }
 
  private:
-  static constexpr size_t kMost = 200;
+  static constexpr size_t kMax = 200;
 
   /// Returns how deeply values lie inside this one.
   size_t visit(const PickleValue& value, size_t depth) {
     const PickleItems* items = items_of(value);
     if (!items) return 0;
-    const auto [entry, is_new] = heights_.try_emplace(items, kMost);  // until it is known
+    const auto [entry, is_new] = heights_.try_emplace(items, kMax);  // until it is known
     size_t height = entry->second;
-    if (is_new && depth < kMost) {
+    if (is_new && depth < kMax) {
       height = 0;
       for (const PickleValue& item : *items) height = std::max(height, visit(item, depth + 1) + 1);
       heights_[items] = height;
     }
-    if (depth + height >= kMost) throw LoadError("holds values that nest too deeply");
+    if (depth + height >= kMax) throw LoadError("holds values that nest too deeply");
     return height;
   }
 
@@ -58,14 +58,14 @@ class Nesting {
 class Archive {
  public:
   Archive(const MappedFile& file, const std::string& path)
-      : records_(read_zip_directory(file.bytes(), kMostUnpacked)), reader_(path) {}
+      : records_(read_zip_directory(file.bytes(), kMaxUnpacked)), reader_(path) {}
 
   void require_harmless_code() {
     uint64_t size = 0;
     for (const auto& [name, record] : records_) {
       if (!name.starts_with("code/") || !name.ends_with(".py")) continue;
       size += record.size;
-      if (size > kMostCode) throw LoadError("holds more code than any classifier");
+      if (size > kMaxCode) throw LoadError("holds more code than any classifier");
       require_plain_source(text_of(name), name);
     }
     if (size == 0) {

@@ -24,11 +24,11 @@ using torch::jit::Value;
 
 /// Of the code of forward() when all that it calls is written into it: functions that call each
 /// other twice double at every step. The largest classifiers have some ten thousand nodes.
-constexpr double kMostNodes = 2e6;
-constexpr size_t kMostNesting = 400;
+constexpr double kMaxNodes = 2e6;
+constexpr size_t kMaxNesting = 400;
 
 /// 1 GiB of float32: a constant size beyond it is in no model that takes a text or a signal.
-constexpr double kMostElements = 1 << 28;
+constexpr double kMaxElements = 1 << 28;
 
 /// What a function grows to when it is inlined.
 struct Extent {
@@ -160,7 +160,7 @@ class Inspection {
     }
     if (!makes_dense_tensors(node))
       problems_.insert("makes a tensor that is not dense (" + name + ")");
-    if (const double elements = elements_asked_for(node); elements > kMostElements) {
+    if (const double elements = elements_asked_for(node); elements > kMaxElements) {
       problems_.insert("asks for a tensor of " +
                        std::to_string(static_cast<uint64_t>(std::min(elements, 1e19))) +
                        " numbers (" + name + ")");
@@ -214,7 +214,7 @@ void require_allowed_operators(const torch::jit::Module& module, const std::stri
     throw LoadError(file + ": forward() " + joined(inspection.problems(), ", ") +
                     "; it is not loaded");
   }
-  if (extent.nodes > kMostNodes || extent.nesting > kMostNesting) {
+  if (extent.nodes > kMaxNodes || extent.nesting > kMaxNesting) {
     throw LoadError(file +
                     ": forward() is too large or too deeply nested when the functions that " +
                     "it calls are written into it");

@@ -16,10 +16,10 @@ namespace {
 using torch::jit::Token;
 
 /// What is written by torch.jit.save nests tens of brackets, operators and blocks.
-constexpr size_t kMostNesting = 400;
-constexpr size_t kMostElifs = 400;
+constexpr size_t kMaxNesting = 400;
+constexpr size_t kMaxElifs = 400;
 /// Compiling one function compiles those that it calls first.
-constexpr size_t kMostDefinitions = 20'000;
+constexpr size_t kMaxDefinitions = 20'000;
 
 bool opens(int kind) { return kind == '(' || kind == '[' || kind == '{'; }
 bool closes(int kind) { return kind == ')' || kind == ']' || kind == '}'; }
@@ -116,7 +116,7 @@ class Inspection {
     }
     elifs_ += token.kind == TK_ELIF ? 1 : 0;
     definitions_ += token.kind == TK_DEF || token.kind == TK_CLASS_DEF ? 1 : 0;
-    if (definitions_ > kMostDefinitions) refuse(token, "more functions than any classifier has");
+    if (definitions_ > kMaxDefinitions) refuse(token, "more functions than any classifier has");
   }
 
   /// Brackets, operators since the last comma of each, and blocks: each is a call of the parser
@@ -136,7 +136,7 @@ class Inspection {
       ++levels_.back();
     }
     const size_t nesting = std::accumulate(levels_.begin(), levels_.end(), indent_);
-    if (nesting > kMostNesting || elifs_ > kMostElifs) {
+    if (nesting > kMaxNesting || elifs_ > kMaxElifs) {
       refuse(token, "code that is nested more deeply than any classifier's");
     }
   }

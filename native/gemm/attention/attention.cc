@@ -118,7 +118,7 @@ class Head {
                            .filled = filled_up(end - start, width)};
       compute_scores(tile);
       finish_scores(tile);
-      float sums[kMostTileRows];
+      float sums[kMaxTileRows];
       elementwise_.exponentials(scores(), rows, layout_.tokens, tile.filled, sums);
       compute_results(tile, sums);
     }
@@ -235,7 +235,7 @@ class Head {
                                     .to_stride = layout_.weight_stride,
                                     .filled = tile.filled});
     for (int64_t first = 0; first < head_.head_size; first += width) {
-      float results[kMostTileRows * kWidestPanel];
+      float results[kMaxTileRows * kWidestPanel];
       Panel values = panel_at(layout_.values, layout_.value_inputs, first);
       values.values += tile.start * width * kernel_.value_bytes;
       values.inputs = layout_.is_rounded ? tile.filled : tile.end - tile.start;

@@ -14,13 +14,13 @@ template <class Simd>
 Simd::Vector exp_of_negative(typename Simd::Vector x) {
   using Vector = Simd::Vector;
   using Integers = Simd::Integers;
-  constexpr float kMost = 87;  // beyond, the result would be subnormal
+  constexpr float kMax = 87;  // beyond, the result would be subnormal
   constexpr float kLog2E = 1.44269504F;
   constexpr float kRounder = 0x1.8p23F;  // an added float is rounded to an integer by it
   constexpr float kLn2High = 0.693359375F;
   constexpr float kLn2Low = -2.12194440e-4F;
   constexpr int kFractionBits = 23;
-  x = x > kMost ? Vector{} - kMost : -x;  // NaN stays
+  x = x > kMax ? Vector{} - kMax : -x;  // NaN stays
   const Vector nan_or_zero = x * 0.0F;
   const Vector rounded = x * kLog2E + kRounder;
   const Vector whole = rounded - kRounder;

@@ -161,12 +161,12 @@ void store_sums(Number* to, int64_t stride) {
 /// The same of as many rows as are wanted; memory behind them is not touched.
 template <bool kIsTall>
 void store_rows(float* to, int64_t stride, int64_t rows) {
-  constexpr int64_t kMost = kIsTall ? kAmxRows : kTileSide, kColumns = kAmxWidth;
-  if (rows == kMost) {
+  constexpr int64_t kMax = kIsTall ? kAmxRows : kTileSide, kColumns = kAmxWidth;
+  if (rows == kMax) {
     store_sums<kIsTall>(to, stride);
     return;
   }
-  alignas(kTileRowBytes) float sums[kMost * kColumns];
+  alignas(kTileRowBytes) float sums[kMax * kColumns];
   store_sums<kIsTall>(sums, kColumns);
   for (int64_t row = 0; row < rows; ++row) {
     __builtin_memcpy(to + row * stride, sums + row * kColumns, kColumns * sizeof(float));

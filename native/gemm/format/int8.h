@@ -18,9 +18,9 @@ constexpr int kLanesOfGroup = 2;
 
 /// Values are whole numbers from 0 on, weights have a sign. The weights whose products meet in a
 /// lane are so small together that it cannot overflow, whatever the values are.
-constexpr int kMostValue = 127;
-constexpr int kMostWeight = 127;
-constexpr int kMostInLane = INT16_MAX / kMostValue;
+constexpr int kMaxValue = 127;
+constexpr int kMaxWeight = 127;
+constexpr int kMaxInLane = INT16_MAX / kMaxValue;
 
 /// Of values and of weights: the smallest float32 with all of its bits. What is below has no finite
 /// inverse, or rounds so much that a quotient would not fit into 8 bits.
@@ -109,7 +109,7 @@ RowScale quantize_row(const float* from, int64_t count, uint8_t* to, Parts) {
     not_finite += from[k] * 0.0F;
   }
   // Of a range so small that its inverse were infinite, or 0, fewer than 128 steps are used.
-  const float step = (highest - lowest) / kMostValue;
+  const float step = (highest - lowest) / kMaxValue;
   const float scale = (step > kLeastScale ? step : kLeastScale) + not_finite;
   const float inverse = scale > 0 ? 1 / scale : 0;  // 0 of NaN
   // Rounded by adding a half and cutting off the rest: nothing here is negative.
@@ -119,11 +119,11 @@ RowScale quantize_row(const float* from, int64_t count, uint8_t* to, Parts) {
   for (i = 0; i + kLanes <= count; i += kLanes) {
     // A maximum of NaN and 0 is 0.
     const Floats values = Simd::max(Simd::load(from + i) * inverse + offset, Floats{});
-    Simd::store_bytes(to + i, Simd::min(values, Floats{} + kMostValue));
+    Simd::store_bytes(to + i, Simd::min(values, Floats{} + kMaxValue));
   }
   for (; i < count; ++i) {
     const float value = from[i] * inverse + offset;
-    to[i] = static_cast<uint8_t>(value > 0 ? (value < kMostValue ? value : kMostValue) : 0);
+    to[i] = static_cast<uint8_t>(value > 0 ? (value < kMaxValue ? value : kMaxValue) : 0);
   }
   return {.scale = scale, .zero_point = zero_point};
 }

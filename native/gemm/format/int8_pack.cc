@@ -10,7 +10,7 @@ namespace {
 /// where a weight is not finite.
 float scale_of(const std::vector<float>& weights) {
   const auto inputs = static_cast<int64_t>(weights.size());
-  float most = kLeastScale * kMostWeight;
+  float most = kLeastScale * kMaxWeight;
   float most_in_lane = 0;
   float not_finite = 0;
   for (int64_t first = 0; first < inputs; first += kInputsTogether) {
@@ -25,7 +25,7 @@ float scale_of(const std::vector<float>& weights) {
   }
   // Rounding adds a half at most to each.
   constexpr int kRounding = kInputsTogether / kLanesOfGroup / 2;
-  return std::max(most / kMostWeight, most_in_lane / (kMostInLane - kRounding)) + not_finite;
+  return std::max(most / kMaxWeight, most_in_lane / (kMaxInLane - kRounding)) + not_finite;
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
   const int64_t from = std::max(start, int64_t{0});
   const int64_t to = std::min(start + width, product.wanted.count);
   const bool in_place = to - from == width;
-  float whole[kMostTileRows * kWidestPanel];  // where only some columns are wanted
+  float whole[kMaxTileRows * kWidestPanel];  // where only some columns are wanted
   const int64_t count = ceil_divide(rows, kernel.tile_rows);
   const int64_t steps = product.filled / kernel.inputs_a_step;
   const int64_t prefetch_step = ceil_divide(weight_.panel_bytes, count * steps);

@@ -6,7 +6,7 @@
 namespace gemm {
 
 /// Of all kernels.
-constexpr int kMostTileRows = 32;
+constexpr int kMaxTileRows = 32;
 constexpr int kWidestPanel = 32;
 
 /// Of a cache line.

@@ -23,7 +23,7 @@ constexpr auto kAlone = std::chrono::milliseconds(100);
 
 /// Of what helpers have gained, so much counts: a hypervisor takes a core for a millisecond or two
 /// now and then, which does not matter beside it; a process that wants the core takes more.
-constexpr auto kMostGain = std::chrono::milliseconds(10);
+constexpr auto kMaxGain = std::chrono::milliseconds(10);
 
 void pause() {
 #if defined(__x86_64__)
@@ -109,7 +109,7 @@ void ThreadPool::await_parts(uint32_t count) {
 /// Without help the caller would have worked for up to twice as long. Half of that counts, for both
 /// may have waited for memory, or the helper has not come.
 void ThreadPool::weigh(Clock::duration worked, Clock::duration waited) {
-  gain_ = std::min<Clock::duration>(gain_ + worked / 2, kMostGain);
+  gain_ = std::min<Clock::duration>(gain_ + worked / 2, kMaxGain);
   if (waited < kLate) return;
   gain_ -= waited;
   if (gain_ >= Clock::duration::zero()) return;

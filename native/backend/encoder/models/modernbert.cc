@@ -135,11 +135,11 @@ nn::RotaryEmbedding make_rotary(const ModelConfig& config, const std::string& at
 
 /// Tokens. Rotary positions need no table, so that no weight says where they end.
 int64_t position_limit(const ModelConfig& config) {
-  constexpr int64_t kMost = 65'536;
+  constexpr int64_t kMax = 65'536;
   const int64_t limit = config.positive_integer("max_position_embeddings");
-  if (limit > kMost) {
+  if (limit > kMax) {
     throw LoadError("config.json: max_position_embeddings: expected at most " +
-                    std::to_string(kMost) + ", received " + std::to_string(limit));
+                    std::to_string(kMax) + ", received " + std::to_string(limit));
   }
   return limit;
 }

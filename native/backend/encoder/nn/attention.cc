@@ -14,7 +14,7 @@ namespace backend::nn {
 namespace {
 
 /// Bounds the scratch memory.
-constexpr int64_t kMostParts = 8;
+constexpr int64_t kMaxParts = 8;
 
 /// What one sequence's heads have in common, told by the first of them.
 struct Sequence {
@@ -134,7 +134,7 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
     work += 2 * head.queries * head.tokens * head.head_size * num_heads;
   }
   const int64_t units = static_cast<int64_t>(sequences.size()) * num_heads;
-  const int64_t most_parts = PoolInUse::current() != nullptr ? std::min(kMostParts, units) : 1;
+  const int64_t most_parts = PoolInUse::current() != nullptr ? std::min(kMaxParts, units) : 1;
   const int64_t parts = std::clamp<int64_t>(work / kShareOfWork, 1, most_parts);
   // The last sequence is the longest.
   const auto& longest = sequences.back().first_head;
