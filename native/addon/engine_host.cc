@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "completions.h"
-#include "engine/left_behind.h"
+#include "engine/detached.h"
 
 namespace addon {
 namespace {
@@ -147,7 +147,7 @@ void EngineHost::unload() {
   if (!model_.engine->abort_within(std::chrono::seconds(0))) {
     tell([](News& news) {
       news.freed = true;
-    });  // it is not: a run of the model does not come back, and stop() leaves it behind
+    });  // it is not: a run of the model does not come back, and stop() detaches it
     return;
   }
   last_statistics_ = model_.engine->statistics();
@@ -178,7 +178,7 @@ void EngineHost::stop_threads() {
   if (helper_.joinable()) helper_.join();
   if (model_.engine &&
       !model_.engine->abort_within(loaded_ ? std::chrono::seconds(0) : kPatience)) {
-    engine::leave_behind([engine = model_.engine] { engine->abort(); });
+    engine::await_detached([engine = model_.engine] { engine->abort(); });
   }
 }
 

@@ -21,7 +21,7 @@ namespace addon {
 
 /// Life: load → (submit …) → close, with stop() possible at any moment from the JS thread. Owned by
 /// JS-thread objects alone: the threads hold no reference, stop() waits for them. But not for ever:
-/// a thread that the model does not give back is left behind, with the engine that it belongs to.
+/// a thread that the model does not give back is detached, with the engine that it belongs to.
 ///
 /// Or: attach → (submit …) → close, in an environment beside the one that has loaded it, to which
 /// the threads belong: its stop() waits for none.
@@ -29,7 +29,7 @@ namespace addon {
 /// An environment ends in several ways. A drained event loop and worker.terminate() run clean-up
 /// hooks; process.exit() and an uncaught exception run none of them, only the 'exit' event, where
 /// src/native/load.ts calls stopAll(). Both lead to stop(): after it no thread of ours is left, or
-/// exit() leaves at once (engine/left_behind.h).
+/// exit() leaves at once (engine/detached.h).
 class EngineHost : public std::enable_shared_from_this<EngineHost> {
  public:
   /// Called on the JS thread: an empty string, or why the model could not be loaded.
@@ -71,7 +71,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   /// Neither close() nor stop() was called. JS thread.
   bool is_open() const { return connected_ && !on_closed_; }
 
-  /// Drop what waits, end every thread or leave it behind, disconnect from JavaScript. JS thread;
+  /// Drop what waits, end or detach every thread, disconnect from JavaScript. JS thread;
   /// may be repeated.
   void stop();
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "engine/left_behind.h"
+#include "engine/detached.h"
 
 namespace addon {
 namespace {
@@ -68,7 +68,7 @@ Model Loading::run() {
   if (!ended_) {
     given_up_ = true;
     lock.unlock();
-    engine::leave_behind([self = shared_from_this()] { self->thread_.join(); });
+    engine::await_detached([self = shared_from_this()] { self->thread_.join(); });
     if (!is_stuck) throw backend::LoadError("loading was cancelled");
     throw backend::LoadError(backend::too_slow(program_of(arguments_.source), limit));
   }

@@ -14,7 +14,7 @@
 namespace addon {
 
 /// Loads a model and starts its engine on a thread of its own. A model may not come back from being
-/// tried; then, or when it is cancelled, the thread is left behind.
+/// tried; then, or when it is cancelled, the thread is detached.
 class Loading : public std::enable_shared_from_this<Loading> {
  public:
   explicit Loading(LoadArguments arguments) : arguments_(std::move(arguments)) {}

@@ -1,5 +1,5 @@
 // The process ends although something has not.
-#include "engine/left_behind.h"
+#include "engine/detached.h"
 
 #include <gtest/gtest.h>
 
@@ -24,25 +24,25 @@ struct Unwanted {
 };
 Unwanted unwanted;
 
-TEST(LeftBehindDeathTest, ExitKeepsItsStatusAndDestroysNothingUnderThreadsThatAreLeftBehind) {
+TEST(DetachedDeathTest, ExitKeepsItsStatusAndDestroysNothingUnderThreadsThatAreLeftBehind) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
         unwanted.is_armed = true;
         std::promise<void> never;
-        leave_behind([waiting = never.get_future().share()] { waiting.wait(); });
+        await_detached([waiting = never.get_future().share()] { waiting.wait(); });
         std::exit(7);
       },
       testing::ExitedWithCode(7), "");
 }
 
-TEST(LeftBehindDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
+TEST(DetachedDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
         unwanted.is_armed = true;
-        leave_behind([] {});
-        while (left_behind_count() > 0) std::this_thread::yield();
+        await_detached([] {});
+        while (detached_threads() > 0) std::this_thread::yield();
         std::exit(7);
       },
       testing::ExitedWithCode(99), "");
@@ -50,7 +50,7 @@ TEST(LeftBehindDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
 
 /// Each allocation fails in turn, and the thread. What is held would be destroyed under a thread
 /// that still uses it.
-TEST(LeftBehindDeathTest, WhatNobodyCanWaitForStays) {
+TEST(DetachedDeathTest, WhatNobodyCanWaitForStays) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -62,7 +62,7 @@ TEST(LeftBehindDeathTest, WhatNobodyCanWaitForStays) {
           std::function<void()> wait([held = std::move(held)] { held->wait(); });
           faults::fail_thread(place == 0 ? 1 : 0);
           faults::fail_allocation(place);
-          leave_behind(std::move(wait));
+          await_detached(std::move(wait));
           faults::fail_allocation(0);
           faults::fail_thread(0);
           if (watched.expired()) std::_Exit(1);

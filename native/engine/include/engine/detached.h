@@ -9,11 +9,11 @@ namespace engine {
 /// Waits, on a thread of its own, for something that may never end; the caller goes on. Where there
 /// is no thread to be had, or no memory, what `wait_for_end` holds stays for ever.
 ///
-/// exit() destroys static objects, which threads that are left behind would still use. So while one
+/// exit() destroys static objects, which detached threads would still use. So while one
 /// is, exit() ends the process before it comes to that, with the status it was given.
-void leave_behind(std::function<void()> wait_for_end);
+void await_detached(std::function<void()> wait_for_end);
 
 /// Those that have not ended.
-size_t left_behind_count();
+size_t detached_threads();
 
 }  // namespace engine

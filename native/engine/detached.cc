@@ -1,4 +1,4 @@
-#include "engine/left_behind.h"
+#include "engine/detached.h"
 
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 namespace engine {
 namespace {
 
-std::atomic<size_t> left_behind{0};
+std::atomic<size_t> detached{0};
 
 /// Holds what it is given for ever, if it is not told otherwise: that takes no memory.
 union Kept {
@@ -25,15 +25,15 @@ union Kept {
 };
 
 void leave_at_once(int status, void* /*unused*/) {
-  if (left_behind > 0) _exit(status);
+  if (detached > 0) _exit(status);
 }
 
 }  // namespace
 
-size_t left_behind_count() { return left_behind; }
+size_t detached_threads() { return detached; }
 
-void leave_behind(std::function<void()> wait_for_end) {
-  ++left_behind;
+void await_detached(std::function<void()> wait_for_end) {
+  ++detached;
   // What was registered last is called first: before all that is there to be destroyed now.
   on_exit(leave_at_once, nullptr);
   Kept kept(std::move(wait_for_end));
@@ -43,7 +43,7 @@ void leave_behind(std::function<void()> wait_for_end) {
       set_up_engine_thread("left behind", Priority::kEqual);
       (*owned)();
       delete owned;  // with what it holds, before exit() may take its usual way again
-      --left_behind;
+      --detached;
     }).detach();
   } catch (const std::exception&) {
     // No thread can be had, or no memory for one, so nobody waits: it stays where it is.
