@@ -118,7 +118,7 @@ Statistics Engine::statistics() const {
 void Engine::close() {
   Machine::Lock lock(machine_->mutex_);
   queue_->close();
-  machine_->work_changed_.notify_all();  // some may wait for company
+  machine_->work_changed_.notify_all();  // some may wait for more requests
   machine_->engine_changed_.wait(
       lock, [this] { return abandoned_ || (queue_->size() == 0 && busy_ == given_up()); });
 }

@@ -125,7 +125,7 @@ TEST_F(EngineTest, AModelThatCannotBatchRunsEachAlone) {
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1, 1, 1}));
 }
 
-TEST_F(EngineTest, WaitsForCompanyWhenAskedTo) {
+TEST_F(EngineTest, WaitsForMoreRequestsWhenAskedTo) {
   Engine engine(a_machine(), backend,
                 {.workers = 1, .max_batch_requests = 2, .max_queue_delay = std::chrono::hours(1)},
                 ended.handler());
@@ -135,7 +135,7 @@ TEST_F(EngineTest, WaitsForCompanyWhenAskedTo) {
   EXPECT_EQ(ended.of(2).batch_size, 2U);
 }
 
-TEST_F(EngineTest, DoesNotWaitForCompanyPastADeadline) {
+TEST_F(EngineTest, DoesNotWaitForMoreRequestsPastADeadline) {
   Engine engine(a_machine(), backend, {.workers = 1, .max_queue_delay = std::chrono::hours(1)},
                 ended.handler());
   submit(engine, 1, Text{.text = "1"}, Clock::now() + std::chrono::milliseconds(20));

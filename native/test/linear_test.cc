@@ -57,7 +57,7 @@ TEST_P(LinearTest, GeluIsApplied) {
 
 /// Each row is added up in the same order, whichever rows and outputs are computed with it: so no
 /// answer depends on the texts that it shared a batch with, nor on who helped to compute it.
-TEST_P(LinearTest, ARowHasTheSameBitsInAnyCompany) {
+TEST_P(LinearTest, ARowHasTheSameBitsInAnyBatch) {
   constexpr int64_t kRows = 50, kInputs = 71, kOutputs = 70;
   const auto x = random_floats(kRows * kInputs, 8);
   const auto weight = random_floats(kOutputs * kInputs, 9);

@@ -1,4 +1,4 @@
-// Convolutions on packed products: as LibTorch's, and the same bits in any company.
+// Convolutions on packed products: as LibTorch's, and the same bits in any batch.
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/randn.h>
@@ -63,7 +63,7 @@ TEST(PackedConvolutionTest, IsThatOfLibTorch) {
   }
 }
 
-TEST(PackedConvolutionTest, AWindowHasTheSameBitsInAnyCompany) {
+TEST(PackedConvolutionTest, AWindowHasTheSameBitsInAnyBatch) {
   const c10::InferenceMode inference_mode;
   const Filters filters = filters_of(16, 3, 7);
   const PackedConvolution packed(filters.weight, filters.bias,

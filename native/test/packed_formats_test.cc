@@ -47,7 +47,7 @@ TEST(PackedFormats, AreAsExactAsTheirFormat) {
 }
 
 /// Also of rows that are moved apart: whether they are depends on how many there are.
-TEST(PackedFormats, ARowHasTheSameBitsInAnyCompany) {
+TEST(PackedFormats, ARowHasTheSameBitsInAnyBatch) {
   const c10::InferenceMode inference_mode;
   constexpr int64_t kInputs = 1024, kOutputs = 40;
   const at::Tensor x = at::randn({20, kInputs});

@@ -61,7 +61,7 @@ TEST(PackedLinearTest, IsThatOfLibTorch) {
 }
 
 /// The number of rows chooses LibTorch's way to add up a row, and on some processors its last bits.
-TEST(PackedLinearTest, ARowHasTheSameBitsInAnyCompany) {
+TEST(PackedLinearTest, ARowHasTheSameBitsInAnyBatch) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(2);
   const auto layer = packed("aten::linear", {kInput, at::randn({3, 64}), at::randn({3})});

@@ -99,7 +99,7 @@ TEST(SelfAttention, IsAsExactAsItsFormat) {
   }
 }
 
-TEST(SelfAttention, OfATextHasTheSameBitsInAnyCompany) {
+TEST(SelfAttention, OfATextHasTheSameBitsInAnyBatch) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(2);
   const Texts alone{90}, together{90, 7, 200, 64};

@@ -22,7 +22,7 @@ struct FilterPlaces {
 
 /// y = W ∗ x + b in float32, filters over one dimension and not in groups. LibTorch goes another
 /// way for one window than for several, and its last bits differ: here a window's never depend on
-/// company. Any number of threads.
+/// its batch. Any number of threads.
 class PackedConvolution {
  public:
   /// weight: float32 [filters, channels, samples]. bias: float32 [filters], or undefined.

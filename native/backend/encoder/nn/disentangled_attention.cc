@@ -86,7 +86,7 @@ at::Tensor DisentangledAttention::operator()(const Projections& projections,
   for (const auto& [first_token, sequences, length] : batch.groups) {
     std::vector<at::Tensor> of_group;
     // Each alone: with several, LibTorch may multiply in another order, and the last bits of an
-    // answer would depend on its company.
+    // answer would depend on its batch.
     for (int64_t i = 0; i < sequences; ++i) {
       const int64_t token = first_token + i * length;
       const at::Tensor query =

@@ -24,7 +24,7 @@ struct Options {
   size_t threads_per_worker = 1;  ///< on a batch; on one that runs alone, those of all workers
   size_t max_batch_tokens = 512;
   size_t max_batch_requests = 64;
-  Clock::duration max_queue_delay{0};  ///< how long a worker may wait for company
+  Clock::duration max_queue_delay{0};  ///< how long a worker may wait for more requests
   size_t max_queue_requests = 2048;
   size_t max_queue_bytes = size_t{64} * 1024 * 1024;  ///< of inputs that wait
   /// A request is refused that is expected to wait longer before it runs.
