@@ -104,11 +104,11 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// What is described is what this process multiplies with.
 TEST(Numbers, AreDescribedWithTheirKernel) {
-  const auto described = describe_multiplication(Numbers{});
+  const auto described = backend::describe_multiplication(Dtype::kFloat32, Dtype::kFloat32);
   EXPECT_EQ(described.linear, std::string("float32 ") + gemm::kernel_name(gemm::Format::kFloat32));
   EXPECT_EQ(described.attention, described.linear);
   EXPECT_EQ(described.instructions, gemm::highest_limit(gemm::this_processor().usable));
-  EXPECT_EQ(backend::describe_layers(Dtype::kFloat32).attention, "");
+  EXPECT_EQ(backend::describe_multiplication(Dtype::kFloat32).attention, "");
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
     return {.backend = std::make_shared<TextEncoderBackend>(std::move(model)),
             .report = {.kind = "text-encoder",
                        .num_outputs = columns,
-                       .multiplication = describe_multiplication(numbers),
+                       .multiplication = describe_multiplication(numbers.linear, numbers.attention),
                        .warnings = kernel_warnings(numbers),
                        .trial = {}}};
   } catch (const LoadError&) {

@@ -133,15 +133,9 @@ Numbers choose_numbers(const ComputeOptions& compute) {
   return choose_numbers(compute.dtype, compute.products, multiplying_processor());
 }
 
-Multiplication describe_multiplication(const Numbers& numbers) {
-  Multiplication multiplication = describe_layers(numbers.linear);
-  multiplication.attention = describe(numbers.attention);
-  return multiplication;
-}
-
-Multiplication describe_layers(Dtype dtype) {
-  return {.linear = describe(dtype),
-          .attention = "",
+Multiplication describe_multiplication(Dtype linear, std::optional<Dtype> attention) {
+  return {.linear = describe(linear),
+          .attention = attention ? describe(*attention) : "",
           .instructions = gemm::highest_limit(gemm::this_processor().usable)};
 }
 

@@ -2,6 +2,7 @@
 // clock: replicas on processors of a kind answer the same bits, and so does one that starts anew.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,9 @@ std::string numbers_problem(Dtype dtype, ProductNumbers products, const gemm::Pr
 /// The same here. Throws LoadError where it is of no use.
 Numbers choose_numbers(const ComputeOptions& compute);
 
-/// What multiplies here, for a model that multiplies in such numbers.
-Multiplication describe_multiplication(const Numbers& numbers);
-
-/// Of layers alone: of a program, whose attention, if it has any, is LibTorch's.
-Multiplication describe_layers(Dtype dtype);
+/// What multiplies here, for a model that multiplies in such numbers. Without attention: of a
+/// program, whose attention, if it has any, is LibTorch's.
+Multiplication describe_multiplication(Dtype linear, std::optional<Dtype> attention = {});
 
 /// Why a faster kernel is not used for a model of these numbers, a line each.
 std::vector<std::string> kernel_warnings(const Numbers& numbers);

@@ -98,7 +98,7 @@ void ProgramBackend::prepare_program() const {
 ModelReport ProgramBackend::report_of(size_t num_outputs, const std::string& thing) const {
   ModelReport report{.kind = program_->kind(),
                      .num_outputs = num_outputs,
-                     .multiplication = describe_layers(program_->linear()),
+                     .multiplication = describe_multiplication(program_->linear()),
                      .warnings = program_->warnings(),
                      .trial = {}};
   if (things_.is_fixed()) {
