@@ -82,6 +82,7 @@ auto list(const Napi::Value& value, const char* expected, const std::string& nam
   std::vector<decltype(read(value, name))> result;
   if (!value.IsArray()) fail(value, expected, name);
   const auto array = value.As<Napi::Array>();
+  result.reserve(array.Length());
   for (uint32_t i = 0; i < array.Length(); ++i) {
     result.push_back(read(array.Get(i), name + "[" + std::to_string(i) + "]"));
   }

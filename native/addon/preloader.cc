@@ -27,6 +27,7 @@ void open(const Napi::CallbackInfo& info) {
     throw Napi::Error::New(info.Env(), "open(): expected paths, and to be called once");
   }
   std::vector<std::string> names;
+  names.reserve(info.Length());
   for (size_t i = 0; i < info.Length(); ++i) names.push_back(info[i].ToString());
   try {
     opening() = std::thread([names = std::move(names)] {
