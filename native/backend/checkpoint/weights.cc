@@ -1,6 +1,7 @@
 #include "checkpoint/weights.h"
 
 #include <ATen/ops/zeros.h>
+#include <c10/util/StringUtil.h>
 
 #include <algorithm>
 #include <array>
@@ -11,14 +12,6 @@
 
 namespace backend {
 namespace {
-
-std::string shown(at::IntArrayRef shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) {
-    text += (i ? ", " : "") + std::to_string(shape[i]);
-  }
-  return text + "]";
-}
 
 /// "a, b and 3 more"
 std::string listed(const std::vector<std::string>& names) {
@@ -152,7 +145,8 @@ at::Tensor Weights::get_as_stored(std::string_view name,
     throw LoadError(where + ": type " + type + " is not supported (F32, F16, BF16 or F64 is)");
   }
   if (tensor.sizes() != at::IntArrayRef(shape)) {
-    throw LoadError(where + ": has shape " + shown(tensor.sizes()) + ", expected " + shown(shape));
+    throw LoadError(where + ": has shape " + c10::str(tensor.sizes()) + ", expected " +
+                    c10::str(at::IntArrayRef(shape)));
   }
   if (record_->used.contains(found->first)) return tensor;
   // A view of stride 0 has any size that it likes.
@@ -184,7 +178,7 @@ bool Weights::claim(at::IntArrayRef shape, size_t element_size) const {
 at::Tensor Weights::in_place_of(const std::string& key, at::IntArrayRef shape) const {
   constexpr size_t kMaxKeys = 64;
   record_->missing.push_back(key);
-  record_->missing_shown.push_back(key + " " + shown(shape));
+  record_->missing_shown.push_back(key + " " + c10::str(shape));
   if (!claim(shape, sizeof(float)) || record_->missing.size() >= kMaxKeys) throw_missing();
   return at::zeros(shape, at::kFloat);
 }

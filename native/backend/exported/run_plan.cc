@@ -128,24 +128,17 @@ class Run {
       throw engine::BackendError("gave " + std::to_string(stack_.size()) + " results, expected " +
                                  std::to_string(step.results.size()));
     }
-    for (size_t i = 0; i < stack_.size(); ++i) keep(std::move(stack_[i]), step.results[i]);
+    for (size_t i = 0; i < stack_.size(); ++i) keep(stack_[i], step.results[i]);
   }
 
-  void keep(IValue value, const Result& result) {
-    if (!result.is_list) {
-      if (result.slots.empty()) return;
-      const auto& slot = result.slots.front();
-      if (slot) values_[*slot] = std::move(value);
-      return;
-    }
-    const auto elements = value.toListRef();
-    if (elements.size() != result.slots.size()) {
+  void keep(const IValue& value, const Result& result) {
+    const at::ArrayRef<IValue> elements = result.is_list ? value.toListRef() : at::ArrayRef(value);
+    if (result.is_list && elements.size() != result.slots.size()) {
       throw engine::BackendError("gave " + std::to_string(elements.size()) + " tensors, expected " +
                                  std::to_string(result.slots.size()));
     }
-    for (size_t i = 0; i < elements.size(); ++i) {
-      const auto& slot = result.slots[i];
-      if (slot) values_[*slot] = elements[i];
+    for (size_t i = 0; i < result.slots.size(); ++i) {
+      if (const auto& slot = result.slots[i]) values_[*slot] = elements[i];
     }
   }
 

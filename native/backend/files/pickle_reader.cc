@@ -167,30 +167,30 @@ class PickleMachine {
   }
 
   void push_global(const std::string& name) {
-    if (!meaning_of(name, what_)) throw LoadError("refers to " + name + no_use_for(", which"));
-    push(PickleGlobal{keep(name)});
+    const auto found = global_named(name, what_);
+    if (!found) throw LoadError("refers to " + name + no_use_for(", which"));
+    push(PickleGlobal{keep(name), *found});
   }
 
   /// The only calls there are: an OrderedDict, a tensor over a storage, a parameter of a tensor; of
   /// a script also a typed list, a device and the like.
   void reduce() {
     const PickleValue given = pop();
-    const std::string& name = *std::get<PickleGlobal>(pop()).name;
-    const auto meaning = meaning_of(name, what_);
-    if (meaning == Global::kObject) {  // of an enumeration: its value, in no tuple
+    const auto [name, is] = std::get<PickleGlobal>(pop());
+    if (is.kind == Global::Kind::kObject) {  // of an enumeration: its value, in no tuple
       push(PickleTuple{keep(PickleItems{given})});
       return;
     }
     const PickleItems& arguments = *std::get<PickleTuple>(given).items;
-    if (meaning == Global::kOrderedDict) {
+    if (is.kind == Global::Kind::kOrderedDict) {
       push(PickleDict{keep(arguments.empty() ? PickleItems() : pairs_of(arguments.at(0)))});
-    } else if (meaning == Global::kTensor) {
+    } else if (is.kind == Global::Kind::kTensor) {
       push(&pickle_.tensors_.emplace_back(tensor_of(arguments)));
-    } else if (meaning == Global::kFirstArgument) {
+    } else if (is.kind == Global::Kind::kFirstArgument) {
       if (arguments.size() > 1) require_plain_type(arguments[1]);
       push(arguments.at(0));
     } else {
-      throw LoadError("calls " + name + no_use_for(", which"));
+      throw LoadError("calls " + *name + no_use_for(", which"));
     }
   }
 
@@ -205,9 +205,9 @@ class PickleMachine {
 
   /// An object is what it was built from.
   void make_object() {
-    const auto& name = *std::get<PickleGlobal>(pop()).name;
-    if (what_ != PickleOf::kTorchScript || meaning_of(name, what_) != Global::kObject) {
-      throw LoadError("makes a new " + name + no_use_for(", which"));
+    const auto [name, is] = std::get<PickleGlobal>(pop());
+    if (is.kind != Global::Kind::kObject) {
+      throw LoadError("makes a new " + *name + no_use_for(", which"));
     }
     push(PickleTuple{keep(PickleItems())});
   }
@@ -236,10 +236,12 @@ class PickleMachine {
   /// offset, elements). Source: torch/serialization.py, _save and _legacy_load.
   static StorageReference storage_of(const PickleTuple& id) {
     const PickleItems& items = *id.items;
-    const auto type = element_type_of(*std::get<PickleGlobal>(items.at(1)).name);
-    if (!type) throw LoadError("holds a storage of an unknown type");
+    const Global type = std::get<PickleGlobal>(items.at(1)).is;
+    if (type.kind != Global::Kind::kStorageType) {
+      throw LoadError("holds a storage of an unknown type");
+    }
     StorageReference storage{.key = std::get<const std::string*>(items.at(2)),
-                             .type = *type,
+                             .type = type.elements,
                              .length = std::get<int64_t>(items.at(4))};
     if (items.size() > 5 && !std::holds_alternative<std::monostate>(items[5])) {
       storage.offset = std::get<int64_t>(std::get<PickleTuple>(items[5]).items->at(1));

@@ -16,6 +16,7 @@ namespace backend {
 /// A name that a pickle refers to, such as torch._utils._rebuild_tensor_v2.
 struct PickleGlobal {
   const std::string* name;
+  Global is;
 };
 
 struct PickleValue;

@@ -1,6 +1,7 @@
 #include "program/program.h"
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/StringUtil.h>
 
 #include <utility>
 
@@ -43,20 +44,12 @@ std::string kind_of(const c10::IValue& output) {
   return "a value of type " + output.tagKind();
 }
 
-std::string shape_of(const at::Tensor& tensor) {
-  std::string text;
-  for (const int64_t size : tensor.sizes()) {
-    text += (text.empty() ? "" : ", ") + std::to_string(size);
-  }
-  return "[" + text + "]";
-}
-
 std::string described(const c10::IValue& output, const std::vector<Found>& found) {
   constexpr size_t kShown = 8;
   if (found.empty()) return kind_of(output) + " without a tensor";
   std::string text = kind_of(output) + " with " + std::to_string(found.size()) + " tensors (";
   for (size_t i = 0; i < found.size() && i < kShown; ++i) {
-    text += (i > 0 ? ", " : "") + found[i].first + ": " + shape_of(found[i].second);
+    text += (i > 0 ? ", " : "") + found[i].first + ": " + c10::str(found[i].second.sizes());
   }
   return text + (found.size() > kShown ? ", …)" : ")");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 namespace backend {
 namespace {
@@ -9,29 +10,13 @@ namespace {
 /// PyTorch's own names.
 std::string name_of(c10::ScalarType type) {
   using enum c10::ScalarType;
-  switch (type) {
-    case Float:
-      return "float32";
-    case Double:
-      return "float64";
-    case Half:
-      return "float16";
-    case Long:
-      return "int64";
-    case Int:
-      return "int32";
-    case Short:
-      return "int16";
-    case Char:
-      return "int8";
-    case Byte:
-      return "uint8";
-    default: {
-      std::string name = c10::toString(type);
-      std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-      return name;
-    }
-  }
+  static const auto* names = new std::map<c10::ScalarType, const char*>{
+      {Float, "float32"}, {Double, "float64"}, {Half, "float16"}, {Long, "int64"},
+      {Int, "int32"},     {Short, "int16"},    {Char, "int8"},    {Byte, "uint8"}};
+  if (const auto found = names->find(type); found != names->end()) return found->second;
+  std::string name = c10::toString(type);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "torchscript/operators.h"
 
 #include <ATen/core/interned_strings.h>
+#include <c10/util/StringUtil.h>
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -193,12 +194,6 @@ class Inspection {
   bool calls_interface_ = false;
 };
 
-std::string joined(const std::set<std::string>& names, std::string_view separator) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : separator.data()) + name;
-  return text;
-}
-
 }  // namespace
 
 void require_allowed_operators(const torch::jit::Module& module, const std::string& file,
@@ -206,12 +201,12 @@ void require_allowed_operators(const torch::jit::Module& module, const std::stri
   Inspection inspection(module, added);
   const Extent extent = inspection.visit(module.get_method("forward").function());
   if (!inspection.refused().empty()) {
-    throw LoadError(file + ": forward() uses " + joined(inspection.refused(), ", ") +
+    throw LoadError(file + ": forward() uses " + c10::Join(", ", inspection.refused()) +
                     ", which classifiers have no use for; if you trust the file, set " +
-                    "ALLOWED_OPERATORS=" + joined(inspection.refused(), ","));
+                    "ALLOWED_OPERATORS=" + c10::Join(",", inspection.refused()));
   }
   if (!inspection.problems().empty()) {
-    throw LoadError(file + ": forward() " + joined(inspection.problems(), ", ") +
+    throw LoadError(file + ": forward() " + c10::Join(", ", inspection.problems()) +
                     "; it is not loaded");
   }
   if (extent.nodes > kMaxNodes || extent.nesting > kMaxNesting) {

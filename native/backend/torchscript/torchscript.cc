@@ -28,14 +28,6 @@ std::string name_of(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-struct LoadedModule {
-  /// Of the file, without its weights. The operators of a frozen graph point to the functions that
-  /// they came from, for error reports, and own none: these live longer than the module.
-  std::shared_ptr<torch::jit::CompilationUnit> functions;
-  torch::jit::Module module;
-  std::vector<std::string> warnings;  ///< for the log, a line each
-};
-
 /// Beside the file's own tensors freezing makes new weights (convolutions with their
 /// normalization), and packing lays them out once more.
 constexpr size_t kOfWeights = 3;
@@ -65,6 +57,16 @@ bool sets_attributes(const torch::jit::Block& block) {
   return false;
 }
 
+torch::jit::Module frozen(const torch::jit::Module& module) {
+  torch::jit::Module frozen = torch::jit::freeze(module);
+  torch::jit::Graph& graph = *frozen.get_method("forward").graph();
+  PackedLinears layers(Dtype::kFloat32);
+  // GELU stays LibTorch's own, as scripts have been answered by it.
+  rewrite_frozen(graph, layers, /*fuses_gelu=*/false);
+  torch::jit::EliminateDeadCode(graph.block());  // constants that were packed
+  return frozen;
+}
+
 /// Looked at before any of its code can run, and read, in evaluation mode. Throws LoadError naming
 /// the file.
 torch::jit::Module read_module(const std::string& path) {
@@ -83,42 +85,6 @@ torch::jit::Module read_module(const std::string& path) {
   module.eval();
   if (!module.find_method("forward")) throw LoadError(file + ": has no method forward");
   return module;
-}
-
-/// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
-/// where LibTorch can do so, else with a warning. Its runs keep within a RunLimit. Throws LoadError
-/// naming the file, or engine::RunTimeout where freezing took too long.
-LoadedModule load_module(const std::string& path, const ComputeOptions& compute) {
-  const std::string file = name_of(path);
-  // Without it, what is loaded is not made ready to be inlined.
-  const torch::jit::GraphOptimizerEnabledGuard optimizer(true);
-  torch::jit::Module module = read_module(path);
-  require_allowed_operators(module, file, compute.allowed_operators);
-  guard_code(*module._ivalue()->compilation_unit());
-  // Freezing would inline functions of a copy that is gone afterwards: inlined here, the operators
-  // point to functions of this one.
-  torch::jit::Inline(*module.get_method("forward").graph());
-  auto functions = module._ivalue()->compilation_unit();
-  // Freezing runs what depends on no input. Where that meets a limit, LibTorch goes on without its
-  // result, and says nothing.
-  const RunLimit limit(compute, file, kOfWeights * std::filesystem::file_size(path));
-  LoadedModule loaded;
-  try {
-    torch::jit::Module frozen = torch::jit::freeze(module);
-    torch::jit::Graph& graph = *frozen.get_method("forward").graph();
-    PackedLinears layers(Dtype::kFloat32);
-    // GELU stays LibTorch's own, as scripts have been answered by it.
-    rewrite_frozen(graph, layers, /*fuses_gelu=*/false);
-    torch::jit::EliminateDeadCode(graph.block());  // constants that were packed
-    loaded = {.functions = std::move(functions), .module = std::move(frozen), .warnings = {}};
-  } catch (...) {
-    limit.throw_if_reached();
-    loaded = {.functions = {},
-              .module = std::move(module),
-              .warnings = {file + ": " + reason_not_to_freeze()}};
-  }
-  limit.throw_if_reached();
-  return loaded;
 }
 
 /// Whether forward() sets attributes of the module, as a recurrent model does that keeps its hidden
@@ -143,21 +109,25 @@ std::vector<ProgramInput> inputs_of(const torch::jit::Module& module) {
 
 class TorchScriptProgram final : public Program {
  public:
-  explicit TorchScriptProgram(LoadedModule loaded)
-      : loaded_(std::move(loaded)),
-        keeps_state_(keeps_state(loaded_.module)),
-        inputs_(inputs_of(loaded_.module)) {}
+  /// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
+  /// where LibTorch can do so, else with a warning. Its runs keep within a RunLimit. Throws
+  /// LoadError naming the file, or engine::RunTimeout where freezing took too long.
+  TorchScriptProgram(const std::string& path, const ComputeOptions& compute) {
+    load(path, compute);
+    keeps_state_ = keeps_state(module_);
+    inputs_ = inputs_of(module_);
+  }
 
   std::string kind() const override { return "torchscript"; }
   const std::vector<ProgramInput>& inputs() const override { return inputs_; }
   /// A frozen graph gains nothing from the optimizing executor, whose first runs take long.
   /// LibTorch keeps the setting for each thread.
   void prepare_thread() const override { torch::jit::setGraphExecutorOptimize(false); }
-  std::vector<std::string> warnings() const override { return loaded_.warnings; }
+  std::vector<std::string> warnings() const override { return warnings_; }
 
   c10::IValue run(std::vector<c10::IValue> inputs) const override {
     // A copy shares the weights and has attributes of its own: no run sees the state of another.
-    const torch::jit::Module module = keeps_state_ ? loaded_.module.copy() : loaded_.module;
+    const torch::jit::Module module = keeps_state_ ? module_.copy() : module_;
     // torch::jit::Module::forward() would do, but ends the process where a few bytes cannot be had
     // for it: Method::owner() makes a Module behind noexcept (LibTorch 2.15).
     inputs.insert(inputs.begin(), module._ivalue());
@@ -165,8 +135,35 @@ class TorchScriptProgram final : public Program {
   }
 
  private:
-  LoadedModule loaded_;
-  bool keeps_state_;
+  void load(const std::string& path, const ComputeOptions& compute) {
+    const std::string file = name_of(path);
+    // Without it, what is loaded is not made ready to be inlined.
+    const torch::jit::GraphOptimizerEnabledGuard optimizer(true);
+    module_ = read_module(path);
+    require_allowed_operators(module_, file, compute.allowed_operators);
+    functions_ = module_._ivalue()->compilation_unit();
+    guard_code(*functions_);
+    // Freezing would inline functions of a copy that is gone afterwards: inlined here, the
+    // operators point to functions of this one.
+    torch::jit::Inline(*module_.get_method("forward").graph());
+    // Freezing runs what depends on no input. Where that meets a limit, LibTorch goes on without
+    // its result, and says nothing.
+    const RunLimit limit(compute, file, kOfWeights * std::filesystem::file_size(path));
+    try {
+      module_ = frozen(module_);
+    } catch (...) {
+      limit.throw_if_reached();
+      warnings_ = {file + ": " + reason_not_to_freeze()};
+    }
+    limit.throw_if_reached();
+  }
+
+  /// Of the file, without its weights. The operators of a frozen graph point to the functions that
+  /// they came from, for error reports, and own none: these live longer than the module.
+  std::shared_ptr<torch::jit::CompilationUnit> functions_;
+  torch::jit::Module module_;
+  std::vector<std::string> warnings_;  ///< for the log, a line each
+  bool keeps_state_ = false;
   std::vector<ProgramInput> inputs_;
 };
 
@@ -178,7 +175,7 @@ std::unique_ptr<Program> load_torchscript(const std::string& path, const Compute
                     ": a TorchScript model computes in the numbers it was saved with: "
                     "DTYPE must be float32");
   }
-  return std::make_unique<TorchScriptProgram>(load_module(path, compute));
+  return std::make_unique<TorchScriptProgram>(path, compute);
 }
 
 ProgramReport inspect_torchscript(const std::string& path,

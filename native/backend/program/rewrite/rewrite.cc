@@ -4,9 +4,9 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/util/StringUtil.h>
 
 #include <array>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -129,10 +129,8 @@ bool take_over_gelu(GraphView& graph, Call call) {
 /// LibTorch would refuse it in other words.
 void require_taken(const PackedLinear& layer, const at::Tensor& x) {
   if (layer.takes(x)) return;
-  std::ostringstream message;
-  message << "a linear layer takes float32 [..., " << layer.inputs() << "], received "
-          << x.scalar_type() << ' ' << x.sizes();
-  throw std::invalid_argument(message.str());
+  throw std::invalid_argument(c10::str("a linear layer takes float32 [..., ", layer.inputs(),
+                                       "], received ", x.scalar_type(), ' ', x.sizes()));
 }
 
 bool pack_convolution(GraphView& graph, Call call) {
