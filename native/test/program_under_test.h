@@ -13,9 +13,9 @@
 
 namespace test {
 
-inline constexpr backend::Extent kAny{.least = 2};
+inline constexpr backend::DimRange kAny{.least = 2};
 
-inline backend::Extent exactly(int64_t size) { return {.least = size, .most = size}; }
+inline backend::DimRange exactly(int64_t size) { return {.least = size, .most = size}; }
 
 /// What the runs of a program were given, in their order.
 using Runs = std::vector<std::vector<at::Tensor>>;

@@ -9,7 +9,7 @@
 
 namespace {
 
-using backend::Extent;
+using backend::DimRange;
 using backend::LoadError;
 using backend::ProgramInput;
 using test::exactly;
@@ -63,7 +63,7 @@ Served serve(std::vector<ProgramInput> inputs, backend::SignalProgramSource sour
   return served;
 }
 
-ProgramInput windows(std::vector<Extent> sizes, c10::ScalarType type = c10::kFloat) {
+ProgramInput windows(std::vector<DimRange> sizes, c10::ScalarType type = c10::kFloat) {
   return {.name = "x", .type = type, .sizes = std::move(sizes)};
 }
 

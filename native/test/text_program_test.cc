@@ -12,7 +12,7 @@
 
 namespace {
 
-using backend::Extent;
+using backend::DimRange;
 using backend::LoadError;
 using backend::ProgramInput;
 using test::exactly;
@@ -81,11 +81,12 @@ Served serve(std::vector<ProgramInput> inputs,
   return served;
 }
 
-ProgramInput input(std::string name, std::vector<Extent> sizes, c10::ScalarType type = c10::kLong) {
+ProgramInput input(std::string name, std::vector<DimRange> sizes,
+                   c10::ScalarType type = c10::kLong) {
   return {.name = std::move(name), .type = type, .sizes = std::move(sizes)};
 }
 
-std::vector<ProgramInput> both(const Extent& texts, const Extent& length,
+std::vector<ProgramInput> both(const DimRange& texts, const DimRange& length,
                                c10::ScalarType mask = c10::kLong) {
   return {input("input_ids", {texts, length}), input("attention_mask", {texts, length}, mask)};
 }

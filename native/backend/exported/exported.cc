@@ -154,15 +154,15 @@ class ExportedProgram final : public Program {
                                  ", expected " + expected);
     };
     if (!taken.sizes || !taken.type) return;  // never: a signature says both
-    const std::vector<Extent>& extents = *taken.sizes;
-    if (tensor.dim() != static_cast<int64_t>(extents.size()) ||
+    const std::vector<DimRange>& ranges = *taken.sizes;
+    if (tensor.dim() != static_cast<int64_t>(ranges.size()) ||
         tensor.scalar_type() != *taken.type) {
       throw engine::BackendError(taken.name + ": has another type or number of dimensions");
     }
-    for (size_t i = 0; i < extents.size(); ++i) {
+    for (size_t i = 0; i < ranges.size(); ++i) {
       const int64_t size = tensor.size(static_cast<int64_t>(i));
-      if (size < extents[i].least) refuse(i, std::to_string(extents[i].least) + " or more");
-      if (size > extents[i].most) refuse(i, std::to_string(extents[i].most) + " or less");
+      if (size < ranges[i].least) refuse(i, std::to_string(ranges[i].least) + " or more");
+      if (size > ranges[i].most) refuse(i, std::to_string(ranges[i].most) + " or less");
       if (symbols[i].empty()) continue;
       const auto [known, is_new] = sizes.try_emplace(symbols[i], size);
       if (known->second != size) refuse(i, std::to_string(known->second) + " as elsewhere");

@@ -237,10 +237,10 @@ ReadProgram read_program(const std::string& path) {
 ProgramInput input_of(const hf::UserInput& read) {
   ProgramInput input{
       .name = std::string(read.name), .type = scalar_type_of(read.scalar_type), .sizes = {}};
-  std::vector<Extent>& extents = input.sizes.emplace();
+  std::vector<DimRange>& ranges = input.sizes.emplace();
   for (const hf::Size& size : read.sizes) {
-    const Extent extent{.least = size.least, .most = size.most};
-    extents.push_back(size.symbol.empty() ? extent : as_meant(extent));
+    const DimRange range{.least = size.least, .most = size.most};
+    ranges.push_back(size.symbol.empty() ? range : as_meant(range));
   }
   return input;
 }

@@ -17,7 +17,7 @@
 namespace backend {
 
 /// The sizes that one dimension of an input may have, both ends included.
-struct Extent {
+struct DimRange {
   int64_t least = 0;
   int64_t most = std::numeric_limits<int64_t>::max();
 
@@ -27,8 +27,9 @@ struct Extent {
 /// A tensor that a program takes.
 struct ProgramInput {
   std::string name;
-  std::optional<c10::ScalarType> type;       ///< nothing: the file does not say
-  std::optional<std::vector<Extent>> sizes;  ///< of each dimension; nothing: the file does not say
+  std::optional<c10::ScalarType> type;  ///< nothing: the file does not say
+  std::optional<std::vector<DimRange>>
+      sizes;  ///< of each dimension; nothing: the file does not say
 };
 
 /// Any number of threads may run it at once; no run sees what another one left behind.

@@ -48,7 +48,7 @@ ProgramBackend::ProgramBackend(std::unique_ptr<Program> program, const std::stri
   program_->prepare_thread();
 }
 
-void ProgramBackend::limit_rows(const Extent& things, int64_t most) {
+void ProgramBackend::limit_rows(const DimRange& things, int64_t most) {
   things_ = things;
   limits_.most_rows = static_cast<size_t>(most);
   limits_.least_rows = static_cast<size_t>(std::max<int64_t>(things.least, 1));
@@ -113,7 +113,7 @@ std::vector<const engine::Sequence*> pointers_to(const std::vector<engine::Seque
   return pointers;
 }
 
-bool alike_in_probability(const engine::Output& left, const engine::Output& right) {
+bool allclose_in_probability(const engine::Output& left, const engine::Output& right) {
   const std::vector<float>&a = left.values, &b = right.values;
   if (a.size() != b.size() || a.empty()) return false;
   if (!all_finite(a) || !all_finite(b)) return all_finite(a) == all_finite(b);  // an error anyway
@@ -122,7 +122,7 @@ bool alike_in_probability(const engine::Output& left, const engine::Output& righ
   return close(softmax(a), softmax(b));
 }
 
-bool alike_in_logits(const engine::Output& left, const engine::Output& right) {
+bool allclose_in_logits(const engine::Output& left, const engine::Output& right) {
   const std::vector<float>&a = left.values, &b = right.values;
   constexpr float kTolerance = 2e-5F;
   float scale = 1.0F;

@@ -31,7 +31,7 @@ class ProgramBackend : public engine::Backend {
 
   /// Which of a batch share a call, and how many rows it has. `things`: how many the program takes.
   /// `most`: that are given to it.
-  void limit_rows(const Extent& things, int64_t most);
+  void limit_rows(const DimRange& things, int64_t most);
 
   /// What the program is given.
   virtual std::vector<c10::IValue> arguments(const Rows& rows, engine::Batch batch) const = 0;
@@ -62,7 +62,7 @@ class ProgramBackend : public engine::Backend {
   std::unique_ptr<Program> program_;
   std::string file_;
   ComputeOptions compute_;
-  Extent things_;
+  DimRange things_;
   bool in_trial_ = true;
 };
 
@@ -72,10 +72,10 @@ std::vector<const engine::Sequence*> pointers_to(const std::vector<engine::Seque
 /// Whether two answers to one input are the same, but for the last digits of a sum. Of a signal
 /// model, whose outputs may be anything: in probability, as how far apart logits may be depends on
 /// their size. Outputs in [0, 1] may be probabilities already, and are compared as they are too.
-bool alike_in_probability(const engine::Output& a, const engine::Output& b);
+bool allclose_in_probability(const engine::Output& a, const engine::Output& b);
 
 /// Of a text model, [num_labels] each: in proportion to the largest of them.
-bool alike_in_logits(const engine::Output& a, const engine::Output& b);
+bool allclose_in_logits(const engine::Output& a, const engine::Output& b);
 
 /// Each tried first. Throws LoadError, or what the program throws.
 ///

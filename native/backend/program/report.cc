@@ -21,24 +21,24 @@ std::string name_of(c10::ScalarType type) {
 
 }  // namespace
 
-Extent as_meant(Extent extent) {
+DimRange as_meant(DimRange range) {
   constexpr int64_t kOfDynamic = 2;
-  if (!extent.is_fixed() && extent.least <= kOfDynamic) extent.least = 0;
-  return extent;
+  if (!range.is_fixed() && range.least <= kOfDynamic) range.least = 0;
+  return range;
 }
 
-std::string words_for(const Extent& given) {
-  const Extent extent = as_meant(given);
-  if (extent.is_fixed()) return std::to_string(extent.least);
-  const bool is_bounded = extent.most != Extent{}.most;
-  if (!is_bounded && extent.least == 0) return "any number";
-  if (!is_bounded) return std::to_string(extent.least) + " and more";
-  return std::to_string(std::max<int64_t>(extent.least, 1)) + " to " + std::to_string(extent.most);
+std::string words_for(const DimRange& given) {
+  const DimRange range = as_meant(given);
+  if (range.is_fixed()) return std::to_string(range.least);
+  const bool is_bounded = range.most != DimRange{}.most;
+  if (!is_bounded && range.least == 0) return "any number";
+  if (!is_bounded) return std::to_string(range.least) + " and more";
+  return std::to_string(std::max<int64_t>(range.least, 1)) + " to " + std::to_string(range.most);
 }
 
-std::string words_for(std::span<const Extent> sizes) {
+std::string words_for(std::span<const DimRange> sizes) {
   std::string text;
-  for (const Extent& size : sizes) text += (text.empty() ? "" : ", ") + words_for(size);
+  for (const DimRange& size : sizes) text += (text.empty() ? "" : ", ") + words_for(size);
   return "[" + text + "]";
 }
 
@@ -63,7 +63,7 @@ std::string fixed_number_warning(const std::string& file, int64_t number,
 ValueReport described(const ProgramInput& input) {
   ValueReport report{.name = input.name, .type = {}, .sizes = {}};
   if (input.type) report.type = name_of(*input.type);
-  if (input.sizes) report.sizes = words_for(std::span<const Extent>(*input.sizes));
+  if (input.sizes) report.sizes = words_for(std::span<const DimRange>(*input.sizes));
   return report;
 }
 

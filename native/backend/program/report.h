@@ -16,13 +16,13 @@ namespace backend {
 
 /// Without the least that binds nothing: torch.export writes 2 where a dimension is dynamic, and
 /// PyTorch itself takes less (torch/_export/utils.py, _check_input_constraints_for_graph).
-Extent as_meant(Extent extent);
+DimRange as_meant(DimRange range);
 
 /// "8", "1 to 512", "3 and more", "any number".
-std::string words_for(const Extent& extent);
+std::string words_for(const DimRange& range);
 
 /// "[1 to 64, 1, 256]"
-std::string words_for(std::span<const Extent> sizes);
+std::string words_for(std::span<const DimRange> sizes);
 
 /// "2 inputs (signal, age)"
 std::string words_for(const std::vector<ProgramInput>& inputs);

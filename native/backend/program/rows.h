@@ -15,10 +15,10 @@ namespace backend {
 
 /// Which texts share a run. Those that are shorter than another one of it are padded. Windows are
 /// of equal lengths.
-enum class Company { kEqualLengths, kCloseLengths, kAnyLengths };
+enum class Batching { kEqualLengths, kCloseLengths, kAnyLengths };
 
 struct RowLimits {
-  Company company = Company::kEqualLengths;
+  Batching batching = Batching::kEqualLengths;
   size_t most_rows = std::numeric_limits<size_t>::max();
   size_t least_rows = 1;    ///< fewer are filled up with copies of the last one
   size_t least_length = 0;  ///< of texts: shorter ones are padded

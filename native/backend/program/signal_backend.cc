@@ -35,22 +35,22 @@ std::vector<engine::Sequence> trial_windows(size_t window_length) {
 }
 
 /// As many as it takes, if that is not too much.
-int64_t windows_per_run(const Extent& windows, size_t window_length) {
+int64_t windows_per_run(const DimRange& windows, size_t window_length) {
   const auto few = static_cast<int64_t>(std::max(kSamplesPerRun / window_length, size_t{1}));
   return std::min(std::max(few, windows.least), windows.most);
 }
 
 std::string words_for_shape(const std::vector<int64_t>& shape) {
-  std::vector<Extent> sizes;
+  std::vector<DimRange> sizes;
   sizes.reserve(shape.size());
   for (const int64_t size : shape) sizes.push_back({.least = size, .most = size});
-  return words_for(std::span<const Extent>(sizes));
+  return words_for(std::span<const DimRange>(sizes));
 }
 
-bool fits(const std::vector<int64_t>& shape, std::span<const Extent> sizes) {
-  return std::ranges::equal(shape, sizes, [](int64_t size, const Extent& given) {
-    const Extent extent = as_meant(given);
-    return size >= extent.least && size <= extent.most;
+bool fits(const std::vector<int64_t>& shape, std::span<const DimRange> sizes) {
+  return std::ranges::equal(shape, sizes, [](int64_t size, const DimRange& given) {
+    const DimRange range = as_meant(given);
+    return size >= range.least && size <= range.most;
   });
 }
 
@@ -60,14 +60,14 @@ double count_of(const std::vector<int64_t>& shape) {
 }
 
 /// `sizes`: of a window, as the file has them.
-std::vector<int64_t> shape_within(std::span<const Extent> sizes,
+std::vector<int64_t> shape_within(std::span<const DimRange> sizes,
                                   const SignalProgramSource& source) {
   const std::filesystem::path path(source.path);
   const std::string settings = path.stem().string() + ".json";
   const auto length = static_cast<int64_t>(source.window_length);
   std::vector<int64_t> shape = source.input_shape;
-  if (shape.empty() && std::ranges::all_of(sizes, &Extent::is_fixed)) {
-    for (const Extent& size : sizes) shape.push_back(size.least);
+  if (shape.empty() && std::ranges::all_of(sizes, &DimRange::is_fixed)) {
+    for (const DimRange& size : sizes) shape.push_back(size.least);
     if (count_of(shape) == static_cast<double>(length)) return shape;
     throw LoadError(path.filename().string() + ": takes windows of " + words_for(sizes) + ", but " +
                     settings + " says (or leaves it at) window_length " + std::to_string(length) +
@@ -82,7 +82,7 @@ std::vector<int64_t> shape_within(std::span<const Extent> sizes,
 struct SignalInput {
   std::vector<int64_t> shape;  ///< of a window; the windows of a run come before it
   c10::ScalarType type;        ///< one of floating point
-  Extent windows;              ///< that a run takes
+  DimRange windows;            ///< that a run takes
 };
 
 /// Of the one input that there has to be. Throws LoadError: there are others, of another type, or
@@ -109,7 +109,7 @@ SignalInput signal_input_of(const std::vector<ProgramInput>& inputs,
   if (input.sizes->empty()) {
     throw LoadError(file + ": " + input.name + ": takes one number, expected windows");
   }
-  const Extent windows = as_meant(input.sizes->front());
+  const DimRange windows = as_meant(input.sizes->front());
   if (windows.most < 1) throw LoadError(file + ": " + input.name + ": takes 0 windows");
   return {.shape = shape_within(std::span(*input.sizes).subspan(1), source),
           .type = type,
@@ -216,22 +216,23 @@ class SignalBackend final : public ProgramBackend {
     // window again.
     constexpr size_t kAgain = 4;
     for (size_t i = 0; i < kAgain && trial_.repeatable; ++i) {
-      trial_.repeatable = gives(alone.subspan(i, 1), windows.subspan(i, 1), alike_in_probability);
+      trial_.repeatable =
+          gives(alone.subspan(i, 1), windows.subspan(i, 1), allclose_in_probability);
     }
     if (!trial_.repeatable) return false;
     return std::ranges::all_of(std::array{size_t{2}, size_t{3}, windows.size()}, [&](size_t size) {
-      return gives(alone.first(size), windows.first(size), alike_in_probability);
+      return gives(alone.first(size), windows.first(size), allclose_in_probability);
     });
   }
 
   /// LibTorch convolves one window with other code than several (ATen, Convolution.cpp,
-  /// `use_mkldnn`), by which the last bits of its answer would tell whether it had company. Most
+  /// `use_mkldnn`), by which the last bits of its answer would tell whether it was alone. Most
   /// models give every window the same bits in any batch of two and more; of those, a window that
   /// is alone runs beside itself.
   bool answers_exactly_in_pairs_alone(engine::Batch windows) {
     try {
       const std::vector<engine::Output> together = run(windows);
-      if (together == trial_.outputs) return false;  // company changes nothing
+      if (together == trial_.outputs) return false;  // a batch changes nothing
       for (size_t i = 0; i < windows.size(); ++i) {
         const engine::Sequence* pair[] = {windows[i], windows[i]};
         if (run(pair).front() != together[i]) return false;

@@ -113,9 +113,9 @@ class TextBackend final : public ProgramBackend {
     const std::vector<engine::Sequence> texts =
         probes([this](engine::Text text) { return prepare(std::move(text)); });
     const std::vector<engine::Output> alone = answers_alone(texts);
-    batching_ = answers_alike_in_batches(texts, alone) && limits_.most_rows > 1;
-    if (batching_ && answers_alike_when_padded(texts, alone)) {
-      limits_.company = Company::kCloseLengths;
+    batching_ = are_allclose_in_batches(texts, alone) && limits_.most_rows > 1;
+    if (batching_ && are_allclose_when_padded(texts, alone)) {
+      limits_.batching = Batching::kCloseLengths;
     }
     end_trial();
   }
@@ -226,22 +226,22 @@ class TextBackend final : public ProgramBackend {
 
   /// Whether texts of one length answer the same in a batch as alone: nothing in the file
   /// promises it (a traced model may take the batch size of its example only).
-  bool answers_alike_in_batches(const std::vector<engine::Sequence>& texts,
-                                std::span<const engine::Output> alone) {
+  bool are_allclose_in_batches(const std::vector<engine::Sequence>& texts,
+                               std::span<const engine::Output> alone) {
     const std::vector<const engine::Sequence*> batch = pointers_to(texts);
     // Groups of two, then of three, and all lengths at once.
     for (const size_t size : {size_t{2}, size_t{3}, batch.size()}) {
       for (size_t begin = 0; begin + size <= batch.size(); begin += 3) {
         const engine::Batch some = engine::Batch(batch).subspan(begin, size);
-        if (!gives(alone.subspan(begin, size), some, alike_in_logits)) return false;
+        if (!gives(alone.subspan(begin, size), some, allclose_in_logits)) return false;
       }
     }
     return true;
   }
 
   /// Whether a text answers the same beside others of any other length.
-  bool answers_alike_when_padded(const std::vector<engine::Sequence>& texts,
-                                 const std::vector<engine::Output>& alone) {
+  bool are_allclose_when_padded(const std::vector<engine::Sequence>& texts,
+                                const std::vector<engine::Output>& alone) {
     // Whose file does not say that texts may be of any length may take the mask for something else.
     if (!can_pad() || !inputs_.says_sizes || inputs_.length.is_fixed()) return false;
     std::vector<const engine::Sequence*> batch;
@@ -252,10 +252,10 @@ class TextBackend final : public ProgramBackend {
       batch.push_back(&texts[i]);
       expected.push_back(alone[i]);
     }
-    limits_.company = Company::kAnyLengths;
-    const bool are_alike = gives(expected, batch, alike_in_logits);
-    limits_.company = Company::kEqualLengths;
-    return are_alike;
+    limits_.batching = Batching::kAnyLengths;
+    const bool are_allclose = gives(expected, batch, allclose_in_logits);
+    limits_.batching = Batching::kEqualLengths;
+    return are_allclose;
   }
 
   int64_t num_labels_;

@@ -55,23 +55,23 @@ c10::ScalarType type_of(const ProgramInput& input, TextRole role, const std::str
 }
 
 /// What both allow; least above most: nothing.
-Extent both(const Extent& a, const Extent& b) {
+DimRange both(const DimRange& a, const DimRange& b) {
   return {.least = std::max(a.least, b.least), .most = std::min(a.most, b.most)};
 }
 
 /// Narrows `inputs` to what one of them takes.
 void narrow(TextInputs& inputs, const ProgramInput& input, const std::string& file) {
   if (!input.sizes) return;
-  const std::vector<Extent>& sizes = *input.sizes;
+  const std::vector<DimRange>& sizes = *input.sizes;
   if (sizes.size() != 2) {
     throw LoadError(file + ": " + input.name + ": has " + std::to_string(sizes.size()) +
                     " dimensions, expected [texts, length]");
   }
-  const Extent texts = both(inputs.texts, as_meant(sizes[0]));
-  const Extent length = both(inputs.length, as_meant(sizes[1]));
-  const auto require_some = [&](const Extent& extent, const char* what, const Extent& own,
-                                const Extent& others) {
-    if (extent.least <= extent.most && extent.most > 0) return;
+  const DimRange texts = both(inputs.texts, as_meant(sizes[0]));
+  const DimRange length = both(inputs.length, as_meant(sizes[1]));
+  const auto require_some = [&](const DimRange& range, const char* what, const DimRange& own,
+                                const DimRange& others) {
+    if (range.least <= range.most && range.most > 0) return;
     throw LoadError(file + ": " + input.name + ": takes " + what + " " + words_for(own) +
                     ", which goes with none of the other inputs' " + words_for(others));
   };

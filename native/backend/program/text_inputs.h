@@ -20,8 +20,8 @@ struct TextInput {
 
 struct TextInputs {
   std::vector<TextInput> in_order;
-  Extent texts;             ///< that a run takes
-  Extent length;            ///< tokens of each
+  DimRange texts;           ///< that a run takes
+  DimRange length;          ///< tokens of each
   bool says_sizes = false;  ///< the file says these
 
   bool has(TextRole role) const;

@@ -32,7 +32,7 @@ constexpr size_t kMaxNesting = 400;
 constexpr double kMaxElements = 1 << 28;
 
 /// What a function grows to when it is inlined.
-struct Extent {
+struct InlinedSize {
   double nodes = 0;
   size_t nesting = 0;
 };
@@ -110,16 +110,16 @@ class Inspection {
   Inspection(const torch::jit::Module& module, const std::set<std::string>& added)
       : functions_(module._ivalue()->compilation_unit()), added_(added) {}
 
-  Extent visit(Function& function) {
-    const auto [entry, is_new] = extents_.try_emplace(&function);
+  InlinedSize visit(Function& function) {
+    const auto [entry, is_new] = sizes_.try_emplace(&function);
     if (!is_new) return entry->second;
     auto* code = torch::jit::tryToGraphFunction(function);
     if (!code) {
       refused_.insert(function.qualname().qualifiedName());
       return {};
     }
-    const Extent extent = visit(*code->graph()->block(), false);
-    return extents_[&function] = extent;
+    const InlinedSize inlined = visit(*code->graph()->block(), false);
+    return sizes_[&function] = inlined;
   }
 
   const std::map<std::string, size_t>& counts() const { return counts_; }
@@ -127,24 +127,24 @@ class Inspection {
   const std::set<std::string>& problems() const { return problems_; }
 
  private:
-  Extent visit(const Block& block, bool in_loop) {
-    Extent extent;
+  InlinedSize visit(const Block& block, bool in_loop) {
+    InlinedSize inlined;
     for (const Node* node : block.nodes()) {
       inspect(*node, in_loop);
       const bool loops = in_loop || node->kind() == c10::prim::Loop;
-      add(extent, {.nodes = 1, .nesting = 0});
-      for (const Block* inner : node->blocks()) add(extent, visit(*inner, loops));
+      add(inlined, {.nodes = 1, .nesting = 0});
+      for (const Block* inner : node->blocks()) add(inlined, visit(*inner, loops));
       if (node->hasAttribute(c10::attr::Subgraph)) {
-        add(extent, visit(*node->g(c10::attr::Subgraph)->block(), loops));
+        add(inlined, visit(*node->g(c10::attr::Subgraph)->block(), loops));
       }
-      for (Function* function : callees(*node)) add(extent, visit(*function));
+      for (Function* function : callees(*node)) add(inlined, visit(*function));
     }
-    return {.nodes = extent.nodes, .nesting = extent.nesting + 1};
+    return {.nodes = inlined.nodes, .nesting = inlined.nesting + 1};
   }
 
-  static void add(Extent& extent, const Extent& more) {
-    extent.nodes += more.nodes;
-    extent.nesting = std::max(extent.nesting, more.nesting);
+  static void add(InlinedSize& inlined, const InlinedSize& more) {
+    inlined.nodes += more.nodes;
+    inlined.nesting = std::max(inlined.nesting, more.nesting);
   }
 
   void inspect(const Node& node, bool in_loop) {
@@ -187,7 +187,7 @@ class Inspection {
 
   std::shared_ptr<torch::jit::CompilationUnit> functions_;
   const std::set<std::string>& added_;
-  std::unordered_map<Function*, Extent> extents_;
+  std::unordered_map<Function*, InlinedSize> sizes_;
   std::map<std::string, size_t> counts_;
   std::set<std::string> refused_;
   std::set<std::string> problems_;
@@ -199,7 +199,7 @@ class Inspection {
 void require_allowed_operators(const torch::jit::Module& module, const std::string& file,
                                const std::set<std::string>& added) {
   Inspection inspection(module, added);
-  const Extent extent = inspection.visit(module.get_method("forward").function());
+  const InlinedSize inlined = inspection.visit(module.get_method("forward").function());
   if (!inspection.refused().empty()) {
     throw LoadError(file + ": forward() uses " + c10::Join(", ", inspection.refused()) +
                     ", which classifiers have no use for; if you trust the file, set " +
@@ -209,7 +209,7 @@ void require_allowed_operators(const torch::jit::Module& module, const std::stri
     throw LoadError(file + ": forward() " + c10::Join(", ", inspection.problems()) +
                     "; it is not loaded");
   }
-  if (extent.nodes > kMaxNodes || extent.nesting > kMaxNesting) {
+  if (inlined.nodes > kMaxNodes || inlined.nesting > kMaxNesting) {
     throw LoadError(file +
                     ": forward() is too large or too deeply nested when the functions that " +
                     "it calls are written into it");

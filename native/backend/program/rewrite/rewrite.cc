@@ -138,9 +138,9 @@ bool pack_convolution(GraphView& graph, Call call) {
   if (!constants) return false;
   auto convolution = packed_convolution(graph.name(call), *constants);
   if (!convolution) return false;
-  const bool is_rectified = take_over_relu(graph, call);
-  graph.replace(call, 0, [convolution = std::move(convolution), is_rectified](const at::Tensor& x) {
-    return (*convolution)(x, is_rectified);
+  const bool fuses_relu = take_over_relu(graph, call);
+  graph.replace(call, 0, [convolution = std::move(convolution), fuses_relu](const at::Tensor& x) {
+    return (*convolution)(x, fuses_relu);
   });
   return true;
 }
