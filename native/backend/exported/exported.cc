@@ -3,7 +3,9 @@
 #include <ATen/core/Dict.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -24,11 +26,8 @@ class ExportedProgram final : public Program {
  public:
   ExportedProgram(ReadProgram read, const Numbers& numbers, const ComputeOptions& compute)
       : linear_(numbers.linear), warnings_(kernel_warnings({linear_, linear_})) {
-    for (const hf::UserInput& user : read.program.user_inputs) {
-      inputs_.push_back(input_of(user));
-      std::vector<std::string>& symbols = symbols_.emplace_back();
-      for (const hf::Size& size : user.sizes) symbols.emplace_back(size.symbol);
-    }
+    std::ranges::transform(read.program.user_inputs, std::back_inserter(inputs_), input_of);
+    user_inputs_ = std::move(read.program.user_inputs);
     keep_guards(read.program.guards);
     for (const hf::UserOutput& output : read.program.outputs) {
       const std::string& name = output_names_.emplace_back(output.name);
@@ -147,7 +146,7 @@ class ExportedProgram final : public Program {
   void require_size(size_t input, const at::Tensor& tensor,
                     std::map<std::string_view, int64_t>& sizes) const {
     const ProgramInput& taken = inputs_[input];
-    const std::vector<std::string>& symbols = symbols_[input];
+    const rust::Vec<hf::Size>& as_read = user_inputs_[input].sizes;
     const auto refuse = [&](size_t dimension, const std::string& expected) {
       throw engine::BackendError(taken.name + ": dimension " + std::to_string(dimension) + " is " +
                                  std::to_string(tensor.size(static_cast<int64_t>(dimension))) +
@@ -163,15 +162,15 @@ class ExportedProgram final : public Program {
       const int64_t size = tensor.size(static_cast<int64_t>(i));
       if (size < ranges[i].least) refuse(i, std::to_string(ranges[i].least) + " or more");
       if (size > ranges[i].most) refuse(i, std::to_string(ranges[i].most) + " or less");
-      if (symbols[i].empty()) continue;
-      const auto [known, is_new] = sizes.try_emplace(symbols[i], size);
+      const std::string_view symbol = view(as_read[i].symbol);
+      if (symbol.empty()) continue;  // the size is fixed
+      const auto [known, is_new] = sizes.try_emplace(symbol, size);
       if (known->second != size) refuse(i, std::to_string(known->second) + " as elsewhere");
     }
   }
 
   std::vector<ProgramInput> inputs_;
-  /// Of each input the names of its sizes; where they are equal, sizes are. Empty: it is fixed.
-  std::vector<std::vector<std::string>> symbols_;
+  rust::Vec<hf::UserInput> user_inputs_;  ///< where names of their sizes are equal, sizes are
   std::vector<Guard> guards_;
   Dtype linear_;
   std::vector<std::string> warnings_;

@@ -44,7 +44,9 @@ constexpr std::array<std::span<const Infix>, 5> kLevels{kOr, kAnd, kCompare, kAd
 constexpr size_t kComparisons = 2;
 
 Expression call(const char* name, Expression left, Expression right = nullptr) {
-  return [function = symbolic_operator(name).value().function, left = std::move(left),
+  const auto known = symbolic_operator(name);
+  if (!known) return nullptr;
+  return [function = known->function, left = std::move(left),
           right = std::move(right)](const Inputs& inputs) {
     std::vector<c10::IValue> values{left(inputs)};
     if (right) values.push_back(right(inputs));

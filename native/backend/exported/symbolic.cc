@@ -1,6 +1,5 @@
 #include "exported/symbolic.h"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -147,7 +146,9 @@ IValue left_shift(const Arguments& arguments) {
 IValue right_shift(const Arguments& arguments) {
   const int64_t bits = whole(arguments[1]);
   if (bits < 0) fail("a negative shift");
-  return whole(arguments[0]) >> std::min<int64_t>(bits, 63);
+  const int64_t value = whole(arguments[0]);
+  if (bits >= 63) return int64_t{value < 0 ? -1 : 0};
+  return narrowed(FloorDivided()(Wide{value}, Power()(Wide{2}, Wide{bits})));
 }
 
 IValue sum(const Arguments& arguments) {

@@ -50,36 +50,27 @@ class PickleMachine {
         bytes_.take(8);
         break;
       case kMark:
-        marks_.push_back(stack_.size());
-        break;
+        return marks_.push_back(stack_.size());
       case kNone:
-        push(std::monostate());
-        break;
+        return push(std::monostate());
       case kNewTrue:
       case kNewFalse:
-        push(opcode == kNewTrue);
-        break;
+        return push(opcode == kNewTrue);
       case kBinInt:
-        push(int64_t{static_cast<int32_t>(bytes_.unsigned_number(4))});
-        break;
+        return push(int64_t{static_cast<int32_t>(bytes_.unsigned_number(4))});
       case kBinInt1:
       case kBinInt2:
-        push(static_cast<int64_t>(bytes_.unsigned_number(opcode == kBinInt1 ? 1 : 2)));
-        break;
+        return push(static_cast<int64_t>(bytes_.unsigned_number(opcode == kBinInt1 ? 1 : 2)));
       case kLong1:
-        push(bytes_.sized_number());
-        break;
+        return push(bytes_.sized_number());
       case kBinFloat:
-        push(bytes_.real_number());
-        break;
+        return push(bytes_.real_number());
       case kBinUnicode:
       case kBinString:
-        push(keep(bytes_.take(bytes_.unsigned_number(4))));
-        break;
+        return push(keep(bytes_.take(bytes_.unsigned_number(4))));
       case kShortBinUnicode:
       case kShortBinString:
-        push(keep(bytes_.take(bytes_.byte())));
-        break;
+        return push(keep(bytes_.take(bytes_.byte())));
       default:
         step_object(opcode);
     }
@@ -99,18 +90,14 @@ class PickleMachine {
         break;
       }
       case kBinPersId:
-        push(&pickle_.storages_.emplace_back(storage_of(std::get<PickleTuple>(pop()))));
-        break;
+        return push(&pickle_.storages_.emplace_back(storage_of(std::get<PickleTuple>(pop()))));
       case kReduce:
-        reduce();
-        break;
+        return reduce();
       case kBuild:
-        build(pop());
-        break;
+        return build(pop());
       case kNewObj:
         pop();
-        make_object();
-        break;
+        return make_object();
       case kBinPut:
       case kLongBinPut:
         memo_[bytes_.unsigned_number(opcode == kBinPut ? 1 : 4)] = top();
@@ -122,8 +109,7 @@ class PickleMachine {
       }
       case kBinGet:
       case kLongBinGet:
-        push(memo_.at(bytes_.unsigned_number(opcode == kBinGet ? 1 : 4)));
-        break;
+        return push(memo_.at(bytes_.unsigned_number(opcode == kBinGet ? 1 : 4)));
       default:
         step_container(opcode);
     }
@@ -132,34 +118,25 @@ class PickleMachine {
   void step_container(Opcode opcode) {
     switch (opcode) {
       case kEmptyDict:
-        push(PickleDict{keep(PickleItems())});
-        break;
+        return push(PickleDict{keep(PickleItems())});
       case kEmptyList:
-        push(PickleList{keep(PickleItems())});
-        break;
+        return push(PickleList{keep(PickleItems())});
       case kEmptyTuple:
-        push(PickleTuple{keep(PickleItems())});
-        break;
+        return push(PickleTuple{keep(PickleItems())});
       case kTuple:
-        push(PickleTuple{keep(pop_to_mark())});
-        break;
+        return push(PickleTuple{keep(pop_to_mark())});
       case kTuple1:
       case kTuple2:
       case kTuple3:
-        push(PickleTuple{keep(pop_many(opcode - kTuple1 + 1U))});
-        break;
+        return push(PickleTuple{keep(pop_many(opcode - kTuple1 + 1U))});
       case kAppend:
-        extend<PickleList>(pop_many(1));
-        break;
+        return extend<PickleList>(pop_many(1));
       case kAppends:
-        extend<PickleList>(pop_to_mark());
-        break;
+        return extend<PickleList>(pop_to_mark());
       case kSetItem:
-        extend<PickleDict>(pop_many(2));
-        break;
+        return extend<PickleDict>(pop_many(2));
       case kSetItems:
-        extend<PickleDict>(pop_to_mark());
-        break;
+        return extend<PickleDict>(pop_to_mark());
       default:
         throw LoadError("uses the pickle instruction " + std::to_string(opcode) +
                         no_use_for(", which"));
