@@ -112,7 +112,7 @@ bool PackedLinear::takes(const at::Tensor& x) const {
 }
 
 at::Tensor PackedLinear::operator()(const at::Tensor& x, gemm::Activation activation) const {
-  const at::Tensor y = (*this)(x.reshape({-1, inputs()}), 0, outputs_, activation);
+  at::Tensor y = (*this)(x.reshape({-1, inputs()}), 0, outputs_, activation);
   if (x.dim() == 2) return y;
   std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
   sizes.back() = outputs_;
