@@ -14,6 +14,7 @@ const MAY_IMPORT = {
   client: ['.'],
   models: ['.', 'native'],
   tasks: ['.', 'files', 'models', 'native', 'numeric'],
+  repository: ['.', 'models', 'native', 'tasks'],
   serving: ['.', 'native', 'settings'],
   protocols: ['.', 'native', 'numeric', 'serving', 'tasks'],
   grpc: ['native', 'serving', 'protocols'],

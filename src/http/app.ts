@@ -1,6 +1,6 @@
 import express, { type Express } from 'express';
 import type { Handler } from '../protocols/endpoint';
-import { errorShapes, type Protocol } from '../protocols/protocol';
+import { errorShapes, type Mount, pathAt } from '../protocols/protocol';
 import { type IsPublic, isPublicPath } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
 import type { Context } from '../serving/context';
@@ -10,7 +10,7 @@ import type { AnswersDue } from './answers-due';
 import { checkHeaders, type Listener, listenBeforeExpress } from './before-express';
 import { Bodies } from './body';
 import { Cors } from './cors';
-import { mountRoutes, routeTable } from './route-table';
+import { answerError, notFound, type Routes, RouteTable, routesByPath } from './route-table';
 import { UnsentAnswers } from './send';
 import { type StaticFile, serveStaticFile } from './static-files';
 
@@ -21,20 +21,27 @@ const SCRAPED = '/metrics';
 
 /** What is served over HTTP. */
 export interface Site {
-  /** What it speaks; the first is the service's own. */
-  readonly protocols: readonly Protocol[];
+  /** What it speaks, and where. */
+  readonly mounts: readonly Mount[];
   /** The OpenAPI document. @param isPublic null: everybody may ask everything */
   readonly describeApi: (isPublic: IsPublic | null) => object;
   /** The page at `GET /` and what belongs to it. */
   readonly pages: readonly StaticFile[];
 }
 
-/** The Express app of one service, which does not listen, and what stands before it. */
+/** An Express app, which does not listen, and what stands before it. */
+export interface App {
+  readonly app: Express;
+  readonly listener: Listener;
+  /** Another site takes the place of this one, under requests that are on their way. */
+  readonly show: (site: Site) => void;
+}
+
 export function createApp(
   context: Context,
   site: Site,
   { due, connections }: { readonly due: AnswersDue; readonly connections: Connections },
-): { readonly app: Express; readonly listener: Listener } {
+): App {
   const { config, credentials, readiness } = context;
   const { access, bodyMemory } = config;
   const app = express();
@@ -46,37 +53,52 @@ export function createApp(
   app.set('query parser', false);
   app.use(checkHeaders);
 
-  const probes = site.protocols.flatMap((protocol) => protocol.probes);
-  const pages = site.pages.map(({ path }) => path);
-  const isPublic = isPublicPath(pages, probes, access);
-  const pipeline = new Pipeline(context, KEY_NEEDED, new Set([SCRAPED, ...probes]));
+  const machineRoutes = new Set([SCRAPED]);
+  const pipeline = new Pipeline(context, KEY_NEEDED, machineRoutes);
   const bodies = new Bodies(config, connections);
-  const routes = routesOf(context, site, credentials.keys && isPublic);
-  mountRoutes(app, routes, { bodies, pipeline });
+  const routes = new RouteTable(bodies, pipeline);
+  app.use(routes.dispatch);
+  app.use(notFound);
+  app.use(answerError);
+  const rules = { isPublic: (_path: string) => false, errorShapeOf: errorShapes([]) };
+  const show = (shown: Site): void => {
+    const probes = shown.mounts.flatMap(({ at, protocol }) =>
+      protocol.probes.map((path) => pathAt(at, path)),
+    );
+    const pages = shown.pages.map(({ path }) => path);
+    for (const probe of probes) machineRoutes.add(probe);
+    rules.isPublic = isPublicPath(pages, probes, access);
+    rules.errorShapeOf = errorShapes(shown.mounts);
+    routes.show(routesOf(context, shown, credentials.keys && rules.isPublic));
+  };
+  show(site);
   const shared = {
-    ...{ app, readiness, due, routes, isPublic },
+    ...{ app, readiness, due, routes },
+    isPublic: (path: string) => rules.isPublic(path),
     unsentAnswers: new UnsentAnswers(bodyMemory, connections),
     release: bodies.release,
-    errorShapeOf: errorShapes(site.protocols),
+    errorShapeOf: (path: string) => rules.errorShapeOf(path),
   };
   const cors = access.corsOrigins.length > 0 ? new Cors(access.corsOrigins) : null;
-  return { app, listener: listenBeforeExpress(shared, pipeline, cors) };
+  return { app, listener: listenBeforeExpress(shared, pipeline, cors), show };
 }
 
 function routesOf(
   context: Context,
-  { protocols, describeApi, pages }: Site,
+  { mounts, describeApi, pages }: Site,
   isPublic: IsPublic | null,
-): ReturnType<typeof routeTable> {
-  const endpoints = protocols.flatMap((protocol) => protocol.endpoints);
-  const gets = protocols.flatMap((protocol) => Object.entries(protocol.gets));
-  return routeTable([
-    // Express looks for a path from the first one on: those of the requests that matter come first.
-    ...endpoints.map((POST) => [POST.path, { POST }] as const),
+): Routes {
+  return routesByPath([
+    ...mounts.flatMap(({ at, protocol }) => [
+      ...protocol.endpoints.map((endpoint) => {
+        const path = pathAt(at, endpoint.path);
+        return [path, { POST: { ...endpoint, path } }] as const;
+      }),
+      ...Object.entries(protocol.gets).map(([path, GET]) => [pathAt(at, path), { GET }] as const),
+    ]),
     ['/openapi.json', { GET: { handle: openapi(() => describeApi(isPublic)) } }],
     [SCRAPED, { GET: { handle: metrics(context.metrics) } }],
-    ...gets.map(([path, GET]) => [path, { GET }] as const),
-    ...pages.map((file) => [file.path, { GET: serveStaticFile(file) }] as const),
+    ...pages.map((page) => [page.path, { GET: serveStaticFile(page) }] as const),
   ]);
 }
 

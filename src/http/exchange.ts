@@ -24,8 +24,8 @@ export interface Shared {
   readonly unsentAnswers: UnsentAnswers;
   /** Its body is not held any longer. */
   readonly release: (response: Response) => void;
-  /** By path. */
-  readonly routes: ReadonlyMap<string, { readonly POST?: Endpoint }>;
+  /** What a path is asked for; undefined: nothing. */
+  readonly routes: { at(path: string): { readonly POST?: Endpoint } | undefined };
   readonly isPublic: IsPublic;
   /** How errors are told on a path. */
   readonly errorShapeOf: (path: string) => ErrorShape;
@@ -55,11 +55,15 @@ export class HttpExchange extends Exchange {
     this.#path = pathOf(request);
     this.#errors = shared.errorShapeOf(this.#path);
     this.isWork = request.method === 'POST';
-    this.target = this.isWork ? (shared.routes.get(this.#path)?.POST ?? null) : null;
+    this.target = this.isWork ? (shared.routes.at(this.#path)?.POST ?? null) : null;
   }
 
   get place(): string | null {
-    return this.#shared.routes.has(this.#path) ? this.#path : null;
+    return this.#shared.routes.at(this.#path) ? this.#path : null;
+  }
+
+  override get parameters(): Readonly<Record<string, string | undefined>> {
+    return this.#request.params as Readonly<Record<string, string>>;
   }
 
   get isPublic(): boolean {

@@ -39,13 +39,15 @@ const LAST_WORDS: LastWords = {
 export class HttpServer extends Transport<http.Server> {
   readonly #context: Context;
   readonly #due: AnswersDue;
+  /** See `App`. */
+  readonly show: (site: Site) => void;
 
   /** @param limit of the connections of all event loops */
   constructor(context: Context, site: Site, limit: ConnectionLimit) {
     const { config, metrics } = context;
     const connections = new Connections(limit, metrics.countConnectionEnd, LAST_WORDS);
     const due = new AnswersDue(connections, config.maxConnectionRequests);
-    const { app, listener } = createApp(context, site, { due, connections });
+    const { app, listener, show } = createApp(context, site, { due, connections });
     const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: CLIENT_TIMEOUT_MS,
@@ -60,6 +62,7 @@ export class HttpServer extends Transport<http.Server> {
     });
     this.#context = context;
     this.#due = due;
+    this.show = show;
     this.server.maxHeadersCount = 0; // Node would leave out those beyond; see checkHeaders
     this.server.on('request', (request, response) => listener(request, response));
     this.server.on('checkContinue', (request, response) => listener(request, response, true));

@@ -14,6 +14,8 @@ export interface Call {
   /** `performance.now()` at its arrival. */
   readonly startedAt: number;
   readonly readiness: Readiness;
+  /** What the path has in the places of `:names` of the endpoint's path. */
+  readonly parameters: Readonly<Record<string, string | undefined>>;
   /** Of HTTP's headers or gRPC's metadata, by its name in lower case. */
   header(name: string): string | undefined;
   /**

@@ -55,16 +55,29 @@ export const DETAIL: ErrorShape = {
   body: ({ message }) => ({ detail: message }),
 };
 
+/** A protocol at a place of the service. */
+export interface Mount {
+  readonly protocol: Protocol;
+  /** What its paths begin with: nothing, or the address of a model. */
+  readonly at: string;
+}
+
+/** @param path of a protocol */
+export function pathAt(at: string, path: string): string {
+  return at !== '' && path === '/' ? at : at + path;
+}
+
 /** How errors are told on a path. */
-export function errorShapes(protocols: readonly Protocol[]): (path: string) => ErrorShape {
+export function errorShapes(mounts: readonly Mount[]): (path: string) => ErrorShape {
   const byPath = new Map<string, ErrorShape>();
-  for (const { endpoints, gets, errors } of protocols) {
-    for (const { path } of endpoints) byPath.set(path, errors);
-    for (const path of Object.keys(gets)) byPath.set(path, errors);
+  for (const { at, protocol } of mounts) {
+    const { endpoints, gets, errors } = protocol;
+    for (const { path } of endpoints) byPath.set(pathAt(at, path), errors);
+    for (const path of Object.keys(gets)) byPath.set(pathAt(at, path), errors);
   }
-  const byPrefix = protocols.filter(({ prefix }) => prefix !== null);
+  const byPrefix = mounts.flatMap(({ at, protocol: { prefix, errors } }) =>
+    prefix === null ? [] : [{ prefix: at + prefix, errors }],
+  );
   return (path) =>
-    byPath.get(path) ??
-    byPrefix.find(({ prefix }) => path.startsWith(prefix as string))?.errors ??
-    DETAIL;
+    byPath.get(path) ?? byPrefix.find(({ prefix }) => path.startsWith(prefix))?.errors ?? DETAIL;
 }

@@ -84,6 +84,11 @@ export abstract class Exchange {
     this.isLate = isLate;
   }
 
+  /** What its path has in the places of `:names` of the route. */
+  get parameters(): Readonly<Record<string, string | undefined>> {
+    return {};
+  }
+
   /** Its path, where there is such a one. */
   abstract readonly place: string | null;
   /** It needs no key. */

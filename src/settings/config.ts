@@ -10,12 +10,15 @@ import {
 } from './settings';
 import { describeContradictions, describeWhatIsHardlyMeant } from './validate-settings';
 
+/** Of one model each. */
 export const SERVICES = ['sentiment', 'eeg'] as const;
 export type ServiceName = (typeof SERVICES)[number];
+/** Of all models of a directory. */
+const MODELS = 'models';
 
 /** The settings, MAX_BATCH_TOKENS as `scheduling.maxBatchTokens`, and what follows from them. */
 export interface Config extends ValuesOf<null> {
-  readonly service: ServiceName;
+  readonly service: ServiceName | typeof MODELS;
   readonly scheduling: ValuesOf<'scheduling'>;
   /** Who may ask. */
   readonly access: ValuesOf<'access'>;
@@ -85,10 +88,15 @@ export function readConfig(args: readonly string[], environment: Environment): C
   const raw = readVariables(environment);
   const apiKeyOfVariable = raw.get('API_KEY');
   const positionals = readFlags(args, raw, problems);
-  const service = SERVICES.find((name) => name === positionals[0]);
-  if (service === undefined || positionals.length > 1) {
+  const service = ([...SERVICES, MODELS] as const).find((name) => name === positionals[0]);
+  const [, directory] = positionals;
+  if (service === MODELS && directory !== undefined) raw.set('MODELS_DIR', directory);
+  if (service === undefined || positionals.length > (service === MODELS ? 2 : 1)) {
     const received = positionals.length === 0 ? 'nothing' : positionals.join(' ');
-    problems.unshift(`expected one service, ${SERVICES.join(' or ')}, received ${received}`);
+    const expected = `one service, ${SERVICES.join(' or ')}, or ${MODELS} and a directory`;
+    problems.unshift(`expected ${expected}, received ${received}`);
+  } else if (service === MODELS && !raw.has('MODELS_DIR')) {
+    problems.unshift('MODELS_DIR: is needed by models, as a setting or as the word after it');
   }
   const values = readValues(raw, environment, problems);
   problems.push(...describeContradictions(values));
@@ -129,6 +137,7 @@ export function helpText(): string {
   });
   return [
     `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
+    '       libtorch-serve models DIRECTORY [--setting value ...]  all models of a directory',
     '       libtorch-serve classify  files instead of HTTP: libtorch-serve classify --help',
     '       libtorch-serve inspect   what a model takes and gives: libtorch-serve inspect --help',
     '       libtorch-serve install   fetches LibTorch now, not at the first start',

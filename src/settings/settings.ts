@@ -9,6 +9,7 @@ import {
   host,
   integer,
   key,
+  modelName,
   oneOf,
   operators,
   optional,
@@ -94,6 +95,14 @@ export const SETTINGS = {
     file(),
     defaultEegModel,
     './eeg_model.pt, or .pt2',
+  ),
+  MODELS_DIR: own('directory of models, each in a folder of its own', optional(file()), '', 'none'),
+  MODELS_WATCH: own('whether a folder of models that changes is loaded again', boolean(), 'false'),
+  MODEL_NAME: own(
+    'name of the model of sentiment or eeg, in every protocol',
+    optional(modelName()),
+    '',
+    'the one its files say',
   ),
   WORKERS: scheduling(
     'threads that run batches',

@@ -44,6 +44,15 @@ export function bytesOf(text: string): number {
   return Number.parseInt(text, 10) * unit;
 }
 
+/** As it stands in paths: the folders of a directory of models are called so, too. */
+export function modelName(): Reader<string> {
+  return reader(
+    'letters, digits, ".", "_" and "-", the first a letter or a digit',
+    (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
+    String,
+  );
+}
+
 export function boolean(): Reader<boolean> {
   return reader(
     'true or false',

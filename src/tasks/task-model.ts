@@ -38,14 +38,16 @@ export class TaskModel<Input = unknown, Answer = unknown, Known extends About = 
 
   /**
    * @param place of the model: a folder or a file
+   * @param files what `Task.read` says of them, where another thread has read them
    * @throws ModelFileError, EngineError with code MODEL_LOAD_FAILED
    */
   static async load<Input, Answer, Known extends About>(
     task: Task<Input, Answer, Known>,
     place: string,
     scheduling: SchedulingOptions,
+    files = task.read(place),
   ): Promise<TaskModel<Input, Answer, Known>> {
-    const { source, about } = task.read(place);
+    const { source, about } = files;
     const engine = await Engine.load(source, scheduling);
     try {
       const { description } = engine;

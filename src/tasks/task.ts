@@ -24,6 +24,8 @@ export interface Task<Input = unknown, Answer = unknown, Known extends About = A
   readonly abilities: readonly Ability[];
   /** Where the model is that a path names, a folder or a file; null: it is none of this task. */
   locate(place: string): string | null;
+  /** Its models right in a folder: the folder, or files in it. One model is expected. */
+  findIn(folder: string): readonly string[];
   /** Absolute paths of all that a model is loaded from, as far as it is there. @throws ModelFileError */
   filesOf(place: string): readonly string[];
   /** Reads what says how a model is loaded, but for its weights. @throws ModelFileError */

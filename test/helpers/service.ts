@@ -187,7 +187,7 @@ export type ServiceOptions = Omit<ProcessOptions, 'args'> & {
 
 /** Starts a built service and waits until it listens. */
 export async function startService(
-  name: 'sentiment' | 'eeg',
+  name: 'sentiment' | 'eeg' | 'models',
   options: ServiceOptions = {},
 ): Promise<Service> {
   const env = {

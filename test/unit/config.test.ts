@@ -47,6 +47,9 @@ describe('readCommand', () => {
       grpcPort: null,
       sentimentModelDir: '/package/models/sentiment',
       eegModelPath: '/home/user/eeg_model.pt',
+      modelsDir: null,
+      modelsWatch: false,
+      modelName: null,
       eventLoops: 1,
       instructions: null,
       scheduling: {
@@ -117,6 +120,9 @@ describe('readCommand', () => {
       THREADS_PER_WORKER: '3',
       PRODUCTS: 'float32',
       INSTRUCTIONS: 'avx2',
+      MODELS_DIR: 'many',
+      MODELS_WATCH: 'true',
+      MODEL_NAME: 'films-2',
       MAX_BATCH_TOKENS: '512',
       MAX_BATCH_REQUESTS: '4',
       MAX_QUEUE_DELAY_MS: '5',
@@ -147,6 +153,9 @@ describe('readCommand', () => {
       grpcPort: 0,
       sentimentModelDir: '/home/user/some/model',
       eegModelPath: '/abs/model.pt',
+      modelsDir: '/home/user/many',
+      modelsWatch: true,
+      modelName: 'films-2',
       eventLoops: 2,
       instructions: 'avx2',
       scheduling: {
@@ -383,9 +392,22 @@ describe('readCommand', () => {
     ]);
   });
 
+  it('takes a directory of models as a word or as a setting, and needs one', () => {
+    expect(config(['models', 'many']).modelsDir).toBe('/home/user/many');
+    expect(config(['models', '--models-dir', '/abs'])).toMatchObject({
+      ...{ service: 'models', modelsDir: '/abs' },
+    });
+    expect(problems(['models'])).toEqual([
+      'MODELS_DIR: is needed by models, as a setting or as the word after it',
+    ]);
+    expect(problems(['eeg', '--model-name', '../x'])).toEqual([
+      expect.stringMatching(/^MODEL_NAME: expected letters, digits/),
+    ]);
+  });
+
   it('wants exactly one service', () => {
     const line = (received: string) =>
-      `expected one service, sentiment or eeg, received ${received}`;
+      `expected one service, sentiment or eeg, or models and a directory, received ${received}`;
     expect(problems([])).toEqual([line('nothing')]);
     expect(problems(['both'])).toEqual([line('both')]);
     expect(problems(['eeg', 'sentiment'])).toEqual([line('eeg sentiment')]);

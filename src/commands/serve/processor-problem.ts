@@ -1,6 +1,5 @@
 import { addon, limitInstructions } from '../../native/engine';
 import type { Config } from '../../settings/config';
-import { PRESETS } from '../presets';
 
 /**
  * What is wrong with the settings on this processor, in one line; undefined: nothing. Call it before a
@@ -13,7 +12,7 @@ export function describeProcessorProblem({
   instructions,
   scheduling: { dtype, products },
 }: Pick<Config, 'service' | 'instructions' | 'scheduling'>): string | undefined {
-  const isOfSignals = PRESETS[service].task.takes === 'signals';
+  const isOfSignals = service === 'eeg';
   const isOfAnyProcessor = isOfSignals || (dtype === 'float32' && products !== 'bfloat16');
   // The addon is still being opened by another thread (native/open-early): nobody waits for nothing.
   if (instructions === null && isOfAnyProcessor) return undefined;

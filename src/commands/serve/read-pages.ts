@@ -1,13 +1,13 @@
 import path from 'node:path';
 import type { Logger } from 'pino';
 import { readStaticFiles, type StaticFile } from '../../http/static-files';
-import type { ServiceName } from '../../settings/config';
+import type { Config } from '../../settings/config';
 
 const PAGES = path.join(__dirname, '../../pages');
 
 /** Without its pages, from a build that was not finished, a service still does what it is for. */
 export async function readPages(
-  service: ServiceName,
+  service: Config['service'],
   logger: Logger,
 ): Promise<readonly StaticFile[]> {
   try {

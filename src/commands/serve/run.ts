@@ -1,15 +1,17 @@
 import { addon } from '../../native/engine';
 import { CredentialFiles } from '../../serving/credentials/credential-files';
 import { CredentialError } from '../../serving/credentials/files';
-import { createLog } from '../../serving/log';
+import { createLog, type Log } from '../../serving/log';
 import { startTracing } from '../../serving/tracing/start';
 import type { Config } from '../../settings/config';
 import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE, fail } from '../exit';
 import { EventLoops } from './loops/event-loops';
+import { openModels } from './models/open-models';
+import { shareCatalogue } from './models/shared-catalogue';
 import { describeProcessorProblem } from './processor-problem';
 import { readPages } from './read-pages';
 import { ListenError, Servers } from './servers';
-import { loadService } from './service';
+import { loadService, type Service, type ServiceOptions, type SharedService } from './service';
 import { Shutdown } from './shutdown';
 import { watchForStuck } from './watchdog';
 
@@ -36,7 +38,7 @@ export async function serve(config: Config, version: string): Promise<void> {
   const loops = new EventLoops(config, version, credentialFiles.values);
   credentialFiles.onRenewal = (renewal) => loops.renew(renewal);
   const { gather, connectionLimit } = loops;
-  const loading = loadService({ config, version, gather }, log);
+  const opening = open({ config, version, gather }, log);
   // Beside the loading, which has threads of its own.
   const readingPages = readPages(config.service, log.logger);
   const tracer = startTracing(config, version, log.logger);
@@ -44,22 +46,18 @@ export async function serve(config: Config, version: string): Promise<void> {
     require('../../protocols/openapi/document') as typeof import('../../protocols/openapi/document');
   if (config.grpcPort !== null) require('../../grpc/server');
   // A load that is told to stop is left, since a model may never come back from it.
-  const loaded = await Promise.race([Promise.all([loading, readingPages]), shutdown.requested]);
+  const loaded = await Promise.race([Promise.all([opening, readingPages]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {
-    const [service, pages] = loaded;
-    watchForStuck(service.monitor, log.logger, config, (problem) => {
-      log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
-      shutdown.endWith(EXIT_STUCK);
-      service.drop();
-    });
+    const [{ service, share, begin }, pages] = loaded;
     const parts = { service, pages, tracer, describeApi, credentials, gather, connectionLimit };
     const servers = new Servers(config, parts, log);
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
     if (address) {
-      await loops.serve(service.share(), servers.descriptor);
+      await loops.serve(share(), servers.descriptor);
+      begin({ shutdown, servers, loops });
       const startMs = Math.round(performance.now() - startedAt);
       const { scheduling } = config;
-      const modelLoaded = service.info.model.loaded;
+      const modelLoaded = service.models().length > 0;
       const access = { keys: credentials.keys?.size ?? 0, tls: credentials.certificate !== null };
       log.logger.info({ ...address, modelLoaded, startMs, scheduling, access }, 'listening');
       log.flush();
@@ -80,6 +78,53 @@ export async function serve(config: Config, version: string): Promise<void> {
   log.end();
   // An export that hangs would keep the process alive; the engine's threads have ended.
   if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
+}
+
+/** A service whose port is to be opened, and what it does from then on. */
+interface Opened {
+  readonly service: Service;
+  /** For the other event loops; null: one is enough. */
+  share(): SharedService | null;
+  begin(running: { shutdown: Shutdown; servers: Servers; loops: EventLoops }): void;
+  close(): Promise<void>;
+}
+
+/** One model is loaded before the port is opened, those of a directory after that. */
+async function open(options: ServiceOptions, log: Log): Promise<Opened> {
+  const { config } = options;
+  if (config.service === 'models') return openAll(options, log);
+  const service = await loadService(config.service, options, log);
+  return {
+    service,
+    share: () => {
+      const model = service.share();
+      return model && { model };
+    },
+    begin: ({ shutdown }) =>
+      watchForStuck(service.monitor, log.logger, config, (problem) => {
+        log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
+        shutdown.endWith(EXIT_STUCK);
+        service.drop();
+      }),
+    close: () => service.close(),
+  };
+}
+
+function openAll(options: ServiceOptions, log: Log): Opened {
+  const models = openModels(options, log);
+  const { service } = models;
+  const share = () => ({ catalogue: shareCatalogue(service.catalogue) });
+  return {
+    ...{ service, share },
+    begin: ({ servers, loops }) => {
+      loops.repository = models.control;
+      models.begin(async () => {
+        servers.show();
+        await loops.show(share().catalogue);
+      });
+    },
+    close: () => models.close(),
+  };
 }
 
 /** How long the last spans may take. */

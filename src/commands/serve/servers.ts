@@ -1,16 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import type { GrpcServer } from '../../grpc/server';
+import type { Site } from '../../http/app';
 import { HttpServer } from '../../http/server';
 import type { StaticFile } from '../../http/static-files';
-import { addon } from '../../native/engine';
 import type { describeApi } from '../../protocols/openapi/document';
-import type { Protocol } from '../../protocols/protocol';
 import type { ConnectionLimit } from '../../serving/connection-limit';
 import type { Context } from '../../serving/context';
 import type { Credentials } from '../../serving/credentials/credentials';
 import type { Log } from '../../serving/log';
-import type { ServedModel } from '../../serving/metrics/engine-metrics';
-import { createMetrics } from '../../serving/metrics/metrics';
+import { createMetrics, type Metrics } from '../../serving/metrics/metrics';
 import { patienceOf } from '../../serving/patience';
 import type { Gather } from '../../serving/peers';
 import { readinessOf } from '../../serving/readiness';
@@ -19,8 +17,7 @@ import { Scheduler } from '../../serving/scheduler';
 import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
-import { dtypeOf, type Service } from './service';
-import { describeStuck } from './watchdog';
+import type { Service } from './service';
 
 export interface Parts {
   readonly service: Service;
@@ -45,40 +42,45 @@ export class Servers {
   /** Null: GRPC_PORT is not set. */
   readonly #grpc: GrpcServer | null;
   readonly #all: readonly Transport[];
+  readonly #metrics: Metrics;
+  readonly #siteOf: () => Site;
 
   constructor(given: Config, parts: Parts, { logger }: Log) {
     const { service, credentials, tracer, gather, connectionLimit, pages } = parts;
-    const { protocols, info, monitor } = service;
     // Of what all event loops have together, a share.
     const config = { ...given, bodyMemory: Math.ceil(given.bodyMemory / given.eventLoops) };
     const metrics = createMetrics({
-      packageVersion: info.version,
-      model: monitor && { engine: monitor, served: describeServed(config, service) },
+      packageVersion: service.site.described.info.version,
+      ...{ loaded: service.loaded, models: service.models },
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
       ...{ credentials, gather },
     });
     const context: Context = {
       ...{ config, credentials, logger, metrics, tracer },
-      readiness: readinessOf(
-        info.model,
-        () => this.#http.isLeaving,
-        () => describeStuck(monitor),
-      ),
+      readiness: readinessOf(() => this.#http.isLeaving, service.problem),
       refusals: new RefusalLog(logger),
       scheduler: new Scheduler(),
     };
     this.#config = config;
-    this.#http = new HttpServer(
-      context,
-      { protocols, pages, describeApi: (isPublic) => parts.describeApi(service, isPublic) },
-      connectionLimit,
-    );
-    this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, protocols);
+    this.#metrics = metrics;
+    this.#siteOf = () => {
+      const { mounts, described } = service.site;
+      return { mounts, pages, describeApi: (isPublic) => parts.describeApi(described, isPublic) };
+    };
+    this.#http = new HttpServer(context, this.#siteOf(), connectionLimit);
+    this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);
+    metrics.count();
     this.#all = this.#grpc ? [this.#http, this.#grpc] : [this.#http];
     credentials.onCertificate = (certificate) => {
       for (const transport of this.#all) transport.renew(certificate);
     };
+  }
+
+  /** What the service serves has changed. */
+  show(): void {
+    this.#http.show(this.#siteOf());
+    this.#metrics.count();
   }
 
   /** Where it listens then, for the log. @throws ListenError */
@@ -119,27 +121,13 @@ export class Servers {
 }
 
 /** Its packages are loaded here, where somebody wants it: they take a while. */
-function createGrpcServer(context: Context, protocols: readonly Protocol[]): GrpcServer {
+function createGrpcServer(context: Context, service: Service): GrpcServer {
   const { GrpcServer } = require('../../grpc/server') as typeof import('../../grpc/server');
-  return new GrpcServer(
-    context,
-    protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : [])),
-  );
+  return new GrpcServer(context, service.grpc());
 }
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-function describeServed({ scheduling }: Config, { task, info }: Service): ServedModel {
-  return {
-    name: info.model.name,
-    version: info.model.version ?? '',
-    dtype: dtypeOf(task, scheduling),
-    packageVersion: info.version,
-    libtorchVersion: addon().versions.libtorch,
-    tokenizes: task.takes === 'texts',
-  };
 }
 
 async function named(

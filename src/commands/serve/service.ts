@@ -1,18 +1,24 @@
 import { ModelStore } from '../../models/store';
-import type { EngineMonitor } from '../../native/engine';
+import { addon, type EngineMonitor } from '../../native/engine';
+import type { GrpcService } from '../../protocols/grpc-service';
 import { huggingFace } from '../../protocols/hugging-face/protocol';
 import { openInference } from '../../protocols/open-inference/rest/protocol';
+import type { Described } from '../../protocols/openapi/document';
 import { own } from '../../protocols/own/protocol';
 import type { ServiceInfo } from '../../protocols/own/schemas/answers';
-import type { Protocol } from '../../protocols/protocol';
+import type { Mount, Protocol, Surroundings } from '../../protocols/protocol';
 import { textEmbeddingsInference } from '../../protocols/text-embeddings-inference/protocol';
 import type { Log } from '../../serving/log';
+import type { Sample } from '../../serving/metrics/family';
+import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { Gather } from '../../serving/peers';
-import type { Config } from '../../settings/config';
+import type { Config, ServiceName } from '../../settings/config';
 import type { Served } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
 import { type SharedModel, TaskModel } from '../../tasks/task-model';
 import { PRESETS } from '../presets';
+import type { SharedCatalogue } from './models/shared-catalogue';
+import { describeStuck } from './watchdog';
 
 /** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
 const LONGEST_NUMBER_BYTES = 25;
@@ -20,19 +26,38 @@ const LONGEST_NUMBER_BYTES = 25;
 /** What a service speaks beside its own protocol; those that cannot ask the model are left out. */
 const PROTOCOLS = [huggingFace, textEmbeddingsInference, openInference];
 
-/** What one process serves: its protocols, and the model behind them where it could be loaded. */
+/** What one process serves, at this moment. */
 export interface Service {
-  readonly task: Task;
-  /** The first is its own. */
-  readonly protocols: readonly Protocol[];
+  /** Over HTTP, and what the OpenAPI document says of it. */
+  readonly site: ServiceSite;
+  readonly grpc: () => readonly GrpcService[];
+  /** For the metrics: whether each model is loaded, and those that are. */
+  readonly loaded: () => readonly Sample[];
+  readonly models: () => readonly MeasuredModel[];
+  /** Why requests should not be sent here; null: they should. */
+  readonly problem: () => string | null;
+  /** Refuses what comes and what waits; what runs goes on. */
+  drop(): void;
+  close(): Promise<void>;
+}
+
+/** What other event loops serve: the one model, or all of a directory. */
+export type SharedService =
+  | { readonly model: SharedModel }
+  | { readonly catalogue: SharedCatalogue };
+
+export interface ServiceSite {
+  readonly mounts: readonly Mount[];
+  readonly described: Described;
+}
+
+/** The service of one model. */
+export interface SingleService extends Service {
   readonly info: ServiceInfo;
   /** Of the model's engine; null: it is not loaded. */
   readonly monitor: EngineMonitor | null;
-  /** Refuses what comes and what waits; what runs goes on. */
-  drop(): void;
   /** For `attachService`; null: there is no model to share. */
   share(): SharedModel | null;
-  close(): Promise<void>;
 }
 
 export interface ServiceOptions {
@@ -46,53 +71,105 @@ export interface ServiceOptions {
  * Loads the model of the service. One that cannot be loaded is no reason to end: it is logged, and
  * served as not loaded.
  */
-export async function loadService(options: ServiceOptions, log: Log): Promise<Service> {
+export async function loadService(
+  name: ServiceName,
+  options: ServiceOptions,
+  log: Log,
+): Promise<SingleService> {
   const { config } = options;
-  const { task, placeOf } = PRESETS[config.service];
+  const { task, placeOf } = PRESETS[name];
   const place = placeOf(config);
   let model: TaskModel | Error;
   try {
     model = await TaskModel.load(task, place, config.scheduling);
-    logLoaded(model, config, log);
+    logLoaded(task, place, model, { config, log });
   } catch (error) {
     model = error as Error;
     log.logger.error({ model: place }, `Model is not loaded: ${model.message}`);
   }
-  return serve(model, options);
+  return serve(name, model, options);
 }
 
 /** Serves the model that another thread has loaded and shared. */
-export function attachService(shared: SharedModel, options: ServiceOptions): Service {
-  return serve(TaskModel.attach(PRESETS[options.config.service].task, shared), options);
+export function attachService(
+  name: ServiceName,
+  shared: SharedModel,
+  options: ServiceOptions,
+): SingleService {
+  return serve(name, TaskModel.attach(PRESETS[name].task, shared), options);
 }
 
 /** @param loaded the model, or what was wrong with it */
-function serve(loaded: TaskModel | Error, { config, version, gather }: ServiceOptions): Service {
-  const { task, placeOf } = PRESETS[config.service];
+function serve(
+  service: ServiceName,
+  loaded: TaskModel | Error,
+  options: ServiceOptions,
+): SingleService {
+  const { config } = options;
+  const { task, placeOf } = PRESETS[service];
   const store = new ModelStore<Task, TaskModel>();
-  const served = store.put(config.service, task, placeOf(config), loaded);
+  const named = store.put(config.modelName ?? service, task, placeOf(config), loaded);
+  const served = config.modelName === null ? named : { ...named, title: config.modelName };
   const { model } = served;
-  const { scheduling, maxListLength: listLength, bodyLimit, requestTimeoutMs } = config;
-  const limits = { listLength, bodyLimit, requestTimeoutMs };
-  const surroundings = { version, scheduling, gather, ...limits };
-  const others = PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []);
-  const info = describe(served, version, config);
+  const { protocols, info } = speak(served, options);
+  const monitor = model?.monitor ?? null;
+  const measured = model ? [measure(served, options, {})] : [];
   return {
-    task,
-    protocols: [own(served, surroundings, { service: info, others }), ...others],
-    info,
-    monitor: model?.monitor ?? null,
+    site: {
+      mounts: protocols.map((protocol) => ({ protocol, at: '' })),
+      described: { task, info, protocols },
+    },
+    grpc: () => protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : [])),
+    loaded: () => [{ labels: {}, value: model ? 1 : 0 }],
+    models: () => measured,
+    problem: () => (model ? describeStuck(monitor) : `Model is not loaded: ${served.reason}`),
+    ...{ info, monitor },
     drop: () => store.drop(),
     share: () => model?.share() ?? null,
     close: () => store.close(),
   };
 }
 
+/** What a model speaks, its own protocol first, and its GET /info. */
+export function speak(
+  served: Served,
+  { config, version, gather }: ServiceOptions,
+): { readonly protocols: readonly [Protocol, ...Protocol[]]; readonly info: ServiceInfo } {
+  const surroundings = surroundingsOf({ config, version, gather });
+  const others = PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []);
+  const info = describe(served, version, config);
+  return { protocols: [own(served, surroundings, { service: info, others }), ...others], info };
+}
+
+export function surroundingsOf({ config, version, gather }: ServiceOptions): Surroundings {
+  const { scheduling, maxListLength: listLength, bodyLimit, requestTimeoutMs } = config;
+  return { version, scheduling, gather, listLength, bodyLimit, requestTimeoutMs };
+}
+
+/** For the metrics. */
+export function measure(
+  { task, title, version, model }: Served,
+  options: ServiceOptions,
+  labels: MeasuredModel['labels'],
+): MeasuredModel {
+  return {
+    engine: (model as TaskModel).monitor,
+    labels,
+    served: {
+      ...{ name: title, version: version ?? '' },
+      dtype: dtypeOf(task, options.config.scheduling),
+      packageVersion: options.version,
+      libtorchVersion: addon().versions.libtorch,
+      tokenizes: task.takes === 'texts',
+    },
+  };
+}
+
 /** The answer of GET /info, without what protocols say there. */
 function describe({ task, model, ...served }: Served, version: string, config: Config) {
-  const { name, title, reason } = served;
+  const { title, reason } = served;
   return {
-    service: name,
+    service: config.service,
     version,
     model: {
       ...{ name: title, version: served.version, loaded: model !== null, reason },
@@ -116,16 +193,20 @@ function describeLoaded(task: Task, { about, monitor }: TaskModel, { scheduling 
 }
 
 /** In which numbers its models multiply. */
-export function dtypeOf({ takes }: Task, { dtype }: Config['scheduling']): string {
+function dtypeOf({ takes }: Task, { dtype }: Config['scheduling']): string {
   return takes === 'signals' ? 'float32' : (dtype ?? 'float32');
 }
 
 /** Logs what was loaded, and what about it is hardly meant. */
-function logLoaded({ about, monitor, warnings }: TaskModel, config: Config, log: Log): void {
-  const { task, placeOf } = PRESETS[config.service];
+export function logLoaded(
+  task: Task,
+  place: string,
+  { about, monitor, warnings }: TaskModel,
+  { config, log }: { readonly config: Config; readonly log: Log },
+): void {
   const { products, maxLength } = monitor.description;
   log.logger.info({ ...task.logged(about), products }, 'model loaded');
-  for (const warning of warnings) log.logger.warn({ model: placeOf(config) }, warning);
+  for (const warning of warnings) log.logger.warn({ model: place }, warning);
   const bytes = maxLength * LONGEST_NUMBER_BYTES;
   if (task.takes === 'signals' && bytes > config.bodyLimit) {
     log.logger.warn(

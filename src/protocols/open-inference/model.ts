@@ -13,9 +13,6 @@ import type {
   TensorMetadata,
 } from './tensor';
 
-/** The one version that a model has. */
-export const VERSION = '1';
-
 export interface ModelAnswer {
   readonly outputs: readonly OutputTensor[];
   /** What the engine said of each element. */

@@ -2,14 +2,9 @@ import { ServiceError } from '../../serving/errors';
 import type { ClassifiesSignals, ClassifiesTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import type { Surroundings } from '../protocol';
-import { Model, VERSION } from './model';
+import { Model } from './model';
 import { ModelStatistics } from './statistics';
 import type { Datatype, TensorMetadata } from './tensor';
-
-const SERVER = 'libtorch-serve';
-
-/** Of Triton, beside the protocol itself: those that its clients ask for here. */
-const EXTENSIONS = ['binary_tensor_data', 'classification', 'model_configuration', 'statistics'];
 
 /** Triton's name for what runs the models. */
 const PLATFORM = 'pytorch_libtorch';
@@ -20,25 +15,28 @@ const CONFIGURATION_TYPES: Readonly<Record<Datatype, string>> = {
   FP64: 'TYPE_FP64',
 };
 
-/** The model of a service, and what both transports tell of it. */
+/** A version of a model, and what both transports tell of it. */
 export class ServedModel {
   readonly name: string;
-  readonly #version: string;
+  readonly version: string;
   /** Null where it is not loaded: then whoever asks is told so once the request has been read. */
   readonly modelIfLoaded: Model | null;
   /** Why it is not loaded. */
   readonly #reason: string | null;
   readonly #statistics: ModelStatistics | null;
 
+  /** @param served null: there is nothing of it but the reason */
   constructor(
-    { name, task, model, reason }: Served<ClassifiesTexts | ClassifiesSignals>,
-    { version, listLength, gather }: Surroundings,
+    { name, version, reason }: { name: string; version: string; reason: string | null },
+    served: Served<ClassifiesTexts | ClassifiesSignals> | null,
+    { listLength, gather }: Pick<Surroundings, 'listLength' | 'gather'>,
   ) {
+    const model = served?.model ?? null;
     this.name = name;
-    this.modelIfLoaded = model && new Model(model, task.tensors, listLength);
-    this.#version = version;
+    this.version = version;
+    this.modelIfLoaded = model && served && new Model(model, served.task.tensors, listLength);
     this.#reason = reason;
-    this.#statistics = model && new ModelStatistics(name, model.monitor, gather);
+    this.#statistics = model && new ModelStatistics({ name, version }, model.monitor, gather);
   }
 
   /** @throws ServiceError NOT_READY: as Triton says of a model that it knows and could not load */
@@ -47,23 +45,14 @@ export class ServedModel {
     throw new ServiceError('NOT_READY', `Model is not loaded: ${this.#reason}`);
   }
 
-  /** Paths of the model, with its one version and without. */
-  get paths(): readonly string[] {
-    const path = `/v2/models/${this.name}`;
-    return [path, `${path}/versions/${VERSION}`];
-  }
-
   // Field names are as in the messages of the gRPC service, which are those of the JSON.
 
-  describeServer() {
-    return { name: SERVER, version: this.#version, extensions: EXTENSIONS };
-  }
-
-  describeMetadata() {
+  /** @param versions all that can be asked */
+  describeMetadata(versions: readonly string[]) {
     const { inputs, outputs } = this.model;
     return {
       name: this.name,
-      versions: [VERSION],
+      versions,
       platform: PLATFORM,
       inputs: inputs.map(({ metadata }) => metadata),
       outputs,
@@ -83,8 +72,9 @@ export class ServedModel {
     };
   }
 
+  /** Null: it is not loaded. */
   async describeStatistics() {
-    return { model_stats: this.#statistics ? [await this.#statistics.describe()] : [] };
+    return this.#statistics?.describe() ?? null;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Completion, EngineMonitor } from '../../native/engine';
 import type { Gather, Gathered } from '../../serving/peers';
-import { VERSION } from './model';
 
 const NS_PER_MS = 1e6;
 
@@ -21,9 +20,14 @@ interface Counts {
   readonly batches: Map<number, { count: number; ms: number }>;
 }
 
+interface OfModel {
+  readonly name: string;
+  readonly version: string;
+}
+
 /** What Triton's statistics extension tells of a model, of all routes: an element (a text, a window) counts as a request. */
 export class ModelStatistics {
-  readonly #name: string;
+  readonly #model: OfModel;
   readonly #monitor: EngineMonitor;
   readonly #gatherCounts: () => Promise<Gathered<Counts>>;
   readonly #counts: Counts = {
@@ -32,10 +36,10 @@ export class ModelStatistics {
     batches: new Map(),
   };
 
-  constructor(name: string, monitor: EngineMonitor, gather: Gather) {
-    this.#name = name;
+  constructor(model: OfModel, monitor: EngineMonitor, gather: Gather) {
+    this.#model = model;
     this.#monitor = monitor;
-    this.#gatherCounts = gather('statistics of the model', () => this.#counts);
+    this.#gatherCounts = gather(`statistics of ${model.name} ${model.version}`, () => this.#counts);
     monitor.observe((completions) => this.#record(completions));
   }
 
@@ -68,8 +72,8 @@ export class ModelStatistics {
     const took = (of: (loop: Counts) => number) => ({ count, ns: ns(of) });
     const sizes = new Set(loops.flatMap(({ batches }) => [...batches.keys()]));
     return {
-      name: this.#name,
-      version: VERSION,
+      name: this.#model.name,
+      version: this.#model.version,
       last_inference: Math.max(...loops.map(({ lastInference }) => lastInference)),
       inference_count: count,
       execution_count: this.#monitor.stats().batches,

@@ -22,8 +22,8 @@ const KEY_SCHEMES: Node = {
 };
 
 /** What is described of a service. Its own protocol is the first. */
-interface Described {
-  readonly task: Task;
+export interface Described {
+  readonly task: Pick<Task, 'notice' | 'summary'>;
   readonly info: { readonly service: string; readonly version: string };
   readonly protocols: readonly Protocol[];
 }
@@ -44,7 +44,9 @@ export function describeApi(
   for (const { path, method, described, error } of [...routes, ...FILES]) {
     const isOpen = method === 'get' && isPublic?.(path) === true;
     const operation = isPublic ? withKey(described, isOpen, error) : described;
-    paths[path] = { ...paths[path], [method]: operation };
+    const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
+    const template = path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[template] = { ...paths[template], [method]: withParameters(operation, names) };
   }
   return {
     openapi: '3.1.1',
@@ -68,6 +70,15 @@ export function describeApi(
     },
     ...(isPublic && KEY_SECURITY),
   };
+}
+
+/** @param names of what stands in the path for anything */
+function withParameters(operation: Node, names: readonly string[]): Node {
+  if (names.length === 0) return operation;
+  const described = names.map((name) => ({
+    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+  }));
+  return { ...operation, parameters: [...((operation.parameters as Node[]) ?? []), ...described] };
 }
 
 interface Route {

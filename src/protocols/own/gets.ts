@@ -6,13 +6,13 @@ import { healthAnswer, infoAnswer, readyAnswer, type ServiceInfo } from './schem
 const tag = 'operation';
 
 /** GET /health. It waits for nothing, so it answers while the process responds at all. */
-export function health(modelLoaded: boolean): Get {
-  const body = { status: 'healthy', model_loaded: modelLoaded };
+export function health(isLoaded: () => boolean): Get {
+  const tell = () => ({ status: 'healthy', model_loaded: isLoaded() });
   return {
-    handle: () => ({ body }),
+    handle: () => ({ body: tell() }),
     describe: () => ({
       ...{ id: 'health', tag, summary: 'Whether the process responds', outcome: 'It does.' },
-      answer: { name: 'Health', schema: healthAnswer, example: body },
+      answer: { name: 'Health', schema: healthAnswer, example: tell() },
       errors: {},
     }),
   };

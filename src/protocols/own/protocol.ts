@@ -24,7 +24,7 @@ export function own(
       ...(signals ? predict(signals, surroundings) : []),
     ],
     gets: {
-      '/health': health(service.model.loaded),
+      '/health': health(() => service.model.loaded),
       '/ready': ready,
       '/info': info(service, served.task.info.schemas, others),
     },

@@ -26,7 +26,7 @@ export function counter(
   return { name, help, type: 'counter', read: () => samplesOf(read()) };
 }
 
-export function gauge(name: string, help: string, read: () => number): Family {
+export function gauge(name: string, help: string, read: () => number | readonly Sample[]): Family {
   return { name, help, type: 'gauge', read: () => samplesOf(read()) };
 }
 

@@ -5,6 +5,7 @@ import { engineFamilies, type ServedModel } from './engine-metrics';
 import {
   byLabel,
   counter,
+  type Family,
   gauge,
   information,
   ofProcess,
@@ -31,10 +32,19 @@ const CONNECTION_ENDS = [
 ] as const;
 export type ConnectionEnd = (typeof CONNECTION_ENDS)[number];
 
+export interface MeasuredModel {
+  readonly engine: EngineMonitor;
+  readonly served: ServedModel;
+  /** Of all that is counted of it. */
+  readonly labels: Sample['labels'];
+}
+
 export interface MetricsOptions {
   readonly packageVersion: string;
-  /** Null: it could not be loaded. */
-  readonly model: { readonly engine: EngineMonitor; readonly served: ServedModel } | null;
+  /** Whether each model is loaded, 1 or 0. */
+  readonly loaded: () => readonly Sample[];
+  /** Those that are loaded, as they are when somebody asks. */
+  readonly models: () => readonly MeasuredModel[];
   readonly requestsInFlight: () => number;
   readonly connections: () => number;
   readonly credentials: Credentials;
@@ -44,6 +54,8 @@ export interface MetricsOptions {
 /** All metrics of one process, whichever of its event loops counts. */
 export interface Metrics {
   readonly requests: RequestMetrics;
+  /** Other models are served: what they do is counted from now on. */
+  readonly count: () => void;
   readonly countConnectionEnd: (end: ConnectionEnd) => void;
   readonly contentType: string;
   /** In the text format of Prometheus. */
@@ -51,18 +63,16 @@ export interface Metrics {
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { packageVersion, model, requestsInFlight } = options;
+  const { packageVersion, loaded, models, requestsInFlight } = options;
   const requests = new RequestMetrics();
   const connectionEnds = zeros(CONNECTION_ENDS);
-  const families = [
+  const ofService = [
     information('libtorch_serve_build_info', 'What runs.', {
       version: packageVersion,
       node_version: process.versions.node,
     }),
     ofProcess(
-      gauge('libtorch_serve_model_loaded', '1: a model is loaded, 0: it could not be.', () =>
-        model ? 1 : 0,
-      ),
+      gauge('libtorch_serve_model_loaded', '1: a model is loaded, 0: it could not be.', loaded),
     ),
     gauge(
       'libtorch_serve_http_requests_in_flight',
@@ -77,23 +87,26 @@ export function createMetrics(options: MetricsOptions): Metrics {
       () => byLabel('reason', connectionEnds),
     ),
     options.credentials.family(),
-    ...(model ? engineFamilies(model.engine, model.served) : []),
-    ...loopFamilies(),
-    ...processFamilies(),
   ];
+  const ofLoop = [...loopFamilies(), ...processFamilies()];
+  const ofModels = new ModelFamilies();
+  const families = (): readonly Family[] => [...ofService, ...ofModels.of(models()), ...ofLoop];
   const gatherSamples = options.gather('metrics', () =>
-    families.map((family) => (family.isOfProcess ? [] : family.read())),
+    Object.fromEntries(
+      families().map(({ name, isOfProcess, read }) => [name, isOfProcess ? [] : read()]),
+    ),
   );
   return {
     requests,
+    count: () => void ofModels.of(models()),
     countConnectionEnd: (end) => {
       connectionEnds[end]++;
     },
     contentType: CONTENT_TYPE,
     expose: async () => {
       const { values, silent } = await gatherSamples();
-      const ofAllLoops = families.map((family, index) => {
-        const read = (): readonly Sample[] => sumUp(values.map((loop) => loop[index] ?? []));
+      const ofAllLoops = families().map((family) => {
+        const read = (): readonly Sample[] => sumUp(values.map((loop) => loop[family.name] ?? []));
         return family.isOfProcess ? family : { ...family, read };
       });
       const silentLoops = gauge(
@@ -104,4 +117,35 @@ export function createMetrics(options: MetricsOptions): Metrics {
       return expose([...ofAllLoops, silentLoops]);
     },
   };
+}
+
+/** What is counted of models that come and go: families of one name are one, with the labels of each model. */
+class ModelFamilies {
+  /** A model is counted from when it is first seen here. */
+  readonly #byEngine = new WeakMap<EngineMonitor, readonly Family[]>();
+
+  of(models: readonly MeasuredModel[]): readonly Family[] {
+    const merged = new Map<string, Family>();
+    for (const { engine, served, labels } of models) {
+      for (const family of this.#familiesOf(engine, served)) {
+        const others = merged.get(family.name);
+        const read = (): readonly Sample[] => [
+          ...(others?.read() ?? []),
+          ...family
+            .read()
+            .map((sample) => ({ ...sample, labels: { ...labels, ...sample.labels } })),
+        ];
+        merged.set(family.name, { ...family, read });
+      }
+    }
+    return [...merged.values()];
+  }
+
+  #familiesOf(engine: EngineMonitor, served: ServedModel): readonly Family[] {
+    const known = this.#byEngine.get(engine);
+    if (known) return known;
+    const families = engineFamilies(engine, served);
+    this.#byEngine.set(engine, families);
+    return families;
+  }
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { fieldOf } from '../../files/rows';
@@ -62,6 +62,10 @@ export const signalClassification: Task<readonly number[], Classification, Signa
   takes: 'signals',
   abilities: ['classifies signals'],
   locate: (place) => path.resolve(place),
+  findIn: (folder) =>
+    readdirSync(folder)
+      .filter((name) => /\.pt2?$/.test(name))
+      .map((name) => path.join(folder, name)),
   filesOf: (file) => [file, settingsPath(file)].filter((one) => existsSync(one)),
   read: (file) => {
     const settings = readModelSettings(file);

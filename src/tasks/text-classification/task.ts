@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { fieldOf } from '../../files/rows';
@@ -69,6 +69,7 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
     const hasConfiguration = statSync(path.join(folder, 'config.json'), { throwIfNoEntry: false });
     return isFolder || hasConfiguration ? folder : null;
   },
+  findIn: (folder) => (existsSync(path.join(folder, 'config.json')) ? [folder] : []),
   filesOf: (directory) => readModelDirectory(directory).files,
   read: readModelDirectory,
   judge: () => [],

@@ -1,11 +1,14 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { addon } from '../../../native/engine';
+import type { Repository } from '../../../protocols/open-inference/repository';
 import { ConnectionLimit } from '../../../serving/connection-limit';
 import type { CredentialValues, Renewal } from '../../../serving/credentials/credentials';
 import { alone, type Gather, Peers } from '../../../serving/peers';
 import type { Config } from '../../../settings/config';
-import type { SharedModel } from '../../../tasks/task-model';
+import { answerQuestion, type Question } from '../models/remote-repository';
+import type { SharedCatalogue } from '../models/shared-catalogue';
+import type { SharedService } from '../service';
 import type { LoopData, Order } from './thread';
 
 /**
@@ -34,16 +37,26 @@ export class EventLoops {
   /**
    * Resolves when all of them take connections.
    *
-   * @param model null: there is none, and one event loop is enough to say so
+   * @param service null: there is no model, and one event loop is enough to say so
    * @param descriptor of the socket that listens; it stays the caller's
    */
-  async serve(model: SharedModel | null, descriptor: number): Promise<void> {
-    if (!model || this.#threads.length === 0) return;
-    await this.#all(() => ['serve', model, addon().duplicateDescriptor(descriptor)]);
+  async serve(service: SharedService | null, descriptor: number): Promise<void> {
+    if (!service || this.#threads.length === 0) return;
+    await this.#all(() => ['serve', service, addon().duplicateDescriptor(descriptor)]);
     // Not before: one that is still starting answers no question.
     const others = this.#threads.length;
     void this.#all(() => ['join', others]);
     this.#peers?.join(others);
+  }
+
+  /** Resolves when all of them serve these models, and use no others any more. */
+  async show(catalogue: SharedCatalogue): Promise<void> {
+    await this.#all(() => ['show', catalogue]);
+  }
+
+  /** Of the process, for clients of the other event loops. */
+  set repository(repository: Repository) {
+    for (const thread of this.#threads) thread.repository = repository;
   }
 
   /** Resolves when all of them have what was read again. */
@@ -80,6 +93,7 @@ export class EventLoops {
 class LoopThread {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
+  repository: Repository | null = null;
   /** Who waits, in the order of their orders. */
   readonly #waiting: (() => void)[] = [];
 
@@ -89,7 +103,11 @@ class LoopThread {
     this.#worker.on('error', (error) => {
       throw error;
     });
-    this.#worker.on('message', () => this.#waiting.shift()?.());
+    this.#worker.on('message', (message: Question | null) => {
+      if (message === null) this.#waiting.shift()?.();
+      else
+        void answerQuestion(this.repository, message, (order) => this.#worker.postMessage(order));
+    });
     this.#ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
   }
 

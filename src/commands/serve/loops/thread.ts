@@ -10,11 +10,13 @@ import {
 import { createLog } from '../../../serving/log';
 import { Peers } from '../../../serving/peers';
 import { startTracing } from '../../../serving/tracing/start';
-import type { Config } from '../../../settings/config';
-import type { SharedModel } from '../../../tasks/task-model';
+import type { Config, ServiceName } from '../../../settings/config';
+import { ModelsService } from '../models/models-service';
+import { RemoteRepository, type Reply } from '../models/remote-repository';
+import { Attachments, type SharedCatalogue } from '../models/shared-catalogue';
 import { readPages } from '../read-pages';
 import { Servers } from '../servers';
-import { attachService, type Service } from '../service';
+import { attachService, type Service, type SharedService } from '../service';
 
 /** What a thread is started with. */
 export interface LoopData {
@@ -42,21 +44,41 @@ const credentials = new Credentials(data.credentials);
 const reading = readPages(config.service, log.logger);
 
 let service: Service | null = null;
+const attachments = new Attachments();
+const repository = new RemoteRepository((question) => main.postMessage(question));
 let servers: Servers | null = null;
 let areSpansOut: boolean | undefined;
+
+function attach(shared: SharedService): Service {
+  const options = { config, version, gather: peers.gather };
+  if ('model' in shared) {
+    return attachService(config.service as ServiceName, shared.model, options);
+  }
+  const models = new ModelsService(options, repository);
+  models.show(attachments.attach(shared.catalogue));
+  return models;
+}
 
 /** What the first event loop may order, each answered when it is done. */
 const orders = {
   /** @param descriptor of the thread's own, of the socket that all loops listen on */
-  async serve(model: SharedModel, descriptor: number): Promise<void> {
+  async serve(shared: SharedService, descriptor: number): Promise<void> {
     const pages = await reading;
     const { gather } = peers;
-    service = attachService(model, { config, version, gather });
-    const shared = { memory: data.connections, loop, peers };
-    const connectionLimit = new ConnectionLimit(config.maxConnections, shared);
+    service = attach(shared);
+    const memory = { memory: data.connections, loop, peers };
+    const connectionLimit = new ConnectionLimit(config.maxConnections, memory);
     const parts = { service, pages, tracer, describeApi, credentials, gather, connectionLimit };
     servers = new Servers(config, parts, log);
     await servers.listenOn(descriptor);
+  },
+
+  /** Other models are served. */
+  async show(shared: SharedCatalogue): Promise<void> {
+    const catalogue = attachments.attach(shared);
+    if (service instanceof ModelsService) service.show(catalogue);
+    servers?.show();
+    await attachments.leaveOthers(catalogue);
   },
 
   /** All of them serve: each may ask the others, so many, what they have counted. */
@@ -92,10 +114,15 @@ export type Order = {
 
 /** One after the other: what is ordered meanwhile waits. */
 let last = Promise.resolve();
-main.on('message', ([name, ...given]: Order) => {
+main.on('message', (message: Order | Reply) => {
+  if (!Array.isArray(message)) {
+    repository.answered(message as Reply);
+    return;
+  }
+  const [name, ...given] = message as Order;
   const carryOut = orders[name] as (...given: unknown[]) => Promise<void> | void;
   last = last.then(async () => {
     await carryOut(...given);
-    main.postMessage(name);
+    main.postMessage(null);
   });
 });

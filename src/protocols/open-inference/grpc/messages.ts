@@ -1,5 +1,5 @@
 import { writeRaw } from '../contents';
-import { type ModelAnswer, VERSION } from '../model';
+import type { ModelAnswer } from '../model';
 import {
   type Contents,
   type InferRequest,
@@ -63,13 +63,13 @@ export function readInferRequest(message: ModelInferRequest): InferRequest {
 /** Raw or typed, as the request was. */
 export function writeInferAnswer(
   { id, raw_input_contents }: ModelInferRequest,
-  name: string,
+  model: { readonly name: string; readonly version: string },
   { outputs }: ModelAnswer,
 ): object {
   const isRaw = raw_input_contents.length > 0;
   return {
-    model_name: name,
-    model_version: VERSION,
+    model_name: model.name,
+    model_version: model.version,
     id,
     outputs: outputs.map((output) => {
       const { name, datatype, shape } = output;

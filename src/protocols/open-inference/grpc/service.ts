@@ -1,9 +1,10 @@
 import path from 'node:path';
 import { ServiceError } from '../../../serving/errors';
-import { type Call, refusalOf } from '../../endpoint';
+import type { Call } from '../../endpoint';
 import type { Counted, GrpcService } from '../../grpc-service';
-import { VERSION } from '../model';
+import { indexOf, type Repository } from '../repository';
 import type { ServedModel } from '../served-model';
+import type { ServedModels } from '../served-models';
 import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';
 
 /** Far more than a request has beside the elements of lists. */
@@ -32,10 +33,15 @@ interface OfModel {
  *
  * @param mostElements of a list
  */
-export function grpcService(served: ServedModel, mostElements: number): GrpcService {
-  const ofModel = (describe: (call: Call) => object) => (question: OfModel, call: Call) => {
-    requireModel(served, question);
-    return { body: describe(call) };
+export function grpcService(models: ServedModels, mostElements: number): GrpcService {
+  const ofModel =
+    (describe: (model: ServedModel, call: Call) => object) => (question: OfModel, call: Call) => ({
+      body: describe(models.find(question.name, question.version), call),
+    });
+  const changing = async (change: (repository: Repository) => Promise<unknown>) => {
+    if (!models.repository)
+      throw new ServiceError('NOT_FOUND', 'No model is loaded or unloaded here.');
+    return { body: (await change(models.repository)) as object };
   };
   return {
     name: 'inference.GRPCInferenceService',
@@ -44,35 +50,44 @@ export function grpcService(served: ServedModel, mostElements: number): GrpcServ
     analyses: ['ModelInfer'],
     // Each element of a list may be a field, in two inputs.
     fields: { counted: COUNTED, most: OTHER_FIELDS + 2 * mostElements },
-    refusal: refusalOf(served.modelIfLoaded),
+    // Of several models the message says which; then it is refused once it has been read.
+    refusal: (timeoutMs) => {
+      const [only, ...others] = models.all;
+      return others.length === 0 ? (only?.modelIfLoaded?.refusal(timeoutMs) ?? null) : null;
+    },
     methods: {
       ServerLive: () => ({ body: { live: true } }),
       ServerReady: (_: never, { readiness }: Call) => ({ body: { ready: readiness() === null } }),
-      ServerMetadata: () => ({ body: served.describeServer() }),
-      ModelReady: ofModel(({ readiness }) => ({ ready: readiness() === null })),
-      ModelMetadata: ofModel(() => served.describeMetadata()),
-      ModelConfig: ofModel(() => ({ config: served.describeConfiguration() })),
-      ModelStatistics: async (question: OfModel) => {
-        if (question.name !== '') requireModel(served, question); // else all
-        return { body: await served.describeStatistics() };
+      ServerMetadata: () => ({ body: models.describeServer() }),
+      ModelReady: ofModel((model, call) => ({ ready: isReady(models, model, call) })),
+      ModelMetadata: ofModel((model) => model.describeMetadata(models.versionsOf(model))),
+      ModelConfig: ofModel((model) => ({ config: model.describeConfiguration() })),
+      ModelStatistics: async ({ name, version }: OfModel) => {
+        const asked = name === '' ? models.all : [models.find(name, version)];
+        return { body: await models.describeStatistics(asked) };
       },
       ModelInfer: async (request: ModelInferRequest, call: Call) => {
-        requireModel(served, { name: request.model_name, version: request.model_version });
+        const served = models.find(request.model_name, request.model_version);
         const asked = readInferRequest(request);
         const answered = await served.model.infer(asked, () => call.inferOptions(asked.timeoutMs));
         const { inferences } = answered;
-        return { body: writeInferAnswer(request, served.name, answered), inferences };
+        return { body: writeInferAnswer(request, served, answered), inferences };
       },
+      RepositoryIndex: ({ ready }: { readonly ready: boolean }) =>
+        changing(async (repository) => ({ models: await indexOf(repository, ready) })),
+      RepositoryModelLoad: ({ model_name }: { readonly model_name: string }) =>
+        changing(async (repository) => (await repository.load(model_name)) ?? {}),
+      RepositoryModelUnload: ({ model_name }: { readonly model_name: string }) =>
+        changing(async (repository) => (await repository.unload(model_name)) ?? {}),
     },
   };
 }
 
-/** @throws ServiceError NOT_FOUND */
-function requireModel(served: ServedModel, { name, version }: OfModel): void {
-  if (name !== served.name) {
-    throw new ServiceError('NOT_FOUND', `There is no such model here: expected "${served.name}".`);
-  }
-  if (version !== '' && version !== VERSION) {
-    throw new ServiceError('NOT_FOUND', `There is no such version: expected "${VERSION}" or none.`);
-  }
+/** Of one model the process is as ready as that; of several each is so by itself. */
+function isReady(
+  models: ServedModels,
+  { modelIfLoaded }: ServedModel,
+  { readiness }: Call,
+): boolean {
+  return models.repository ? modelIfLoaded !== null : readiness() === null;
 }

@@ -1,6 +1,6 @@
 import type { Answer } from '../../../serving/exchange';
 import { writeRaw } from '../contents';
-import { type ModelAnswer, VERSION } from '../model';
+import type { ModelAnswer } from '../model';
 import type { HttpInferRequest } from '../request-body';
 import type { OutputTensor } from '../tensor';
 
@@ -12,11 +12,11 @@ interface Body {
 
 /** The answer to an inference request. */
 export function describeInference(
-  name: string,
+  model: { readonly name: string; readonly version: string },
   request: HttpInferRequest,
   { outputs, inferences }: ModelAnswer,
 ): Answer {
-  const { bytes, jsonBytes } = write(name, request, outputs);
+  const { bytes, jsonBytes } = write(model, request, outputs);
   const isJson = jsonBytes === null;
   return {
     body: bytes,
@@ -31,7 +31,11 @@ export function describeInference(
   };
 }
 
-function write(name: string, request: HttpInferRequest, outputs: readonly OutputTensor[]): Body {
+function write(
+  { name, version }: { readonly name: string; readonly version: string },
+  request: HttpInferRequest,
+  outputs: readonly OutputTensor[],
+): Body {
   const chunks: Buffer[] = [];
   const described = outputs.map((output) => {
     const { datatype, shape, values } = output;
@@ -45,7 +49,7 @@ function write(name: string, request: HttpInferRequest, outputs: readonly Output
     JSON.stringify({
       ...(request.id !== '' && { id: request.id }),
       model_name: name,
-      model_version: VERSION,
+      model_version: version,
       outputs: described,
     }),
   );

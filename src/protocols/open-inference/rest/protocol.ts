@@ -5,10 +5,11 @@ import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
 import type { ErrorShape, Protocol, Surroundings } from '../../protocol';
 import { grpcService } from '../grpc/service';
-import { VERSION } from '../model';
 import { readInferRequest } from '../request-body';
-import { ServedModel } from '../served-model';
+import type { ServedModel } from '../served-model';
+import { catalogueOf, ServedModels } from '../served-models';
 import { describeInference } from './answer';
+import { repositoryEndpoints } from './repository';
 import { ANSWERS, errorAnswer, exampleOf, inferAnswer, inferRequest } from './schemas';
 
 const LIVE = '/v2/health/live';
@@ -33,34 +34,50 @@ const INFER_HEADERS = {
   },
 };
 
-/** The protocol over HTTP, as tritonclient.http speaks it. */
-export function openInference(model: Served, surroundings: Surroundings): Protocol | null {
-  const classifier = servedAs(model, 'classifies texts') ?? servedAs(model, 'classifies signals');
-  if (!classifier) return null;
-  const served = new ServedModel(classifier, surroundings);
-  const [whole, version] = served.paths as [string, string];
+/** The protocol over HTTP, as tritonclient.http speaks it, of a service of one model. */
+export function openInference(served: Served, surroundings: Surroundings): Protocol | null {
+  const isAble = servedAs(served, 'classifies texts') ?? servedAs(served, 'classifies signals');
+  if (!isAble) return null;
+  const catalogue = catalogueOf(served);
+  return openInferenceOf(new ServedModels(() => catalogue, surroundings), surroundings);
+}
+
+/** The same of all models that can be named. Its paths are those of this moment. */
+export function openInferenceOf(models: ServedModels, surroundings: Surroundings): Protocol {
   const server = get('V2Server', 'What this server is', 'Server');
   const live = get('V2Live', 'Whether the process responds', 'Live');
   const ready = get('V2Ready', 'Whether requests should be sent here', 'Ready', UNREADY);
   const stats = get('V2Stats', 'What the models have done', 'Statistics');
+  const byPath = models.byPath().map(([path, model]) => ({
+    ...{ path: `/v2/models/${path}`, model },
+    id: path.includes('/') ? 'V2Version' : 'V2Model',
+  }));
+  // Of several models the document names each operation after its model.
+  const isAlone = models.repository === null;
+  const named = byPath.map(({ id, ...one }) => ({
+    ...one,
+    id: isAlone ? id : `V2${one.path.slice('/v2/models'.length).replaceAll(/[^A-Za-z0-9]+/g, '_')}`,
+  }));
   return {
     endpoints: [
-      inferEndpoint(whole, 'V2Model', served),
-      inferEndpoint(version, 'V2Version', served),
+      ...named.map(({ path, id, model }) => inferEndpoint(path, id, model)),
+      ...(models.repository ? repositoryEndpoints(models.repository) : []),
     ],
     gets: {
-      '/v2': server(() => served.describeServer()),
+      '/v2': server(() => models.describeServer()),
       [LIVE]: live(() => ({ live: true })),
       [READY]: ready((call) => requireReadiness(call, { ready: true })),
-      '/v2/models/stats': stats(() => served.describeStatistics()),
-      ...modelGets(whole, 'V2Model', served),
-      ...modelGets(version, 'V2Version', served),
+      '/v2/models/stats': stats(() => models.describeStatistics(models.all)),
+      ...Object.assign(
+        {},
+        ...named.map(({ path, id, model }) => modelGets(path, id, { model, models })),
+      ),
     },
     prefix: '/v2/',
-    errors: errorsOf(served),
+    errors: errorsOf(models),
     probes: [LIVE, READY],
     info: null,
-    grpc: () => grpcService(served, surroundings.listLength),
+    grpc: () => grpcService(models, surroundings.listLength),
     tag: {
       name: 'Open Inference Protocol',
       description: 'Version 2, as tritonclient and KServe speak it',
@@ -70,16 +87,23 @@ export function openInference(model: Served, surroundings: Surroundings): Protoc
 }
 
 /** @param id of its operations, with what follows */
-function modelGets(path: string, id: string, served: ServedModel): Readonly<Record<string, Get>> {
+function modelGets(
+  path: string,
+  id: string,
+  { model, models }: { readonly model: ServedModel; readonly models: ServedModels },
+): Readonly<Record<string, Get>> {
   const metadata = get(`${id}Metadata`, 'Tensors of the model', 'ModelMetadata', UNREADY);
   const ready = get(`${id}Ready`, 'Whether it can be asked', 'ModelReady', UNREADY);
   const config = get(`${id}Config`, 'As Triton configures models', 'ModelConfig', UNREADY);
   const stats = get(`${id}Stats`, 'What it has done', 'Statistics');
+  const body = { name: model.name, ready: true };
   return {
-    [path]: metadata(() => served.describeMetadata()),
-    [`${path}/ready`]: ready((call) => requireReadiness(call, { name: served.name, ready: true })),
-    [`${path}/config`]: config(() => served.describeConfiguration()),
-    [`${path}/stats`]: stats(() => served.describeStatistics()),
+    [path]: metadata(() => model.describeMetadata(models.versionsOf(model))),
+    [`${path}/ready`]: ready((call) =>
+      models.repository ? model.model && body : requireReadiness(call, body),
+    ),
+    [`${path}/config`]: config(() => model.describeConfiguration()),
+    [`${path}/stats`]: stats(() => models.describeStatistics([model])),
   };
 }
 
@@ -114,7 +138,7 @@ function inferEndpoint(path: string, id: string, served: ServedModel): Endpoint 
       const jsonBytes = call.header('inference-header-content-length');
       const asked = readInferRequest(call.body as Buffer, jsonBytes);
       const answered = await served.model.infer(asked, () => call.inferOptions(asked.timeoutMs));
-      return describeInference(served.name, asked, answered);
+      return describeInference(served, asked, answered);
     },
     describe: () => {
       const { modelIfLoaded: model } = served;
@@ -139,14 +163,16 @@ function inferEndpoint(path: string, id: string, served: ServedModel): Endpoint 
 }
 
 /** As Triton's server does, but 504 for deadlines, which it has under 503 with all that may be tried again. */
-function errorsOf({ name }: ServedModel): ErrorShape {
+function errorsOf(models: ServedModels): ErrorShape {
+  const [only] = models.all;
+  const known = () =>
+    models.repository === null && only
+      ? `the model is "${only.name}", its one version "${only.version}"`
+      : `models are ${models.names}`;
   return {
     status: (code) => (code === 'BODY_INVALID' ? 400 : ERRORS[code].http),
     body: (error: ServiceError) => ({
-      error:
-        error.code === 'NOT_FOUND'
-          ? `There is no such path here: the model is "${name}", its one version "${VERSION}".`
-          : error.message,
+      error: error.code === 'NOT_FOUND' ? `There is no such path here: ${known()}.` : error.message,
     }),
   };
 }

@@ -1,0 +1,250 @@
+import type { Get } from '../../../protocols/endpoint';
+import type { Repository } from '../../../protocols/open-inference/repository';
+import { openInferenceOf } from '../../../protocols/open-inference/rest/protocol';
+import { ServedModels } from '../../../protocols/open-inference/served-models';
+import { describeApi } from '../../../protocols/openapi/document';
+import { MODELS, type ModelsInfo, ownOfModels } from '../../../protocols/own/models';
+import type { Mount, Protocol } from '../../../protocols/protocol';
+import type { Sample } from '../../../serving/metrics/family';
+import type { MeasuredModel } from '../../../serving/metrics/metrics';
+import {
+  type Catalogue,
+  type ModelVersion,
+  type NamedModel,
+  reasonOf,
+  servingVersion,
+} from '../../../tasks/catalogue';
+import { TASKS } from '../../../tasks/registry';
+import type { Served } from '../../../tasks/served';
+import type { Task } from '../../../tasks/task';
+import {
+  measure,
+  type Service,
+  type ServiceOptions,
+  type ServiceSite,
+  speak,
+  surroundingsOf,
+} from '../service';
+import { describeStuck } from '../watchdog';
+
+/** In an error. */
+const MOST_NAMED = 20;
+
+type Speech = ReturnType<typeof speak>;
+
+/**
+ * What the models of a directory speak: each below an address of its own all that a service of one model does;
+ * the defaults of each task at the root as well; the Open Inference Protocol by the names of all.
+ */
+export class ModelsService implements Service {
+  readonly #options: ServiceOptions;
+  readonly #served: ServedModels;
+  readonly #speeches = new WeakMap<Served, Speech>();
+  readonly #measured = new WeakMap<Served, MeasuredModel>();
+  #catalogue: Catalogue = [];
+  /** The first look at all folders is not over. */
+  isStarting = true;
+
+  constructor(options: ServiceOptions, repository: Repository) {
+    this.#options = options;
+    this.#served = new ServedModels(() => this.#catalogue, surroundingsOf(options), repository);
+  }
+
+  /** From now on these models are served; `Servers.show` follows. */
+  show(catalogue: Catalogue): void {
+    this.#catalogue = catalogue;
+  }
+
+  get catalogue(): Catalogue {
+    return this.#catalogue;
+  }
+
+  get site(): ServiceSite {
+    const defaults = TASKS.flatMap((task) => this.#defaultOf(task) ?? []).map((served) =>
+      this.#speechOf(served),
+    );
+    const own = ownOfModels(
+      {
+        info: () => this.#info(),
+        isAnyLoaded: () => this.#all().length > 0,
+        names: () => this.#catalogue.slice(0, MOST_NAMED).map(({ name }) => name),
+      },
+      defaults.flatMap(({ protocols: [first] }) => first.endpoints),
+    );
+    const all = openInferenceOf(this.#served, surroundingsOf(this.#options));
+    const others = defaults.flatMap(({ protocols }) => protocols.slice(1).filter(isOfOneModel));
+    const protocols = distinct([own, all, ...others]);
+    const atRoot = protocols.map((protocol) => ({ protocol, at: '' }));
+    const notice =
+      TASKS.find((task) => task.notice !== null && this.#defaultOf(task))?.notice ?? null;
+    const { version } = this.#options;
+    const described = {
+      task: { summary: 'All models of a directory.', notice },
+      info: { service: 'models', version },
+      protocols,
+    };
+    return {
+      mounts: [...atRoot, ...this.#catalogue.flatMap((model) => this.#mountsOf(model))],
+      described,
+    };
+  }
+
+  readonly grpc = () => {
+    const { grpc } = openInferenceOf(this.#served, surroundingsOf(this.#options));
+    return grpc ? [grpc()] : [];
+  };
+
+  readonly loaded = (): readonly Sample[] =>
+    this.#catalogue.flatMap(({ name, versions }) =>
+      versions.map(({ version, state }) => ({
+        labels: { model: name, version },
+        value: state === 'ready' ? 1 : 0,
+      })),
+    );
+
+  readonly models = (): readonly MeasuredModel[] =>
+    this.#all().map((served) => this.#measure(served));
+
+  /** Of required ones the first that is not ready; while folders are looked at for the first time that. */
+  readonly problem = (): string | null => {
+    const required = this.#catalogue.filter(({ isRequired }) => isRequired);
+    for (const model of required) {
+      const served = servingVersion(model)?.served;
+      const problem = served
+        ? describeStuck(served.model?.monitor ?? null)
+        : (reasonOf(model) ?? 'It is loading.');
+      if (problem !== null) return `Model ${model.name} is not ready: ${problem}`;
+    }
+    return this.isStarting && required.length === 0 ? 'Models are being loaded.' : null;
+  };
+
+  /** All that can be asked. */
+  served(): readonly Served[] {
+    return this.#all();
+  }
+
+  drop(): void {
+    for (const { model } of this.#all()) model?.drop();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all().map(({ model }) => model?.close()));
+  }
+
+  #all(): readonly Served[] {
+    const all = this.#catalogue.flatMap(({ versions }) =>
+      versions.flatMap(({ served }) => served ?? []),
+    );
+    return all.filter(({ model }) => model !== null);
+  }
+
+  /** Those that a request means that names no model: the one that is marked, else the first by name. */
+  #defaultOf(task: Task): Served | null {
+    const able = this.#catalogue.filter((model) => servingVersion(model)?.served?.task === task);
+    const model = able.find(({ isDefault }) => isDefault) ?? able[0];
+    return (model && servingVersion(model)?.served) ?? null;
+  }
+
+  #speechOf(served: Served): Speech {
+    const known = this.#speeches.get(served);
+    if (known) return known;
+    const speech = speak(served, this.#options);
+    this.#speeches.set(served, speech);
+    return speech;
+  }
+
+  #measure(served: Served): MeasuredModel {
+    const known = this.#measured.get(served);
+    if (known) return known;
+    const labels = { model: served.name, version: served.version ?? '' };
+    const measured = measure(served, this.#options, labels);
+    this.#measured.set(served, measured);
+    return measured;
+  }
+
+  /** By its name, its other names, and each with the number of a version. */
+  #mountsOf(model: NamedModel): readonly Mount[] {
+    const serving = servingVersion(model);
+    return [model.name, ...model.aliases].flatMap((name) => [
+      ...(serving ? this.#mountsAt(`${MODELS}${name}`, serving) : []),
+      ...model.versions.flatMap((one) =>
+        this.#mountsAt(`${MODELS}${name}/versions/${one.version}`, one),
+      ),
+    ]);
+  }
+
+  #mountsAt(at: string, { served }: ModelVersion): readonly Mount[] {
+    if (!served) return [];
+    const { protocols, info } = this.#speechOf(served);
+    const spoken = protocols.map((protocol) => withoutNames(protocol));
+    const handle = () => ({
+      body: describeApi({ task: served.task, info, protocols: spoken }, null),
+    });
+    const [first, ...others] = spoken as [Protocol, ...Protocol[]];
+    const openapi: Get = {
+      handle,
+      describe: () => {
+        throw new Error('is described by itself');
+      },
+    };
+    const own = { ...first, gets: { ...first.gets, '/openapi.json': openapi } };
+    return [own, ...others].map((protocol) => ({ protocol, at }));
+  }
+
+  #info(): ModelsInfo {
+    const { config, version } = this.#options;
+    return {
+      service: 'models',
+      version,
+      models: this.#catalogue.map((model) => this.#infoOf(model)),
+      limits: {
+        body_bytes: config.bodyLimit,
+        list_length: config.maxListLength,
+        request_timeout_ms: config.requestTimeoutMs,
+      },
+    };
+  }
+
+  #infoOf(model: NamedModel): ModelsInfo['models'][number] {
+    const serving = servingVersion(model);
+    const task = serving?.served?.task ?? null;
+    return {
+      name: model.name,
+      aliases: [...model.aliases],
+      address: `${MODELS}${model.name}`,
+      task: task?.name ?? null,
+      default: task !== null && this.#defaultOf(task) === serving?.served,
+      required: model.isRequired,
+      serving: serving?.version ?? null,
+      reason: serving ? null : reasonOf(model),
+      versions: model.versions.map(({ version, state, reason }) => ({ version, state, reason })),
+    };
+  }
+}
+
+/** What names models itself is spoken once for all of them. */
+function isOfOneModel({ grpc }: Protocol): boolean {
+  return grpc === undefined;
+}
+
+/** Below the address of a model nothing names it again, and probes are those of the root. */
+function withoutNames(protocol: Protocol): Protocol {
+  const endpoints = protocol.endpoints.filter(({ path }) => !path.startsWith(MODELS));
+  return { ...protocol, endpoints, probes: [], prefix: null };
+}
+
+/** Of two routes on one path the first. */
+function distinct(protocols: readonly Protocol[]): readonly Protocol[] {
+  const taken = new Set<string>();
+  const isFree = (key: string): boolean => taken.size !== taken.add(key).size;
+  return protocols.map((protocol) => ({
+    ...protocol,
+    prefix: protocol.prefix === MODELS && protocol !== protocols[0] ? null : protocol.prefix,
+    endpoints: protocol.endpoints.filter(
+      ({ path }) => !path.startsWith(MODELS) && isFree(`POST ${path}`),
+    ),
+    gets: Object.fromEntries(
+      Object.entries(protocol.gets).filter(([path]) => isFree(`GET ${path}`)),
+    ),
+  }));
+}

@@ -1,0 +1,94 @@
+import type { Repository } from '../../../protocols/open-inference/repository';
+import { ModelRepository } from '../../../repository/repository';
+import { watchFolders } from '../../../repository/watch';
+import type { Log } from '../../../serving/log';
+import type { Served } from '../../../tasks/served';
+import { logLoaded, type ServiceOptions } from '../service';
+import { describeStuck } from '../watchdog';
+import { ModelsService } from './models-service';
+import { controlOf } from './repository-control';
+
+/** How often models that have not come back are looked at, in ms. */
+const PERIOD_MS = 100;
+
+export interface OpenModels {
+  readonly service: ModelsService;
+  readonly control: Repository;
+  /**
+   * Looks at the directory for the first time, and from then on whenever it is told to: SIGHUP, what clients
+   * ask for, and with MODELS_WATCH changes of the folders.
+   *
+   * @param show resolves when all event loops serve what `service` has
+   */
+  begin(show: () => Promise<void>): void;
+  close(): Promise<void>;
+}
+
+export function openModels(options: ServiceOptions, log: Log): OpenModels {
+  const { config } = options;
+  const { logger } = log;
+  let show = async (): Promise<void> => {};
+  const repository = new ModelRepository(config.modelsDir as string, config.scheduling, {
+    changed: (catalogue) => {
+      service.show(catalogue);
+      return show();
+    },
+    loaded: (name, version, { task, model }) => {
+      if (model)
+        logLoaded(task, name, model, {
+          config,
+          log: { ...log, logger: logger.child({ model: name, version }) },
+        });
+    },
+    failed: (name, version, reason) =>
+      logger.error({ model: name, version }, `Model is not loaded: ${reason}`),
+    unloaded: (name, version) => logger.info({ model: name, version }, 'model unloaded'),
+  });
+  const control = controlOf(repository);
+  const service = new ModelsService(options, control);
+  const lookAgain = (): void => {
+    repository.loadAll().catch((error: Error) => logger.error(error.message));
+  };
+  const timers: NodeJS.Timeout[] = [];
+  const beginLoading = async (): Promise<void> => {
+    if (config.modelsWatch) {
+      timers.push(watchFolders(repository, await repository.stamps(), logger));
+    }
+    await repository.loadAll();
+  };
+  return {
+    ...{ service, control },
+    begin: (told) => {
+      show = told;
+      process.on('SIGHUP', lookAgain);
+      timers.push(
+        setInterval(() => giveUpStuck(repository, service.served(), config), PERIOD_MS).unref(),
+      );
+      beginLoading()
+        .catch((error: Error) => logger.error(error.message))
+        .finally(() => {
+          service.isStarting = false;
+          logger.info({ models: service.served().length }, 'models loaded');
+        });
+    },
+    close: async () => {
+      for (const timer of timers) clearInterval(timer);
+      process.off('SIGHUP', lookAgain);
+      await repository.close();
+    },
+  };
+}
+
+/** A model that has not come back within the time of grace is asked no more; the others go on. */
+function giveUpStuck(
+  repository: ModelRepository,
+  served: readonly Served[],
+  { inferenceGraceMs, scheduling: { inferenceTimeoutMs } }: ServiceOptions['config'],
+): void {
+  for (const one of served) {
+    const monitor = one.model?.monitor ?? null;
+    if ((monitor?.stuckMs ?? 0) > inferenceTimeoutMs + inferenceGraceMs) {
+      repository.giveUp(one, describeStuck(monitor) ?? '');
+    }
+  }
+}

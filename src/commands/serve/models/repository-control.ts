@@ -1,0 +1,51 @@
+import type { Repository, RepositoryEntry } from '../../../protocols/open-inference/repository';
+import type { ModelRepository } from '../../../repository/repository';
+import { ServiceError } from '../../../serving/errors';
+import type { NamedModel, VersionState } from '../../../tasks/catalogue';
+
+const STATES: Readonly<Record<VersionState, RepositoryEntry['state']>> = {
+  loading: 'LOADING',
+  ready: 'READY',
+  failed: 'UNAVAILABLE',
+  unloading: 'UNLOADING',
+};
+
+/** The repository as protocols have it. */
+export function controlOf(repository: ModelRepository): Repository {
+  return {
+    index: async () => {
+      const { catalogue } = repository;
+      const names = await telling(repository.list());
+      const others = names.filter((name) => !catalogue.some((model) => model.name === name));
+      const unloaded = others.map((name) => ({
+        name,
+        version: '',
+        state: STATES.failed,
+        reason: '',
+      }));
+      return [...catalogue.flatMap(entriesOf), ...unloaded].sort((a, b) =>
+        a.name < b.name ? -1 : 1,
+      );
+    },
+    load: (name) => telling(repository.load(name)),
+    unload: (name) => telling(repository.unload(name)),
+  };
+}
+
+function entriesOf({ name, versions, reason }: NamedModel): readonly RepositoryEntry[] {
+  if (versions.length === 0)
+    return [{ name, version: '', state: 'UNAVAILABLE', reason: reason ?? '' }];
+  return versions.map((one) => ({
+    ...{ name, version: one.version, state: STATES[one.state] },
+    reason: one.reason ?? '',
+  }));
+}
+
+/** What is wrong is told to who asked. */
+async function telling<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new ServiceError('REQUEST_INVALID', (error as Error).message);
+  }
+}

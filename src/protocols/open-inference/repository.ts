@@ -1,0 +1,27 @@
+/** Loading and unloading while the process runs: the model repository extension of Triton. */
+export interface Repository {
+  /** Every model that there is, loaded or not. */
+  index(): Promise<readonly RepositoryEntry[]>;
+  /** Resolves when it serves. @throws ServiceError: it cannot be loaded, and why */
+  load(name: string): Promise<void>;
+  /** Resolves when what it had accepted is answered. @throws ServiceError: it is not loaded */
+  unload(name: string): Promise<void>;
+}
+
+export interface RepositoryEntry {
+  readonly name: string;
+  /** Empty: none is known. */
+  readonly version: string;
+  readonly state: 'LOADING' | 'READY' | 'UNAVAILABLE' | 'UNLOADING';
+  /** Why it is not ready; empty: it is, or nobody has asked for it. */
+  readonly reason: string;
+}
+
+/** @param onlyReady as clients ask for it */
+export async function indexOf(
+  repository: Repository,
+  onlyReady: boolean,
+): Promise<readonly RepositoryEntry[]> {
+  const entries = await repository.index();
+  return onlyReady ? entries.filter(({ state }) => state === 'READY') : entries;
+}

@@ -1,0 +1,122 @@
+import { ServiceError } from '../../serving/errors';
+import type { Catalogue, ModelVersion, NamedModel } from '../../tasks/catalogue';
+import { servingVersion } from '../../tasks/catalogue';
+import { type Served, servedAs } from '../../tasks/served';
+import type { Surroundings } from '../protocol';
+import type { Repository } from './repository';
+import { ServedModel } from './served-model';
+
+const SERVER = 'libtorch-serve';
+
+/** Of Triton, beside the protocol itself: those that its clients ask for here. */
+const EXTENSIONS = ['binary_tensor_data', 'classification', 'model_configuration', 'statistics'];
+
+/** How many names an error lists. */
+const MOST_NAMED = 20;
+
+/** The models that can be named, as they are at a moment. */
+export class ServedModels {
+  /** Null: none is loaded or unloaded while the process runs. */
+  readonly repository: Repository | null;
+  readonly #catalogue: () => Catalogue;
+  readonly #surroundings: Surroundings;
+  readonly #served = new WeakMap<Served, ServedModel>();
+
+  constructor(
+    catalogue: () => Catalogue,
+    surroundings: Surroundings,
+    repository: Repository | null = null,
+  ) {
+    this.#catalogue = catalogue;
+    this.#surroundings = surroundings;
+    this.repository = repository;
+  }
+
+  /** By paths below `/v2/models/`, such as `name` and `name/versions/1`. */
+  byPath(): readonly (readonly [path: string, served: ServedModel])[] {
+    return this.#catalogue().flatMap((model) =>
+      [model.name, ...model.aliases].flatMap((name) => {
+        const serving = this.#serving(model);
+        return [
+          ...(serving ? [[name, serving] as const] : []),
+          ...model.versions.map(
+            (one) => [`${name}/versions/${one.version}`, this.#of(model, one)] as const,
+          ),
+        ];
+      }),
+    );
+  }
+
+  /** @param version empty: the one that serves. @throws ServiceError NOT_FOUND: it lists what there is */
+  find(name: string, version: string): ServedModel {
+    const model = this.#catalogue().find((one) => one.name === name || one.aliases.includes(name));
+    if (!model) throw notFound(`There is no such model here: expected ${this.names}.`);
+    const one = model.versions.find((each) => each.version === version);
+    const found = version === '' ? this.#serving(model) : one && this.#of(model, one);
+    if (found) return found;
+    const versions = model.versions.map((each) => `"${each.version}"`).join(', ');
+    throw notFound(`There is no such version: expected ${versions} or none.`);
+  }
+
+  versionsOf({ name }: ServedModel): readonly string[] {
+    const model = this.#catalogue().find((one) => one.name === name);
+    return (model?.versions ?? []).map(({ version }) => version);
+  }
+
+  /** For errors. */
+  get names(): string {
+    const names = this.#catalogue().map(({ name }) => `"${name}"`);
+    const left = names.length - MOST_NAMED;
+    if (names.length === 0) return 'none, nothing is loaded';
+    return names.slice(0, MOST_NAMED).join(', ') + (left > 0 ? ` and ${left} more` : '');
+  }
+
+  get all(): readonly ServedModel[] {
+    return this.#catalogue().flatMap((model) => model.versions.map((one) => this.#of(model, one)));
+  }
+
+  // Field names are as in the messages of the gRPC service, which are those of the JSON.
+
+  describeServer() {
+    const { version } = this.#surroundings;
+    const extensions = this.repository ? [...EXTENSIONS, 'model_repository'] : EXTENSIONS;
+    return { name: SERVER, version, extensions };
+  }
+
+  async describeStatistics(models: readonly ServedModel[]) {
+    const all = await Promise.all(models.map((model) => model.describeStatistics()));
+    return { model_stats: all.filter((one) => one !== null) };
+  }
+
+  #serving(model: NamedModel): ServedModel | null {
+    const version = servingVersion(model) ?? model.versions.at(-1);
+    return version ? this.#of(model, version) : null;
+  }
+
+  #of({ name }: NamedModel, { version, reason, served }: ModelVersion): ServedModel {
+    const known = served && this.#served.get(served);
+    if (known) return known;
+    const able =
+      served && (servedAs(served, 'classifies texts') ?? servedAs(served, 'classifies signals'));
+    const created = new ServedModel(
+      { name, version, reason: reason ?? 'it is loading' },
+      able,
+      this.#surroundings,
+    );
+    if (served) this.#served.set(served, created);
+    return created;
+  }
+}
+
+/** The one model of a service, under the one version that it has. */
+export function catalogueOf(served: Served): Catalogue {
+  const { name, model, reason } = served;
+  const version: ModelVersion = { version: '1', state: model ? 'ready' : 'failed', reason, served };
+  return [
+    { name, aliases: [], isDefault: true, isRequired: true, versions: [version], reason: null },
+  ];
+}
+
+function notFound(message: string): ServiceError {
+  return new ServiceError('NOT_FOUND', message);
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { Endpoint, Get } from '../endpoint';
+import { DETAIL, type Protocol } from '../protocol';
+import { health, ready } from './gets';
+import { errorAnswer } from './schemas/answers';
+
+const version = z.object({
+  version: z.string(),
+  state: z.enum(['loading', 'ready', 'failed', 'unloading']),
+  reason: z.string().nullable().describe('Why it is not as its files are now'),
+});
+
+const model = z.object({
+  name: z.string(),
+  aliases: z.array(z.string()).describe('Other names that it answers to'),
+  address: z.string().describe('Below it all routes of a service of this one model'),
+  task: z.string().nullable(),
+  default: z.boolean().describe('It answers where a request names no model'),
+  required: z.boolean().describe('The process is ready only when it is'),
+  serving: z.string().nullable().describe('The version that answers where none is named'),
+  reason: z.string().nullable().describe('Why nothing of it can be asked'),
+  versions: z.array(version),
+});
+
+/** GET /info of a directory of models. */
+const infoAnswer = z.object({
+  service: z.literal('models'),
+  version: z.string().describe('Of libtorch-serve'),
+  models: z.array(model),
+  limits: z.object({
+    body_bytes: z.int().describe('Largest body (413)'),
+    list_length: z.int().describe('Longest list (413)'),
+    request_timeout_ms: z.int().describe('Longest wait for the model (504)'),
+  }),
+});
+
+export type ModelsInfo = z.infer<typeof infoAnswer>;
+
+/** Below which each model has an address of its own. */
+export const MODELS = '/models/';
+
+/** What a directory of models tells of itself, as it is when it is asked. */
+export interface ModelsState {
+  readonly info: () => ModelsInfo;
+  readonly isAnyLoaded: () => boolean;
+  /** For errors. */
+  readonly names: () => readonly string[];
+}
+
+/**
+ * The routes of a directory of models that are no single model's: how it is, and those of its default
+ * models.
+ *
+ * @param endpoints of the default models
+ */
+export function ownOfModels(state: ModelsState, endpoints: readonly Endpoint[]): Protocol {
+  return {
+    endpoints,
+    gets: {
+      '/health': health(state.isAnyLoaded),
+      '/ready': ready,
+      '/info': info(state),
+    },
+    prefix: MODELS,
+    errors: {
+      status: DETAIL.status,
+      body: (error) =>
+        error.code === 'NOT_FOUND'
+          ? { detail: `There is no such path here: ${describeNames(state)}.` }
+          : DETAIL.body(error),
+    },
+    probes: ['/health', '/ready'],
+    info: null,
+    tag: { name: 'analysis' },
+    error: { name: 'Error', schema: errorAnswer },
+  };
+}
+
+function describeNames({ names }: ModelsState): string {
+  return names().length === 0 ? 'no model is loaded' : `models are ${names().join(', ')}`;
+}
+
+function info(state: ModelsState): Get {
+  return {
+    handle: () => ({ body: state.info() }),
+    describe: () => ({
+      ...{ id: 'info', tag: 'operation', summary: 'Models and limits' },
+      answer: { name: 'Info', schema: infoAnswer, example: state.info() },
+      outcome: 'What is served, and within which limits.',
+      errors: {},
+    }),
+  };
+}

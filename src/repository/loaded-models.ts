@@ -1,0 +1,89 @@
+import type { SchedulingOptions } from '../native/engine';
+import type { Task } from '../tasks/task';
+import { TaskModel } from '../tasks/task-model';
+import type { ModelJson } from './model-json';
+import type { FoundVersion } from './read-folder';
+
+/** Models that load at the same time: one that takes long, or never comes back, leaves room for others. */
+const MOST_LOADING = 2;
+
+interface Loaded {
+  readonly model: Promise<TaskModel>;
+  users: number;
+}
+
+/** The models in memory, each once: the same files under two names are one, and share a queue. */
+export class LoadedModels {
+  readonly #scheduling: SchedulingOptions;
+  /** By fingerprint. */
+  readonly #loaded = new Map<string, Loaded>();
+  readonly #ready = new Map<TaskModel, string>();
+  readonly #waiting: (() => void)[] = [];
+  #loading = 0;
+
+  constructor(scheduling: SchedulingOptions) {
+    this.#scheduling = scheduling;
+  }
+
+  get all(): readonly TaskModel[] {
+    return [...this.#ready.keys()];
+  }
+
+  /** To be given back with `give`. @throws ModelFileError, EngineError */
+  async take(task: Task, found: FoundVersion, settings: ModelJson): Promise<TaskModel> {
+    const { fingerprint } = found;
+    const known = this.#loaded.get(fingerprint);
+    if (known) {
+      known.users++;
+      return known.model;
+    }
+    const model = this.#load(task, found, settings);
+    this.#loaded.set(fingerprint, { model, users: 1 });
+    try {
+      this.#ready.set(await model, fingerprint);
+    } catch (error) {
+      this.#loaded.delete(fingerprint);
+      throw error;
+    }
+    return model;
+  }
+
+  /** Resolves when what it had accepted is answered, where nobody else uses it. */
+  async give(model: TaskModel): Promise<void> {
+    const fingerprint = this.#ready.get(model) as string;
+    const loaded = this.#loaded.get(fingerprint) as Loaded;
+    loaded.users--;
+    if (loaded.users > 0) return;
+    this.#loaded.delete(fingerprint);
+    this.#ready.delete(model);
+    await model.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all.map((model) => model.close()));
+  }
+
+  async #load(task: Task, found: FoundVersion, settings: ModelJson): Promise<TaskModel> {
+    if (this.#loading >= MOST_LOADING)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#loading++;
+    try {
+      const {
+        dtype,
+        max_queue_requests: maxQueueRequests,
+        max_queue_wait_ms: maxQueueWaitMs,
+      } = settings;
+      const scheduling = {
+        ...this.#scheduling,
+        ...(dtype && { dtype }),
+        ...(maxQueueRequests && { maxQueueRequests }),
+        ...(maxQueueWaitMs && { maxQueueWaitMs }),
+      };
+      return await TaskModel.load(task, found.place, scheduling, found);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#loading--;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { checkModelJson, readModelJson } from '../models/json';
+
+export const MODEL_JSON = 'model.json';
+
+const MOST = 2 ** 20;
+
+/** A name in paths and in the requests of all protocols. */
+export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** A folder of a version: its number. */
+export const VERSION = /^[1-9][0-9]{0,8}$/;
+
+const name = z
+  .string()
+  .regex(NAME, 'expected letters, digits, ".", "_" and "-", the first a letter or a digit');
+
+/** What `model.json` may say of a folder of models; all of it may be left out. */
+const modelJson = z.strictObject({
+  /** What it is asked for; by default its files tell. */
+  task: z.enum(['text-classification', 'signal-classification']).optional(),
+  /** Numbers of a text model; by default DTYPE. */
+  dtype: z.enum(['float32', 'bfloat16x3', 'bfloat16', 'int8']).optional(),
+  max_queue_requests: z.int().min(1).max(MOST).optional(),
+  max_queue_wait_ms: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 1)
+    .optional(),
+  /** Which versions are loaded: the highest, all, or these. */
+  versions: z
+    .union([z.enum(['latest', 'all']), z.array(z.int().positive()).min(1)], {
+      error: 'expected "latest", "all" or numbers of versions',
+    })
+    .default('latest'),
+  /** Other names that it answers to. */
+  aliases: z.array(name).max(100).default([]),
+  /** Whether it answers where a request names no model of its task; else the first by name does. */
+  default: z.boolean().default(false),
+  /** Whether the process is ready only when it is. */
+  required: z.boolean().default(false),
+});
+
+export type ModelJson = z.output<typeof modelJson>;
+
+/** What a folder's `model.json` says, or the defaults. @throws ModelFileError */
+export function readSettingsOf(folder: string): ModelJson {
+  return checkModelJson(MODEL_JSON, modelJson, readModelJson(folder, MODEL_JSON) ?? {});
+}

@@ -1,0 +1,199 @@
+/** What lies in a directory of models. All of it reads files, and runs on a thread of its own (reader-thread.ts). */
+import { createHash } from 'node:crypto';
+import { type Dirent, opendirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { ModelFileError } from '../models/files';
+import type { ModelSource } from '../native/engine';
+import type { About } from '../tasks/abilities';
+import { TASKS } from '../tasks/registry';
+import type { Task } from '../tasks/task';
+import { withoutPaths } from '../without-paths';
+import { MODEL_JSON, type ModelJson, NAME, readSettingsOf, VERSION } from './model-json';
+
+/** Folders of a directory that are looked at; nobody has as many models. */
+export const MOST_MODELS = 1000;
+/** Of a model. */
+const MOST_VERSIONS = 1000;
+
+/** Of a folder, that are looked at for changes. */
+const MOST_FILES = 10_000;
+
+/** A version whose files can be loaded. */
+export interface FoundVersion {
+  /** A number; of a model without folders of versions `1`. */
+  readonly version: string;
+  readonly task: Task['name'];
+  /** Absolute path: the model's folder, or its file. */
+  readonly place: string;
+  readonly source: ModelSource;
+  readonly about: About;
+  /** Another one: its files, or what model.json says of how they are loaded, have changed. */
+  readonly fingerprint: string;
+}
+
+/** A version whose files are not as they have to be. */
+export interface BrokenVersion {
+  readonly version: string;
+  /** For clients, without paths. */
+  readonly problem: string;
+}
+
+export interface FoundModel {
+  readonly settings: ModelJson;
+  /** Those that are to be loaded, the highest last. */
+  readonly versions: readonly (FoundVersion | BrokenVersion)[];
+}
+
+export interface Listing {
+  /** Of folders that may be models, sorted. */
+  readonly names: readonly string[];
+  /** Of all others, with the reason. */
+  readonly problems: readonly string[];
+}
+
+/** Names of the sub-folders; what begins with a dot is nobody's model. @throws ModelFileError */
+export function listModels(directory: string): Listing {
+  const names: string[] = [];
+  const problems: string[] = [];
+  let left = 0;
+  for (const entry of entriesOf(directory)) {
+    if (entry.name.startsWith('.') || !isFolder(directory, entry)) continue;
+    if (!NAME.test(entry.name))
+      problems.push(`${JSON.stringify(entry.name)}: is no name of a model`);
+    else if (names.length < MOST_MODELS) names.push(entry.name);
+    else left++;
+  }
+  if (left > 0)
+    problems.push(`${left} folders over the limit of ${MOST_MODELS} models are left out`);
+  return { names: names.sort(), problems: problems.slice(0, MOST_MODELS) };
+}
+
+/** By name, a digest of what lies in the folder and below: names, sizes, times. @throws ModelFileError */
+export function stampModels(directory: string): Readonly<Record<string, string>> {
+  const { names } = listModels(directory);
+  return Object.fromEntries(names.map((name) => [name, stampOf(path.join(directory, name))]));
+}
+
+function stampOf(folder: string): string {
+  const digest = createHash('sha256');
+  for (const name of readdirSync(folder, { recursive: true }).slice(0, MOST_FILES).sort()) {
+    const stats = statSync(path.join(folder, String(name)), {
+      bigint: true,
+      throwIfNoEntry: false,
+    });
+    digest.update(`${name} ${stats?.size} ${stats?.mtimeNs} ${stats?.ino}\n`);
+  }
+  return digest.digest('hex');
+}
+
+/**
+ * What is to be loaded of a folder.
+ *
+ * @returns null: there is no such folder
+ * @throws ModelFileError: nothing of it can be loaded
+ */
+export function readModel(directory: string, name: string): FoundModel | null {
+  const folder = path.join(directory, name);
+  if (!NAME.test(name) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return null;
+  requireWithin(directory, folder, name);
+  const settings = readSettingsOf(folder);
+  const numbers = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => VERSION.test(entry.name) && isFolder(folder, entry))
+    .map((entry) => Number(entry.name))
+    .sort((a, b) => a - b)
+    .slice(-MOST_VERSIONS);
+  if (numbers.length === 0) return { settings, versions: [readVersion(folder, '1', settings)] };
+  const isMixed = TASKS.some((task) => task.findIn(folder).length > 0);
+  if (isMixed) {
+    throw new ModelFileError(`${name}: has a model beside folders of versions: move it into one`);
+  }
+  return {
+    settings,
+    versions: wanted(numbers, settings).map((one) => read(folder, one, settings)),
+  };
+}
+
+function read(folder: string, number: number, settings: ModelJson): FoundVersion | BrokenVersion {
+  const version = String(number);
+  const place = path.join(folder, version);
+  if (statSync(place, { throwIfNoEntry: false })) return readVersion(place, version, settings);
+  return { version, problem: `${MODEL_JSON}: versions: there is no folder "${version}"` };
+}
+
+function wanted(numbers: readonly number[], { versions }: ModelJson): readonly number[] {
+  if (versions === 'latest') return numbers.slice(-1);
+  return versions === 'all' ? numbers : [...new Set(versions)].sort((a, b) => a - b);
+}
+
+function readVersion(
+  folder: string,
+  version: string,
+  settings: ModelJson,
+): FoundVersion | BrokenVersion {
+  try {
+    requireWithin(path.dirname(folder), folder, path.basename(folder));
+    const { task, place } = findModel(folder, settings);
+    const { source, about } = task.read(place);
+    const { dtype, max_queue_requests, max_queue_wait_ms } = settings;
+    const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms];
+    const fingerprint = fingerprintOf(task.filesOf(place), loadedAs);
+    return { version, task: task.name, place, source, about, fingerprint };
+  } catch (error) {
+    const { message } = error as Error;
+    return { version, problem: withoutPaths(message.replaceAll(`${folder}${path.sep}`, '')) };
+  }
+}
+
+function findModel(folder: string, { task: named }: ModelJson): { task: Task; place: string } {
+  for (const task of TASKS) {
+    if (named !== undefined && named !== task.name) continue;
+    const places = task.findIn(folder);
+    if (places.length > 1) {
+      const names = places.map((place) => path.basename(place)).join(', ');
+      throw new ModelFileError(`expected one model, found ${names}`);
+    }
+    if (places[0] !== undefined) return { task, place: places[0] };
+  }
+  const what = 'expected config.json beside its weights, or one .pt or .pt2 file, found neither';
+  throw new ModelFileError(named ? `task: ${named}: ${what}` : what);
+}
+
+/** Of what and how it is loaded, without its content: the same for two names of the same files. */
+function fingerprintOf(files: readonly string[], settings: readonly unknown[]): string {
+  const of = files.map((file) => {
+    const { size, mtimeNs, ino, dev } = statSync(realpathSync(file), { bigint: true });
+    return [path.basename(file), size, mtimeNs, ino, dev].join();
+  });
+  return createHash('sha256')
+    .update(JSON.stringify([of, settings]))
+    .digest('hex');
+}
+
+/** A link leads nowhere else. @throws ModelFileError */
+function requireWithin(directory: string, folder: string, name: string): void {
+  const home = realpathSync(directory);
+  if (realpathSync(folder).startsWith(home.endsWith(path.sep) ? home : home + path.sep)) return;
+  throw new ModelFileError(`${name}: is a link that leads out of the directory of models`);
+}
+
+function isFolder(directory: string, entry: Dirent): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  const stats = statSync(path.join(directory, entry.name), { throwIfNoEntry: false });
+  return stats?.isDirectory() ?? false;
+}
+
+function* entriesOf(directory: string): Generator<Dirent> {
+  let folder: ReturnType<typeof opendirSync>;
+  try {
+    folder = opendirSync(directory);
+  } catch (error) {
+    throw new ModelFileError(
+      `MODELS_DIR: cannot be read: ${(error as NodeJS.ErrnoException).code}`,
+    );
+  }
+  try {
+    for (let entry = folder.readSync(); entry; entry = folder.readSync()) yield entry;
+  } finally {
+    folder.closeSync();
+  }
+}

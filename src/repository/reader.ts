@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { ModelFileError } from '../models/files';
+import type { FoundModel, Listing } from './read-folder';
+
+export interface Read {
+  readonly id: number;
+  readonly what: 'list' | 'stamps' | 'model';
+  /** Of a model. */
+  readonly name: string;
+}
+
+export interface Reply {
+  readonly id: number;
+  readonly content: unknown;
+  /** Why it could not be read, for clients; null: it could. */
+  readonly problem: string | null;
+}
+
+/** Reads a directory of models on a thread of its own: a slow volume holds up no event loop. */
+export class FolderReader {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  #last = 0;
+
+  constructor(directory: string) {
+    this.#worker = new Worker(path.join(__dirname, 'reader-thread.js'), {
+      workerData: { directory },
+    });
+    this.#worker.unref();
+    this.#worker.on('message', (reply: Reply) => {
+      this.#waiting.get(reply.id)?.(reply);
+      this.#waiting.delete(reply.id);
+    });
+    this.#worker.on('error', (error) => {
+      throw error;
+    });
+  }
+
+  /** @throws ModelFileError: the directory cannot be read */
+  async list(): Promise<Listing> {
+    return (await this.#read('list')) as Listing;
+  }
+
+  /** @returns null: there is no such folder. @throws ModelFileError */
+  async read(name: string): Promise<FoundModel | null> {
+    return (await this.#read('model', name)) as FoundModel | null;
+  }
+
+  /** By name, of all that lies in a folder. @throws ModelFileError */
+  async stamps(): Promise<Readonly<Record<string, string>>> {
+    return (await this.#read('stamps')) as Readonly<Record<string, string>>;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #read(what: Read['what'], name = ''): Promise<unknown> {
+    const id = ++this.#last;
+    const { content, problem } = await new Promise<Reply>((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#worker.postMessage({ id, what, name } satisfies Read);
+    });
+    if (problem !== null) throw new ModelFileError(problem);
+    return content;
+  }
+}

@@ -1,0 +1,241 @@
+import { ModelFileError } from '../models/files';
+import type { SchedulingOptions } from '../native/engine';
+import type { Catalogue, ModelVersion, NamedModel } from '../tasks/catalogue';
+import { TASKS } from '../tasks/registry';
+import type { Served } from '../tasks/served';
+import type { Task } from '../tasks/task';
+import type { TaskModel } from '../tasks/task-model';
+import { withoutPaths } from '../without-paths';
+import { LoadedModels } from './loaded-models';
+import type { ModelJson } from './model-json';
+import type { FoundModel, FoundVersion } from './read-folder';
+import { FolderReader } from './reader';
+import { TurnsByName } from './turns';
+
+/** Who is told what the repository does. */
+export interface RepositoryEvents {
+  /**
+   * The catalogue has changed: resolves when nothing asks the models any more that are not in it. They
+   * are closed then.
+   */
+  changed(catalogue: Catalogue): Promise<void>;
+  loaded(name: string, version: string, served: Served): void;
+  /** @param reason for clients */
+  failed(name: string, version: string | null, reason: string): void;
+  unloaded(name: string, version: string): void;
+}
+
+/**
+ * The models of a directory, each of its sub-folders one, loaded and unloaded while they serve. What is
+ * asked about one name is done in turn, whoever asks.
+ */
+export class ModelRepository {
+  readonly #reader: FolderReader;
+  readonly #events: RepositoryEvents;
+  readonly #models = new Map<string, NamedModel>();
+  readonly #loaded: LoadedModels;
+  readonly #turns = new TurnsByName();
+  #isClosed = false;
+
+  constructor(directory: string, scheduling: SchedulingOptions, events: RepositoryEvents) {
+    this.#reader = new FolderReader(directory);
+    this.#loaded = new LoadedModels(scheduling);
+    this.#events = events;
+  }
+
+  get catalogue(): Catalogue {
+    return [...this.#models.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Names of all folders, loaded or not. @throws ModelFileError: the directory cannot be read */
+  async list(): Promise<readonly string[]> {
+    return (await this.#reader.list()).names;
+  }
+
+  /** By name, something that changes with any file of the folder. @throws ModelFileError */
+  stamps(): Promise<Readonly<Record<string, string>>> {
+    return this.#reader.stamps();
+  }
+
+  /**
+   * Looks at all folders again: loads what is new or has changed, unloads what has gone. What fails is in
+   * the catalogue and told to `events`.
+   *
+   * @throws ModelFileError: the directory cannot be read
+   */
+  async loadAll(): Promise<void> {
+    const { names, problems } = await this.#reader.list();
+    for (const problem of problems) this.#events.failed('', null, problem);
+    const gone = [...this.#models.keys()].filter((name) => !names.includes(name));
+    await Promise.allSettled([...names, ...gone].map((name) => this.load(name)));
+  }
+
+  /**
+   * Looks at a folder again. What it holds is loaded beside what serves and takes over when it has answered
+   * its trial; where that fails, what serves goes on.
+   *
+   * @throws ModelFileError: there is no such folder, or what it holds cannot be loaded
+   */
+  load(name: string): Promise<void> {
+    return this.#turns.take(name, 'load', () => this.#load(name));
+  }
+
+  /** Answers what was accepted, and frees it. @throws ModelFileError: there is no such model */
+  unload(name: string): Promise<void> {
+    return this.#turns.take(name, 'unload', async () => {
+      if (!this.#models.has(name)) throw new ModelFileError(`"${name}": is not loaded`);
+      await this.#replace(name, null);
+    });
+  }
+
+  /** A version does not come back from a run: it is asked no more. */
+  giveUp(served: Served, reason: string): void {
+    for (const model of this.catalogue) {
+      const versions = model.versions.map((one) =>
+        one.served === served ? { ...one, state: 'failed' as const, reason, served: null } : one,
+      );
+      if (model.versions.some((one) => one.served === served)) {
+        void this.#turns.take(model.name, 'give up', () =>
+          this.#replace(model.name, { ...model, versions }),
+        );
+      }
+    }
+  }
+
+  /** Refuses what comes and what waits; what runs goes on. */
+  drop(): void {
+    for (const model of this.#loaded.all) model.drop();
+  }
+
+  /** Answers what was accepted, and frees all. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([this.#loaded.close(), this.#reader.close()]);
+  }
+
+  async #load(name: string): Promise<void> {
+    const found = await this.#read(name);
+    const known = this.#models.get(name);
+    if (found === null) {
+      if (!known) throw new ModelFileError(`"${name}": there is no such folder`);
+      return this.#replace(name, null);
+    }
+    const { settings } = found;
+    const before = known ?? { ...describe(name, settings), versions: [], reason: null };
+    // Seen while they load; what serves goes on.
+    const loading = found.versions.map(
+      (one) => versionOf(before, one.version) ?? asLoading(one.version),
+    );
+    await this.#show(name, { ...before, versions: merged(before.versions, loading) });
+    const versions: ModelVersion[] = [];
+    for (const one of found.versions)
+      versions.push(await this.#loadVersion(name, one, before, settings));
+    await this.#replace(name, { ...describe(name, settings), versions, reason: null });
+    const failed = versions.findLast(({ reason }) => reason !== null);
+    if (failed) throw new ModelFileError(`"${name}", version ${failed.version}: ${failed.reason}`);
+  }
+
+  async #read(name: string): Promise<FoundModel | null> {
+    try {
+      return await this.#reader.read(name);
+    } catch (error) {
+      const reason = (error as Error).message;
+      const known = this.#models.get(name) ?? { ...describe(name, null), versions: [] };
+      await this.#show(name, { ...known, reason });
+      this.#events.failed(name, null, reason);
+      throw error;
+    }
+  }
+
+  async #loadVersion(
+    name: string,
+    found: FoundModel['versions'][number],
+    before: NamedModel,
+    settings: ModelJson,
+  ): Promise<ModelVersion> {
+    const { version } = found;
+    const old = versionOf(before, version);
+    try {
+      if ('problem' in found) throw new ModelFileError(found.problem);
+      const served = await this.#serve(name, found, settings, old?.served ?? null);
+      return { version, state: 'ready', reason: null, served };
+    } catch (error) {
+      const place = 'place' in found ? found.place : name;
+      const reason = withoutPaths((error as Error).message.replaceAll(place, name));
+      this.#events.failed(name, version, reason);
+      const served = old?.served ?? null;
+      return { version, state: served ? 'ready' : 'failed', reason, served };
+    }
+  }
+
+  async #serve(
+    name: string,
+    found: FoundVersion,
+    settings: ModelJson,
+    old: Served | null,
+  ): Promise<Served> {
+    const task = TASKS.find((one) => one.name === found.task) as Task;
+    const model = await this.#loaded.take(task, found, settings);
+    if (model === old?.model) {
+      this.#loaded.give(model);
+      return old;
+    }
+    if (this.#isClosed) throw new ModelFileError('the process is ending');
+    const title = found.about.name ?? name;
+    const served = { name, task, title, version: found.version, model, reason: null };
+    this.#events.loaded(name, found.version, served);
+    return served;
+  }
+
+  /** Puts it into the catalogue; what it no longer serves is closed. @param next null: nothing of it */
+  async #replace(name: string, next: NamedModel | null): Promise<void> {
+    const before = this.#models.get(name);
+    const kept = new Set(next?.versions.map(({ served }) => served));
+    const gone = (before?.versions ?? []).filter(({ served }) => served && !kept.has(served));
+    const leaving = gone
+      .filter(({ version }) => next === null || !versionOf(next, version))
+      .map((one): ModelVersion => ({ ...one, state: 'unloading', served: null }));
+    const base = next ?? (before as NamedModel);
+    await this.#show(name, { ...base, versions: merged(leaving, next?.versions ?? []) });
+    await Promise.all(
+      gone.map(async ({ version, served }) => {
+        await this.#loaded.give((served as Served).model as TaskModel);
+        this.#events.unloaded(name, version);
+      }),
+    );
+    if (next) this.#models.set(name, next);
+    else this.#models.delete(name);
+    if (leaving.length > 0 || !next) await this.#events.changed(this.catalogue);
+  }
+
+  async #show(name: string, model: NamedModel): Promise<void> {
+    this.#models.set(name, model);
+    await this.#events.changed(this.catalogue);
+  }
+}
+
+function describe(name: string, settings: ModelJson | null) {
+  return {
+    name,
+    aliases: settings?.aliases ?? [],
+    isDefault: settings?.default ?? false,
+    isRequired: settings?.required ?? false,
+  };
+}
+
+function versionOf({ versions }: NamedModel, version: string): ModelVersion | undefined {
+  return versions.find((one) => one.version === version);
+}
+
+function asLoading(version: string): ModelVersion {
+  return { version, state: 'loading', reason: null, served: null };
+}
+
+/** All of both by version, ascending; of two the second. */
+function merged(
+  first: readonly ModelVersion[],
+  second: readonly ModelVersion[],
+): readonly ModelVersion[] {
+  const byVersion = new Map([...first, ...second].map((one) => [one.version, one]));
+  return [...byVersion.values()].sort((a, b) => Number(a.version) - Number(b.version));
+}

@@ -1,0 +1,39 @@
+import type { Served } from './served';
+
+export type VersionState = 'loading' | 'ready' | 'failed' | 'unloading';
+
+/** A version of a model. */
+export interface ModelVersion {
+  readonly version: string;
+  readonly state: VersionState;
+  /** Why it is not as its files are now, for clients: they could not be loaded; null: it is. */
+  readonly reason: string | null;
+  /** What answers; a failed one may still have what was loaded before. */
+  readonly served: Served | null;
+}
+
+/** A folder of the directory of models. */
+export interface NamedModel {
+  readonly name: string;
+  /** Other names that it answers to. */
+  readonly aliases: readonly string[];
+  readonly isDefault: boolean;
+  readonly isRequired: boolean;
+  /** Ascending; empty where the folder itself cannot be read. */
+  readonly versions: readonly ModelVersion[];
+  /** Why no version is known; null: some are. */
+  readonly reason: string | null;
+}
+
+/** All models as they are at a moment, by name. */
+export type Catalogue = readonly NamedModel[];
+
+/** The version that answers where none is named: the highest that can. */
+export function servingVersion({ versions }: NamedModel): ModelVersion | null {
+  return versions.findLast(({ served }) => served?.model) ?? null;
+}
+
+/** Why it cannot be asked. */
+export function reasonOf({ versions, reason }: NamedModel): string | null {
+  return reason ?? versions.findLast(({ reason }) => reason !== null)?.reason ?? null;
+}
