@@ -9,7 +9,7 @@ import { compress } from './compress.mjs';
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const SOURCES = path.join(ROOT, 'src', 'pages');
 const OUTPUT = path.join(ROOT, 'dist', 'pages');
-const PAGES = ['sentiment', 'eeg'];
+const PAGES = ['sentiment', 'eeg', 'models'];
 
 for (const page of PAGES) {
   const folder = path.join(OUTPUT, page);

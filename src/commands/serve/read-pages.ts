@@ -5,19 +5,30 @@ import type { Config } from '../../settings/config';
 
 const PAGES = path.join(__dirname, '../../pages');
 
+/** Pages of a service, and of the API, below which they are put. */
+export type PageName = Config['service'] | 'docs';
+
+/** By name, with paths from the root. */
+export type Pages = Readonly<Partial<Record<PageName, readonly StaticFile[]>>>;
+
 /** Without its pages, from a build that was not finished, a service still does what it is for. */
-export async function readPages(
-  service: Config['service'],
-  logger: Logger,
-): Promise<readonly StaticFile[]> {
+export async function readPages(service: Config['service'], logger: Logger): Promise<Pages> {
+  const names: readonly PageName[] =
+    service === 'models' ? ['models', 'sentiment', 'eeg', 'docs'] : [service, 'docs'];
   try {
-    const files = await Promise.all([
-      readStaticFiles(path.join(PAGES, service), '/'),
-      readStaticFiles(path.join(PAGES, 'docs'), '/docs'),
-    ]);
-    return files.flat();
+    const read = names.map(async (name) => {
+      const files = await readStaticFiles(path.join(PAGES, name), name === 'docs' ? '/docs' : '/');
+      return [name, files] as const;
+    });
+    return Object.fromEntries(await Promise.all(read));
   } catch (error) {
     logger.warn(`There are no pages, run "npm run build": ${(error as Error).message}`);
-    return [];
+    return {};
   }
+}
+
+/** @param at the address of a model; empty: the root */
+export function pagesAt(pages: Pages, name: PageName, at: string): readonly StaticFile[] {
+  const files = [...(pages[name] ?? []), ...(pages.docs ?? [])];
+  return at === '' ? files : files.map((file) => ({ ...file, path: at + file.path }));
 }

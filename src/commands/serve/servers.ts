@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net';
 import type { GrpcServer } from '../../grpc/server';
 import type { Site } from '../../http/app';
 import { HttpServer } from '../../http/server';
-import type { StaticFile } from '../../http/static-files';
 import type { describeApi } from '../../protocols/openapi/document';
 import type { ConnectionLimit } from '../../serving/connection-limit';
 import type { Context } from '../../serving/context';
@@ -17,11 +16,12 @@ import { Scheduler } from '../../serving/scheduler';
 import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
+import { type Pages, pagesAt } from './read-pages';
 import type { Service } from './service';
 
 export interface Parts {
   readonly service: Service;
-  readonly pages: readonly StaticFile[];
+  readonly pages: Pages;
   readonly tracer: Tracer | null;
   readonly describeApi: typeof describeApi;
   readonly credentials: Credentials;
@@ -65,8 +65,13 @@ export class Servers {
     this.#config = config;
     this.#metrics = metrics;
     this.#siteOf = () => {
-      const { mounts, described } = service.site;
-      return { mounts, pages, describeApi: (isPublic) => parts.describeApi(described, isPublic) };
+      const { mounts, described, pages: shown } = service.site;
+      const files = shown.flatMap(({ name, at }) => pagesAt(pages, name, at));
+      return {
+        mounts,
+        pages: files,
+        describeApi: (isPublic) => parts.describeApi(described, isPublic),
+      };
     };
     this.#http = new HttpServer(context, this.#siteOf(), connectionLimit);
     this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);

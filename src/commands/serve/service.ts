@@ -18,6 +18,7 @@ import type { Task } from '../../tasks/task';
 import { type SharedModel, TaskModel } from '../../tasks/task-model';
 import { PRESETS } from '../presets';
 import type { SharedCatalogue } from './models/shared-catalogue';
+import type { PageName } from './read-pages';
 import { describeStuck } from './watchdog';
 
 /** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
@@ -49,6 +50,8 @@ export type SharedService =
 export interface ServiceSite {
   readonly mounts: readonly Mount[];
   readonly described: Described;
+  /** Which pages are where: at the root, or below the address of a model. */
+  readonly pages: readonly { readonly name: PageName; readonly at: string }[];
 }
 
 /** The service of one model. */
@@ -118,6 +121,7 @@ function serve(
     site: {
       mounts: protocols.map((protocol) => ({ protocol, at: '' })),
       described: { task, info, protocols },
+      pages: [{ name: service, at: '' }],
     },
     grpc: () => protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : [])),
     loaded: () => [{ labels: {}, value: model ? 1 : 0 }],

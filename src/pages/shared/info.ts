@@ -5,6 +5,7 @@ import { type Explanation, explain } from './errors';
 
 /** The answer of `GET /info`. What only one of the services says of its model, the other leaves out. */
 export type ServiceInfo = Omit<EegInfo, 'service' | 'model'> & {
+  readonly service: string;
   readonly model: Partial<EegInfo['model'] & SentimentInfo['model']> &
     Pick<EegInfo['model'], 'name' | 'version' | 'loaded' | 'reason'>;
 };

@@ -9,11 +9,13 @@ interface ShellProps {
   readonly title: string;
   /** A line that stays in sight. */
   readonly banner?: ComponentChildren;
+  /** In place of the model's. */
+  readonly badge?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** What surrounds each page: its name, the model, the theme; below, where to read on. */
-export function Shell({ title, banner, children }: ShellProps) {
+export function Shell({ title, banner, badge, children }: ShellProps) {
   return (
     <>
       <header class="top">
@@ -22,7 +24,7 @@ export function Shell({ title, banner, children }: ShellProps) {
             <img src="icon.svg" alt="" />
             <h1>{title}</h1>
           </div>
-          <ModelBadge />
+          {badge ?? <ModelBadge />}
           <ThemeSwitch />
         </div>
         {banner && (
@@ -53,9 +55,14 @@ function OpenLinks() {
   return (
     <>
       <a href="info">Model and limits</a>
-      <a href="metrics">Metrics</a>
+      {!isOfMany() && <a href="metrics">Metrics</a>}
     </>
   );
+}
+
+/** A page of one of several models: what is counted of all is not below its address. */
+function isOfMany(): boolean {
+  return info.value?.service === 'models' && info.value.model !== undefined;
 }
 
 function ModelBadge() {

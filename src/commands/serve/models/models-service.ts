@@ -17,6 +17,7 @@ import {
 import { TASKS } from '../../../tasks/registry';
 import type { Served } from '../../../tasks/served';
 import type { Task } from '../../../tasks/task';
+import { serviceOf } from '../../presets';
 import {
   measure,
   type Service,
@@ -86,6 +87,7 @@ export class ModelsService implements Service {
     return {
       mounts: [...atRoot, ...this.#catalogue.flatMap((model) => this.#mountsOf(model))],
       described,
+      pages: [{ name: 'models', at: '' }, ...this.#catalogue.flatMap(pagesOf)],
     };
   }
 
@@ -220,6 +222,15 @@ export class ModelsService implements Service {
       versions: model.versions.map(({ version, state, reason }) => ({ version, state, reason })),
     };
   }
+}
+
+/** The page of its task, by all of its names. */
+function pagesOf(model: NamedModel): ServiceSite['pages'] {
+  const task = servingVersion(model)?.served?.task;
+  if (!task) return [];
+  return [model.name, ...model.aliases].map((name) => ({
+    ...{ name: serviceOf(task), at: `${MODELS}${name}` },
+  }));
 }
 
 /** What names models itself is spoken once for all of them. */
