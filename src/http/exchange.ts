@@ -34,7 +34,6 @@ export interface Shared {
 /** A request over HTTP, kept in `res.locals`. */
 export class HttpExchange extends Exchange {
   readonly isWork: boolean;
-  readonly target: Endpoint | null;
   /** Requests of its connection that were not answered when it arrived, itself included. */
   pipelined = 0;
   /** The client sends its body when it is told to (`Expect: 100-continue`). */
@@ -55,7 +54,11 @@ export class HttpExchange extends Exchange {
     this.#path = pathOf(request);
     this.#errors = shared.errorShapeOf(this.#path);
     this.isWork = request.method === 'POST';
-    this.target = this.isWork ? (shared.routes.at(this.#path)?.POST ?? null) : null;
+  }
+
+  /** As the path is now: its model may have been exchanged since the request came. */
+  get target(): Endpoint | null {
+    return this.isWork ? (this.#shared.routes.at(this.#path)?.POST ?? null) : null;
   }
 
   get place(): string | null {

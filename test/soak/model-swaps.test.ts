@@ -1,0 +1,90 @@
+/** Versions that come and go under full load: no request is lost, and nothing of them stays. */
+import http from 'node:http';
+import { post, request } from '../helpers/http';
+import { FIRST, ModelsDirectory, SECOND } from '../helpers/models-directory';
+import { figuresOf, held } from '../helpers/process-figures';
+import { killAll, type Service } from '../helpers/service';
+import { budgeted, report } from './budget';
+
+const SWAPS = budgeted({ ci: 20, standard: 200, long: 1000 });
+/** Of each model, in a closed loop. */
+const CLIENTS = 8;
+const TEXT = { text: 'A warm, funny film.' };
+const MEMORY_MB = 20;
+
+const directory = new ModelsDirectory();
+
+afterAll(async () => {
+  await killAll();
+  directory.folder.remove();
+});
+
+/** Asks until it is told to stop; how often each answer came, and how long answers took in ms. */
+class Load {
+  readonly answers = new Map<string, number>();
+  readonly durations: number[] = [];
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: CLIENTS });
+  readonly #clients: readonly Promise<void>[];
+  #isOver = false;
+
+  constructor(service: Service, path: string) {
+    this.#clients = Array.from({ length: CLIENTS }, async () => {
+      while (!this.#isOver) {
+        const startedAt = performance.now();
+        const { status, text } = await post(service, path, TEXT, { agent: this.#agent });
+        this.durations.push(performance.now() - startedAt);
+        const answer = `${status} ${text}`;
+        this.answers.set(answer, (this.answers.get(answer) ?? 0) + 1);
+      }
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#clients);
+    this.#agent.destroy();
+  }
+
+  get p99(): number {
+    const sorted = [...this.durations].sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length * 0.99)] as number;
+  }
+}
+
+async function swap(service: Service, turn: number): Promise<void> {
+  directory.text('films', turn % 2 ? SECOND : FIRST);
+  const loaded = await request(service, {
+    ...{ method: 'POST', path: '/v2/repository/models/films/load' },
+  });
+  expect([turn, loaded.status, loaded.text]).toEqual([turn, 200, '{}']);
+}
+
+it(`loses nothing in ${SWAPS} swaps of one of two models`, async () => {
+  directory.text('films', FIRST);
+  directory.text('other', SECOND);
+  const service = await directory.start();
+  const one = (await post(service, '/models/films/analyze', TEXT)).text;
+  const two = (await post(service, '/models/other/analyze', TEXT)).text;
+  const pid = service.child.pid as number;
+  const alone = new Load(service, '/models/other/analyze');
+  const films = new Load(service, '/models/films/analyze');
+  // What the first swaps and clients need once is there then.
+  for (let turn = 1; turn <= 10; turn++) await swap(service, turn);
+  const before = figuresOf(pid);
+  const undisturbed = new Load(service, '/models/other/analyze');
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  await undisturbed.end();
+  alone.durations.length = 0;
+  for (let turn = 11; turn <= 10 + SWAPS; turn++) await swap(service, turn);
+  const after = figuresOf(pid);
+  await Promise.all([alone.end(), films.end()]);
+  expect([...films.answers.keys()].sort()).toEqual([`200 ${one}`, `200 ${two}`].sort());
+  expect([...alone.answers.keys()]).toEqual([`200 ${two}`]);
+  report('swaps', {
+    ...{ swaps: SWAPS, answers: films.durations.length, p99OfOtherMs: alone.p99 },
+    ...{ p99UndisturbedMs: undisturbed.p99, addedMb: after.anonymousMb - before.anonymousMb },
+  });
+  expect(held(after)).toEqual(held(before));
+  expect(after.anonymousMb - before.anonymousMb).toBeLessThan(MEMORY_MB);
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+});
