@@ -25,7 +25,7 @@ const LONG = [
   ...[
     ...['overload', 'batch-overload', 'blocked-loops', 'network', 'metrics-unanswered'],
     ...['client-silent', 'client-retries', 'client-all', 'stalled-shutdown'],
-    ...['grpc-waiting', 'grpc-memory'],
+    ...['grpc-waiting', 'grpc-memory', 'instructions'],
   ].map((name) => `http/${name}`),
   ...['classify/resume', 'lifecycle/stuck-model'],
   // Installing, and what starts services for a living: dozens of processes each.
