@@ -1,12 +1,16 @@
 /** Versions that come and go under full load: no request is lost, and nothing of them stays. */
 import http from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import { post, request } from '../helpers/http';
 import { FIRST, ModelsDirectory, SECOND } from '../helpers/models-directory';
 import { figuresOf, held } from '../helpers/process-figures';
 import { killAll, type Service } from '../helpers/service';
+import { until } from '../helpers/until';
 import { budgeted, report } from './budget';
 
 const SWAPS = budgeted({ ci: 20, standard: 200, long: 1000 });
+/** Before memory is looked at: V8 makes room for the garbage of swaps and requests, once. */
+const SWAPS_BEFORE = budgeted({ ci: 50, standard: 200, long: 200 });
 /** Of each model, in a closed loop. */
 const CLIENTS = 8;
 const TEXT = { text: 'A warm, funny film.' };
@@ -68,14 +72,16 @@ it(`loses nothing in ${SWAPS} swaps of one of two models`, async () => {
   const pid = service.child.pid as number;
   const alone = new Load(service, '/models/other/analyze');
   const films = new Load(service, '/models/films/analyze');
-  // What the first swaps and clients need once is there then.
-  for (let turn = 1; turn <= 10; turn++) await swap(service, turn);
+  for (let turn = 1; turn <= SWAPS_BEFORE; turn++) await swap(service, turn);
   const before = figuresOf(pid);
   const undisturbed = new Load(service, '/models/other/analyze');
   await new Promise((resolve) => setTimeout(resolve, 1000));
   await undisturbed.end();
   alone.durations.length = 0;
-  for (let turn = 11; turn <= 10 + SWAPS; turn++) await swap(service, turn);
+  for (let turn = 1; turn <= SWAPS; turn++) await swap(service, SWAPS_BEFORE + turn);
+  // The thread that has loaded the last one may still be ending.
+  const isHeld = () => isDeepStrictEqual(held(figuresOf(pid)), held(before));
+  await until('threads and descriptors as before', isHeld, { limitMs: 10_000 });
   const after = figuresOf(pid);
   await Promise.all([alone.end(), films.end()]);
   expect([...films.answers.keys()].sort()).toEqual([`200 ${one}`, `200 ${two}`].sort());
@@ -84,7 +90,8 @@ it(`loses nothing in ${SWAPS} swaps of one of two models`, async () => {
     ...{ swaps: SWAPS, answers: films.durations.length, p99OfOtherMs: alone.p99 },
     ...{ p99UndisturbedMs: undisturbed.p99, addedMb: after.anonymousMb - before.anonymousMb },
   });
-  expect(held(after)).toEqual(held(before));
-  expect(after.anonymousMb - before.anonymousMb).toBeLessThan(MEMORY_MB);
+  // What is logged and not read yet, and garbage that is not collected yet, goes soon.
+  const added = () => figuresOf(pid).anonymousMb - before.anonymousMb;
+  await until(`less than ${MEMORY_MB} MB more`, () => added() < MEMORY_MB, { limitMs: 60_000 });
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 });
