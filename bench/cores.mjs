@@ -39,7 +39,7 @@ const CASES = [
   ...[0.5, 1, 1.5, 2].map((cores) => ({
     name: `quota of ${cores}`,
     granted: cores,
-    limit: () => makeControlGroup(`libtorch-serve-bench-${process.pid}`, cores),
+    limit: () => makeControlGroup(`libtorch-serve-bench-${process.pid}`, 'cpu', cores),
   })),
   ...[1, 2].map((cores) => ({
     name: `${cores} by mask`,

@@ -20,7 +20,7 @@ export type { SentimentInput, SentimentTexts } from './tasks/text-classification
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
 /** How an engine may use the machine; defaults, and what they mean, as in the settings of the services. */
-export type EngineOptions = Partial<Omit<SchedulingOptions, 'dtype' | 'products'>>;
+export type EngineOptions = Partial<Omit<SchedulingOptions, 'dtype' | 'products' | 'share'>>;
 
 export interface SentimentOptions
   extends EngineOptions,

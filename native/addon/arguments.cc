@@ -1,8 +1,10 @@
 #include "arguments.h"
 
 #include <cmath>
+#include <iomanip>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <type_traits>
 #include <utility>
 
@@ -50,6 +52,8 @@ std::string text(const Napi::Object& from, const char* name) { return text(from.
 constexpr double kMaxCount = 9'007'199'254'740'991;
 /// Threads, and those of a worker: their product is an int.
 constexpr double kMaxThreads = 10'000;
+/// How many times as much of the machine one model may have as another, to either side of 1.
+constexpr double kMaxShare = 1000;
 /// Thirty years: in nanoseconds, and added to the time that it is now, it still fits into 64 bits.
 constexpr double kMaxMilliseconds = 1e12;
 
@@ -61,8 +65,9 @@ struct Range {
 double number(const Napi::Value& value, const Range& range, const std::string& name) {
   const double given = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
   if (!(given >= range.least && given <= range.most)) {
-    const auto shown = [](double bound) { return std::to_string(static_cast<int64_t>(bound)); };
-    fail(value, "a number from " + shown(range.least) + " to " + shown(range.most), name);
+    std::ostringstream expected;
+    expected << std::setprecision(16) << "a number from " << range.least << " to " << range.most;
+    fail(value, expected.str(), name);
   }
   return given;
 }
@@ -101,6 +106,10 @@ std::vector<int64_t> counts(const Napi::Object& from, const char* name) {
 
 std::optional<int64_t> id(const Napi::Object& from, const char* name) {
   return static_cast<int64_t>(number(from.Get(name), {.least = 0, .most = kMaxCount}, name));
+}
+
+std::optional<double> share(const Napi::Object& from, const char* name) {
+  return number(from.Get(name), {.least = 1 / kMaxShare, .most = kMaxShare}, name);
 }
 
 /// Of a property that may be left out: then it is empty.
@@ -248,6 +257,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
               .max_queue_requests = count(given, "maxQueueRequests"),
               .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
               .run_limit = run_limit,
+              .share = optional(share, given, "share").value_or(1),
           },
   };
 }

@@ -114,13 +114,14 @@ void Machine::start_others(const Engine& engine) {
 }
 
 /// Worker's time that other models have before a request that comes to this one now, in seconds: in
-/// the time that its own work takes, each of them has as much of its own done.
+/// the time that its own work takes, each of them has as much of its own done for its share.
 double Machine::work_beside(const Engine& engine) const {
   if (engines_.size() < 2) return 0;
   const double own = engine.queue_->work();
   double beside = 0;
   for (const Engine* each : engines_) {
-    if (each != &engine) beside += std::min(each->queue_->work(), own);
+    const double for_share = own * each->options_.share / engine.options_.share;
+    if (each != &engine) beside += std::min(each->queue_->work(), for_share);
   }
   return beside;
 }
@@ -133,7 +134,8 @@ Engine* Machine::unprepared(const Worker& worker) const {
   return found != engines_.end() ? *found : nullptr;
 }
 
-/// Of those with a batch to be taken now, the engine that has had least of the workers' time.
+/// Of those with a batch to be taken now, the engine that has had least of the workers' time for its
+/// share.
 /// `wake`: when the next batch is to be taken that waits for more requests.
 Engine* Machine::most_behind(const Worker& worker, Clock::time_point& wake) const {
   const auto at_work = std::ranges::count_if(
@@ -223,7 +225,7 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
   worker.engine = &engine;
   worker.place = taken.place;
   ++engine.busy_;
-  engine.served_ += taken.expected;
+  engine.served_ += taken.expected / engine.options_.share;
   const bool is_more = std::ranges::any_of(engines_, [](const Engine* each) {
     return each->queue_->next_batch() != Clock::time_point::max();
   });
@@ -236,7 +238,7 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
   lock.lock();
   if (has_run) {
     const double took = engine.queue_->runs().finish(taken.place, cores, is_typical);
-    if (is_typical) engine.served_ += took - taken.expected;
+    if (is_typical) engine.served_ += (took - taken.expected) / engine.options_.share;
   }
   worker.engine = nullptr;
   engine.leave();

@@ -90,6 +90,27 @@ TEST_F(EngineMachineTest, SharesAWorkerByTheTimeThatRunsTake) {
   EXPECT_LE(count, 22);
 }
 
+TEST_F(EngineMachineTest, SharesAWorkerByTheSharesOfModels) {
+  Log log;
+  first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
+  second.backend = std::make_shared<TimedBackend>('b', milliseconds(1), log);
+  const Options options{.workers = 1, .share = 3, .now = simulated_now};
+  Engine large(machine, first.backend, options, first.ended.handler());
+  Engine small(machine, second.backend, {.workers = 1, .now = simulated_now},
+               second.ended.handler());
+  first.backend->hold();
+  for (int i = 0; i < 120; ++i) first.ask(large);
+  first.backend->await_running(1);
+  for (int i = 0; i < 120; ++i) second.ask(small);
+  first.backend->release();
+  large.close();
+  small.close();
+  const auto count = std::ranges::count(log.runs.substr(0, 120), 'a');
+  EXPECT_GE(count, 88) << log.runs;
+  EXPECT_LE(count, 92) << log.runs;
+  EXPECT_EQ(log.runs.size(), 240U);
+}
+
 TEST_F(EngineMachineTest, OneThatWasIdleHasSavedNothingUp) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
@@ -238,6 +259,27 @@ TEST_F(EngineMachineTest, CountsWhatOthersHaveRunFirstForTheWait) {
   EXPECT_EQ(two.statistics().queue_wait, milliseconds(100));
   first.backend->release();
   one.close();
+}
+
+TEST_F(EngineMachineTest, CountsByTheirSharesWhatOthersHaveRunFirst) {
+  Log log;
+  first.backend = std::make_shared<TimedBackend>('a', milliseconds(10), log);
+  second.backend = std::make_shared<TimedBackend>('b', milliseconds(10), log);
+  const Options options{.workers = 1, .share = 2, .now = simulated_now};
+  Engine large(machine, first.backend, options, first.ended.handler());
+  Engine small(machine, second.backend, {.workers = 1, .now = simulated_now},
+               second.ended.handler());
+  first.ended.of(first.ask(large));
+  second.ended.of(second.ask(small));
+  first.backend->hold();
+  for (int i = 0; i < 13; ++i) first.ask(large);  // one runs
+  await_queue(large, 12);
+  for (int i = 0; i < 5; ++i) second.ask(small);
+  // In the time of its 130 ms the small one has its 50; in the time of those the large one has 100.
+  EXPECT_EQ(large.statistics().queue_wait, milliseconds(180));
+  EXPECT_EQ(small.statistics().queue_wait, milliseconds(150));
+  first.backend->release();
+  large.close();
 }
 
 }  // namespace

@@ -45,6 +45,11 @@ export interface SchedulingOptions {
   /** What is expected to wait longer before it runs, in ms, is refused with WAIT_TOO_LONG. Default: 1000. */
   readonly maxQueueWaitMs: number;
   /**
+   * Of the workers' time beside other models that want it, too: one with 3 gets three times as much as one
+   * with 1. From 0.001 to 1000. Default: 1.
+   */
+  readonly share?: number;
+  /**
    * Operators that a program may use beside those that classifiers need, such as `aten::as_strided`: for
    * a file that you trust. Default: none.
    */

@@ -1,6 +1,8 @@
+import { ModelFileError } from '../models/files';
 import type { SchedulingOptions } from '../native/engine';
 import type { Task } from '../tasks/task';
 import { TaskModel } from '../tasks/task-model';
+import { describeShortage, type Memory } from './memory';
 import type { ModelJson } from './model-json';
 import type { FoundVersion } from './read-folder';
 
@@ -20,9 +22,14 @@ export class LoadedModels {
   readonly #ready = new Map<TaskModel, string>();
   readonly #waiting: (() => void)[] = [];
   #loading = 0;
+  readonly #memoryLeft: () => Promise<Memory>;
+  /** Bytes that those need which are being loaded: they may have taken none of them yet. */
+  #promised = 0;
+  readonly #waitingForMemory: (() => void)[] = [];
 
-  constructor(scheduling: SchedulingOptions) {
+  constructor(scheduling: SchedulingOptions, memoryLeft: () => Promise<Memory>) {
     this.#scheduling = scheduling;
+    this.#memoryLeft = memoryLeft;
   }
 
   get all(): readonly TaskModel[] {
@@ -68,22 +75,38 @@ export class LoadedModels {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#loading++;
     try {
-      const {
-        dtype,
-        max_queue_requests: maxQueueRequests,
-        max_queue_wait_ms: maxQueueWaitMs,
-      } = settings;
-      const scheduling = {
-        ...this.#scheduling,
-        ...(dtype && { dtype }),
-        ...(maxQueueRequests && { maxQueueRequests }),
-        ...(maxQueueWaitMs && { maxQueueWaitMs }),
-      };
-      return await TaskModel.load(task, found.place, scheduling, found);
+      await this.#promiseMemory(found.memoryNeeded);
+      try {
+        return await TaskModel.load(task, found.place, this.#schedulingFor(settings), found);
+      } finally {
+        this.#promised -= found.memoryNeeded;
+        for (const look of this.#waitingForMemory.splice(0)) look();
+      }
     } finally {
       const next = this.#waiting.shift();
       if (next) next();
       else this.#loading--;
     }
+  }
+
+  /** Waits for those that are being loaded, where it fits only without them. @throws ModelFileError */
+  async #promiseMemory(needed: number): Promise<void> {
+    for (;;) {
+      const memory = await this.#memoryLeft();
+      if (needed + this.#promised <= memory.left) break;
+      if (this.#promised === 0) throw new ModelFileError(describeShortage(needed, memory));
+      await new Promise<void>((resolve) => this.#waitingForMemory.push(resolve));
+    }
+    this.#promised += needed;
+  }
+
+  #schedulingFor(settings: ModelJson): SchedulingOptions {
+    const { dtype, max_queue_requests, max_queue_wait_ms, share } = settings;
+    return {
+      ...this.#scheduling,
+      ...{ dtype, share },
+      ...(max_queue_requests && { maxQueueRequests: max_queue_requests }),
+      ...(max_queue_wait_ms && { maxQueueWaitMs: max_queue_wait_ms }),
+    };
   }
 }

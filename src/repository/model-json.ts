@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkModelJson, readModelJson } from '../models/json';
+import type { Dtype } from '../native/engine';
 
 export const MODEL_JSON = 'model.json';
 
@@ -27,6 +28,8 @@ const modelJson = z.strictObject({
     .min(1)
     .max(2 ** 31 - 1)
     .optional(),
+  /** Of the workers' time beside other models that want it, too: 3 gets three times as much as 1. */
+  share: z.number().min(0.001).max(1000).default(1),
   /** Which versions are loaded: the highest, all, or these. */
   versions: z
     .union([z.enum(['latest', 'all']), z.array(z.int().positive()).min(1)], {
@@ -41,9 +44,10 @@ const modelJson = z.strictObject({
   required: z.boolean().default(false),
 });
 
-export type ModelJson = z.output<typeof modelJson>;
+export type ModelJson = z.output<typeof modelJson> & { readonly dtype: Dtype };
 
 /** What a folder's `model.json` says, or the defaults. @throws ModelFileError */
-export function readSettingsOf(folder: string): ModelJson {
-  return checkModelJson(MODEL_JSON, modelJson, readModelJson(folder, MODEL_JSON) ?? {});
+export function readSettingsOf(folder: string, dtype: Dtype): ModelJson {
+  const settings = checkModelJson(MODEL_JSON, modelJson, readModelJson(folder, MODEL_JSON) ?? {});
+  return { ...settings, dtype: settings.dtype ?? dtype };
 }

@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import { type Dirent, opendirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { ModelFileError } from '../models/files';
-import type { ModelSource } from '../native/engine';
+import type { Dtype, ModelSource } from '../native/engine';
 import type { About } from '../tasks/abilities';
 import { TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import { withoutPaths } from '../without-paths';
+import { memoryNeeded } from './memory';
 import { MODEL_JSON, type ModelJson, NAME, readSettingsOf, VERSION } from './model-json';
 
 /** Folders of a directory that are looked at; nobody has as many models. */
@@ -29,6 +30,8 @@ export interface FoundVersion {
   readonly about: About;
   /** Another one: its files, or what model.json says of how they are loaded, have changed. */
   readonly fingerprint: string;
+  /** While it is loaded, in bytes, at most. */
+  readonly memoryNeeded: number;
 }
 
 /** A version whose files are not as they have to be. */
@@ -89,14 +92,15 @@ function stampOf(folder: string): string {
 /**
  * What is to be loaded of a folder.
  *
+ * @param dtype of text models whose model.json names none
  * @returns null: there is no such folder
  * @throws ModelFileError: nothing of it can be loaded
  */
-export function readModel(directory: string, name: string): FoundModel | null {
+export function readModel(directory: string, name: string, dtype: Dtype): FoundModel | null {
   const folder = path.join(directory, name);
   if (!NAME.test(name) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return null;
   requireWithin(directory, folder, name);
-  const settings = readSettingsOf(folder);
+  const settings = readSettingsOf(folder, dtype);
   const numbers = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => VERSION.test(entry.name) && isFolder(folder, entry))
     .map((entry) => Number(entry.name))
@@ -134,10 +138,11 @@ function readVersion(
     requireWithin(path.dirname(folder), folder, path.basename(folder));
     const { task, place } = findModel(folder, settings);
     const { source, about } = task.read(place);
-    const { dtype, max_queue_requests, max_queue_wait_ms } = settings;
-    const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms];
+    const { dtype, max_queue_requests, max_queue_wait_ms, share } = settings;
+    const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, share];
     const fingerprint = fingerprintOf(task.filesOf(place), loadedAs);
-    return { version, task: task.name, place, source, about, fingerprint };
+    const needed = memoryNeeded(source, dtype);
+    return { version, task: task.name, place, source, about, fingerprint, memoryNeeded: needed };
   } catch (error) {
     const { message } = error as Error;
     return { version, problem: withoutPaths(message.replaceAll(`${folder}${path.sep}`, '')) };

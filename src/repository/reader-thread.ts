@@ -2,17 +2,19 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { ModelFileError } from '../models/files';
 import { withoutPaths } from '../without-paths';
+import { memoryLeft } from './memory';
 import { listModels, readModel, stampModels } from './read-folder';
-import type { Read, Reply } from './reader';
+import type { Read, ReaderData, Reply } from './reader';
 
 const port = parentPort as MessagePort;
-const { directory } = workerData as { readonly directory: string };
+const { directory, dtype } = workerData as ReaderData;
 
 port.on('message', ({ id, what, name }: Read) => {
   const read = {
     list: () => listModels(directory),
     stamps: () => stampModels(directory),
-    model: () => readModel(directory, name),
+    model: () => readModel(directory, name, dtype),
+    memory: () => memoryLeft(),
   };
   port.postMessage(reply(id, read[what]));
 });

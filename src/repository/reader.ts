@@ -1,11 +1,20 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ModelFileError } from '../models/files';
+import type { Dtype } from '../native/engine';
+import type { Memory } from './memory';
 import type { FoundModel, Listing } from './read-folder';
+
+/** What the thread is given. */
+export interface ReaderData {
+  readonly directory: string;
+  /** Of text models whose model.json names none. */
+  readonly dtype: Dtype;
+}
 
 export interface Read {
   readonly id: number;
-  readonly what: 'list' | 'stamps' | 'model';
+  readonly what: 'list' | 'stamps' | 'model' | 'memory';
   /** Of a model. */
   readonly name: string;
 }
@@ -23,10 +32,9 @@ export class FolderReader {
   readonly #waiting = new Map<number, (reply: Reply) => void>();
   #last = 0;
 
-  constructor(directory: string) {
-    this.#worker = new Worker(path.join(__dirname, 'reader-thread.js'), {
-      workerData: { directory },
-    });
+  constructor(data: ReaderData) {
+    const workerData = data;
+    this.#worker = new Worker(path.join(__dirname, 'reader-thread.js'), { workerData });
     this.#worker.unref();
     this.#worker.on('message', (reply: Reply) => {
       this.#waiting.get(reply.id)?.(reply);
@@ -50,6 +58,10 @@ export class FolderReader {
   /** By name, of all that lies in a folder. @throws ModelFileError */
   async stamps(): Promise<Readonly<Record<string, string>>> {
     return (await this.#read('stamps')) as Readonly<Record<string, string>>;
+  }
+
+  async memoryLeft(): Promise<Memory> {
+    return (await this.#read('memory')) as Memory;
   }
 
   async close(): Promise<void> {

@@ -38,8 +38,9 @@ export class ModelRepository {
   #isClosed = false;
 
   constructor(directory: string, scheduling: SchedulingOptions, events: RepositoryEvents) {
-    this.#reader = new FolderReader(directory);
-    this.#loaded = new LoadedModels(scheduling);
+    const { dtype = 'float32' } = scheduling;
+    this.#reader = new FolderReader({ directory, dtype });
+    this.#loaded = new LoadedModels(scheduling, () => this.#reader.memoryLeft());
     this.#events = events;
   }
 

@@ -60,25 +60,35 @@ export type ReadText = (file: string) => string | null;
  * Version 2: `cpu.max` holds "<quota µs>|max <period µs>". Version 1: two files with a number each.
  */
 export function readQuotas(read: ReadText): readonly number[] {
-  const quotas: number[] = [];
-  for (const line of (read('/proc/self/cgroup') ?? '').split('\n')) {
+  return controlGroups('cpu', read).flatMap(({ directory, isVersion2 }) => {
+    const text = isVersion2
+      ? read(path.join(directory, 'cpu.max'))
+      : `${read(path.join(directory, 'cpu.cfs_quota_us'))} ${read(path.join(directory, 'cpu.cfs_period_us'))}`;
+    const [quota, period] = (text ?? '').trim().split(/\s+/).map(Number);
+    // An unlimited group says "max" (version 2) or -1 (version 1).
+    const isLimited = quota !== undefined && period !== undefined && quota > 0 && period > 0;
+    return isLimited ? [quota / period] : [];
+  });
+}
+
+/** Where the files of a group may be; those of version 1 have other names. */
+export interface ControlGroup {
+  readonly directory: string;
+  readonly isVersion2: boolean;
+}
+
+/** The process's control groups that a controller (`cpu`, `memory`) may be in, and all above them. */
+export function controlGroups(controller: string, read: ReadText): readonly ControlGroup[] {
+  return (read('/proc/self/cgroup') ?? '').split('\n').flatMap((line) => {
     const [, controllers, group] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-    if (controllers === undefined || group === undefined) continue;
+    if (controllers === undefined || group === undefined) return [];
     const isVersion2 = controllers === '';
-    if (!isVersion2 && !controllers.split(',').includes('cpu')) continue;
-    for (const folder of foldersUpwards(group)) {
-      const directory = path.join(CGROUP_ROOT, isVersion2 ? '' : controllers, folder);
-      const text = isVersion2
-        ? read(path.join(directory, 'cpu.max'))
-        : `${read(path.join(directory, 'cpu.cfs_quota_us'))} ${read(path.join(directory, 'cpu.cfs_period_us'))}`;
-      const [quota, period] = (text ?? '').trim().split(/\s+/).map(Number);
-      // An unlimited group says "max" (version 2) or -1 (version 1).
-      if (quota !== undefined && period !== undefined && quota > 0 && period > 0) {
-        quotas.push(quota / period);
-      }
-    }
-  }
-  return quotas;
+    if (!isVersion2 && !controllers.split(',').includes(controller)) return [];
+    return foldersUpwards(group).map((folder) => ({
+      directory: path.join(CGROUP_ROOT, isVersion2 ? '' : controllers, folder),
+      isVersion2,
+    }));
+  });
 }
 
 /** "/a/b" → "/a/b", "/a", "/". Inside a container the outer part of the path does not exist. */

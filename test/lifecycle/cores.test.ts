@@ -11,7 +11,7 @@ interface ControlGroup {
 }
 
 const { makeControlGroup } = require('../../bench/control-group.cjs') as {
-  makeControlGroup(name: string, cores: number): ControlGroup;
+  makeControlGroup(name: string, controller: 'cpu', cores: number): ControlGroup;
 };
 
 const NAME = `libtorch-serve-test-${process.pid}`;
@@ -20,7 +20,7 @@ const MODEL = textModel('bert-single-label');
 
 const groupProblem = (): string | null => {
   try {
-    makeControlGroup(NAME, 1).remove();
+    makeControlGroup(NAME, 'cpu', 1).remove();
     return null;
   } catch (error) {
     return (error as Error).message;
@@ -53,7 +53,7 @@ skipWhere(groupProblem(), 'control groups, which root may make').describe(
       { quota: 1.5, workers: Math.min(2, CORES) },
       { quota: 2, workers: Math.min(2, CORES) },
     ])('of $quota: $workers workers', async ({ quota, workers }) => {
-      const group = makeControlGroup(NAME, quota);
+      const group = makeControlGroup(NAME, 'cpu', quota);
       try {
         await expectWorkers(group.through, workers);
       } finally {

@@ -34,6 +34,8 @@ struct Options {
   size_t long_input_bytes = size_t{16} * 1024;
   /// The longest that a run of the model may take.
   std::chrono::milliseconds run_limit{60'000};
+  /// Of the workers' time, beside the shares of other models that want it, too; above 0.
+  double share = 1;
   /// What time it is; for tests, a clock of their own.
   Clock::time_point (*now)() = Clock::now;
 };
@@ -178,7 +180,7 @@ class Engine {
   Completions ended_by_watchdog_;      ///< not yet handed on
   std::exception_ptr cannot_prepare_;  ///< of a worker
   size_t busy_ = 0;                    ///< threads of the machine that are at work on it
-  double served_ = 0;                  ///< worker's time that it has had, in seconds
+  double served_ = 0;                  ///< worker's time that it has had, in seconds for a share
   bool abandoned_ = false;             ///< nobody waits for all threads any more
 };
 

@@ -23,7 +23,7 @@ enum class Lane;
 
 /// Workers, which run batches, two threads that prepare inputs, and a watchdog. Each engine has a
 /// queue of its own. A free worker takes its batch from the queue whose model has had least of the
-/// workers' time, and no engine has more workers at once than it asked for.
+/// workers' time for its share, and no engine has more workers at once than it asked for.
 ///
 /// Threads start as engines ask for them: as many workers as the one that asks for most. They end
 /// with the machine. While there are other engines, a worker that a model does not give back is
@@ -79,7 +79,7 @@ class Machine {
   std::map<std::string, std::thread> others_;  ///< by their names
   size_t capacity_ = 0;       ///< batches at once, those that were given up not counted
   ThreadPools shared_pools_;  ///< for a batch that runs alone
-  double virtual_time_ = 0;   ///< worker's time that the model which ran last had had, in seconds
+  double virtual_time_ = 0;   ///< Engine::served_ of the model that ran last, before it did
   bool ending_ = false;
 };
 
