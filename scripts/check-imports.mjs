@@ -14,7 +14,7 @@ const MAY_IMPORT = {
   client: ['.'],
   models: ['.', 'native'],
   tasks: ['.', 'files', 'models', 'native', 'numeric'],
-  repository: ['.', 'models', 'native', 'tasks'],
+  repository: ['.', 'models', 'native', 'settings', 'tasks'],
   serving: ['.', 'native', 'settings'],
   protocols: ['.', 'native', 'numeric', 'serving', 'tasks'],
   grpc: ['native', 'serving', 'protocols'],

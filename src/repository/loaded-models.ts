@@ -9,6 +9,9 @@ import type { FoundVersion } from './read-folder';
 /** Models that load at the same time: one that takes long, or never comes back, leaves room for others. */
 const MOST_LOADING = 2;
 
+/** What LibTorch takes itself, in bytes. */
+const LIBTORCH = 128 * 2 ** 20;
+
 interface Loaded {
   readonly model: Promise<TaskModel>;
   users: number;
@@ -25,6 +28,8 @@ export class LoadedModels {
   readonly #memoryLeft: () => Promise<Memory>;
   /** Bytes that those need which are being loaded: they may have taken none of them yet. */
   #promised = 0;
+  /** It is opened with the first model. */
+  #unopened = LIBTORCH;
   readonly #waitingForMemory: (() => void)[] = [];
 
   constructor(scheduling: SchedulingOptions, memoryLeft: () => Promise<Memory>) {
@@ -80,6 +85,7 @@ export class LoadedModels {
         return await TaskModel.load(task, found.place, this.#schedulingFor(settings), found);
       } finally {
         this.#promised -= found.memoryNeeded;
+        this.#unopened = 0;
         for (const look of this.#waitingForMemory.splice(0)) look();
       }
     } finally {
@@ -93,8 +99,9 @@ export class LoadedModels {
   async #promiseMemory(needed: number): Promise<void> {
     for (;;) {
       const memory = await this.#memoryLeft();
-      if (needed + this.#promised <= memory.left) break;
-      if (this.#promised === 0) throw new ModelFileError(describeShortage(needed, memory));
+      const alone = needed + this.#unopened;
+      if (alone + this.#promised <= memory.left) break;
+      if (this.#promised === 0) throw new ModelFileError(describeShortage(alone, memory));
       await new Promise<void>((resolve) => this.#waitingForMemory.push(resolve));
     }
     this.#promised += needed;
