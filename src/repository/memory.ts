@@ -45,7 +45,7 @@ function kilobytes(meminfo: string, name: string): number {
 /** Bytes of a number of a weight, where they are not those of the file. */
 const BYTES: Readonly<Partial<Record<Dtype, number>>> = { bfloat16: 2, int8: 1 };
 
-/** A tokenizer, a trial and what batches leave with malloc, to the weights (docs/decisions/067-memory-of-a-model.md). */
+/** A tokenizer, a trial and what batches leave with malloc, to the weights (docs/decisions/068-memory-of-a-model.md). */
 const TIMES_WEIGHTS = 1.25;
 const BESIDE_WEIGHTS = 64 * 2 ** 20;
 
