@@ -46,7 +46,8 @@ function directoryOf(count) {
 
 async function start(directory) {
   const port = await freePort();
-  const env = { ...process.env, HOST: '127.0.0.1', PORT: String(port) };
+  const local = { HOST: '127.0.0.1', PORT: String(port), MAX_QUEUE_WAIT_MS: '60000' };
+  const env = { ...process.env, ...local };
   const main = path.join(ROOT, 'dist/main.js');
   const server = startProcess([process.execPath, main, 'models', directory], {
     env,

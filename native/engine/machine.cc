@@ -134,9 +134,8 @@ Engine* Machine::unprepared(const Worker& worker) const {
   return found != engines_.end() ? *found : nullptr;
 }
 
-/// Of those with a batch to be taken now, the engine that has had least of the workers' time for its
-/// share.
-/// `wake`: when the next batch is to be taken that waits for more requests.
+/// Of those with a batch to be taken now, the engine that has had least of the workers' time for
+/// its share. `wake`: when the next batch is to be taken that waits for more requests.
 Engine* Machine::most_behind(const Worker& worker, Clock::time_point& wake) const {
   const auto at_work = std::ranges::count_if(
       workers_, [](const Worker& each) { return !each.is_free() && !is_lost(each); });
