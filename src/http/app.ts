@@ -92,7 +92,7 @@ function routesOf(
     ...mounts.flatMap(({ at, protocol }) => [
       ...protocol.endpoints.map((endpoint) => {
         const path = pathAt(at, endpoint.path);
-        return [path, { POST: { ...endpoint, path } }] as const;
+        return [path, { [endpoint.method ?? 'POST']: { ...endpoint, path } }] as const;
       }),
       ...Object.entries(protocol.gets).map(([path, GET]) => [pathAt(at, path), { GET }] as const),
     ]),

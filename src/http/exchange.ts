@@ -1,20 +1,28 @@
 import type { Express, Request, Response } from 'express';
-import type { Endpoint } from '../protocols/endpoint';
+import { type Endpoint, METHODS, type Method } from '../protocols/endpoint';
 import type { ErrorShape } from '../protocols/protocol';
 import type { IsPublic } from '../serving/authentication';
 import { keyOf } from '../serving/credentials/keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';
-import { type Answer, Exchange } from '../serving/exchange';
+import { type Answer, Exchange, type Parameters } from '../serving/exchange';
 import { parseJson } from '../serving/json';
 import type { Readiness } from '../serving/readiness';
 import { tellTimings } from '../serving/timings';
 import type { AnswersDue } from './answers-due';
-import { pathOf } from './request-target';
+import { pathOf, queryOf } from './request-target';
 import { sendBytes, sendJson, type UnsentAnswers } from './send';
 
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
 const TIMEOUT_INVALID =
   'X-Request-Timeout-Ms: expected a whole number of milliseconds, at least 1.';
+
+/** The route that stands for a path. */
+export interface FoundRoute {
+  /** Its own, with `:names`. */
+  readonly path: string;
+  readonly route: { readonly [Name in Method]?: Endpoint };
+  readonly parameters: Parameters;
+}
 
 /** What an app gives to all of its requests. */
 export interface Shared {
@@ -25,7 +33,7 @@ export interface Shared {
   /** Its body is not held any longer. */
   readonly release: (response: Response) => void;
   /** What a path is asked for; undefined: nothing. */
-  readonly routes: { at(path: string): { readonly POST?: Endpoint } | undefined };
+  readonly routes: { at(path: string): FoundRoute | undefined };
   readonly isPublic: IsPublic;
   /** How errors are told on a path. */
   readonly errorShapeOf: (path: string) => ErrorShape;
@@ -40,6 +48,8 @@ export class HttpExchange extends Exchange {
   isBodyHeld = false;
   readonly unsentAnswers: UnsentAnswers;
   readonly #path: string;
+  readonly #found: FoundRoute | undefined;
+  readonly #method: Method | undefined;
   readonly #request: Request;
   readonly #response: Response;
   readonly #shared: Shared;
@@ -53,20 +63,27 @@ export class HttpExchange extends Exchange {
     this.unsentAnswers = shared.unsentAnswers;
     this.#path = pathOf(request);
     this.#errors = shared.errorShapeOf(this.#path);
-    this.isWork = request.method === 'POST';
+    this.#found = shared.routes.at(this.#path);
+    this.#method = METHODS.find((one) => one === request.method);
+    this.isWork = request.method === 'POST' || this.target !== null;
   }
 
   /** As the path is now: its model may have been exchanged since the request came. */
   get target(): Endpoint | null {
-    return this.isWork ? (this.#shared.routes.at(this.#path)?.POST ?? null) : null;
+    const method = this.#method;
+    return (method && this.#shared.routes.at(this.#path)?.route[method]) ?? null;
   }
 
   get place(): string | null {
-    return this.#shared.routes.at(this.#path) ? this.#path : null;
+    return this.#found?.path ?? null;
   }
 
-  override get parameters(): Readonly<Record<string, string | undefined>> {
-    return this.#request.params as Readonly<Record<string, string>>;
+  override get parameters(): Parameters {
+    return this.#found?.parameters ?? {};
+  }
+
+  override get query(): URLSearchParams {
+    return queryOf(this.#request);
   }
 
   get isPublic(): boolean {
@@ -113,12 +130,12 @@ export class HttpExchange extends Exchange {
     this.#shared.release(this.#response);
   }
 
-  send({ body, headers, isCompressible }: Answer): void {
+  send({ body, headers, isCompressible, status = 200 }: Answer): void {
     const response = this.#response;
     if (headers) for (const name in headers) response.setHeader(name, headers[name] as string);
     if (this.timings) tellTimings(this.timings, (name, value) => response.setHeader(name, value));
     if (Buffer.isBuffer(body)) sendBytes(response, body, isCompressible);
-    else sendJson(response, 200, body);
+    else sendJson(response, status, body);
   }
 
   /** In the form of the protocol whose path it is, see `ErrorShape`. */

@@ -18,3 +18,9 @@ export function pathOf({ url }: { readonly url: string }): string {
   const query = url.indexOf('?');
   return query < 0 ? url : url.slice(0, query);
 }
+
+/** What follows it. */
+export function queryOf({ url }: { readonly url: string }): URLSearchParams {
+  const query = url.indexOf('?');
+  return new URLSearchParams(query < 0 ? '' : url.slice(query));
+}

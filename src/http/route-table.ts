@@ -1,21 +1,19 @@
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
-import type { Endpoint, Handler } from '../protocols/endpoint';
+import { type Endpoint, type Handler, METHODS, type Method } from '../protocols/endpoint';
 import { ServiceError } from '../serving/errors';
+import type { Parameters } from '../serving/exchange';
 import type { Pipeline } from '../serving/pipeline';
 import type { Bodies } from './body';
-import { exchangeOf } from './exchange';
+import { exchangeOf, type FoundRoute } from './exchange';
 import { pathOf } from './request-target';
 import { endWith } from './send';
 
 type Get = RequestHandler | Pick<Endpoint, 'handle'>;
 
-/** What a path is asked for: GET (and HEAD), POST or both. */
-export interface Route {
-  readonly GET?: Get;
-  readonly POST?: Endpoint;
-}
+/** What a path is asked for, by method; GET is HEAD as well. */
+export type Route = { readonly GET?: Get } & { readonly [Name in Method]?: Endpoint };
 
-/** By path, in which `:name` stands for anything up to the next slash. */
+/** By path, in which `/:name` stands for anything up to the next slash or colon. */
 export type Routes = ReadonlyMap<string, Route>;
 
 /** @throws Error: there are two for a method of one path */
@@ -23,7 +21,7 @@ export function routesByPath(entries: readonly (readonly [path: string, route: R
   const routes = new Map<string, Route>();
   for (const [path, route] of entries) {
     const present = routes.get(path);
-    for (const method of ['GET', 'POST'] as const) {
+    for (const method of ['GET', ...METHODS] as const) {
       if (route[method] && present?.[method]) {
         throw new Error(`${path}: there are two routes for ${method}`);
       }
@@ -50,8 +48,18 @@ export class RouteTable {
     this.#pipeline = pipeline;
   }
 
-  at(path: string): Route | undefined {
-    return this.#routes.get(this.#patternOf(path));
+  at(path: string): FoundRoute | undefined {
+    const route = this.#routes.get(path);
+    if (route) return { path, route, parameters: NONE };
+    for (const { path: pattern, matches } of this.#patterns) {
+      const groups = matches.exec(path)?.groups;
+      if (!groups) continue;
+      const parameters = Object.fromEntries(
+        Object.entries(groups).map(([name, value]) => [name, decoded(value)]),
+      );
+      return { path: pattern, route: this.#routes.get(pattern) as Route, parameters };
+    }
+    return undefined;
   }
 
   /** From now on these are all there are. */
@@ -67,31 +75,29 @@ export class RouteTable {
     }
     this.#routes = routes;
     this.#routers = routers;
-    this.#patterns = [...routes.keys()].filter((path) => path.includes(':')).map(asPattern);
+    this.#patterns = [...routes.keys()].filter((path) => path.includes('/:')).map(asPattern);
   }
 
   readonly dispatch: RequestHandler = (request, response, next) => {
-    const found = this.#routers.get(this.#patternOf(pathOf(request)));
+    const found = this.#routers.get(this.at(pathOf(request))?.path ?? '');
     if (found) found.router(request, response, next);
     else next();
   };
 
-  /** The path of the route that stands for it; itself where none does. */
-  #patternOf(path: string): string {
-    if (this.#routes.has(path)) return path;
-    return this.#patterns.find(({ matches }) => matches.test(path))?.path ?? path;
-  }
-
-  #routerOf(path: string, { GET, POST }: Route): Router {
+  #routerOf(path: string, { GET, ...endpoints }: Route): Router {
     const router = express.Router({ caseSensitive: true, strict: true });
-    const route = router.route(path);
+    // That it matches is known; what Express means by `:name` is not always what is meant here.
+    const route = router.route(/^/);
+    route.path = path;
     if (typeof GET === 'function') route.get(GET);
     else if (GET) route.get(this.#answerWith((call) => this.#handlerOf(path, 'GET')(call)));
-    if (POST) {
-      const answer = this.#answerWith((call) => this.#handlerOf(path, 'POST')(call));
-      route.post(...this.#before[POST.body ?? 'json'], answer);
+    const methods = METHODS.filter((method) => endpoints[method]);
+    for (const method of methods) {
+      const answer = this.#answerWith((call) => this.#handlerOf(path, method)(call));
+      const before = this.#before[endpoints[method]?.body ?? 'json'];
+      route[method.toLowerCase() as Lowercase<Method>](...before, answer);
     }
-    route.all(methodNotAllowed([GET && 'GET, HEAD', POST && 'POST'].filter(Boolean).join(', ')));
+    route.all(methodNotAllowed([...(GET ? ['GET, HEAD'] : []), ...methods].join(', ')));
     return router;
   }
 
@@ -105,21 +111,33 @@ export class RouteTable {
   }
 
   /** As the path is now. */
-  #handlerOf(path: string, method: 'GET' | 'POST'): Handler {
+  #handlerOf(path: string, method: 'GET' | Method): Handler {
     const route = this.#routes.get(path)?.[method];
     if (!route || typeof route === 'function') throw notThere();
     return route.handle;
   }
 }
 
+const NONE: Parameters = {};
+
 function asPattern(path: string) {
-  return { path, matches: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) };
+  return { path, matches: new RegExp(`^${path.replaceAll(/\/:(\w+)/g, '/(?<$1>[^/:]+)')}$`) };
+}
+
+/** What is encoded as nothing that can be read stays as it is, and names nothing. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 /** What a router of a path is made of: with the same it may stay. */
-function kindOf({ GET, POST }: Route): string {
+function kindOf({ GET, ...endpoints }: Route): string {
   // A handler of Express's own is one file for as long as the app lives.
-  return `${GET ? typeof GET : ''} ${POST ? (POST.body ?? 'json') : ''}`;
+  const bodies = METHODS.map((method) => endpoints[method] && (endpoints[method].body ?? 'json'));
+  return [GET && typeof GET, ...bodies].join(' ');
 }
 
 function notThere(): ServiceError {

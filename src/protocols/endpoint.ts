@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
-import type { Answer, Target } from '../serving/exchange';
+import type { Answer, Parameters, Target } from '../serving/exchange';
 import type { Readiness } from '../serving/readiness';
 import type { Runs } from '../tasks/abilities';
 import type { Operation } from './openapi/operation';
@@ -15,7 +15,9 @@ export interface Call {
   readonly startedAt: number;
   readonly readiness: Readiness;
   /** What the path has in the places of `:names` of the endpoint's path. */
-  readonly parameters: Readonly<Record<string, string | undefined>>;
+  readonly parameters: Parameters;
+  /** Of HTTP, what follows the path; over gRPC empty. */
+  readonly query: URLSearchParams;
   /** Of HTTP's headers or gRPC's metadata, by its name in lower case. */
   header(name: string): string | undefined;
   /**
@@ -31,8 +33,14 @@ export interface Call {
 /** @throws ServiceError, ElementError, EngineError: the transport tells the client as its protocol does */
 export type Handler = (call: Call) => Answer | Promise<Answer>;
 
-/** An analysis endpoint: answers POST on its path. */
+/** What a path is asked for with a body. */
+export const METHODS = ['POST', 'PUT', 'DELETE'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** Answers a method that has a body, and waits for its turn. */
 export interface Endpoint extends Target {
+  /** Left out: POST. */
+  readonly method?: Method;
   /** As what `Call.body` comes: JSON that has been parsed (the default), or a Buffer of any type. */
   readonly body?: 'json' | 'bytes';
   readonly handle: Handler;

@@ -23,7 +23,7 @@ export interface Surroundings {
  * beside this file, and a line in src/commands/serve/service.ts. It is null for a model that it cannot ask.
  */
 export interface Protocol {
-  /** POST routes that run the model. */
+  /** Routes that have a body: of POST where they say nothing else. */
   readonly endpoints: readonly Endpoint[];
   /** GET routes, by path. */
   readonly gets: Readonly<Record<string, Get>>;

@@ -31,7 +31,7 @@ export function keepDeadline({ config }: Context): Stage {
       exchange.route = target.path; // until it is known that it is not refused
       exchange.timeoutMs = Math.min(exchange.askedTimeoutMs(), requestTimeoutMs);
       if (exchange.isLate) throw new ServiceError('DRAINING', 'The service is shutting down.');
-      const refusal = target.refusal(exchange.remainingMs);
+      const refusal = target.refusal(exchange.remainingMs, exchange.parameters);
       if (refusal) throw refusal;
       exchange.route = null;
     }

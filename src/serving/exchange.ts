@@ -7,8 +7,13 @@ import { roundMs, type Timings, timingsOf } from './timings';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
+/** What a path has in the places of `:names` of the route, by their names. */
+export type Parameters = Readonly<Record<string, string | undefined>>;
+
 /** What a transport sends, with status 200 or OK. */
 export interface Answer {
+  /** Of HTTP, where it is not 200. */
+  readonly status?: number;
   /** An object: as JSON, or as the message of gRPC. Bytes: as they are, with their Content-Type among `headers`. */
   readonly body: object | Buffer;
   /** What the engine said of each element, for the timings; left out where nothing was run. */
@@ -22,8 +27,8 @@ export interface Answer {
 /** A route that runs the model. */
 export interface Target {
   readonly path: string;
-  /** Why its engine would refuse what came now, with so much time left; null: it would not. */
-  readonly refusal: (timeoutMs: number) => EngineError | null;
+  /** Why its engine would refuse what came now, with so much time left in ms; null: it would not. */
+  readonly refusal: (timeoutMs: number, parameters: Parameters) => EngineError | null;
 }
 
 /** How a request came and ended, for those who are told of it. */
@@ -85,8 +90,13 @@ export abstract class Exchange {
   }
 
   /** What its path has in the places of `:names` of the route. */
-  get parameters(): Readonly<Record<string, string | undefined>> {
+  get parameters(): Parameters {
     return {};
+  }
+
+  /** What follows its path. */
+  get query(): URLSearchParams {
+    return new URLSearchParams();
   }
 
   /** Its path, where there is such a one. */

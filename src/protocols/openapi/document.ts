@@ -1,4 +1,5 @@
 import type { Task } from '../../tasks/task';
+import type { Method } from '../endpoint';
 import type { Protocol } from '../protocol';
 import { describeOperation, type Operation, schemasOf } from './operation';
 import { jsonContent, type Node, response } from './responses';
@@ -44,8 +45,8 @@ export function describeApi(
   for (const { path, method, described, error } of [...routes, ...FILES]) {
     const isOpen = method === 'get' && isPublic?.(path) === true;
     const operation = isPublic ? withKey(described, isOpen, error) : described;
-    const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
-    const template = path.replaceAll(/:(\w+)/g, '{$1}');
+    const names = [...path.matchAll(/\/:(\w+)/g)].map(([, name]) => name as string);
+    const template = path.replaceAll(/\/:(\w+)/g, '/{$1}');
     paths[template] = { ...paths[template], [method]: withParameters(operation, names) };
   }
   return {
@@ -83,7 +84,7 @@ function withParameters(operation: Node, names: readonly string[]): Node {
 
 interface Route {
   readonly path: string;
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | Lowercase<Method>;
   readonly described: Node;
   /** The schema of its errors, where it tells any. */
   readonly error?: string | undefined;
@@ -99,7 +100,9 @@ function routesOf(speaker: Protocol): readonly Route[] {
     schemas: schemasOf(operation, speaker),
   });
   return [
-    ...speaker.endpoints.map(({ path, describe }) => route(path, 'post', describe())),
+    ...speaker.endpoints.map(({ path, method = 'POST', describe }) =>
+      route(path, method.toLowerCase() as Lowercase<Method>, describe()),
+    ),
     ...Object.entries(speaker.gets).map(([path, { describe }]) => route(path, 'get', describe())),
   ];
 }

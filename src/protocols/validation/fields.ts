@@ -83,3 +83,10 @@ export function findListProblem(
   }
   return null;
 }
+
+export function findNumberProblem(element: unknown): ElementProblem | null {
+  if (Number.isFinite(element)) return null;
+  // A number that is not finite was written too large for a double, such as 1e400.
+  const what = typeof element === 'number' ? 'a finite number' : 'a number';
+  return { message: `expected ${what}`, path: [] };
+}

@@ -5,6 +5,8 @@ import { ServedModels } from '../../../protocols/open-inference/served-models';
 import { describeApi } from '../../../protocols/openapi/document';
 import { MODELS, type ModelsInfo, ownOfModels } from '../../../protocols/own/models';
 import type { Mount, Protocol } from '../../../protocols/protocol';
+import { kserveV1, torchServeInference } from '../../../protocols/torchserve/inference';
+import { NamedModels } from '../../../protocols/torchserve/models';
 import type { Sample } from '../../../serving/metrics/family';
 import type { MeasuredModel } from '../../../serving/metrics/metrics';
 import {
@@ -40,6 +42,7 @@ type Speech = ReturnType<typeof speak>;
 export class ModelsService implements Service {
   readonly #options: ServiceOptions;
   readonly #served: ServedModels;
+  readonly #named = new NamedModels(() => this.#catalogue);
   readonly #speeches = new WeakMap<Served, Speech>();
   readonly #measured = new WeakMap<Served, MeasuredModel>();
   #catalogue: Catalogue = [];
@@ -74,7 +77,11 @@ export class ModelsService implements Service {
     );
     const all = openInferenceOf(this.#served, surroundingsOf(this.#options));
     const others = defaults.flatMap(({ protocols }) => protocols.slice(1).filter(isOfOneModel));
-    const protocols = distinct([own, all, ...others]);
+    const torchServe = [
+      torchServeInference(this.#named),
+      kserveV1(this.#named, surroundingsOf(this.#options)),
+    ];
+    const protocols = distinct([own, all, ...torchServe, ...others]);
     const atRoot = protocols.map((protocol) => ({ protocol, at: '' }));
     const notice =
       TASKS.find((task) => task.notice !== null && this.#defaultOf(task))?.notice ?? null;
@@ -252,7 +259,7 @@ function distinct(protocols: readonly Protocol[]): readonly Protocol[] {
     ...protocol,
     prefix: protocol.prefix === MODELS && protocol !== protocols[0] ? null : protocol.prefix,
     endpoints: protocol.endpoints.filter(
-      ({ path }) => !path.startsWith(MODELS) && isFree(`POST ${path}`),
+      ({ path, method = 'POST' }) => !path.startsWith(MODELS) && isFree(`${method} ${path}`),
     ),
     gets: Object.fromEntries(
       Object.entries(protocol.gets).filter(([path]) => isFree(`GET ${path}`)),

@@ -1,20 +1,13 @@
 import { z } from 'zod';
 import {
-  type ElementProblem,
   expected,
   findListProblem,
+  findNumberProblem,
   listOf,
   object,
 } from '../../validation/fields';
 
 const NUMBERS = 'an array of numbers';
-
-function findNumberProblem(element: unknown): ElementProblem | null {
-  if (Number.isFinite(element)) return null;
-  // A number that is not finite was written too large for a double, such as 1e400.
-  const what = typeof element === 'number' ? 'a finite number' : 'a number';
-  return { message: `expected ${what}`, path: [] };
-}
 
 /** What a double holds; JSON can write larger ones. */
 const NUMBERS_SCHEMA = {

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
+import type { NamedModel } from '../../tasks/catalogue';
+import type { ErrorShape } from '../protocol';
+
+export const errorAnswer = z.object({
+  code: z.int().describe('The status'),
+  type: z.string().describe('The class of the exception that TorchServe raises'),
+  message: z.string(),
+});
+
+/** How many names an error lists. */
+const MOST_NAMED = 20;
+
+const BAD = { status: 400, type: 'BadRequestException' };
+const TOO_LARGE = { status: 413, type: 'TooLongHttpContentException' };
+/** What a handler of TorchServe's raises. */
+const FAILED = { status: 503, type: 'InternalServerException' };
+const UNAVAILABLE = { status: 503, type: 'ServiceUnavailableException' };
+const LATE = { status: 504, type: 'RequestTimeoutException' };
+
+const KINDS: Readonly<
+  Partial<Record<ErrorCode, { readonly status: number; readonly type: string }>>
+> = {
+  INPUT_EMPTY: BAD,
+  INPUT_LENGTH: BAD,
+  INPUT_TOO_LONG: BAD,
+  REQUEST_INVALID: BAD,
+  BODY_INVALID: BAD,
+  MEDIA_TYPE_UNSUPPORTED: { ...BAD, status: 415 },
+  HEADERS_TOO_MANY: { ...BAD, status: 431 },
+  KEY_NEEDED: { status: 401, type: 'InvalidKeyException' },
+  NOT_FOUND: { status: 404, type: 'ResourceNotFoundException' },
+  METHOD_NOT_ALLOWED: { status: 405, type: 'MethodNotAllowedException' },
+  CONFLICT: { status: 409, type: 'ConflictStatusException' },
+  BODY_TOO_LARGE: TOO_LARGE,
+  LIST_TOO_LONG: TOO_LARGE,
+  INFERENCE_FAILED: FAILED,
+  MODEL_NOT_LOADED: UNAVAILABLE,
+  NOT_READY: UNAVAILABLE,
+  BODY_MEMORY_FULL: UNAVAILABLE,
+  DEADLINE_TOO_CLOSE: UNAVAILABLE,
+  DRAINING: UNAVAILABLE,
+  PIPELINE_FULL: UNAVAILABLE,
+  QUEUE_FULL: UNAVAILABLE,
+  WAIT_TOO_LONG: UNAVAILABLE,
+  DEADLINE_EXCEEDED: LATE,
+  INFERENCE_TIMEOUT: LATE,
+};
+
+/** One whose class is not that of all of its code. */
+class NamedError extends ServiceError {
+  readonly type: string;
+
+  constructor(code: ErrorCode, type: string, message: string) {
+    super(code, message);
+    this.type = type;
+  }
+}
+
+/** As its clients know them: `{"code", "type", "message"}`. */
+export const errors: ErrorShape = {
+  status: statusOf,
+  body: (error: ServiceError): z.infer<typeof errorAnswer> => ({
+    code: statusOf(error.code),
+    type: typeOf(error),
+    message: error.message,
+  }),
+};
+
+/** 404, with what there is. */
+export function modelNotFound(name: string, catalogue: readonly NamedModel[]): ServiceError {
+  const names = catalogue.map((model) => model.name);
+  const left = names.length - MOST_NAMED;
+  const listed = names.slice(0, MOST_NAMED).join(', ') + (left > 0 ? ` and ${left} more` : '');
+  const there = names.length === 0 ? 'none is loaded' : `there are ${listed}`;
+  return new NamedError(
+    'NOT_FOUND',
+    'ModelNotFoundException',
+    `Model not found: ${name} (${there})`,
+  );
+}
+
+/** 404, with what there is. */
+export function versionNotFound(version: string, model: NamedModel): ServiceError {
+  const versions = model.versions.map((one) => one.version).join(', ') || 'none';
+  return new NamedError(
+    'NOT_FOUND',
+    'ModelVersionNotFoundException',
+    `Model version: ${version} does not exist for model: ${model.name} (there are ${versions})`,
+  );
+}
+
+/** 403. */
+export function isDefaultVersion({ name }: NamedModel): ServiceError {
+  const message = `Cannot remove default version for model ${name}`;
+  return new NamedError('FORBIDDEN', 'InvalidModelVersionException', message);
+}
+
+/** 400: its files cannot be loaded. */
+export function invalidModel(reason: string): ServiceError {
+  return new NamedError('REQUEST_INVALID', 'InvalidModelException', reason);
+}
+
+function statusOf(code: ErrorCode): number {
+  return KINDS[code]?.status ?? ERRORS[code].http;
+}
+
+function typeOf(error: ServiceError): string {
+  if (error instanceof NamedError) return error.type;
+  return KINDS[error.code]?.type ?? 'InternalServerException';
+}

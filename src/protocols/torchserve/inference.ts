@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { ERRORS } from '../../serving/errors';
+import { parseJson } from '../../serving/json';
+import { servingVersion } from '../../tasks/catalogue';
+import { type Endpoint, type Get, type Method, parseBody, requireListLength } from '../endpoint';
+import type { Operation } from '../openapi/operation';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import type { Protocol, Surroundings } from '../protocol';
+import { listOf, object } from '../validation/fields';
+import { errorAnswer, errors } from './errors';
+import { readInput } from './input';
+import type { NamedModels } from './models';
+
+const PREDICTIONS = '/predictions/';
+const PING = '/ping';
+const V1_MODELS = '/v1/models';
+
+const scores = z.record(z.string(), z.number()).describe('Labels and their probabilities');
+const status = z.object({ status: z.string() });
+const EXAMPLE = { POSITIVE: 0.9823, NEGATIVE: 0.0177 };
+
+const RUN_ERRORS = {
+  400: 'The body is not what the model takes.',
+  404: 'There is no such model, or no such version: the message lists what there is.',
+  413: 'The body is over BODY_LIMIT, or the list over MAX_LIST_LENGTH.',
+  503: 'The model is not loaded or raised an error, the queue is full, or the service is ending.',
+  504: 'The deadline passed before the model ran, or it ran longer than it may.',
+};
+
+const ERROR = { name: 'TorchServeError', schema: errorAnswer };
+
+/** The inference API of TorchServe. */
+export function torchServeInference(models: NamedModels): Protocol {
+  const paths = [`${PREDICTIONS}:model`, `${PREDICTIONS}:model/:version`];
+  return {
+    endpoints: paths.flatMap((path) => [
+      predictions(models, path, 'POST'),
+      predictions(models, path, 'PUT'),
+    ]),
+    gets: { [PING]: ping },
+    prefix: PREDICTIONS,
+    errors,
+    probes: [PING],
+    info: null,
+    tag: { name: 'TorchServe', description: "TorchServe's inference API." },
+    error: ERROR,
+  };
+}
+
+/** The first version of KServe's protocol, as TorchServe speaks it. */
+export function kserveV1(models: NamedModels, { listLength }: Surroundings): Protocol {
+  return {
+    endpoints: [predict(models, listLength)],
+    gets: { [V1_MODELS]: listModels(models), [`${V1_MODELS}/:model`]: describeModel(models) },
+    prefix: `${V1_MODELS}/`,
+    errors,
+    probes: [],
+    info: null,
+    tag: { name: 'KServe v1', description: 'Version 1 of the protocol of KServe.' },
+    error: ERROR,
+  };
+}
+
+/** One input in the body, and what its labels are given. PUT is what `curl -T file` sends. */
+function predictions(models: NamedModels, path: string, method: Method): Endpoint {
+  const ofVersion = path.endsWith('/:version') ? 'Version' : '';
+  return {
+    ...{ path, method, body: 'bytes' },
+    refusal: (timeoutMs, parameters) => models.refusal(timeoutMs, parameters),
+    handle: async (call) => {
+      const value = await readInput(call);
+      const options = () => call.inferOptions();
+      const answered = await models.classify(call.parameters, [value], null, options);
+      return { body: answered.scores[0] as object, inferences: answered.inferences };
+    },
+    describe: () => ({
+      id: `torchServePredictions${ofVersion}${method === 'PUT' ? 'Put' : ''}`,
+      summary: `What a model${ofVersion && ' of a version'} gives the labels of an input`,
+      description:
+        'The body is the input itself, JSON with or without a field `data` or `body` around it, or a form ' +
+        'with such a field.',
+      request: { name: 'TorchServeInput', schema: z.unknown(), example: 'A warm, funny film.' },
+      answer: { name: 'TorchServeScores', schema: scores, example: EXAMPLE },
+      headers: TRUNCATED_HEADER,
+      isBinary: true,
+      errors: RUN_ERRORS,
+    }),
+  };
+}
+
+const ping: Get = {
+  handle: ({ readiness }) =>
+    readiness()
+      ? { status: ERRORS.INTERNAL.http, body: { status: 'Unhealthy' } }
+      : { body: { status: 'Healthy' } },
+  describe: () => ({
+    ...{ id: 'torchServePing', summary: 'Whether requests should be sent here' },
+    answer: { name: 'TorchServeStatus', schema: status, example: { status: 'Healthy' } },
+    errors: { 500: 'They should not: `{"status": "Unhealthy"}`.' },
+  }),
+};
+
+const instances = object({
+  instances: listOf<unknown>('an array', () => null).meta({
+    ...{ type: 'array', description: 'Inputs, each as in the body of /predictions' },
+  }),
+});
+const predictionsAnswer = z.object({ predictions: z.array(scores) });
+
+function predict(models: NamedModels, listLength: number): Endpoint {
+  return {
+    ...{ path: `${V1_MODELS}/:model:predict`, body: 'bytes' },
+    refusal: (timeoutMs, parameters) => models.refusal(timeoutMs, parameters),
+    handle: async (call) => {
+      // Clients send it as what they like.
+      const { instances: values } = parseBody(instances, {
+        body: parseJson(call.body),
+      });
+      requireListLength(values, 'instances', listLength);
+      const answered = await models.classify(call.parameters, values, 'instances', () =>
+        call.inferOptions(),
+      );
+      return { body: { predictions: answered.scores }, inferences: answered.inferences };
+    },
+    describe: () => ({
+      ...{ id: 'kserveV1Predict', summary: 'What a model gives the labels of each input' },
+      request: {
+        ...{ name: 'KServeV1Request', schema: instances },
+        example: { instances: ['A warm, funny film.'] },
+      },
+      answer: {
+        ...{ name: 'KServeV1Answer', schema: predictionsAnswer },
+        example: { predictions: [EXAMPLE] },
+      },
+      headers: TRUNCATED_HEADER,
+      errors: RUN_ERRORS,
+    }),
+  };
+}
+
+function listModels(models: NamedModels): Get {
+  const answer = z.object({ models: z.array(z.string()) });
+  return {
+    handle: () => ({ body: { models: models.all.map(({ name }) => name) } }),
+    describe: () => ({
+      ...{ id: 'kserveV1Models', summary: 'Names of all models', errors: {} },
+      answer: { name: 'KServeV1Models', schema: answer },
+    }),
+  };
+}
+
+/** Whether a model can be asked. */
+export function describeModel(models: NamedModels): Get {
+  const answer = z.object({ name: z.string(), ready: z.boolean() });
+  const described: Operation = {
+    ...{ id: 'kserveV1Model', summary: 'Whether a model can be asked' },
+    answer: { name: 'KServeV1Model', schema: answer },
+    errors: { 404: RUN_ERRORS[404] },
+  };
+  return {
+    handle: ({ parameters: { model: name = '' } }) => {
+      const ready = servingVersion(models.find(name)) !== null;
+      return { body: { name, ready } };
+    },
+    describe: () => described,
+  };
+}

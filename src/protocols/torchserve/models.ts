@@ -1,0 +1,107 @@
+import type { EngineError, Inference, InferOptions } from '../../native/engine';
+import { ServiceError } from '../../serving/errors';
+import type { Parameters } from '../../serving/exchange';
+import type { Classification, Runs } from '../../tasks/abilities';
+import {
+  type Catalogue,
+  type ModelVersion,
+  type NamedModel,
+  reasonOf,
+  servingVersion,
+} from '../../tasks/catalogue';
+import { servedAs } from '../../tasks/served';
+import { rank } from '../../tasks/text-classification/probabilities';
+import { runList } from '../endpoint';
+import { modelNotFound, versionNotFound } from './errors';
+import { signalOf, textOf } from './input';
+
+/** Labels and what the model gives them. */
+export type LabelScores = Readonly<Record<string, number>>;
+
+/** A model as it is asked here. */
+interface Askable {
+  readonly model: Runs<unknown, Classification>;
+  /** @param place in the body; empty: it is the whole. @throws ServiceError */
+  readonly toInput: (value: unknown, place: string) => unknown;
+}
+
+/** The models that can be named in paths, as they are at a moment. */
+export class NamedModels {
+  readonly #catalogue: () => Catalogue;
+
+  constructor(catalogue: () => Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  get all(): Catalogue {
+    return this.#catalogue();
+  }
+
+  /** By its name or another one of its. @throws ServiceError NOT_FOUND: it lists what there is */
+  find(name: string): NamedModel {
+    const model = this.all.find((one) => one.name === name || one.aliases.includes(name));
+    if (!model) throw modelNotFound(name, this.all);
+    return model;
+  }
+
+  /** Why the model of a path would refuse what came now; null: it would not, or that is told later. */
+  refusal(timeoutMs: number, { model, version }: Parameters): EngineError | null {
+    const named = this.all.find((one) => one.name === model || one.aliases.includes(model ?? ''));
+    const found = named && versionOf(named, version);
+    return found?.served?.model?.refusal(timeoutMs) ?? null;
+  }
+
+  /**
+   * Runs the model of a path.
+   *
+   * @param values as they are to be read
+   * @param field of the body that holds them; null: there is one value, which is the body
+   * @returns scores of all labels by falling score, for each value
+   * @throws ServiceError, ElementError, EngineError
+   */
+  async classify(
+    { model: name = '', version }: Parameters,
+    values: readonly unknown[],
+    field: string | null,
+    options: () => InferOptions,
+  ): Promise<{ scores: readonly LabelScores[]; inferences: readonly Inference[] }> {
+    const { model, toInput } = this.#ask(this.find(name), version);
+    const inputs = values.map((value, index) =>
+      toInput(value, field === null ? '' : `${field}[${index}]`),
+    );
+    const { answers, inferences } = await runList(model, inputs, options(), field);
+    const scores = answers.map((answer) =>
+      Object.fromEntries(
+        rank(model.about.labels, answer, {}).map(({ label, score }) => [label, score]),
+      ),
+    );
+    return { scores, inferences };
+  }
+
+  #ask(named: NamedModel, version: string | undefined): Askable {
+    const found = versionOf(named, version);
+    if (!found && version !== undefined) throw versionNotFound(version, named);
+    const served = found?.served;
+    const texts = served && servedAs(served, 'classifies texts')?.model;
+    if (texts) return { model: texts as Askable['model'], toInput: textOf };
+    const signals = served && servedAs(served, 'classifies signals')?.model;
+    if (signals) {
+      return {
+        model: signals as Askable['model'],
+        toInput: (value, place) => signalOf(value, place, signals.maxLength),
+      };
+    }
+    const reason = found?.reason ?? reasonOf(named) ?? 'It is loading.';
+    const what = version === undefined ? '' : ` Version ${version}`;
+    throw new ServiceError(
+      'NOT_READY',
+      `Model "${named.name}"${what} has no worker to serve inference request: ${reason}`,
+    );
+  }
+}
+
+/** @param version undefined: the one that serves */
+export function versionOf(model: NamedModel, version: string | undefined): ModelVersion | null {
+  if (version === undefined) return servingVersion(model);
+  return model.versions.find((one) => one.version === version) ?? null;
+}
