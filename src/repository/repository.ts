@@ -89,6 +89,22 @@ export class ModelRepository {
     });
   }
 
+  /** The same of one version. @throws ModelFileError: it is not loaded */
+  unloadVersion(name: string, version: string): Promise<void> {
+    return this.#turns.take(name, `unload ${version}`, async () => {
+      const model = this.#requireLoaded(name, version);
+      const versions = model.versions.filter((one) => one.version !== version);
+      await this.#replace(name, versions.length > 0 ? { ...model, versions } : null);
+    });
+  }
+
+  /** It answers where none is named, until it is unloaded. @throws ModelFileError: it is not loaded */
+  setDefault(name: string, version: string): Promise<void> {
+    return this.#turns.take(name, `default ${version}`, async () => {
+      await this.#show(name, { ...this.#requireLoaded(name, version), defaultVersion: version });
+    });
+  }
+
   /** A version does not come back from a run: it is asked no more. */
   giveUp(served: Served, reason: string): void {
     for (const model of this.catalogue) {
@@ -114,6 +130,12 @@ export class ModelRepository {
     await Promise.all([this.#loaded.close(), this.#reader.close()]);
   }
 
+  #requireLoaded(name: string, version: string): NamedModel {
+    const model = this.#models.get(name);
+    if (model && versionOf(model, version)?.served) return model;
+    throw new ModelFileError(`"${name}", version ${version}: is not loaded`);
+  }
+
   async #load(name: string): Promise<void> {
     const found = await this.#read(name);
     const known = this.#models.get(name);
@@ -131,7 +153,9 @@ export class ModelRepository {
     const versions: ModelVersion[] = [];
     for (const one of found.versions)
       versions.push(await this.#loadVersion(name, one, before, settings));
-    await this.#replace(name, { ...describe(name, settings), versions, reason: null });
+    const { defaultVersion } = before;
+    const next = { ...describe(name, settings), defaultVersion, versions, reason: null };
+    await this.#replace(name, next);
     const failed = versions.findLast(({ reason }) => reason !== null);
     if (failed) throw new ModelFileError(`"${name}", version ${failed.version}: ${failed.reason}`);
   }
@@ -221,6 +245,7 @@ function describe(name: string, settings: ModelJson | null) {
     aliases: settings?.aliases ?? [],
     isDefault: settings?.default ?? false,
     isRequired: settings?.required ?? false,
+    defaultVersion: null,
   };
 }
 

@@ -84,6 +84,13 @@ export const SETTINGS = {
     '',
     'none: no gRPC',
   ),
+  MANAGEMENT_PORT: own(
+    "TCP port of TorchServe's management API; 0 takes any free one",
+    optional(integer(0, 65535)),
+    '',
+    'none: no such API',
+  ),
+  MANAGEMENT_HOST: own('address that MANAGEMENT_PORT is on', host(), '127.0.0.1'),
   SENTIMENT_MODEL_DIR: own(
     'folder that Hugging Face save_pretrained wrote',
     file(),

@@ -12,6 +12,10 @@ export function describeContradictions(values: SettingValues): readonly string[]
     values.GRPC_PORT === values.PORT &&
       values.PORT !== 0 &&
       `GRPC_PORT: expected another one than PORT, ${values.PORT}`,
+    values.MANAGEMENT_PORT !== null &&
+      values.MANAGEMENT_PORT !== 0 &&
+      (values.MANAGEMENT_PORT === values.PORT || values.MANAGEMENT_PORT === values.GRPC_PORT) &&
+      `MANAGEMENT_PORT: expected another one than PORT and GRPC_PORT, ${values.MANAGEMENT_PORT}`,
     values.PRODUCTS === 'bfloat16' &&
       values.DTYPE === 'int8' &&
       'PRODUCTS: expected auto or float32 with DTYPE int8, received bfloat16: its attention is ' +
@@ -36,7 +40,9 @@ export function describeWhatIsHardlyMeant(
   { coresGranted, descriptorsGranted }: Environment,
 ): string[] {
   const threads = values.WORKERS * values.THREADS_PER_WORKER;
-  const ports = values.GRPC_PORT === null ? 1 : 2;
+  const ports = [values.PORT, values.GRPC_PORT, values.MANAGEMENT_PORT].filter(
+    (port) => port !== null,
+  ).length;
   const connections = Math.floor((descriptorsGranted - DESCRIPTORS_KEPT) / ports);
   const answering = values.SHUTDOWN_TIMEOUT_MS - values.SHUTDOWN_DELAY_MS;
   return those(

@@ -19,6 +19,8 @@ export interface NamedModel {
   readonly aliases: readonly string[];
   readonly isDefault: boolean;
   readonly isRequired: boolean;
+  /** That is to answer where none is named, as long as it can; null: the highest. */
+  readonly defaultVersion: string | null;
   /** Ascending; empty where the folder itself cannot be read. */
   readonly versions: readonly ModelVersion[];
   /** Why no version is known; null: some are. */
@@ -28,9 +30,10 @@ export interface NamedModel {
 /** All models as they are at a moment, by name. */
 export type Catalogue = readonly NamedModel[];
 
-/** The version that answers where none is named: the highest that can. */
-export function servingVersion({ versions }: NamedModel): ModelVersion | null {
-  return versions.findLast(({ served }) => served?.model) ?? null;
+/** The version that answers where none is named: the one that is to, else the highest that can. */
+export function servingVersion({ versions, defaultVersion }: NamedModel): ModelVersion | null {
+  const able = versions.filter(({ served }) => served?.model);
+  return able.find(({ version }) => version === defaultVersion) ?? able.at(-1) ?? null;
 }
 
 /** Why it cannot be asked. */

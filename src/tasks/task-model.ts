@@ -20,6 +20,8 @@ export class TaskModel<Input = unknown, Answer = unknown, Known extends About = 
   implements Runs<Input, Answer, Known>
 {
   readonly about: Known;
+  /** When this thread began to use it. */
+  readonly since = new Date();
   /** For the log: what works, but hardly as it is meant to. */
   readonly warnings: readonly string[];
   readonly #task: Task<Input, Answer, Known>;

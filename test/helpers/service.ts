@@ -166,6 +166,8 @@ export class Service extends NodeProcess {
   port = 0;
   /** 0: it does not speak gRPC. */
   grpcPort = 0;
+  /** 0: nothing is managed over HTTP. */
+  managementPort = 0;
 
   get origin(): string {
     return `http://127.0.0.1:${this.port}`;
@@ -198,9 +200,12 @@ export async function startService(
     ...options.env,
   };
   const service = new Service({ ...options, env, args: [name, ...(options.args ?? [])] });
-  const { port, grpcPort } = await service.waitForLog(({ msg }) => msg === 'listening');
+  const { port, grpcPort, managementPort } = await service.waitForLog(
+    ({ msg }) => msg === 'listening',
+  );
   service.port = port as number;
   service.grpcPort = (grpcPort as number | undefined) ?? 0;
+  service.managementPort = (managementPort as number | undefined) ?? 0;
   return service;
 }
 

@@ -10,7 +10,7 @@ import { openModels } from './models/open-models';
 import { shareCatalogue } from './models/shared-catalogue';
 import { describeProcessorProblem } from './processor-problem';
 import { readPages } from './read-pages';
-import { ListenError, Servers } from './servers';
+import { ListenError, type Parts, Servers } from './servers';
 import { loadService, type Service, type ServiceOptions, type SharedService } from './service';
 import { Shutdown } from './shutdown';
 import { watchForStuck } from './watchdog';
@@ -48,8 +48,11 @@ export async function serve(config: Config, version: string): Promise<void> {
   // A load that is told to stop is left, since a model may never come back from it.
   const loaded = await Promise.race([Promise.all([opening, readingPages]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {
-    const [{ service, share, begin }, pages] = loaded;
-    const parts = { service, pages, tracer, describeApi, credentials, gather, connectionLimit };
+    const [{ service, management, share, begin }, pages] = loaded;
+    const parts = {
+      ...{ service, management, pages, tracer, describeApi },
+      ...{ credentials, gather, connectionLimit },
+    };
     const servers = new Servers(config, parts, log);
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
     if (address) {
@@ -83,6 +86,7 @@ export async function serve(config: Config, version: string): Promise<void> {
 /** A service whose port is to be opened, and what it does from then on. */
 interface Opened {
   readonly service: Service;
+  readonly management: Parts['management'];
   /** For the other event loops; null: one is enough. */
   share(): SharedService | null;
   begin(running: { shutdown: Shutdown; servers: Servers; loops: EventLoops }): void;
@@ -95,7 +99,7 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
   if (config.service === 'models') return openAll(options, log);
   const service = await loadService(config.service, options, log);
   return {
-    service,
+    ...{ service, management: null },
     share: () => {
       const model = service.share();
       return model && { model };
@@ -112,10 +116,10 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
 
 function openAll(options: ServiceOptions, log: Log): Opened {
   const models = openModels(options, log);
-  const { service } = models;
+  const { service, management } = models;
   const share = () => ({ catalogue: shareCatalogue(service.catalogue) });
   return {
-    ...{ service, share },
+    ...{ service, management, share },
     begin: ({ servers, loops }) => {
       loops.repository = models.control;
       models.begin(async () => {

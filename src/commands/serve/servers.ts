@@ -3,7 +3,7 @@ import type { GrpcServer } from '../../grpc/server';
 import type { Site } from '../../http/app';
 import { HttpServer } from '../../http/server';
 import type { describeApi } from '../../protocols/openapi/document';
-import type { ConnectionLimit } from '../../serving/connection-limit';
+import { ConnectionLimit } from '../../serving/connection-limit';
 import type { Context } from '../../serving/context';
 import type { Credentials } from '../../serving/credentials/credentials';
 import type { Log } from '../../serving/log';
@@ -17,10 +17,15 @@ import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
 import { type Pages, pagesAt } from './read-pages';
-import type { Service } from './service';
+import type { Service, ServiceSite } from './service';
+
+/** What is spoken on a port. */
+type Speaking = Pick<ServiceSite, 'mounts' | 'described'>;
 
 export interface Parts {
   readonly service: Service;
+  /** What is served on MANAGEMENT_PORT; null: nothing. */
+  readonly management: Speaking | null;
   readonly pages: Pages;
   readonly tracer: Tracer | null;
   readonly describeApi: typeof describeApi;
@@ -41,12 +46,14 @@ export class Servers {
   readonly #http: HttpServer;
   /** Null: GRPC_PORT is not set. */
   readonly #grpc: GrpcServer | null;
+  /** Null: MANAGEMENT_PORT is not set, or there is nothing to manage. */
+  readonly #management: HttpServer | null;
   readonly #all: readonly Transport[];
   readonly #metrics: Metrics;
   readonly #siteOf: () => Site;
 
   constructor(given: Config, parts: Parts, { logger }: Log) {
-    const { service, credentials, tracer, gather, connectionLimit, pages } = parts;
+    const { service, management, credentials, tracer, gather, connectionLimit, pages } = parts;
     // Of what all event loops have together, a share.
     const config = { ...given, bodyMemory: Math.ceil(given.bodyMemory / given.eventLoops) };
     const metrics = createMetrics({
@@ -64,19 +71,24 @@ export class Servers {
     };
     this.#config = config;
     this.#metrics = metrics;
+    const siteOf = ({ mounts, described }: Speaking, files: Site['pages']): Site => ({
+      ...{ mounts, pages: files },
+      describeApi: (isPublic) => parts.describeApi(described, isPublic),
+    });
     this.#siteOf = () => {
-      const { mounts, described, pages: shown } = service.site;
-      const files = shown.flatMap(({ name, at }) => pagesAt(pages, name, at));
-      return {
-        mounts,
-        pages: files,
-        describeApi: (isPublic) => parts.describeApi(described, isPublic),
-      };
+      const { site } = service;
+      return siteOf(
+        site,
+        site.pages.flatMap(({ name, at }) => pagesAt(pages, name, at)),
+      );
     };
     this.#http = new HttpServer(context, this.#siteOf(), connectionLimit);
     this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);
+    const isManaged = management !== null && config.managementPort !== null;
+    const limit = new ConnectionLimit(config.maxConnections);
+    this.#management = isManaged ? new HttpServer(context, siteOf(management, []), limit) : null;
     metrics.count();
-    this.#all = this.#grpc ? [this.#http, this.#grpc] : [this.#http];
+    this.#all = [this.#http, this.#grpc, this.#management].filter((one) => one !== null);
     credentials.onCertificate = (certificate) => {
       for (const transport of this.#all) transport.renew(certificate);
     };
@@ -89,13 +101,23 @@ export class Servers {
   }
 
   /** Where it listens then, for the log. @throws ListenError */
-  async listen(): Promise<AddressInfo & { readonly grpcPort?: number }> {
-    const { host, port, grpcPort } = this.#config;
-    const address = await named('PORT', this.#config, this.#http.listen({ port, host }));
-    if (!this.#grpc || grpcPort === null) return address;
+  async listen(): Promise<
+    AddressInfo & { readonly grpcPort?: number; readonly managementPort?: number }
+  > {
+    const { host, port, grpcPort, managementHost, managementPort } = this.#config;
+    const on = { hostSetting: 'HOST', host } as const;
+    const address = await listenAt(this.#http, { setting: 'PORT', port, ...on });
     try {
-      const listening = this.#grpc.listen({ port: grpcPort, host });
-      return { ...address, grpcPort: (await named('GRPC_PORT', this.#config, listening)).port };
+      const grpc = await listenAt(this.#grpc, { setting: 'GRPC_PORT', port: grpcPort, ...on });
+      const management = await listenAt(this.#management, {
+        ...{ setting: 'MANAGEMENT_PORT', port: managementPort },
+        ...{ hostSetting: 'MANAGEMENT_HOST', host: managementHost },
+      });
+      return {
+        ...address,
+        ...(grpc && { grpcPort: grpc.port }),
+        ...(management && { managementPort: management.port }),
+      };
     } catch (error) {
       await this.close();
       throw error;
@@ -135,33 +157,40 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-async function named(
-  setting: 'PORT' | 'GRPC_PORT',
-  config: Config,
-  listening: Promise<AddressInfo>,
-): Promise<AddressInfo> {
+/** Where a transport is to listen, and which settings say so. */
+interface Place {
+  readonly setting: 'PORT' | 'GRPC_PORT' | 'MANAGEMENT_PORT';
+  readonly port: number | null;
+  readonly hostSetting: 'HOST' | 'MANAGEMENT_HOST';
+  readonly host: string | undefined;
+}
+
+/** Null: there is none to listen. @throws ListenError */
+async function listenAt<One extends Transport | null>(
+  transport: One,
+  place: Place,
+): Promise<AddressInfo | (One extends null ? null : never)> {
+  if (!transport) return null as One extends null ? null : never;
   try {
-    return await listening;
+    return await transport.listen({ port: place.port ?? 0, host: place.host });
   } catch (error) {
-    throw new ListenError(describe(error as NodeJS.ErrnoException, setting, config));
+    throw new ListenError(describe(error as NodeJS.ErrnoException, place));
   }
 }
 
 function describe(
   error: NodeJS.ErrnoException,
-  setting: 'PORT' | 'GRPC_PORT',
-  { host, port, grpcPort }: Config,
+  { setting, port, hostSetting, host }: Place,
 ): string {
-  const number = setting === 'PORT' ? port : grpcPort;
   switch (error.code) {
     case 'EADDRINUSE':
-      return `${setting}: ${number} is in use on ${host ?? 'this machine'}`;
+      return `${setting}: ${port} is in use on ${host ?? 'this machine'}`;
     case 'EACCES':
-      return `${setting}: ${number} is not open to this user`;
+      return `${setting}: ${port} is not open to this user`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `HOST: "${host}" is no address of this machine`;
+      return `${hostSetting}: "${host}" is no address of this machine`;
     default:
       return error.message;
   }

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../serving/errors';
 import type { Catalogue, ModelVersion, NamedModel } from '../../tasks/catalogue';
 import { servingVersion } from '../../tasks/catalogue';
+import type { Repository } from '../../tasks/repository';
 import { type Served, servedAs } from '../../tasks/served';
 import type { Surroundings } from '../protocol';
-import type { Repository } from './repository';
 import { ServedModel } from './served-model';
 
 const SERVER = 'libtorch-serve';
@@ -113,7 +113,10 @@ export function catalogueOf(served: Served): Catalogue {
   const { name, model, reason } = served;
   const version: ModelVersion = { version: '1', state: model ? 'ready' : 'failed', reason, served };
   return [
-    { name, aliases: [], isDefault: true, isRequired: true, versions: [version], reason: null },
+    {
+      ...{ name, aliases: [], isDefault: true, isRequired: true },
+      ...{ defaultVersion: null, versions: [version], reason: null },
+    },
   ];
 }
 

@@ -27,6 +27,8 @@ export interface Described {
   readonly task: Pick<Task, 'notice' | 'summary'>;
   readonly info: { readonly service: string; readonly version: string };
   readonly protocols: readonly Protocol[];
+  /** Whether pages stand beside them; left out: they do. */
+  readonly hasPages?: boolean;
 }
 
 /**
@@ -35,14 +37,18 @@ export interface Described {
  * @param isPublic paths for which nobody needs a key; null: nobody needs one at all
  */
 export function describeApi(
-  { task, info, protocols }: Described,
+  { task, info, protocols, hasPages = true }: Described,
   isPublic: ((path: string) => boolean) | null,
 ): Node {
   const routes = protocols.flatMap(routesOf);
   const [analysis, ...others] = protocols.map(({ tag }) => tag);
   // A path may be the page's by GET and a protocol's by POST.
   const paths: Record<string, Record<string, Node>> = {};
-  for (const { path, method, described, error } of [...routes, ...FILES]) {
+  for (const { path, method, described, error } of [
+    ...routes,
+    ...FILES,
+    ...(hasPages ? PAGES : []),
+  ]) {
     const isOpen = method === 'get' && isPublic?.(path) === true;
     const operation = isPublic ? withKey(described, isOpen, error) : described;
     const names = [...path.matchAll(/\/:(\w+)/g)].map(([, name]) => name as string);
@@ -63,7 +69,7 @@ export function describeApi(
         'valid HTTP is 400, one that is not sent in time 408, one with more headers than 100, or over ' +
         `16 KiB of them, 431.${isPublic ? KEY_NEEDED : ''}`,
     },
-    tags: [analysis, { name: OPERATION }, { name: 'pages' }, ...others],
+    tags: [analysis, { name: OPERATION }, ...(hasPages ? [{ name: 'pages' }] : []), ...others],
     paths,
     components: {
       schemas: Object.assign({}, ...routes.map(({ schemas }) => schemas)),
@@ -117,6 +123,9 @@ const FILES: readonly Route[] = [
     ...{ operationId: 'openapi', summary: 'This document', tags: [OPERATION] },
     responses: { 200: response('OpenAPI 3.1.', textOf('application/json', 'object')) },
   }),
+];
+
+const PAGES: readonly Route[] = [
   page('/', 'page', 'Try the model'),
   page('/docs', 'docs', 'This document, for people'),
 ];

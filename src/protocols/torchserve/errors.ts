@@ -69,11 +69,10 @@ export const errors: ErrorShape = {
 };
 
 /** 404, with what there is. */
-export function modelNotFound(name: string, catalogue: readonly NamedModel[]): ServiceError {
-  const names = catalogue.map((model) => model.name);
+export function modelNotFound(name: string, names: readonly string[]): ServiceError {
   const left = names.length - MOST_NAMED;
   const listed = names.slice(0, MOST_NAMED).join(', ') + (left > 0 ? ` and ${left} more` : '');
-  const there = names.length === 0 ? 'none is loaded' : `there are ${listed}`;
+  const there = names.length === 0 ? 'there is none' : `there are ${listed}`;
   return new NamedError(
     'NOT_FOUND',
     'ModelNotFoundException',

@@ -40,7 +40,12 @@ export class NamedModels {
   /** By its name or another one of its. @throws ServiceError NOT_FOUND: it lists what there is */
   find(name: string): NamedModel {
     const model = this.all.find((one) => one.name === name || one.aliases.includes(name));
-    if (!model) throw modelNotFound(name, this.all);
+    if (!model) {
+      throw modelNotFound(
+        name,
+        this.all.map((one) => one.name),
+      );
+    }
     return model;
   }
 
@@ -103,5 +108,6 @@ export class NamedModels {
 /** @param version undefined: the one that serves */
 export function versionOf(model: NamedModel, version: string | undefined): ModelVersion | null {
   if (version === undefined) return servingVersion(model);
-  return model.versions.find((one) => one.version === version) ?? null;
+  const number = version.replace(/\.0$/, ''); // of archives the first is 1.0
+  return model.versions.find((one) => one.version === number) ?? null;
 }

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { addon } from '../../../native/engine';
-import type { Repository } from '../../../protocols/open-inference/repository';
 import { ConnectionLimit } from '../../../serving/connection-limit';
 import type { CredentialValues, Renewal } from '../../../serving/credentials/credentials';
 import { alone, type Gather, Peers } from '../../../serving/peers';
 import type { Config } from '../../../settings/config';
+import type { Repository } from '../../../tasks/repository';
 import { answerQuestion, type Question } from '../models/remote-repository';
 import type { SharedCatalogue } from '../models/shared-catalogue';
 import type { SharedService } from '../service';

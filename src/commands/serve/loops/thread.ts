@@ -34,8 +34,8 @@ export interface LoopData {
 const main = parentPort as MessagePort;
 const data = workerData as LoopData;
 const { loop, version } = data;
-/** gRPC is served by the main thread. */
-const config = { ...data.config, grpcPort: null };
+/** gRPC and the management API are served by the main thread. */
+const config = { ...data.config, grpcPort: null, managementPort: null };
 
 const log = createLog(config, { eventLoop: loop });
 const peers = new Peers(loop);
@@ -68,8 +68,14 @@ const orders = {
     service = attach(shared);
     const memory = { memory: data.connections, loop, peers };
     const connectionLimit = new ConnectionLimit(config.maxConnections, memory);
-    const parts = { service, pages, tracer, describeApi, credentials, gather, connectionLimit };
-    servers = new Servers(config, parts, log);
+    servers = new Servers(
+      config,
+      {
+        ...{ service, management: null, pages, tracer, describeApi },
+        ...{ credentials, gather, connectionLimit },
+      },
+      log,
+    );
     await servers.listenOn(descriptor);
   },
 

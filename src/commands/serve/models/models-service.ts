@@ -1,11 +1,11 @@
 import type { Get } from '../../../protocols/endpoint';
-import type { Repository } from '../../../protocols/open-inference/repository';
 import { openInferenceOf } from '../../../protocols/open-inference/rest/protocol';
 import { ServedModels } from '../../../protocols/open-inference/served-models';
 import { describeApi } from '../../../protocols/openapi/document';
 import { MODELS, type ModelsInfo, ownOfModels } from '../../../protocols/own/models';
 import type { Mount, Protocol } from '../../../protocols/protocol';
 import { kserveV1, torchServeInference } from '../../../protocols/torchserve/inference';
+import { torchServeManagement } from '../../../protocols/torchserve/management';
 import { NamedModels } from '../../../protocols/torchserve/models';
 import type { Sample } from '../../../serving/metrics/family';
 import type { MeasuredModel } from '../../../serving/metrics/metrics';
@@ -17,6 +17,7 @@ import {
   servingVersion,
 } from '../../../tasks/catalogue';
 import { TASKS } from '../../../tasks/registry';
+import type { Repository, VersionedRepository } from '../../../tasks/repository';
 import type { Served } from '../../../tasks/served';
 import type { Task } from '../../../tasks/task';
 import { serviceOf } from '../../presets';
@@ -46,6 +47,8 @@ export class ModelsService implements Service {
   readonly #speeches = new WeakMap<Served, Speech>();
   readonly #measured = new WeakMap<Served, MeasuredModel>();
   #catalogue: Catalogue = [];
+  /** Names of what was there at the first look. */
+  readonly #startup = new Set<string>();
   /** The first look at all folders is not over. */
   isStarting = true;
 
@@ -57,6 +60,7 @@ export class ModelsService implements Service {
   /** From now on these models are served; `Servers.show` follows. */
   show(catalogue: Catalogue): void {
     this.#catalogue = catalogue;
+    if (this.isStarting) for (const { name } of catalogue) this.#startup.add(name);
   }
 
   get catalogue(): Catalogue {
@@ -95,6 +99,23 @@ export class ModelsService implements Service {
       mounts: [...atRoot, ...this.#catalogue.flatMap((model) => this.#mountsOf(model))],
       described,
       pages: [{ name: 'models', at: '' }, ...this.#catalogue.flatMap(pagesOf)],
+    };
+  }
+
+  /** What is served on MANAGEMENT_PORT. */
+  managementOf(repository: VersionedRepository): Pick<ServiceSite, 'mounts' | 'described'> {
+    const protocol = torchServeManagement(this.#named, repository, {
+      scheduling: this.#options.config.scheduling,
+      isOfStartup: (name) => this.#startup.has(name),
+    });
+    return {
+      mounts: [{ protocol, at: '' }],
+      described: {
+        task: { summary: 'Loading and unloading of models.', notice: null },
+        info: { service: 'management of models', version: this.#options.version },
+        protocols: [protocol],
+        hasPages: false,
+      },
     };
   }
 

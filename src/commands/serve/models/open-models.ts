@@ -1,8 +1,9 @@
-import type { Repository } from '../../../protocols/open-inference/repository';
 import { ModelRepository } from '../../../repository/repository';
 import { watchFolders } from '../../../repository/watch';
 import type { Log } from '../../../serving/log';
+import type { Repository } from '../../../tasks/repository';
 import type { Served } from '../../../tasks/served';
+import type { Parts } from '../servers';
 import { logLoaded, type ServiceOptions } from '../service';
 import { describeStuck } from '../watchdog';
 import { ModelsService } from './models-service';
@@ -14,6 +15,7 @@ const PERIOD_MS = 100;
 export interface OpenModels {
   readonly service: ModelsService;
   readonly control: Repository;
+  readonly management: Parts['management'];
   /**
    * Looks at the directory for the first time, and from then on whenever it is told to: SIGHUP, what clients
    * ask for, and with MODELS_WATCH changes of the folders.
@@ -57,7 +59,7 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
     await repository.loadAll();
   };
   return {
-    ...{ service, control },
+    ...{ service, control, management: service.managementOf(control) },
     begin: (told) => {
       show = told;
       process.on('SIGHUP', lookAgain);

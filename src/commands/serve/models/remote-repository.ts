@@ -1,5 +1,5 @@
-import type { Repository, RepositoryEntry } from '../../../protocols/open-inference/repository';
 import { ServiceError } from '../../../serving/errors';
+import type { Repository, RepositoryEntry } from '../../../tasks/repository';
 
 /** What another event loop asks of the repository, which is the first one's. */
 export interface Question {

@@ -1,7 +1,7 @@
-import type { Repository, RepositoryEntry } from '../../../protocols/open-inference/repository';
 import type { ModelRepository } from '../../../repository/repository';
 import { ServiceError } from '../../../serving/errors';
 import type { NamedModel, VersionState } from '../../../tasks/catalogue';
+import type { RepositoryEntry, VersionedRepository } from '../../../tasks/repository';
 
 const STATES: Readonly<Record<VersionState, RepositoryEntry['state']>> = {
   loading: 'LOADING',
@@ -11,7 +11,7 @@ const STATES: Readonly<Record<VersionState, RepositoryEntry['state']>> = {
 };
 
 /** The repository as protocols have it. */
-export function controlOf(repository: ModelRepository): Repository {
+export function controlOf(repository: ModelRepository): VersionedRepository {
   return {
     index: async () => {
       const { catalogue } = repository;
@@ -29,6 +29,8 @@ export function controlOf(repository: ModelRepository): Repository {
     },
     load: (name) => telling(repository.load(name)),
     unload: (name) => telling(repository.unload(name)),
+    unloadVersion: (name, version) => telling(repository.unloadVersion(name, version)),
+    setDefault: (name, version) => telling(repository.setDefault(name, version)),
   };
 }
 

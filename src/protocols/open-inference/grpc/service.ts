@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { ServiceError } from '../../../serving/errors';
+import { indexOf, type Repository } from '../../../tasks/repository';
 import type { Call } from '../../endpoint';
 import type { Counted, GrpcService } from '../../grpc-service';
-import { indexOf, type Repository } from '../repository';
 import type { ServedModel } from '../served-model';
 import type { ServedModels } from '../served-models';
 import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';

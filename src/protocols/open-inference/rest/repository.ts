@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../../serving/json';
+import { indexOf, type Repository, type RepositoryEntry } from '../../../tasks/repository';
 import { type Call, type Endpoint, parseBody } from '../../endpoint';
-import { indexOf, type Repository, type RepositoryEntry } from '../repository';
 
 const INDEX = '/v2/repository/index';
 const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };

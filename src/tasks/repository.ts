@@ -1,4 +1,4 @@
-/** Loading and unloading while the process runs: the model repository extension of Triton. */
+/** Loading and unloading while the process runs. */
 export interface Repository {
   /** Every model that there is, loaded or not. */
   index(): Promise<readonly RepositoryEntry[]>;
@@ -6,6 +6,14 @@ export interface Repository {
   load(name: string): Promise<void>;
   /** Resolves when what it had accepted is answered. @throws ServiceError: it is not loaded */
   unload(name: string): Promise<void>;
+}
+
+/** The same, of single versions as well. */
+export interface VersionedRepository extends Repository {
+  /** Resolves when what it had accepted is answered. @throws ServiceError: it is not loaded */
+  unloadVersion(name: string, version: string): Promise<void>;
+  /** From now on it answers where no version is named. @throws ServiceError: it is not loaded */
+  setDefault(name: string, version: string): Promise<void>;
 }
 
 export interface RepositoryEntry {
