@@ -1,4 +1,5 @@
 /** TorchServe's clients, over a directory of models. */
+import { hostname } from 'node:os';
 import { GrpcClient } from '../helpers/grpc';
 import { type Answer, post, postRaw, type RequestOptions, request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
@@ -218,6 +219,34 @@ describe('inference', () => {
     });
     grpc.close();
   });
+});
+
+it("counts under TorchServe's names beside its own", async () => {
+  const directory = newDirectory();
+  directory.text('films', FIRST);
+  directory.text('other', SECOND);
+  const service = await directory.start({ env: { EVENT_LOOPS: '2' } });
+  const count = 6;
+  for (let i = 0; i < count; i++) {
+    const { status } = await post(service, '/predictions/films', TEXT);
+    expect(status).toBe(200);
+  }
+  const seen = await scrape(service);
+  const labels = (model: string) => ({
+    ...{ model_name: model, model_version: '1', hostname: hostname() },
+  });
+  expect(seen.value('ts_inference_requests_total', labels('films'))).toBe(count);
+  expect(seen.value('ts_inference_requests_total', labels('other'))).toBe(0);
+  const of = { model: 'films', version: '1' };
+  const sums = ['queue', 'tokenization', 'inference'].map(
+    (what) => seen.value(`libtorch_serve_${what}_duration_seconds_sum`, of) ?? Number.NaN,
+  );
+  const queued = seen.value('ts_queue_latency_microseconds', labels('films'));
+  expect(queued).toBeCloseTo((sums[0] as number) * 1e6, -1);
+  const latency = seen.value('ts_inference_latency_microseconds', labels('films')) as number;
+  const all = sums.reduce((sum, one) => sum + one, 0);
+  expect(latency).toBeCloseTo(all * 1e6, -1);
+  expect(latency).toBeGreaterThan(0);
 });
 
 it('is not healthy before what is required is ready', async () => {

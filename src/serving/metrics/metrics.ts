@@ -16,6 +16,7 @@ import {
 import { loopFamilies, processFamilies } from './process-metrics';
 import { CONTENT_TYPE, expose } from './registry';
 import { RequestMetrics } from './request-metrics';
+import { torchServeFamilies, torchServeLabels } from './torchserve-metrics';
 
 /**
  * Why the service ended a connection that its client had not: it was the one that had waited for its
@@ -119,21 +120,29 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
+interface CountedFamily {
+  readonly family: Family;
+  /** What says of which model it is, of the labels that do so here. */
+  readonly labelsOf: (labels: Sample['labels']) => Sample['labels'];
+}
+
+const asTheyAre = (labels: Sample['labels']): Sample['labels'] => labels;
+
 /** What is counted of models that come and go: families of one name are one, with the labels of each model. */
 class ModelFamilies {
   /** A model is counted from when it is first seen here. */
-  readonly #byEngine = new WeakMap<EngineMonitor, readonly Family[]>();
+  readonly #byEngine = new WeakMap<EngineMonitor, readonly CountedFamily[]>();
 
   of(models: readonly MeasuredModel[]): readonly Family[] {
     const merged = new Map<string, Family>();
     for (const { engine, served, labels } of models) {
-      for (const family of this.#familiesOf(engine, served)) {
+      for (const { family, labelsOf } of this.#familiesOf(engine, served, labels)) {
         const others = merged.get(family.name);
         const read = (): readonly Sample[] => [
           ...(others?.read() ?? []),
           ...family
             .read()
-            .map((sample) => ({ ...sample, labels: { ...labels, ...sample.labels } })),
+            .map((sample) => ({ ...sample, labels: { ...labelsOf(labels), ...sample.labels } })),
         ];
         merged.set(family.name, { ...family, read });
       }
@@ -141,10 +150,17 @@ class ModelFamilies {
     return [...merged.values()];
   }
 
-  #familiesOf(engine: EngineMonitor, served: ServedModel): readonly Family[] {
+  #familiesOf(
+    engine: EngineMonitor,
+    served: ServedModel,
+    labels: Sample['labels'],
+  ): readonly CountedFamily[] {
     const known = this.#byEngine.get(engine);
     if (known) return known;
-    const families = engineFamilies(engine, served);
+    const own = engineFamilies(engine, served).map((family) => ({ family, labelsOf: asTheyAre }));
+    // One of several models is named, as TorchServe names all of its own.
+    const others = labels.model === undefined ? [] : torchServeFamilies(engine);
+    const families = [...own, ...others.map((family) => ({ family, labelsOf: torchServeLabels }))];
     this.#byEngine.set(engine, families);
     return families;
   }
