@@ -38,7 +38,7 @@ export function routesByPath(entries: readonly (readonly [path: string, route: R
 export class RouteTable {
   readonly #before: Readonly<Record<'json' | 'bytes', readonly RequestHandler[]>>;
   readonly #pipeline: Pipeline;
-  #routes: Routes = new Map();
+  #found: ReadonlyMap<string, FoundRoute> = new Map();
   #patterns: readonly { readonly path: string; readonly matches: RegExp }[] = [];
   /** One for each path: to look for one among the routes of hundreds of models would take long. */
   #routers = new Map<string, { readonly kind: string; readonly router: Router }>();
@@ -49,15 +49,15 @@ export class RouteTable {
   }
 
   at(path: string): FoundRoute | undefined {
-    const route = this.#routes.get(path);
-    if (route) return { path, route, parameters: NONE };
+    const found = this.#found.get(path);
+    if (found) return found;
     for (const { path: pattern, matches } of this.#patterns) {
       const groups = matches.exec(path)?.groups;
       if (!groups) continue;
       const parameters = Object.fromEntries(
         Object.entries(groups).map(([name, value]) => [name, decoded(value)]),
       );
-      return { path: pattern, route: this.#routes.get(pattern) as Route, parameters };
+      return { ...(this.#found.get(pattern) as FoundRoute), parameters };
     }
     return undefined;
   }
@@ -73,7 +73,9 @@ export class RouteTable {
         known?.kind === kind ? known : { kind, router: this.#routerOf(path, route) },
       );
     }
-    this.#routes = routes;
+    this.#found = new Map(
+      [...routes].map(([path, route]) => [path, { path, route, parameters: NONE }]),
+    );
     this.#routers = routers;
     this.#patterns = [...routes.keys()].filter((path) => path.includes('/:')).map(asPattern);
   }
@@ -112,9 +114,10 @@ export class RouteTable {
 
   /** As the path is now. */
   #handlerOf(path: string, method: 'GET' | Method): Handler {
-    const route = this.#routes.get(path)?.[method];
-    if (!route || typeof route === 'function') throw notThere();
-    return route.handle;
+    const route: Route | undefined = this.#found.get(path)?.route;
+    const answers = route?.[method];
+    if (!answers || typeof answers === 'function') throw notThere();
+    return answers.handle;
   }
 }
 
