@@ -24,6 +24,7 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci': REPLACES,
   'npm ci && npm start': `${REPLACES}; docs/install.md has both, and npm start is run there`,
   'npm ci && npm test': REPLACES,
+  'libtorch-serve models /srv/models': 'test/http/models.test.ts starts it',
   'npm run build': REPLACES,
   'npm run format': REPLACES,
   'npm test': 'is what runs this',
