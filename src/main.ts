@@ -19,6 +19,10 @@ async function main(): Promise<void> {
   else if (command.type === 'version') process.stdout.write(`${packageVersion(PACKAGE_ROOT)}\n`);
   else if (command.type === 'build' || command.type === 'install') {
     process.exitCode = await runScript(command.type);
+  } else if (command.type === 'import-torchserve') {
+    type Import = typeof import('./commands/import-torchserve/command');
+    const { runImportTorchserve } = require('./commands/import-torchserve/command') as Import;
+    process.exitCode = runImportTorchserve(command.args, environment);
   } else {
     const exitCode = await installWhatIsMissing();
     if (exitCode !== 0) process.exitCode = exitCode;

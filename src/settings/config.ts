@@ -50,6 +50,8 @@ export type Command =
   | { readonly type: 'classify'; readonly args: readonly string[] }
   /** What a model is, without serving it; it reads its own flags. */
   | { readonly type: 'inspect'; readonly args: readonly string[] }
+  /** Settings of TorchServe as ours; it reads its own flags. */
+  | { readonly type: 'import-torchserve'; readonly args: readonly string[] }
   | { readonly type: 'serve'; readonly config: Config };
 
 /** Everything that is wrong with the settings, one line each. */
@@ -71,7 +73,8 @@ export class ConfigError extends Error {
  */
 export function readCommand(args: readonly string[], environment: Environment): Command {
   const [first] = args;
-  if (first === 'classify' || first === 'inspect') return { type: first, args: args.slice(1) };
+  if (first === 'classify' || first === 'inspect' || first === 'import-torchserve')
+    return { type: first, args: args.slice(1) };
   if (args.includes('--help') || args.includes('-h')) return { type: 'help' };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
   if (args.length === 1 && (first === 'build' || first === 'install')) return { type: first };
@@ -140,6 +143,7 @@ export function helpText(): string {
     '       libtorch-serve models DIRECTORY [--setting value ...]  all models of a directory',
     '       libtorch-serve classify  files instead of HTTP: libtorch-serve classify --help',
     '       libtorch-serve inspect   what a model takes and gives: libtorch-serve inspect --help',
+    '       libtorch-serve import-torchserve  config.properties as settings: import-torchserve --help',
     '       libtorch-serve install   fetches LibTorch now, not at the first start',
     '       libtorch-serve build     compiles the native part, where there is no prebuilt one',
     '',

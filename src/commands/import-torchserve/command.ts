@@ -1,0 +1,125 @@
+import {
+  constants,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { printable } from '../../printable';
+import { MODEL_JSON } from '../../repository/model-json';
+import type { Environment } from '../../settings/environment';
+import { EXIT_FAILURE, EXIT_USAGE } from '../exit';
+import { parseProperties } from './properties';
+import { type Translation, translate } from './translate';
+
+const MODELS = 'models';
+const ENV_FILE = 'libtorch-serve.env';
+const USUAL_OUTPUT = 'torchserve-import';
+
+const HELP = `Usage: libtorch-serve import-torchserve config.properties [--output DIR]
+
+Writes what TorchServe's config.properties says as settings of libtorch-serve models: an env file, and
+a directory of models with the archives of the model store. Each key that has no meaning here is
+listed with the reason. Nothing that is there is written over.
+
+  --output DIR              where to (default: ${USUAL_OUTPUT})
+  --help, -h                this text
+
+Ends with 0 where all is written, 1 where it is not, 2 where the command line is wrong.
+`;
+
+/**
+ * `libtorch-serve import-torchserve`.
+ *
+ * @param args after `import-torchserve`
+ * @returns the exit code
+ */
+export function runImportTorchserve(args: readonly string[], environment: Environment): number {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const read = readArguments(args);
+  if (read === null) {
+    return fail(
+      ['expected config.properties [--output DIR]; see import-torchserve --help'],
+      EXIT_USAGE,
+    );
+  }
+  try {
+    const properties = parseProperties(readFileSync(read.file, 'utf8'));
+    const translation = translate(properties, environment, archivesOf);
+    if (translation.problems.length > 0) return fail(translation.problems, EXIT_FAILURE);
+    const output = path.resolve(environment.workingDirectory, read.output);
+    write(translation, output);
+    process.stdout.write(`${describe(translation, read.output).map(shown).join('\n')}\n`);
+    return 0;
+  } catch (error) {
+    return fail([(error as Error).message], EXIT_FAILURE);
+  }
+}
+
+/** null: the command line is wrong. */
+function readArguments(args: readonly string[]): { file: string; output: string } | null {
+  const files: string[] = [];
+  let output: string | undefined = USUAL_OUTPUT;
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] as string;
+    if (arg === '--output') output = args[++i];
+    else if (arg.startsWith('--output=')) output = arg.slice('--output='.length);
+    else files.push(arg);
+  }
+  const [file] = files;
+  if (!file || files.length > 1 || file.startsWith('-') || !output) return null;
+  return { file, output };
+}
+
+function archivesOf(modelStore: string): readonly string[] {
+  return readdirSync(modelStore)
+    .filter((name) => name.endsWith('.mar'))
+    .sort();
+}
+
+function write({ settings, models, modelStore }: Translation, output: string): void {
+  const directory = path.join(output, MODELS);
+  mkdirSync(output, { recursive: true });
+  const lines = [['MODELS_DIR', directory] as const, ...settings].map(
+    ([name, value]) => `${name}=${value}\n`,
+  );
+  writeFileSync(path.join(output, ENV_FILE), lines.join(''), { flag: 'wx' });
+  mkdirSync(directory, { recursive: true });
+  for (const { name, archives, settings: own } of models) {
+    for (const { archive, folder } of archives) {
+      const target = path.join(directory, folder);
+      mkdirSync(target, { recursive: true });
+      const mode = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+      copyFileSync(path.join(modelStore as string, archive), path.join(target, archive), mode);
+    }
+    const json = `${JSON.stringify(own, null, 2)}\n`;
+    writeFileSync(path.join(directory, name, MODEL_JSON), json, { flag: 'wx' });
+  }
+}
+
+function describe({ settings, models, notes }: Translation, output: string): readonly string[] {
+  const names = models.map(({ name }) => name).join(', ') || 'none';
+  return [
+    `${path.join(output, ENV_FILE)}: ${['MODELS_DIR', ...settings.keys()].join(', ')}`,
+    `${path.join(output, MODELS)}: ${names}`,
+    ...(notes.length > 0
+      ? ['Left out, or other than it was:', ...notes.map((note) => `  ${note}`)]
+      : []),
+  ];
+}
+
+function shown(line: string): string {
+  return printable(line, line.length);
+}
+
+function fail(lines: readonly string[], exitCode: number): number {
+  for (const line of lines) {
+    process.stderr.write(`libtorch-serve import-torchserve: ${printable(line)}\n`);
+  }
+  return exitCode;
+}

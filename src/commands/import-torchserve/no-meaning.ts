@@ -1,0 +1,71 @@
+const ONE_COPY = 'a model is in memory once, and one set of workers (WORKERS) runs all models';
+const ONE_PORT = 'all is answered on one address, that of inference_address';
+const NO_PYTHON = 'no Python runs here';
+const PEM = 'name PEM files as TLS_CERT_FILE and TLS_KEY_FILE';
+const LISTED = 'models are folders of MODELS_DIR; nothing is fetched from an address';
+
+/** Keys of config.properties that have no counterpart here, and why. */
+export const NO_MEANING: Readonly<Record<string, string>> = {
+  allowed_urls: LISTED,
+  async_logging: 'the log is one JSON line a request, on standard output',
+  blacklist_env_vars: NO_PYTHON,
+  cors_allowed_headers: 'the headers that pages may send are fixed',
+  cors_allowed_methods: 'the methods of the routes are the ones that pages may use',
+  cpu_launcher_args: NO_PYTHON,
+  cpu_launcher_enable: 'threads follow from the cores that the process may use',
+  decode_input_request: 'the content type of a request says what its body is',
+  default_service_handler: NO_PYTHON,
+  default_workers_per_model: ONE_COPY,
+  disable_system_metrics: 'metrics are those of /metrics',
+  disable_token_authorization: 'keys are needed where API_KEYS_FILE is set',
+  enable_envvars_config: 'each setting is an environment variable, too',
+  enable_grpc_ssl: 'where TLS_CERT_FILE is set, gRPC is encrypted, too',
+  enable_metrics_api: '/metrics is always there',
+  enable_model_api: 'models are loaded through the repository of the Open Inference Protocol',
+  grpc_inference_address:
+    "TorchServe's gRPC calls are not spoken; GRPC_PORT opens the Open Inference Protocol",
+  grpc_inference_port:
+    "TorchServe's gRPC calls are not spoken; GRPC_PORT opens the Open Inference Protocol",
+  grpc_management_address: "TorchServe's gRPC calls are not spoken",
+  grpc_management_port: "TorchServe's gRPC calls are not spoken",
+  initial_worker_port: ONE_COPY,
+  install_py_dep_per_model: NO_PYTHON,
+  ipex_enable: 'products use what the processor has by themselves',
+  ipex_gpu_enable: 'inference is on the processor',
+  keystore: PEM,
+  keystore_pass: PEM,
+  keystore_type: PEM,
+  limit_max_image_pixels: 'images are no input of a task here',
+  management_address: ONE_PORT,
+  max_response_size: 'the size of an answer follows from the request',
+  metrics_address: ONE_PORT,
+  metrics_config: 'metrics are those of /metrics',
+  metrics_format: 'metrics are in the format of Prometheus',
+  metrics_mode: 'metrics are in the format of Prometheus',
+  model_api_enabled: 'models are loaded through the repository of the Open Inference Protocol',
+  model_config: 'settings of a model are in the model.json of its folder',
+  model_snapshot: 'the folders of MODELS_DIR are what is loaded at the next start',
+  netty_client_threads: 'no other process is asked',
+  number_of_gpu: 'inference is on the processor',
+  number_of_netty_threads: 'one event loop is enough for most; EVENT_LOOPS sets another number',
+  prefer_direct_buffer: 'belongs to the JVM',
+  service_envelope: 'protocols are told apart by their routes',
+  startup_timeout: 'INFERENCE_TIMEOUT_MS bounds the trial of a model at start',
+  system_metrics_cmd: NO_PYTHON,
+  tsflow_snapshot: 'the folders of MODELS_DIR are what is loaded at the next start',
+  unregister_model_timeout: 'a model that is unloaded answers what it had accepted',
+  use_env_allowed_urls: LISTED,
+  use_native_io: 'belongs to the JVM',
+  vmargs: 'belongs to the JVM',
+};
+
+/** The same of keys of a model's version in `models`. */
+export const NO_MEANING_OF_MODEL: Readonly<Record<string, string>> = {
+  deviceIds: 'inference is on the processor',
+  deviceType: 'inference is on the processor',
+  handler: NO_PYTHON,
+  maxWorkers: ONE_COPY,
+  minWorkers: ONE_COPY,
+  parallelType: 'inference is on the processor',
+  startupTimeout: 'INFERENCE_TIMEOUT_MS bounds the trial of a model at start',
+};

@@ -1,0 +1,237 @@
+import { isIP } from 'node:net';
+import path from 'node:path';
+import { z } from 'zod';
+import { NAME } from '../../repository/model-json';
+import type { Environment } from '../../settings/environment';
+import { SETTINGS, type SettingName } from '../../settings/settings';
+import { NO_MEANING, NO_MEANING_OF_MODEL } from './no-meaning';
+
+/** An archive, and the folder below the directory of models that it is copied into. */
+export interface ImportedArchive {
+  /** File name in the model store. */
+  readonly archive: string;
+  /** `NAME`, or `NAME/NUMBER` of several versions. */
+  readonly folder: string;
+}
+
+export interface ImportedModel {
+  readonly name: string;
+  readonly archives: readonly ImportedArchive[];
+  /** The content of its model.json. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+export interface Translation {
+  readonly settings: ReadonlyMap<SettingName, string>;
+  readonly models: readonly ImportedModel[];
+  /** Absolute; null: the file names none. */
+  readonly modelStore: string | null;
+  /** `key: why it has no meaning here`, or what has become of it. */
+  readonly notes: readonly string[];
+  /** What is wrong with the file; nothing can be written then. */
+  readonly problems: readonly string[];
+}
+
+/** Where TorchServe listens where its file does not say. */
+const USUAL_ADDRESS = 'http://127.0.0.1:8080';
+
+const FILE_NAME = /^[^/\\\p{Cc}]{1,255}$/u;
+
+const versionSchema = z.looseObject({
+  marName: z.string().regex(FILE_NAME, 'expected the name of a file of model_store'),
+  defaultVersion: z.boolean().optional(),
+  batchSize: z.int().positive().optional(),
+  maxBatchDelay: z.int().nonnegative().optional(),
+  responseTimeout: z.int().positive().optional(),
+  jobQueueSize: z.int().positive().optional(),
+});
+const modelsSchema = z.record(
+  z.string().regex(NAME, 'is no name of a model here'),
+  z.record(z.string(), versionSchema),
+);
+type Version = z.output<typeof versionSchema>;
+/** What a key of a version sets for all models: the largest of them. */
+const OF_ALL_MODELS = {
+  batchSize: ['MAX_BATCH_REQUESTS', 1],
+  maxBatchDelay: ['MAX_QUEUE_DELAY_MS', 1],
+  responseTimeout: ['INFERENCE_TIMEOUT_MS', 1000],
+} as const satisfies Readonly<Record<string, readonly [SettingName, number]>>;
+const OF_EACH_MODEL = ['marName', 'defaultVersion', 'jobQueueSize'];
+
+/**
+ * What the keys of config.properties become here.
+ *
+ * @param archives file names of a model store, for `load_models=all`; empty where there is none
+ */
+export function translate(
+  properties: ReadonlyMap<string, string>,
+  environment: Environment,
+  archives: (modelStore: string) => readonly string[],
+): Translation {
+  const translator = new Translator(environment);
+  for (const [key, value] of properties) translator.take(key, value);
+  return translator.finish(archives);
+}
+
+class Translator {
+  readonly #environment: Environment;
+  readonly #settings = new Map<SettingName, string>();
+  readonly #notes: string[] = [];
+  readonly #problems: string[] = [];
+  readonly #models = new Map<string, ImportedModel>();
+  #modelStore: string | null = null;
+  #loadModels = '';
+  #isAddressed = false;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  readonly #meanings: Readonly<Record<string, (value: string, key: string) => void>> = {
+    certificate_file: (value, key) => this.#set('TLS_CERT_FILE', this.#pathOf(value), key),
+    cors_allowed_origin: (value, key) => this.#set('CORS_ORIGINS', value, key),
+    default_response_timeout: (value, key) =>
+      this.#setMost('INFERENCE_TIMEOUT_MS', Number(value) * 1000, key),
+    inference_address: (value) => {
+      this.#isAddressed = true;
+      this.#takeAddress(value);
+    },
+    job_queue_size: (value, key) => this.#set('MAX_QUEUE_REQUESTS', value, key),
+    load_models: (value) => {
+      this.#loadModels = value;
+    },
+    max_request_size: (value, key) => this.#set('BODY_LIMIT', value, key),
+    model_store: (value) => {
+      this.#modelStore = this.#pathOf(value);
+    },
+    models: (value) => this.#takeModels(value),
+    private_key_file: (value, key) => this.#set('TLS_KEY_FILE', this.#pathOf(value), key),
+  };
+
+  take(key: string, value: string): void {
+    const meaning = Object.hasOwn(this.#meanings, key) ? this.#meanings[key] : undefined;
+    if (meaning) meaning(value, key);
+    else this.#notes.push(`${key}: ${reasonOf(NO_MEANING, key)}`);
+  }
+
+  finish(archivesOf: (modelStore: string) => readonly string[]): Translation {
+    if (!this.#isAddressed) this.#takeAddress(USUAL_ADDRESS);
+    const archives = this.#modelStore === null ? [] : archivesOf(this.#modelStore);
+    const isAll = /^all$/i.test(this.#loadModels);
+    const named = isAll ? archives : this.#loadModels.split(',').filter((one) => one.trim());
+    for (const one of named) this.#takeArchive(one.trim());
+    const used = [...this.#models.values()].flatMap((model) => model.archives);
+    for (const { archive } of used) {
+      if (!archives.includes(archive)) this.#problems.push(`${archive}: is not in model_store`);
+    }
+    return {
+      settings: this.#settings,
+      models: [...this.#models.values()],
+      modelStore: this.#modelStore,
+      notes: this.#notes,
+      problems: this.#problems,
+    };
+  }
+
+  #pathOf(value: string): string {
+    return path.resolve(this.#environment.workingDirectory, value);
+  }
+
+  /** Where it is nothing that the setting can be, a problem. */
+  #set(setting: SettingName, value: string, key: string): void {
+    try {
+      SETTINGS[setting].read(value, this.#environment);
+      this.#settings.set(setting, value);
+    } catch (error) {
+      this.#problems.push(`${key}: as ${setting}: ${(error as Error).message}`);
+    }
+  }
+
+  #setMost(setting: SettingName, value: number, key: string): void {
+    const known = Number(this.#settings.get(setting) ?? 0);
+    this.#set(setting, String(Number.isNaN(value) ? value : Math.max(known, value)), key);
+  }
+
+  /** `http://127.0.0.1:8080`; TorchServe takes 8080, and 8443 with https. */
+  #takeAddress(value: string): void {
+    const [, scheme, host, port] =
+      /^(https?):\/\/(\[[0-9a-fA-F:]+\]|[^:/]+)(?::(\d+))?\/?$/i.exec(value) ?? [];
+    if (scheme === undefined || host === undefined) {
+      this.#problems.push(`inference_address: expected http://HOST:PORT, received "${value}"`);
+      return;
+    }
+    const isTls = scheme.toLowerCase() === 'https';
+    const bare = host.replace(/^\[|\]$/g, '');
+    const isEverywhere = bare === '0.0.0.0' || bare === '::';
+    if (!isEverywhere || isIP(bare) === 4) this.#set('HOST', bare, 'inference_address');
+    this.#set('PORT', port ?? (isTls ? '8443' : '8080'), 'inference_address');
+  }
+
+  #takeArchive(written: string): void {
+    const [first = '', second] = written.split('=').map((part) => part.trim());
+    const archive = second ?? first;
+    const name = second === undefined ? archive.replace(/\.mar$/, '') : first;
+    if (this.#models.has(name)) return; // `models` says more of it
+    if (/^\w+:\/\//.test(archive)) {
+      this.#notes.push(`load_models: ${name}: ${NO_MEANING.allowed_urls}: fetch it yourself`);
+    } else if (!NAME.test(name) || !FILE_NAME.test(archive)) {
+      this.#problems.push(`load_models: ${JSON.stringify(written)}: is no name of a model here`);
+    } else {
+      this.#models.set(name, { name, archives: [{ archive, folder: name }], settings: {} });
+    }
+  }
+
+  #takeModels(value: string): void {
+    let content: unknown;
+    try {
+      content = JSON.parse(value);
+    } catch {
+      this.#problems.push('models: is not JSON');
+      return;
+    }
+    const result = modelsSchema.safeParse(content);
+    if (!result.success) {
+      const [issue] = result.error.issues;
+      this.#problems.push(`models: ${issue?.path.join('.')}: ${issue?.message}`);
+      return;
+    }
+    for (const [name, versions] of Object.entries(result.data)) this.#takeModel(name, versions);
+  }
+
+  #takeModel(name: string, versions: Readonly<Record<string, Version>>): void {
+    // The highest number is what answers where no version is named.
+    const ordered = Object.entries(versions).sort(
+      ([a, first], [b, second]) =>
+        Number(first.defaultVersion ?? false) - Number(second.defaultVersion ?? false) ||
+        a.localeCompare(b, 'en', { numeric: true }),
+    );
+    if (ordered.length === 0) return;
+    const queues: number[] = [];
+    const archives = ordered.map(([version, { marName: archive, ...keys }], index) => {
+      const where = `models: ${name}: ${version}`;
+      if (keys.jobQueueSize) queues.push(keys.jobQueueSize);
+      for (const [key, value] of Object.entries(keys)) this.#takeOfVersion(where, key, value);
+      if (ordered.length === 1) return { archive, folder: name };
+      this.#notes.push(`${where}: is version ${index + 1} here: versions are whole numbers`);
+      return { archive, folder: `${name}/${index + 1}` };
+    });
+    const settings = {
+      ...(queues.length > 0 && { max_queue_requests: Math.max(...queues) }),
+      ...(archives.length > 1 && { versions: 'all' }),
+    };
+    this.#models.set(name, { name, archives, settings });
+  }
+
+  #takeOfVersion(where: string, key: string, value: unknown): void {
+    if (key in OF_ALL_MODELS) {
+      const [setting, factor] = OF_ALL_MODELS[key as keyof typeof OF_ALL_MODELS];
+      this.#setMost(setting, Number(value) * factor, `${where}: ${key}`);
+    } else if (!OF_EACH_MODEL.includes(key)) {
+      this.#notes.push(`${where}: ${key}: ${reasonOf(NO_MEANING_OF_MODEL, key)}`);
+    }
+  }
+}
+
+function reasonOf(reasons: Readonly<Record<string, string>>, key: string): string {
+  return (Object.hasOwn(reasons, key) && reasons[key]) || 'is a key that is not known here';
+}
