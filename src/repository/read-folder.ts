@@ -8,6 +8,7 @@ import type { About } from '../tasks/abilities';
 import { TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import { withoutPaths } from '../without-paths';
+import { archivesIn, type UnpackedArchives } from './archives';
 import { memoryNeeded } from './memory';
 import { MODEL_JSON, type ModelJson, NAME, readSettingsOf, VERSION } from './model-json';
 
@@ -96,32 +97,42 @@ function stampOf(folder: string): string {
  * @returns null: there is no such folder
  * @throws ModelFileError: nothing of it can be loaded
  */
-export function readModel(directory: string, name: string, dtype: Dtype): FoundModel | null {
+export async function readModel(
+  directory: string,
+  name: string,
+  { dtype, unpacked }: { readonly dtype: Dtype; readonly unpacked: UnpackedArchives },
+): Promise<FoundModel | null> {
   const folder = path.join(directory, name);
   if (!NAME.test(name) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return null;
   requireWithin(directory, folder, name);
   const settings = readSettingsOf(folder, dtype);
+  const read = (place: string, version: string) => readVersion(place, version, settings, unpacked);
   const numbers = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => VERSION.test(entry.name) && isFolder(folder, entry))
     .map((entry) => Number(entry.name))
     .sort((a, b) => a - b)
     .slice(-MOST_VERSIONS);
-  if (numbers.length === 0) return { settings, versions: [readVersion(folder, '1', settings)] };
-  const isMixed = TASKS.some((task) => task.findIn(folder).length > 0);
+  const chosen = wanted(numbers, settings).map(String);
+  const places = numbers.length === 0 ? [folder] : chosen.map((one) => path.join(folder, one));
+  unpacked.forgetBelow(folder, places);
+  if (numbers.length === 0) return { settings, versions: [await read(folder, '1')] };
+  const isMixed = modelsIn(folder).length > 0;
   if (isMixed) {
     throw new ModelFileError(`${name}: has a model beside folders of versions: move it into one`);
   }
-  return {
-    settings,
-    versions: wanted(numbers, settings).map((one) => read(folder, one, settings)),
-  };
+  const versions: (FoundVersion | BrokenVersion)[] = [];
+  for (const version of chosen) {
+    const place = path.join(folder, version);
+    const problem = `${MODEL_JSON}: versions: there is no folder "${version}"`;
+    const isThere = statSync(place, { throwIfNoEntry: false }) !== undefined;
+    versions.push(isThere ? await read(place, version) : { version, problem });
+  }
+  return { settings, versions };
 }
 
-function read(folder: string, number: number, settings: ModelJson): FoundVersion | BrokenVersion {
-  const version = String(number);
-  const place = path.join(folder, version);
-  if (statSync(place, { throwIfNoEntry: false })) return readVersion(place, version, settings);
-  return { version, problem: `${MODEL_JSON}: versions: there is no folder "${version}"` };
+/** Of all tasks, and archives. */
+function modelsIn(folder: string): readonly string[] {
+  return [...TASKS.flatMap((task) => task.findIn(folder)), ...archivesIn(folder)];
 }
 
 function wanted(numbers: readonly number[], { versions }: ModelJson): readonly number[] {
@@ -129,24 +140,39 @@ function wanted(numbers: readonly number[], { versions }: ModelJson): readonly n
   return versions === 'all' ? numbers : [...new Set(versions)].sort((a, b) => a - b);
 }
 
-function readVersion(
+async function readVersion(
   folder: string,
   version: string,
   settings: ModelJson,
-): FoundVersion | BrokenVersion {
+  unpacked: UnpackedArchives,
+): Promise<FoundVersion | BrokenVersion> {
   try {
     requireWithin(path.dirname(folder), folder, path.basename(folder));
-    const { task, place } = findModel(folder, settings);
+    const archive = archiveOf(folder);
+    const home = archive === null ? folder : await unpacked.folderOf(archive);
+    const { task, place } = findModel(home, settings);
     const { source, about } = task.read(place);
     const { dtype, max_queue_requests, max_queue_wait_ms, share } = settings;
     const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, share];
-    const fingerprint = fingerprintOf(task.filesOf(place), loadedAs);
+    const files = archive === null ? task.filesOf(place) : [archive];
+    const fingerprint = fingerprintOf(files, loadedAs);
     const needed = memoryNeeded(source, dtype);
     return { version, task: task.name, place, source, about, fingerprint, memoryNeeded: needed };
   } catch (error) {
     const { message } = error as Error;
     return { version, problem: withoutPaths(message.replaceAll(`${folder}${path.sep}`, '')) };
   }
+}
+
+/** null: its files lie in the folder itself. @throws ModelFileError: there is another model beside it */
+function archiveOf(folder: string): string | null {
+  const [archive] = archivesIn(folder);
+  if (archive === undefined) return null;
+  const names = modelsIn(folder).map((place) => path.basename(place));
+  if (names.length > 1) {
+    throw new ModelFileError(`expected one model, found ${names.join(', ')}`);
+  }
+  return archive;
 }
 
 function findModel(folder: string, { task: named }: ModelJson): { task: Task; place: string } {

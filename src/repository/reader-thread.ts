@@ -1,27 +1,31 @@
 /** The thread that reads directories of models: what runs on it (`FolderReader` starts it). */
+import path from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { ModelFileError } from '../models/files';
 import { withoutPaths } from '../without-paths';
+import { UnpackedArchives } from './archives';
 import { memoryLeft } from './memory';
 import { listModels, readModel, stampModels } from './read-folder';
 import type { Read, ReaderData, Reply } from './reader';
 
 const port = parentPort as MessagePort;
-const { directory, dtype } = workerData as ReaderData;
+const { directory, unpackInto, dtype } = workerData as ReaderData;
+const unpacked = new UnpackedArchives(unpackInto);
 
-port.on('message', ({ id, what, name }: Read) => {
+port.on('message', async ({ id, what, name }: Read) => {
   const read = {
     list: () => listModels(directory),
     stamps: () => stampModels(directory),
-    model: () => readModel(directory, name, dtype),
+    model: () => readModel(directory, name, { dtype, unpacked }),
     memory: () => memoryLeft(),
+    forget: () => unpacked.forgetBelow(path.join(directory, name), []),
   };
-  port.postMessage(reply(id, read[what]));
+  port.postMessage(await reply(id, read[what]));
 });
 
-function reply(id: number, read: () => unknown): Reply {
+async function reply(id: number, read: () => unknown): Promise<Reply> {
   try {
-    return { id, content: read(), problem: null };
+    return { id, content: await read(), problem: null };
   } catch (error) {
     const { message } = error as Error;
     const isExpected = error instanceof ModelFileError;

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ModelFileError } from '../models/files';
@@ -8,13 +12,15 @@ import type { FoundModel, Listing } from './read-folder';
 /** What the thread is given. */
 export interface ReaderData {
   readonly directory: string;
+  /** A folder that is its own. */
+  readonly unpackInto: string;
   /** Of text models whose model.json names none. */
   readonly dtype: Dtype;
 }
 
 export interface Read {
   readonly id: number;
-  readonly what: 'list' | 'stamps' | 'model' | 'memory';
+  readonly what: 'list' | 'stamps' | 'model' | 'memory' | 'forget';
   /** Of a model. */
   readonly name: string;
 }
@@ -30,10 +36,14 @@ export interface Reply {
 export class FolderReader {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
+  /** Private; archives are unpacked below it. */
+  readonly #unpackInto = path.join(tmpdir(), `libtorch-serve-${randomUUID()}`);
+  readonly #clean = (): void => rmSync(this.#unpackInto, { recursive: true, force: true });
   #last = 0;
 
-  constructor(data: ReaderData) {
-    const workerData = data;
+  constructor(data: Omit<ReaderData, 'unpackInto'>) {
+    process.once('exit', this.#clean);
+    const workerData: ReaderData = { ...data, unpackInto: this.#unpackInto };
     this.#worker = new Worker(path.join(__dirname, 'reader-thread.js'), { workerData });
     this.#worker.unref();
     this.#worker.on('message', (reply: Reply) => {
@@ -64,8 +74,15 @@ export class FolderReader {
     return (await this.#read('memory')) as Memory;
   }
 
+  /** Frees what archives of the folder were unpacked into. */
+  async forget(name: string): Promise<void> {
+    await this.#read('forget', name);
+  }
+
   async close(): Promise<void> {
     await this.#worker.terminate();
+    process.off('exit', this.#clean);
+    await rm(this.#unpackInto, { recursive: true, force: true });
   }
 
   async #read(what: Read['what'], name = ''): Promise<unknown> {

@@ -228,8 +228,12 @@ export class ModelRepository {
         this.#events.unloaded(name, version);
       }),
     );
-    if (next) this.#models.set(name, next);
-    else this.#models.delete(name);
+    if (next) {
+      this.#models.set(name, next);
+    } else {
+      this.#models.delete(name);
+      await this.#reader.forget(name);
+    }
     if (leaving.length > 0 || !next) await this.#events.changed(this.catalogue);
   }
 

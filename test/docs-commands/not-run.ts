@@ -35,6 +35,8 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
     'npm install ./libtorch-serve-0.1.0.tgz ./libtorch-serve-linux-x64-0.1.0.tgz \\',
     '    && npx libtorch-serve sentiment',
   ].join('\n')]: 'npm run test:install packs and installs them',
+  'npx libtorch-serve import-torchserve config.properties --output imported':
+    'test/lifecycle/import-torchserve.test.ts runs it, on files of TorchServe',
   'pip install --require-hashes -r examples/ray/requirements.txt': RAY,
   'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
     'needs a cluster of Ray',

@@ -1,0 +1,198 @@
+/** Archives of TorchServe (`.mar`): zip files with a model, its manifest, and files that belong to it. */
+import { createWriteStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { z } from 'zod';
+import { ModelFileError } from '../models/files';
+import { checkModelJson, parseModelJson, quoted } from '../models/json';
+import { printable } from '../printable';
+
+const MANIFEST = 'MAR-INF/MANIFEST.json';
+const LABELS = 'index_to_name.json';
+/** Where a text model has its program, and a signal model its file with its settings beside it. */
+const TEXT_MODEL = 'model.pt';
+const SIGNAL_MODEL = 'eeg_model.pt';
+const SIGNAL_SETTINGS = 'eeg_model.json';
+
+/** Configuration and tokenizer; other weights than the program are not what the manifest names. */
+const OF_TEXT_MODEL = /^[^/]+(?<!\.index)\.(?:json|txt|model)$/;
+
+const MOST_ENTRIES = 10_000;
+const MOST_JSON_BYTES = 16 * 1024 * 1024;
+/** Weights hardly get smaller; what unpacks to more than this many times its archive is no model. */
+const MOST_TIMES = 20;
+const SPARE_BYTES = 64 * 1024 * 1024;
+
+const FILE_TYPE = 0o170000;
+const REGULAR = 0o100000;
+const FOLDER = 0o040000;
+
+/** TorchServe's own that hold no code of the archive, and whose answers are those of a task here. */
+const HANDLERS = ['image_classifier', 'text_classifier', 'base_handler'];
+
+const EXPORT = 'export the model as TorchScript or torch.export, see docs/migration.md';
+
+const manifestSchema = z.looseObject({
+  model: z.looseObject({
+    modelName: z.string().nullish(),
+    serializedFile: z.string().nullish(),
+    modelFile: z.string().nullish(),
+    handler: z.string().nullish(),
+  }),
+});
+
+/** As TorchServe's handlers read it: a name, or a list that ends with it. */
+const labelsSchema = z.record(
+  z.string().regex(/^\d{1,7}$/, 'expected the number of an output'),
+  z.union([z.string(), z.array(z.string()).min(1)], { error: 'expected a name' }),
+);
+
+/**
+ * Unpacks what a model of this archive is loaded from, as its task has it in a folder. Nothing that lies
+ * in a folder of the archive is unpacked, and no Python.
+ *
+ * @param target is not there yet; on an error it may be there in part
+ * @throws ModelFileError
+ */
+export async function unpackArchive(file: string, target: string): Promise<void> {
+  const name = path.basename(file);
+  let zip: ZipFile | undefined;
+  try {
+    zip = await openPromise(file, { autoClose: false, strictFileNames: true });
+    const entries = await entriesOf(zip, name, statSync(file).size);
+    mkdirSync(target, { mode: 0o700 });
+    await unpack(zip, entries, name, target);
+  } catch (error) {
+    if (error instanceof ModelFileError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ModelFileError(printable(`${name}: cannot be unpacked: ${code ?? message}`));
+  } finally {
+    zip?.close();
+  }
+}
+
+/** By name, all that are files. yauzl refuses names that climb out. */
+async function entriesOf(
+  zip: ZipFile,
+  archive: string,
+  archiveBytes: number,
+): Promise<ReadonlyMap<string, Entry>> {
+  const fail = (what: string): never => {
+    throw new ModelFileError(printable(`${archive}: ${what}`));
+  };
+  if (zip.entryCount > MOST_ENTRIES) {
+    fail(`holds ${zip.entryCount} files, expected at most ${MOST_ENTRIES}`);
+  }
+  const most = MOST_TIMES * archiveBytes + SPARE_BYTES;
+  const entries = new Map<string, Entry>();
+  let bytes = 0;
+  for await (const entry of zip.eachEntry()) {
+    const { fileName, uncompressedSize, externalFileAttributes } = entry;
+    const type = (externalFileAttributes >>> 16) & FILE_TYPE;
+    if (type !== 0 && type !== REGULAR && type !== FOLDER) {
+      fail(`${quoted(fileName)}: is a link, or no regular file`);
+    }
+    if (fileName.endsWith('/')) continue;
+    if (entries.has(fileName)) fail(`${quoted(fileName)}: is there twice`);
+    entries.set(fileName, entry);
+    bytes += uncompressedSize;
+    if (bytes > most) {
+      fail(`unpacks to more than ${MOST_TIMES} times its ${archiveBytes} bytes`);
+    }
+  }
+  return entries;
+}
+
+async function unpack(
+  zip: ZipFile,
+  entries: ReadonlyMap<string, Entry>,
+  archive: string,
+  target: string,
+): Promise<void> {
+  const manifest = await readJson(zip, entries, archive, MANIFEST);
+  if (manifest === undefined) throw new ModelFileError(`${archive}: ${MANIFEST}: not found`);
+  const serialized = serializedFileOf(archive, manifest);
+  if (!entries.has(serialized)) {
+    throw new ModelFileError(printable(`${archive}: ${quoted(serialized)}: not found`));
+  }
+  const isText = entries.has('config.json');
+  const program = isText ? TEXT_MODEL : SIGNAL_MODEL;
+  const settings = [SIGNAL_SETTINGS, `${path.parse(serialized).name}.json`];
+  const settingsFile = settings.find((one) => entries.has(one));
+  const places = new Map([
+    [serialized, path.parse(program).name + (serialized.endsWith('.pt2') ? '.pt2' : '.pt')],
+  ]);
+  if (isText) {
+    for (const name of entries.keys()) {
+      if (OF_TEXT_MODEL.test(name)) places.set(name, name);
+    }
+  } else if (settingsFile) {
+    places.set(settingsFile, SIGNAL_SETTINGS);
+  }
+  for (const [name, place] of places) {
+    const stream = await zip.openReadStreamPromise(entries.get(name) as Entry);
+    await pipeline(
+      stream,
+      createWriteStream(path.join(target, place), { flags: 'wx', mode: 0o600 }),
+    );
+  }
+  if (isText || settingsFile) return;
+  const labels = await readJson(zip, entries, archive, LABELS);
+  if (labels === undefined) return;
+  const classes = labelsOf(`${archive}: ${LABELS}`, labels);
+  writeFileSync(path.join(target, SIGNAL_SETTINGS), JSON.stringify({ classes }), { mode: 0o600 });
+}
+
+/** @returns undefined: there is no such file */
+async function readJson(
+  zip: ZipFile,
+  entries: ReadonlyMap<string, Entry>,
+  archive: string,
+  name: string,
+): Promise<unknown> {
+  const entry = entries.get(name);
+  if (!entry) return undefined;
+  const where = `${archive}: ${name}`;
+  if (entry.uncompressedSize > MOST_JSON_BYTES) {
+    throw new ModelFileError(
+      `${where}: has ${entry.uncompressedSize} bytes, expected at most ${MOST_JSON_BYTES}`,
+    );
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
+  return parseModelJson(Buffer.concat(chunks).toString('utf8'), where);
+}
+
+/** @throws ModelFileError: there is none, or the archive needs Python */
+function serializedFileOf(archive: string, content: unknown): string {
+  const where = `${archive}: ${MANIFEST}`;
+  const { handler, modelFile, serializedFile } = checkModelJson(
+    where,
+    manifestSchema,
+    content,
+  ).model;
+  const fail = (what: string): never => {
+    throw new ModelFileError(printable(`${where}: ${what}`));
+  };
+  if (handler && !HANDLERS.includes(handler)) {
+    const expected = `expected one of ${HANDLERS.join(', ')}`;
+    fail(`model.handler: ${quoted(handler)} is not run here, ${expected}: ${EXPORT}`);
+  }
+  if (modelFile) fail(`model.modelFile: ${quoted(modelFile)} is Python, none is run: ${EXPORT}`);
+  if (!serializedFile || /[/\\]/.test(serializedFile) || !/\.(pt2?|pth)$/.test(serializedFile)) {
+    fail(`model.serializedFile: expected a .pt or .pt2 file, found ${quoted(serializedFile)}`);
+  }
+  return serializedFile as string;
+}
+
+/** In the order of the model's outputs. @throws ModelFileError: an output has no name */
+function labelsOf(where: string, content: unknown): readonly string[] {
+  const names = checkModelJson(where, labelsSchema, content);
+  const count = Object.keys(names).length;
+  return Array.from({ length: count }, (_none, index) => {
+    const name = names[index];
+    if (name === undefined) throw new ModelFileError(`${where}: ${index}: has no name`);
+    return typeof name === 'string' ? name : (name.at(-1) as string);
+  });
+}
