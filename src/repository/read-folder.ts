@@ -17,6 +17,8 @@ export const MOST_MODELS = 1000;
 /** Of a model. */
 const MOST_VERSIONS = 1000;
 
+/** Of the latest versions: where one cannot be loaded, the one before it is. */
+const MOST_TRIED = 3;
 /** Of a folder, that are looked at for changes. */
 const MOST_FILES = 10_000;
 
@@ -44,7 +46,7 @@ export interface BrokenVersion {
 
 export interface FoundModel {
   readonly settings: ModelJson;
-  /** Those that are to be loaded, the highest last. */
+  /** Those that are to be loaded, the highest last; of `latest` the first from there that can be. */
   readonly versions: readonly (FoundVersion | BrokenVersion)[];
 }
 
@@ -136,7 +138,7 @@ function modelsIn(folder: string): readonly string[] {
 }
 
 function wanted(numbers: readonly number[], { versions }: ModelJson): readonly number[] {
-  if (versions === 'latest') return numbers.slice(-1);
+  if (versions === 'latest') return numbers.slice(-MOST_TRIED);
   return versions === 'all' ? numbers : [...new Set(versions)].sort((a, b) => a - b);
 }
 

@@ -146,13 +146,17 @@ export class ModelRepository {
     const { settings } = found;
     const before = known ?? { ...describe(name, settings), versions: [], reason: null };
     // Seen while they load; what serves goes on.
-    const loading = found.versions.map(
-      (one) => versionOf(before, one.version) ?? asLoading(one.version),
-    );
+    const isLatest = settings.versions === 'latest';
+    const loading = found.versions
+      .slice(isLatest ? -1 : 0)
+      .map((one) => versionOf(before, one.version) ?? asLoading(one.version));
     await this.#show(name, { ...before, versions: merged(before.versions, loading) });
-    const versions: ModelVersion[] = [];
-    for (const one of found.versions)
-      versions.push(await this.#loadVersion(name, one, before, settings));
+    const loaded: ModelVersion[] = [];
+    for (const one of found.versions.toReversed()) {
+      loaded.push(await this.#loadVersion(name, one, before, settings));
+      if (isLatest && loaded.at(-1)?.served) break;
+    }
+    const versions = loaded.reverse();
     const { defaultVersion } = before;
     const next = { ...describe(name, settings), defaultVersion, versions, reason: null };
     await this.#replace(name, next);

@@ -44,8 +44,14 @@ export class ModelsDirectory {
   }
 
   signal(place: string): void {
-    mkdirSync(path.join(this.path, place), { recursive: true });
-    cpSync(EEG_MODEL, path.join(this.path, place, 'model.pt'));
+    this.file(path.join(place, 'model.pt'), EEG_MODEL);
+  }
+
+  /** A file as it is. */
+  file(place: string, source: string): void {
+    const target = path.join(this.path, place);
+    mkdirSync(path.dirname(target), { recursive: true });
+    cpSync(source, target);
   }
 
   write(place: string, content: string): void {

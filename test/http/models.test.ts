@@ -204,6 +204,24 @@ describe('changes', () => {
     expect((await load(service, 'films')).status).toBe(200);
   });
 
+  it('a higher version that fails leaves it to the one before, after a restart as well', async () => {
+    const before = await answerOf();
+    directory.write('films/3/config.json', '{');
+    const { status, json } = await load(service, 'films');
+    expect([status, json]).toEqual([400, { error: expect.stringContaining('version 3') }]);
+    expect(await answerOf()).toBe(before);
+    const again = await directory.start();
+    for (const one of [service, again]) {
+      expect((await modelOf(one, 'films'))?.versions).toEqual([
+        { version: '1', state: 'ready', reason: null },
+        { version: '3', state: 'failed', reason: expect.stringContaining('config.json') },
+      ]);
+    }
+    again.kill('SIGKILL'); // in the middle of whatever it does: nothing is kept outside of the folders
+    directory.remove('films/3');
+    expect((await load(service, 'films')).status).toBe(200);
+  });
+
   it('is unloaded and loaded by name, by fifty at once', async () => {
     const changes = Array.from({ length: 50 }, (_, i) =>
       load(service, 'other', i % 2 ? 'unload' : 'load'),

@@ -1,3 +1,4 @@
+import { addon } from '../../../native/engine';
 import { ModelRepository } from '../../../repository/repository';
 import { watchFolders } from '../../../repository/watch';
 import type { Log } from '../../../serving/log';
@@ -77,6 +78,7 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
       for (const timer of timers) clearInterval(timer);
       process.off('SIGHUP', lookAgain);
       await repository.close();
+      addon().stopAll(); // a model that is being loaded may never come back from it
     },
   };
 }
