@@ -50,12 +50,13 @@ export class UnpackedArchives {
   #forget(archive: string): void {
     const known = this.#unpacked.get(archive);
     this.#unpacked.delete(archive);
-    known?.folder.then(remove, () => undefined);
+    // What cannot be removed now is tried once more when the process ends.
+    known?.folder.then(remove).catch(() => undefined);
   }
 
   async #unpack(archive: string): Promise<string> {
-    if (this.#count++ === 0) mkdirSync(this.#root, { mode: 0o700 });
-    const folder = path.join(this.#root, String(this.#count));
+    mkdirSync(this.#root, { mode: 0o700, recursive: true });
+    const folder = path.join(this.#root, String(++this.#count));
     try {
       await unpackArchive(archive, folder);
       return folder;

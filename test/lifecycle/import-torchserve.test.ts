@@ -61,6 +61,7 @@ it('writes settings and folders of models, and says what has no meaning', async 
   write(
     'inference_address=http://0.0.0.0:9080',
     'management_address=http://127.0.0.1:9081',
+    'metrics_address=http://127.0.0.1:9082',
     'model_store=store',
     'load_models=waves.mar',
     'job_queue_size=64',
@@ -85,6 +86,7 @@ it('writes settings and folders of models, and says what has no meaning', async 
     MODELS_DIR: path.join(folder, 'out/models'),
     ...{ HOST: '0.0.0.0', PORT: '9080', MAX_QUEUE_REQUESTS: '64', BODY_LIMIT: '6553500' },
     ...{ INFERENCE_TIMEOUT_MS: '120000', MAX_BATCH_REQUESTS: '8' },
+    ...{ MANAGEMENT_HOST: '127.0.0.1', MANAGEMENT_PORT: '9081' },
     CORS_ORIGINS: 'https://example.org',
     TLS_KEY_FILE: path.join(folder, 'tls.key'),
     TLS_CERT_FILE: path.join(folder, 'tls.pem'),
@@ -96,7 +98,7 @@ it('writes settings and folders of models, and says what has no meaning', async 
   expect(readFileSync(path.join(films, '1/films-2.mar'), 'utf8')).toBe('films-2.mar');
   expect(json('out/models/films/model.json')).toEqual({ max_queue_requests: 7, versions: 'all' });
   expect(json('out/models/waves/model.json')).toEqual({});
-  for (const key of ['management_address', 'number_of_netty_threads', 'keystore_pass']) {
+  for (const key of ['metrics_address', 'number_of_netty_threads', 'keystore_pass']) {
     expect(stdout).toMatch(new RegExp(`^ {2}${key}: .+`, 'm'));
   }
   expect(stdout).toMatch(/^ {2}somethingNew: is a key that is not known here$/m);

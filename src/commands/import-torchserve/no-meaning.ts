@@ -1,5 +1,4 @@
 const ONE_COPY = 'a model is in memory once, and one set of workers (WORKERS) runs all models';
-const ONE_PORT = 'all is answered on one address, that of inference_address';
 const NO_PYTHON = 'no Python runs here';
 const PEM = 'name PEM files as TLS_CERT_FILE and TLS_KEY_FILE';
 const LISTED = 'models are folders of MODELS_DIR; nothing is fetched from an address';
@@ -21,7 +20,7 @@ export const NO_MEANING: Readonly<Record<string, string>> = {
   enable_envvars_config: 'each setting is an environment variable, too',
   enable_grpc_ssl: 'where TLS_CERT_FILE is set, gRPC is encrypted, too',
   enable_metrics_api: '/metrics is always there',
-  enable_model_api: 'models are loaded through the repository of the Open Inference Protocol',
+  enable_model_api: 'the management API is there where MANAGEMENT_PORT is set',
   grpc_inference_address:
     "TorchServe's gRPC calls are not spoken; GRPC_PORT opens the Open Inference Protocol",
   grpc_inference_port:
@@ -36,13 +35,12 @@ export const NO_MEANING: Readonly<Record<string, string>> = {
   keystore_pass: PEM,
   keystore_type: PEM,
   limit_max_image_pixels: 'images are no input of a task here',
-  management_address: ONE_PORT,
   max_response_size: 'the size of an answer follows from the request',
-  metrics_address: ONE_PORT,
+  metrics_address: 'metrics are at /metrics of inference_address',
   metrics_config: 'metrics are those of /metrics',
   metrics_format: 'metrics are in the format of Prometheus',
   metrics_mode: 'metrics are in the format of Prometheus',
-  model_api_enabled: 'models are loaded through the repository of the Open Inference Protocol',
+  model_api_enabled: 'the management API is there where MANAGEMENT_PORT is set',
   model_config: 'settings of a model are in the model.json of its folder',
   model_snapshot: 'the folders of MODELS_DIR are what is loaded at the next start',
   netty_client_threads: 'no other process is asked',

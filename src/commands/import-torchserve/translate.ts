@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
 import { NAME } from '../../repository/model-json';
@@ -34,6 +33,17 @@ export interface Translation {
 
 /** Where TorchServe listens where its file does not say. */
 const USUAL_ADDRESS = 'http://127.0.0.1:8080';
+
+/** What addresses become, and the ports that TorchServe takes by itself. */
+const ADDRESSES = {
+  inference_address: { host: 'HOST', port: 'PORT', http: '8080', https: '8443' },
+  management_address: {
+    ...{ host: 'MANAGEMENT_HOST', port: 'MANAGEMENT_PORT' },
+    ...{ http: '8081', https: '8444' },
+  },
+} as const satisfies Readonly<
+  Record<string, Readonly<Record<'host' | 'port', SettingName>> & { http: string; https: string }>
+>;
 
 const FILE_NAME = /^[^/\\\p{Cc}]{1,255}$/u;
 
@@ -94,12 +104,13 @@ class Translator {
       this.#setMost('INFERENCE_TIMEOUT_MS', Number(value) * 1000, key),
     inference_address: (value) => {
       this.#isAddressed = true;
-      this.#takeAddress(value);
+      this.#takeAddress(value, 'inference_address');
     },
     job_queue_size: (value, key) => this.#set('MAX_QUEUE_REQUESTS', value, key),
     load_models: (value) => {
       this.#loadModels = value;
     },
+    management_address: (value) => this.#takeAddress(value, 'management_address'),
     max_request_size: (value, key) => this.#set('BODY_LIMIT', value, key),
     model_store: (value) => {
       this.#modelStore = this.#pathOf(value);
@@ -115,7 +126,7 @@ class Translator {
   }
 
   finish(archivesOf: (modelStore: string) => readonly string[]): Translation {
-    if (!this.#isAddressed) this.#takeAddress(USUAL_ADDRESS);
+    if (!this.#isAddressed) this.#takeAddress(USUAL_ADDRESS, 'inference_address');
     const archives = this.#modelStore === null ? [] : archivesOf(this.#modelStore);
     const isAll = /^all$/i.test(this.#loadModels);
     const named = isAll ? archives : this.#loadModels.split(',').filter((one) => one.trim());
@@ -152,19 +163,17 @@ class Translator {
     this.#set(setting, String(Number.isNaN(value) ? value : Math.max(known, value)), key);
   }
 
-  /** `http://127.0.0.1:8080`; TorchServe takes 8080, and 8443 with https. */
-  #takeAddress(value: string): void {
+  /** `http://127.0.0.1:8080`; without a port TorchServe takes the usual one. */
+  #takeAddress(value: string, key: keyof typeof ADDRESSES): void {
     const [, scheme, host, port] =
       /^(https?):\/\/(\[[0-9a-fA-F:]+\]|[^:/]+)(?::(\d+))?\/?$/i.exec(value) ?? [];
     if (scheme === undefined || host === undefined) {
-      this.#problems.push(`inference_address: expected http://HOST:PORT, received "${value}"`);
+      this.#problems.push(`${key}: expected http://HOST:PORT, received "${value}"`);
       return;
     }
-    const isTls = scheme.toLowerCase() === 'https';
-    const bare = host.replace(/^\[|\]$/g, '');
-    const isEverywhere = bare === '0.0.0.0' || bare === '::';
-    if (!isEverywhere || isIP(bare) === 4) this.#set('HOST', bare, 'inference_address');
-    this.#set('PORT', port ?? (isTls ? '8443' : '8080'), 'inference_address');
+    const { host: hostSetting, port: portSetting, http, https } = ADDRESSES[key];
+    this.#set(hostSetting, host.replace(/^\[|\]$/g, ''), key);
+    this.#set(portSetting, port ?? (scheme.toLowerCase() === 'https' ? https : http), key);
   }
 
   #takeArchive(written: string): void {
