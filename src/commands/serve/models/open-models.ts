@@ -32,10 +32,10 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
   const { logger } = log;
   let show = async (): Promise<void> => {};
   const repository = new ModelRepository(config.modelsDir as string, config.scheduling, {
-    changed: (catalogue) => {
-      service.show(catalogue);
-      return show();
-    },
+    changed: together(async () => {
+      service.show(repository.catalogue);
+      await show();
+    }),
     loaded: (name, version, { task, model }) => {
       if (model)
         logLoaded(task, name, model, {
@@ -80,6 +80,26 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
       await repository.close();
       addon().stopAll(); // a model that is being loaded may never come back from it
     },
+  };
+}
+
+/**
+ * What is asked for while it is being done is done once more after that, for all who have asked: a thousand
+ * models that load change the catalogue thousands of times.
+ */
+function together(run: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  return () => {
+    next ??= last
+      .catch(() => undefined)
+      .then(() => new Promise((resolve) => setImmediate(resolve)))
+      .then(() => {
+        next = null;
+        return run();
+      });
+    last = next;
+    return next;
   };
 }
 
