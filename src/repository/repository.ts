@@ -44,8 +44,14 @@ export class ModelRepository {
     this.#events = events;
   }
 
+  /** A name is one model's: a folder's before an alias, and of two aliases the first by folder. */
   get catalogue(): Catalogue {
-    return [...this.#models.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const models = [...this.#models.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const taken = new Set(models.map(({ name }) => name));
+    return models.map((model) => {
+      const aliases = model.aliases.filter((alias) => taken.size !== taken.add(alias).size);
+      return { ...model, aliases };
+    });
   }
 
   /** Names of all folders, loaded or not. @throws ModelFileError: the directory cannot be read */
@@ -160,6 +166,13 @@ export class ModelRepository {
     const { defaultVersion } = before;
     const next = { ...describe(name, settings), defaultVersion, versions, reason: null };
     await this.#replace(name, next);
+    const answers = this.catalogue.find((model) => model.name === name)?.aliases ?? [];
+    const others = next.aliases.filter((alias) => !answers.includes(alias));
+    if (others.length > 0) {
+      const reason = `model.json: aliases: another model has the name ${others.join(', ')}`;
+      this.#events.failed(name, null, reason);
+      throw new ModelFileError(`"${name}": ${reason}`);
+    }
     const failed = versions.findLast(({ reason }) => reason !== null);
     if (failed) throw new ModelFileError(`"${name}", version ${failed.version}: ${failed.reason}`);
   }

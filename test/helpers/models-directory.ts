@@ -12,6 +12,7 @@ export const SECOND = 'bert-multi-label-bfloat16';
 export interface DescribedModel {
   readonly name: string;
   readonly address: string;
+  readonly aliases: readonly string[];
   readonly task: string | null;
   readonly default: boolean;
   readonly serving: string | null;

@@ -262,6 +262,23 @@ it('takes up what changes in the folders with MODELS_WATCH', async () => {
   expect((await post(service, '/models/new/analyze', TEXT)).text).toBe(before);
 });
 
+it('gives a name that two would have to the folder of that name, and says so', async () => {
+  const directory = newDirectory();
+  directory.text('films', FIRST, { aliases: ['movies', 'zoo', 'movies'] });
+  directory.text('movies', SECOND, { aliases: ['zoo', 'films'] });
+  const service = await directory.start();
+  expect((await modelOf(service, 'films'))?.aliases).toEqual(['zoo']);
+  expect((await modelOf(service, 'movies'))?.aliases).toEqual([]);
+  const answers = await Promise.all(
+    ['films', 'zoo', 'movies'].map((name) => post(service, `/models/${name}/analyze`, TEXT)),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const [films, zoo, movies] = answers.map(({ text }) => text);
+  expect([zoo === films, movies === films]).toEqual([true, false]);
+  const { status, text } = await load(service, 'movies');
+  expect([status, text]).toEqual([400, expect.stringContaining('another model has the name')]);
+});
+
 it('is not ready before all that are required are, and says which is not', async () => {
   const directory = newDirectory();
   directory.text('films', FIRST);
