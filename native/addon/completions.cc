@@ -15,7 +15,8 @@ Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
     object["message"] = completion.message;
     return object;
   }
-  object["logits"] = floats(env, completion.output.values);
+  object["values"] = floats(env, completion.output.values);
+  object["rows"] = static_cast<double>(completion.output.rows);
   object["tokens"] = static_cast<double>(completion.tokens);
   object["truncated"] = completion.truncated;
   object["batchSize"] = static_cast<double>(completion.batch_size);

@@ -117,7 +117,7 @@ function referenceAnswers(request) {
 }
 
 function compare(text, ours, theirs) {
-  const logits = [...ours.inference.logits];
+  const logits = [...ours.inference.values];
   const scale = Math.max(1, ...theirs.logits.map(Math.abs));
   const difference =
     logits.length === theirs.logits.length

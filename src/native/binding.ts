@@ -159,8 +159,10 @@ export interface EngineStats {
 
 /** The answer to one request. */
 export interface Inference {
-  /** Raw model outputs, [numOutputs]. */
-  readonly logits: Float32Array;
+  /** Raw model outputs, [rows, numOutputs]. */
+  readonly values: Float32Array;
+  /** 1, or one for each token. */
+  readonly rows: number;
   /** Tokens of the texts as the model read them, special tokens included; 1 for a window. */
   readonly tokens: number;
   /** The texts were longer than the model's limit. */

@@ -30,7 +30,7 @@ async function expectAnswers(
   const check = ({ inference }: Classification, index: number): void => {
     const { probabilities } = answers[index] as Answers[number];
     largestBatch = Math.max(largestBatch, inference.batchSize);
-    const actual = softmax(inference.logits);
+    const actual = softmax(inference.values);
     const off = probabilities.map((value, i) => Math.abs((actual[i] as number) - value));
     if (actual.length !== probabilities.length || !(Math.max(...off) <= TOLERANCE)) {
       problems.push(`window ${index}: ${actual}, expected ${probabilities}`);

@@ -63,7 +63,7 @@ describe.each(textModelNames())('%s', (name) => {
     const problems: string[] = [];
     const check = async ({ text, input_ids, truncated, logits }: (typeof golden.texts)[number]) => {
       const inference = await engine.infer(text);
-      const far = furthest(inference.logits, logits);
+      const far = furthest(inference.values, logits);
       const scale = Math.max(1, ...logits.map(Math.abs));
       if (
         inference.tokens !== input_ids.length ||
@@ -89,7 +89,7 @@ describe.each(textModelNames())('%s', (name) => {
     const problems: string[] = [];
     const check = async ({ text, pair, ...expected }: (typeof pairs)[number]) => {
       const { label, inference } = await classifier.run({ text, pair }, {});
-      const far = furthest(inference.logits, expected.logits);
+      const far = furthest(inference.values, expected.logits);
       const scale = Math.max(1, ...expected.logits.map(Math.abs));
       if (
         inference.tokens !== expected.input_ids.length ||
@@ -134,7 +134,7 @@ describe('EEG', () => {
       const check = async (index: number): Promise<void> => {
         const { probabilities } = answers[index] as (typeof answers)[number];
         const { score, label, inference } = await classifier.run(windows[index]?.signal ?? [], {});
-        const actual = softmax(inference.logits);
+        const actual = softmax(inference.values);
         const best = Math.max(...actual);
         if (
           !(furthest(actual, probabilities) <= TOLERANCE) ||

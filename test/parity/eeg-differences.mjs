@@ -35,7 +35,7 @@ for (const { file, answers } of models) {
   const check = async (index) => {
     const { inference } = await classifier.run(windows[index].signal, {});
     largestBatch = Math.max(largestBatch, inference.batchSize);
-    for (const [i, probability] of softmax(inference.logits).entries()) {
+    for (const [i, probability] of softmax(inference.values).entries()) {
       largest = Math.max(largest, Math.abs(probability - answers[index].probabilities[i]));
     }
   };

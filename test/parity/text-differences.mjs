@@ -23,9 +23,9 @@ for (const name of readdirSync(fixture('models'))) {
   const largest = Math.max(...answers.flatMap(({ logits }) => logits.map(Math.abs)));
   let difference = 0;
   const check = async (text, row) => {
-    const { logits } = await engine.infer(text);
+    const { values } = await engine.infer(text);
     for (const [i, logit] of answers[row].logits.entries()) {
-      difference = Math.max(difference, Math.abs(logits[i] - logit) / largest);
+      difference = Math.max(difference, Math.abs(values[i] - logit) / largest);
     }
   };
   for (const [row, text] of texts.entries()) await check(text, row);

@@ -2,9 +2,10 @@ import type { Inference } from '../../src/native/engine';
 import { phasesOf } from '../../src/serving/tracing/phases';
 
 function inference(tokenizationMs: number, queueMs: number, inferenceMs: number): Inference {
-  const logits = new Float32Array(2);
+  const values = new Float32Array(2);
   return {
-    logits,
+    values,
+    rows: 1,
     tokens: 5,
     truncated: false,
     batchSize: 1,

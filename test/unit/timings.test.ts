@@ -3,7 +3,8 @@ import { roundMs, timingsOf } from '../../src/serving/timings';
 
 function inference(values: Partial<Inference>): Inference {
   return {
-    logits: new Float32Array(2),
+    values: new Float32Array(2),
+    rows: 1,
     tokens: 5,
     truncated: false,
     batchSize: 1,

@@ -87,16 +87,16 @@ export const signalClassification: Task<readonly number[], Classification, Signa
     }),
   prepare: (signal) => new Float32Array(zNormalize(signal)),
   answer: (inference, about, index) => {
-    const { logits } = inference;
+    const { values } = inference;
     const count = about.labels.length;
     const isGiven = about.settings.output === 'probabilities';
     const fail = (what: string): never => {
       const message = `The model's output is not ${count} ${what}.`;
       throw new EngineError('INFERENCE_FAILED', message, { index });
     };
-    if (logits.length !== count || !allFinite(logits)) fail('finite numbers');
-    if (isGiven && !areProbabilities(logits)) fail('probabilities');
-    return classified(about, isGiven ? logits : softmax(logits), inference);
+    if (values.length !== count || !allFinite(values)) fail('finite numbers');
+    if (isGiven && !areProbabilities(values)) fail('probabilities');
+    return classified(about, isGiven ? values : softmax(values), inference);
   },
   logged: ({ settings }) => ({ settings }),
   info: {

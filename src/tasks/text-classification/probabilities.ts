@@ -61,7 +61,7 @@ export function rank(
   { scores: own, inference }: Classification,
   { scoreFunction, topK }: Ranking,
 ): readonly LabelScore[] {
-  const values = scoreFunction ? scores(inference.logits, scoreFunction) : own;
+  const values = scoreFunction ? scores(inference.values, scoreFunction) : own;
   if (!allFinite(values)) {
     throw new EngineError('INFERENCE_FAILED', 'The model gave a score that is not finite.');
   }

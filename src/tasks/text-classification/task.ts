@@ -75,7 +75,7 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
   judge: () => [],
   prepare: (input) => input,
   answer: (inference, about, index) => {
-    const values = scores(inference.logits, about.scoreFunction);
+    const values = scores(inference.values, about.scoreFunction);
     if (allFinite(values)) return classified(about, values, inference);
     const message = 'The model gave an output that is not finite.';
     throw new EngineError('INFERENCE_FAILED', message, { index });
