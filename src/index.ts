@@ -3,7 +3,7 @@ import path from 'node:path';
 import { addon, EngineError, type SchedulingOptions, type TextInput } from './native/engine';
 import { configOf } from './settings/config';
 import { readEnvironment } from './settings/environment';
-import type { Classification } from './tasks/abilities';
+import type { Classification, ClassifierAbout } from './tasks/abilities';
 import { signalClassification } from './tasks/signal-classification/task';
 import { TaskModel } from './tasks/task-model';
 import { textClassification } from './tasks/text-classification/task';
@@ -73,13 +73,13 @@ export class InputError extends Error {
 
 /** A model behind the check of its inputs. */
 class ClassifierEngine<Given, Input, Result> {
-  readonly #model: TaskModel<Input, Classification>;
+  readonly #model: TaskModel<Input, Classification, ClassifierAbout>;
   readonly #toInput: (given: Given, index: number | null) => Input;
   readonly #toResult: (answer: Classification) => Result;
 
   /** @param toInput throws InputError, with the index in a list */
   protected constructor(
-    model: TaskModel<Input, Classification>,
+    model: TaskModel<Input, Classification, ClassifierAbout>,
     toInput: (given: Given, index: number | null) => Input,
     toResult: (answer: Classification) => Result,
   ) {
@@ -127,7 +127,7 @@ export class SentimentEngine extends ClassifierEngine<
   /** Tokens of a text, or of two together; longer ones are cut. */
   readonly maxLength: number;
 
-  private constructor(model: TaskModel<string | TextInput, Classification>) {
+  private constructor(model: TaskModel<string | TextInput, Classification, ClassifierAbout>) {
     const { labels } = model.about;
     super(model, takeText, ({ label, score, scores, inference }) => {
       const probabilities = byName(labels, scores);
@@ -162,7 +162,7 @@ export class EegEngine extends ClassifierEngine<ArrayLike<number>, readonly numb
   /** Samples. */
   readonly windowLength: number;
 
-  private constructor(model: TaskModel<readonly number[], Classification>) {
+  private constructor(model: TaskModel<readonly number[], Classification, ClassifierAbout>) {
     const { labels } = model.about;
     super(
       model,

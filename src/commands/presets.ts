@@ -15,8 +15,8 @@ export const PRESETS: Readonly<Record<ServiceName, Preset>> = {
   eeg: { task: signalClassification, placeOf: (config) => config.eegModelPath },
 };
 
-/** The service of a task. */
-export function serviceOf(task: Task): ServiceName {
+/** The service of a task alone; null: there is none. */
+export function serviceOf(task: Task): ServiceName | null {
   const names = Object.keys(PRESETS) as ServiceName[];
-  return names.find((name) => PRESETS[name].task === task) as ServiceName;
+  return names.find((name) => PRESETS[name].task === task) ?? null;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkModelJson, readModelJson } from '../models/json';
 import type { Dtype } from '../native/engine';
+import { TASKS } from '../tasks/registry';
 
 export const MODEL_JSON = 'model.json';
 
@@ -19,7 +20,7 @@ const name = z
 /** What `model.json` may say of a folder of models; all of it may be left out. */
 const modelJson = z.strictObject({
   /** What it is asked for; by default its files tell. */
-  task: z.enum(['text-classification', 'signal-classification']).optional(),
+  task: z.enum(TASKS.map(({ name }) => name)).optional(),
   /** Numbers of a text model; by default DTYPE. */
   dtype: z.enum(['float32', 'bfloat16x3', 'bfloat16', 'int8']).optional(),
   max_queue_requests: z.int().min(1).max(MOST).optional(),

@@ -12,6 +12,10 @@ export interface About {
   /** As its files have it; null: they do not say. */
   readonly name: string | null;
   readonly version: string | null;
+}
+
+/** The same of a classifier. */
+export interface ClassifierAbout extends About {
   /** Names of the model's outputs, in order. */
   readonly labels: readonly string[];
 }
@@ -33,20 +37,24 @@ export interface Runs<Input, Answer, Known extends About = About> {
   refusal(timeoutMs: number): EngineError | null;
 }
 
+/** What a model says of one input. */
+export interface Answered {
+  readonly inference: Inference;
+}
+
 /** The answer of a classifier to one input. */
-export interface Classification {
+export interface Classification extends Answered {
   /** The one with the highest score. */
   readonly label: string;
   /** Of the label: the double that a float32 widens to, not rounded. */
   readonly score: number;
-  /** Of all labels, in the order of `About.labels`. */
+  /** Of all labels, in the order of `ClassifierAbout.labels`. */
   readonly scores: Float32Array;
-  readonly inference: Inference;
 }
 
-export type ClassifiesTexts = Runs<string | TextInput, Classification>;
+export type ClassifiesTexts = Runs<string | TextInput, Classification, ClassifierAbout>;
 /** A window: `maxLength` finite values in any linear unit. */
-export type ClassifiesSignals = Runs<readonly number[], Classification>;
+export type ClassifiesSignals = Runs<readonly number[], Classification, ClassifierAbout>;
 
 /** What a protocol can ask for. */
 export interface Abilities {
@@ -58,7 +66,7 @@ export type Ability = keyof Abilities;
 
 /** @param scores of all labels */
 export function classified(
-  { labels }: About,
+  { labels }: ClassifierAbout,
   scores: Float32Array,
   inference: Inference,
 ): Classification {

@@ -5,7 +5,7 @@ import {
   type InferOptions,
   type SchedulingOptions,
 } from '../native/engine';
-import type { About, Runs } from './abilities';
+import type { About, Answered, Runs } from './abilities';
 import type { Task } from './task';
 
 /** By which another thread of this process uses a model. */
@@ -16,7 +16,7 @@ export interface SharedModel<Known extends About = About> {
 }
 
 /** A loaded model: an engine, between what its task makes of inputs and what it makes of outputs. */
-export class TaskModel<Input = unknown, Answer = unknown, Known extends About = About>
+export class TaskModel<Input = unknown, Answer = Answered, Known extends About = About>
   implements Runs<Input, Answer, Known>
 {
   readonly about: Known;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Inference, ModelDescription, ModelSource, NativeInput } from '../native/engine';
-import type { Ability, About } from './abilities';
+import type { Ability, About, Answered } from './abilities';
 import type { Rows } from './rows';
 import type { Tensors } from './tensors';
 
@@ -12,8 +12,9 @@ import type { Tensors } from './tensors';
  * @typeParam Answer what one run of the model says of it
  * @typeParam Known what is read of the model's files before it is loaded
  */
-export interface Task<Input = unknown, Answer = unknown, Known extends About = About> {
-  readonly name: 'text-classification' | 'signal-classification';
+export interface Task<Input = unknown, Answer = Answered, Known extends About = About> {
+  /** As transformers' pipelines are named. */
+  readonly name: string;
   /** In a sentence, for OpenAPI. */
   readonly summary: string;
   /** What its answers are not, before all that is said of it; null: there is nothing to say. */
@@ -52,7 +53,9 @@ export interface Task<Input = unknown, Answer = unknown, Known extends About = A
     of(about: Known, description: ModelDescription): object;
   };
   /** As the Open Inference Protocol sees it. */
-  readonly tensors: Tensors<Input>;
-  /** As files hold it. */
-  readonly rows: Rows<Input, Known>;
+  readonly tensors: Tensors<Input, Answer, Known>;
+  /** As files hold it; null: no command over files asks it. */
+  readonly rows: Rows<Input, Answer, Known> | null;
+  /** Of src/pages; null: it has none. */
+  readonly page: string | null;
 }

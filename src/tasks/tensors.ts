@@ -9,14 +9,39 @@ export interface TensorInput {
 /** What a tensor holds at one place of its first axis. */
 export type TensorElement = string | readonly number[];
 
+/** An output of a model as a tensor; its first axis is that of the elements. */
+export interface TensorOutput {
+  readonly name: string;
+  readonly datatype: 'BYTES' | 'FP32';
+  /** -1: any length. */
+  readonly shape: readonly number[];
+}
+
+/** Values are row-major: strings of BYTES, else numbers of FP32. */
+export type OutputTensor = {
+  readonly name: string;
+  readonly shape: readonly number[];
+} & (
+  | { readonly datatype: 'BYTES'; readonly values: readonly string[] }
+  | { readonly datatype: 'FP32'; readonly values: Float32Array }
+);
+
 /** A task's inputs and answers as named tensors. */
-export interface Tensors<Input> {
+export interface Tensors<Input, Answer, Known> {
   /** The first one is needed, and errors of an element are said of it. */
   readonly inputs: readonly TensorInput[];
-  /** Names of a classifier's outputs: labels [n], their scores [n], scores of all labels [n, labels]. */
-  readonly outputs: { readonly label: string; readonly score: string; readonly scores: string };
+  outputs(about: Known): readonly TensorOutput[];
+  /** What has a column for each of a classifier's labels; null: no output does. */
+  classified(about: Known): ClassifiedOutput | null;
   /** What is wrong with an element of the first input; null: nothing. */
   problemOf(element: TensorElement): string | null;
   /** @param elements one of each of `inputs`, in their order; undefined: it is left out */
   toInput(elements: readonly (TensorElement | undefined)[]): Input;
+  /** All of `outputs`, in their order. @param answers one for each element */
+  write(answers: readonly Answer[], about: Known): readonly OutputTensor[];
+}
+
+export interface ClassifiedOutput {
+  readonly name: string;
+  readonly labels: readonly string[];
 }

@@ -1,4 +1,5 @@
 import { CLASSIFY } from '../../src/commands/classify/command';
+import type { RowTask } from '../../src/commands/over-files/job';
 import { describeSummary, summarize } from '../../src/commands/over-files/summary';
 import { describeProgress, duration, ProgressDisplay } from '../../src/files/progress';
 import type { Config } from '../../src/settings/config';
@@ -63,8 +64,9 @@ function jobOf(args: readonly string[]) {
 describe('the summary', () => {
   const counts = { answered: 3, rejected: 1, truncated: 1, labels: { bad: 1, good: 2 } };
   const outcome = { ...counts, seconds: 61.23456 };
-  const about = { labels: ['bad', 'good', 'never'], name: 'm', version: null };
-  const summary = (...args: readonly string[]) => summarize(jobOf(args), about, 2, outcome);
+  const model = { about: { name: 'm', version: null } } as RowTask['model'];
+  const task = { labels: ['bad', 'good', 'never'], model };
+  const summary = (...args: readonly string[]) => summarize(jobOf(args), task, 2, outcome);
 
   it('counts every label, those of no answer included', () => {
     const { labels, rows, rejects, seconds, notice } = summary('a.csv', '-o', 'x.csv');

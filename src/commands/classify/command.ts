@@ -1,10 +1,7 @@
-import type { Member } from '../../files/plan';
 import type { SchedulingOptions } from '../../native/engine';
-import { roundToFourDecimals } from '../../numeric/rounding';
 import type { Config } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
-import type { Classification } from '../../tasks/abilities';
-import type { Rows } from '../../tasks/rows';
+import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
 import { say } from '../exit';
 import { type FilesCommand, runCommand } from '../over-files/command';
@@ -51,19 +48,15 @@ export const CLASSIFY: FilesCommand = {
 };
 
 /** Loads the model of a service. @throws ModelFileError, EngineError */
-async function loadTask(
-  config: Config,
-  options: Options,
-): Promise<RowTask<unknown, Classification>> {
+async function loadTask(config: Config, options: Options): Promise<RowTask> {
   const { task, placeOf } = PRESETS[options.service];
-  const { rows } = task;
-  const loaded = await TaskModel.load(task, placeOf(config), scheduling(config));
-  loaded.warnings.forEach(say);
-  const model = loaded as TaskModel<unknown, Classification>;
+  const rows = task.rows as NonNullable<Task['rows']>;
+  const model = await TaskModel.load(task, placeOf(config), scheduling(config));
+  model.warnings.forEach(say);
   const windows = rows.windowsOf(model.about);
   const needed = rows.needed(options);
   return {
-    ...classFormat(rows.names, model.about.labels, options.allLabels),
+    ...rows.format(model.about, options.allLabels),
     model,
     needed,
     // Of a window its samples would be most of the output.
@@ -71,30 +64,6 @@ async function loadTask(
     cutting: windows && { model: windows, options, note: say },
     take: (row) => rows.take(row, options, model.maxLength),
     lengthOf: rows.lengthOf,
-  };
-}
-
-/** A class with its probability, as the batch route of the service has it. */
-function classFormat(
-  { label, score, truncated }: Rows<unknown, unknown>['names'],
-  labels: readonly string[],
-  allLabels: boolean,
-) {
-  const isCut = ({ inference }: Classification) => truncated !== null && inference.truncated;
-  const members: Member<Classification>[] = [
-    { name: label, type: 'string', of: (answer) => answer.label },
-    { name: score, type: 'number', of: (answer) => roundToFourDecimals(answer.score) },
-    {
-      name: 'probabilities',
-      type: 'number',
-      parts: allLabels ? labels : [],
-      of: ({ scores }) => Array.from(scores, roundToFourDecimals),
-    },
-  ];
-  if (truncated !== null) members.push({ name: truncated, type: 'boolean', of: isCut });
-  return {
-    members,
-    count: (answer: Classification) => ({ label: answer.label, truncated: isCut(answer) }),
   };
 }
 

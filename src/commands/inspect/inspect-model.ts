@@ -6,7 +6,6 @@ import {
   type ProgramReport,
   type SchedulingOptions,
 } from '../../native/engine';
-import type { ServiceName } from '../../settings/config';
 import { TASKS } from '../../tasks/registry';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
@@ -14,7 +13,8 @@ import { serviceOf } from '../presets';
 
 /** What a model is, and what became of loading it. */
 export interface ModelReport {
-  readonly service: ServiceName;
+  /** That serves such a model; else the name of its task. */
+  readonly service: string;
   /** Of the folder or the file. */
   readonly name: string;
   /** `torchscript`, `exported`, or config.json's `model_type` of weights that our own code runs. */
@@ -80,11 +80,11 @@ function readModel(
   const program = isProgram ? inspectProgram(source.path, allowedOperators ?? []) : null;
   const files = isProgram ? [source.path] : source.weightFiles;
   return {
-    service: serviceOf(task),
+    service: serviceOf(task) ?? task.name,
     name: path.basename(place),
     kind: program?.kind ?? (isProgram ? '' : source.modelType),
     files: files.map((file) => ({ name: path.basename(file), bytes: statSync(file).size })),
-    labels: about.labels,
+    labels: task.tensors.classified(about)?.labels ?? [],
     program,
     ...{ loaded: null, warnings: [], problem: null },
   };

@@ -1,11 +1,13 @@
 import type { FileOptions } from '../../files/formats';
 import type { RowFormat } from '../../files/plan';
 import type { Row } from '../../files/rows';
-import type { Taken } from '../../tasks/rows';
+import type { AnswerFormat, Taken } from '../../tasks/rows';
 import type { TaskModel } from '../../tasks/task-model';
 
 /** What a command asks a loaded model of each row. */
-export interface RowTask<Input = unknown, Answer = unknown> extends RowFormat<Answer> {
+export interface RowTask<Input = unknown, Answer = unknown>
+  extends RowFormat<Answer>,
+    AnswerFormat<Answer> {
   readonly model: Pick<TaskModel<Input, Answer>, 'about' | 'monitor' | 'run' | 'drop' | 'close'>;
   take(row: Row): Taken<Input>;
   /** How long it is, for the order in which inputs run. */

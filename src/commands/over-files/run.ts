@@ -52,7 +52,7 @@ export async function runOverFiles(job: Job, progress: ProgressDisplay): Promise
   try {
     const plan = { options, format: task };
     const outcome = await finish({ job, task, plan, inputs, identity, names, earlier, progress });
-    const summary = summarize(job, task.model.about, inputs.length, outcome);
+    const summary = summarize(job, task, inputs.length, outcome);
     if (options.summary !== null) {
       await writeWhole(options.summary, `${JSON.stringify(summary, null, 2)}\n`);
     }

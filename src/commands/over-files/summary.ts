@@ -1,14 +1,13 @@
 import type { Outcome } from '../../files/journal/journal';
 import { count, duration } from '../../files/progress';
-import type { About } from '../../tasks/abilities';
-import type { Job } from './job';
+import type { Job, RowTask } from './job';
 
 export type Summary = ReturnType<typeof summarize>;
 
 /** @param inputs how many there were */
 export function summarize(
   { service, notice, options }: Pick<Job, 'service' | 'notice' | 'options'>,
-  { name, version, labels }: About,
+  { model, labels }: Pick<RowTask, 'model' | 'labels'>,
   inputs: number,
   outcome: Outcome,
 ) {
@@ -16,7 +15,7 @@ export function summarize(
   return {
     service,
     ...(notice !== null && { notice }),
-    model: { name, version },
+    model: { name: model.about.name, version: model.about.version },
     inputs,
     output: options.output,
     /** null: no row was rejected. */

@@ -2,11 +2,12 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { readStaticFiles, type StaticFile } from '../../http/static-files';
 import type { Config } from '../../settings/config';
+import { TASKS } from '../../tasks/registry';
 
 const PAGES = path.join(__dirname, '../../pages');
 
 /** Pages of a service, and of the API, below which they are put. */
-export type PageName = Config['service'] | 'docs';
+export type PageName = string;
 
 /** By name, with paths from the root. */
 export type Pages = Readonly<Partial<Record<PageName, readonly StaticFile[]>>>;
@@ -14,7 +15,9 @@ export type Pages = Readonly<Partial<Record<PageName, readonly StaticFile[]>>>;
 /** Without its pages, from a build that was not finished, a service still does what it is for. */
 export async function readPages(service: Config['service'], logger: Logger): Promise<Pages> {
   const names: readonly PageName[] =
-    service === 'models' ? ['models', 'sentiment', 'eeg', 'docs'] : [service, 'docs'];
+    service === 'models'
+      ? ['models', ...TASKS.flatMap(({ page }) => page ?? []), 'docs']
+      : [service, 'docs'];
   try {
     const read = names.map(async (name) => {
       const files = await readStaticFiles(path.join(PAGES, name), name === 'docs' ? '/docs' : '/');

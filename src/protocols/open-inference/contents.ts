@@ -1,12 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  countOf,
-  describeShape,
-  type InputTensor,
-  invalid,
-  type OutputTensor,
-  placeOf,
-} from './tensor';
+import type { OutputTensor } from '../../tasks/tensors';
+import { countOf, describeShape, type InputTensor, invalid, placeOf } from './tensor';
 
 /** Of the uint32 before each element of BYTES. */
 const LENGTH_BYTES = 4;

@@ -1,17 +1,17 @@
 import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
-import type { Classification, Runs } from '../../tasks/abilities';
-import type { TensorElement, TensorInput, Tensors } from '../../tasks/tensors';
+import type { Answered, Runs } from '../../tasks/abilities';
+import type { Task } from '../../tasks/task';
+import type {
+  ClassifiedOutput,
+  OutputTensor,
+  TensorElement,
+  TensorInput,
+} from '../../tasks/tensors';
 import { checkElements, runList } from '../endpoint';
 import { countElements, readElements, takeInputs } from './inputs';
 import { requireKnownOutputs, selectOutputs } from './requested-outputs';
-import type {
-  InferRequest,
-  InputSpecification,
-  InputTensor,
-  OutputTensor,
-  TensorMetadata,
-} from './tensor';
+import type { InferRequest, InputSpecification, InputTensor, TensorMetadata } from './tensor';
 
 export interface ModelAnswer {
   readonly outputs: readonly OutputTensor[];
@@ -19,36 +19,27 @@ export interface ModelAnswer {
   readonly inferences: readonly Inference[];
 }
 
+/** A loaded model of any task. */
+type Asked = Runs<unknown, Answered>;
+
 /** A model as the protocol sees it: named tensors in, named tensors out. */
 export class Model {
   readonly inputs: readonly InputSpecification[];
   readonly outputs: readonly TensorMetadata[];
-  /** Names of what the classified output has in a row. */
-  readonly labels: readonly string[];
-  /** The output to which the classification extension applies. */
-  readonly classified: string;
-  readonly #model: Runs<unknown, Classification>;
-  readonly #tensors: Tensors<unknown>;
+  /** To which the classification extension applies; null: to no output. */
+  readonly classified: ClassifiedOutput | null;
+  readonly #model: Asked;
+  readonly #tensors: Task['tensors'];
   readonly #mostElements: number;
 
   /** @param mostElements that a request may have */
-  constructor(
-    model: Runs<unknown, Classification>,
-    tensors: Tensors<unknown>,
-    mostElements: number,
-  ) {
-    const { label, score, scores } = tensors.outputs;
+  constructor(model: Asked, tensors: Task['tensors'], mostElements: number) {
     this.#model = model;
     this.#tensors = tensors;
     this.#mostElements = mostElements;
-    this.labels = model.about.labels;
-    this.classified = scores;
+    this.classified = tensors.classified(model.about);
     this.inputs = tensors.inputs.map((input) => specify(input, model.maxLength));
-    this.outputs = [
-      { name: label, datatype: 'BYTES', shape: [-1] },
-      { name: score, datatype: 'FP32', shape: [-1] },
-      { name: scores, datatype: 'FP32', shape: [-1, this.labels.length] },
-    ];
+    this.outputs = tensors.outputs(model.about);
   }
 
   /** See `Engine.refusal`. */
@@ -74,7 +65,8 @@ export class Model {
     );
     const { name } = given[0] as InputTensor;
     const { answers, inferences } = await runList(this.#model, inputs, options(), name);
-    return { outputs: selectOutputs(this.#outputsOf(answers), request.outputs, this), inferences };
+    const outputs = this.#tensors.write(answers, this.#model.about);
+    return { outputs: selectOutputs(outputs, request.outputs, this), inferences };
   }
 
   #read(input: InputTensor, index: number, count: number): readonly TensorElement[] {
@@ -85,22 +77,6 @@ export class Model {
       if (problem !== null) throw new ServiceError('INPUT_EMPTY', problem);
     });
     return elements;
-  }
-
-  /** The three outputs of a classifier: [n], [n] and [n, labels]. */
-  #outputsOf(answers: readonly Classification[]): readonly OutputTensor[] {
-    const { label, score, scores } = this.#tensors.outputs;
-    const { length } = this.labels;
-    const count = answers.length;
-    const all = new Float32Array(count * length);
-    for (const [index, answer] of answers.entries()) all.set(answer.scores, index * length);
-    const labels = answers.map((answer) => answer.label);
-    const ofLabels = Float32Array.from(answers, (answer) => answer.score);
-    return [
-      { name: label, datatype: 'BYTES', shape: [count], values: labels },
-      { name: score, datatype: 'FP32', shape: [count], values: ofLabels },
-      { name: scores, datatype: 'FP32', shape: [count, length], values: all },
-    ];
   }
 }
 

@@ -1,12 +1,11 @@
-import { invalid, type OutputTensor, type RequestedOutput, type TensorMetadata } from './tensor';
+import type { ClassifiedOutput, OutputTensor } from '../../tasks/tensors';
+import { invalid, type RequestedOutput, type TensorMetadata } from './tensor';
 
 /** What of a model decides which outputs there are. */
 interface Outputs {
   readonly outputs: readonly TensorMetadata[];
-  /** Names of what the classified output has in a row. */
-  readonly labels: readonly string[];
-  /** The output to which the classification extension applies. */
-  readonly classified: string;
+  /** To which the classification extension applies; null: to no output. */
+  readonly classified: ClassifiedOutput | null;
 }
 
 /**
@@ -24,8 +23,9 @@ export function requireKnownOutputs(
     const place = `outputs[${index}]`;
     if (!names.includes(name)) throw invalid(`${place}.name: expected ${names.join(', ')}`);
     if (seen.has(name)) throw invalid(`${place}.name: is asked for twice`);
-    if (classification > 0 && name !== classified) {
-      throw invalid(`${place}.parameters.classification: is for ${classified} only`);
+    if (classification > 0 && name !== classified?.name) {
+      const what = classified ? `is for ${classified.name} only` : 'the model has no labels';
+      throw invalid(`${place}.parameters.classification: ${what}`);
     }
     seen.add(name);
   }
@@ -35,12 +35,13 @@ export function requireKnownOutputs(
 export function selectOutputs(
   all: readonly OutputTensor[],
   requested: readonly RequestedOutput[] | null,
-  { labels }: Outputs,
+  { classified }: Outputs,
 ): readonly OutputTensor[] {
   if (requested === null) return all;
   return requested.map(({ name, classification }) => {
     const output = all.find((tensor) => tensor.name === name) as OutputTensor;
-    if (classification === 0 || output.datatype !== 'FP32') return output;
+    if (classification === 0 || output.datatype !== 'FP32' || !classified) return output;
+    const { labels } = classified;
     return classify(output, labels, Math.min(classification, labels.length));
   });
 }

@@ -1,5 +1,4 @@
 import { ServiceError } from '../../serving/errors';
-import type { ClassifiesSignals, ClassifiesTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import type { Surroundings } from '../protocol';
 import { Model } from './model';
@@ -28,7 +27,7 @@ export class ServedModel {
   /** @param served null: there is nothing of it but the reason */
   constructor(
     { name, version, reason }: { name: string; version: string; reason: string | null },
-    served: Served<ClassifiesTexts | ClassifiesSignals> | null,
+    served: Served | null,
     { listLength, gather }: Pick<Surroundings, 'listLength' | 'gather'>,
   ) {
     const model = served?.model ?? null;

@@ -2,7 +2,7 @@ import { ServiceError } from '../../serving/errors';
 import type { Catalogue, ModelVersion, NamedModel } from '../../tasks/catalogue';
 import { servingVersion } from '../../tasks/catalogue';
 import type { Repository } from '../../tasks/repository';
-import { type Served, servedAs } from '../../tasks/served';
+import type { Served } from '../../tasks/served';
 import type { Surroundings } from '../protocol';
 import { ServedModel } from './served-model';
 
@@ -96,11 +96,9 @@ export class ServedModels {
   #of({ name }: NamedModel, { version, reason, served }: ModelVersion): ServedModel {
     const known = served && this.#served.get(served);
     if (known) return known;
-    const able =
-      served && (servedAs(served, 'classifies texts') ?? servedAs(served, 'classifies signals'));
     const created = new ServedModel(
       { name, version, reason: reason ?? 'it is loading' },
-      able,
+      served,
       this.#surroundings,
     );
     if (served) this.#served.set(served, created);

@@ -22,15 +22,6 @@ export interface InputTensor {
   readonly contents: Contents;
 }
 
-/** Values are row-major: strings of BYTES, else numbers of FP32. */
-export type OutputTensor = {
-  readonly name: string;
-  readonly shape: readonly number[];
-} & (
-  | { readonly datatype: 'BYTES'; readonly values: readonly string[] }
-  | { readonly datatype: 'FP32'; readonly values: Float32Array }
-);
-
 /** An output that is asked for. */
 export interface RequestedOutput {
   readonly name: string;

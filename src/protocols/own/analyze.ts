@@ -48,6 +48,7 @@ const ASKED: Asked<
     const sent = { input_text: text, ...(typeof pair === 'string' && { input_text_pair: pair }) };
     return { ...sent, label, score };
   },
+  truncated: 'truncated',
   examples: TEXT_EXAMPLES,
   describeElement: () => ({
     alone: NOT_BLANK,

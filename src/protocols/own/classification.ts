@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
-import type { Classification, Runs } from '../../tasks/abilities';
+import type { Classification, ClassifierAbout, Runs } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import {
   checkElements,
@@ -53,6 +53,8 @@ export interface Asked<Body, List, Element, Input> {
   tell(element: Element, body: Body | List, label: string, score: number): object;
   readonly description?: string | undefined;
   readonly examples: { readonly single: Example; readonly batch: Example } | null;
+  /** Under which the list's answer says of each element whether it was cut; null: nothing is. */
+  readonly truncated: string | null;
   /** The schema of an element, made of that of the field, and how it is in a list. */
   describeElement(field: Node): { readonly alone: Node; readonly listed: Node };
 }
@@ -64,11 +66,10 @@ interface Example {
 
 export function classificationRoutes<Body, List, Element, Input>(
   asked: Asked<Body, List, Element, Input>,
-  { task, model: classifier }: Served<Runs<Input, Classification>>,
+  { model: classifier }: Served<Runs<Input, Classification, ClassifierAbout>>,
   surroundings: Surroundings,
 ): readonly Endpoint[] {
-  const { name, single, batch, refused } = asked;
-  const { truncated } = task.rows.names;
+  const { name, single, batch, refused, truncated } = asked;
   const refusal = refusalOf(classifier);
   const requireAskable = (element: Element): void => {
     if (!asked.isAskable(element)) throw new ServiceError(refused.code, refused.message);

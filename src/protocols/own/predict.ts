@@ -44,6 +44,7 @@ export function predict(
     }),
     description: notice === null ? undefined : `${notice}No answer may be used to diagnose.`,
     // The shipped model's fit its window length alone.
+    truncated: null,
     examples: length === WINDOW_LENGTH ? SIGNAL_EXAMPLES : null,
     describeElement: (field) => {
       const signal = { ...field, minItems: length, maxItems: length };

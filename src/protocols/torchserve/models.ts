@@ -1,7 +1,7 @@
 import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import type { Parameters } from '../../serving/exchange';
-import type { Classification, Runs } from '../../tasks/abilities';
+import type { Classification, ClassifierAbout, Runs } from '../../tasks/abilities';
 import {
   type Catalogue,
   type ModelVersion,
@@ -20,7 +20,7 @@ export type LabelScores = Readonly<Record<string, number>>;
 
 /** A model as it is asked here. */
 interface Askable {
-  readonly model: Runs<unknown, Classification>;
+  readonly model: Runs<unknown, Classification, ClassifierAbout>;
   /** @param place in the body; empty: it is the whole. @throws ServiceError */
   readonly toInput: (value: unknown, place: string) => unknown;
 }

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { fieldOf } from '../../files/rows';
 import { EngineError } from '../../native/engine';
 import { allFinite, softmax } from '../../numeric/activations';
-import { type About, type Classification, classified } from '../abilities';
+import { type Classification, type ClassifierAbout, classified } from '../abilities';
+import { classFormat } from '../classifier-rows';
+import { classifierOutputs } from '../classifier-tensors';
 import type { Rows, Taken } from '../rows';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
@@ -13,7 +15,7 @@ import { type ModelSettings, readModelSettings, settingsPath } from './model-set
 import { zNormalize } from './z-normalize';
 
 /** Of a signal model; its labels are the settings' classes. */
-export interface SignalAbout extends About {
+export interface SignalAbout extends ClassifierAbout {
   readonly settings: ModelSettings;
 }
 
@@ -25,15 +27,15 @@ export const SIGNAL_INFO = {
   channel: z.string().nullable().optional(),
 };
 
-const tensors: Tensors<readonly number[]> = {
+const tensors: Tensors<readonly number[], Classification, SignalAbout> = {
   inputs: [{ name: 'SIGNAL', holds: 'samples', optional: false }],
-  outputs: { label: 'DIAGNOSIS', score: 'CONFIDENCE', scores: 'PROBABILITIES' },
+  ...classifierOutputs({ label: 'DIAGNOSIS', score: 'CONFIDENCE', scores: 'PROBABILITIES' }),
   problemOf: () => null,
   toInput: ([signal]) => signal as readonly number[],
 };
 
-const rows: Rows<readonly number[], SignalAbout> = {
-  names: { label: 'diagnosis', score: 'confidence', truncated: null },
+const rows: Rows<readonly number[], Classification, SignalAbout> = {
+  format: classFormat({ label: 'diagnosis', score: 'confidence', truncated: null }),
   needed: ({ signalColumn }) => [signalColumn],
   take: (row, { signalColumn }, length) =>
     row.signal
@@ -110,4 +112,5 @@ export const signalClassification: Task<readonly number[], Classification, Signa
   },
   tensors,
   rows,
+  page: 'eeg',
 };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { filesThere, ModelFileError } from '../../models/files';
 import { checkModelJson, requireModelJson } from '../../models/json';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
-import type { About } from '../abilities';
+import type { ClassifierAbout } from '../abilities';
 import {
   chooseScoreFunction,
   PROBLEM_TYPES,
@@ -82,7 +82,7 @@ const positionsSchema = z.looseObject({
 });
 
 /** Name and version are config.json's "name" and "version", which are nobody's but the operator's. */
-export interface TextAbout extends About {
+export interface TextAbout extends ClassifierAbout {
   readonly scoreFunction: ScoreFunction;
 }
 

@@ -5,6 +5,8 @@ import { fieldOf } from '../../files/rows';
 import { EngineError, type TextInput } from '../../native/engine';
 import { allFinite } from '../../numeric/activations';
 import { type Classification, classified } from '../abilities';
+import { classFormat } from '../classifier-rows';
+import { classifierOutputs } from '../classifier-tensors';
 import type { InputRow, Rows } from '../rows';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
@@ -21,19 +23,19 @@ export const TEXT_INFO = {
   max_length: z.int().optional().describe('Tokens; longer texts are cut'),
 };
 
-const tensors: Tensors<string | TextInput> = {
+const tensors: Tensors<string | TextInput, Classification, TextAbout> = {
   inputs: [
     { name: 'TEXT', holds: 'text', optional: false },
     { name: 'TEXT_PAIR', holds: 'text', optional: true },
   ],
-  outputs: { label: 'LABEL', score: 'SCORE', scores: 'PROBABILITIES' },
+  ...classifierOutputs({ label: 'LABEL', score: 'SCORE', scores: 'PROBABILITIES' }),
   problemOf: (text) => (isBlank(text as string) ? EMPTY : null),
   toInput: ([text, pair]) =>
     pair === undefined ? (text as string) : { text: text as string, pair: pair as string },
 };
 
-const rows: Rows<string | TextInput, TextAbout> = {
-  names: { label: 'label', score: 'score', truncated: 'truncated' },
+const rows: Rows<string | TextInput, Classification, TextAbout> = {
+  format: classFormat({ label: 'label', score: 'score', truncated: 'truncated' }),
   needed: ({ textColumn, pairColumn }) =>
     pairColumn === null ? [textColumn] : [textColumn, pairColumn],
   take: (row, { textColumn, pairColumn }) => {
@@ -87,4 +89,5 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
   },
   tensors,
   rows,
+  page: 'sentiment',
 };

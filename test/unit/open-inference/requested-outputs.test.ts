@@ -2,11 +2,11 @@ import {
   requireKnownOutputs,
   selectOutputs,
 } from '../../../src/protocols/open-inference/requested-outputs';
-import type { OutputTensor, RequestedOutput } from '../../../src/protocols/open-inference/tensor';
+import type { RequestedOutput } from '../../../src/protocols/open-inference/tensor';
+import type { OutputTensor } from '../../../src/tasks/tensors';
 
 const MODEL = {
-  labels: ['a', 'b:c', 'd'],
-  classified: 'P',
+  classified: { name: 'P', labels: ['a', 'b:c', 'd'] },
   outputs: [
     { name: 'L', datatype: 'BYTES', shape: [-1] },
     { name: 'P', datatype: 'FP32', shape: [-1, 3] },

@@ -20,7 +20,6 @@ import { TASKS } from '../../../tasks/registry';
 import type { Repository, VersionedRepository } from '../../../tasks/repository';
 import type { Served } from '../../../tasks/served';
 import type { Task } from '../../../tasks/task';
-import { serviceOf } from '../../presets';
 import {
   measure,
   type Service,
@@ -254,10 +253,10 @@ export class ModelsService implements Service {
 
 /** The page of its task, by all of its names. */
 function pagesOf(model: NamedModel): ServiceSite['pages'] {
-  const task = servingVersion(model)?.served?.task;
-  if (!task) return [];
+  const page = servingVersion(model)?.served?.task.page ?? null;
+  if (page === null) return [];
   return [model.name, ...model.aliases].map((name) => ({
-    ...{ name: serviceOf(task), at: `${MODELS}${name}` },
+    ...{ name: page, at: `${MODELS}${name}` },
   }));
 }
 

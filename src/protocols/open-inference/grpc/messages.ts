@@ -1,3 +1,4 @@
+import type { OutputTensor } from '../../../tasks/tensors';
 import { writeRaw } from '../contents';
 import type { ModelAnswer } from '../model';
 import {
@@ -5,7 +6,6 @@ import {
   type InferRequest,
   type InputTensor,
   invalid,
-  type OutputTensor,
   type RequestedOutput,
 } from '../tensor';
 

@@ -1,8 +1,8 @@
 import type { Answer } from '../../../serving/exchange';
+import type { OutputTensor } from '../../../tasks/tensors';
 import { writeRaw } from '../contents';
 import type { ModelAnswer } from '../model';
 import type { HttpInferRequest } from '../request-body';
-import type { OutputTensor } from '../tensor';
 
 interface Body {
   readonly bytes: Buffer;

@@ -1,5 +1,5 @@
 import { ERRORS, type ServiceError } from '../../../serving/errors';
-import { type Served, servedAs } from '../../../tasks/served';
+import type { Served } from '../../../tasks/served';
 import { type Call, type Endpoint, type Get, refusalOf } from '../../endpoint';
 import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
@@ -35,9 +35,7 @@ const INFER_HEADERS = {
 };
 
 /** The protocol over HTTP, as tritonclient.http speaks it, of a service of one model. */
-export function openInference(served: Served, surroundings: Surroundings): Protocol | null {
-  const isAble = servedAs(served, 'classifies texts') ?? servedAs(served, 'classifies signals');
-  if (!isAble) return null;
+export function openInference(served: Served, surroundings: Surroundings): Protocol {
   const catalogue = catalogueOf(served);
   return openInferenceOf(new ServedModels(() => catalogue, surroundings), surroundings);
 }

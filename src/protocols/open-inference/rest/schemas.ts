@@ -99,7 +99,7 @@ export function inferRequest(model: Model | null): Node {
 function describeOutput(model: Model | null): Node {
   const schema = toSchema(outputBody);
   const { name, parameters } = propertiesOf(schema) as { readonly [name: string]: Node };
-  const description = `Of ${model?.classified}: how many of the highest values, as "value:index:label"`;
+  const description = `Of ${model?.classified?.name}: how many of the highest values, as "value:index:label"`;
   const classification = { ...toSchema(count), description };
   return withProperties(schema, {
     name: model ? { enum: model.outputs.map((output) => output.name) } : (name as Node),
