@@ -18,7 +18,7 @@ export interface RepositoryEvents {
    * The catalogue has changed: resolves when nothing asks the models any more that are not in it. They
    * are closed then.
    */
-  changed(catalogue: Catalogue): Promise<void>;
+  changed(): Promise<void>;
   loaded(name: string, version: string, served: Served): void;
   /** @param reason for clients */
   failed(name: string, version: string | null, reason: string): void;
@@ -113,16 +113,15 @@ export class ModelRepository {
 
   /** A version does not come back from a run: it is asked no more. */
   giveUp(served: Served, reason: string): void {
-    for (const model of this.catalogue) {
+    const { name, version } = served;
+    void this.#turns.take(name, `give up ${version}`, async () => {
+      const model = this.#models.get(name);
+      if (!model?.versions.some((one) => one.served === served)) return; // another has taken its place
       const versions = model.versions.map((one) =>
         one.served === served ? { ...one, state: 'failed' as const, reason, served: null } : one,
       );
-      if (model.versions.some((one) => one.served === served)) {
-        void this.#turns.take(model.name, 'give up', () =>
-          this.#replace(model.name, { ...model, versions }),
-        );
-      }
-    }
+      await this.#replace(name, { ...model, versions });
+    });
   }
 
   /** Refuses what comes and what waits; what runs goes on. */
@@ -251,12 +250,12 @@ export class ModelRepository {
       this.#models.delete(name);
       await this.#reader.forget(name);
     }
-    if (leaving.length > 0 || !next) await this.#events.changed(this.catalogue);
+    if (leaving.length > 0 || !next) await this.#events.changed();
   }
 
   async #show(name: string, model: NamedModel): Promise<void> {
     this.#models.set(name, model);
-    await this.#events.changed(this.catalogue);
+    await this.#events.changed();
   }
 }
 

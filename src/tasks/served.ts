@@ -14,3 +14,15 @@ export function servedAs<Name extends Ability>(
   if (!served.task.abilities.includes(ability)) return null;
   return served as Served<unknown> as Served<Abilities[Name]>;
 }
+
+/** What is made of a model when it is first asked for, and the same from then on. */
+export function oncePerModel<Made>(make: (served: Served) => Made): (served: Served) => Made {
+  const known = new WeakMap<Served, { readonly made: Made }>();
+  return (served) => {
+    const before = known.get(served);
+    if (before) return before.made;
+    const made = make(served);
+    known.set(served, { made });
+    return made;
+  };
+}

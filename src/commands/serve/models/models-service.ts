@@ -1,4 +1,5 @@
 import type { Get } from '../../../protocols/endpoint';
+import { grpcService } from '../../../protocols/open-inference/grpc/service';
 import { openInferenceOf } from '../../../protocols/open-inference/rest/protocol';
 import { ServedModels } from '../../../protocols/open-inference/served-models';
 import { describeApi } from '../../../protocols/openapi/document';
@@ -18,7 +19,7 @@ import {
 } from '../../../tasks/catalogue';
 import { TASKS } from '../../../tasks/registry';
 import type { Repository, VersionedRepository } from '../../../tasks/repository';
-import type { Served } from '../../../tasks/served';
+import { oncePerModel, type Served } from '../../../tasks/served';
 import type { Task } from '../../../tasks/task';
 import {
   measure,
@@ -33,8 +34,6 @@ import { describeStuck } from '../watchdog';
 /** In an error. */
 const MOST_NAMED = 20;
 
-type Speech = ReturnType<typeof speak>;
-
 /**
  * What the models of a directory speak: each below an address of its own all that a service of one model does;
  * the defaults of each task at the root as well; the Open Inference Protocol by the names of all.
@@ -43,8 +42,10 @@ export class ModelsService implements Service {
   readonly #options: ServiceOptions;
   readonly #served: ServedModels;
   readonly #named = new NamedModels(() => this.#catalogue);
-  readonly #speeches = new WeakMap<Served, Speech>();
-  readonly #measured = new WeakMap<Served, MeasuredModel>();
+  readonly #speechOf = oncePerModel((served) => speak(served, this.#options));
+  readonly #measure = oncePerModel((served) =>
+    measure(served, this.#options, { model: served.name, version: served.version ?? '' }),
+  );
   #catalogue: Catalogue = [];
   /** Names of what was there at the first look. */
   readonly #startup = new Set<string>();
@@ -73,7 +74,7 @@ export class ModelsService implements Service {
     const own = ownOfModels(
       {
         info: () => this.#info(),
-        isAnyLoaded: () => this.#all().length > 0,
+        isAnyLoaded: () => this.served().length > 0,
         names: () => this.#catalogue.slice(0, MOST_NAMED).map(({ name }) => name),
       },
       defaults.flatMap(({ protocols: [first] }) => first.endpoints),
@@ -118,10 +119,7 @@ export class ModelsService implements Service {
     };
   }
 
-  readonly grpc = () => {
-    const { grpc } = openInferenceOf(this.#served, surroundingsOf(this.#options));
-    return grpc ? [grpc()] : [];
-  };
+  readonly grpc = () => [grpcService(this.#served, this.#options.config.maxListLength)];
 
   readonly loaded = (): readonly Sample[] =>
     this.#catalogue.flatMap(({ name, versions }) =>
@@ -132,7 +130,7 @@ export class ModelsService implements Service {
     );
 
   readonly models = (): readonly MeasuredModel[] =>
-    this.#all().map((served) => this.#measure(served));
+    this.served().map((served) => this.#measure(served));
 
   /** Of required ones the first that is not ready; while folders are looked at for the first time that. */
   readonly problem = (): string | null => {
@@ -149,22 +147,18 @@ export class ModelsService implements Service {
 
   /** All that can be asked. */
   served(): readonly Served[] {
-    return this.#all();
-  }
-
-  drop(): void {
-    for (const { model } of this.#all()) model?.drop();
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#all().map(({ model }) => model?.close()));
-  }
-
-  #all(): readonly Served[] {
     const all = this.#catalogue.flatMap(({ versions }) =>
       versions.flatMap(({ served }) => served ?? []),
     );
     return all.filter(({ model }) => model !== null);
+  }
+
+  drop(): void {
+    for (const { model } of this.served()) model?.drop();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.served().map(({ model }) => model?.close()));
   }
 
   /** Those that a request means that names no model: the one that is marked, else the first by name. */
@@ -172,23 +166,6 @@ export class ModelsService implements Service {
     const able = this.#catalogue.filter((model) => servingVersion(model)?.served?.task === task);
     const model = able.find(({ isDefault }) => isDefault) ?? able[0];
     return (model && servingVersion(model)?.served) ?? null;
-  }
-
-  #speechOf(served: Served): Speech {
-    const known = this.#speeches.get(served);
-    if (known) return known;
-    const speech = speak(served, this.#options);
-    this.#speeches.set(served, speech);
-    return speech;
-  }
-
-  #measure(served: Served): MeasuredModel {
-    const known = this.#measured.get(served);
-    if (known) return known;
-    const labels = { model: served.name, version: served.version ?? '' };
-    const measured = measure(served, this.#options, labels);
-    this.#measured.set(served, measured);
-    return measured;
   }
 
   /** By its name, its other names, and each with the number of a version. */

@@ -1,6 +1,6 @@
 import type { Catalogue, NamedModel } from '../../../tasks/catalogue';
 import { TASKS } from '../../../tasks/registry';
-import type { Served } from '../../../tasks/served';
+import { oncePerModel, type Served } from '../../../tasks/served';
 import type { Task } from '../../../tasks/task';
 import { type SharedModel, TaskModel } from '../../../tasks/task-model';
 
@@ -24,16 +24,14 @@ export function shareCatalogue(catalogue: Catalogue): SharedCatalogue {
   }));
 }
 
-const SHARED = new WeakMap<Served, SharedServed>();
-
-/** The same one again for the same model: its number is how others know it. */
-function share(served: Served): SharedServed {
-  const known = SHARED.get(served);
-  if (known) return known;
-  const shared = { ...served, task: served.task.name, model: served.model?.share() ?? null };
-  SHARED.set(served, shared);
-  return shared;
-}
+/** Its number is how others know it. */
+const share = oncePerModel(
+  (served): SharedServed => ({
+    ...served,
+    task: served.task.name,
+    model: served.model?.share() ?? null,
+  }),
+);
 
 /** The models that this thread uses, which another one has loaded. */
 export class Attachments {
