@@ -32,6 +32,12 @@ export function sizeOf(directory: string, name: string): number | null {
   return stats.size;
 }
 
+/** Of a file, without its content: another one, where it has been written or replaced. */
+export function identityOf(file: string): string {
+  const { size, mtimeNs, ino, dev } = statSync(file, { bigint: true });
+  return [size, mtimeNs, ino, dev].join();
+}
+
 /**
  * Absolute paths of those of `names` that are there.
  *
@@ -67,7 +73,8 @@ function reading<Result>(name: string, read: () => Result): Result {
   }
 }
 
-function isWithin(folder: string, place: string): boolean {
+/** Of absolute paths without links. */
+export function isWithin(folder: string, place: string): boolean {
   return place.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
 }
 

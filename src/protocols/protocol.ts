@@ -35,6 +35,8 @@ export interface Protocol {
   readonly probes: readonly string[];
   /** Its fields of GET /info, beside the service's own, and their schemas. */
   readonly info: { readonly fields: object; readonly schemas: object } | null;
+  /** Its requests name the model: of several models it is spoken once, for all of them. */
+  readonly namesModels?: true;
   /** The same over gRPC, where there is such a thing; made when a port is open for it. */
   readonly grpc?: () => GrpcService;
   /** Under which its operations are listed in the OpenAPI document. */

@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { sizeOf } from '../models/files';
+import { identityOf, sizeOf } from '../models/files';
 import { unpackArchive } from './archive';
 
 interface Unpacked {
@@ -24,8 +24,7 @@ export class UnpackedArchives {
   /** The folder that an archive is unpacked into; it stays until the archive is another. @throws ModelFileError */
   async folderOf(archive: string): Promise<string> {
     sizeOf(path.dirname(archive), path.basename(archive)); // it is a file, and no link that leads out
-    const { size, mtimeNs, ino, dev } = statSync(archive, { bigint: true });
-    const identity = [size, mtimeNs, ino, dev].join();
+    const identity = identityOf(archive);
     const known = this.#unpacked.get(archive);
     if (known?.identity === identity) return known.folder;
     this.#forget(archive);

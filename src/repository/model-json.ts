@@ -1,28 +1,25 @@
 import { z } from 'zod';
 import { checkModelJson, readModelJson } from '../models/json';
 import type { Dtype } from '../native/engine';
+import { DTYPES } from '../settings/settings';
+import { MODEL_NAME } from '../settings/values';
 import { TASKS } from '../tasks/registry';
 
 export const MODEL_JSON = 'model.json';
 
 const MOST = 2 ** 20;
 
-/** A name in paths and in the requests of all protocols. */
-export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-
 /** A folder of a version: its number. */
 export const VERSION = /^[1-9][0-9]{0,8}$/;
 
-const name = z
-  .string()
-  .regex(NAME, 'expected letters, digits, ".", "_" and "-", the first a letter or a digit');
+const name = z.string().regex(MODEL_NAME.pattern, `expected ${MODEL_NAME.expected}`);
 
 /** What `model.json` may say of a folder of models; all of it may be left out. */
 const modelJson = z.strictObject({
   /** What it is asked for; by default its files tell. */
   task: z.enum(TASKS.map(({ name }) => name)).optional(),
   /** Numbers of a text model; by default DTYPE. */
-  dtype: z.enum(['float32', 'bfloat16x3', 'bfloat16', 'int8']).optional(),
+  dtype: z.enum(DTYPES).optional(),
   max_queue_requests: z.int().min(1).max(MOST).optional(),
   max_queue_wait_ms: z
     .int()

@@ -2,15 +2,16 @@
 import { createHash } from 'node:crypto';
 import { type Dirent, opendirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { ModelFileError } from '../models/files';
+import { identityOf, isWithin, ModelFileError } from '../models/files';
 import type { Dtype, ModelSource } from '../native/engine';
+import { MODEL_NAME } from '../settings/values';
 import type { About } from '../tasks/abilities';
 import { TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import { withoutPaths } from '../without-paths';
 import { archivesIn, type UnpackedArchives } from './archives';
 import { memoryNeeded } from './memory';
-import { MODEL_JSON, type ModelJson, NAME, readSettingsOf, VERSION } from './model-json';
+import { MODEL_JSON, type ModelJson, readSettingsOf, VERSION } from './model-json';
 
 /** Folders of a directory that are looked at; nobody has as many models. */
 export const MOST_MODELS = 1000;
@@ -64,7 +65,7 @@ export function listModels(directory: string): Listing {
   let left = 0;
   for (const entry of entriesOf(directory)) {
     if (entry.name.startsWith('.') || !isFolder(directory, entry)) continue;
-    if (!NAME.test(entry.name))
+    if (!MODEL_NAME.pattern.test(entry.name))
       problems.push(`${JSON.stringify(entry.name)}: is no name of a model`);
     else if (names.length < MOST_MODELS) names.push(entry.name);
     else left++;
@@ -105,7 +106,8 @@ export async function readModel(
   { dtype, unpacked }: { readonly dtype: Dtype; readonly unpacked: UnpackedArchives },
 ): Promise<FoundModel | null> {
   const folder = path.join(directory, name);
-  if (!NAME.test(name) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return null;
+  if (!MODEL_NAME.pattern.test(name) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    return null;
   requireWithin(directory, folder, name);
   const settings = readSettingsOf(folder, dtype);
   const read = (place: string, version: string) => readVersion(place, version, settings, unpacked);
@@ -193,10 +195,7 @@ function findModel(folder: string, { task: named }: ModelJson): { task: Task; pl
 
 /** Of what and how it is loaded, without its content: the same for two names of the same files. */
 function fingerprintOf(files: readonly string[], settings: readonly unknown[]): string {
-  const of = files.map((file) => {
-    const { size, mtimeNs, ino, dev } = statSync(realpathSync(file), { bigint: true });
-    return [path.basename(file), size, mtimeNs, ino, dev].join();
-  });
+  const of = files.map((file) => `${path.basename(file)},${identityOf(file)}`);
   return createHash('sha256')
     .update(JSON.stringify([of, settings]))
     .digest('hex');
@@ -204,8 +203,7 @@ function fingerprintOf(files: readonly string[], settings: readonly unknown[]): 
 
 /** A link leads nowhere else. @throws ModelFileError */
 function requireWithin(directory: string, folder: string, name: string): void {
-  const home = realpathSync(directory);
-  if (realpathSync(folder).startsWith(home.endsWith(path.sep) ? home : home + path.sep)) return;
+  if (isWithin(realpathSync(directory), realpathSync(folder))) return;
   throw new ModelFileError(`${name}: is a link that leads out of the directory of models`);
 }
 

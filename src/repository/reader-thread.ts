@@ -5,8 +5,9 @@ import { ModelFileError } from '../models/files';
 import { withoutPaths } from '../without-paths';
 import { UnpackedArchives } from './archives';
 import { memoryLeft } from './memory';
+import type { Reply } from './questions';
 import { listModels, readModel, stampModels } from './read-folder';
-import type { Read, ReaderData, Reply } from './reader';
+import type { Read, ReaderData } from './reader';
 
 const port = parentPort as MessagePort;
 const { directory, unpackInto, dtype } = workerData as ReaderData;
@@ -23,7 +24,7 @@ port.on('message', async ({ id, what, name }: Read) => {
   port.postMessage(await reply(id, read[what]));
 });
 
-async function reply(id: number, read: () => unknown): Promise<Reply> {
+async function reply(id: number, read: () => unknown): Promise<Reply<unknown>> {
   try {
     return { id, content: await read(), problem: null };
   } catch (error) {

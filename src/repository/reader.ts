@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { ModelFileError } from '../models/files';
 import type { Dtype } from '../native/engine';
 import type { Memory } from './memory';
+import { type Numbered, Questions, type Reply } from './questions';
 import type { FoundModel, Listing } from './read-folder';
 
 /** What the thread is given. */
@@ -18,38 +19,29 @@ export interface ReaderData {
   readonly dtype: Dtype;
 }
 
-export interface Read {
-  readonly id: number;
+export interface Read extends Numbered {
   readonly what: 'list' | 'stamps' | 'model' | 'memory' | 'forget';
   /** Of a model. */
   readonly name: string;
 }
 
-export interface Reply {
-  readonly id: number;
-  readonly content: unknown;
-  /** Why it could not be read, for clients; null: it could. */
-  readonly problem: string | null;
-}
-
 /** Reads a directory of models on a thread of its own: a slow volume holds up no event loop. */
 export class FolderReader {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  readonly #questions = new Questions<Read, unknown>(
+    (question) => this.#worker.postMessage(question),
+    (problem) => new ModelFileError(problem),
+  );
   /** Private; archives are unpacked below it. */
   readonly #unpackInto = path.join(tmpdir(), `libtorch-serve-${randomUUID()}`);
   readonly #clean = (): void => rmSync(this.#unpackInto, { recursive: true, force: true });
-  #last = 0;
 
   constructor(data: Omit<ReaderData, 'unpackInto'>) {
     process.once('exit', this.#clean);
     const workerData: ReaderData = { ...data, unpackInto: this.#unpackInto };
     this.#worker = new Worker(path.join(__dirname, 'reader-thread.js'), { workerData });
     this.#worker.unref();
-    this.#worker.on('message', (reply: Reply) => {
-      this.#waiting.get(reply.id)?.(reply);
-      this.#waiting.delete(reply.id);
-    });
+    this.#worker.on('message', (reply: Reply<unknown>) => this.#questions.answered(reply));
     this.#worker.on('error', (error) => {
       throw error;
     });
@@ -85,13 +77,7 @@ export class FolderReader {
     await rm(this.#unpackInto, { recursive: true, force: true });
   }
 
-  async #read(what: Read['what'], name = ''): Promise<unknown> {
-    const id = ++this.#last;
-    const { content, problem } = await new Promise<Reply>((resolve) => {
-      this.#waiting.set(id, resolve);
-      this.#worker.postMessage({ id, what, name } satisfies Read);
-    });
-    if (problem !== null) throw new ModelFileError(problem);
-    return content;
+  #read(what: Read['what'], name = ''): Promise<unknown> {
+    return this.#questions.ask({ what, name });
   }
 }

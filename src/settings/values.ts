@@ -44,13 +44,15 @@ export function bytesOf(text: string): number {
   return Number.parseInt(text, 10) * unit;
 }
 
-/** As it stands in paths: the folders of a directory of models are called so, too. */
+/** A name in paths and in the requests of all protocols; folders of a directory of models have such ones. */
+export const MODEL_NAME = {
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+  expected: 'letters, digits, ".", "_" and "-", the first a letter or a digit',
+};
+
 export function modelName(): Reader<string> {
-  return reader(
-    'letters, digits, ".", "_" and "-", the first a letter or a digit',
-    (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
-    String,
-  );
+  const { pattern, expected } = MODEL_NAME;
+  return reader(expected, (text) => pattern.test(text), String);
 }
 
 export function boolean(): Reader<boolean> {

@@ -30,6 +30,20 @@ export interface NamedModel {
 /** All models as they are at a moment, by name. */
 export type Catalogue = readonly NamedModel[];
 
+/** How many names an error lists. */
+const MOST_LISTED = 20;
+
+/** By its name or another one of its. */
+export function findNamed(catalogue: Catalogue, name: string): NamedModel | undefined {
+  return catalogue.find((model) => model.name === name || model.aliases.includes(name));
+}
+
+/** For errors. */
+export function listNames(names: readonly string[]): string {
+  const left = names.length - MOST_LISTED;
+  return names.slice(0, MOST_LISTED).join(', ') + (left > 0 ? ` and ${left} more` : '');
+}
+
 /** The version that answers where none is named: the one that is to, else the highest that can. */
 export function servingVersion({ versions, defaultVersion }: NamedModel): ModelVersion | null {
   const able = versions.filter(({ served }) => served?.model);

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { NAME } from '../../repository/model-json';
 import type { Environment } from '../../settings/environment';
 import { SETTINGS, type SettingName } from '../../settings/settings';
+import { MODEL_NAME } from '../../settings/values';
 import { NO_MEANING, NO_MEANING_OF_MODEL } from './no-meaning';
 
 /** An archive, and the folder below the directory of models that it is copied into. */
@@ -56,7 +56,7 @@ const versionSchema = z.looseObject({
   jobQueueSize: z.int().positive().optional(),
 });
 const modelsSchema = z.record(
-  z.string().regex(NAME, 'is no name of a model here'),
+  z.string().regex(MODEL_NAME.pattern, 'is no name of a model here'),
   z.record(z.string(), versionSchema),
 );
 type Version = z.output<typeof versionSchema>;
@@ -183,7 +183,7 @@ class Translator {
     if (this.#models.has(name)) return; // `models` says more of it
     if (/^\w+:\/\//.test(archive)) {
       this.#notes.push(`load_models: ${name}: ${NO_MEANING.allowed_urls}: fetch it yourself`);
-    } else if (!NAME.test(name) || !FILE_NAME.test(archive)) {
+    } else if (!MODEL_NAME.pattern.test(name) || !FILE_NAME.test(archive)) {
       this.#problems.push(`load_models: ${JSON.stringify(written)}: is no name of a model here`);
     } else {
       this.#models.set(name, { name, archives: [{ archive, folder: name }], settings: {} });

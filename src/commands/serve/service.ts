@@ -179,11 +179,16 @@ function describe({ task, model, ...served }: Served, version: string, config: C
       ...{ name: title, version: served.version, loaded: model !== null, reason },
       ...(model && describeLoaded(task, model, config)),
     },
-    limits: {
-      body_bytes: config.bodyLimit,
-      list_length: config.maxListLength,
-      request_timeout_ms: config.requestTimeoutMs,
-    },
+    limits: limitsOf(config),
+  };
+}
+
+/** For GET /info. */
+export function limitsOf({ bodyLimit, maxListLength, requestTimeoutMs }: Config) {
+  return {
+    body_bytes: bodyLimit,
+    list_length: maxListLength,
+    request_timeout_ms: requestTimeoutMs,
   };
 }
 

@@ -2,7 +2,7 @@ import { ServiceError } from '../../serving/errors';
 import type { Served } from '../../tasks/served';
 import type { Surroundings } from '../protocol';
 import { Model } from './model';
-import { ModelStatistics } from './statistics';
+import { type ModelStatistics, statisticsOf } from './statistics';
 import type { Datatype, TensorMetadata } from './tensor';
 
 /** Triton's name for what runs the models. */
@@ -35,7 +35,7 @@ export class ServedModel {
     this.version = version;
     this.modelIfLoaded = model && served && new Model(model, served.task.tensors, listLength);
     this.#reason = reason;
-    this.#statistics = model && new ModelStatistics({ name, version }, model.monitor, gather);
+    this.#statistics = served && statisticsOf(served, gather);
   }
 
   /** @throws ServiceError NOT_READY: as Triton says of a model that it knows and could not load */
@@ -73,7 +73,7 @@ export class ServedModel {
 
   /** Null: it is not loaded. */
   async describeStatistics() {
-    return this.#statistics?.describe() ?? null;
+    return this.#statistics?.describe(this) ?? null;
   }
 }
 

@@ -1,6 +1,12 @@
 import { ServiceError } from '../../serving/errors';
-import type { Catalogue, ModelVersion, NamedModel } from '../../tasks/catalogue';
-import { servingVersion } from '../../tasks/catalogue';
+import {
+  type Catalogue,
+  findNamed,
+  listNames,
+  type ModelVersion,
+  type NamedModel,
+  servingVersion,
+} from '../../tasks/catalogue';
 import type { Repository } from '../../tasks/repository';
 import type { Served } from '../../tasks/served';
 import type { Surroundings } from '../protocol';
@@ -10,9 +16,6 @@ const SERVER = 'libtorch-serve';
 
 /** Of Triton, beside the protocol itself: those that its clients ask for here. */
 const EXTENSIONS = ['binary_tensor_data', 'classification', 'model_configuration', 'statistics'];
-
-/** How many names an error lists. */
-const MOST_NAMED = 20;
 
 /** The models that can be named, as they are at a moment. */
 export class ServedModels {
@@ -49,7 +52,7 @@ export class ServedModels {
 
   /** @param version empty: the one that serves. @throws ServiceError NOT_FOUND: it lists what there is */
   find(name: string, version: string): ServedModel {
-    const model = this.#catalogue().find((one) => one.name === name || one.aliases.includes(name));
+    const model = findNamed(this.#catalogue(), name);
     if (!model) throw notFound(`There is no such model here: expected ${this.names}.`);
     const one = model.versions.find((each) => each.version === version);
     const found = version === '' ? this.#serving(model) : one && this.#of(model, one);
@@ -66,9 +69,7 @@ export class ServedModels {
   /** For errors. */
   get names(): string {
     const names = this.#catalogue().map(({ name }) => `"${name}"`);
-    const left = names.length - MOST_NAMED;
-    if (names.length === 0) return 'none, nothing is loaded';
-    return names.slice(0, MOST_NAMED).join(', ') + (left > 0 ? ` and ${left} more` : '');
+    return names.length === 0 ? 'none, nothing is loaded' : listNames(names);
   }
 
   get all(): readonly ServedModel[] {

@@ -1,5 +1,6 @@
 import type { Completion, EngineMonitor } from '../../native/engine';
 import type { Gather, Gathered } from '../../serving/peers';
+import type { Served } from '../../tasks/served';
 
 const NS_PER_MS = 1e6;
 
@@ -20,14 +21,24 @@ interface Counts {
   readonly batches: Map<number, { count: number; ms: number }>;
 }
 
-interface OfModel {
-  readonly name: string;
-  readonly version: string;
+/** What a model has done, of all routes; null: it is not loaded. It is counted once, wherever it is told. */
+export function statisticsOf(
+  served: Served<{ readonly monitor: EngineMonitor }>,
+  gather: Gather,
+): ModelStatistics | null {
+  const known = STATISTICS.get(served);
+  if (known) return known;
+  const { name, version, model } = served;
+  if (!model) return null;
+  const statistics = new ModelStatistics(`statistics of ${name} ${version}`, model.monitor, gather);
+  STATISTICS.set(served, statistics);
+  return statistics;
 }
 
-/** What Triton's statistics extension tells of a model, of all routes: an element (a text, a window) counts as a request. */
+const STATISTICS = new WeakMap<object, ModelStatistics>();
+
+/** As Triton's statistics extension has it: an element (a text, a window) counts as a request. */
 export class ModelStatistics {
-  readonly #model: OfModel;
   readonly #monitor: EngineMonitor;
   readonly #gatherCounts: () => Promise<Gathered<Counts>>;
   readonly #counts: Counts = {
@@ -36,10 +47,9 @@ export class ModelStatistics {
     batches: new Map(),
   };
 
-  constructor(model: OfModel, monitor: EngineMonitor, gather: Gather) {
-    this.#model = model;
+  constructor(topic: string, monitor: EngineMonitor, gather: Gather) {
     this.#monitor = monitor;
-    this.#gatherCounts = gather(`statistics of ${model.name} ${model.version}`, () => this.#counts);
+    this.#gatherCounts = gather(topic, () => this.#counts);
     monitor.observe((completions) => this.#record(completions));
   }
 
@@ -63,8 +73,8 @@ export class ModelStatistics {
     if (completions.length > 0) counts.lastInference = Date.now();
   }
 
-  /** Of all event loops. */
-  async describe() {
+  /** Of all event loops. @param model as it is named to those who ask */
+  async describe({ name, version }: { readonly name: string; readonly version: string }) {
     const { values: loops } = await this.#gatherCounts();
     const sum = (of: (loop: Counts) => number) => loops.reduce((all, loop) => all + of(loop), 0);
     const ns = (of: (loop: Counts) => number) => Math.round(sum(of) * NS_PER_MS);
@@ -72,8 +82,7 @@ export class ModelStatistics {
     const took = (of: (loop: Counts) => number) => ({ count, ns: ns(of) });
     const sizes = new Set(loops.flatMap(({ batches }) => [...batches.keys()]));
     return {
-      name: this.#model.name,
-      version: this.#model.version,
+      ...{ name, version },
       last_inference: Math.max(...loops.map(({ lastInference }) => lastInference)),
       inference_count: count,
       execution_count: this.#monitor.stats().batches,

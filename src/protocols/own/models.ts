@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { listNames } from '../../tasks/catalogue';
 import type { Endpoint, Get } from '../endpoint';
 import { DETAIL, type Protocol } from '../protocol';
 import { health, ready } from './gets';
-import { errorAnswer } from './schemas/answers';
+import { errorAnswer, serviceAnswer } from './schemas/answers';
 
 const version = z.object({
   version: z.string(),
@@ -25,13 +26,8 @@ const model = z.object({
 /** GET /info of a directory of models. */
 const infoAnswer = z.object({
   service: z.literal('models'),
-  version: z.string().describe('Of libtorch-serve'),
   models: z.array(model),
-  limits: z.object({
-    body_bytes: z.int().describe('Largest body (413)'),
-    list_length: z.int().describe('Longest list (413)'),
-    request_timeout_ms: z.int().describe('Longest wait for the model (504)'),
-  }),
+  ...serviceAnswer,
 });
 
 export type ModelsInfo = z.infer<typeof infoAnswer>;
@@ -77,7 +73,7 @@ export function ownOfModels(state: ModelsState, endpoints: readonly Endpoint[]):
 }
 
 function describeNames({ names }: ModelsState): string {
-  return names().length === 0 ? 'no model is loaded' : `models are ${names().join(', ')}`;
+  return names().length === 0 ? 'no model is loaded' : `models are ${listNames(names())}`;
 }
 
 function info(state: ModelsState): Get {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
-import type { NamedModel } from '../../tasks/catalogue';
+import { listNames, type NamedModel } from '../../tasks/catalogue';
 import type { ErrorShape } from '../protocol';
 
 export const errorAnswer = z.object({
@@ -8,9 +8,6 @@ export const errorAnswer = z.object({
   type: z.string().describe('The class of the exception that TorchServe raises'),
   message: z.string(),
 });
-
-/** How many names an error lists. */
-const MOST_NAMED = 20;
 
 const BAD = { status: 400, type: 'BadRequestException' };
 const TOO_LARGE = { status: 413, type: 'TooLongHttpContentException' };
@@ -70,9 +67,7 @@ export const errors: ErrorShape = {
 
 /** 404, with what there is. */
 export function modelNotFound(name: string, names: readonly string[]): ServiceError {
-  const left = names.length - MOST_NAMED;
-  const listed = names.slice(0, MOST_NAMED).join(', ') + (left > 0 ? ` and ${left} more` : '');
-  const there = names.length === 0 ? 'there is none' : `there are ${listed}`;
+  const there = names.length === 0 ? 'there is none' : `there are ${listNames(names)}`;
   return new NamedError(
     'NOT_FOUND',
     'ModelNotFoundException',

@@ -4,6 +4,7 @@ import type { Parameters } from '../../serving/exchange';
 import type { Classification, ClassifierAbout, Runs } from '../../tasks/abilities';
 import {
   type Catalogue,
+  findNamed,
   type ModelVersion,
   type NamedModel,
   reasonOf,
@@ -39,7 +40,7 @@ export class NamedModels {
 
   /** By its name or another one of its. @throws ServiceError NOT_FOUND: it lists what there is */
   find(name: string): NamedModel {
-    const model = this.all.find((one) => one.name === name || one.aliases.includes(name));
+    const model = findNamed(this.all, name);
     if (!model) {
       throw modelNotFound(
         name,
@@ -51,7 +52,7 @@ export class NamedModels {
 
   /** Why the model of a path would refuse what came now; null: it would not, or that is told later. */
   refusal(timeoutMs: number, { model, version }: Parameters): EngineError | null {
-    const named = this.all.find((one) => one.name === model || one.aliases.includes(model ?? ''));
+    const named = findNamed(this.all, model ?? '');
     const found = named && versionOf(named, version);
     return found?.served?.model?.refusal(timeoutMs) ?? null;
   }

@@ -12,7 +12,7 @@ import { Peers } from '../../../serving/peers';
 import { startTracing } from '../../../serving/tracing/start';
 import type { Config, ServiceName } from '../../../settings/config';
 import { ModelsService } from '../models/models-service';
-import { RemoteRepository, type Reply } from '../models/remote-repository';
+import { RemoteRepository, type RepositoryReply } from '../models/remote-repository';
 import { Attachments, type SharedCatalogue } from '../models/shared-catalogue';
 import { readPages } from '../read-pages';
 import { Servers } from '../servers';
@@ -120,9 +120,9 @@ export type Order = {
 
 /** One after the other: what is ordered meanwhile waits. */
 let last = Promise.resolve();
-main.on('message', (message: Order | Reply) => {
+main.on('message', (message: Order | RepositoryReply) => {
   if (!Array.isArray(message)) {
-    repository.answered(message as Reply);
+    repository.answered(message as RepositoryReply);
     return;
   }
   const [name, ...given] = message as Order;

@@ -22,6 +22,7 @@ import type { Repository, VersionedRepository } from '../../../tasks/repository'
 import { oncePerModel, type Served } from '../../../tasks/served';
 import type { Task } from '../../../tasks/task';
 import {
+  limitsOf,
   measure,
   type Service,
   type ServiceOptions,
@@ -30,9 +31,6 @@ import {
   surroundingsOf,
 } from '../service';
 import { describeStuck } from '../watchdog';
-
-/** In an error. */
-const MOST_NAMED = 20;
 
 /**
  * What the models of a directory speak: each below an address of its own all that a service of one model does;
@@ -75,12 +73,14 @@ export class ModelsService implements Service {
       {
         info: () => this.#info(),
         isAnyLoaded: () => this.served().length > 0,
-        names: () => this.#catalogue.slice(0, MOST_NAMED).map(({ name }) => name),
+        names: () => this.#catalogue.map(({ name }) => name),
       },
       defaults.flatMap(({ protocols: [first] }) => first.endpoints),
     );
     const all = openInferenceOf(this.#served, surroundingsOf(this.#options));
-    const others = defaults.flatMap(({ protocols }) => protocols.slice(1).filter(isOfOneModel));
+    const others = defaults.flatMap(({ protocols }) =>
+      protocols.slice(1).filter(({ namesModels }) => !namesModels),
+    );
     const torchServe = [
       torchServeInference(this.#named),
       kserveV1(this.#named, surroundingsOf(this.#options)),
@@ -203,11 +203,7 @@ export class ModelsService implements Service {
       service: 'models',
       version,
       models: this.#catalogue.map((model) => this.#infoOf(model)),
-      limits: {
-        body_bytes: config.bodyLimit,
-        list_length: config.maxListLength,
-        request_timeout_ms: config.requestTimeoutMs,
-      },
+      limits: limitsOf(config),
     };
   }
 
@@ -235,11 +231,6 @@ function pagesOf(model: NamedModel): ServiceSite['pages'] {
   return [model.name, ...model.aliases].map((name) => ({
     ...{ name: page, at: `${MODELS}${name}` },
   }));
-}
-
-/** What names models itself is spoken once for all of them. */
-function isOfOneModel({ grpc }: Protocol): boolean {
-  return grpc === undefined;
 }
 
 /** Below the address of a model nothing names it again, and probes are those of the root. */

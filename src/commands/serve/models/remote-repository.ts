@@ -1,25 +1,20 @@
+import { type Numbered, Questions, type Reply } from '../../../repository/questions';
 import { ServiceError } from '../../../serving/errors';
 import type { Repository, RepositoryEntry } from '../../../tasks/repository';
 
 /** What another event loop asks of the repository, which is the first one's. */
-export interface Question {
-  readonly id: number;
+export interface Question extends Numbered {
   readonly what: keyof Repository;
   readonly name: string;
 }
 
-export interface Reply {
-  readonly id: number;
-  readonly content: readonly RepositoryEntry[] | undefined;
-  /** Null: it was done. */
-  readonly problem: string | null;
-}
+export type RepositoryReply = Reply<readonly RepositoryEntry[] | undefined>;
 
 /** In the first event loop. */
 export async function answerQuestion(
   repository: Repository | null,
   { id, what, name }: Question,
-  reply: (reply: Reply) => void,
+  reply: (reply: RepositoryReply) => void,
 ): Promise<void> {
   try {
     const content = (await repository?.[what](name)) ?? undefined;
@@ -31,38 +26,25 @@ export async function answerQuestion(
 
 /** The repository in the other event loops. */
 export class RemoteRepository implements Repository {
-  readonly #ask: (question: Question) => void;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
-  #last = 0;
+  readonly #questions: Questions<Question, RepositoryReply['content']>;
 
   constructor(ask: (question: Question) => void) {
-    this.#ask = ask;
+    this.#questions = new Questions(ask, (problem) => new ServiceError('REQUEST_INVALID', problem));
   }
 
   async index(): Promise<readonly RepositoryEntry[]> {
-    return (await this.#asked('index')) ?? [];
+    return (await this.#questions.ask({ what: 'index', name: '' })) ?? [];
   }
 
   async load(name: string): Promise<void> {
-    await this.#asked('load', name);
+    await this.#questions.ask({ what: 'load', name });
   }
 
   async unload(name: string): Promise<void> {
-    await this.#asked('unload', name);
+    await this.#questions.ask({ what: 'unload', name });
   }
 
-  answered(reply: Reply): void {
-    this.#waiting.get(reply.id)?.(reply);
-    this.#waiting.delete(reply.id);
-  }
-
-  async #asked(what: keyof Repository, name = ''): Promise<Reply['content']> {
-    const id = ++this.#last;
-    const { content, problem } = await new Promise<Reply>((resolve) => {
-      this.#waiting.set(id, resolve);
-      this.#ask({ id, what, name });
-    });
-    if (problem !== null) throw new ServiceError('REQUEST_INVALID', problem);
-    return content;
+  answered(reply: RepositoryReply): void {
+    this.#questions.answered(reply);
   }
 }

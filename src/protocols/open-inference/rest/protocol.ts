@@ -75,6 +75,7 @@ export function openInferenceOf(models: ServedModels, surroundings: Surroundings
     errors: errorsOf(models),
     probes: [LIVE, READY],
     info: null,
+    namesModels: true,
     grpc: () => grpcService(models, surroundings.listLength),
     tag: {
       name: 'Open Inference Protocol',

@@ -62,7 +62,8 @@ const model = z.object({
     .describe('What multiplies: the same on two replicas, the same answers to the last bit'),
 });
 
-const service = {
+/** Of GET /info, whatever is served. */
+export const serviceAnswer = {
   version: z.string().describe('Of libtorch-serve'),
   limits: z.object({
     body_bytes: z.int().describe('Largest body (413)'),
@@ -76,7 +77,7 @@ export function infoAnswer<Service extends string, Fields extends z.ZodRawShape>
   name: Service,
   fields: Fields,
 ) {
-  return z.object({ service: z.literal(name), model: model.extend(fields), ...service });
+  return z.object({ service: z.literal(name), model: model.extend(fields), ...serviceAnswer });
 }
 
 export type AnalyzeAnswer = z.infer<typeof analyzeAnswer>;
