@@ -9,9 +9,20 @@ import { compress } from './compress.mjs';
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const SOURCES = path.join(ROOT, 'src', 'pages');
 const OUTPUT = path.join(ROOT, 'dist', 'pages');
-const PAGES = ['sentiment', 'eeg', 'models'];
+const PAGES = {
+  sentiment: {
+    title: 'Sentiment',
+    description: 'Try the text classifier that this server runs.',
+  },
+  eeg: {
+    title: 'EEG',
+    description:
+      'Try the EEG window classifier that this server runs. A demonstration, not a medical device.',
+  },
+  models: { title: 'Models', description: 'The models that this server runs.' },
+};
 
-for (const page of PAGES) {
+for (const [page, words] of Object.entries(PAGES)) {
   const folder = path.join(OUTPUT, page);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -35,21 +46,23 @@ for (const page of PAGES) {
     metafile: true,
     tsconfig: path.join(SOURCES, 'tsconfig.json'),
   });
-  writeFileSync(path.join(folder, 'index.html'), html(page, Object.keys(metafile.outputs)));
+  writeFileSync(path.join(folder, 'index.html'), html(words, Object.keys(metafile.outputs)));
   copyFileSync(path.join(SOURCES, 'shared', 'icon.svg'), path.join(folder, 'icon.svg'));
   writeFileSync(path.join(folder, 'licenses.txt'), licences(Object.keys(metafile.inputs)));
   for (const name of readdirSync(folder)) compress(path.join(folder, name));
 }
 
-/** The page's HTML with the names that its files got. */
-function html(page, outputs) {
+/** The page's HTML with its words, and the names that its files got. */
+function html(words, outputs) {
   const names = outputs.map((output) => path.basename(output));
-  const template = readFileSync(path.join(SOURCES, page, 'index.html'), 'utf8');
-  return template.replaceAll(/\{(theme|main)\.(js|css)\}/g, (_match, entry, type) => {
-    const name = names.find((name) => name.startsWith(`${entry}-`) && name.endsWith(`.${type}`));
-    if (name === undefined) throw new Error(`${page}/index.html: there is no ${entry}.${type}`);
-    return name;
-  });
+  const template = readFileSync(path.join(SOURCES, 'shared', 'index.html'), 'utf8');
+  return template
+    .replaceAll(/\{(title|description)\}/g, (_match, name) => words[name])
+    .replaceAll(/\{(theme|main)\.(js|css)\}/g, (_match, entry, type) => {
+      const name = names.find((name) => name.startsWith(`${entry}-`) && name.endsWith(`.${type}`));
+      if (name === undefined) throw new Error(`${words.title}: there is no ${entry}.${type}`);
+      return name;
+    });
 }
 
 /** @param inputs paths of the bundled files, relative to ROOT */

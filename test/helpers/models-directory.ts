@@ -2,7 +2,14 @@ import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Folder } from './files';
 import { request } from './http';
-import { EEG_MODEL, FIXTURES, type Service, type ServiceOptions, startService } from './service';
+import {
+  EEG_MODEL,
+  FIXTURES,
+  killAll,
+  type Service,
+  type ServiceOptions,
+  startService,
+} from './service';
 import { until } from './until';
 
 /** Two text models that answer otherwise. */
@@ -22,6 +29,21 @@ export interface DescribedModel {
     readonly state: string;
     readonly reason: string | null;
   }[];
+}
+
+const directories: ModelsDirectory[] = [];
+
+/** Removed by `removeDirectories`. */
+export function newDirectory(): ModelsDirectory {
+  const directory = new ModelsDirectory();
+  directories.push(directory);
+  return directory;
+}
+
+/** For `afterAll`: ends the services, then removes what `newDirectory` gave. */
+export async function removeDirectories(): Promise<void> {
+  await killAll();
+  for (const { folder } of directories.splice(0)) folder.remove();
 }
 
 /** A directory of models, and the services that were started over it. */

@@ -2,23 +2,20 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { post, request } from '../helpers/http';
-import { FIRST, ModelsDirectory, modelOf, modelsOf, untilModel } from '../helpers/models-directory';
-import { FIXTURES, killAll, startService } from '../helpers/service';
+import {
+  FIRST,
+  modelOf,
+  modelsOf,
+  newDirectory,
+  removeDirectories,
+  untilModel,
+} from '../helpers/models-directory';
+import { FIXTURES, startService } from '../helpers/service';
 
 const NEVER = String(2 ** 31 - 1);
 const TEXT = { text: 'A warm, funny film.' };
-const directories: ModelsDirectory[] = [];
 
-function newDirectory(): ModelsDirectory {
-  const directory = new ModelsDirectory();
-  directories.push(directory);
-  return directory;
-}
-
-afterAll(async () => {
-  await killAll();
-  for (const { folder } of directories) folder.remove();
-});
+afterAll(removeDirectories);
 
 it('looks at a thousand of ten thousand folders, and says so', async () => {
   const directory = newDirectory();

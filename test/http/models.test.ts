@@ -6,31 +6,21 @@ import { type Answer, post, request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
 import {
   FIRST,
-  ModelsDirectory,
   modelOf,
   modelsOf,
+  newDirectory,
+  removeDirectories,
   SECOND,
   untilModel,
 } from '../helpers/models-directory';
-import { killAll, type Service, startService, textModel } from '../helpers/service';
+import { type Service, startService, textModel } from '../helpers/service';
 import { SIGNAL } from '../helpers/services';
 
 const TEXT = { text: 'A warm, funny film.' };
-const directories: ModelsDirectory[] = [];
-
-function newDirectory(): ModelsDirectory {
-  const directory = new ModelsDirectory();
-  directories.push(directory);
-  return directory;
-}
-
 const load = (service: Service, name: string, what = 'load'): Promise<Answer> =>
   request(service, { method: 'POST', path: `/v2/repository/models/${name}/${what}` });
 
-afterAll(async () => {
-  await killAll();
-  for (const { folder } of directories) folder.remove();
-});
+afterAll(removeDirectories);
 
 describe('what is there at start', () => {
   const directory = newDirectory();
