@@ -11,10 +11,8 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { ModelFileError } from '../../src/models/files';
-import {
-  labelNames,
-  readModelDirectory,
-} from '../../src/tasks/text-classification/model-directory';
+import { labelNames } from '../../src/models/hugging-face/labels';
+import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
 
 const CONFIG = {
   architectures: ['BertForSequenceClassification'],

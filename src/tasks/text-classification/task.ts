@@ -1,7 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { fieldOf } from '../../files/rows';
+import { CONFIG, directoryOf } from '../../models/hugging-face/directory';
 import { EngineError, type TextInput } from '../../native/engine';
 import { allFinite } from '../../numeric/activations';
 import { type Classification, classified } from '../abilities';
@@ -65,13 +66,8 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
   notice: null,
   takes: 'texts',
   abilities: ['classifies texts'],
-  locate: (place) => {
-    const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory();
-    const folder = path.resolve(isFolder ? place : path.dirname(place));
-    const hasConfiguration = statSync(path.join(folder, 'config.json'), { throwIfNoEntry: false });
-    return isFolder || hasConfiguration ? folder : null;
-  },
-  findIn: (folder) => (existsSync(path.join(folder, 'config.json')) ? [folder] : []),
+  locate: directoryOf,
+  findIn: (folder) => (existsSync(path.join(folder, CONFIG)) ? [folder] : []),
   filesOf: (directory) => readModelDirectory(directory).files,
   read: readModelDirectory,
   judge: () => [],

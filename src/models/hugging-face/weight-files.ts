@@ -1,8 +1,8 @@
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { ModelFileError, sizeOf } from '../../models/files';
-import { quoted, requireModelJson } from '../../models/json';
+import { ModelFileError, sizeOf } from '../files';
+import { quoted, requireModelJson } from '../json';
 
 /**
  * Where `save_pretrained` puts weights, in the order in which they are looked for (transformers
