@@ -3,15 +3,11 @@
 
 #include <napi.h>
 
-#include <variant>
-
 #include "backend/backends.h"
 #include "engine/engine.h"
+#include "sources.h"
 
 namespace addon {
-
-using Source = std::variant<backend::TextModelSource, backend::TextProgramSource,
-                            backend::SignalProgramSource>;
 
 /// What load() was called with; see NativeSource and SchedulingOptions in src/native/binding.ts.
 struct LoadArguments {

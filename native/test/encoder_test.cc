@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "encoder/registry.h"
 
@@ -53,17 +55,41 @@ TEST(EncoderTest, GivesTheStatesThatAreAskedFor) {
   EXPECT_FALSE(at::allclose(all[1], first[0], 1e-5, 1e-5));
 }
 
-TEST(EncoderTest, AHeadIsChosenByTheTask) {
-  const Weights all = weights();
+TEST(EncoderTest, HasEveryHead) {
+  const c10::InferenceMode inference_mode;
   const auto settings = config();
-  const auto head =
-      backend::head_for("text-classification")({.config = settings,
-                                                .weights = all,
-                                                .keys = backend::family_of("bert").heads,
-                                                .hidden_size = 32});
-  EXPECT_EQ(head->columns(), 3);
-  EXPECT_EQ(head->reads(), Outputs::kFirstTokens);
-  EXPECT_THROW(backend::head_for("translation"), backend::LoadError);
+  const auto columns_and_reads = [&](const backend::TextHead& what) {
+    const Weights all = weights();
+    const auto head = std::visit(
+        [&](const auto& each) {
+          return backend::heads::make(each, {.config = settings,
+                                             .weights = all,
+                                             .base = all / "bert",
+                                             .keys = backend::family_of("bert").heads,
+                                             .hidden_size = 32,
+                                             .vocabulary_size = 420});
+        },
+        what);
+    return std::pair(head->columns(), head->reads());
+  };
+  using backend::PoolingMode;
+  const auto pooled = [&](std::vector<PoolingMode> modes) {
+    return columns_and_reads(
+        backend::EmbeddingHead{{backend::PoolingModule{.modes = std::move(modes)}}});
+  };
+  const std::pair<int64_t, Outputs> all{32, Outputs::kAllTokens}, first{32, Outputs::kFirstTokens};
+  EXPECT_EQ(columns_and_reads(backend::SequenceClassificationHead{}),
+            std::pair(int64_t{3}, Outputs::kFirstTokens));
+  EXPECT_EQ(columns_and_reads(backend::TokenClassificationHead{}),
+            std::pair(int64_t{3}, Outputs::kAllTokens));
+  EXPECT_EQ(columns_and_reads(backend::MaskedLmHead{}),
+            std::pair(int64_t{420}, Outputs::kAllTokens));
+  EXPECT_EQ(columns_and_reads(backend::EmbeddingHead{}), all);
+  EXPECT_EQ(pooled({PoolingMode::kMean}), all);
+  EXPECT_EQ(pooled({PoolingMode::kCls}), first);
+  EXPECT_EQ(pooled({PoolingMode::kCls, PoolingMode::kMax}),
+            std::pair(int64_t{64}, Outputs::kAllTokens));
+  EXPECT_THROW(pooled({}), backend::LoadError);
 }
 
 }  // namespace

@@ -56,17 +56,72 @@ export interface SchedulingOptions {
   readonly allowedOperators?: readonly string[];
 }
 
-/** A Hugging Face sequence-classification directory, its files already found. */
+/** How the rows of a text's tokens become one, by the names of sentence-transformers. */
+export type PoolingMode =
+  | 'cls'
+  | 'max'
+  | 'mean'
+  | 'mean_sqrt_len_tokens'
+  | 'weightedmean'
+  | 'lasttoken';
+
+/** What sentence-transformers lists behind an encoder. `weightFiles`: absolute paths, of this module alone. */
+export type SentenceModule =
+  | {
+      readonly type: 'pooling';
+      /** Several: their vectors side by side, in this order. */
+      readonly modes: readonly PoolingMode[];
+      /** false: tokens of the prompt are left out. */
+      readonly includePrompt: boolean;
+    }
+  | {
+      readonly type: 'dense';
+      readonly weightFiles: readonly string[];
+      readonly inFeatures: number;
+      readonly outFeatures: number;
+      readonly bias: boolean;
+      /** As config.json of transformers would name it: `tanh`; `linear` for none. */
+      readonly activation: string;
+      /** The input is added to the result, projected where their sizes differ. */
+      readonly residual: boolean;
+    }
+  | {
+      readonly type: 'layer-norm';
+      readonly weightFiles: readonly string[];
+      readonly dimension: number;
+    }
+  | { readonly type: 'normalize' };
+
+/** What makes an answer of an encoder's states; every family of encoders has each. */
+export type TextHead =
+  /** One row of logits, `num_labels` of the configuration. */
+  | { readonly name: 'sequence-classification' }
+  /** Such a row for each token, special ones included. */
+  | { readonly name: 'token-classification' }
+  /** SPLADE, one row over the vocabulary: of each word the largest, or the sum, over all tokens. */
+  | {
+      readonly name: 'masked-lm';
+      readonly pooling: 'max' | 'sum';
+      /** Of a logit: log(1 + relu), or log(1 + log(1 + relu)). */
+      readonly activation: 'relu' | 'log1p_relu';
+    }
+  /** One row, or without a pooling a row for each token, special ones included. */
+  | { readonly name: 'embedding'; readonly modules: readonly SentenceModule[] };
+
+/** A Hugging Face directory whose encoder has code of its own here, its files already found. */
 export interface TextModelSource {
-  readonly type: 'text-classification';
+  readonly type: 'text-encoder';
   /** config.json's "model_type". */
   readonly modelType: string;
   /** config.json's entries, nested ones under their path (`layer_types.0`), and `num_labels`. */
   readonly config: Readonly<Record<string, string | number | boolean | null>>;
+  readonly head: TextHead;
   /** Absolute paths: *.safetensors or *.bin, one file or every shard. */
   readonly weightFiles: readonly string[];
   /** Absolute path. */
   readonly tokenizerDirectory: string;
+  /** Tokens, special ones included, where fewer than model and tokenizer take. */
+  readonly maxLength?: number;
 }
 
 /** A TorchScript or torch.export file that maps input_ids and attention_mask to logits, behind a tokenizer. */

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Dtype, ModelSource } from '../native/engine';
+import type { Dtype, ModelSource, TextModelSource } from '../native/engine';
 import { controlGroups, type ReadText, readText } from '../settings/environment';
 
 /** In bytes. */
@@ -71,19 +71,31 @@ export function memoryNeeded(source: ModelSource, dtype: Dtype): number {
 
 /** In the numbers that it multiplies in; what is read as a whole first is there twice then. */
 function weightsIn(source: ModelSource, dtype: Dtype): number {
-  if (source.type !== 'text-classification') return 2 * sizeOf(source.path);
-  return source.weightFiles
-    .map((file) => (file.endsWith('.safetensors') ? mappedWeights(file, dtype) : 2 * sizeOf(file)))
+  if (source.type !== 'text-encoder') return 2 * sizeOf(source.path);
+  // Its last layer is the table of words, multiplied like the others.
+  const tables = source.head.name === 'masked-lm' ? null : TABLE;
+  return filesOf(source)
+    .map((file) =>
+      file.endsWith('.safetensors') ? mappedWeights(file, dtype, tables) : 2 * sizeOf(file),
+    )
     .reduce((sum, bytes) => sum + bytes, 0);
 }
 
-function mappedWeights(file: string, dtype: Dtype): number {
+function filesOf({ weightFiles, head }: TextModelSource): readonly string[] {
+  const modules = head.name === 'embedding' ? head.modules : [];
+  return [
+    ...weightFiles,
+    ...modules.flatMap((module) => ('weightFiles' in module ? module.weightFiles : [])),
+  ];
+}
+
+function mappedWeights(file: string, dtype: Dtype, tables: RegExp | null): number {
   const header = readHeader(file);
   if (!header) return sizeOf(file); // the engine says what is wrong with it
   // Numbers at addresses that are no multiple of their size are copied first.
   const copies = header.begin % 8 === 0 ? 0 : sizeOf(file);
   return Object.entries(header.tensors)
-    .filter(([name]) => !TABLE.test(name))
+    .filter(([name]) => !tables?.test(name))
     .reduce((sum, [, tensor]) => sum + bytesIn(dtype, tensor), copies);
 }
 

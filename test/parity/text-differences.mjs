@@ -32,7 +32,7 @@ for (const name of readdirSync(fixture('models'))) {
   await Promise.all(texts.map(check));
   await engine.close();
   const program = name.startsWith('exported-') ? `torch.export, ${name.slice(9)}` : 'TorchScript';
-  const type = source.type === 'text-classification' ? source.modelType : program;
+  const type = source.type === 'text-encoder' ? source.modelType : program;
   worst.set(type, Math.max(worst.get(type) ?? 0, difference));
   console.log(`${name}: ${difference.toExponential(1)}`);
 }

@@ -104,8 +104,9 @@ describe('memoryNeeded', () => {
   }
 
   const of = (...weightFiles: string[]) => ({
-    type: 'text-classification' as const,
+    type: 'text-encoder' as const,
     modelType: 'bert',
+    head: { name: 'sequence-classification' as const },
     config: {},
     tokenizerDirectory: folder.path,
     weightFiles,

@@ -61,8 +61,9 @@ describe('readModelDirectory', () => {
   it('hands on the configuration and the number of labels', () => {
     expect(readModelDirectory(directory)).toEqual({
       source: {
-        type: 'text-classification',
+        type: 'text-encoder',
         modelType: 'bert',
+        head: { name: 'sequence-classification' },
         config: {
           'architectures.0': 'BertForSequenceClassification',
           model_type: 'bert',
@@ -193,7 +194,7 @@ describe('readModelDirectory', () => {
   it('takes what torch.export saved before a TorchScript file', () => {
     write('model.pt', '');
     write('model.pt2', '');
-    expect(readModelDirectory(directory).source).toMatchObject({ type: 'text-classification' });
+    expect(readModelDirectory(directory).source).toMatchObject({ type: 'text-encoder' });
     remove('model.safetensors');
     expect(readModelDirectory(directory).source).toMatchObject({
       type: 'text-program',

@@ -187,6 +187,17 @@ void Weights::ignore(std::string_view name) const {
   if (const auto* found = find(full_name(name))) record_->used.insert(found->first);
 }
 
+void Weights::ignore_beside_base() const {
+  const auto& entries = checkpoint_->entries();
+  const auto is_in_base = [prefix = record_->base_prefix + "."](const auto& entry) {
+    return entry.first.starts_with(prefix);
+  };
+  if (std::ranges::none_of(entries, is_in_base)) return;  // it was saved alone
+  for (const auto& entry : entries) {
+    if (!is_in_base(entry)) record_->used.insert(entry.first);
+  }
+}
+
 void Weights::require_all_used() const {
   if (!record_->missing.empty()) throw_missing();
   const std::vector<std::string> unread = unread_keys();
@@ -222,7 +233,7 @@ void Weights::throw_missing() const {
   if (!entries.empty() && std::ranges::all_of(entries, wrapped)) {
     message += "; every key begins with \"module.\": save the model inside the wrapper instead";
   } else if (!record_->base_prefix.empty() && std::ranges::none_of(missing, in_base)) {
-    message += "; the file holds no trained classification head";
+    message += std::string("; the file holds no trained ") + record_->head + " head";
   } else if (const auto unread = unread_keys(); !unread.empty()) {
     message += "; the file has " + listed(unread) + " instead";
   }

@@ -45,6 +45,15 @@ class Weights {
   /// In the stored floating-point type, still in the mapped file: for tables read row by row.
   at::Tensor get_as_stored(std::string_view name, std::initializer_list<int64_t> shape) const;
 
+  /// Whether the files have it.
+  bool has(std::string_view name) const { return find(full_name(name)) != nullptr; }
+
+  /// Where the base model stands under its name, all that stands beside it: heads of other tasks.
+  void ignore_beside_base() const;
+
+  /// What kind of head is missing, in the error where the files hold the base model alone.
+  void name_head(std::string_view kind) const { record_->head = kind; }
+
   /// A key that older versions of the library wrote and no model reads.
   void ignore(std::string_view name) const;
 
@@ -56,6 +65,7 @@ class Weights {
   /// Shared by all scopes: what was read, and what could not be.
   struct Record {
     std::string base_prefix;
+    std::string head = "classification";
     size_t claimed = 0;  ///< bytes, of what was read and of what stands for what is missing
     std::set<std::string, std::less<>> used;
     std::vector<std::string> missing;        ///< keys

@@ -6,40 +6,100 @@ namespace backend {
 namespace {
 
 using namespace models;
+using heads::HeadKeys;
+using heads::MaskedLmKeys;
+using heads::TransformKeys;
+
+constexpr HeadKeys bert_heads(const char* pooler) {
+  return {.sequence_classification = {.transform = {.dense = pooler, .activation = "tanh"}},
+          .masked_lm = {.transform = {.dense = "cls.predictions.transform.dense",
+                                      .activation_key = "hidden_act",
+                                      .norm = "cls.predictions.transform.LayerNorm"},
+                        .decoder = "cls.predictions.decoder",
+                        .bias = "cls.predictions"}};
+}
+
+constexpr HeadKeys kAlbertHeads{
+    .sequence_classification = {.transform = {.dense = "albert.pooler", .activation = "tanh"}},
+    .masked_lm = {.transform = {.dense = "predictions.dense",
+                                .activation = "gelu_new",
+                                .activation_key = "hidden_act",
+                                .norm = "predictions.LayerNorm",
+                                .size_key = "embedding_size"},
+                  .decoder = "predictions.decoder",
+                  .bias = "predictions"}};
+
+constexpr MaskedLmKeys kDebertaMaskedLm{.transform = {.dense = "lm_predictions.lm_head.dense",
+                                                      .activation_key = "hidden_act",
+                                                      .norm = "lm_predictions.lm_head.LayerNorm",
+                                                      .epsilon = 1e-7},
+                                        .decoder = nullptr,
+                                        .bias = "lm_predictions.lm_head"};
+
+constexpr HeadKeys kDebertaHeads{
+    .sequence_classification = {.transform = {.dense = "pooler.dense",
+                                              .activation_key = "pooler_hidden_act"}},
+    .masked_lm = {.transform = {.dense = "cls.predictions.transform.dense",
+                                .activation_key = "hidden_act",
+                                .norm = "cls.predictions.transform.LayerNorm",
+                                .epsilon = 1e-7,
+                                .size_key = "embedding_size"},
+                  .decoder = "cls.predictions.decoder",
+                  .bias = "cls.predictions"},
+    .masked_lm_not_legacy = &kDebertaMaskedLm};
+
+constexpr HeadKeys kDistilbertHeads{
+    .sequence_classification = {.transform = {.dense = "pre_classifier", .activation = "relu"}},
+    .masked_lm = {.transform = {.dense = "vocab_transform",
+                                .activation_key = "activation",
+                                .norm = "vocab_layer_norm",
+                                .epsilon_key = nullptr},
+                  .decoder = "vocab_projector"}};
+
+constexpr HeadKeys kElectraHeads{
+    .sequence_classification = {.transform = {.dense = "classifier.dense"},
+                                .output = "classifier.out_proj"},
+    .masked_lm = {.transform = {.dense = "generator_predictions.dense",
+                                .norm = "generator_predictions.LayerNorm",
+                                .size_key = "embedding_size"},
+                  .decoder = "generator_lm_head"}};
+
+constexpr TransformKeys kModernbertTransform{.dense = "head.dense",
+                                             .activation_key = "classifier_activation",
+                                             .norm = "head.norm",
+                                             .epsilon_key = "norm_eps",
+                                             .epsilon = 1e-5,
+                                             .dense_bias_key = "classifier_bias",
+                                             .norm_bias_key = "norm_bias"};
+
+constexpr HeadKeys kModernbertHeads{.sequence_classification = {.transform = kModernbertTransform},
+                                    .masked_lm = {.transform = kModernbertTransform,
+                                                  .decoder = "decoder",
+                                                  .bias_key = "decoder_bias",
+                                                  .words = "embeddings.tok_embeddings"},
+                                    .token_classification = {.transform = kModernbertTransform}};
+
+constexpr HeadKeys kRobertaHeads{
+    .sequence_classification = {.transform = {.dense = "classifier.dense", .activation = "tanh"},
+                                .output = "classifier.out_proj"},
+    .masked_lm = {.transform = {.dense = "lm_head.dense", .norm = "lm_head.layer_norm"},
+                  .decoder = "lm_head.decoder",
+                  .bias = "lm_head"}};
+
 using Families = std::map<std::string, Family>;
-using Heads = std::map<std::string, HeadFactory>;
 
 const Families& families() {
   using Tokenizer = hf::Family;
-  constexpr heads::HeadKeys kRobertaHeads{{"classifier.dense", "classifier.out_proj", "tanh"}};
   static const auto* table = new Families{
-      {"albert",
-       {make_albert, "albert", Tokenizer::Albert, {{"albert.pooler", "classifier", "tanh"}}}},
-      {"bert", {make_bert, "bert", Tokenizer::Bert, {{"bert.pooler.dense", "classifier", "tanh"}}}},
+      {"albert", {make_albert, "albert", Tokenizer::Albert, kAlbertHeads}},
+      {"bert", {make_bert, "bert", Tokenizer::Bert, bert_heads("bert.pooler.dense")}},
       {"camembert", {make_roberta, "roberta", Tokenizer::Camembert, kRobertaHeads}},
       {"data2vec-text", {make_roberta, "data2vec_text", Tokenizer::Roberta, kRobertaHeads}},
-      {"deberta-v2",
-       {make_deberta_v2,
-        "deberta",
-        Tokenizer::DebertaV2,
-        {{"pooler.dense", "classifier", "gelu", "pooler_hidden_act"}}}},
-      {"distilbert",
-       {make_distilbert,
-        "distilbert",
-        Tokenizer::Bert,
-        {{"pre_classifier", "classifier", "relu"}}}},
-      {"electra",
-       {make_electra,
-        "electra",
-        Tokenizer::Bert,
-        {{"classifier.dense", "classifier.out_proj", "gelu"}}}},
-      {"ernie",
-       {make_bert, "ernie", Tokenizer::Bert, {{"ernie.pooler.dense", "classifier", "tanh"}}}},
-      {"modernbert",
-       {make_modernbert,
-        "model",
-        Tokenizer::TokenizerJson,
-        {{"head.dense", "classifier", "gelu", "classifier_activation", "head.norm"}}}},
+      {"deberta-v2", {make_deberta_v2, "deberta", Tokenizer::DebertaV2, kDebertaHeads}},
+      {"distilbert", {make_distilbert, "distilbert", Tokenizer::Bert, kDistilbertHeads}},
+      {"electra", {make_electra, "electra", Tokenizer::Bert, kElectraHeads}},
+      {"ernie", {make_bert, "ernie", Tokenizer::Bert, bert_heads("ernie.pooler.dense")}},
+      {"modernbert", {make_modernbert, "model", Tokenizer::TokenizerJson, kModernbertHeads}},
       {"mpnet", {make_mpnet, "mpnet", Tokenizer::Mpnet, kRobertaHeads}},
       {"roberta", {make_roberta, "roberta", Tokenizer::Roberta, kRobertaHeads}},
       {"xlm-roberta", {make_roberta, "roberta", Tokenizer::XlmRoberta, kRobertaHeads}},
@@ -47,29 +107,15 @@ const Families& families() {
   return *table;
 }
 
-const Heads& all_heads() {
-  static const auto* table = new Heads{
-      {"text-classification", heads::make_sequence_classification},
-  };
-  return *table;
-}
-
-/// `what`: for the error, "config.json: model_type".
-template <class Table>
-const auto& find(const Table& table, const std::string& name, const std::string& what) {
-  const auto it = table.find(name);
-  if (it != table.end()) return it->second;
-  std::string known;
-  for (const auto& [each, _] : table) known += (known.empty() ? "" : ", ") + each;
-  throw LoadError(what + ": \"" + name + "\" is not supported (" + known + ")");
-}
-
 }  // namespace
 
 const Family& family_of(const std::string& model_type) {
-  return find(families(), model_type, "config.json: model_type");
+  const auto it = families().find(model_type);
+  if (it != families().end()) return it->second;
+  std::string known;
+  for (const auto& [each, _] : families()) known += (known.empty() ? "" : ", ") + each;
+  throw LoadError("config.json: model_type: \"" + model_type + "\" is not supported (" + known +
+                  ")");
 }
-
-HeadFactory head_for(const std::string& task) { return find(all_heads(), task, "task"); }
 
 }  // namespace backend

@@ -1,4 +1,4 @@
-// Which encoders and which heads there are: every encoder has every head.
+// Which encoders there are, and what their checkpoints call the parts of every head.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,5 @@ struct Family {
 
 /// Throws LoadError that lists the supported types.
 const Family& family_of(const std::string& model_type);
-
-using HeadFactory = std::unique_ptr<heads::Head> (*)(const heads::HeadSource&);
-
-/// By the task, as transformers' pipelines are named. Throws LoadError that lists them.
-HeadFactory head_for(const std::string& task);
 
 }  // namespace backend

@@ -38,17 +38,23 @@ TextModel load_text_model(const TextModelSource& source, const Numbers& numbers)
   });
   const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
   const Weights weights(checkpoint, family.base_prefix, numbers);
-  auto encoder = family.make_encoder(source.config, weights / family.base_prefix);
+  const Weights base = weights / family.base_prefix;
+  auto encoder = family.make_encoder(source.config, base);
   const models::EncoderSizes sizes = encoder->sizes();
-  auto head = head_for(source.task)({.config = source.config,
-                                     .weights = weights,
-                                     .keys = family.heads,
-                                     .hidden_size = sizes.hidden_size});
+  const heads::HeadSource head_source{.config = source.config,
+                                      .weights = weights,
+                                      .base = base,
+                                      .keys = family.heads,
+                                      .hidden_size = sizes.hidden_size,
+                                      .vocabulary_size = sizes.vocabulary_size};
+  auto head =
+      std::visit([&](const auto& what) { return heads::make(what, head_source); }, source.head);
   weights.require_all_used();
   checkpoint->release_pages();
   try {
     rust::Box<hf::Tokenizer> tokenizer = opening.get();
-    tokenizer->limit(static_cast<size_t>(sizes.max_length));
+    tokenizer->limit(
+        std::min(static_cast<size_t>(sizes.max_length), source.max_length.value_or(SIZE_MAX)));
     tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
     return {std::move(encoder), std::move(head), std::move(tokenizer)};
   } catch (const rust::Error& error) {

@@ -118,13 +118,17 @@ export function weightsSource(
   config: ModelConfig,
   {
     weightFiles,
+    head,
     added = {},
-  }: { readonly weightFiles: readonly string[]; readonly added?: Readonly<Record<string, Scalar>> },
+  }: Pick<TextModelSource, 'weightFiles' | 'head'> & {
+    readonly added?: Readonly<Record<string, Scalar>>;
+  },
 ): TextModelSource {
   return {
-    type: 'text-classification',
+    type: 'text-encoder',
     modelType: config.model_type,
     config: { ...flattened(config), ...added },
+    head,
     weightFiles,
     tokenizerDirectory: directory,
   };

@@ -81,5 +81,9 @@ function findSource(
   }
   checkModelJson(CONFIG, architectureSchema, config);
   const { weightFiles } = found;
-  return weightsSource(directory, config, { weightFiles, added: { num_labels: numLabels } });
+  return weightsSource(directory, config, {
+    weightFiles,
+    head: { name: 'sequence-classification' },
+    added: { num_labels: numLabels },
+  });
 }

@@ -5,7 +5,9 @@
 #include <memory>
 
 #include "backend/model_config.h"
+#include "backend/text_head.h"
 #include "checkpoint/weights.h"
+#include "encoder/heads/transform.h"
 #include "encoder/nn/attention.h"
 #include "text/packed_batch.h"
 
@@ -27,31 +29,50 @@ class Head {
   virtual at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const = 0;
 };
 
-/// What a family of encoders calls the parts of a sequence-classification head: every one has two
-/// linear layers with an activation between, under names of its own.
+/// A transform of a sequence's state, then a linear layer.
 struct SequenceClassificationKeys {
-  const char* dense;
-  const char* output;
-  const char* activation;                ///< its name
-  const char* activation_key = nullptr;  ///< of config.json, which may name another
-  /// A layer norm before the output: ModernBERT's head, which config.json says more of.
-  const char* norm = nullptr;
+  TransformKeys transform;
+  const char* output = "classifier";
 };
 
-/// The names of one family's heads.
+/// A linear layer, behind a transform where the family has one (ModernBERT).
+struct TokenClassificationKeys {
+  TransformKeys transform;  ///< of no dense layer: there is none
+  const char* output = "classifier";
+};
+
+/// A transform, then a linear layer whose weight is the table of words unless the file has another.
+struct MaskedLmKeys {
+  TransformKeys transform;
+  const char* decoder;             ///< nullptr: always the table of words
+  const char* bias = nullptr;      ///< under which its bias stands where the decoder has none
+  const char* bias_key = nullptr;  ///< of config.json, whether it has one; nullptr: it has
+  const char* words = "embeddings.word_embeddings";  ///< in the base model
+};
+
+/// What a family of encoders calls the parts of each head. Every family has every head.
 struct HeadKeys {
   SequenceClassificationKeys sequence_classification;
+  MaskedLmKeys masked_lm;
+  TokenClassificationKeys token_classification = {};
+  /// Where config.json says "legacy": false (DeBERTa).
+  const MaskedLmKeys* masked_lm_not_legacy = nullptr;
 };
 
-/// All that a head is made of. `weights`: of the whole checkpoint.
+/// All that a head is made of.
 struct HeadSource {
   const ModelConfig& config;
-  const Weights& weights;
+  const Weights& weights;  ///< of the whole checkpoint
+  const Weights& base;     ///< the same, under the base model's name
   const HeadKeys& keys;
   int64_t hidden_size;
+  int64_t vocabulary_size;
 };
 
 // Each throws LoadError. One file each, of the same name.
-std::unique_ptr<Head> make_sequence_classification(const HeadSource& source);
+std::unique_ptr<Head> make(const SequenceClassificationHead& what, const HeadSource& source);
+std::unique_ptr<Head> make(const TokenClassificationHead& what, const HeadSource& source);
+std::unique_ptr<Head> make(const MaskedLmHead& what, const HeadSource& source);
+std::unique_ptr<Head> make(const EmbeddingHead& what, const HeadSource& source);
 
 }  // namespace backend::heads

@@ -4,13 +4,9 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/mean.h>
 
-#include <optional>
 #include <vector>
 
 #include "encoder/heads/head.h"
-#include "encoder/nn/activation.h"
-#include "encoder/nn/layer_norm.h"
-#include "encoder/nn/linear.h"
 
 namespace backend::heads {
 namespace {
@@ -26,28 +22,14 @@ at::Tensor mean_by_sequence(const at::Tensor& hidden, const nn::PackedBatch& bat
   return at::cat(means);
 }
 
-nn::Bias bias_of(const ModelConfig& config, const char* key) {
-  return config.boolean_or(key, false) ? nn::Bias::kYes : nn::Bias::kNo;
-}
-
-nn::Activation activation_of(const ModelConfig& config, const SequenceClassificationKeys& keys) {
-  const char* const key = keys.activation_key;
-  return nn::activation_by_name(key ? config.string_or(key, keys.activation) : keys.activation,
-                                key ? key : "");
-}
-
 /// Its layers multiply in float32 always: the answer hangs on them, and they are small.
 class SequenceClassification final : public Head {
  public:
   SequenceClassification(const HeadSource& source, const SequenceClassificationKeys& keys)
       : columns_(source.config.positive_integer("num_labels")),
-        dense_((source.weights / keys.dense).in_float32(), source.hidden_size, source.hidden_size,
-               keys.norm ? bias_of(source.config, "classifier_bias") : nn::Bias::kYes),
-        activation_(activation_of(source.config, keys)),
+        transform_(source.config, source.weights.in_float32(), keys.transform, source.hidden_size),
         output_((source.weights / keys.output).in_float32(), source.hidden_size, columns_) {
-    if (keys.norm == nullptr) return;
-    norm_.emplace(source.weights / keys.norm, source.hidden_size,
-                  source.config.epsilon_or("norm_eps", 1e-5), bias_of(source.config, "norm_bias"));
+    if (keys.transform.norm == nullptr) return;  // config.json says more of ModernBERT's
     source.config.require_one_of("classifier_pooling", {"cls", "mean"});
     reads_mean_ = source.config.string_or("classifier_pooling", "cls") == "mean";
   }
@@ -59,23 +41,19 @@ class SequenceClassification final : public Head {
   int64_t columns() const override { return columns_; }
 
   at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const override {
-    const at::Tensor pooled = reads_mean_ ? mean_by_sequence(hidden, batch) : hidden;
-    const at::Tensor inner = dense_(pooled, activation_);
-    return output_(norm_ ? (*norm_)(inner) : inner);
+    return output_(transform_(reads_mean_ ? mean_by_sequence(hidden, batch) : hidden));
   }
 
  private:
   int64_t columns_;
-  nn::Linear dense_;
-  nn::Activation activation_;
+  Transform transform_;
   nn::Linear output_;
-  std::optional<nn::LayerNorm> norm_;
   bool reads_mean_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Head> make_sequence_classification(const HeadSource& source) {
+std::unique_ptr<Head> make(const SequenceClassificationHead& /*what*/, const HeadSource& source) {
   return std::make_unique<SequenceClassification>(source, source.keys.sequence_classification);
 }
 

@@ -17,6 +17,9 @@ class Linear {
  public:
   Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias = Bias::kYes);
 
+  /// Of a weight that another layer has too (tied), as stored, and a bias, float32 or undefined.
+  Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers);
+
   /// Several layers of one shape on the same input as one, their outputs side by side (query, key,
   /// value).
   static Linear side_by_side(std::initializer_list<Weights> layers, int64_t in_features,
@@ -35,8 +38,6 @@ class Linear {
   at::Tensor operator()(const at::Tensor& input, Activation activation) const;
 
  private:
-  Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers);
-
   std::shared_ptr<const PackedLinear> layer_;
   Numbers numbers_;
   int64_t first_ = 0;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/model_config.h"
+#include "backend/text_head.h"
 #include "engine/backend.h"
 #include "gemm/format.h"
 
@@ -18,11 +19,12 @@ namespace backend {
 
 /// A Hugging Face directory, its files already found.
 struct TextModelSource {
-  std::string task;        ///< what is asked of it, as transformers' pipelines are named
   std::string model_type;  ///< config.json's "model_type"
   ModelConfig config;
+  TextHead head;
   std::vector<std::string> weight_files;  ///< *.safetensors or *.bin, one or every shard
   std::string tokenizer_directory;
+  std::optional<size_t> max_length;  ///< tokens, special ones included, where fewer than it could
 };
 
 /// A program (TorchScript, or what torch.export saved) that maps input_ids and attention_mask,

@@ -1,0 +1,38 @@
+// From each token's state to its logits.
+// Source: transformers, the classes …ForTokenClassification of each family's modeling file.
+#include "encoder/heads/head.h"
+
+namespace backend::heads {
+namespace {
+
+/// Its layers multiply in float32 always, as those of a sequence's.
+class TokenClassification final : public Head {
+ public:
+  TokenClassification(const HeadSource& source, const TokenClassificationKeys& keys)
+      : columns_(source.config.positive_integer("num_labels")),
+        output_((source.weights / keys.output).in_float32(), source.hidden_size, columns_) {
+    if (keys.transform.dense == nullptr) return;
+    transform_.emplace(source.config, source.weights.in_float32(), keys.transform,
+                       source.hidden_size);
+  }
+
+  nn::Outputs reads() const override { return nn::Outputs::kAllTokens; }
+  int64_t columns() const override { return columns_; }
+
+  at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& /*batch*/) const override {
+    return output_(transform_ ? (*transform_)(hidden) : hidden);
+  }
+
+ private:
+  int64_t columns_;
+  nn::Linear output_;
+  std::optional<Transform> transform_;
+};
+
+}  // namespace
+
+std::unique_ptr<Head> make(const TokenClassificationHead& /*what*/, const HeadSource& source) {
+  return std::make_unique<TokenClassification>(source, source.keys.token_classification);
+}
+
+}  // namespace backend::heads

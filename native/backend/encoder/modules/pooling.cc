@@ -1,0 +1,105 @@
+// From the tokens' rows to one of each sequence.
+// Source: sentence-transformers, sentence_transformer/modules/pooling.py (Pooling).
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "encoder/modules/module.h"
+
+namespace backend::modules {
+namespace {
+
+/// The rows of one sequence.
+struct Tokens {
+  const float* rows;
+  int64_t count;
+  int64_t columns;
+  const float* row(int64_t token) const { return rows + token * columns; }
+};
+
+/// Σ weight × row, in the tokens' order whatever the batch.
+template <class Weight>
+void add_up(const Tokens& tokens, const Weight& weight, float* result) {
+  std::fill_n(result, tokens.columns, 0.0F);
+  for (int64_t i = 0; i < tokens.count; ++i) {
+    const float* const row = tokens.row(i);
+    for (int64_t k = 0; k < tokens.columns; ++k) result[k] += weight(i) * row[k];
+  }
+}
+
+void divide(float* row, int64_t columns, float by) {
+  for (int64_t k = 0; k < columns; ++k) row[k] /= by;
+}
+
+void pool(PoolingMode mode, const Tokens& tokens, float* result) {
+  const auto count = static_cast<float>(tokens.count);
+  const auto alike = [](int64_t) { return 1.0F; };
+  switch (mode) {
+    case PoolingMode::kCls:
+      std::copy_n(tokens.row(0), tokens.columns, result);
+      return;
+    case PoolingMode::kLastToken:
+      std::copy_n(tokens.row(tokens.count - 1), tokens.columns, result);
+      return;
+    case PoolingMode::kMax:
+      std::copy_n(tokens.row(0), tokens.columns, result);
+      for (int64_t i = 1; i < tokens.count; ++i) {
+        const float* const row = tokens.row(i);
+        for (int64_t k = 0; k < tokens.columns; ++k) result[k] = std::max(result[k], row[k]);
+      }
+      return;
+    case PoolingMode::kMean:
+      add_up(tokens, alike, result);
+      divide(result, tokens.columns, count);
+      return;
+    case PoolingMode::kMeanSqrtLength:
+      add_up(tokens, alike, result);
+      divide(result, tokens.columns, std::sqrt(count));
+      return;
+    case PoolingMode::kWeightedMean:
+      add_up(tokens, [](int64_t i) { return static_cast<float>(i + 1); }, result);
+      divide(result, tokens.columns, count * (count + 1) / 2);
+      return;
+  }
+}
+
+class Pooling final : public Module {
+ public:
+  Pooling(PoolingModule what, int64_t columns) : what_(std::move(what)), columns_(columns) {}
+
+  int64_t columns() const override { return columns_ * static_cast<int64_t>(what_.modes.size()); }
+
+  at::Tensor operator()(const at::Tensor& rows, const nn::PackedBatch& batch) const override {
+    if (pools_first_token(what_)) return rows;  // no others are there
+    const at::Tensor whole = rows.contiguous();
+    const auto* const first = whole.const_data_ptr<float>();
+    at::Tensor pooled = at::empty({batch.sequences(), columns()}, whole.options());
+    auto* result = pooled.mutable_data_ptr<float>();
+    for (size_t i = 0; i + 1 < batch.cu_seqlens.size(); ++i) {
+      const int64_t begin = batch.cu_seqlens[i];
+      const Tokens tokens{first + begin * columns_, batch.cu_seqlens[i + 1] - begin, columns_};
+      for (const PoolingMode mode : what_.modes) {
+        pool(mode, tokens, result);
+        result += columns_;
+      }
+    }
+    return pooled;
+  }
+
+ private:
+  PoolingModule what_;
+  int64_t columns_;
+};
+
+}  // namespace
+
+bool pools_first_token(const PoolingModule& pooling) {
+  return pooling.modes == std::vector{PoolingMode::kCls};
+}
+
+std::unique_ptr<Module> make(const PoolingModule& what, int64_t columns) {
+  return std::make_unique<Pooling>(what, columns);
+}
+
+}  // namespace backend::modules
