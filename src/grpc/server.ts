@@ -5,7 +5,7 @@ import { type ConnectionInjector, Server, ServerCredentials } from '@grpc/grpc-j
 import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { protoPath } from 'grpc-health-check';
-import type { GrpcService } from '../protocols/grpc-service';
+import type { GrpcService, Method } from '../protocols/grpc-service';
 import { ConnectionLimit } from '../serving/connection-limit';
 import { Connections } from '../serving/connections';
 import type { Context } from '../serving/context';
@@ -44,8 +44,10 @@ export class GrpcServer extends Transport {
   readonly #receiving: Receiving;
   readonly #health: Health;
   readonly #calls: Calls;
+  /** As they are now, by name. */
+  readonly #services = new Map<string, GrpcService>();
 
-  constructor(context: Context, services: readonly GrpcService[]) {
+  constructor(context: Context, given: readonly GrpcService[]) {
     const { config, metrics, readiness } = context;
     const limit = new ConnectionLimit(config.maxConnections);
     const connections = new Connections(limit, metrics.countConnectionEnd, null);
@@ -54,6 +56,8 @@ export class GrpcServer extends Transport {
       plain: () => net.createServer({ noDelay: true }),
       secure: (options) => tls.createServer({ ...options, ALPNProtocols: ['h2'], noDelay: true }),
     });
+    this.show(given);
+    const services = given.map((service) => this.#followed(service));
     const targets = targetsOf(services);
     const probes = [...targets.keys()].filter((path) => targets.get(path) === null);
     const pipeline = new Pipeline(context, KEY_NEEDED, new Set(probes));
@@ -82,6 +86,11 @@ export class GrpcServer extends Transport {
     this.server.on(this.secure ? 'secureConnection' : 'connection', this.#serve);
   }
 
+  /** Services of the same names take the place of these, under calls that are on their way. */
+  show(services: readonly GrpcService[]): void {
+    for (const service of services) this.#services.set(service.name, service);
+  }
+
   get size(): number {
     return this.#calls.size;
   }
@@ -103,6 +112,20 @@ export class GrpcServer extends Transport {
     this.#receiving.stop();
     this.connections.destroyAll();
     await closed;
+  }
+
+  /** Whose methods are those of the service that has its name when it is asked. */
+  #followed(service: GrpcService): GrpcService {
+    const now = (): GrpcService => this.#services.get(service.name) ?? service;
+    const methods = Object.keys(service.methods).map((name) => {
+      const method: Method = (message, call) => (now().methods[name] as Method)(message, call);
+      return [name, method];
+    });
+    return {
+      ...service,
+      methods: Object.fromEntries(methods),
+      refusal: (timeoutMs) => now().refusal(timeoutMs),
+    };
   }
 
   readonly #serve = (socket: net.Socket): void => {

@@ -91,6 +91,11 @@ export const SETTINGS = {
     'none: no such API',
   ),
   MANAGEMENT_HOST: own('address that MANAGEMENT_PORT is on', host(), '127.0.0.1'),
+  LISTEN_AFTER_MS: own(
+    'longest that loading keeps the ports of sentiment and eeg closed',
+    integer(0, MILLISECONDS_MAX),
+    '10000',
+  ),
   SENTIMENT_MODEL_DIR: own(
     'folder that Hugging Face save_pretrained wrote',
     file(),

@@ -196,7 +196,9 @@ export async function startService(
     HOST: '127.0.0.1',
     PORT: '0',
     WORKERS: '2',
-    MAX_QUEUE_WAIT_MS: '600000', // so that nothing is refused because the machine is slow
+    // So that nothing is refused, and no model served as not loaded, because the machine is slow.
+    MAX_QUEUE_WAIT_MS: '600000',
+    LISTEN_AFTER_MS: '600000',
     ...options.env,
   };
   const service = new Service({ ...options, env, args: [name, ...(options.args ?? [])] });

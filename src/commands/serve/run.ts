@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { addon } from '../../native/engine';
 import { CredentialFiles } from '../../serving/credentials/credential-files';
 import { CredentialError } from '../../serving/credentials/files';
@@ -11,8 +12,9 @@ import { shareCatalogue } from './models/shared-catalogue';
 import { describeProcessorProblem } from './processor-problem';
 import { readPages } from './read-pages';
 import { ListenError, type Parts, Servers } from './servers';
-import { loadService, type Service, type ServiceOptions, type SharedService } from './service';
+import type { Service, ServiceOptions } from './service';
 import { Shutdown } from './shutdown';
+import { loadModel, SingleService } from './single-service';
 import { watchForStuck } from './watchdog';
 
 /** How long the last spans may take to be exported. */
@@ -48,7 +50,7 @@ export async function serve(config: Config, version: string): Promise<void> {
   // A load that is told to stop is left, since a model may never come back from it.
   const loaded = await Promise.race([Promise.all([opening, readingPages]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {
-    const [{ service, management, share, begin }, pages] = loaded;
+    const [{ service, management, begin }, pages] = loaded;
     const parts = {
       ...{ service, management, pages, tracer, describeApi },
       ...{ credentials, gather, connectionLimit },
@@ -56,8 +58,7 @@ export async function serve(config: Config, version: string): Promise<void> {
     const servers = new Servers(config, parts, log);
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
     if (address) {
-      await loops.serve(share(), servers.descriptor);
-      begin({ shutdown, servers, loops });
+      await begin({ shutdown, servers, loops });
       const startMs = Math.round(performance.now() - startedAt);
       const { scheduling } = config;
       const modelLoaded = service.models().length > 0;
@@ -87,30 +88,34 @@ export async function serve(config: Config, version: string): Promise<void> {
 interface Opened {
   readonly service: Service;
   readonly management: Parts['management'];
-  /** For the other event loops; null: one is enough. */
-  share(): SharedService | null;
-  begin(running: { shutdown: Shutdown; servers: Servers; loops: EventLoops }): void;
+  /** Resolves when all event loops that have something to serve do. */
+  begin(running: { shutdown: Shutdown; servers: Servers; loops: EventLoops }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** One model is loaded before the port is opened, those of a directory after that. */
+/** The models of a directory are loaded when the port is open; one model before that, if it takes no longer than it may. */
 async function open(options: ServiceOptions, log: Log): Promise<Opened> {
   const { config } = options;
   if (config.service === 'models') return openAll(options, log);
-  const service = await loadService(config.service, options, log);
+  const service = new SingleService(config.service, options);
+  const loading = loadModel(config.service, options, log).then((model) => service.show(model));
+  await Promise.race([loading, delay(config.listenAfterMs, undefined, { ref: false })]);
   return {
     ...{ service, management: null },
-    share: () => {
-      const model = service.share();
-      return model && { model };
+    begin: async ({ shutdown, servers, loops }) => {
+      const begin = async (): Promise<void> => {
+        servers.show();
+        await loops.serve(service.share(), servers.descriptor);
+        watchForStuck(service.monitor, log.logger, config, (problem) => {
+          log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
+          shutdown.endWith(EXIT_STUCK);
+          service.drop();
+        });
+      };
+      if (!service.isLoading) return begin();
+      void loading.then(() => (shutdown.isRequested ? undefined : begin()));
     },
-    begin: ({ shutdown }) =>
-      watchForStuck(service.monitor, log.logger, config, (problem) => {
-        log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
-        shutdown.endWith(EXIT_STUCK);
-        service.drop();
-      }),
-    close: () => service.close(),
+    close: async () => (service.isLoading ? stopLoading() : service.close()),
   };
 }
 
@@ -119,8 +124,9 @@ function openAll(options: ServiceOptions, log: Log): Opened {
   const { service, management } = models;
   const share = () => ({ catalogue: shareCatalogue(service.catalogue) });
   return {
-    ...{ service, management, share },
-    begin: ({ servers, loops }) => {
+    ...{ service, management },
+    begin: async ({ servers, loops }) => {
+      await loops.serve(share(), servers.descriptor);
       loops.repository = models.control;
       models.begin(async () => {
         servers.show();

@@ -43,6 +43,7 @@ export class ListenError extends Error {
 /** What one event loop listens with: HTTP and, where it has a port, gRPC. */
 export class Servers {
   readonly #config: Config;
+  readonly #service: Service;
   readonly #http: HttpServer;
   /** Null: GRPC_PORT is not set. */
   readonly #grpc: GrpcServer | null;
@@ -70,6 +71,7 @@ export class Servers {
       scheduler: new Scheduler(),
     };
     this.#config = config;
+    this.#service = service;
     this.#metrics = metrics;
     const siteOf = ({ mounts, described }: Speaking, files: Site['pages']): Site => ({
       ...{ mounts, pages: files },
@@ -97,6 +99,7 @@ export class Servers {
   /** What the service serves has changed. */
   show(): void {
     this.#http.show(this.#siteOf());
+    this.#grpc?.show(this.#service.grpc());
     this.#metrics.count();
   }
 

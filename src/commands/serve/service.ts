@@ -1,5 +1,4 @@
-import { ModelStore } from '../../models/store';
-import { addon, type EngineMonitor } from '../../native/engine';
+import { addon } from '../../native/engine';
 import type { GrpcService } from '../../protocols/grpc-service';
 import { huggingFace } from '../../protocols/hugging-face/protocol';
 import { openInference } from '../../protocols/open-inference/rest/protocol';
@@ -12,14 +11,12 @@ import type { Log } from '../../serving/log';
 import type { Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { Gather } from '../../serving/peers';
-import type { Config, ServiceName } from '../../settings/config';
+import type { Config } from '../../settings/config';
 import type { Served } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
-import { type SharedModel, TaskModel } from '../../tasks/task-model';
-import { PRESETS } from '../presets';
+import type { SharedModel, TaskModel } from '../../tasks/task-model';
 import type { SharedCatalogue } from './models/shared-catalogue';
 import type { PageName } from './read-pages';
-import { describeStuck } from './watchdog';
 
 /** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
 const LONGEST_NUMBER_BYTES = 25;
@@ -54,84 +51,11 @@ export interface ServiceSite {
   readonly pages: readonly { readonly name: PageName; readonly at: string }[];
 }
 
-/** The service of one model. */
-export interface SingleService extends Service {
-  readonly info: ServiceInfo;
-  /** Of the model's engine; null: it is not loaded. */
-  readonly monitor: EngineMonitor | null;
-  /** For `attachService`; null: there is no model to share. */
-  share(): SharedModel | null;
-}
-
 export interface ServiceOptions {
   readonly config: Config;
   /** Of the package. */
   readonly version: string;
   readonly gather: Gather;
-}
-
-/**
- * Loads the model of the service. One that cannot be loaded is no reason to end: it is logged, and
- * served as not loaded.
- */
-export async function loadService(
-  name: ServiceName,
-  options: ServiceOptions,
-  log: Log,
-): Promise<SingleService> {
-  const { config } = options;
-  const { task, placeOf } = PRESETS[name];
-  const place = placeOf(config);
-  let model: TaskModel | Error;
-  try {
-    model = await TaskModel.load(task, place, config.scheduling);
-    logLoaded(task, place, model, { config, log });
-  } catch (error) {
-    model = error as Error;
-    log.logger.error({ model: place }, `Model is not loaded: ${model.message}`);
-  }
-  return serve(name, model, options);
-}
-
-/** Serves the model that another thread has loaded and shared. */
-export function attachService(
-  name: ServiceName,
-  shared: SharedModel,
-  options: ServiceOptions,
-): SingleService {
-  return serve(name, TaskModel.attach(PRESETS[name].task, shared), options);
-}
-
-/** @param loaded the model, or what was wrong with it */
-function serve(
-  service: ServiceName,
-  loaded: TaskModel | Error,
-  options: ServiceOptions,
-): SingleService {
-  const { config } = options;
-  const { task, placeOf } = PRESETS[service];
-  const store = new ModelStore<Task, TaskModel>();
-  const named = store.put(config.modelName ?? service, task, placeOf(config), loaded);
-  const served = config.modelName === null ? named : { ...named, title: config.modelName };
-  const { model } = served;
-  const { protocols, info } = speak(served, options);
-  const monitor = model?.monitor ?? null;
-  const measured = model ? [measure(served, options, {})] : [];
-  return {
-    site: {
-      mounts: protocols.map((protocol) => ({ protocol, at: '' })),
-      described: { task, info, protocols },
-      pages: [{ name: service, at: '' }],
-    },
-    grpc: () => protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : [])),
-    loaded: () => [{ labels: {}, value: model ? 1 : 0 }],
-    models: () => measured,
-    problem: () => (model ? describeStuck(monitor) : `Model is not loaded: ${served.reason}`),
-    ...{ info, monitor },
-    drop: () => store.drop(),
-    share: () => model?.share() ?? null,
-    close: () => store.close(),
-  };
 }
 
 /** What a model speaks, its own protocol first, and its GET /info. */

@@ -41,7 +41,7 @@ export const ready: Get = {
 };
 
 /**
- * GET /info: what is served, and within which limits. None of it changes while the process runs.
+ * GET /info: what is served, and within which limits. It changes with the model alone.
  *
  * @param fields of "model" that the task has, as schemas
  * @param others may have fields of their own there, beside those of the service

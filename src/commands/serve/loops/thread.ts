@@ -11,12 +11,15 @@ import { createLog } from '../../../serving/log';
 import { Peers } from '../../../serving/peers';
 import { startTracing } from '../../../serving/tracing/start';
 import type { Config, ServiceName } from '../../../settings/config';
+import { TaskModel } from '../../../tasks/task-model';
+import { PRESETS } from '../../presets';
 import { ModelsService } from '../models/models-service';
 import { RemoteRepository, type RepositoryReply } from '../models/remote-repository';
 import { Attachments, type SharedCatalogue } from '../models/shared-catalogue';
 import { readPages } from '../read-pages';
 import { Servers } from '../servers';
-import { attachService, type Service, type SharedService } from '../service';
+import type { Service, SharedService } from '../service';
+import { SingleService } from '../single-service';
 
 /** What a thread is started with. */
 export interface LoopData {
@@ -52,7 +55,10 @@ let areSpansOut: boolean | undefined;
 function attach(shared: SharedService): Service {
   const options = { config, version, gather: peers.gather };
   if ('model' in shared) {
-    return attachService(config.service as ServiceName, shared.model, options);
+    const name = config.service as ServiceName;
+    const single = new SingleService(name, options);
+    single.show(TaskModel.attach(PRESETS[name].task, shared.model));
+    return single;
   }
   const models = new ModelsService(options, repository);
   models.show(attachments.attach(shared.catalogue));

@@ -1,0 +1,115 @@
+import { ModelStore } from '../../models/store';
+import type { EngineMonitor } from '../../native/engine';
+import type { Log } from '../../serving/log';
+import type { Sample } from '../../serving/metrics/family';
+import type { MeasuredModel } from '../../serving/metrics/metrics';
+import type { ServiceName } from '../../settings/config';
+import type { Served } from '../../tasks/served';
+import type { Task } from '../../tasks/task';
+import { TaskModel } from '../../tasks/task-model';
+import { PRESETS } from '../presets';
+import {
+  logLoaded,
+  measure,
+  type Service,
+  type ServiceOptions,
+  type ServiceSite,
+  type SharedService,
+  speak,
+} from './service';
+import { describeStuck } from './watchdog';
+
+/** The service of one model. */
+export class SingleService implements Service {
+  readonly #name: ServiceName;
+  readonly #options: ServiceOptions;
+  readonly #store = new ModelStore<Task, TaskModel>();
+  #served: Served;
+  #speech: ReturnType<typeof speak>;
+  #models: readonly MeasuredModel[] = [];
+  /** Nothing is known of the model yet. */
+  isLoading = true;
+
+  constructor(name: ServiceName, options: ServiceOptions) {
+    this.#name = name;
+    this.#options = options;
+    this.#served = this.#put(new Error('it is loading'));
+    this.#speech = speak(this.#served, options);
+  }
+
+  /** From now on this is served; `Servers.show` follows. @param loaded the model, or what was wrong with it */
+  show(loaded: TaskModel | Error): void {
+    this.isLoading = false;
+    this.#served = this.#put(loaded);
+    this.#speech = speak(this.#served, this.#options);
+    this.#models = this.#served.model ? [measure(this.#served, this.#options, {})] : [];
+  }
+
+  get site(): ServiceSite {
+    const { protocols, info } = this.#speech;
+    return {
+      mounts: protocols.map((protocol) => ({ protocol, at: '' })),
+      described: { task: this.#served.task, info, protocols },
+      pages: [{ name: this.#name, at: '' }],
+    };
+  }
+
+  readonly grpc = () => this.#speech.protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : []));
+
+  readonly loaded = (): readonly Sample[] => [{ labels: {}, value: this.#served.model ? 1 : 0 }];
+
+  readonly models = (): readonly MeasuredModel[] => this.#models;
+
+  readonly problem = (): string | null =>
+    this.#served.model
+      ? describeStuck(this.monitor)
+      : `Model is not loaded: ${this.#served.reason}`;
+
+  /** Of the model's engine; null: it is not loaded. */
+  get monitor(): EngineMonitor | null {
+    return this.#served.model?.monitor ?? null;
+  }
+
+  /** For other event loops; null: there is no model to share. */
+  share(): SharedService | null {
+    const { model } = this.#served;
+    return model && { model: model.share() };
+  }
+
+  drop(): void {
+    this.#store.drop();
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  #put(loaded: TaskModel | Error): Served {
+    const { modelName } = this.#options.config;
+    const { task, placeOf } = PRESETS[this.#name];
+    const place = placeOf(this.#options.config);
+    const served = this.#store.put(modelName ?? this.#name, task, place, loaded);
+    return modelName === null ? served : { ...served, title: modelName };
+  }
+}
+
+/**
+ * The model of the service. One that cannot be loaded is no reason to end: it is logged, and served as
+ * not loaded.
+ */
+export async function loadModel(
+  name: ServiceName,
+  { config }: ServiceOptions,
+  log: Log,
+): Promise<TaskModel | Error> {
+  const { task, placeOf } = PRESETS[name];
+  const place = placeOf(config);
+  try {
+    const model = await TaskModel.load(task, place, config.scheduling);
+    logLoaded(task, place, model, { config, log });
+    return model;
+  } catch (error) {
+    log.logger.error({ model: place }, `Model is not loaded: ${(error as Error).message}`);
+    return error as Error;
+  }
+}
