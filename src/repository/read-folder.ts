@@ -136,7 +136,7 @@ export async function readModel(
 
 /** Of all tasks, and archives. */
 function modelsIn(folder: string): readonly string[] {
-  return [...TASKS.flatMap((task) => task.findIn(folder)), ...archivesIn(folder)];
+  return [...new Set(TASKS.flatMap((task) => task.findIn(folder))), ...archivesIn(folder)];
 }
 
 function wanted(numbers: readonly number[], { versions }: ModelJson): readonly number[] {
@@ -180,8 +180,12 @@ function archiveOf(folder: string): string | null {
 }
 
 function findModel(folder: string, { task: named }: ModelJson): { task: Task; place: string } {
-  for (const task of TASKS) {
-    if (named !== undefined && named !== task.name) continue;
+  const marked = (task: Task) => task.isMarked && task.findIn(folder).some(task.isMarked);
+  const tasks =
+    named === undefined
+      ? [...TASKS.filter(marked), ...TASKS]
+      : TASKS.filter(({ name }) => name === named);
+  for (const task of tasks) {
     const places = task.findIn(folder);
     if (places.length > 1) {
       const names = places.map((place) => path.basename(place)).join(', ');

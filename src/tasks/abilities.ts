@@ -56,10 +56,30 @@ export type ClassifiesTexts = Runs<string | TextInput, Classification, Classifie
 /** A window: `maxLength` finite values in any linear unit. */
 export type ClassifiesSignals = Runs<readonly number[], Classification, ClassifierAbout>;
 
+/** The answer of a cross-encoder to a query and a document. */
+export interface PairScore extends Answered {
+  /** Of each label, as the model's activation makes them: of a model that ranks one. */
+  readonly scores: Float32Array;
+}
+
+/** A query (`text`) and a document (`pair`), which may be empty, to how well they belong together. */
+export type ScoresPairs = Runs<TextInput, PairScore, ClassifierAbout>;
+
+/** What is known of a classifier of pairs, premise and hypothesis. */
+export interface EntailmentAbout extends ClassifierAbout {
+  /** Of the outputs, that the premise entails the hypothesis, and that it contradicts it. */
+  readonly entailment: number;
+  readonly contradiction: number;
+}
+
+export type Entails = Runs<string | TextInput, Classification, EntailmentAbout>;
+
 /** What a protocol can ask for. */
 export interface Abilities {
   readonly 'classifies texts': ClassifiesTexts;
   readonly 'classifies signals': ClassifiesSignals;
+  readonly 'scores pairs': ScoresPairs;
+  readonly entails: Entails;
 }
 
 export type Ability = keyof Abilities;

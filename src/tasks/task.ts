@@ -27,6 +27,11 @@ export interface Task<Input = unknown, Answer = Answered, Known extends About = 
   locate(place: string): string | null;
   /** Its models right in a folder: the folder, or files in it. One model is expected. */
   findIn(folder: string): readonly string[];
+  /**
+   * Whether files that other tasks take as well are marked as this one's, so that nobody has to name it; left
+   * out: they never are. @throws ModelFileError
+   */
+  isMarked?(place: string): boolean;
   /** Absolute paths of all that a model is loaded from, as far as it is there. @throws ModelFileError */
   filesOf(place: string): readonly string[];
   /** Reads what says how a model is loaded, but for its weights. @throws ModelFileError */

@@ -1,12 +1,15 @@
 import { addon } from '../../native/engine';
+import { cohere } from '../../protocols/cohere/protocol';
 import type { GrpcService } from '../../protocols/grpc-service';
 import { huggingFace } from '../../protocols/hugging-face/protocol';
+import { jina } from '../../protocols/jina/protocol';
 import { openInference } from '../../protocols/open-inference/rest/protocol';
 import type { Described } from '../../protocols/openapi/document';
 import { own } from '../../protocols/own/protocol';
 import type { ServiceInfo } from '../../protocols/own/schemas/answers';
 import type { Mount, Protocol, Surroundings } from '../../protocols/protocol';
 import { textEmbeddingsInference } from '../../protocols/text-embeddings-inference/protocol';
+import { vllm } from '../../protocols/vllm/protocol';
 import type { Log } from '../../serving/log';
 import type { Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
@@ -22,7 +25,7 @@ import type { PageName } from './read-pages';
 const LONGEST_NUMBER_BYTES = 25;
 
 /** What a service speaks beside its own protocol; those that cannot ask the model are left out. */
-const PROTOCOLS = [huggingFace, textEmbeddingsInference, openInference];
+const PROTOCOLS = [huggingFace, textEmbeddingsInference, openInference, jina, cohere, vllm];
 
 /** What one process serves, at this moment. */
 export interface Service {

@@ -15,6 +15,7 @@ import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Protocol, Surroundings } from '../protocol';
 import { classificationBody } from './body';
+import { withZeroShot } from './zero-shot';
 
 const MODELS = '/models/';
 
@@ -36,17 +37,21 @@ export function huggingFace(served: Served, surroundings: Surroundings): Protoco
   if (!classifier) return null;
   const named = MODELS + served.title.split('/').map(encodeStrictly).join('/');
   const { listLength } = surroundings;
+  const entailment = servedAs(served, 'entails');
+  const asked = (endpoint: Endpoint) =>
+    entailment ? withZeroShot(endpoint, entailment.model, surroundings) : endpoint;
+  const endpoints = [
+    classification(classifier, surroundings, {
+      ...{ path: '/', id: 'textClassification' },
+      summary: 'Labels of a text, by falling score',
+    }),
+    classification(classifier, surroundings, {
+      ...{ path: named, id: 'textClassificationByName' },
+      summary: 'The same by the name of the model',
+    }),
+  ];
   return {
-    endpoints: [
-      classification(classifier, surroundings, {
-        ...{ path: '/', id: 'textClassification' },
-        summary: 'Labels of a text, by falling score',
-      }),
-      classification(classifier, surroundings, {
-        ...{ path: named, id: 'textClassificationByName' },
-        summary: 'The same by the name of the model',
-      }),
-    ],
+    endpoints: endpoints.map(asked),
     gets: {},
     prefix: MODELS,
     errors: {

@@ -4,6 +4,7 @@ import { analyze } from './analyze';
 import { health, info, ready } from './gets';
 import { predict } from './predict';
 import { errorAnswer, type ServiceInfo } from './schemas/answers';
+import { zeroShot } from './zero-shot';
 
 /**
  * The service's own routes: those that ask the model, one for each input and one for lists, and how
@@ -18,10 +19,12 @@ export function own(
 ): Protocol {
   const texts = servedAs(served, 'classifies texts');
   const signals = servedAs(served, 'classifies signals');
+  const entailment = servedAs(served, 'entails');
   return {
     endpoints: [
       ...(texts ? analyze(texts, surroundings) : []),
       ...(signals ? predict(signals, surroundings) : []),
+      ...(entailment ? [zeroShot(entailment, surroundings)] : []),
     ],
     gets: {
       '/health': health(() => service.model.loaded),

@@ -6,7 +6,9 @@ import {
   type ElementProblem,
   expected,
   findListProblem,
+  listOf,
   object,
+  string,
 } from '../validation/fields';
 
 const ANY = 'a string, a pair of strings or a batch [[string], [string, string], ...]';
@@ -57,9 +59,7 @@ const inputs = checked(findProblem, (value): Inputs => {
   anyOf: [TEXT, SEQUENCE, { type: 'array', items: SEQUENCE, minItems: 1 }],
 });
 
-/** Body of POST /predict. */
-export const predictBody = object({
-  inputs,
+const CUTTING = {
   truncate: z
     .boolean({ error: expected('true, false or null') })
     .nullish()
@@ -71,5 +71,39 @@ export const predictBody = object({
     )
     .optional()
     .describe("The end that is cut off. Default: the tokenizer's own"),
+};
+
+const cuttingBody = z.object(CUTTING);
+
+/** How a body says that texts are cut. */
+export function cuttingOf({
+  truncate,
+  truncation_direction: direction,
+}: z.output<typeof cuttingBody>): Pick<TextInput, 'truncation' | 'truncationSide'> {
+  return {
+    ...(truncate === false && { truncation: 'do_not_truncate' }),
+    ...(direction && { truncationSide: direction }),
+  };
+}
+
+/** Body of POST /predict. */
+export const predictBody = object({
+  inputs,
+  ...CUTTING,
   raw_scores: boolean().default(false).describe('The outputs of the model as they are'),
+});
+
+const textList = listOf<string>('an array of strings', (one) =>
+  typeof one === 'string' ? null : { message: 'expected a string', path: [] },
+).meta({ type: 'array', items: { type: 'string' }, minItems: 1 });
+
+/** Body of POST /rerank. */
+export const rerankBody = object({
+  query: string(),
+  texts: textList,
+  ...CUTTING,
+  raw_scores: boolean()
+    .default(false)
+    .describe('The outputs of the model as they are. Default: through a sigmoid'),
+  return_text: boolean().default(false).describe('Whether texts come back'),
 });

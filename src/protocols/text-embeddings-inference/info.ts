@@ -1,22 +1,22 @@
 import { z } from 'zod';
-import type { ClassifiesTexts } from '../../tasks/abilities';
+import type { ClassifierAbout, Runs } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import type { Surroundings } from '../protocol';
 
 /** The engine has two, one of them for long texts. */
 const TOKENIZATION_WORKERS = 2;
 
+const labelled = z.object({
+  id2label: z.record(z.string(), z.string()),
+  label2id: z.record(z.string(), z.int()),
+});
+
 const schema = z.object({
   model_id: z.string(),
   model_sha: z.null(),
   model_dtype: z.string(),
   model_type: z
-    .object({
-      classifier: z.object({
-        id2label: z.record(z.string(), z.string()),
-        label2id: z.record(z.string(), z.int()),
-      }),
-    })
+    .union([z.object({ classifier: labelled }), z.object({ reranker: labelled })])
     .optional(),
   max_concurrent_requests: z.int(),
   max_input_length: z.int().optional().describe('Tokens'),
@@ -34,8 +34,9 @@ const schema = z.object({
  * neither labels nor length are known.
  */
 export function describeInfo(
-  { title, model }: Served<ClassifiesTexts>,
+  { title, model }: Served<Runs<never, unknown, ClassifierAbout>>,
   { scheduling, listLength }: Surroundings,
+  kind: 'classifier' | 'reranker',
 ): { readonly fields: z.infer<typeof schema>; readonly schemas: object } {
   return {
     fields: {
@@ -43,7 +44,7 @@ export function describeInfo(
       model_sha: null,
       model_dtype: scheduling.dtype ?? 'float32',
       ...(model && {
-        model_type: { classifier: describeLabels(model.about.labels) },
+        model_type: describeType(kind, model.about.labels),
         max_input_length: model.maxLength,
       }),
       max_concurrent_requests: scheduling.maxQueueRequests,
@@ -59,9 +60,10 @@ export function describeInfo(
   };
 }
 
-function describeLabels(labels: readonly string[]) {
-  return {
+function describeType(kind: 'classifier' | 'reranker', labels: readonly string[]) {
+  const described = {
     id2label: Object.fromEntries(labels.map((label, index) => [String(index), label])),
     label2id: Object.fromEntries(labels.map((label, index) => [label, index])),
   };
+  return kind === 'reranker' ? { reranker: described } : { classifier: described };
 }

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import type { TextInput } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
-import { timingsOf } from '../../serving/timings';
 import type { ClassifiesTexts } from '../../tasks/abilities';
 import { rank } from '../../tasks/text-classification/probabilities';
 import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
-import { predictBody } from './body';
+import { cuttingOf, predictBody } from './body';
+import { requireBatchSize, timeHeaders } from './shared';
 
 const predictions = z.array(z.object({ score: z.number(), label: z.string() }));
 const answer = z.union([predictions, z.array(predictions)]);
@@ -32,10 +31,7 @@ export function predict(
     handle: async (call) => {
       const body = parseBody(predictBody, call);
       const { texts, isBatch } = body.inputs;
-      if (texts.length > listLength) {
-        const message = `batch size ${texts.length} > maximum allowed batch size ${listLength}`;
-        throw new ServiceError('LIST_TOO_LONG', message);
-      }
+      requireBatchSize(texts, listLength);
       for (const [index, { text, pair }] of texts.entries()) {
         if (text !== '' && pair !== '') continue;
         const place = isBatch ? `inputs[${index}]` : 'inputs';
@@ -43,22 +39,16 @@ export function predict(
         throw new ServiceError('INPUT_EMPTY', message);
       }
       const model = requireModel(classifier);
-      const cut = cutting(body.truncate ?? true, body.truncation_direction);
+      const cut = cuttingOf(body);
       const inputs = texts.map((text) => ({ ...text, ...cut }));
       const field = isBatch ? 'inputs' : null;
       const { answers, inferences } = await runList(model, inputs, call.inferOptions(), field);
       const scoreFunction = body.raw_scores ? 'none' : null;
       const ranked = answers.map((one) => rank(model.about.labels, one, { scoreFunction }));
-      const total = performance.now() - call.startedAt;
-      const queued = timingsOf(inferences)?.queueMs ?? 0;
       return {
         body: isBatch ? ranked : (ranked[0] as object),
         inferences,
-        headers: {
-          'X-Compute-Type': 'cpu',
-          'X-Total-Time': Math.round(total),
-          'X-Compute-Time': Math.max(0, Math.round(total - queued)),
-        },
+        headers: timeHeaders(call.startedAt, inferences),
       };
     },
     describe: () => ({
@@ -77,15 +67,5 @@ export function predict(
         503: 'The model is not loaded, or the service is shutting down.',
       },
     }),
-  };
-}
-
-function cutting(
-  truncate: boolean,
-  direction: 'left' | 'right' | undefined,
-): Pick<TextInput, 'truncation' | 'truncationSide'> {
-  return {
-    ...(!truncate && { truncation: 'do_not_truncate' }),
-    ...(direction && { truncationSide: direction }),
   };
 }

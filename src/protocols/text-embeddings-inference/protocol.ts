@@ -4,6 +4,7 @@ import { type Served, servedAs } from '../../tasks/served';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
 import { describeInfo } from './info';
 import { predict } from './predict';
+import { rerank } from './rerank';
 
 /** The error types of text-embeddings-inference that a classifier can have. */
 const errorType = z.enum(['Validation', 'Empty', 'Overloaded', 'Backend', 'Unhealthy']);
@@ -43,20 +44,25 @@ export const errors: ErrorShape = {
   }),
 };
 
-/** The routes of text-embeddings-inference that a sequence classifier has. */
+/** The routes of text-embeddings-inference that a model of this ability has, and what it says of the model. */
 export function textEmbeddingsInference(
   served: Served,
   surroundings: Surroundings,
 ): Protocol | null {
   const classifier = servedAs(served, 'classifies texts');
-  if (!classifier) return null;
+  const reranker = servedAs(served, 'scores pairs');
+  const [labelled] = [classifier, reranker].filter((one) => one !== null);
+  if (!labelled) return null;
   return {
-    endpoints: [predict(classifier.model, surroundings)],
+    endpoints: [
+      ...(classifier ? [predict(classifier.model, surroundings)] : []),
+      ...(reranker ? [rerank(reranker.model, surroundings)] : []),
+    ],
     gets: {},
     prefix: null,
     errors,
     probes: [],
-    info: describeInfo(classifier, surroundings),
+    info: describeInfo(labelled, surroundings, reranker ? 'reranker' : 'classifier'),
     tag: {
       name: 'text-embeddings-inference',
       description: 'The routes of text-embeddings-inference that a sequence classifier has.',

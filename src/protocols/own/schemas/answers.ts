@@ -46,6 +46,12 @@ export const predictBatchAnswer = z.object({
   results: z.array(predictAnswer.extend({ probabilities })),
 });
 
+export const zeroShotAnswer = z.object({
+  input_text: z.string().describe('The text as it was sent'),
+  labels: z.array(z.string()).describe('Those of the request, by falling score'),
+  scores: z.array(fourDecimals),
+});
+
 const model = z.object({
   name: z.string(),
   version: z.string().nullable(),
@@ -84,6 +90,7 @@ export type AnalyzeAnswer = z.infer<typeof analyzeAnswer>;
 export type AnalyzeBatchAnswer = z.infer<typeof analyzeBatchAnswer>;
 export type PredictAnswer = z.infer<typeof predictAnswer>;
 export type PredictBatchAnswer = z.infer<typeof predictBatchAnswer>;
+export type ZeroShotAnswer = z.infer<typeof zeroShotAnswer>;
 export type HealthAnswer = z.infer<typeof healthAnswer>;
 type Info<Service extends string, Fields extends z.ZodRawShape> = z.infer<
   ReturnType<typeof infoAnswer<Service, Fields>>

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { ScoresPairs } from '../../tasks/abilities';
+import { rankByScore } from '../../tasks/reranking/ranking';
+import { toPair } from '../../tasks/reranking/task';
+import { type Served, servedAs } from '../../tasks/served';
+import { type Endpoint, parseBody, refusalOf, requireListLength, requireModel } from '../endpoint';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import { DETAIL, type Protocol, type Surroundings } from '../protocol';
+import { documentList, RANKING_ERRORS, scoreOf, scorePairs, tokensOf, topN } from '../ranking';
+import { boolean, object, string } from '../validation/fields';
+
+const body = object({
+  model: string().nullish().describe('Is not looked at'),
+  query: string(),
+  documents: documentList(),
+  top_n: topN(),
+  return_documents: boolean().nullish().describe('Whether they come back. Default: true'),
+});
+
+const answer = z.object({
+  model: z.string(),
+  object: z.literal('list'),
+  usage: z.object({ total_tokens: z.int(), prompt_tokens: z.int() }),
+  results: z.array(
+    z.object({
+      index: z.int(),
+      relevance_score: z.number(),
+      document: z.object({ text: z.string() }).optional(),
+    }),
+  ),
+});
+
+const EXAMPLE = {
+  request: { query: 'How long is it?', documents: ['Two hours.', 'A quiet marvel.'], top_n: 1 },
+  answer: {
+    model: 'reranker',
+    object: 'list',
+    usage: { total_tokens: 21, prompt_tokens: 21 },
+    results: [{ index: 0, relevance_score: 0.9133, document: { text: 'Two hours.' } }],
+  },
+};
+
+/** Jina's POST /v1/rerank, which many others speak: LocalAI, vLLM, infinity, Cohere's first version. */
+export function jina(served: Served, surroundings: Surroundings): Protocol | null {
+  const reranker = servedAs(served, 'scores pairs');
+  if (!reranker) return null;
+  return {
+    endpoints: [rerank(reranker, surroundings)],
+    gets: {},
+    prefix: null,
+    errors: DETAIL,
+    probes: [],
+    info: null,
+    tag: { name: 'Jina', description: 'Reranking as Jina has it.' },
+    error: { name: 'JinaError', schema: z.object({ detail: z.string() }) },
+  };
+}
+
+function rerank(
+  { model: reranker, title }: Served<ScoresPairs>,
+  { listLength }: Surroundings,
+): Endpoint {
+  return {
+    path: '/v1/rerank',
+    refusal: refusalOf(reranker),
+    handle: async (call) => {
+      const { query, documents, top_n, return_documents } = parseBody(body, call);
+      requireListLength(documents, 'documents', listLength);
+      const model = requireModel(reranker);
+      const pairs = documents.map((document) => toPair(query, document));
+      const scored = await scorePairs(model, pairs, call.inferOptions(), 'documents');
+      const total_tokens = tokensOf(scored.inferences);
+      const results = rankByScore(scored.answers.map(scoreOf), top_n).map(({ index, score }) => ({
+        index,
+        relevance_score: score,
+        ...(return_documents !== false && { document: { text: documents[index] } }),
+      }));
+      const usage = { total_tokens, prompt_tokens: total_tokens };
+      return {
+        body: { model: title, object: 'list', usage, results },
+        inferences: scored.inferences,
+      };
+    },
+    describe: () => ({
+      id: 'jinaRerank',
+      summary: 'Documents by how well they answer a query',
+      headers: TRUNCATED_HEADER,
+      request: { name: 'JinaRerankRequest', schema: body, example: EXAMPLE.request },
+      answer: { name: 'JinaRerankAnswer', schema: answer, example: EXAMPLE.answer },
+      errors: RANKING_ERRORS,
+    }),
+  };
+}

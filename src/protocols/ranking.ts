@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { Inference, InferOptions, TextInput } from '../native/engine';
+import { ServiceError } from '../serving/errors';
+import type { PairScore, ScoresPairs } from '../tasks/abilities';
+import { type Endpoint, runList } from './endpoint';
+import { ANALYSIS_ERRORS } from './openapi/operation';
+import { checked, type ElementProblem, expected, findListProblem } from './validation/fields';
+
+/** What the schemas of several protocols say alike. */
+export const topN = () =>
+  z
+    .int({ error: expected('a whole number') })
+    .positive({ error: 'expected at least 1' })
+    .nullish()
+    .describe('So many documents, the best ones; default: all');
+
+/** A list of documents, each a string or an object with one. */
+export const documentList = () =>
+  checked(findDocumentsProblem, (value) =>
+    (value as readonly (string | TextObject)[]).map((one) =>
+      typeof one === 'string' ? one : one.text,
+    ),
+  ).meta({
+    description: 'Documents, each a string or {"text": string}',
+    type: 'array',
+    minItems: 1,
+    items: {
+      anyOf: [
+        { type: 'string' },
+        { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      ],
+    },
+  });
+
+interface TextObject {
+  readonly text: string;
+}
+
+function findDocumentsProblem(value: unknown): ElementProblem | null {
+  const problem = findListProblem(value, 'an array of documents', (one) => {
+    if (typeof one === 'string' || typeof (one as TextObject | null)?.text === 'string')
+      return null;
+    return { message: 'expected a string, or an object with a string "text"', path: [] };
+  });
+  if (problem || (value as readonly unknown[]).length > 0) return problem;
+  return { message: 'expected at least one document', path: [] };
+}
+
+/** What ranking routes may answer but 200, where their protocol says nothing else. */
+export const RANKING_ERRORS: ReturnType<Endpoint['describe']>['errors'] = {
+  ...ANALYSIS_ERRORS,
+  400: 'The deadline is no number of milliseconds, or the model has several labels.',
+};
+
+/**
+ * Runs the model on pairs, all of them one request to the queue.
+ *
+ * @param field of the body that holds the documents, for what the engine says of one of them
+ * @throws ServiceError REQUEST_INVALID: a model of several labels says nothing by which documents are ranked
+ * @throws EngineError, ElementError
+ */
+export async function scorePairs(
+  model: ScoresPairs,
+  pairs: readonly TextInput[],
+  options: InferOptions,
+  field: string | null,
+): Promise<{
+  readonly answers: readonly PairScore[];
+  readonly inferences: readonly Inference[];
+}> {
+  const { length } = model.about.labels;
+  if (length === 1) return runList(model, pairs, options, field);
+  throw new ServiceError(
+    'REQUEST_INVALID',
+    `The model has ${length} labels, and ranks by none: the Open Inference Protocol gives the scores of all.`,
+  );
+}
+
+/** Of a model with one label. */
+export function scoreOf({ scores }: PairScore): number {
+  return scores[0] as number;
+}
+
+export function tokensOf(inferences: readonly Inference[]): number {
+  return inferences.reduce((sum, { tokens }) => sum + tokens, 0);
+}

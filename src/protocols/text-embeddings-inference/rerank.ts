@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { sigmoid } from '../../numeric/activations';
+import { ServiceError } from '../../serving/errors';
+import type { ScoresPairs } from '../../tasks/abilities';
+import { rankByScore } from '../../tasks/reranking/ranking';
+import { toPair } from '../../tasks/reranking/task';
+import { type Endpoint, parseBody, refusalOf, requireModel } from '../endpoint';
+import { ANALYSIS_ERRORS } from '../openapi/operation';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import type { Surroundings } from '../protocol';
+import { scorePairs } from '../ranking';
+import { cuttingOf, rerankBody } from './body';
+import { requireBatchSize, timeHeaders } from './shared';
+
+const answer = z.array(
+  z.object({ index: z.int(), text: z.string().optional(), score: z.number() }),
+);
+
+const EXAMPLE = {
+  request: { query: 'How long is it?', texts: ['Two hours.', 'A quiet marvel.'] },
+  answer: [
+    { index: 0, score: 0.9133 },
+    { index: 1, score: 0.0402 },
+  ],
+};
+
+/** POST /rerank: texts by how well they answer a query. Scores are a sigmoid's, whatever the model's own is. */
+export function rerank(reranker: ScoresPairs | null, { listLength }: Surroundings): Endpoint {
+  return {
+    path: '/rerank',
+    refusal: refusalOf(reranker),
+    handle: async (call) => {
+      const body = parseBody(rerankBody, call);
+      const { query, texts, raw_scores, return_text } = body;
+      if (texts.length === 0) {
+        const message = 'Input validation error: `texts` cannot be empty';
+        throw new ServiceError('INPUT_EMPTY', message);
+      }
+      requireBatchSize(texts, listLength);
+      const model = requireModel(reranker);
+      const cut = cuttingOf(body);
+      const pairs = texts.map((text) => ({ ...toPair(query, text), ...cut }));
+      const scored = await scorePairs(model, pairs, call.inferOptions(), 'texts');
+      const scores = scored.inferences.map(
+        ({ values }) => (raw_scores ? values : sigmoid(values))[0] as number,
+      );
+      const ranks = rankByScore(scores).map(({ index, score }) => ({
+        ...{ index, ...(return_text && { text: texts[index] }), score },
+      }));
+      const { inferences } = scored;
+      return { body: ranks, inferences, headers: timeHeaders(call.startedAt, inferences) };
+    },
+    describe: () => ({
+      id: 'teiRerank',
+      summary: 'Texts by how well they answer a query',
+      request: { name: 'TeiRerankRequest', schema: rerankBody, example: EXAMPLE.request },
+      answer: { name: 'TeiRerankAnswer', schema: answer, example: EXAMPLE.answer },
+      headers: TRUNCATED_HEADER,
+      errors: {
+        400: 'There is no text, the model has several labels, or the deadline is no number of milliseconds.',
+        413: 'The body is over BODY_LIMIT.',
+        415: ANALYSIS_ERRORS[415],
+        422: `The body is not what it should be, there are more texts than ${listLength}, or one is too long and not to be cut.`,
+        424: 'The model raised an error, whose message this is, or ran longer than it may.',
+        429: 'The queue is full, or its wait would be, or was, too long.',
+        503: 'The model is not loaded, or the service is shutting down.',
+      },
+    }),
+  };
+}

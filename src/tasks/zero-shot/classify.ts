@@ -1,0 +1,71 @@
+import type { Inference, InferOptions, TextInput } from '../../native/engine';
+import { softmax } from '../../numeric/activations';
+import type { EntailmentAbout, Entails } from '../abilities';
+
+/** Of transformers. */
+export const TEMPLATE = 'This example is {}.';
+
+export interface ZeroShotQuestion {
+  readonly texts: readonly string[];
+  readonly labels: readonly string[];
+  /** See `findTemplateProblem`. */
+  readonly template: string;
+  /** Each label by itself; else they share a probability of 1. */
+  readonly isMultiLabel: boolean;
+}
+
+/** Of a text: labels by falling score. */
+export type ZeroShotAnswer = readonly { readonly label: string; readonly score: number }[];
+
+/** null: it has one place for a label, as Python's `str.format` reads it. */
+export function findTemplateProblem(template: string): string | null {
+  const places = template.replaceAll(/\{\{|\}\}/g, '').split('{}');
+  if (places.length === 2 && !places.some((part) => /[{}]/.test(part))) return null;
+  return 'expected one {} in the place of a label, and {{ or }} for other braces';
+}
+
+/** @throws EngineError: INPUT_TOO_LONG where a hypothesis leaves no room for the text; its index is that of the pair */
+export async function classifyZeroShot(
+  model: Entails,
+  { texts, labels, template, isMultiLabel }: ZeroShotQuestion,
+  options: InferOptions,
+): Promise<{
+  readonly answers: readonly ZeroShotAnswer[];
+  readonly inferences: readonly Inference[];
+}> {
+  const hypotheses = labels.map((label) => hypothesisOf(template, label));
+  const pairs = texts.flatMap((text) =>
+    hypotheses.map((pair): TextInput => ({ text, pair, truncation: 'only_first' })),
+  );
+  const classified = await model.runAll(pairs, options);
+  const inferences = classified.map(({ inference }) => inference);
+  const answers = texts.map((_, index) => {
+    const own = inferences.slice(index * labels.length, (index + 1) * labels.length);
+    const scores = scoresOf(own, model.about, isMultiLabel);
+    return labels
+      .map((label, place) => ({ label, place, score: scores[place] as number }))
+      .sort((a, b) => b.score - a.score || b.place - a.place) // equal ones as numpy's argsort, reversed
+      .map(({ label, score }) => ({ label, score }));
+  });
+  return { answers, inferences };
+}
+
+function hypothesisOf(template: string, label: string): string {
+  return template.replaceAll(/\{\{|\}\}|\{\}/g, (part) => (part === '{}' ? label : part.charAt(0)));
+}
+
+/** @param pairs of one text, with each of the labels */
+function scoresOf(
+  pairs: readonly Inference[],
+  { entailment, contradiction }: EntailmentAbout,
+  isMultiLabel: boolean,
+): ArrayLike<number> {
+  const of = ({ values }: Inference, output: number) => values[output] as number;
+  if (!isMultiLabel && pairs.length > 1) {
+    return softmax(Float32Array.from(pairs, (pair) => of(pair, entailment)));
+  }
+  return pairs.map((pair) => {
+    const both = Float32Array.of(of(pair, contradiction), of(pair, entailment));
+    return softmax(both)[1] as number;
+  });
+}

@@ -1,0 +1,230 @@
+import { Documented, near } from '../../helpers/documented';
+import { readFixture } from '../../helpers/golden';
+import { type Answer, post, postRaw, request } from '../../helpers/http';
+import { modelWith } from '../../helpers/model-folder';
+import { ModelsDirectory } from '../../helpers/models-directory';
+import { killAll, type Service } from '../../helpers/service';
+
+const TAGS = ['Jina', 'Cohere', 'vLLM', 'text-embeddings-inference'];
+const MEBIBYTE = 1024 ** 2;
+const IDENTITY = { sbert_ce_default_activation_function: 'torch.nn.modules.linear.Identity' };
+
+interface Golden {
+  readonly model: string;
+  readonly config: object;
+  readonly answers: readonly {
+    readonly query: string;
+    readonly documents: readonly string[];
+    readonly predicted: readonly number[];
+    readonly ranked: readonly number[];
+  }[];
+}
+
+const { cases } = readFixture<{ readonly cases: readonly Golden[] }>('reranking.json');
+/** Outputs as they are. */
+const golden = cases.find(
+  ({ model, config }) =>
+    model === 'roberta-one-label' && JSON.stringify(config) === JSON.stringify(IDENTITY),
+) as Golden;
+const [{ query, documents, predicted, ranked }] = golden.answers as [Golden['answers'][number]];
+const sigmoid = (value: number) => 1 / (1 + Math.exp(-value));
+const scoreOf = (index: number) => predicted[index] as number;
+
+const models = new ModelsDirectory();
+let service: Service;
+let holding: Service;
+let documented: Documented;
+
+beforeAll(async () => {
+  modelWith(models.folder, 'roberta-one-label', { 'config.json': IDENTITY }, 'reranker');
+  modelWith(models.folder, 'roberta-one-label', {}, 'regression');
+  const several = { 'config.json': {}, 'model.json': { task: 'reranking' } };
+  modelWith(models.folder, 'roberta-three-labels-float16', several, 'several');
+  service = await models.start({ env: { MAX_LIST_LENGTH: '16' } });
+  const env = { MAX_QUEUE_REQUESTS: '1', MAX_QUEUE_DELAY_MS: '5000', REQUEST_TIMEOUT_MS: '1000' };
+  holding = await models.start({ env });
+  documented = await Documented.of(
+    service,
+    ({ tags, operationId }) => TAGS.includes(tags[0] as string) && operationId !== 'teiPredict',
+  );
+});
+
+afterAll(async () => {
+  await killAll();
+  models.folder.remove();
+});
+
+const ROUTES = [
+  { path: '/rerank', list: 'texts', bad: 422, held: [429], empty: 400 },
+  { path: '/v1/rerank', list: 'documents', bad: 422, held: [503, 504], empty: 422 },
+  { path: '/v2/rerank', list: 'documents', bad: 400, held: [503, 504], empty: 400 },
+  { path: '/score', list: 'text_2', bad: 400, held: [503, 504], empty: 400 },
+  { path: '/v1/score', list: 'documents', bad: 400, held: [503, 504], empty: 400 },
+] as const;
+
+const bodyOf = (path: string, list: string, given: unknown): object =>
+  path.endsWith('score') ? { text_1: query, [list]: given } : { query, [list]: given };
+
+const ask = async (path: string, body: unknown, to = service): Promise<Answer> =>
+  documented.note('POST', path, await post(to, path, body));
+
+it('takes a marked model for a reranker, and another of one label for a classifier', async () => {
+  const { json } = await request(service, { path: '/info' });
+  const tasks = (json as { models: { name: string; task: string }[] }).models.map(
+    ({ name, task }) => [name, task],
+  );
+  expect(tasks).toEqual([
+    ['regression', 'text-classification'],
+    ['reranker', 'reranking'],
+    ['several', 'reranking'],
+  ]);
+  const { json: info } = await request(service, { path: '/models/reranker/info' });
+  expect(info).toMatchObject({
+    model: { activation: 'Identity', max_length: 40 },
+    model_type: { reranker: { id2label: { 0: 'STARS' } } },
+  });
+});
+
+it("ranks as text-embeddings-inference: through a sigmoid, or the model's outputs", async () => {
+  const { json, headers } = await ask('/rerank', { query, texts: documents });
+  expect(json).toEqual(near(ranked.map((index) => ({ index, score: sigmoid(scoreOf(index)) }))));
+  expect(headers['x-compute-type']).toBe('cpu');
+  const raw = await ask('/rerank', {
+    query,
+    texts: documents,
+    raw_scores: true,
+    return_text: true,
+  });
+  expect(raw.json).toEqual(
+    near(ranked.map((index) => ({ index, text: documents[index], score: scoreOf(index) }))),
+  );
+});
+
+it('ranks as Jina, with its documents and tokens', async () => {
+  const given = documents.map((text, index) => (index % 2 === 0 ? text : { text }));
+  const { json } = await ask('/v1/rerank', { model: 'any', query, documents: given, top_n: 3 });
+  const { usage, ...rest } = json as { usage: { total_tokens: number } };
+  expect(rest).toEqual(
+    near({
+      model: 'reranker',
+      object: 'list',
+      results: ranked.slice(0, 3).map((index) => ({
+        index,
+        relevance_score: scoreOf(index),
+        document: { text: documents[index] },
+      })),
+    }),
+  );
+  expect(usage.total_tokens).toBeGreaterThan(documents.length);
+  const without = await ask('/v1/rerank', { query, documents, return_documents: false });
+  const [first] = (without.json as { results: object[] }).results;
+  expect(first).toEqual(near({ index: ranked[0], relevance_score: scoreOf(ranked[0] as number) }));
+});
+
+it('ranks as Cohere', async () => {
+  const { json } = await ask('/v2/rerank', { model: 'any', query, documents, top_n: 2 });
+  const { id, ...rest } = json as { id: unknown };
+  expect(id).toEqual(expect.any(String));
+  expect(rest).toEqual(
+    near({
+      results: ranked.slice(0, 2).map((index) => ({ index, relevance_score: scoreOf(index) })),
+      meta: { api_version: { version: '2' }, billed_units: { search_units: 1 } },
+    }),
+  );
+  const refused = async (more: object) =>
+    (await ask('/v2/rerank', { query, documents, ...more })).json;
+  expect(await refused({ max_tokens_per_doc: 4096 })).toHaveProperty('results');
+  expect(await refused({ max_tokens_per_doc: 10 })).toEqual({
+    message: 'max_tokens_per_doc: expected at least 40, which the model takes of both texts',
+  });
+  expect(await refused({ relevant_spans: {} })).toEqual({
+    message: 'relevant_spans: is not supported',
+  });
+});
+
+it('scores as vLLM, one text with several or as many with as many', async () => {
+  const of = async (body: object) => {
+    const { json } = await ask('/score', body);
+    const { id, created, usage, ...rest } = json as Record<string, unknown>;
+    expect([typeof id, typeof created]).toEqual(['string', 'number']);
+    expect(usage).toMatchObject({ completion_tokens: 0 });
+    return rest;
+  };
+  const data = predicted.map((score, index) => ({ index, object: 'score', score }));
+  const expected = near({ object: 'list', model: 'reranker', data });
+  expect(await of({ text_1: query, text_2: documents })).toEqual(expected);
+  expect(await of({ queries: Array(documents.length).fill(query), documents })).toEqual(expected);
+  expect(await of({ text_1: query, text_2: documents[0] })).toEqual(
+    near({ object: 'list', model: 'reranker', data: data.slice(0, 1) }),
+  );
+  const { json } = await ask('/score', { text_1: ['a', 'b'], text_2: documents });
+  expect(json).toEqual({
+    error: {
+      message: `text_1: expected one text, or as many as text_2 has: ${documents.length}, found 2`,
+      ...{ type: 'BadRequestError', param: null, code: 400 },
+    },
+  });
+});
+
+it('scores tensors by the Open Inference Protocol, all labels of a model of several', async () => {
+  const tensor = (name: string, data: readonly string[]) => ({
+    ...{ name, datatype: 'BYTES', shape: [data.length], data },
+  });
+  const inputs = [
+    tensor(
+      'QUERY',
+      documents.map(() => query),
+    ),
+    tensor('DOCUMENT', documents),
+  ];
+  const { json } = await post(service, '/v2/models/reranker/infer', { inputs });
+  const [output] = (json as { outputs: object[] }).outputs;
+  expect(output).toEqual(
+    near({ name: 'SCORE', datatype: 'FP32', shape: [documents.length], data: predicted }),
+  );
+  const several = await post(service, '/v2/models/several/infer', { inputs });
+  expect((several.json as { outputs: object[] }).outputs).toMatchObject([
+    { shape: [documents.length, 3] },
+  ]);
+  const refused = await post(service, '/models/several/v1/rerank', { query, documents });
+  expect([refused.status, refused.json]).toEqual([
+    400,
+    {
+      detail:
+        'The model has 3 labels, and ranks by none: the Open Inference Protocol gives the scores of all.',
+    },
+  ]);
+});
+
+describe.each(ROUTES)('$path', ({ path, list, bad, held, empty }) => {
+  it('refuses what it cannot take', async () => {
+    expect((await ask(path, {})).status).toBe(bad);
+    expect((await ask(path, bodyOf(path, list, []))).status).toBe(empty);
+    const wrong = await ask(path, bodyOf(path, list, ['a', 5]));
+    expect([wrong.status, JSON.stringify(wrong.json)]).toEqual([
+      bad,
+      expect.stringContaining(`${list}[1]: expected a string`),
+    ]);
+    const long = await ask(path, bodyOf(path, list, Array(17).fill('a')));
+    expect(long.status).toBe(path === '/rerank' ? 422 : 413);
+  });
+
+  it('has the statuses that its clients know', async () => {
+    const send = async (to: Service, body: string, headers = {}): Promise<Answer> =>
+      documented.note('POST', path, await postRaw(to, path, body, { headers }));
+    const body = JSON.stringify(bodyOf(path, list, ['a']));
+    expect((await send(service, body)).status).toBe(200);
+    expect((await send(service, body.padEnd(MEBIBYTE + 1))).status).toBe(413);
+    expect((await send(service, body, { 'content-type': 'text/plain' })).status).toBe(415);
+    const late = await send(service, body, { 'x-request-timeout-ms': 'soon' });
+    expect(late.status).toBe(400);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => send(holding, body)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(held));
+  });
+});
+
+it('has no status that has not been seen', () => {
+  // No model at hand fails, and at the root none is missing.
+  const failing = ROUTES.map(({ path }) => `POST ${path} ${path === '/rerank' ? 424 : 500}`);
+  documented.expectAllSeen([...failing, 'POST /rerank 503']);
+});
