@@ -38,6 +38,9 @@ const LIBRARY_LICENCES = {
   'libcupti.': CUDA,
 };
 
+/** Of npm packages whose package.json names none: what their LICENSE file says. */
+const LICENCES_READ = { 'cohere-ai': 'MIT' };
+
 /** Every package of package-lock.json, those for other platforms included. */
 export function npmPackages(root) {
   const lock = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
@@ -49,7 +52,7 @@ export function npmPackages(root) {
         key,
         name,
         version: entry.version,
-        licence: entry.license,
+        licence: entry.license ?? LICENCES_READ[name],
         ships: !entry.dev || IN_THE_PAGES.includes(name),
         integrity: entry.integrity,
         resolved: entry.resolved,
