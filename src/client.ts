@@ -16,6 +16,8 @@ import type {
   PredictAnswer,
   PredictBatchAnswer,
   SentimentInfo,
+  ServiceInfo,
+  ZeroShotAnswer,
 } from './protocols/own/schemas/answers';
 
 export type { AllOptions, AllSource } from './client/all-options';
@@ -30,6 +32,8 @@ export type {
   PredictAnswer,
   PredictBatchAnswer,
   SentimentInfo,
+  ServiceInfo,
+  ZeroShotAnswer,
 } from './protocols/own/schemas/answers';
 
 export interface ClientOptions {
@@ -175,6 +179,61 @@ export class SentimentClient extends Client<SentimentInfo> {
   ): AsyncIterableIterator<Outcome<Element, AnalyzeBatchAnswer['results'][number]>> {
     const list = { field: 'texts', rest: '', jsonOf: textOf };
     return this.askAll('/analyze/batch', list, source, options);
+  }
+}
+
+export interface ZeroShotOptions extends CallOptions {
+  /** `{}` is the place of a label. Default: `This example is {}.` */
+  readonly hypothesisTemplate?: string;
+  /** Each label by itself. Default: false, the scores of all add up to 1. */
+  readonly multiLabel?: boolean;
+}
+
+/** Of an entailment model: `http://localhost:8000/models/NAME`. */
+export class ZeroShotClient extends SentimentClient {
+  /** @returns the labels by falling score */
+  zeroShot(
+    text: string,
+    labels: readonly string[],
+    options: ZeroShotOptions = {},
+  ): Promise<ZeroShotAnswer> {
+    const { hypothesisTemplate, multiLabel } = options;
+    const body = {
+      ...{ text, candidate_labels: labels },
+      ...(hypothesisTemplate !== undefined && { hypothesis_template: hypothesisTemplate }),
+      ...(multiLabel !== undefined && { multi_label: multiLabel }),
+    };
+    return this.call('/zero-shot', body, options);
+  }
+}
+
+export interface RerankOptions extends CallOptions {
+  /** So many documents, the best ones. Default: all. */
+  readonly topN?: number;
+}
+
+/** A document by its place in the list that was sent. */
+export interface RankedDocument {
+  readonly index: number;
+  readonly score: number;
+}
+
+/** Of a cross-encoder: `http://localhost:8000/models/NAME`. */
+export class RerankClient extends Client<ServiceInfo> {
+  /** @returns by falling score */
+  async rerank(
+    query: string,
+    documents: readonly string[],
+    options: RerankOptions = {},
+  ): Promise<readonly RankedDocument[]> {
+    const { topN } = options;
+    const body = {
+      ...{ query, documents, return_documents: false },
+      ...(topN !== undefined && { top_n: topN }),
+    };
+    type Answer = { readonly results: readonly { index: number; relevance_score: number }[] };
+    const { results } = await this.call<Answer>('/v1/rerank', body, options);
+    return results.map(({ index, relevance_score: score }) => ({ index, score }));
   }
 }
 
