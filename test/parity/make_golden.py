@@ -7,6 +7,7 @@ How to run it (never needed to build, run or test the project; a few minutes, an
     python test/parity/make_golden.py                                        # test/fixtures/{models,eeg,…}
     python test/parity/make_golden.py --shipped models/sentiment models/eeg  # test/fixtures/shipped-*.json
     python test/parity/make_golden.py --pairs                                # test/fixtures/pairs
+    python test/parity/make_golden.py --embeddings                           # test/fixtures/embeddings
 
 The first form makes, in test/fixtures/:
     models/<name>/            a tiny random model as save_pretrained writes it, in varied forms
@@ -23,8 +24,10 @@ The first form makes, in test/fixtures/:
     models/exported-<name>/   text models that scripts/export.py exported, with golden answers of the models themselves
     exported/signals/         signal models as torch.export writes them, with golden.json
     pairs/                    tokens and answers by transformers for two texts at once
+    embeddings/               encoders with answers of sentence-transformers: embeddings, SPLADE, classes of tokens
 exported/versions/ is made by exported_versions.py, in environments of their own.
-The second form only computes answers of the shipped models, the third those for pairs. A second run with the versions of
+The second form only computes answers of the shipped models, the third those for pairs, the fourth what
+is in embeddings/. A second run with the versions of
 requirements.txt gives the same numbers; the bytes of scripted .pt files may differ (names that
 TorchScript makes up).
 """
@@ -37,6 +40,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 import archives  # noqa: E402
 import eeg_golden  # noqa: E402
+import embedding_golden  # noqa: E402
 import exported_golden  # noqa: E402
 import hostile_scripts  # noqa: E402
 import pair_golden  # noqa: E402
@@ -58,10 +62,14 @@ def main() -> None:
     )
     parser.add_argument("--only", help="only the text model of this name")
     parser.add_argument("--pairs", action="store_true", help="only what belongs to pairs of texts")
+    parser.add_argument("--embeddings", action="store_true", help="only test/fixtures/embeddings")
     arguments = parser.parse_args()
     set_up()
     if arguments.pairs:
         pair_golden.make(FIXTURES / "pairs")
+        return
+    if arguments.embeddings:
+        embedding_golden.make(FIXTURES / "embeddings")
         return
     if arguments.shipped:
         shipped.make(*arguments.shipped, FIXTURES)
@@ -75,6 +83,7 @@ def main() -> None:
         torchscript_models.make_bad(FIXTURES / "torchscript-texts")
         exported_golden.make(FIXTURES / "exported/signals")
         pair_golden.make(FIXTURES / "pairs")
+        embedding_golden.make(FIXTURES / "embeddings")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "encoder/heads/head.h"
 
@@ -14,22 +15,31 @@ namespace {
 /// Logits of this many tokens, or of one sequence that has more, are there at once.
 constexpr int64_t kTokensAtOnce = 128;
 
+/// Under which of two names the bias stands. The two are one, and a file may have either or both,
+/// unless the decoder is untied, whose own is the one then.
+at::Tensor decoder_bias(const HeadSource& source, const MaskedLmKeys& keys, bool is_tied) {
+  const char* first = is_tied ? keys.bias : keys.decoder;
+  const char* second = is_tied ? keys.decoder : keys.bias;
+  if (first == nullptr) std::swap(first, second);
+  const auto has = [&](const char* key) { return key && (source.weights / key).has("bias"); };
+  if (!has(first) && has(second)) std::swap(first, second);
+  if (second != nullptr) (source.weights / second).ignore("bias");
+  return (source.weights / first).get("bias", {source.vocabulary_size});
+}
+
 /// The table of words, in most: a file that was saved from a tied model has it once.
 nn::Linear make_decoder(const HeadSource& source, const MaskedLmKeys& keys, int64_t size) {
-  const int64_t words = source.vocabulary_size;
+  const bool is_tied =
+      keys.decoder == nullptr || source.config.boolean_or("tie_word_embeddings", true);
   const bool is_own =
-      keys.decoder != nullptr && (!source.config.boolean_or("tie_word_embeddings", true) ||
-                                  (source.weights / keys.decoder).has("weight"));
+      !is_tied || (keys.decoder != nullptr && (source.weights / keys.decoder).has("weight"));
   const Weights from = is_own ? source.weights / keys.decoder : source.base / keys.words;
   at::Tensor bias;
   if (bias_of(source.config, keys.bias_key, true) == nn::Bias::kYes) {
-    // The two are one where the file has both.
-    const bool beside = keys.bias != nullptr && (source.weights / keys.bias).has("bias");
-    const char* const at = beside || keys.decoder == nullptr ? keys.bias : keys.decoder;
-    bias = (source.weights / at).get("bias", {words});
-    if (beside && keys.decoder != nullptr) (source.weights / keys.decoder).ignore("bias");
+    bias = decoder_bias(source, keys, is_tied);
   }
-  return {from.get_as_stored("weight", {words, size}), bias, source.weights.numbers()};
+  return {from.get_as_stored("weight", {source.vocabulary_size, size}), bias,
+          source.weights.numbers()};
 }
 
 class MaskedLm final : public Head {

@@ -1,0 +1,123 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { modelConfig, readDirectory, weightsSource } from '../../src/models/hugging-face/directory';
+import { findModel } from '../../src/models/hugging-face/weight-files';
+import { Engine, type SentenceModule, type TextHead } from '../../src/native/engine';
+import { readFixture } from '../helpers/golden';
+import { SCHEDULING } from '../helpers/scheduling';
+import { FIXTURES } from '../helpers/service';
+
+/** Largest difference to sentence-transformers and transformers, relative above 1. */
+const TOLERANCE = 1e-5;
+
+const ROOT = path.join(FIXTURES, 'embeddings');
+
+/** Written by test/parity/embedding_golden.py. */
+interface Golden {
+  readonly head: TextHead;
+  readonly prompt: string;
+  readonly answers: readonly Answer[];
+}
+
+interface Answer {
+  /** Number of the text in texts.json. */
+  readonly text: number;
+  readonly input_ids: readonly number[];
+  /** Row by row. */
+  readonly values: readonly number[];
+  /** Of SPLADE. */
+  readonly pooling?: 'max' | 'sum';
+  readonly activation?: 'relu' | 'log1p_relu';
+}
+
+const { texts } = readFixture<{ texts: readonly string[] }>('texts.json');
+
+function directoriesOf(kind: string): readonly string[] {
+  return readdirSync(path.join(ROOT, kind)).map((name) => path.join(kind, name));
+}
+
+/** The head of golden.json, whose files are relative to the directory. */
+function headOf(directory: string, head: TextHead): TextHead {
+  if (head.name !== 'embedding') return head;
+  const absolute = (module: SentenceModule): SentenceModule =>
+    'weightFiles' in module
+      ? { ...module, weightFiles: module.weightFiles.map((file) => path.join(directory, file)) }
+      : module;
+  return { ...head, modules: head.modules.map(absolute) };
+}
+
+async function load(directory: string, head: TextHead): Promise<Engine> {
+  const { config } = readDirectory(directory, modelConfig);
+  const found = findModel(directory);
+  if ('program' in found) throw new Error(`${directory}: expected weights`);
+  const added = head.name === 'token-classification' ? { num_labels: 3 } : {};
+  const { weightFiles } = found;
+  return await Engine.load(
+    weightsSource(directory, config, { weightFiles, head, added }),
+    SCHEDULING,
+  );
+}
+
+function furthest(actual: ArrayLike<number>, expected: readonly number[]): number {
+  expect(actual).toHaveLength(expected.length);
+  return expected.reduce((worst, value, i) => {
+    const difference = Math.abs((actual[i] as number) - value);
+    return Math.max(worst, difference / Math.max(1, Math.abs(value))); // NaN stays NaN
+  }, 0);
+}
+
+/** Alone, then all together, which gives batches of several lengths. */
+async function expectAnswers(engine: Engine, { prompt }: Golden, answers: readonly Answer[]) {
+  const problems: string[] = [];
+  const check = async ({ text, input_ids, values }: Answer) => {
+    const inference = await engine.infer(prompt + texts[text]);
+    const far = furthest(inference.values, values);
+    const rows = values.length / engine.description.numOutputs;
+    if (inference.tokens !== input_ids.length || inference.rows !== rows || !(far <= TOLERANCE)) {
+      problems.push(
+        `text ${text}: ${inference.tokens} tokens, ${inference.rows} rows, off by ${far}`,
+      );
+    }
+  };
+  for (const answer of answers) await check(answer);
+  await Promise.all([...answers, ...answers].map(check));
+  expect(problems).toEqual([]);
+}
+
+describe.each(['encoders', 'sentences', 'tokens'].flatMap(directoriesOf))('%s', (name) => {
+  const directory = path.join(ROOT, name);
+  const golden = readFixture<Golden>('embeddings', name, 'golden.json');
+
+  it('has the numbers of the Python library, alone and in batches', async () => {
+    const engine = await load(directory, headOf(directory, golden.head));
+    try {
+      await expectAnswers(engine, golden, golden.answers);
+    } finally {
+      await engine.close();
+    }
+  });
+});
+
+describe.each(directoriesOf('splade'))('%s', (name) => {
+  const directory = path.join(ROOT, name);
+  const golden = readFixture<Golden>('embeddings', name, 'golden.json');
+  const variants = new Set(
+    golden.answers.map(({ pooling, activation }) => `${pooling} ${activation}`),
+  );
+
+  it.each([...variants])(
+    'has the weights of SparseEncoder, alone and in batches: %s',
+    async (variant) => {
+      const [pooling, activation] = variant.split(' ') as ['max' | 'sum', 'relu' | 'log1p_relu'];
+      const engine = await load(directory, { name: 'masked-lm', pooling, activation });
+      try {
+        const answers = golden.answers.filter(
+          (answer) => answer.pooling === pooling && answer.activation === activation,
+        );
+        await expectAnswers(engine, golden, answers);
+      } finally {
+        await engine.close();
+      }
+    },
+  );
+});
