@@ -2,29 +2,27 @@
  * Ten models behind one address of which one is asked, against that one alone: requests a second, latencies, and what
  * each of the others takes of memory.
  *
- *   node bench/many-models.mjs [--model models/sentiment] [--models 10] [--rounds 3] [--seconds 5]
+ *   node bench/many-models.mjs [--model models/sentiment] [--models 10] [--rounds 6] [--seconds 3]
  *
  * Needs a built project (npm run build).
  */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { makeBodies } from './bodies.mjs';
-import { Connection, load, prepareRequest } from './load.mjs';
+import { load, prepareRequest } from './load.mjs';
+import { startModels } from './models-service.mjs';
 import { ROOT } from './paths.mjs';
 import { median } from './report.mjs';
-import { freePort, startProcess, usage } from './servers.mjs';
-
-const READY = Buffer.from('GET /ready HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+import { usage } from './servers.mjs';
 
 const { values: options } = parseArgs({
   options: {
     model: { type: 'string', default: path.join(ROOT, 'models/sentiment') },
     models: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '6' },
+    seconds: { type: 'string', default: '3' },
   },
 });
 const many = Number(options.models);
@@ -44,46 +42,30 @@ function directoryOf(count) {
   return directory;
 }
 
-async function start(directory) {
-  const port = await freePort();
-  const local = { HOST: '127.0.0.1', PORT: String(port), MAX_QUEUE_WAIT_MS: '60000' };
-  const env = { ...process.env, ...local };
-  const main = path.join(ROOT, 'dist/main.js');
-  const server = startProcess([process.execPath, main, 'models', directory], {
-    env,
-    stdio: 'ignore',
-  });
-  for (;;) {
-    const connection = new Connection(port);
-    const { status } = await connection.ask(READY);
-    connection.close();
-    if (status === 200) return { ...server, port, pid: server.child.pid };
-    if (server.child.exitCode !== null) throw new Error('the service ended: run npm run build');
-    await sleep(50);
-  }
-}
-
-async function measure(directory) {
-  const server = await start(directory);
-  try {
-    const idle = usage(server.pid).rss;
-    const plan = { port: server.port, requests, seconds: Number(options.seconds), warmup: 1 };
-    const one = await load({ ...plan, clients: 1 });
-    const all = await load({ ...plan, clients: 64 });
-    return { idle, busy: usage(server.pid).rss, one, all };
-  } finally {
-    await server.stop();
-  }
+async function measure({ port }) {
+  const plan = { port, requests, seconds: Number(options.seconds), warmup: 1 };
+  return {
+    one: await load({ ...plan, clients: 1 }),
+    all: await load({ ...plan, clients: 64 }),
+  };
 }
 
 try {
-  const directories = [1, many].map(directoryOf);
+  const servers = [];
+  for (const count of [1, many]) {
+    const server = await startModels(directoryOf(count));
+    servers.push({ ...server, idle: usage(server.pid).rss });
+  }
+  // Both are there all the time and are asked in turn, so that what else the machine does meets both.
   const rounds = [];
   for (let round = 0; round < Number(options.rounds); round++) {
     const measured = [];
-    for (const directory of directories) measured.push(await measure(directory));
+    const order = round % 2 === 0 ? [0, 1] : [1, 0];
+    for (const index of order) measured[index] = await measure(servers[index]);
     rounds.push(measured);
   }
+  const memory = servers.map(({ pid, idle }) => ({ idle, busy: usage(pid).rss }));
+  for (const { stop } of servers) await stop();
   const of = (index, read) => median(rounds.map((measured) => read(measured[index], measured[0])));
   console.table(
     [1, many].map((count, index) => ({
@@ -91,13 +73,14 @@ try {
       'requests/s, 64 clients': of(index, ({ all }) => all.rps).toFixed(1),
       'of one': of(index, ({ all }, first) => all.rps / first.all.rps).toFixed(3),
       'p50 ms, 1 client': of(index, ({ one }) => one.p50_ms).toFixed(2),
+      'of that of one': of(index, ({ one }, first) => one.p50_ms / first.one.p50_ms).toFixed(3),
       'p99 ms, 64 clients': of(index, ({ all }) => all.p99_ms).toFixed(1),
       'not 200': of(index, ({ one, all }) => one.bad + all.bad).toFixed(0),
-      'MB idle': of(index, ({ idle }) => idle).toFixed(0),
-      'MB after': of(index, ({ busy }) => busy).toFixed(0),
+      'MB idle': memory[index].idle.toFixed(0),
+      'MB after': memory[index].busy.toFixed(0),
     })),
   );
-  const each = (of(1, ({ idle }) => idle) - of(0, ({ idle }) => idle)) / (many - 1);
+  const each = (memory[1].idle - memory[0].idle) / (many - 1);
   console.log(`each of the others: ${each.toFixed(1)} MB`);
 } finally {
   fs.rmSync(folder, { recursive: true });
