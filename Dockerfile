@@ -1,6 +1,8 @@
 # Sentiment:  docker build -t libtorch-serve . && docker run -p 8000:8000 libtorch-serve
 # EEG:        docker run -p 8000:8000 libtorch-serve eeg
 # Own model:  docker run -p 8000:8000 -v /path/to/model:/model:ro -e SENTIMENT_MODEL_DIR=/model libtorch-serve
+# Many:       docker run -p 8000:8000 -v /path/to/models:/models:ro libtorch-serve models /models
+#             archives (.mar) are unpacked in /tmp: beside --read-only, --tmpfs /tmp
 #
 # Other places for packages: --secret id=npmrc,src=.npmrc --secret id=pip.conf,src=pip.conf. The base images
 # are arguments; what is said of each is all that is asked of it.
@@ -30,7 +32,7 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     npm run build && npm run licenses && npm run sbom
 # What a running service reads, and the licences. The libraries go beside the addon, which looks there first;
 # nothing that is loaded of them changes when they lose their symbol tables, a fifth of LibTorch.
-RUN npm uninstall --no-save --omit=dev cmake-js node-addon-api undici yauzl proxy-from-env \
+RUN npm uninstall --no-save --omit=dev cmake-js node-addon-api undici proxy-from-env \
  && find dist node_modules -type f -regex '.*\.\([cm]?ts\|map\|h\|tsbuildinfo\)' -delete \
  && mkdir -p /runtime/app/build/native/Release /runtime/usr/local/bin /runtime/usr/local/share/doc/node \
  && cp build/native/Release/*.node /cache/libtorch-serve/*/lib/* /runtime/app/build/native/Release/ \

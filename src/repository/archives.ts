@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { identityOf, sizeOf } from '../models/files';
+import { identityOf, ModelFileError, sizeOf } from '../models/files';
 import { unpackArchive } from './archive';
 
 interface Unpacked {
@@ -54,7 +54,7 @@ export class UnpackedArchives {
   }
 
   async #unpack(archive: string): Promise<string> {
-    mkdirSync(this.#root, { mode: 0o700, recursive: true });
+    this.#makeRoot(path.basename(archive));
     const folder = path.join(this.#root, String(++this.#count));
     try {
       await unpackArchive(archive, folder);
@@ -62,6 +62,19 @@ export class UnpackedArchives {
     } catch (error) {
       remove(folder);
       throw error;
+    }
+  }
+
+  #makeRoot(archive: string): void {
+    try {
+      mkdirSync(this.#root, { mode: 0o700 });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') return; // by an archive before
+      throw new ModelFileError(
+        `${archive}: cannot be unpacked: the folder for temporary files cannot be written to ` +
+          `(${code}): mount one there, or name one in TMPDIR`,
+      );
     }
   }
 }

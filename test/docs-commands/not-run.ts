@@ -56,6 +56,7 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'docker run -p 8000:8000 libtorch-serve eeg': DOCKER,
   'docker run -p 8000:8000 -v /path/to/model:/model:ro -e SENTIMENT_MODEL_DIR=/model libtorch-serve':
     DOCKER,
+  'docker run -p 8000:8000 -v /path/to/models:/models:ro libtorch-serve models /models': DOCKER,
   'docker network create --internal models': DOCKER,
   [[
     'docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=2g --cpus=2 --pids-limit=256 \\',

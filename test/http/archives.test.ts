@@ -163,6 +163,17 @@ describe('archives', () => {
   });
 });
 
+it('says where it unpacks when nothing can be written there', async () => {
+  const directory = new ModelsDirectory();
+  await archive(directory, 'waves/a.mar', { [MANIFEST]: served(), 'waves.pt': signal });
+  const service = await directory.start({ env: { TMPDIR: '/proc' } });
+  expect((await modelsOf(service))[0]?.reason).toMatch(
+    /^a\.mar: cannot be unpacked: the folder for temporary files .*TMPDIR$/,
+  );
+  await service.stop();
+  directory.folder.remove();
+});
+
 function textParts(): Parts {
   const names = readdirSync(TEXT_FOLDER).filter((name) => name !== 'model.pt');
   return Object.fromEntries([

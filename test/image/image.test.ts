@@ -12,6 +12,7 @@ import { post } from '../helpers/http';
 import { makeBases } from '../helpers/image-bases';
 import { ImageBuilder } from '../helpers/image-builder';
 import { untilQueued } from '../helpers/metrics';
+import { FIRST, ModelsDirectory, modelsOf } from '../helpers/models-directory';
 import { networkVariables } from '../helpers/network-settings';
 import { FIXTURES, killAll, ROOT } from '../helpers/service';
 import { setTestLimit } from '../helpers/until';
@@ -206,6 +207,33 @@ describe('a model of a volume', () => {
     const { status } = await post(container, '/predict', { signal: SIGNAL });
     expect(status).toBe(200);
     expect(await container.stop()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('a volume of models', () => {
+  it('is served, each by its name', async () => {
+    const directory = new ModelsDirectory();
+    directory.text('films', FIRST);
+    directory.signal('waves');
+    const container = await startContainer(image, {
+      args: ['models', '/models'],
+      volumes: { '/models': directory.path },
+      env: { MODELS_WATCH: 'true' },
+    });
+    await container.waitForLog(({ msg }) => msg === 'models loaded');
+    const models = await modelsOf(container);
+    expect(models.map(({ name, reason }) => [name, reason])).toEqual([
+      ['films', null],
+      ['waves', null],
+    ]);
+    const film = await post(container, '/models/films/analyze', { text: 'good' });
+    const wave = await post(container, '/models/waves/predict', { signal: SIGNAL });
+    expect([film.status, wave.status]).toEqual([200, 200]);
+    expect(await container.checkHealth()).toBe(0);
+    showMemory('models', container);
+    expect(await container.stop()).toEqual({ code: 0, signal: null });
+    expect(container.stderr).toBe('');
+    directory.folder.remove();
   });
 });
 
