@@ -9,6 +9,7 @@ const PLACES = {
   CustomResourceDefinition: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
   Namespace: '/api/v1/namespaces',
   Pod: `/api/v1/namespaces/${NAMESPACE}/pods`,
+  PersistentVolumeClaim: `/api/v1/namespaces/${NAMESPACE}/persistentvolumeclaims`,
   Service: `/api/v1/namespaces/${NAMESPACE}/services`,
   Deployment: `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`,
   PodDisruptionBudget: `/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`,

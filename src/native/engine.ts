@@ -46,7 +46,10 @@ export function inspectProgram(path: string, allowedOperators: readonly string[]
 }
 
 /** What may be seen of an engine. */
-export type EngineMonitor = Pick<Engine, 'description' | 'stats' | 'stuckMs' | 'observe'>;
+export type EngineMonitor = Pick<
+  Engine,
+  'description' | 'refusals' | 'stats' | 'stuckMs' | 'observe'
+>;
 
 /** What an input of a list ended with itself, not because the others did. */
 const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
@@ -62,6 +65,13 @@ const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
  */
 export class Engine {
   readonly description: ModelDescription;
+  /** How often it refused here, and why; a list is one refusal. */
+  readonly refusals: Record<NativeRefusal['code'], number> = {
+    QUEUE_FULL: 0,
+    WAIT_TOO_LONG: 0,
+    DEADLINE_TOO_CLOSE: 0,
+    DRAINING: 0,
+  };
   private readonly native: NativeEngine;
   private readonly waiting: Waiting;
   /** For refusals: to ask for all `stats` would cost more than the rest of one. */
@@ -207,6 +217,7 @@ export class Engine {
   }
 
   private refused({ code, waitMs }: NativeRefusal, timeoutMs: number): EngineError {
+    this.refusals[code]++;
     const wait = `The wait in the queue would be about ${Math.ceil(waitMs)} ms,`;
     switch (code) {
       case 'DRAINING':

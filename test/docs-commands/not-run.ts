@@ -64,6 +64,7 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   ].join('\n')]: DOCKER,
   'GRAFANA_PASSWORD=… docker compose -f deploy/compose.yaml up -d': DOCKER,
   'kubectl apply -k deploy/kubernetes/overlays/sentiment': KUBERNETES,
+  'kubectl apply -k deploy/kubernetes/overlays/models': KUBERNETES,
   'kubectl apply -k deploy/kubernetes/kserve': KUBERNETES,
   'kubectl apply -f rule.yaml': KUBERNETES,
   'mkdir -p /etc/libtorch-serve': SYSTEMD,

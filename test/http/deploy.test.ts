@@ -5,22 +5,18 @@ import path from 'node:path';
 import { DEPLOY, readDeployed } from '../helpers/deployed';
 import { post } from '../helpers/http';
 import { type Scrape, scrape } from '../helpers/metrics';
+import { FIRST, newDirectory, removeDirectories } from '../helpers/models-directory';
 import { needs } from '../helpers/needs';
 import { freePort } from '../helpers/ports';
-import {
-  EEG_MODEL,
-  killAll,
-  ROOT,
-  type Service,
-  startService,
-  textModel,
-} from '../helpers/service';
+import { EEG_MODEL, ROOT, type Service, startService, textModel } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
 import { until } from '../helpers/until';
 
 const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
 /** Metrics that only text models have. */
 const OF_TEXTS = /tokenization|truncated/;
+/** And that only directories of models have. */
+const OF_DIRECTORIES = /load_failed/;
 
 const { it: itWithPrometheus, describe: describeWithPrometheus } = needs('prometheus');
 
@@ -46,21 +42,28 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
 
 let sentiment: Service;
 let eeg: Service;
+let models: Service;
 
 beforeAll(async () => {
-  [sentiment, eeg] = await Promise.all([
+  const directory = newDirectory();
+  directory.text('films', FIRST);
+  directory.signal('waves');
+  directory.write('odd/model.json', '{"share": "all"}');
+  [sentiment, eeg, models] = await Promise.all([
     startService('sentiment', { env: textModel('bert-single-label') }),
     startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL } }),
+    directory.start(),
   ]);
 });
 
-afterAll(killAll);
+afterAll(removeDirectories);
 
 async function askAll(): Promise<void> {
   for (const { name, path: route, body, refused } of SERVICE_CASES) {
-    const service = name === 'eeg' ? eeg : sentiment;
-    await Promise.all([1, 2, 3].map(() => post(service, route, body)));
-    await post(service, route, refused);
+    for (const service of [name === 'eeg' ? eeg : sentiment, models]) {
+      await Promise.all([1, 2, 3].map(() => post(service, route, body)));
+      await post(service, route, refused);
+    }
   }
 }
 
@@ -79,9 +82,11 @@ function namesIn({ samples }: Scrape): ReadonlySet<string> {
 
 itWithPrometheus('promtool has nothing to say against the metrics', async () => {
   await askAll();
-  for (const service of [sentiment, eeg]) {
+  for (const service of [sentiment, eeg, models]) {
     const { text } = await scrape(service);
-    expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, output: '' });
+    // TorchServe's are named as TorchServe has named them.
+    const ours = text.replaceAll(/^(# \w+ )?ts_.*\n/gm, '');
+    expect(promtool(['check', 'metrics'], ours)).toEqual({ status: 0, output: '' });
   }
 });
 
@@ -115,14 +120,17 @@ it.each([
   ['docs/operations.md', readFileSync(path.join(ROOT, 'docs', 'operations.md'), 'utf8')],
 ])('%s names metrics that there are', async (_, text) => {
   await askAll();
+  const ofAll = namesIn(await scrape(models));
   const ofTexts = namesIn(await scrape(sentiment));
   const ofWindows = namesIn(await scrape(eeg));
   const has = (names: ReadonlySet<string>, name: string): boolean =>
     [name, `${name}_bucket`].some((each) => names.has(each));
   const names = metricNames(text);
   expect(names.length).toBeGreaterThan(3);
-  expect(names.filter((name) => !has(ofTexts, name))).toEqual([]);
-  expect(names.filter((name) => !OF_TEXTS.test(name) && !has(ofWindows, name))).toEqual([]);
+  expect(names.filter((name) => !has(ofAll, name))).toEqual([]);
+  const ofOne = names.filter((name) => !OF_DIRECTORIES.test(name));
+  expect(ofOne.filter((name) => !has(ofTexts, name))).toEqual([]);
+  expect(ofOne.filter((name) => !OF_TEXTS.test(name) && !has(ofWindows, name))).toEqual([]);
 });
 
 it('the panels of the dashboard have places of their own', () => {
@@ -152,7 +160,7 @@ function adapterQueries(): readonly string[] {
   );
 }
 
-describeWithPrometheus('a Prometheus that scrapes both', () => {
+describeWithPrometheus('a Prometheus that scrapes all', () => {
   let folder: string;
   let origin: string;
   let server: ReturnType<typeof spawn> | undefined;
@@ -163,7 +171,11 @@ describeWithPrometheus('a Prometheus that scrapes both', () => {
     const config = readFileSync(path.join(DEPLOY, 'prometheus', 'prometheus.yml'), 'utf8')
       .replaceAll('15s', '200ms')
       .replace('localhost:8000', `127.0.0.1:${sentiment.port}`)
-      .replace('localhost:8001', `127.0.0.1:${eeg.port}`);
+      .replace('localhost:8001', `127.0.0.1:${eeg.port}`)
+      .replace('localhost:8004', `127.0.0.1:${models.port}`)
+      .replaceAll(/^ {2}# {1,3}(?=- job_name|static_configs| {2}- targets)/gm, (comment) =>
+        comment.replace('# ', ''),
+      );
     writeFileSync(path.join(folder, 'prometheus.yml'), config);
     writeFileSync(path.join(folder, 'alerts.yml'), readFileSync(ALERTS));
     server = spawn(
@@ -197,31 +209,32 @@ describeWithPrometheus('a Prometheus that scrapes both', () => {
     const query = expr
       .replaceAll('$__rate_interval', '1m')
       .replaceAll('$job', '.+')
-      .replaceAll('$instance', '.+');
+      .replaceAll('$instance', '.+')
+      .replaceAll(/\$(model|version)\b/g, '.*');
     const { result } = (await api(`query?query=${encodeURIComponent(query)}`)) as {
       readonly result: readonly unknown[];
     };
     return result.length;
   }
 
-  /** Until both services have what `expr` selects. */
-  async function untilBoth(expr: string): Promise<void> {
-    const isSo = async () => (await count(expr)) === 2;
-    await until(`two results of ${expr}`, () => isSo().catch(() => false), { everyMs: 100 });
+  /** Until so many series are what `expr` selects. */
+  async function untilThere(expected: number, expr: string): Promise<void> {
+    const isSo = async () => (await count(expr)) === expected;
+    await until(`${expected} of ${expr}`, () => isSo().catch(() => false), { everyMs: 100 });
   }
 
-  it('finds both up, its rules in order, and data for every panel', async () => {
-    await untilBoth('up == 1');
+  it('finds all up, its rules in order, and data for every panel', async () => {
+    await untilThere(3, 'up == 1');
     await askAll();
-    await untilBoth('libtorch_serve_inputs_total{outcome="answered"} > 2');
+    await untilThere(4, 'libtorch_serve_inputs_total{outcome="answered"} > 2');
     // A rate needs two scrapes with the series in it.
-    await untilBoth('rate(libtorch_serve_inputs_total[1m]) > 0');
+    await untilThere(4, 'rate(libtorch_serve_inputs_total[1m]) > 0');
     const empty: string[] = [];
     for (const { title, expr } of queries) {
       if ((await count(expr)) === 0) empty.push(`${title}: ${expr}`);
     }
     expect(empty).toEqual([]);
-    expect(await Promise.all(adapterQueries().map(count))).toEqual([2]);
+    expect(await Promise.all(adapterQueries().map(count))).toEqual([3]);
 
     const { groups } = (await api('rules')) as {
       readonly groups: readonly {

@@ -73,8 +73,12 @@ describe('what is there at start', () => {
       'zoo',
     ]);
     expect(service.logs.filter(({ msg }) => msg.includes('"no name"'))).toHaveLength(1);
-    expect((await scrape(service)).byLabel('libtorch_serve_model_loaded', 'model')).toEqual({
-      ...{ broken: 0, empty: 0, films: 1, reviews: 1, waves: 1, zoo: 1 },
+    const seen = await scrape(service);
+    expect(seen.byLabel('libtorch_serve_model_loaded', 'model')).toEqual({
+      ...{ broken: 0, empty: 0, odd: 0, outside: 0, films: 1, reviews: 1, waves: 1, zoo: 1 },
+    });
+    expect(seen.byLabel('libtorch_serve_model_load_failed', 'model')).toEqual({
+      ...{ broken: 1, empty: 1, odd: 1, outside: 1, films: 0, reviews: 0, waves: 0, zoo: 0 },
     });
   });
 
@@ -190,8 +194,16 @@ describe('changes', () => {
     expect((await modelOf(service, 'films'))?.versions).toEqual([
       { version: '1', state: 'ready', reason: expect.stringContaining('num_labels') },
     ]);
+    const state = async () => {
+      const seen = await scrape(service);
+      return ['loaded', 'load_failed'].map((what) =>
+        seen.value(`libtorch_serve_model_${what}`, { model: 'films', version: '1' }),
+      );
+    };
+    expect(await state()).toEqual([1, 1]);
     directory.text('films/1', FIRST);
     expect((await load(service, 'films')).status).toBe(200);
+    expect(await state()).toEqual([1, 0]);
   });
 
   it('a higher version that fails leaves it to the one before, after a restart as well', async () => {
@@ -291,4 +303,21 @@ it('gives the model of a single service the name that it is to have', async () =
   expect((await post(service, '/models/films', { inputs: 'x' })).status).toBe(200);
   const info = await request(service, { path: '/info' });
   expect(info.json).toMatchObject({ service: 'sentiment', model: { name: 'films' } });
+});
+
+it('counts what the queue of a model refused as its own', async () => {
+  const directory = newDirectory();
+  directory.text('films', FIRST);
+  directory.text('narrow', FIRST, { max_queue_requests: 2 });
+  const service = await directory.start();
+  const texts = Array.from({ length: 3 }, () => TEXT.text);
+  const [refused, taken] = await Promise.all(
+    ['narrow', 'films'].map((name) => post(service, `/models/${name}/analyze/batch`, { texts })),
+  );
+  expect([refused?.status, taken?.status]).toEqual([503, 200]);
+  const seen = await scrape(service);
+  const refusals = (model: string, reason: string): number | undefined =>
+    seen.value('libtorch_serve_queue_refusals_total', { model, version: '1', reason });
+  expect([refusals('narrow', 'queue_full'), refusals('narrow', 'queue_wait')]).toEqual([1, 0]);
+  expect(refusals('films', 'queue_full')).toBe(0);
 });

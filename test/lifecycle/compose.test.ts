@@ -11,6 +11,7 @@ import { SIGNAL } from '../helpers/services';
 interface ComposeService {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly profiles?: readonly string[];
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
   readonly networks: readonly string[];
@@ -20,8 +21,8 @@ interface ComposeService {
 const [compose] = readDeployed('compose.yaml') as [
   { readonly services: Readonly<Record<string, ComposeService>> },
 ];
-const { sentiment, eeg, prometheus, grafana } = compose.services as Readonly<
-  Record<'sentiment' | 'eeg' | 'prometheus' | 'grafana', ComposeService>
+const { sentiment, eeg, models, prometheus, grafana } = compose.services as Readonly<
+  Record<'sentiment' | 'eeg' | 'models' | 'prometheus' | 'grafana', ComposeService>
 >;
 
 /** Of `${NAME:-default}`. */
@@ -64,8 +65,20 @@ it.each([
   await started.stop();
 });
 
+it('starts a directory of models, where that is asked for', async () => {
+  const { command: [name, place = ''] = [], environment = {}, profiles } = models;
+  expect([name, profiles]).toEqual(['models', ['models']]);
+  expect(unknownSettings(Object.keys(environment))).toEqual([]);
+  const args = [here(models, place)];
+  const started = await startService('models', { args, env: environment, cwd: '/' });
+  await started.waitForLog(({ msg }) => msg === 'models loaded');
+  const { status } = await post(started, '/models/sentiment/analyze', { text: 'good' });
+  expect(status).toBe(200);
+  await started.stop();
+});
+
 it('gives the services time to drain, and leads to the port that they listen on', () => {
-  for (const { stop_grace_period, ports = [] } of [sentiment, eeg]) {
+  for (const { stop_grace_period, ports = [] } of [sentiment, eeg, models]) {
     expect(Number(stop_grace_period?.replace(/s$/, ''))).toBeGreaterThan(SHUTDOWN_S);
     expect(ports.map((port) => port.split(':').at(-1))).toEqual([SETTINGS.PORT.default]);
   }
@@ -79,23 +92,27 @@ it('mounts files that there are, and shows nothing but to this machine', () => {
   }
 });
 
-it('has a Prometheus that asks both, and a Grafana that asks it', () => {
+it('has a Prometheus that asks all, and a Grafana that asks it', () => {
   const [config] = readDeployed('prometheus/prometheus-compose.yml') as [
     {
       readonly rule_files: readonly string[];
       readonly scrape_configs: readonly {
         readonly job_name: string;
-        readonly static_configs: readonly { readonly targets: readonly string[] }[];
+        readonly static_configs?: readonly { readonly targets: readonly string[] }[];
+        readonly dns_sd_configs?: readonly { readonly names: string[]; readonly port: number }[];
       }[];
     },
   ];
   const [forOneMachine] = readDeployed('prometheus/prometheus.yml') as [typeof config];
   const jobs = config.scrape_configs.map(({ job_name }) => job_name);
-  expect(jobs).toEqual(forOneMachine.scrape_configs.map(({ job_name }) => job_name));
-  const targets = config.scrape_configs.flatMap(({ static_configs }) =>
-    static_configs.flatMap(({ targets }) => targets),
-  );
-  expect(targets).toEqual(['sentiment', 'eeg'].map((name) => `${name}:${SETTINGS.PORT.default}`));
+  const onOneMachine = forOneMachine.scrape_configs.map(({ job_name }) => job_name);
+  expect(jobs).toEqual([...onOneMachine, 'libtorch-serve-models']);
+  const targets = config.scrape_configs.flatMap(({ static_configs = [], dns_sd_configs = [] }) => [
+    ...static_configs.flatMap((one) => one.targets),
+    ...dns_sd_configs.map(({ names, port }) => `${names}:${port}`),
+  ]);
+  const names = ['sentiment', 'eeg', 'models'];
+  expect(targets).toEqual(names.map((name) => `${name}:${SETTINGS.PORT.default}`));
   for (const file of config.rule_files) here(prometheus, `/etc/prometheus/${file}`);
 
   const folder = 'grafana/provisioning';

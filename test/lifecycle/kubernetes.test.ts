@@ -4,14 +4,8 @@ import { readEnvironment } from '../../src/settings/environment';
 import { SETTINGS } from '../../src/settings/settings';
 import { DEPLOY, readDeployed, SHUTDOWN_S, unknownSettings } from '../helpers/deployed';
 import { request } from '../helpers/http';
-import {
-  EEG_MODEL,
-  killAll,
-  ROOT,
-  type Service,
-  startService,
-  textModel,
-} from '../helpers/service';
+import { FIRST, newDirectory, removeDirectories } from '../helpers/models-directory';
+import { EEG_MODEL, ROOT, type Service, startService, textModel } from '../helpers/service';
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string | number };
@@ -23,6 +17,7 @@ interface Container {
   readonly args?: readonly string[];
   readonly ports: readonly { readonly name?: string; readonly containerPort: number }[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly resources: Readonly<Record<'requests' | 'limits', { cpu: string; memory: string }>>;
   readonly startupProbe: Probe;
   readonly livenessProbe: Probe;
@@ -35,6 +30,7 @@ interface Deployment {
       readonly spec: {
         readonly terminationGracePeriodSeconds: number;
         readonly containers: readonly [Container];
+        readonly volumes: readonly Claim[];
       };
     };
   };
@@ -60,6 +56,10 @@ interface InferenceService {
   };
 }
 
+interface Claim {
+  readonly persistentVolumeClaim?: { readonly readOnly?: boolean };
+}
+
 const BASE = 'kubernetes/base/deployment.yaml';
 const [deployment] = readDeployed(BASE) as readonly [Deployment];
 const pod = deployment.spec.template.spec;
@@ -70,17 +70,20 @@ const containers: readonly (readonly [string, Container])[] = [
   ...runtimes.map(({ metadata, spec }) => [metadata.name, spec.containers[0]] as const),
 ];
 
-let running: Readonly<Record<'sentiment' | 'eeg', Service>>;
+let running: Readonly<Record<'sentiment' | 'eeg' | 'models', Service>>;
 
 beforeAll(async () => {
-  const [sentiment, eeg] = await Promise.all([
+  const directory = newDirectory();
+  directory.text('films', FIRST);
+  const [sentiment, eeg, models] = await Promise.all([
     startService('sentiment', { env: textModel('bert-single-label') }),
     startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL } }),
+    directory.start(),
   ]);
-  running = { sentiment, eeg };
+  running = { sentiment, eeg, models };
 });
 
-afterAll(killAll);
+afterAll(removeDirectories);
 
 describe.each(containers)('%s', (_, container) => {
   const settings = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
@@ -132,14 +135,38 @@ it('gives time to drain', () => {
 
 it('has an overlay for each service, which is started as such', () => {
   const overlays = readdirSync(path.join(DEPLOY, 'kubernetes', 'overlays')).sort();
-  expect(overlays).toEqual(['eeg', 'eeg-autoscaled', 'sentiment', 'sentiment-autoscaled']);
+  const names = ['eeg', 'models', 'sentiment'];
+  expect(overlays).toEqual(names.flatMap((name) => [name, `${name}-autoscaled`]));
   for (const name of ['eeg', 'sentiment']) {
     const [{ patches }] = readDeployed(`kubernetes/components/${name}/kustomization.yaml`) as [
       { readonly patches: readonly { readonly patch: string }[] },
     ];
     expect(patches[0]?.patch).toContain(`value: [${name}]`);
   }
-  expect(runtimes.map(({ spec }) => spec.containers[0].args)).toEqual([['sentiment'], ['eeg']]);
+  expect(runtimes.map(({ spec }) => spec.containers[0].args)).toEqual([
+    ['sentiment'],
+    ['eeg'],
+    ['models', '/mnt/models'],
+  ]);
+});
+
+it('has an overlay for many models, on a volume that is read', () => {
+  const place = 'kubernetes/components/models';
+  const [{ spec }] = readDeployed(`${place}/deployment.yaml`) as readonly [Deployment];
+  const { volumes, containers } = spec.template.spec;
+  const [container] = containers;
+  expect(container.args).toEqual(['models', '/models']);
+  // MANAGEMENT_PORT is not among them.
+  expect(container.env).toEqual([{ name: 'MODELS_WATCH', value: 'true' }]);
+  expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toEqual(['/models', '/tmp']);
+  expect(container.volumeMounts[0]).toMatchObject({ name: 'models', readOnly: true });
+  expect(volumes).toContainEqual(
+    expect.objectContaining<Claim>({
+      persistentVolumeClaim: expect.objectContaining({ readOnly: true }),
+    }),
+  );
+  const { requests, limits } = container.resources;
+  expect(requests.memory).toBe(limits.memory);
 });
 
 it('names runtimes that there are, for formats that they take', () => {
@@ -148,7 +175,7 @@ it('names runtimes that there are, for formats that they take', () => {
     const found = runtimes.find(({ metadata }) => metadata.name === runtime);
     expect(found?.spec.supportedModelFormats).toEqual([expect.objectContaining(modelFormat)]);
   }
-  expect(services).toHaveLength(2);
+  expect(services).toHaveLength(3);
 });
 
 it('scales on a metric that the adapter makes of one that there is', async () => {
@@ -168,7 +195,7 @@ it('scales on a metric that the adapter makes of one that there is', async () =>
   for (const service of Object.values(running)) {
     const { text } = await request(service, { path: '/metrics' });
     for (const { seriesQuery } of rules) {
-      expect(text).toContain(`\n${seriesQuery.replace(/\{.*/, '')} `);
+      expect(text).toMatch(new RegExp(`\n${seriesQuery.replace(/\{.*/, '')}[ {]`));
     }
   }
 });

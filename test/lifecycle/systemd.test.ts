@@ -106,13 +106,13 @@ itWithBoth.each(SERVICE_CASES)('it allows what $name asks of the kernel', async 
 it('has files of settings that are settings, of replicas that nginx asks', () => {
   const folderOf = path.dirname(UNIT);
   const files = readdirSync(folderOf).filter((name) => name.endsWith('.env'));
-  expect(files.sort()).toEqual(['eeg.env', 'sentiment-a.env', 'sentiment-b.env']);
+  expect(files.sort()).toEqual(['eeg.env', 'models.env', 'sentiment-a.env', 'sentiment-b.env']);
   const given = files.map((file) => {
     const lines = readFileSync(path.join(folderOf, file), 'utf8').matchAll(/^(\w+)=(.*)$/gm);
     return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
   });
   for (const { SERVICE, ...settings } of given) {
-    expect(['eeg', 'sentiment']).toContain(SERVICE);
+    expect(['eeg', 'models', 'sentiment']).toContain(SERVICE);
     expect(unknownSettings(Object.keys(settings))).toEqual([]);
   }
   const conf = readFileSync(path.join(DEPLOY, 'nginx', 'libtorch-serve.conf'), 'utf8');

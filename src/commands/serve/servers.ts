@@ -59,7 +59,7 @@ export class Servers {
     const config = { ...given, bodyMemory: Math.ceil(given.bodyMemory / given.eventLoops) };
     const metrics = createMetrics({
       packageVersion: service.site.described.info.version,
-      ...{ loaded: service.loaded, models: service.models },
+      ...{ loaded: service.loaded, loadFailed: service.loadFailed, models: service.models },
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
       ...{ credentials, gather },

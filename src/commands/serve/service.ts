@@ -34,6 +34,8 @@ export interface Service {
   readonly grpc: () => readonly GrpcService[];
   /** For the metrics: whether each model is loaded, and those that are. */
   readonly loaded: () => readonly Sample[];
+  /** Whether what is in their folders could not be loaded; null: they have none that is looked at again. */
+  readonly loadFailed: (() => readonly Sample[]) | null;
   readonly models: () => readonly MeasuredModel[];
   /** Why requests should not be sent here; null: they should. */
   readonly problem: () => string | null;

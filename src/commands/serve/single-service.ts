@@ -58,6 +58,8 @@ export class SingleService implements Service {
 
   readonly loaded = (): readonly Sample[] => [{ labels: {}, value: this.#served.model ? 1 : 0 }];
 
+  readonly loadFailed = null;
+
   readonly models = (): readonly MeasuredModel[] => this.#models;
 
   readonly problem = (): string | null =>

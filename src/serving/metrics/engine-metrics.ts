@@ -1,5 +1,14 @@
 import type { EngineMonitor } from '../../native/engine';
-import { byLabel, counter, type Family, gauge, information, ofProcess } from './family';
+import { ERRORS } from '../errors';
+import {
+  byLabel,
+  counter,
+  type Family,
+  gauge,
+  information,
+  ofProcess,
+  type Sample,
+} from './family';
 import { DURATION_BOUNDS, Histogram, histogram, powersOfTwo } from './histogram';
 
 /** What is known of the model that is served, for the labels of model_info. */
@@ -51,6 +60,11 @@ export function engineFamilies(engine: EngineMonitor, model: ServedModel): reado
   ];
   return [
     ...familiesOfAllLoops(engine, model).map(ofProcess),
+    counter(
+      'libtorch_serve_queue_refusals_total',
+      "Requests that the model's queue refused, by reason; a list is one.",
+      () => refusalsOf(engine),
+    ),
     histogram(
       'libtorch_serve_queue_duration_seconds',
       'How long an answered input waited, before and after tokenization.',
@@ -114,4 +128,10 @@ function familiesOfAllLoops(engine: EngineMonitor, model: ServedModel): readonly
       () => engine.stats().batches,
     ),
   ];
+}
+
+function refusalsOf({ refusals }: EngineMonitor): readonly Sample[] {
+  const codes = Object.keys(refusals) as (keyof typeof refusals)[];
+  const named = codes.map((code) => [ERRORS[code].refusal, refusals[code]] as const);
+  return byLabel('reason', Object.fromEntries(named));
 }

@@ -33,6 +33,10 @@ const CONNECTION_ENDS = [
 ] as const;
 export type ConnectionEnd = (typeof CONNECTION_ENDS)[number];
 
+const LOAD_FAILED = 'libtorch_serve_model_load_failed';
+const LOAD_FAILED_HELP =
+  '1: what the folder holds could not be loaded when it was last looked at; what was loaded before serves on.';
+
 export interface MeasuredModel {
   readonly engine: EngineMonitor;
   readonly served: ServedModel;
@@ -44,6 +48,8 @@ export interface MetricsOptions {
   readonly packageVersion: string;
   /** Whether each model is loaded, 1 or 0. */
   readonly loaded: () => readonly Sample[];
+  /** Whether what the folder of each holds could not be loaded, 1 or 0; null: there are no folders. */
+  readonly loadFailed: (() => readonly Sample[]) | null;
   /** Those that are loaded, as they are when somebody asks. */
   readonly models: () => readonly MeasuredModel[];
   readonly requestsInFlight: () => number;
@@ -64,7 +70,7 @@ export interface Metrics {
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { packageVersion, loaded, models, requestsInFlight } = options;
+  const { packageVersion, loaded, loadFailed, models, requestsInFlight } = options;
   const requests = new RequestMetrics();
   const connectionEnds = zeros(CONNECTION_ENDS);
   const ofService = [
@@ -75,6 +81,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ofProcess(
       gauge('libtorch_serve_model_loaded', '1: a model is loaded, 0: it could not be.', loaded),
     ),
+    ...(loadFailed ? [ofProcess(gauge(LOAD_FAILED, LOAD_FAILED_HELP, loadFailed))] : []),
     gauge(
       'libtorch_serve_http_requests_in_flight',
       'Requests that are not answered yet, the one that reads this included.',

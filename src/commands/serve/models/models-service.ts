@@ -32,6 +32,9 @@ import {
 } from '../service';
 import { describeStuck } from '../watchdog';
 
+/** Stands in metrics for the versions of a folder that cannot be read. */
+const UNREAD = { version: '', state: 'failed', reason: '' } as const;
+
 /**
  * What the models of a directory speak: each below an address of its own all that a service of one model does;
  * the defaults of each task at the root as well; the Open Inference Protocol by the names of all.
@@ -123,9 +126,17 @@ export class ModelsService implements Service {
 
   readonly loaded = (): readonly Sample[] =>
     this.#catalogue.flatMap(({ name, versions }) =>
-      versions.map(({ version, state }) => ({
+      (versions.length > 0 ? versions : [UNREAD]).map(({ version, state }) => ({
         labels: { model: name, version },
         value: state === 'ready' ? 1 : 0,
+      })),
+    );
+
+  readonly loadFailed = (): readonly Sample[] =>
+    this.#catalogue.flatMap(({ name, versions, reason }) =>
+      [...versions, ...(reason === null ? [] : [UNREAD])].map((one) => ({
+        labels: { model: name, version: one.version },
+        value: one.reason === null ? 0 : 1,
       })),
     );
 

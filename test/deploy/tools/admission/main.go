@@ -87,6 +87,9 @@ func judge(object runtime.Object) error {
 	case *autoscaling.HorizontalPodAutoscaler:
 		options := autoscalingvalidation.HorizontalPodAutoscalerSpecValidationOptions{MinReplicasLowerBound: 1}
 		problems = autoscalingvalidation.ValidateHorizontalPodAutoscaler(one, options)
+	case *core.PersistentVolumeClaim:
+		options := corevalidation.ValidationOptionsForPersistentVolumeClaim(one, nil)
+		problems = corevalidation.ValidatePersistentVolumeClaim(one, options)
 	case *core.Service:
 		problems = corevalidation.ValidateServiceCreate(one)
 	case *networking.NetworkPolicy:
