@@ -9,11 +9,10 @@ import {
 } from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import type { GrpcService } from '../protocols/grpc-service';
-import type { Target } from '../serving/exchange';
 import { InFlight } from '../serving/in-flight';
 import type { Pipeline } from '../serving/pipeline';
 import type { Readiness } from '../serving/readiness';
-import { GrpcExchange } from './exchange';
+import { GrpcExchange, type GrpcTarget } from './exchange';
 import { bytesOf, readCarefully } from './reading';
 import type { Receiving } from './receiving';
 
@@ -22,7 +21,7 @@ export interface CallsOptions {
   readonly pipeline: Pipeline;
   readonly receiving: Receiving;
   /** What runs the model, by path; null: a method for supervisors and load balancers, who have no key. */
-  readonly targets: ReadonlyMap<string, Target | null>;
+  readonly targets: ReadonlyMap<string, GrpcTarget | null>;
 }
 
 /** The calls that have come and are not over: each goes the pipeline's way. */

@@ -6,6 +6,7 @@ import {
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js';
+import type { About } from '../serving/access';
 import { keyOfValues } from '../serving/credentials/keys';
 import type { ServiceError } from '../serving/errors';
 import { type Answer, Exchange, type Outcome, type Target } from '../serving/exchange';
@@ -23,6 +24,11 @@ interface InnermostCall extends ServerInterceptingCallInterface {
   handleDataFrame: (data: Buffer) => void;
 }
 
+export interface GrpcTarget extends Target {
+  /** It loads or unloads models. */
+  readonly isManagement?: true;
+}
+
 /** What is known of a call before anything of it is read. */
 export interface Arrived {
   readonly method: ServerMethodDefinition<unknown, unknown>;
@@ -31,7 +37,7 @@ export interface Arrived {
   /** See `Exchange`. */
   readonly isLate: boolean;
   /** Null: a method for supervisors and load balancers. */
-  readonly target: Target | null;
+  readonly target: GrpcTarget | null;
   /** Lets grpc-js have it. */
   readonly pass: () => void;
 }
@@ -42,6 +48,7 @@ export class GrpcExchange extends Exchange {
   readonly isPublic: boolean;
   readonly isWork: boolean;
   readonly target: Target | null;
+  readonly about: About | null;
   readonly place: string;
   /** It takes any number of messages, not one. */
   readonly takesMany: boolean;
@@ -69,6 +76,7 @@ export class GrpcExchange extends Exchange {
     super(metadata.get('x-request-id')[0], arrived.readiness, arrived.isLate);
     this.place = method.path;
     this.target = target;
+    this.about = target?.isManagement ? 'management' : null;
     this.isPublic = target === null;
     this.isWork = target !== null;
     this.takesMany = method.requestStream;

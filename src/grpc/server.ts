@@ -9,10 +9,10 @@ import type { GrpcService, Method } from '../protocols/grpc-service';
 import { ConnectionLimit } from '../serving/connection-limit';
 import { Connections } from '../serving/connections';
 import type { Context } from '../serving/context';
-import type { Target } from '../serving/exchange';
 import { Pipeline } from '../serving/pipeline';
 import { Transport } from '../serving/transport';
 import { Calls } from './calls';
+import type { GrpcTarget } from './exchange';
 import { HEALTH_SERVICE, Health } from './health';
 import { Receiving } from './receiving';
 
@@ -147,14 +147,17 @@ function load(services: readonly GrpcService[]): PackageDefinition {
 function ignore(): void {}
 
 /** See `CallsOptions`. */
-function targetsOf(services: readonly GrpcService[]): ReadonlyMap<string, Target | null> {
-  const targets = new Map<string, Target | null>();
+function targetsOf(services: readonly GrpcService[]): ReadonlyMap<string, GrpcTarget | null> {
+  const targets = new Map<string, GrpcTarget | null>();
   for (const method of ['Check', 'List', 'Watch'])
     targets.set(`/${HEALTH_SERVICE}/${method}`, null);
-  for (const { name, probes, analyses, refusal } of services) {
+  for (const { name, probes, analyses, management, refusal } of services) {
     for (const method of probes) targets.set(`/${name}/${method}`, null);
     for (const path of analyses.map((method) => `/${name}/${method}`)) {
       targets.set(path, { path, refusal });
+    }
+    for (const path of management.map((method) => `/${name}/${method}`)) {
+      targets.set(path, { path, refusal: () => null, isManagement: true });
     }
   }
   return targets;

@@ -7,6 +7,7 @@ const HTTP_STATUS: Readonly<Partial<Record<status, number>>> = {
   [status.CANCELLED]: 499,
   [status.INVALID_ARGUMENT]: 400,
   [status.DEADLINE_EXCEEDED]: 504,
+  [status.PERMISSION_DENIED]: 403,
   [status.NOT_FOUND]: 404,
   [status.RESOURCE_EXHAUSTED]: 413, // here only of messages that are too large
   [status.UNIMPLEMENTED]: 404, // as there it would be: no such route

@@ -1,6 +1,7 @@
 import express, { type Express } from 'express';
 import type { Handler } from '../protocols/endpoint';
 import { errorShapes, type Mount, pathAt } from '../protocols/protocol';
+import type { About } from '../serving/access';
 import { type IsPublic, isPublicPath } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
 import type { Context } from '../serving/context';
@@ -25,6 +26,8 @@ export interface Site {
   readonly mounts: readonly Mount[];
   /** The OpenAPI document. @param isPublic null: everybody may ask everything */
   readonly describeApi: (isPublic: IsPublic | null) => object;
+  /** By which keys are limited, of any path. */
+  readonly aboutOf: (path: string) => About | null;
   /** The page at `GET /` and what belongs to it. */
   readonly pages: readonly StaticFile[];
 }
@@ -60,7 +63,11 @@ export function createApp(
   app.use(routes.dispatch);
   app.use(notFound);
   app.use(answerError);
-  const rules = { isPublic: (_path: string) => false, errorShapeOf: errorShapes([]) };
+  const rules = {
+    isPublic: (_path: string) => false,
+    errors: errorShapes([]),
+    aboutOf: site.aboutOf,
+  };
   const show = (shown: Site): void => {
     const probes = shown.mounts.flatMap(({ at, protocol }) =>
       protocol.probes.map((path) => pathAt(at, path)),
@@ -68,7 +75,8 @@ export function createApp(
     const pages = shown.pages.map(({ path }) => path);
     for (const probe of probes) machineRoutes.add(probe);
     rules.isPublic = isPublicPath(pages, probes, access);
-    rules.errorShapeOf = errorShapes(shown.mounts);
+    rules.errors = errorShapes(shown.mounts);
+    rules.aboutOf = shown.aboutOf;
     routes.show(routesOf(context, shown, credentials.keys && rules.isPublic));
   };
   show(site);
@@ -77,7 +85,8 @@ export function createApp(
     isPublic: (path: string) => rules.isPublic(path),
     unsentAnswers: new UnsentAnswers(bodyMemory, connections),
     release: bodies.release,
-    errorShapeOf: (path: string) => rules.errorShapeOf(path),
+    errorShapes: () => rules.errors,
+    aboutOf: (path: string) => rules.aboutOf(path),
   };
   const cors = access.corsOrigins.length > 0 ? new Cors(access.corsOrigins) : null;
   return { app, listener: listenBeforeExpress(shared, pipeline, cors), show };

@@ -1,6 +1,7 @@
 import type { Express, Request, Response } from 'express';
 import { type Endpoint, METHODS, type Method } from '../protocols/endpoint';
-import type { ErrorShape } from '../protocols/protocol';
+import type { ErrorShapes } from '../protocols/protocol';
+import type { About } from '../serving/access';
 import type { IsPublic } from '../serving/authentication';
 import { keyOf } from '../serving/credentials/keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';
@@ -35,8 +36,8 @@ export interface Shared {
   /** What a path is asked for; undefined: nothing. */
   readonly routes: { at(path: string): FoundRoute | undefined };
   readonly isPublic: IsPublic;
-  /** How errors are told on a path. */
-  readonly errorShapeOf: (path: string) => ErrorShape;
+  readonly aboutOf: (path: string) => About | null;
+  readonly errorShapes: () => ErrorShapes;
 }
 
 /** A request over HTTP, kept in `res.locals`. */
@@ -53,7 +54,8 @@ export class HttpExchange extends Exchange {
   readonly #request: Request;
   readonly #response: Response;
   readonly #shared: Shared;
-  readonly #errors: ErrorShape;
+  readonly #errors: ErrorShapes;
+  #isWelcome = false;
 
   constructor(request: Request, response: Response, shared: Shared) {
     super(request.headers['x-request-id'], shared.readiness, shared.due.isDraining);
@@ -62,7 +64,7 @@ export class HttpExchange extends Exchange {
     this.#shared = shared;
     this.unsentAnswers = shared.unsentAnswers;
     this.#path = pathOf(request);
-    this.#errors = shared.errorShapeOf(this.#path);
+    this.#errors = shared.errorShapes();
     this.#found = shared.routes.at(this.#path);
     this.#method = METHODS.find((one) => one === request.method);
     this.isWork = request.method === 'POST' || this.target !== null;
@@ -84,6 +86,10 @@ export class HttpExchange extends Exchange {
 
   override get query(): URLSearchParams {
     return queryOf(this.#request);
+  }
+
+  get about(): About | null {
+    return this.#shared.aboutOf(this.#path);
   }
 
   get isPublic(): boolean {
@@ -114,6 +120,7 @@ export class HttpExchange extends Exchange {
    * due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
    */
   welcome(): void {
+    this.#isWelcome = true;
     if (this.isBodyHeld && this.isWork) this.#response.writeContinue();
   }
 
@@ -147,12 +154,14 @@ export class HttpExchange extends Exchange {
     }
     const seconds = retryAfterSeconds(error, raised);
     if (seconds !== null) response.setHeader('Retry-After', seconds);
-    if (error.code === 'KEY_NEEDED') {
-      response.setHeader('WWW-Authenticate', 'Bearer');
-      // Without "100 Continue" nobody knows whether its body still comes.
-      if (this.#request.headers.expect !== undefined) response.setHeader('Connection', 'close');
+    if (error.code === 'KEY_NEEDED') response.setHeader('WWW-Authenticate', 'Bearer');
+    // Without "100 Continue" nobody knows whether its body still comes.
+    if (!this.#isWelcome && this.#request.headers.expect !== undefined) {
+      response.setHeader('Connection', 'close');
     }
-    sendJson(response, this.#errors.status(error.code), this.#errors.body(error));
+    const { on, onRefused } = this.#errors;
+    const shape = (this.#isWelcome ? on : onRefused)(this.#path);
+    sendJson(response, shape.status(error.code), shape.body(error, this.access));
   }
 }
 

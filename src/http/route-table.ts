@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { type Endpoint, type Handler, METHODS, type Method } from '../protocols/endpoint';
+import { decoded } from '../protocols/protocol';
 import { ServiceError } from '../serving/errors';
 import type { Parameters } from '../serving/exchange';
 import type { Pipeline } from '../serving/pipeline';
@@ -125,15 +126,6 @@ const NONE: Parameters = {};
 
 function asPattern(path: string) {
   return { path, matches: new RegExp(`^${path.replaceAll(/\/:(\w+)/g, '/(?<$1>[^/:]+)')}$`) };
-}
-
-/** What is encoded as nothing that can be read stays as it is, and names nothing. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
 
 /** What a router of a path is made of: with the same it may stay. */

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
+import type { Access } from '../serving/access';
 import { ElementError, ServiceError } from '../serving/errors';
-import type { Answer, Parameters, Target } from '../serving/exchange';
+import type { Answer, Asked, Parameters, Target } from '../serving/exchange';
 import type { Readiness } from '../serving/readiness';
 import type { Runs } from '../tasks/abilities';
 import type { Operation } from './openapi/operation';
@@ -18,16 +19,19 @@ export interface Call {
   readonly parameters: Parameters;
   /** Of HTTP, what follows the path; over gRPC empty. */
   readonly query: URLSearchParams;
+  /** What whoever asks may do: lists tell of the models that it may see. */
+  readonly access: Access;
   /** Of HTTP's headers or gRPC's metadata, by its name in lower case. */
   header(name: string): string | undefined;
   /**
    * To be taken right before submitting: the engine drops a request whose client has gone or whose
    * deadline has passed, which is the nearest of the client's, this one and the service's.
    *
+   * @param asked the model that is to run, as keys and the log have it
    * @param timeoutMs from the arrival of the call; null: the body names none
-   * @throws EngineError DEADLINE_EXCEEDED
+   * @throws EngineError DEADLINE_EXCEEDED; ServiceError FORBIDDEN: the key is not for this model
    */
-  inferOptions(timeoutMs?: number | null): InferOptions;
+  inferOptions(asked: Asked, timeoutMs?: number | null): InferOptions;
 }
 
 /** @throws ServiceError, ElementError, EngineError: the transport tells the client as its protocol does */

@@ -25,6 +25,8 @@ export interface GrpcService {
   readonly probes: readonly string[];
   /** Methods that run the model. */
   readonly analyses: readonly string[];
+  /** Methods that load and unload models. */
+  readonly management: readonly string[];
   /** How many fields a message may have, and into which of them are counted, too (see `countFields`). */
   readonly fields: { readonly counted: Counted; readonly most: number };
   /** Why the engine would refuse what came now, with so much time left; null: it would not. */

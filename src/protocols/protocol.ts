@@ -1,4 +1,5 @@
 import type { SchedulingOptions } from '../native/engine';
+import type { About, Access } from '../serving/access';
 import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
 import type { Gather } from '../serving/peers';
 import type { Endpoint, Get } from './endpoint';
@@ -29,6 +30,8 @@ export interface Protocol {
   readonly gets: Readonly<Record<string, Get>>;
   /** What is below it is this protocol's, whether there is such a path or not: `/v2/`. */
   readonly prefix: string | null;
+  /** By which keys are limited, of its paths, whether there is such a path or not; left out: of none. */
+  readonly aboutOf?: (path: string) => About | null;
   /** Of all that is told on its paths. */
   readonly errors: ErrorShape;
   /** Paths that supervisors and load balancers ask, who have no key. */
@@ -48,7 +51,7 @@ export interface Protocol {
 /** How an error is told to a client: each protocol has a form of its own. */
 export interface ErrorShape {
   readonly status: (code: ErrorCode) => number;
-  readonly body: (error: ServiceError) => object;
+  readonly body: (error: ServiceError, access: Access) => object;
 }
 
 /** That of the services' own routes. */
@@ -69,17 +72,62 @@ export function pathAt(at: string, path: string): string {
   return at !== '' && path === '/' ? at : at + path;
 }
 
-/** How errors are told on a path. */
-export function errorShapes(mounts: readonly Mount[]): (path: string) => ErrorShape {
+/** The model that a path names behind a prefix; null: it does not begin so. */
+export function modelBelow(prefix: string, path: string): About | null {
+  if (!path.startsWith(prefix)) return null;
+  const [name = ''] = path.slice(prefix.length).split(/[/:]/, 1);
+  return { model: decoded(name) };
+}
+
+/** A part of a path. What is encoded as nothing that can be read stays as it is, and names nothing. */
+export function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** How errors are told on paths. */
+export interface ErrorShapes {
+  readonly on: (path: string) => ErrorShape;
+  /** The same of a path that is refused: below the address of a model as below that of any other. */
+  readonly onRefused: (path: string) => ErrorShape;
+}
+
+export function errorShapes(mounts: readonly Mount[]): ErrorShapes {
+  const shapeOn = shapesOn(mounts);
+  const ofModels = mounts.filter(({ at }) => at !== '');
+  // By the first part of what follows the address: the rest may name the model once more.
+  const ofParts = new Map(
+    ofModels.flatMap(({ protocol }) =>
+      pathsOf(protocol).map((path) => [path.split('/')[1], protocol.errors] as const),
+    ),
+  );
+  const isOfModel = (path: string): boolean =>
+    ofModels.some(({ at }) => path.startsWith(at.slice(0, at.lastIndexOf('/') + 1)));
+  return {
+    on: (path) => shapeOn(path) ?? DETAIL,
+    onRefused: (path) => {
+      if (!isOfModel(path)) return shapeOn(path) ?? DETAIL;
+      const [, , , part = ''] = path.split('/');
+      return ofParts.get(part) ?? DETAIL;
+    },
+  };
+}
+
+function pathsOf({ endpoints, gets }: Protocol): readonly string[] {
+  return [...endpoints.map(({ path }) => path), ...Object.keys(gets)];
+}
+
+function shapesOn(mounts: readonly Mount[]): (path: string) => ErrorShape | undefined {
   const byPath = new Map<string, ErrorShape>();
   for (const { at, protocol } of mounts) {
-    const { endpoints, gets, errors } = protocol;
-    for (const { path } of endpoints) byPath.set(pathAt(at, path), errors);
-    for (const path of Object.keys(gets)) byPath.set(pathAt(at, path), errors);
+    for (const path of pathsOf(protocol)) byPath.set(pathAt(at, path), protocol.errors);
   }
   const byPrefix = mounts.flatMap(({ at, protocol: { prefix, errors } }) =>
     prefix === null ? [] : [{ prefix: at + prefix, errors }],
   );
   return (path) =>
-    byPath.get(path) ?? byPrefix.find(({ prefix }) => path.startsWith(prefix))?.errors ?? DETAIL;
+    byPath.get(path) ?? byPrefix.find(({ prefix }) => path.startsWith(prefix))?.errors;
 }

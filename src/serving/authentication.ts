@@ -1,6 +1,8 @@
+import { Access, isUnlimited, type NamesOf } from './access';
 import type { Context } from './context';
+import type { ApiKeys } from './credentials/keys';
 import { ServiceError } from './errors';
-import type { Stage } from './exchange';
+import type { Exchange, Stage } from './exchange';
 
 /** Whether anybody may look (GET, HEAD, OPTIONS) there, since the answer is nobody's secret. */
 export type IsPublic = (path: string) => boolean;
@@ -22,23 +24,40 @@ export function isPublicPath(
 }
 
 /**
- * Refuses those who have no key before it is known whether there is such a path, such a method, room
- * in the queue or a body: a stranger learns nothing and costs a hash. These refusals wait behind all work.
+ * Refuses those who have no key, and those whose key is not for what their path is about, before it is known
+ * whether there is such a path, such a method, room in the queue or a body: a stranger learns nothing and
+ * costs a hash. These refusals wait behind all work.
  *
  * @param keyNeeded how a key is sent, for those who sent none
  */
-export function authenticate({ credentials, scheduler }: Context, keyNeeded: string): Stage {
-  const { keys } = credentials;
+export function authenticate(context: Context, keyNeeded: string): Stage {
+  const { credentials, scheduler, namesOf } = context;
   return (exchange, next) => {
-    const isPublic = !keys || exchange.isPublic;
-    const key = isPublic ? null : exchange.key();
-    if (isPublic || (key !== null && keys.has(key))) {
-      exchange.welcome();
-      next(exchange);
+    const { keys } = credentials;
+    const isKeyNeeded = keys !== null && !exchange.isPublic;
+    const problem = isKeyNeeded ? identify(exchange, { keys, keyNeeded, namesOf }) : null;
+    if (problem) {
+      scheduler.refuse(() => exchange.refuse(problem, exchange.place));
       return;
     }
-    const detail = key === null ? keyNeeded : 'The API key is not known.';
-    const error = new ServiceError('KEY_NEEDED', detail);
-    scheduler.refuse(() => exchange.refuse(error, exchange.place));
+    exchange.welcome();
+    next(exchange);
   };
+}
+
+interface Rules {
+  readonly keys: ApiKeys;
+  readonly keyNeeded: string;
+  readonly namesOf: NamesOf;
+}
+
+/** Says what whoever asks may do. @returns why it is refused; null: it is not */
+function identify(exchange: Exchange, { keys, keyNeeded, namesOf }: Rules): ServiceError | null {
+  const key = exchange.key();
+  if (key === null) return new ServiceError('KEY_NEEDED', keyNeeded);
+  const grant = keys.find(key);
+  if (grant === null) return new ServiceError('KEY_NEEDED', 'The API key is not known.');
+  if (isUnlimited(grant)) return null;
+  exchange.access = new Access(grant, namesOf);
+  return exchange.about && exchange.access.refusal(exchange.about);
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../settings/config';
+import type { NamesOf } from './access';
 import type { Credentials } from './credentials/credentials';
 import type { Metrics } from './metrics/metrics';
 import type { Readiness } from './readiness';
@@ -19,4 +20,5 @@ export interface Context {
   readonly scheduler: Scheduler;
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;
+  readonly namesOf: NamesOf;
 }

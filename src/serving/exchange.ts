@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
+import { type About, EVERYTHING } from './access';
 import { type ServiceError, toServiceError } from './errors';
 import type { Readiness } from './readiness';
 import { roundMs, type Timings, timingsOf } from './timings';
@@ -22,6 +23,13 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string | number>>;
   /** Whether HTTP may compress bytes for clients that ask for it. */
   readonly isCompressible?: boolean;
+}
+
+/** A model that is to run. */
+export interface Asked {
+  readonly name: string;
+  /** Null: its files do not say. */
+  readonly version: string | null;
 }
 
 /** A route that runs the model. */
@@ -77,6 +85,10 @@ export abstract class Exchange {
   route: string | null = null;
   /** It is answered, or its client has gone. */
   isOver = false;
+  /** What whoever asks may do. */
+  access = EVERYTHING;
+  /** The model that it has come to; null: to none. */
+  asked: Asked | null = null;
   /** What the answer is about, when it is an error. */
   error: Error | null = null;
   #cancellation: Cancellation | null = null;
@@ -107,6 +119,8 @@ export abstract class Exchange {
   abstract readonly isWork: boolean;
   /** It was sent before an earlier one of its connection was answered. */
   abstract readonly isPipelined: boolean;
+  /** By which keys are limited; null: the handler finds it out, or tells of what the key is for. */
+  abstract readonly about: About | null;
   /** Null: there is no such route, or it runs no model. */
   abstract readonly target: Target | null;
   /** Of headers or metadata, by its name in lower case. */
@@ -131,7 +145,9 @@ export abstract class Exchange {
   }
 
   /** See `Call`. */
-  inferOptions(timeoutMs: number | null = null): InferOptions {
+  inferOptions(asked: Asked, timeoutMs: number | null = null): InferOptions {
+    this.access.require({ model: asked.name });
+    this.asked = asked;
     this.submittedAt = performance.now();
     if (timeoutMs !== null) this.timeoutMs = Math.min(this.timeoutMs, timeoutMs);
     const remainingMs = this.timeoutMs - (this.submittedAt - this.startedAt);

@@ -50,7 +50,7 @@ interface Details {
 }
 
 function describe(
-  { requestId, timings, error }: Exchange,
+  { requestId, asked, timings, error }: Exchange,
   { method, route, status }: Outcome,
   { durationMs, span }: Details,
 ): object {
@@ -59,6 +59,7 @@ function describe(
     ...(span && { traceId: span.traceId, spanId: span.spanId }),
     method,
     route,
+    ...(asked && { model: asked.name, ...(asked.version !== null && { version: asked.version }) }),
     status,
     durationMs: roundMs(durationMs),
     ...(timings && {

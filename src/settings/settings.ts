@@ -215,7 +215,7 @@ export const SETTINGS = {
     'none is needed',
   ),
   API_KEYS_FILE: neverEmpty(
-    'file of such keys, one a line; read again on SIGHUP',
+    'file of such keys, one a line, with what it is for; read again on SIGHUP',
     optional(file()),
     '',
     'none',

@@ -25,11 +25,17 @@ export interface RepositoryEntry {
   readonly reason: string;
 }
 
-/** @param onlyReady as clients ask for it */
+/**
+ * @param onlyReady as clients ask for it
+ * @param access of whoever asks
+ */
 export async function indexOf(
   repository: Repository,
   onlyReady: boolean,
+  access: { maySee(name: string): boolean },
 ): Promise<readonly RepositoryEntry[]> {
   const entries = await repository.index();
-  return onlyReady ? entries.filter(({ state }) => state === 'READY') : entries;
+  return entries.filter(
+    ({ name, state }) => access.maySee(name) && (!onlyReady || state === 'READY'),
+  );
 }

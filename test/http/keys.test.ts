@@ -289,7 +289,7 @@ describe('API_KEYS_FILE', () => {
     expect(await reloaded(service, 1)).toMatchObject({ level: 'info', keys: 1 });
     expect([await status(KEY), await status(OTHER)]).toEqual([401, 200]);
 
-    const file = folder.put('rotated', `${KEY}\nno key\n`);
+    const file = folder.put('rotated', `${KEY}\nkéy\n`);
     expect(await reloaded(service, 2)).toMatchObject({
       level: 'error',
       msg:
@@ -353,8 +353,13 @@ describe('API_KEYS_FILE', () => {
     ],
     [
       'a key can be in no header',
-      folder.put('bad', 'good-key\nsecret key'),
+      folder.put('bad', 'good-key\nsécret'),
       /bad: line 2: expected a key of visible ASCII characters without spaces$/,
+    ],
+    [
+      'it says nothing of what a key is for',
+      folder.put('words', 'good-key\nsecret key'),
+      /words: line 2: expected nothing after the key, or models=NAME,NAME or models=\*, and management$/,
     ],
   ])('ends the start with 2 and a line where %s', async (_name, file, line) => {
     const process = new NodeProcess({

@@ -17,6 +17,9 @@ import { type Service, startService, textModel } from '../helpers/service';
 import { SIGNAL } from '../helpers/services';
 
 const TEXT = { text: 'A warm, funny film.' };
+const TENSORS = {
+  inputs: [{ name: 'TEXT', datatype: 'BYTES', shape: [1], data: [TEXT.text] }],
+};
 const load = (service: Service, name: string, what = 'load'): Promise<Answer> =>
   request(service, { method: 'POST', path: `/v2/repository/models/${name}/${what}` });
 
@@ -235,6 +238,27 @@ describe('changes', () => {
     expect((await post(service, '/models/other/analyze', TEXT)).status).toBe(404);
     expect((await load(service, 'other', 'unload')).status).toBe(400);
     expect((await load(service, '..%2fother')).status).toBe(400);
+  });
+
+  it('each line of the log names the model and the version that a request came to', async () => {
+    directory.text('late', FIRST, { aliases: ['later'] });
+    await load(service, 'late');
+    const { inputs } = TENSORS;
+    for (const [path, body] of [
+      ['/models/later/analyze', TEXT],
+      ['/models/late/versions/1', { inputs: TEXT.text }],
+      ['/v2/models/late/infer', { inputs }],
+      ['/predictions/later', TEXT],
+      ['/v1/models/late:predict', { instances: [TEXT] }],
+    ] as const) {
+      const { headers } = await post(service, path, body);
+      const { model, version } = await service.lineOf(String(headers['x-request-id']));
+      expect([path, model, version]).toEqual([path, 'late', '1']);
+    }
+    const { headers } = await post(service, '/models/nobody/analyze', TEXT);
+    expect(await service.lineOf(String(headers['x-request-id']))).not.toHaveProperty('model');
+    directory.remove('late');
+    await load(service, 'late', 'unload');
   });
 
   it('all folders are looked at again on SIGHUP', async () => {

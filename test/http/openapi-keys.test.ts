@@ -45,7 +45,7 @@ describe.each(SERVICE_CASES)('/openapi.json of the $name service', ({ name, opti
   });
 
   it('says nothing of keys where there are none', () => {
-    expect(JSON.stringify(open)).not.toMatch(/"401"|securitySchemes|"security"|Bearer/);
+    expect(JSON.stringify(open)).not.toMatch(/"401"|"403"|securitySchemes|"security"|Bearer/);
   });
 
   it.each(['true', 'false'])('says who needs a key, METRICS_NEED_KEY=%s', async (needed) => {
@@ -69,9 +69,10 @@ describe.each(SERVICE_CASES)('/openapi.json of the $name service', ({ name, opti
       const isOpen = operation.security?.length === 0;
       expect([route, status === 401]).toEqual([route, !isOpen]);
       expect([route, '401' in operation.responses]).toEqual([route, !isOpen]);
+      expect([route, '403' in operation.responses]).toEqual([route, !isOpen]);
       if (isOpen) asStrangers.push(route);
       // Everything else of it is as without keys.
-      const { 401: _refused, ...responses } = operation.responses;
+      const { 401: _refused, 403: _limited, ...responses } = operation.responses;
       const { security: _security, ...others } = operation;
       expect({ ...others, responses }).toEqual(open.paths[route]?.[method]);
     }

@@ -1,8 +1,11 @@
 import crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { type Grant, UNLIMITED } from '../../src/serving/access';
 import { isPublicPath } from '../../src/serving/authentication';
 import { parseKeys } from '../../src/serving/credentials/key-file';
 import { ApiKeys, digestOf, keyOf } from '../../src/serving/credentials/keys';
+
+const WORDS = 'expected nothing after the key, or models=NAME,NAME or models=*, and management';
 
 describe('parseKeys', () => {
   it.each([
@@ -21,14 +24,35 @@ describe('parseKeys', () => {
     ['the same twice', 'abc\nabc\n', ['abc']],
     ['the longest', 'k'.repeat(1024), ['k'.repeat(1024)]],
   ])('reads %s', (_name, text, keys) => {
-    expect(parseKeys(text)).toEqual(keys);
+    expect(parseKeys(text)).toEqual(keys.map((key) => ({ key, grant: UNLIMITED })));
+  });
+
+  it.each<[string, Grant]>([
+    ['models=films', { models: ['films'], isManaging: false }],
+    ['models=films,reviews-2', { models: ['films', 'reviews-2'], isManaging: false }],
+    ['models=*', { models: null, isManaging: false }],
+    ['management', { models: [], isManaging: true }],
+    ['management \t models=films', { models: ['films'], isManaging: true }],
+    ['models=* management', UNLIMITED],
+  ])('reads what a key with %j is for', (words, grant) => {
+    expect(parseKeys(`open\nlimited ${words} `)).toEqual([
+      { key: 'open', grant: UNLIMITED },
+      { key: 'limited', grant },
+    ]);
   });
 
   it.each([
     ['', 'holds no key'],
     ['\n# nothing\n \n', 'holds no key'],
-    ['abc\nsecret key', 'line 2: expected a key of visible ASCII characters without spaces'],
-    ['secret # whose', 'line 1: expected a key of visible ASCII characters without spaces'],
+    ['abc\nsecret key', `line 2: ${WORDS}`],
+    ['secret # whose', `line 1: ${WORDS}`],
+    ['secret models=', `line 1: ${WORDS}`],
+    ['secret models=films,', `line 1: ${WORDS}`],
+    ['secret models=../films', `line 1: ${WORDS}`],
+    ['secret models=*,films', `line 1: ${WORDS}`],
+    ['secret models=films models=reviews', `line 1: ${WORDS}`],
+    ['secret Management', `line 1: ${WORDS}`],
+    ['secret\nsecret management', 'line 2: its key is in the file already, for something else'],
     ['sécret', 'line 1: expected a key of visible ASCII characters without spaces'],
     ['\n\nsecret\u0000', 'line 3: expected a key of visible ASCII characters without spaces'],
     ['\ufffdsecret', 'line 1: expected a key of visible ASCII characters without spaces'],
@@ -41,24 +65,26 @@ describe('parseKeys', () => {
 
 describe('ApiKeys', () => {
   const KEYS = ['first-key', 'second-key', 'k'];
+  const known = (key: string) => ({ digest: digestOf(key), grant: UNLIMITED });
 
   it('knows its keys, whole and exact', () => {
-    const keys = new ApiKeys(KEYS.map(digestOf));
+    const keys = new ApiKeys(KEYS.map((key) => known(key)));
     expect(keys.size).toBe(3);
-    for (const key of KEYS) expect(keys.has(key)).toBe(true);
+    for (const key of KEYS) expect(keys.find(key)).toBe(UNLIMITED);
     for (const key of ['', 'first-ke', 'first-keyy', 'First-key', 'kk', 'first-key\n']) {
-      expect([key, keys.has(key)]).toEqual([key, false]);
+      expect([key, keys.find(key)]).toEqual([key, null]);
     }
-    keys.replace([digestOf('third-key')]);
-    expect([keys.size, keys.has('first-key'), keys.has('third-key')]).toEqual([1, false, true]);
+    const grant = { models: ['films'], isManaging: false };
+    keys.replace([{ ...known('third-key'), grant }]);
+    expect([keys.size, keys.find('first-key'), keys.find('third-key')]).toEqual([1, null, grant]);
   });
 
   it.each(['first-key', 'second-key', 'k', 'unknown', ''])(
     'compares %j with every key, in constant time',
     (key) => {
-      const keys = new ApiKeys(KEYS.map(digestOf));
+      const keys = new ApiKeys(KEYS.map((key) => known(key)));
       const compare = jest.spyOn(crypto, 'timingSafeEqual');
-      keys.has(key);
+      keys.find(key);
       const lengths = compare.mock.calls.map(([a, b]) => [a.byteLength, b.byteLength]);
       compare.mockRestore();
       expect(lengths).toEqual(KEYS.map(() => [32, 32]));

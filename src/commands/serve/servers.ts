@@ -20,7 +20,7 @@ import { type Pages, pagesAt } from './read-pages';
 import type { Service, ServiceSite } from './service';
 
 /** What is spoken on a port. */
-type Speaking = Pick<ServiceSite, 'mounts' | 'described'>;
+type Speaking = Pick<ServiceSite, 'mounts' | 'described' | 'aboutOf'>;
 
 export interface Parts {
   readonly service: Service;
@@ -69,12 +69,13 @@ export class Servers {
       readiness: readinessOf(() => this.#http.isLeaving, service.problem),
       refusals: new RefusalLog(logger),
       scheduler: new Scheduler(),
+      namesOf: service.namesOf,
     };
     this.#config = config;
     this.#service = service;
     this.#metrics = metrics;
-    const siteOf = ({ mounts, described }: Speaking, files: Site['pages']): Site => ({
-      ...{ mounts, pages: files },
+    const siteOf = ({ mounts, described, aboutOf }: Speaking, files: Site['pages']): Site => ({
+      ...{ mounts, aboutOf, pages: files },
       describeApi: (isPublic) => parts.describeApi(described, isPublic),
     });
     this.#siteOf = () => {

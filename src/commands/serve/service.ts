@@ -10,6 +10,7 @@ import type { ServiceInfo } from '../../protocols/own/schemas/answers';
 import type { Mount, Protocol, Surroundings } from '../../protocols/protocol';
 import { textEmbeddingsInference } from '../../protocols/text-embeddings-inference/protocol';
 import { vllm } from '../../protocols/vllm/protocol';
+import type { About, NamesOf } from '../../serving/access';
 import type { Log } from '../../serving/log';
 import type { Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
@@ -29,6 +30,8 @@ const PROTOCOLS = [huggingFace, textEmbeddingsInference, openInference, jina, co
 
 /** What one process serves, at this moment. */
 export interface Service {
+  /** For keys that are limited to models. */
+  readonly namesOf: NamesOf;
   /** Over HTTP, and what the OpenAPI document says of it. */
   readonly site: ServiceSite;
   readonly grpc: () => readonly GrpcService[];
@@ -51,6 +54,8 @@ export type SharedService =
 
 export interface ServiceSite {
   readonly mounts: readonly Mount[];
+  /** By which keys are limited, of any path. */
+  readonly aboutOf: (path: string) => About | null;
   readonly described: Described;
   /** Which pages are where: at the root, or below the address of a model. */
   readonly pages: readonly { readonly name: PageName; readonly at: string }[];

@@ -49,10 +49,13 @@ export class SingleService implements Service {
     const { protocols, info } = this.#speech;
     return {
       mounts: protocols.map((protocol) => ({ protocol, at: '' })),
+      aboutOf: () => ({ model: this.#served.name }),
       described: { task: this.#served.task, info, protocols },
       pages: [{ name: this.#name, at: '' }],
     };
   }
+
+  readonly namesOf = (name: string): readonly string[] => [name];
 
   readonly grpc = () => this.#speech.protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : []));
 

@@ -70,7 +70,8 @@ export function cohere(served: Served, surroundings: Surroundings): Protocol | n
   };
 }
 
-function rerank({ model: reranker }: Served<ScoresPairs>, { listLength }: Surroundings): Endpoint {
+function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings): Endpoint {
+  const reranker = served.model;
   return {
     path: '/v2/rerank',
     refusal: refusalOf(reranker),
@@ -83,7 +84,7 @@ function rerank({ model: reranker }: Served<ScoresPairs>, { listLength }: Surrou
         throw new ServiceError('BODY_INVALID', message);
       }
       const pairs = documents.map((document) => toPair(query, document));
-      const scored = await scorePairs(model, pairs, call.inferOptions(), 'documents');
+      const scored = await scorePairs(model, pairs, call.inferOptions(served), 'documents');
       const search_units = Math.ceil(documents.length / DOCUMENTS_OF_A_SEARCH);
       return {
         body: {

@@ -39,7 +39,7 @@ export function huggingFace(served: Served, surroundings: Surroundings): Protoco
   const { listLength } = surroundings;
   const entailment = servedAs(served, 'entails');
   const asked = (endpoint: Endpoint) =>
-    entailment ? withZeroShot(endpoint, entailment.model, surroundings) : endpoint;
+    entailment ? withZeroShot(endpoint, entailment, surroundings) : endpoint;
   const endpoints = [
     classification(classifier, surroundings, {
       ...{ path: '/', id: 'textClassification' },
@@ -78,10 +78,11 @@ export function huggingFace(served: Served, surroundings: Surroundings): Protoco
  * so it is with the pipelines of transformers.
  */
 function classification(
-  { model: classifier }: Served<ClassifiesTexts>,
+  served: Served<ClassifiesTexts>,
   { listLength }: Surroundings,
   { path, id, summary }: { readonly path: string; readonly id: string; readonly summary: string },
 ): Endpoint {
+  const classifier = served.model;
   return {
     path,
     refusal: refusalOf(classifier),
@@ -91,7 +92,7 @@ function classification(
       requireListLength(texts, 'inputs', listLength);
       const model = requireModel(classifier);
       const field = isList ? 'inputs' : null;
-      const { answers, inferences } = await runList(model, texts, call.inferOptions(), field);
+      const { answers, inferences } = await runList(model, texts, call.inferOptions(served), field);
       const ranking = {
         scoreFunction: parameters?.function_to_apply,
         topK: parameters?.top_k,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Entails } from '../../tasks/abilities';
+import type { Served } from '../../tasks/served';
 import { type Endpoint, parseBody, requireModel } from '../endpoint';
 import type { Surroundings } from '../protocol';
 import { checked, expected, findListProblem, object } from '../validation/fields';
@@ -41,9 +42,10 @@ function namesLabels(sent: unknown): boolean {
  */
 export function withZeroShot(
   other: Endpoint,
-  entailment: Entails | null,
+  served: Served<Entails>,
   surroundings: Surroundings,
 ): Endpoint {
+  const entailment = served.model;
   return {
     ...other,
     handle: async (call) => {
@@ -52,7 +54,11 @@ export function withZeroShot(
       const model = requireModel(entailment);
       const question = questionOf(given.texts, parameters);
       const { answers, inferences } = await runZeroShot(model, question, {
-        ...{ options: call.inferOptions(), field: 'parameters.candidate_labels', surroundings },
+        ...{
+          options: call.inferOptions(served),
+          field: 'parameters.candidate_labels',
+          surroundings,
+        },
       });
       return { body: given.isList ? answers : (answers[0] as object), inferences };
     },

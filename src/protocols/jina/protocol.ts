@@ -56,10 +56,8 @@ export function jina(served: Served, surroundings: Surroundings): Protocol | nul
   };
 }
 
-function rerank(
-  { model: reranker, title }: Served<ScoresPairs>,
-  { listLength }: Surroundings,
-): Endpoint {
+function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings): Endpoint {
+  const { model: reranker, title } = served;
   return {
     path: '/v1/rerank',
     refusal: refusalOf(reranker),
@@ -68,7 +66,7 @@ function rerank(
       requireListLength(documents, 'documents', listLength);
       const model = requireModel(reranker);
       const pairs = documents.map((document) => toPair(query, document));
-      const scored = await scorePairs(model, pairs, call.inferOptions(), 'documents');
+      const scored = await scorePairs(model, pairs, call.inferOptions(served), 'documents');
       const total_tokens = tokensOf(scored.inferences);
       const results = rankByScore(scored.answers.map(scoreOf), top_n).map(({ index, score }) => ({
         index,

@@ -1,9 +1,10 @@
 import { ServiceError } from '../../serving/errors';
 import type { Served } from '../../tasks/served';
+import type { Call } from '../endpoint';
 import type { Surroundings } from '../protocol';
-import { Model } from './model';
+import { Model, type ModelAnswer } from './model';
 import { type ModelStatistics, statisticsOf } from './statistics';
-import type { Datatype, TensorMetadata } from './tensor';
+import type { Datatype, InferRequest, TensorMetadata } from './tensor';
 
 /** Triton's name for what runs the models. */
 const PLATFORM = 'pytorch_libtorch';
@@ -20,6 +21,8 @@ export class ServedModel {
   readonly version: string;
   /** Null where it is not loaded: then whoever asks is told so once the request has been read. */
   readonly modelIfLoaded: Model | null;
+  /** Null: there is nothing of it. */
+  readonly #served: Served<unknown> | null;
   /** Why it is not loaded. */
   readonly #reason: string | null;
   readonly #statistics: ModelStatistics | null;
@@ -34,8 +37,15 @@ export class ServedModel {
     this.name = name;
     this.version = version;
     this.modelIfLoaded = model && served && new Model(model, served.task.tensors, listLength);
+    this.#served = served;
     this.#reason = reason;
     this.#statistics = served && statisticsOf(served, gather);
+  }
+
+  /** Runs it on what a request brings, see `Model.infer`. */
+  async infer(request: InferRequest, call: Pick<Call, 'inferOptions'>): Promise<ModelAnswer> {
+    const asked = this.#served ?? this;
+    return this.model.infer(request, () => call.inferOptions(asked, request.timeoutMs));
   }
 
   /** @throws ServiceError NOT_READY: as Triton says of a model that it knows and could not load */

@@ -1,3 +1,4 @@
+import type { Access } from '../../serving/access';
 import { ServiceError } from '../../serving/errors';
 import {
   type Catalogue,
@@ -9,6 +10,7 @@ import {
 } from '../../tasks/catalogue';
 import type { Repository } from '../../tasks/repository';
 import type { Served } from '../../tasks/served';
+import type { Call } from '../endpoint';
 import type { Surroundings } from '../protocol';
 import { ServedModel } from './served-model';
 
@@ -50,10 +52,14 @@ export class ServedModels {
     );
   }
 
-  /** @param version empty: the one that serves. @throws ServiceError NOT_FOUND: it lists what there is */
-  find(name: string, version: string): ServedModel {
+  /**
+   * @param version empty: the one that serves
+   * @throws ServiceError NOT_FOUND: it lists what there is; FORBIDDEN: it is not for this key
+   */
+  find(name: string, version: string, { access }: Pick<Call, 'access'>): ServedModel {
+    access.requireVisible(name);
     const model = findNamed(this.#catalogue(), name);
-    if (!model) throw notFound(`There is no such model here: expected ${this.names}.`);
+    if (!model) throw notFound(`There is no such model here: expected ${this.namesFor(access)}.`);
     const one = model.versions.find((each) => each.version === version);
     const found = version === '' ? this.#serving(model) : one && this.#of(model, one);
     if (found) return found;
@@ -67,13 +73,19 @@ export class ServedModels {
   }
 
   /** For errors. */
-  get names(): string {
-    const names = this.#catalogue().map(({ name }) => `"${name}"`);
+  namesFor(access: Access): string {
+    const visible = this.#catalogue().filter(({ name }) => access.maySee(name));
+    const names = visible.map(({ name }) => `"${name}"`);
     return names.length === 0 ? 'none, nothing is loaded' : listNames(names);
   }
 
   get all(): readonly ServedModel[] {
     return this.#catalogue().flatMap((model) => model.versions.map((one) => this.#of(model, one)));
+  }
+
+  /** Those that whoever asks may see. */
+  allFor({ access }: Pick<Call, 'access'>): readonly ServedModel[] {
+    return this.all.filter(({ name }) => access.maySee(name));
   }
 
   // Field names are as in the messages of the gRPC service, which are those of the JSON.

@@ -9,6 +9,8 @@ const SCHEME = 'key';
 const OWN = 'Error';
 
 const NO_KEY = 'There is no key in one Authorization header, or it is not known.';
+const NOT_FOR_THIS =
+  'The key is not for this: it is limited to some models, or to their management.';
 const NO_KEY_HEADERS = { 'WWW-Authenticate': { schema: { const: 'Bearer' } } };
 
 /** What is added to the description where keys are set. */
@@ -158,5 +160,9 @@ function withKey(operation: Node, isPublic: boolean, error = OWN): Node {
   if (isPublic) return { ...operation, security: [] };
   const example = error === OWN ? { detail: 'The API key is not known.' } : undefined;
   const refused = response(NO_KEY, jsonContent(error, example), NO_KEY_HEADERS);
-  return { ...operation, responses: { ...(operation.responses as Node), 401: refused } };
+  const forbidden = response(NOT_FOR_THIS, jsonContent(error));
+  return {
+    ...operation,
+    responses: { 403: forbidden, ...(operation.responses as Node), 401: refused },
+  };
 }

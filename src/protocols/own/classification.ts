@@ -66,10 +66,11 @@ interface Example {
 
 export function classificationRoutes<Body, List, Element, Input>(
   asked: Asked<Body, List, Element, Input>,
-  { model: classifier }: Served<Runs<Input, Classification, ClassifierAbout>>,
+  served: Served<Runs<Input, Classification, ClassifierAbout>>,
   surroundings: Surroundings,
 ): readonly Endpoint[] {
   const { name, single, batch, refused, truncated } = asked;
+  const classifier = served.model;
   const refusal = refusalOf(classifier);
   const requireAskable = (element: Element): void => {
     if (!asked.isAskable(element)) throw new ServiceError(refused.code, refused.message);
@@ -83,7 +84,7 @@ export function classificationRoutes<Body, List, Element, Input>(
         const model = requireModel(classifier);
         const element = asked.elementOf(body);
         requireAskable(element);
-        const answer = await model.run(asked.toInput(element), call.inferOptions());
+        const answer = await model.run(asked.toInput(element), call.inferOptions(served));
         const { label, score, inference } = answer;
         const told = asked.tell(element, body, label, roundToFourDecimals(score));
         return { body: told, inferences: [inference] };
@@ -99,7 +100,7 @@ export function classificationRoutes<Body, List, Element, Input>(
         const model = requireModel(classifier);
         checkElements(elements, batch.field, requireAskable);
         const inputs = elements.map((element) => asked.toInput(element));
-        const ran = await runList(model, inputs, call.inferOptions(), batch.field);
+        const ran = await runList(model, inputs, call.inferOptions(served), batch.field);
         const results = ran.answers.map(({ label, score, scores, inference }, index) =>
           Object.assign(
             asked.tell(elements[index] as Element, body, label, roundToFourDecimals(score)),

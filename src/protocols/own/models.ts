@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { type Access, EVERYTHING } from '../../serving/access';
 import { listNames } from '../../tasks/catalogue';
 import type { Endpoint, Get } from '../endpoint';
-import { DETAIL, type Protocol } from '../protocol';
+import { DETAIL, modelBelow, type Protocol } from '../protocol';
 import { health, ready } from './gets';
 import { errorAnswer, serviceAnswer } from './schemas/answers';
 
@@ -37,10 +38,11 @@ export const MODELS = '/models/';
 
 /** What a directory of models tells of itself, as it is when it is asked. */
 export interface ModelsState {
-  readonly info: () => ModelsInfo;
+  /** @param access of whoever asks */
+  readonly info: (access: Access) => ModelsInfo;
   readonly isAnyLoaded: () => boolean;
   /** For errors. */
-  readonly names: () => readonly string[];
+  readonly names: (access: Access) => readonly string[];
 }
 
 /**
@@ -58,12 +60,13 @@ export function ownOfModels(state: ModelsState, endpoints: readonly Endpoint[]):
       '/info': info(state),
     },
     prefix: MODELS,
+    aboutOf: (path) => modelBelow(MODELS, path),
     errors: {
       status: DETAIL.status,
-      body: (error) =>
+      body: (error, access) =>
         error.code === 'NOT_FOUND'
-          ? { detail: `There is no such path here: ${describeNames(state)}.` }
-          : DETAIL.body(error),
+          ? { detail: `There is no such path here: ${describeNames(state.names(access))}.` }
+          : DETAIL.body(error, access),
     },
     probes: ['/health', '/ready'],
     info: null,
@@ -72,16 +75,16 @@ export function ownOfModels(state: ModelsState, endpoints: readonly Endpoint[]):
   };
 }
 
-function describeNames({ names }: ModelsState): string {
-  return names().length === 0 ? 'no model is loaded' : `models are ${listNames(names())}`;
+function describeNames(names: readonly string[]): string {
+  return names.length === 0 ? 'no model is loaded' : `models are ${listNames(names)}`;
 }
 
 function info(state: ModelsState): Get {
   return {
-    handle: () => ({ body: state.info() }),
+    handle: ({ access }) => ({ body: state.info(access) }),
     describe: () => ({
       ...{ id: 'info', tag: 'operation', summary: 'Models and limits' },
-      answer: { name: 'Info', schema: infoAnswer, example: state.info() },
+      answer: { name: 'Info', schema: infoAnswer, example: state.info(EVERYTHING) },
       outcome: 'What is served, and within which limits.',
       errors: {},
     }),

@@ -24,10 +24,8 @@ const EXAMPLE = {
 };
 
 /** POST /zero-shot: a text to labels that the request names. */
-export function zeroShot(
-  { model: entailment }: Served<Entails>,
-  surroundings: Surroundings,
-): Endpoint {
+export function zeroShot(served: Served<Entails>, surroundings: Surroundings): Endpoint {
+  const entailment = served.model;
   return {
     path: '/zero-shot',
     refusal: refusalOf(entailment),
@@ -37,7 +35,7 @@ export function zeroShot(
       const { text } = asked;
       if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', EMPTY);
       const { answers, inferences } = await runZeroShot(model, questionOf([text], asked), {
-        ...{ options: call.inferOptions(), field: 'candidate_labels', surroundings },
+        ...{ options: call.inferOptions(served), field: 'candidate_labels', surroundings },
       });
       const ranked = answers[0] ?? [];
       return {

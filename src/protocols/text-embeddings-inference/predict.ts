@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../serving/errors';
 import type { ClassifiesTexts } from '../../tasks/abilities';
+import type { Served } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
 import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
@@ -21,10 +22,8 @@ const EXAMPLE = {
 };
 
 /** POST /predict: labels by falling score, in a list for one input and in a list of lists for a batch. */
-export function predict(
-  classifier: ClassifiesTexts | null,
-  { listLength }: Surroundings,
-): Endpoint {
+export function predict(served: Served<ClassifiesTexts>, { listLength }: Surroundings): Endpoint {
+  const classifier = served.model;
   return {
     path: '/predict',
     refusal: refusalOf(classifier),
@@ -42,7 +41,12 @@ export function predict(
       const cut = cuttingOf(body);
       const inputs = texts.map((text) => ({ ...text, ...cut }));
       const field = isBatch ? 'inputs' : null;
-      const { answers, inferences } = await runList(model, inputs, call.inferOptions(), field);
+      const { answers, inferences } = await runList(
+        model,
+        inputs,
+        call.inferOptions(served),
+        field,
+      );
       const scoreFunction = body.raw_scores ? 'none' : null;
       const ranked = answers.map((one) => rank(model.about.labels, one, { scoreFunction }));
       return {

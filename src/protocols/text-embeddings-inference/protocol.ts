@@ -55,8 +55,8 @@ export function textEmbeddingsInference(
   if (!labelled) return null;
   return {
     endpoints: [
-      ...(classifier ? [predict(classifier.model, surroundings)] : []),
-      ...(reranker ? [rerank(reranker.model, surroundings)] : []),
+      ...(classifier ? [predict(classifier, surroundings)] : []),
+      ...(reranker ? [rerank(reranker, surroundings)] : []),
     ],
     gets: {},
     prefix: null,

@@ -4,6 +4,7 @@ import { ServiceError } from '../../serving/errors';
 import type { ScoresPairs } from '../../tasks/abilities';
 import { rankByScore } from '../../tasks/reranking/ranking';
 import { toPair } from '../../tasks/reranking/task';
+import type { Served } from '../../tasks/served';
 import { type Endpoint, parseBody, refusalOf, requireModel } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
@@ -25,7 +26,8 @@ const EXAMPLE = {
 };
 
 /** POST /rerank: texts by how well they answer a query. Scores are a sigmoid's, whatever the model's own is. */
-export function rerank(reranker: ScoresPairs | null, { listLength }: Surroundings): Endpoint {
+export function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings): Endpoint {
+  const reranker = served.model;
   return {
     path: '/rerank',
     refusal: refusalOf(reranker),
@@ -40,7 +42,7 @@ export function rerank(reranker: ScoresPairs | null, { listLength }: Surrounding
       const model = requireModel(reranker);
       const cut = cuttingOf(body);
       const pairs = texts.map((text) => ({ ...toPair(query, text), ...cut }));
-      const scored = await scorePairs(model, pairs, call.inferOptions(), 'texts');
+      const scored = await scorePairs(model, pairs, call.inferOptions(served), 'texts');
       const scores = scored.inferences.map(
         ({ values }) => (raw_scores ? values : sigmoid(values))[0] as number,
       );

@@ -27,6 +27,7 @@ const KINDS: Readonly<
   MEDIA_TYPE_UNSUPPORTED: { ...BAD, status: 415 },
   HEADERS_TOO_MANY: { ...BAD, status: 431 },
   KEY_NEEDED: { status: 401, type: 'InvalidKeyException' },
+  FORBIDDEN: { status: 403, type: 'InvalidKeyException' },
   NOT_FOUND: { status: 404, type: 'ResourceNotFoundException' },
   METHOD_NOT_ALLOWED: { status: 405, type: 'MethodNotAllowedException' },
   CONFLICT: { status: 409, type: 'ConflictStatusException' },

@@ -5,7 +5,7 @@ import { servingVersion } from '../../tasks/catalogue';
 import { type Endpoint, type Get, type Method, parseBody, requireListLength } from '../endpoint';
 import type { Operation } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Protocol, Surroundings } from '../protocol';
+import { modelBelow, type Protocol, type Surroundings } from '../protocol';
 import { listOf, object } from '../validation/fields';
 import { errorAnswer, errors } from './errors';
 import { readInput } from './input';
@@ -39,6 +39,7 @@ export function torchServeInference(models: NamedModels): Protocol {
     ]),
     gets: { [PING]: ping },
     prefix: PREDICTIONS,
+    aboutOf: (path) => modelBelow(PREDICTIONS, path),
     errors,
     probes: [PING],
     info: null,
@@ -53,6 +54,7 @@ export function kserveV1(models: NamedModels, { listLength }: Surroundings): Pro
     endpoints: [predict(models, listLength)],
     gets: { [V1_MODELS]: listModels(models), [`${V1_MODELS}/:model`]: describeModel(models) },
     prefix: `${V1_MODELS}/`,
+    aboutOf: (path) => modelBelow(`${V1_MODELS}/`, path),
     errors,
     probes: [],
     info: null,
@@ -69,8 +71,7 @@ function predictions(models: NamedModels, path: string, method: Method): Endpoin
     refusal: (timeoutMs, parameters) => models.refusal(timeoutMs, parameters),
     handle: async (call) => {
       const value = await readInput(call);
-      const options = () => call.inferOptions();
-      const answered = await models.classify(call.parameters, [value], null, options);
+      const answered = await models.classify(call, [value], null);
       return { body: answered.scores[0] as object, inferences: answered.inferences };
     },
     describe: () => ({
@@ -117,9 +118,7 @@ function predict(models: NamedModels, listLength: number): Endpoint {
         body: parseJson(call.body),
       });
       requireListLength(values, 'instances', listLength);
-      const answered = await models.classify(call.parameters, values, 'instances', () =>
-        call.inferOptions(),
-      );
+      const answered = await models.classify(call, values, 'instances');
       return { body: { predictions: answered.scores }, inferences: answered.inferences };
     },
     describe: () => ({
@@ -141,7 +140,7 @@ function predict(models: NamedModels, listLength: number): Endpoint {
 function listModels(models: NamedModels): Get {
   const answer = z.object({ models: z.array(z.string()) });
   return {
-    handle: () => ({ body: { models: models.all.map(({ name }) => name) } }),
+    handle: (call) => ({ body: { models: models.allFor(call).map(({ name }) => name) } }),
     describe: () => ({
       ...{ id: 'kserveV1Models', summary: 'Names of all models', errors: {} },
       answer: { name: 'KServeV1Models', schema: answer },
@@ -158,8 +157,9 @@ export function describeModel(models: NamedModels): Get {
     errors: { 404: RUN_ERRORS[404] },
   };
   return {
-    handle: ({ parameters: { model: name = '' } }) => {
-      const ready = servingVersion(models.find(name)) !== null;
+    handle: (call) => {
+      const { model: name = '' } = call.parameters;
+      const ready = servingVersion(models.find(name, call)) !== null;
       return { body: { name, ready } };
     },
     describe: () => described,

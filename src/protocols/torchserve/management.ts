@@ -111,7 +111,7 @@ function register(models: NamedModels, repository: VersionedRepository): Endpoin
       await loading.catch((error: Error) => {
         throw invalidModel(error.message);
       });
-      const version = models.find(name).versions.at(-1)?.version;
+      const version = models.find(name, call).versions.at(-1)?.version;
       const after = servedOf(models, name);
       if (before.size === after.size && [...after].every((one) => before.has(one))) {
         const message = `Model version ${version} is already registered for model ${name}`;
@@ -264,10 +264,11 @@ function changing(
  */
 function namedIn(
   models: NamedModels,
-  { parameters, query }: Call,
+  call: Call,
   isAll = false,
 ): { readonly model: NamedModel; readonly version: string | null } {
-  const model = models.find(parameters.model ?? '');
+  const { parameters, query } = call;
+  const model = models.find(parameters.model ?? '', call);
   const named = isAll ? undefined : (parameters.version ?? query.get('model_version') ?? undefined);
   if (named === undefined) return { model, version: null };
   const found = versionOf(model, named);

@@ -1,4 +1,4 @@
-import type { EngineError, Inference, InferOptions } from '../../native/engine';
+import type { EngineError, Inference } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import type { Parameters } from '../../serving/exchange';
 import type { Classification, ClassifierAbout, Runs } from '../../tasks/abilities';
@@ -10,9 +10,9 @@ import {
   reasonOf,
   servingVersion,
 } from '../../tasks/catalogue';
-import { servedAs } from '../../tasks/served';
+import { type Served, servedAs } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
-import { runList } from '../endpoint';
+import { type Call, runList } from '../endpoint';
 import { modelNotFound, versionNotFound } from './errors';
 import { signalOf, textOf } from './input';
 
@@ -21,6 +21,7 @@ export type LabelScores = Readonly<Record<string, number>>;
 
 /** A model as it is asked here. */
 interface Askable {
+  readonly served: Served;
   readonly model: Runs<unknown, Classification, ClassifierAbout>;
   /** @param place in the body; empty: it is the whole. @throws ServiceError */
   readonly toInput: (value: unknown, place: string) => unknown;
@@ -38,16 +39,22 @@ export class NamedModels {
     return this.#catalogue();
   }
 
-  /** By its name or another one of its. @throws ServiceError NOT_FOUND: it lists what there is */
-  find(name: string): NamedModel {
+  /** Those that whoever asks may see. */
+  allFor({ access }: Pick<Call, 'access'>): Catalogue {
+    return this.all.filter(({ name }) => access.maySee(name));
+  }
+
+  /**
+   * By its name or another one of its.
+   *
+   * @throws ServiceError NOT_FOUND: it lists what there is; FORBIDDEN: it is not for this key
+   */
+  find(name: string, call: Pick<Call, 'access'>): NamedModel {
+    call.access.requireVisible(name);
     const model = findNamed(this.all, name);
-    if (!model) {
-      throw modelNotFound(
-        name,
-        this.all.map((one) => one.name),
-      );
-    }
-    return model;
+    if (model) return model;
+    const names = this.allFor(call).map((one) => one.name);
+    throw modelNotFound(name, names);
   }
 
   /** Why the model of a path would refuse what came now; null: it would not, or that is told later. */
@@ -58,7 +65,7 @@ export class NamedModels {
   }
 
   /**
-   * Runs the model of a path.
+   * Runs the model of the path of a call.
    *
    * @param values as they are to be read
    * @param field of the body that holds them; null: there is one value, which is the body
@@ -66,16 +73,16 @@ export class NamedModels {
    * @throws ServiceError, ElementError, EngineError
    */
   async classify(
-    { model: name = '', version }: Parameters,
+    call: Call,
     values: readonly unknown[],
     field: string | null,
-    options: () => InferOptions,
   ): Promise<{ scores: readonly LabelScores[]; inferences: readonly Inference[] }> {
-    const { model, toInput } = this.#ask(this.find(name), version);
+    const { model: name = '', version } = call.parameters;
+    const { served, model, toInput } = this.#ask(this.find(name, call), version);
     const inputs = values.map((value, index) =>
       toInput(value, field === null ? '' : `${field}[${index}]`),
     );
-    const { answers, inferences } = await runList(model, inputs, options(), field);
+    const { answers, inferences } = await runList(model, inputs, call.inferOptions(served), field);
     const scores = answers.map((answer) =>
       Object.fromEntries(
         rank(model.about.labels, answer, {}).map(({ label, score }) => [label, score]),
@@ -89,10 +96,11 @@ export class NamedModels {
     if (!found && version !== undefined) throw versionNotFound(version, named);
     const served = found?.served;
     const texts = served && servedAs(served, 'classifies texts')?.model;
-    if (texts) return { model: texts as Askable['model'], toInput: textOf };
+    if (texts) return { served, model: texts as Askable['model'], toInput: textOf };
     const signals = served && servedAs(served, 'classifies signals')?.model;
     if (signals) {
       return {
+        served,
         model: signals as Askable['model'],
         toInput: (value, place) => signalOf(value, place, signals.maxLength),
       };

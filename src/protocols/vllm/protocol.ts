@@ -111,11 +111,8 @@ export function vllm(served: Served, surroundings: Surroundings): Protocol | nul
   };
 }
 
-function score(
-  path: string,
-  { model: reranker, title }: Served<ScoresPairs>,
-  { listLength }: Surroundings,
-): Endpoint {
+function score(path: string, served: Served<ScoresPairs>, { listLength }: Surroundings): Endpoint {
+  const { model: reranker, title } = served;
   return {
     path,
     refusal: refusalOf(reranker),
@@ -124,7 +121,12 @@ function score(
       const pairs = pairsOf(asked);
       requireListLength(pairs, 'text_2', listLength);
       const model = requireModel(reranker);
-      const { answers, inferences } = await scorePairs(model, pairs, call.inferOptions(), 'text_2');
+      const { answers, inferences } = await scorePairs(
+        model,
+        pairs,
+        call.inferOptions(served),
+        'text_2',
+      );
       const isRaw = asked.use_activation === false;
       const data = answers.map((one, index) => ({
         index,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../settings/config';
+import { UNLIMITED } from '../access';
 import { readCertificate } from './certificate';
 import {
   type CredentialName,
@@ -8,8 +9,8 @@ import {
   type Renewal,
 } from './credentials';
 import type { Warn } from './files';
-import { readKeys } from './key-file';
-import { digestOf } from './keys';
+import { type GrantedKey, readKeys } from './key-file';
+import { digestOf, type KnownKey } from './keys';
 
 /** Shorter ones are found by trying. */
 const SHORTEST_SAFE_KEY = 16;
@@ -54,7 +55,8 @@ export class CredentialFiles {
   static async read(settings: Config['access'], logger: Logger): Promise<CredentialFiles> {
     const warn: Warn = (warning) => logger.warn(warning);
     const { apiKey, apiKeysFile } = settings;
-    const keys = apiKey && !apiKeysFile ? digestsOf([apiKey], warn) : null;
+    const keys =
+      apiKey && !apiKeysFile ? digestsOf([{ key: apiKey, grant: UNLIMITED }], warn) : null;
     let values: CredentialValues = { keys, certificate: null };
     const sources = sourcesOf(settings, warn);
     for (const read of sources.values()) values = { ...values, ...(await read()) };
@@ -95,10 +97,10 @@ function sourcesOf(settings: Config['access'], warn: Warn): Sources {
   return sources;
 }
 
-function digestsOf(keys: readonly string[], warn: Warn): NonNullable<CredentialValues['keys']> {
-  const short = keys.filter(({ length }) => length < SHORTEST_SAFE_KEY).length;
+function digestsOf(keys: readonly GrantedKey[], warn: Warn): readonly KnownKey[] {
+  const short = keys.filter(({ key }) => key.length < SHORTEST_SAFE_KEY).length;
   if (short > 0) {
     warn(`${short} API keys have under ${SHORTEST_SAFE_KEY} characters, and may be guessed`);
   }
-  return keys.map(digestOf);
+  return keys.map(({ key, grant }) => ({ digest: digestOf(key), grant }));
 }

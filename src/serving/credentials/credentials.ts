@@ -1,11 +1,11 @@
 import { byLabel, counter, type Family, zeros } from '../metrics/family';
 import type { Certificate } from './certificate';
-import { ApiKeys, type KeyDigest } from './keys';
+import { ApiKeys, type KnownKey } from './keys';
 
 /** Can be sent to another thread. */
 export interface CredentialValues {
   /** Null: everybody may ask. */
-  readonly keys: readonly KeyDigest[] | null;
+  readonly keys: readonly KnownKey[] | null;
   /** Null: plain HTTP. */
   readonly certificate: Certificate | null;
 }

@@ -1,35 +1,44 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Grant } from '../access';
 
 const HEADER = 'authorization';
 const BEARER = /^bearer +([\x21-\x7e]+)$/i;
 
-/** SHA-256 of a key. */
-export type KeyDigest = Uint8Array;
+/** A key, and what it is for. */
+export interface KnownKey {
+  /** SHA-256. */
+  readonly digest: Uint8Array;
+  readonly grant: Grant;
+}
 
 /** The keys that may ask. Kept as digests, so that all have one length and none can be read here. */
 export class ApiKeys {
-  #digests: readonly KeyDigest[];
+  #keys: readonly KnownKey[];
 
-  constructor(digests: readonly KeyDigest[]) {
-    this.#digests = digests;
+  constructor(keys: readonly KnownKey[]) {
+    this.#keys = keys;
   }
 
   get size(): number {
-    return this.#digests.length;
+    return this.#keys.length;
   }
 
   /** From now on these, and no others. */
-  replace(digests: readonly KeyDigest[]): void {
-    this.#digests = digests;
+  replace(keys: readonly KnownKey[]): void {
+    this.#keys = keys;
   }
 
-  /** Takes as long for any key: it is compared with all of them, also once one was equal. */
-  has(key: string): boolean {
+  /**
+   * What a key is for; null: it is not known. Takes as long for any key: it is compared with all of them,
+   * also once one was equal.
+   */
+  find(key: string): Grant | null {
     const digest = digestOf(key);
-    let isKnown = false;
-    for (const known of this.#digests) isKnown = timingSafeEqual(known, digest) || isKnown;
-    return isKnown;
+    let found: Grant | null = null;
+    for (const known of this.#keys)
+      found = timingSafeEqual(known.digest, digest) ? known.grant : found;
+    return found;
   }
 }
 
@@ -58,6 +67,6 @@ function countHeader(rawHeaders: readonly string[]): number {
   return count;
 }
 
-export function digestOf(key: string): KeyDigest {
+export function digestOf(key: string): Uint8Array {
   return createHash('sha256').update(key).digest();
 }

@@ -8,10 +8,12 @@ import type { Mount, Protocol } from '../../../protocols/protocol';
 import { kserveV1, torchServeInference } from '../../../protocols/torchserve/inference';
 import { torchServeManagement } from '../../../protocols/torchserve/management';
 import { NamedModels } from '../../../protocols/torchserve/models';
+import type { About, Access } from '../../../serving/access';
 import type { Sample } from '../../../serving/metrics/family';
 import type { MeasuredModel } from '../../../serving/metrics/metrics';
 import {
   type Catalogue,
+  findNamed,
   type ModelVersion,
   type NamedModel,
   reasonOf,
@@ -69,14 +71,15 @@ export class ModelsService implements Service {
   }
 
   get site(): ServiceSite {
-    const defaults = TASKS.flatMap((task) => this.#defaultOf(task) ?? []).map((served) =>
-      this.#speechOf(served),
-    );
+    const defaults = TASKS.flatMap((task) => this.#defaultOf(task) ?? []).map((served) => ({
+      ...{ name: served.name, protocols: this.#speechOf(served).protocols },
+    }));
     const own = ownOfModels(
       {
-        info: () => this.#info(),
+        info: (access) => this.#info(access),
         isAnyLoaded: () => this.served().length > 0,
-        names: () => this.#catalogue.map(({ name }) => name),
+        names: (access) =>
+          this.#catalogue.map(({ name }) => name).filter((name) => access.maySee(name)),
       },
       defaults.flatMap(({ protocols: [first] }) => first.endpoints),
     );
@@ -100,19 +103,21 @@ export class ModelsService implements Service {
     };
     return {
       mounts: [...atRoot, ...this.#catalogue.flatMap((model) => this.#mountsOf(model))],
+      aboutOf: aboutPaths(protocols, defaults),
       described,
       pages: [{ name: 'models', at: '' }, ...this.#catalogue.flatMap(pagesOf)],
     };
   }
 
   /** What is served on MANAGEMENT_PORT. */
-  managementOf(repository: VersionedRepository): Pick<ServiceSite, 'mounts' | 'described'> {
+  managementOf(repository: VersionedRepository): Omit<ServiceSite, 'pages'> {
     const protocol = torchServeManagement(this.#named, repository, {
       scheduling: this.#options.config.scheduling,
       isOfStartup: (name) => this.#startup.has(name),
     });
     return {
       mounts: [{ protocol, at: '' }],
+      aboutOf: () => 'management',
       described: {
         task: { summary: 'Loading and unloading of models.', notice: null },
         info: { service: 'management of models', version: this.#options.version },
@@ -154,6 +159,11 @@ export class ModelsService implements Service {
       if (problem !== null) return `Model ${model.name} is not ready: ${problem}`;
     }
     return this.isStarting && required.length === 0 ? 'Models are being loaded.' : null;
+  };
+
+  readonly namesOf = (name: string): readonly string[] => {
+    const model = findNamed(this.#catalogue, name);
+    return model ? [model.name, ...model.aliases] : [];
   };
 
   /** All that can be asked. */
@@ -208,12 +218,14 @@ export class ModelsService implements Service {
     return [own, ...others].map((protocol) => ({ protocol, at }));
   }
 
-  #info(): ModelsInfo {
+  #info(access: Access): ModelsInfo {
     const { config, version } = this.#options;
     return {
       service: 'models',
       version,
-      models: this.#catalogue.map((model) => this.#infoOf(model)),
+      models: this.#catalogue
+        .filter(({ name }) => access.maySee(name))
+        .map((model) => this.#infoOf(model)),
       limits: limitsOf(config),
     };
   }
@@ -233,6 +245,39 @@ export class ModelsService implements Service {
       versions: model.versions.map(({ version, state, reason }) => ({ version, state, reason })),
     };
   }
+}
+
+/** Those that tell of all models, and no limits hold for what they tell. */
+const OF_ALL = ['/metrics', '/openapi.json'];
+
+/**
+ * By which keys are limited, at the root: what a protocol says of its paths; those of no protocol's own are
+ * of the default models.
+ */
+function aboutPaths(
+  protocols: readonly Protocol[],
+  defaults: readonly { readonly name: string; readonly protocols: readonly Protocol[] }[],
+): ServiceSite['aboutOf'] {
+  const byPath = new Map<string, About | null>(OF_ALL.map((path) => [path, 'all models']));
+  for (const path of Object.keys(protocols[0]?.gets ?? {})) byPath.set(path, null);
+  for (const { name, protocols: spoken } of defaults) {
+    for (const { endpoints, gets, namesModels } of spoken) {
+      if (namesModels) continue;
+      const paths = [...endpoints.map(({ path }) => path), ...Object.keys(gets)];
+      for (const path of paths.filter((one) => !one.startsWith(MODELS) && !byPath.has(one)))
+        byPath.set(path, { model: name });
+    }
+  }
+  const named = protocols.flatMap(({ aboutOf }) => aboutOf ?? []);
+  return (path) => {
+    const known = byPath.get(path);
+    if (known !== undefined) return known;
+    for (const aboutOf of named) {
+      const about = aboutOf(path);
+      if (about) return about;
+    }
+    return null;
+  };
 }
 
 /** The page of its task, by all of its names. */

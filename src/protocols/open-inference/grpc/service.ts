@@ -36,7 +36,7 @@ interface OfModel {
 export function grpcService(models: ServedModels, mostElements: number): GrpcService {
   const ofModel =
     (describe: (model: ServedModel, call: Call) => object) => (question: OfModel, call: Call) => ({
-      body: describe(models.find(question.name, question.version), call),
+      body: describe(models.find(question.name, question.version, call), call),
     });
   const changing = async (change: (repository: Repository) => Promise<unknown>) => {
     if (!models.repository)
@@ -48,6 +48,7 @@ export function grpcService(models: ServedModels, mostElements: number): GrpcSer
     protos: { folder: path.join(__dirname, 'protos'), file: 'grpc_service.proto' },
     probes: ['ServerLive', 'ServerReady'],
     analyses: ['ModelInfer'],
+    management: ['RepositoryModelLoad', 'RepositoryModelUnload'],
     // Each element of a list may be a field, in two inputs.
     fields: { counted: COUNTED, most: OTHER_FIELDS + 2 * mostElements },
     // Of several models the message says which; then it is refused once it has been read.
@@ -62,19 +63,19 @@ export function grpcService(models: ServedModels, mostElements: number): GrpcSer
       ModelReady: ofModel((model, call) => ({ ready: isReady(models, model, call) })),
       ModelMetadata: ofModel((model) => model.describeMetadata(models.versionsOf(model))),
       ModelConfig: ofModel((model) => ({ config: model.describeConfiguration() })),
-      ModelStatistics: async ({ name, version }: OfModel) => {
-        const asked = name === '' ? models.all : [models.find(name, version)];
+      ModelStatistics: async ({ name, version }: OfModel, call: Call) => {
+        const asked = name === '' ? models.allFor(call) : [models.find(name, version, call)];
         return { body: await models.describeStatistics(asked) };
       },
       ModelInfer: async (request: ModelInferRequest, call: Call) => {
-        const served = models.find(request.model_name, request.model_version);
+        const served = models.find(request.model_name, request.model_version, call);
         const asked = readInferRequest(request);
-        const answered = await served.model.infer(asked, () => call.inferOptions(asked.timeoutMs));
+        const answered = await served.infer(asked, call);
         const { inferences } = answered;
         return { body: writeInferAnswer(request, served, answered), inferences };
       },
-      RepositoryIndex: ({ ready }: { readonly ready: boolean }) =>
-        changing(async (repository) => ({ models: await indexOf(repository, ready) })),
+      RepositoryIndex: ({ ready }: { readonly ready: boolean }, { access }: Call) =>
+        changing(async (repository) => ({ models: await indexOf(repository, ready, access) })),
       RepositoryModelLoad: ({ model_name }: { readonly model_name: string }) =>
         changing(async (repository) => (await repository.load(model_name)) ?? {}),
       RepositoryModelUnload: ({ model_name }: { readonly model_name: string }) =>

@@ -1,19 +1,22 @@
+import type { About, Access } from '../../../serving/access';
 import { ERRORS, type ServiceError } from '../../../serving/errors';
 import type { Served } from '../../../tasks/served';
 import { type Call, type Endpoint, type Get, refusalOf } from '../../endpoint';
 import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
-import type { ErrorShape, Protocol, Surroundings } from '../../protocol';
+import { type ErrorShape, modelBelow, type Protocol, type Surroundings } from '../../protocol';
 import { grpcService } from '../grpc/service';
 import { readInferRequest } from '../request-body';
 import type { ServedModel } from '../served-model';
 import { catalogueOf, ServedModels } from '../served-models';
 import { describeInference } from './answer';
-import { repositoryEndpoints } from './repository';
+import { CHANGES, repositoryEndpoints } from './repository';
 import { ANSWERS, errorAnswer, exampleOf, inferAnswer, inferRequest } from './schemas';
 
 const LIVE = '/v2/health/live';
 const READY = '/v2/health/ready';
+const MODELS = '/v2/models/';
+const STATISTICS = `${MODELS}stats`;
 
 /** What asking for a model, or for readiness, may answer. */
 const UNREADY = { 503: 'The model is not loaded, or cannot be asked for now.' };
@@ -47,7 +50,7 @@ export function openInferenceOf(models: ServedModels, surroundings: Surroundings
   const ready = get('V2Ready', 'Whether requests should be sent here', 'Ready', UNREADY);
   const stats = get('V2Stats', 'What the models have done', 'Statistics');
   const byPath = models.byPath().map(([path, model]) => ({
-    ...{ path: `/v2/models/${path}`, model },
+    ...{ path: `${MODELS}${path}`, model },
     id: path.includes('/') ? 'V2Version' : 'V2Model',
   }));
   // Of several models the document names each operation after its model.
@@ -65,13 +68,14 @@ export function openInferenceOf(models: ServedModels, surroundings: Surroundings
       '/v2': server(() => models.describeServer()),
       [LIVE]: live(() => ({ live: true })),
       [READY]: ready((call) => requireReadiness(call, { ready: true })),
-      '/v2/models/stats': stats(() => models.describeStatistics(models.all)),
+      [STATISTICS]: stats((call) => models.describeStatistics(models.allFor(call))),
       ...Object.assign(
         {},
         ...named.map(({ path, id, model }) => modelGets(path, id, { model, models })),
       ),
     },
     prefix: '/v2/',
+    aboutOf,
     errors: errorsOf(models),
     probes: [LIVE, READY],
     info: null,
@@ -83,6 +87,11 @@ export function openInferenceOf(models: ServedModels, surroundings: Surroundings
     },
     error: { name: 'V2Error', schema: errorAnswer },
   };
+}
+
+function aboutOf(path: string): About | null {
+  if (path.startsWith(CHANGES)) return 'management';
+  return path === STATISTICS ? null : modelBelow(MODELS, path);
 }
 
 /** @param id of its operations, with what follows */
@@ -136,7 +145,7 @@ function inferEndpoint(path: string, id: string, served: ServedModel): Endpoint 
     handle: async (call) => {
       const jsonBytes = call.header('inference-header-content-length');
       const asked = readInferRequest(call.body as Buffer, jsonBytes);
-      const answered = await served.model.infer(asked, () => call.inferOptions(asked.timeoutMs));
+      const answered = await served.infer(asked, call);
       return describeInference(served, asked, answered);
     },
     describe: () => {
@@ -164,14 +173,17 @@ function inferEndpoint(path: string, id: string, served: ServedModel): Endpoint 
 /** As Triton's server does, but 504 for deadlines, which it has under 503 with all that may be tried again. */
 function errorsOf(models: ServedModels): ErrorShape {
   const [only] = models.all;
-  const known = () =>
+  const known = (access: Access) =>
     models.repository === null && only
       ? `the model is "${only.name}", its one version "${only.version}"`
-      : `models are ${models.names}`;
+      : `models are ${models.namesFor(access)}`;
   return {
     status: (code) => (code === 'BODY_INVALID' ? 400 : ERRORS[code].http),
-    body: (error: ServiceError) => ({
-      error: error.code === 'NOT_FOUND' ? `There is no such path here: ${known()}.` : error.message,
+    body: (error: ServiceError, access: Access) => ({
+      error:
+        error.code === 'NOT_FOUND'
+          ? `There is no such path here: ${known(access)}.`
+          : error.message,
     }),
   };
 }

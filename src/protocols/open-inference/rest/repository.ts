@@ -4,6 +4,8 @@ import { indexOf, type Repository, type RepositoryEntry } from '../../../tasks/r
 import { type Call, type Endpoint, parseBody } from '../../endpoint';
 
 const INDEX = '/v2/repository/index';
+/** Below which models are loaded and unloaded. */
+export const CHANGES = '/v2/repository/models/';
 const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
 
 const text = z.string();
@@ -30,7 +32,7 @@ const ERRORS = {
 export function repositoryEndpoints(repository: Repository): readonly Endpoint[] {
   const common = { refusal: () => null, body: 'bytes' } as const;
   const change = (what: 'load' | 'unload', summary: string): Endpoint => ({
-    ...{ path: `/v2/repository/models/:model/${what}`, ...common },
+    ...{ path: `${CHANGES}:model/${what}`, ...common },
     handle: async (call) => {
       parseBody(changeBody, { body: jsonOf(call) });
       await repository[what](call.parameters.model as string);
@@ -48,7 +50,7 @@ export function repositoryEndpoints(repository: Repository): readonly Endpoint[]
       ...{ path: INDEX, ...common },
       handle: async (call) => {
         const { ready = false } = parseBody(indexBody, { body: jsonOf(call) });
-        const entries = await indexOf(repository, ready);
+        const entries = await indexOf(repository, ready, call.access);
         return { body: Buffer.from(JSON.stringify(entries.map(withoutEmpty))), headers: JSON_TYPE };
       },
       describe: () => ({
