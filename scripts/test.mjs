@@ -32,7 +32,7 @@ const LONG = [
   ...['load-failures', 'package', 'prebuilt', 'supervised', 'systemd'].map(
     (name) => `lifecycle/${name}`,
   ),
-  ...['classify/shipped', 'http/deploy', 'browser/eeg-files', 'browser/key'],
+  ...['classify/shipped', 'http/deploy', 'browser/eeg-files', 'browser/key', 'golden/minilm'],
 ].map((pattern) => `/test/${pattern}`);
 /** Suites of C++ that compute. */
 const NUMERIC = ['gemm_test', 'backend_test'];

@@ -16,8 +16,9 @@ export async function installPython(name: string, requirements: string): Promise
   if (existsSync(target)) return target;
   const partial = `${target}.${process.pid}.partial`; // another test may install it, too
   rmSync(partial, { recursive: true, force: true });
-  const pip = ['-m', 'pip', 'install', '--quiet', '--require-hashes', '--only-binary=:all:'];
-  const args = [...pip, '--target', partial, '--requirement', requirements];
+  // The file names all that is needed, as hashes must be there for each.
+  const pip = ['-m', 'pip', 'install', '--quiet', '--require-hashes', '--no-deps'];
+  const args = [...pip, '--only-binary=:all:', '--target', partial, '--requirement', requirements];
   await runFile('python3', args, { timeout: INSTALL_MS });
   try {
     renameSync(partial, target); // only when it is whole

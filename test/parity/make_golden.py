@@ -8,6 +8,7 @@ How to run it (never needed to build, run or test the project; a few minutes, an
     python test/parity/make_golden.py --shipped models/sentiment models/eeg  # test/fixtures/shipped-*.json
     python test/parity/make_golden.py --pairs                                # test/fixtures/pairs
     python test/parity/make_golden.py --embeddings                           # test/fixtures/embeddings
+    python test/parity/make_golden.py --minilm all-MiniLM-L6-v2              # test/fixtures/all-minilm-l6-v2.json
 
 The first form makes, in test/fixtures/:
     models/<name>/            a tiny random model as save_pretrained writes it, in varied forms
@@ -27,7 +28,7 @@ The first form makes, in test/fixtures/:
     embeddings/               encoders with answers of sentence-transformers: embeddings, SPLADE, classes of tokens
 exported/versions/ is made by exported_versions.py, in environments of their own.
 The second form only computes answers of the shipped models, the third those for pairs, the fourth what
-is in embeddings/. A second run with the versions of
+is in embeddings/, the fifth the vectors of the model that test/golden/python/requirements.txt names. A second run with the versions of
 requirements.txt gives the same numbers; the bytes of scripted .pt files may differ (names that
 TorchScript makes up).
 """
@@ -63,10 +64,14 @@ def main() -> None:
     parser.add_argument("--only", help="only the text model of this name")
     parser.add_argument("--pairs", action="store_true", help="only what belongs to pairs of texts")
     parser.add_argument("--embeddings", action="store_true", help="only test/fixtures/embeddings")
+    parser.add_argument("--minilm", type=Path, metavar="DIR", help="only test/fixtures/all-minilm-l6-v2.json")
     arguments = parser.parse_args()
     set_up()
     if arguments.pairs:
         pair_golden.make(FIXTURES / "pairs")
+        return
+    if arguments.minilm:
+        embedding_golden.make_known(arguments.minilm, FIXTURES / "all-minilm-l6-v2.json")
         return
     if arguments.embeddings:
         embedding_golden.make(FIXTURES / "embeddings")
