@@ -155,7 +155,10 @@ export class ModelRepository {
     const loading = found.versions
       .slice(isLatest ? -1 : 0)
       .map((one) => versionOf(before, one.version) ?? asLoading(one.version));
-    await this.#show(name, { ...before, versions: merged(before.versions, loading) });
+    const isNew = loading.some((one) => !before.versions.includes(one));
+    if (!known || isNew) {
+      await this.#show(name, { ...before, versions: merged(before.versions, loading) });
+    }
     const loaded: ModelVersion[] = [];
     for (const one of found.versions.toReversed()) {
       loaded.push(await this.#loadVersion(name, one, before, settings));
