@@ -1,7 +1,7 @@
 /**
  * Measure this server and its peers in turn, on the same cores, with the same bodies.
  *
- *   npm run bench -- [--service sentiment|eeg] [--peers fastapi,fastapi-tuned,node-ort]
+ *   npm run bench -- [--service sentiment|eeg|models] [--peers fastapi,fastapi-tuned,node-ort,single]
  *                    [--clients 1,8,64] [--seconds 8] [--warmup 2] [--rounds 3]
  *                    [--python VENV/bin/python] [--store | --model DIRECTORY]
  *
@@ -10,6 +10,7 @@
  * line is wrong.
  */
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { regressed, storeBaseline } from './baseline.mjs';
@@ -20,10 +21,11 @@ import { describeMachine } from './machine.mjs';
 import { runRound } from './measure.mjs';
 import { BENCH } from './paths.mjs';
 import { print, summarize, writeJson } from './report.mjs';
-import { OURS, PEER_NAMES, ROUTES } from './servers.mjs';
+import { OURS, PEER_NAMES, ROUTES, routeOf } from './servers.mjs';
 import { SetupError, setUp } from './setup.mjs';
 
 const BODIES = 2000;
+const PEERS = [...new Set(Object.values(PEER_NAMES).flat())];
 
 class UsageError extends Error {}
 
@@ -31,7 +33,7 @@ function readArguments() {
   const text = (value) => ({ type: 'string', default: value });
   const options = {
     service: text('sentiment,eeg'),
-    peers: text(PEER_NAMES.sentiment.join(',')),
+    peers: text(PEERS.join(',')),
     clients: text('1,8,64'),
     seconds: text('8'),
     warmup: text('2'),
@@ -47,9 +49,15 @@ function readArguments() {
     throw new UsageError(error.message);
   }
   if (values.model !== undefined) applyModel(values);
+  const services = namesOf('service', values.service, Object.keys(ROUTES));
+  if (values.store && services.includes('models')) {
+    throw new UsageError(
+      '--store: the stored ratios are those against FastAPI, which has no models',
+    );
+  }
   return {
-    services: namesOf('service', values.service, Object.keys(ROUTES)),
-    peers: namesOf('peers', values.peers, PEER_NAMES.sentiment),
+    services,
+    peers: namesOf('peers', values.peers, PEERS),
     clients: values.clients.split(',').map((each) => numberOf('clients', each)),
     seconds: numberOf('seconds', values.seconds),
     warmup: numberOf('warmup', values.warmup),
@@ -93,10 +101,11 @@ function numberOf(option, text) {
 async function bench(service, options, python) {
   const { clients, seconds, warmup, rounds: count, model } = options;
   const bodies = makeBodies(service, BODIES);
+  const [loadBefore] = os.loadavg();
   const plan = {
     service,
     servers: [OURS, ...PEER_NAMES[service].filter((name) => options.peers.includes(name))],
-    requests: bodies.map((body) => prepareRequest(ROUTES[service], body)),
+    requestsOf: (name) => bodies.map((body) => prepareRequest(routeOf(name, service), body)),
     work: service === 'sentiment' && !model ? usefulFlopsOf(bodies, python) : null,
     python,
     model,
@@ -119,10 +128,12 @@ async function bench(service, options, python) {
     service,
     date,
     machine,
+    load_average_before: loadBefore,
     options: { clients, seconds, warmup, rounds: count },
     ...summary,
   });
   console.log(`written to ${file}`);
+  if (service === 'models') return false;
   if (!options.store) return regressed(service, summary, machine);
   storeBaseline(service, summary, machine);
   return false;
@@ -134,7 +145,8 @@ async function main() {
   }
   const options = readArguments();
   const nodeOrt = options.services.includes('sentiment') && options.peers.includes('node-ort');
-  const python = setUp({ python: options.python, nodeOrt });
+  const needsPython = options.services.some((service) => service !== 'models');
+  const python = needsPython ? setUp({ python: options.python, nodeOrt }) : null;
   for (const service of options.services) {
     if (await bench(service, options, python)) process.exitCode = 1;
   }

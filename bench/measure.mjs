@@ -10,11 +10,12 @@ const COMPARED = 200;
  * Scores have four decimals. transformers and torch run the same kernels; onnxruntime may differ by
  * 1e-4 before both are rounded, so by 2e-4 after.
  */
-const TOLERANCE = { fastapi: 1e-4, 'fastapi-tuned': 1e-4, 'node-ort': 2e-4 };
+const TOLERANCE = { fastapi: 1e-4, 'fastapi-tuned': 1e-4, 'node-ort': 2e-4, single: 0 };
 
 /**
- * plan: { service, servers, requests, work, python, model, clients, seconds, warmup }; work, the useful
- * FLOPs of each request, only for the shipped sentiment model. compare: also compare the answers.
+ * plan: { service, servers, requestsOf, work, python, model, clients, seconds, warmup }; requestsOf: what each
+ * server is asked; work, the useful FLOPs of each request, only for the shipped sentiment model. compare: also
+ * compare the answers.
  * Returns { servers: a Map from name to measurements, gemm }; gemm where there is work.
  */
 export async function runRound(plan, { compare }) {
@@ -39,7 +40,8 @@ function settingsOf(model) {
 }
 
 async function measureServer(name, plan, compare) {
-  const { service, requests, work, python, model, clients, seconds, warmup } = plan;
+  const { service, work, python, model, clients, seconds, warmup } = plan;
+  const requests = plan.requestsOf(name);
   const server = await start(name, {
     service,
     request: requests[0],

@@ -13,15 +13,33 @@ export const OURS = 'libtorch-serve';
 export const PEER_NAMES = {
   sentiment: ['fastapi', 'fastapi-tuned', 'node-ort'],
   eeg: ['fastapi', 'fastapi-tuned'],
+  models: ['single'],
 };
 
-export const ROUTES = { sentiment: '/analyze', eeg: '/predict' };
+export const ROUTES = { sentiment: '/analyze', eeg: '/predict', models: '/analyze' };
+
+/** Where a server is asked: one model of several by its name. */
+export function routeOf(name, service) {
+  return name === OURS && service === 'models' ? '/models/sentiment/analyze' : ROUTES[service];
+}
+
+/** Copies of the shipped models, made anew: a link would lead out of the directory. */
+function makeDirectory() {
+  const directory = path.join(BUILD, 'models');
+  fs.rmSync(directory, { recursive: true, force: true });
+  for (const name of ['sentiment', 'eeg']) {
+    fs.cpSync(path.join(MODELS, name), path.join(directory, name), { recursive: true });
+  }
+  return directory;
+}
 
 /** How a server is started, by its name: { run, env }. It is started in the model's folder. */
 function command(name, { service, port, python, root = ROOT }) {
   const local = { HOST: '127.0.0.1', PORT: String(port) };
-  if (name === OURS) {
-    return { run: [process.execPath, path.join(root, 'dist/main.js'), service], env: local };
+  if (name === OURS || name === 'single') {
+    const args = { models: name === OURS ? ['models', makeDirectory()] : ['sentiment'] };
+    const main = path.join(root, 'dist/main.js');
+    return { run: [process.execPath, main, ...(args[service] ?? [service])], env: local };
   }
   if (name === 'node-ort') {
     const server = path.join(BUILD, 'node-ort/server.mjs');
@@ -100,14 +118,14 @@ export function startProcess(run, options) {
  * Returns { port, pid, coldStart (s), stop }.
  */
 export async function start(name, { service, request, python, root, through = [], env: own = {} }) {
-  if (!ROUTES[service]) throw new Error(`"${service}" is no service: sentiment or eeg`);
+  if (!ROUTES[service]) throw new Error(`"${service}" is no service: ${Object.keys(ROUTES)}`);
   const port = await freePort();
   const { run, env } = command(name, { service, port, python, root });
   const logFile = path.join(os.tmpdir(), `bench-${process.pid}-${service}-${name}.log`);
   const log = fs.openSync(logFile, 'w');
   const begin = performance.now();
   const { child, stop } = startProcess([...through, ...run], {
-    cwd: path.join(MODELS, service),
+    cwd: path.join(MODELS, service === 'eeg' ? 'eeg' : 'sentiment'),
     env: { ...process.env, ...env, ...own },
     stdio: ['ignore', log, log],
   });
