@@ -19,6 +19,15 @@ std::optional<double> share(const Napi::Object& from, const char* name) {
   return number(from.Get(name), {.least = 1 / kMaxShare, .most = kMaxShare}, name);
 }
 
+std::vector<int64_t> integers(const Napi::Object& from, const char* name) {
+  const Napi::Value value = from.Get(name);
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint32_array) {
+    fail(value, "a Uint32Array", name);
+  }
+  const auto array = value.As<Napi::Uint32Array>();
+  return {array.Data(), array.Data() + array.ElementLength()};
+}
+
 constexpr Named<engine::Truncation> kTruncations[] = {
     {"longest_first", engine::Truncation::kLongestFirst},
     {"only_first", engine::Truncation::kOnlyFirst},
@@ -38,7 +47,16 @@ engine::Text text_input(const Napi::Object& from) {
                                                 input.truncation, kTruncations);
   input.side = choice<engine::TruncationSide>(from.Get("truncationSide"), "truncationSide",
                                               input.side, kSides);
+  input.places = flag(from, "places");
+  input.stride = optional(id, from, "stride");
   return input;
+}
+
+/// TokenInput of src/native/binding.ts.
+engine::Tokens tokens_input(const Napi::Object& from) {
+  engine::Tokens tokens{.ids = integers(from, "ids"), .types = integers(from, "types")};
+  if (tokens.ids.size() != tokens.types.size()) fail(from.Get("types"), "one for each id", "types");
+  return tokens;
 }
 
 engine::Input input(const Napi::Value& value) {
@@ -48,7 +66,11 @@ engine::Input input(const Napi::Value& value) {
     const auto array = value.As<Napi::Float32Array>();
     return std::vector<float>(array.Data(), array.Data() + array.ElementLength());
   }
-  if (value.IsObject() && !value.IsTypedArray()) return text_input(value.As<Napi::Object>());
+  if (value.IsObject() && !value.IsTypedArray()) {
+    const auto object = value.As<Napi::Object>();
+    if (object.Has("ids")) return tokens_input(object);
+    return text_input(object);
+  }
   fail(value, "a string, an object with \"text\" or a Float32Array", "input");
 }
 

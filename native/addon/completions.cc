@@ -7,6 +7,24 @@
 namespace addon {
 namespace {
 
+Napi::Uint32Array integers(Napi::Env env, const auto& values) {
+  auto array = Napi::Uint32Array::New(env, values.size());
+  std::ranges::transform(values, array.Data(),
+                         [](auto value) { return static_cast<uint32_t>(value); });
+  return array;
+}
+
+/// TokenPlaces of src/native/binding.ts.
+Napi::Object to_js(Napi::Env env, const engine::TokenPlaces& places) {
+  auto object = Napi::Object::New(env);
+  object["ids"] = integers(env, places.tokens.ids);
+  object["types"] = integers(env, places.tokens.types);
+  object["offsets"] = integers(env, places.offsets);
+  object["texts"] = integers(env, places.texts);
+  object["lengths"] = integers(env, places.lengths);
+  return object;
+}
+
 Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
   auto object = Napi::Object::New(env);
   object["ticket"] = static_cast<double>(completion.ticket);
@@ -24,6 +42,7 @@ Napi::Object to_js(Napi::Env env, const engine::Completion& completion) {
   object["queueMs"] = milliseconds(completion.queue_time);
   object["tokenizationMs"] = milliseconds(completion.preparation_time);
   object["inferenceMs"] = milliseconds(completion.inference_time);
+  if (completion.places) object["places"] = to_js(env, *completion.places);
   return object;
 }
 

@@ -70,6 +70,8 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
                          InstanceMethod<&EngineObject::share>("share"),
+                         InstanceMethod<&EngineObject::token>("token"),
+                         InstanceMethod<&EngineObject::join>("join"),
                      });
 }
 
@@ -152,8 +154,31 @@ Napi::Value EngineObject::share(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(addon::share(host_->model())));
 }
 
+/// Empty where the id stands for nothing, or the model has no vocabulary.
+Napi::Value EngineObject::token(const Napi::CallbackInfo& info) {
+  const auto& vocabulary = host_->model().vocabulary;
+  const uint32_t id = info[0].As<Napi::Number>().Uint32Value();
+  return Napi::String::New(info.Env(), vocabulary ? vocabulary->token(id) : "");
+}
+
+Napi::Value EngineObject::join(const Napi::CallbackInfo& info) {
+  const auto& vocabulary = host_->model().vocabulary;
+  if (!vocabulary) return Napi::String::New(info.Env(), "");
+  const auto array = info[0].As<Napi::Array>();
+  std::vector<std::string> tokens;
+  tokens.reserve(array.Length());
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    tokens.push_back(Napi::Value(array.Get(i)).As<Napi::String>().Utf8Value());
+  }
+  try {
+    return Napi::String::New(info.Env(), vocabulary->join(tokens));
+  } catch (const engine::BackendError& error) {
+    throw Napi::Error::New(info.Env(), error.what());
+  }
+}
+
 Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
-  const auto& [_, description, report, clients] = host_->model();
+  const auto& [_, description, report, vocabulary, clients] = host_->model();
   const backend::Multiplication& multiplication = report.multiplication;
   auto products = Napi::Object::New(info.Env());
   products["linear"] = multiplication.linear;
@@ -167,6 +192,13 @@ Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
   object["trial"] = trial_object(info.Env(), report.trial);
   object["products"] = products;
   object["warnings"] = array(info.Env(), report.warnings);
+  if (vocabulary) {
+    auto words = Napi::Object::New(info.Env());
+    const auto unknown = vocabulary->unknown_id();
+    words["marksContinuedWords"] = vocabulary->marks_continued_words();
+    words["unknownId"] = unknown ? Napi::Number::New(info.Env(), *unknown) : info.Env().Null();
+    object["vocabulary"] = words;
+  }
   return object;
 }
 

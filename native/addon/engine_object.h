@@ -46,6 +46,8 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   void drop(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
   Napi::Value share(const Napi::CallbackInfo& info);
+  Napi::Value token(const Napi::CallbackInfo& info);
+  Napi::Value join(const Napi::CallbackInfo& info);
   Napi::Value description(const Napi::CallbackInfo& info);
 
   std::shared_ptr<EngineHost> host_;

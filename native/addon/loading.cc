@@ -28,11 +28,13 @@ std::string program_of(const Source& source) {
 }  // namespace
 
 Model Loading::load_model() const {
-  auto [backend, report] =
+  auto [backend, report, vocabulary] =
       std::visit([this](const auto& source) { return backend::load(source, arguments_.compute); },
                  arguments_.source);
-  Model model{
-      .engine = nullptr, .description = backend->description(), .report = std::move(report)};
+  Model model{.engine = nullptr,
+              .description = backend->description(),
+              .report = std::move(report),
+              .vocabulary = std::move(vocabulary)};
   model.engine = std::make_shared<engine::Engine>(
       machine_of_process(), std::move(backend), arguments_.scheduling,
       [clients = model.clients](engine::Completions ended) { clients->deliver(std::move(ended)); });

@@ -15,6 +15,7 @@ struct Model {
   std::shared_ptr<engine::Engine> engine;  ///< null before it is loaded and once it is closed
   engine::Description description;
   backend::ModelReport report;
+  std::shared_ptr<const backend::Vocabulary> vocabulary;  ///< of a text model of ours
   /// The way of the machine's threads to the environments, which may end before they do.
   std::shared_ptr<Clients> clients = std::make_shared<Clients>();
 };

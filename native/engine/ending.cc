@@ -11,6 +11,7 @@ Completion& end(Request& request, Status status) noexcept {
   completion.status = status;
   completion.tokens = request.sequence.cost();
   completion.truncated = request.sequence.truncated;
+  completion.places = request.sequence.places;
   completion.preparation_time = request.preparation_time;
   return completion;
 }

@@ -15,13 +15,16 @@ struct Engine::Part : std::ranges::subrange<Requests::iterator> {
   using subrange::subrange;
 };
 
-/// Fills in the sequence. False: it cannot be had, and how the request ended is written down.
+/// Fills in the sequence. False: it cannot be had, or is not to be run, and how the request ended
+/// is written down.
 bool Engine::prepare(Request& request) noexcept {
   const auto start = options_.now();
   try {
     request.sequence = backend_->prepare(std::move(request.input));
     request.preparation_time = options_.now() - start;
-    return true;
+    if (!request.sequence.is_only_cut()) return true;
+    end(request, Status::kOk).queue_time = start - request.arrival;
+    return false;
   } catch (const InputTooLong&) {
     end(request, Status::kTooLong).message = current_message();
   } catch (...) {

@@ -21,7 +21,8 @@ namespace engine::test {
 /// Texts that are longer can be made to wait in prepare().
 inline constexpr size_t kShortText = 16;
 
-/// Tokens of a text: its length. One that must not be cut is too long. "fail" makes every batch
+/// Tokens of a text: its length. With a stride it is cut into two windows. One that must not be cut
+/// is too long. "fail" makes every batch
 /// that holds it fail.
 class EchoBackend : public Backend {
  public:
@@ -33,7 +34,7 @@ class EchoBackend : public Backend {
   }
 
   Sequence prepare(Input input) const override {
-    const auto& [text, pair, truncation, side] = std::get<Text>(input);
+    const auto& [text, pair, truncation, side, places, stride] = std::get<Text>(input);
     if (truncation == Truncation::kNone) throw InputTooLong("has too many tokens");
     if (text == "untokenizable") throw BackendError("cannot be tokenized");
     if (text.size() > kShortText) {
@@ -44,6 +45,14 @@ class EchoBackend : public Backend {
     }
     Sequence sequence;
     sequence.input_ids.assign(text.begin(), text.end());
+    if (places) {
+      const std::vector<size_t> halves{text.size() / 2, text.size() - text.size() / 2};
+      sequence.places = std::make_shared<const TokenPlaces>(
+          TokenPlaces{.tokens = {.ids = sequence.input_ids, .types = {}},
+                      .offsets = {},
+                      .texts = {},
+                      .lengths = stride ? halves : std::vector{text.size()}});
+    }
     return sequence;
   }
 

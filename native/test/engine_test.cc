@@ -237,5 +237,24 @@ TEST_F(EngineTest, BothTextsOfAPairCountForTheBound) {
   backend->release();
 }
 
+TEST_F(EngineTest, ATextThatIsOnlyCutIsNotRun) {
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
+  submit(engine, 1, Text{.text = "1234", .places = true, .stride = 0}, kNever);
+  const Completion cut = ended.of(1);
+  EXPECT_EQ(cut.status, Status::kOk);
+  EXPECT_TRUE(cut.output.values.empty());
+  EXPECT_EQ(cut.places->lengths, (std::vector<size_t>{2, 2}));
+  submit(engine, 2, Text{.text = "1234", .places = true}, kNever);
+  const Completion run = ended.of(2);
+  EXPECT_EQ(run.output.values, (std::vector<float>{1234, 4}));
+  EXPECT_EQ(run.places->lengths, (std::vector<size_t>{4}));
+  submit(engine, 3, Text{.text = "5"}, kNever);
+  EXPECT_EQ(ended.of(3).places, nullptr);
+  const Statistics statistics = engine.statistics();
+  EXPECT_EQ(statistics.completed, 3U);
+  EXPECT_EQ(statistics.batches, 2U);
+  EXPECT_EQ(statistics.queue_requests, 0U);
+}
+
 }  // namespace
 }  // namespace engine::test

@@ -188,6 +188,13 @@ export interface ModelDescription {
   readonly products: Products;
   /** For the log: why this processor is not used as it could be. */
   readonly warnings: readonly string[];
+  /** Of a model whose tokens can be asked for their places. */
+  readonly vocabulary?: {
+    /** Tokens that go on with a word are marked as such, as WordPiece marks them. */
+    readonly marksContinuedWords: boolean;
+    /** Of the token for what the vocabulary does not have; null: there is none. */
+    readonly unknownId: number | null;
+  };
 }
 
 /** Counters since the engine started, and what waits now. */
@@ -212,6 +219,19 @@ export interface EngineStats {
   readonly batches: number;
 }
 
+/** The tokens of a text, or of two, as the model reads them, special ones included; window by window. */
+export interface TokenPlaces {
+  readonly ids: Uint32Array;
+  /** Token types, as many. */
+  readonly types: Uint32Array;
+  /** [tokens, 2]: begin and end of each in its text, in UTF-16 units; of special tokens 0. */
+  readonly offsets: Uint32Array;
+  /** Of each: 0: a special token, 1: of the text, 2: of the second one. */
+  readonly texts: Uint32Array;
+  /** Tokens of each window; of a text that was not cut into windows there is one. */
+  readonly lengths: Uint32Array;
+}
+
 /** The answer to one request. */
 export interface Inference {
   /** Raw model outputs, [rows, numOutputs]. */
@@ -230,6 +250,8 @@ export interface Inference {
   readonly tokenizationMs: number;
   /** Of the whole batch. */
   readonly inferenceMs: number;
+  /** Where they were asked for. */
+  readonly places?: TokenPlaces;
 }
 
 /** How one request ended; `code` is absent for an answer. */
@@ -253,10 +275,20 @@ export interface TextInput {
   readonly truncation?: 'longest_first' | 'only_first' | 'only_second' | 'do_not_truncate';
   /** From which end tokens are taken away. Default: the tokenizer's own. */
   readonly truncationSide?: 'left' | 'right';
+  /** Whether the answer says where each token is. */
+  readonly places?: boolean;
+  /**
+   * With `places`: not what fits is read, but all of one text, in windows that share so many tokens. Of
+   * more than one window the native side answers the places alone; `Engine` runs them.
+   */
+  readonly stride?: number;
 }
 
-/** A text, two of them, or the samples of a window. */
-export type NativeInput = string | TextInput | Float32Array;
+/** What a tokenizer has made of a text; as many types as ids. */
+export type TokenInput = Pick<TokenPlaces, 'ids' | 'types'>;
+
+/** A text, two of them, their tokens, or the samples of a window. */
+export type NativeInput = string | TextInput | TokenInput | Float32Array;
 
 export interface NativeEngine {
   readonly description: ModelDescription;
@@ -283,6 +315,10 @@ export interface NativeEngine {
    * An engine that is collected as garbage is closed in this way, too.
    */
   close(): Promise<void>;
+  /** What an id stands for; empty: for nothing, or the model has no vocabulary. */
+  token(id: number): string;
+  /** The text that tokens stand for together. */
+  join(tokens: readonly string[]): string;
   /** A number for `attach` in other threads of this process, until the engine is closed. */
   share(): number;
 }

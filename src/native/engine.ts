@@ -10,16 +10,20 @@ import type {
   NativeRefusal,
   ProgramReport,
   SchedulingOptions,
+  TokenPlaces,
 } from './binding';
 import type { CancelSignal } from './cancellation';
 import { EngineError, errorOf } from './engine-error';
 import { loadBinding } from './load';
+import { Vocabulary } from './vocabulary';
 import { type EngineObserver, Waiting } from './waiting';
+import { runWindows, unrunWindows } from './windows';
 
 export type * from './binding';
 export { EngineError } from './engine-error';
 /** The addon, for what is no engine's. Throws with numbered advice when it cannot be opened. */
 export { loadBinding as addon } from './load';
+export type { Vocabulary } from './vocabulary';
 export type { EngineObserver } from './waiting';
 
 export interface InferOptions {
@@ -51,6 +55,14 @@ export type EngineMonitor = Pick<
   'description' | 'refusals' | 'stats' | 'stuckMs' | 'observe'
 >;
 
+interface WindowOptions {
+  readonly signal: CancelSignal | undefined;
+  readonly timeoutMs: number;
+  /** When the text was submitted. */
+  readonly started: number;
+  readonly index?: number | null;
+}
+
 /** What an input of a list ended with itself, not because the others did. */
 const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
   'INFERENCE_FAILED',
@@ -72,6 +84,8 @@ export class Engine {
     DEADLINE_TOO_CLOSE: 0,
     DRAINING: 0,
   };
+  /** null: of a signal model, or a program. */
+  readonly vocabulary: Vocabulary | null;
   private readonly native: NativeEngine;
   private readonly waiting: Waiting;
   /** For refusals: to ask for all `stats` would cost more than the rest of one. */
@@ -84,6 +98,7 @@ export class Engine {
     this.waiting = waiting;
     this.maxQueueWaitMs = native.stats().queueWaitLimitMs;
     this.description = native.description;
+    this.vocabulary = Vocabulary.of(native, this.description);
   }
 
   /**
@@ -121,8 +136,12 @@ export class Engine {
     input: NativeInput,
     { signal, timeoutMs = 0 }: InferOptions = {},
   ): Promise<Inference> {
+    const started = performance.now();
     const ticket = this.submit(input, 1, { signal, timeoutMs });
-    return this.settled(ticket, this.cancelOn(signal, ticket));
+    const inference = await this.settled(ticket, this.cancelOn(signal, ticket));
+    const windows = unrunWindows(inference);
+    if (windows === null) return inference;
+    return this.inferWindows(inference, windows, { signal, timeoutMs, started });
   }
 
   /** Tell `observer` of everything that ends from now on. */
@@ -143,6 +162,7 @@ export class Engine {
     { signal, timeoutMs = 0 }: InferOptions = {},
   ): Promise<readonly Inference[]> {
     if (inputs.length === 0) return [];
+    const started = performance.now();
     const firstTicket = this.submit(inputs, inputs.length, { signal, timeoutMs });
     const answers = inputs.map((_, index) =>
       this.settled(firstTicket + index).catch((error: EngineError) => {
@@ -156,7 +176,13 @@ export class Engine {
     };
     signal?.addEventListener('abort', cancel);
     try {
-      return await Promise.all(answers);
+      const ran = await Promise.all(answers);
+      for (const [index, one] of ran.entries()) {
+        const windows = unrunWindows(one);
+        if (windows === null) continue;
+        ran[index] = await this.inferWindows(one, windows, { signal, timeoutMs, started, index });
+      }
+      return ran;
     } catch (error) {
       cancel();
       throw error;
@@ -193,6 +219,27 @@ export class Engine {
   close(): Promise<void> {
     this.closed ??= this.native.close();
     return this.closed;
+  }
+
+  /** @param index of the text in a list, for errors */
+  private async inferWindows(
+    cut: Inference,
+    windows: TokenPlaces,
+    { signal, timeoutMs, started, index = null }: WindowOptions,
+  ): Promise<Inference> {
+    try {
+      return await runWindows(cut, windows, async (inputs) => {
+        const left = timeoutMs - (performance.now() - started);
+        if (timeoutMs > 0 && left <= 0) throw errorOf('DEADLINE_EXCEEDED');
+        return this.inferAll(inputs, {
+          ...(signal && { signal }),
+          timeoutMs: timeoutMs > 0 ? left : 0,
+        });
+      });
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.index === null) throw error;
+      throw new EngineError(error.code, error.message, { index });
+    }
   }
 
   /** @returns the ticket of the first of `count` inputs */

@@ -16,6 +16,7 @@
 #include "packed/pool_in_use.h"
 #include "runtime/runtime.h"
 #include "text/tokenize.h"
+#include "text/tokenizer_vocabulary.h"
 
 namespace backend {
 namespace {
@@ -76,6 +77,8 @@ class TextEncoderBackend final : public engine::Backend {
  public:
   explicit TextEncoderBackend(TextModel model) : model_(std::move(model)) {}
 
+  const hf::Tokenizer& tokenizer() const { return *model_.tokenizer; }
+
   engine::Description description() const override {
     return {.max_length = model_.tokenizer->max_length(),
             .batching = true,
@@ -84,7 +87,8 @@ class TextEncoderBackend final : public engine::Backend {
   }
 
   engine::Sequence prepare(engine::Input input) const override {
-    engine::Sequence sequence = tokenize(*model_.tokenizer, std::get<engine::Text>(input));
+    engine::Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
+    if (sequence.is_only_cut()) return sequence;
     // In a batch its first token would be another text's.
     if (sequence.input_ids.empty()) {
       throw engine::BackendError("the tokenizer leaves no token of the text");
@@ -138,12 +142,14 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
   try {
     TextModel model = load_text_model(source, numbers);
     const auto columns = static_cast<size_t>(model.head->columns());
-    return {.backend = std::make_shared<TextEncoderBackend>(std::move(model)),
+    const auto backend = std::make_shared<TextEncoderBackend>(std::move(model));
+    return {.backend = backend,
             .report = {.kind = "text-encoder",
                        .num_outputs = columns,
                        .multiplication = describe_multiplication(numbers.linear, numbers.attention),
                        .warnings = kernel_warnings(numbers),
-                       .trial = {}}};
+                       .trial = {}},
+            .vocabulary = std::make_shared<TokenizerVocabulary>(backend, backend->tokenizer())};
   } catch (const LoadError&) {
     throw;
   } catch (...) {

@@ -139,7 +139,7 @@ class TextBackend final : public ProgramBackend {
   }
 
   engine::Sequence prepare(engine::Input input) const override {
-    return tokenize(*tokenizer_, std::get<engine::Text>(input));
+    return tokenize(*tokenizer_, std::move(input));
   }
 
   std::optional<engine::Sequence> prepare_thread(gemm::ThreadPool* /*pool*/) override {

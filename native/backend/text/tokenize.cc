@@ -1,6 +1,7 @@
 #include "text/tokenize.h"
 
 #include <string>
+#include <utility>
 
 #include "engine/backend.h"
 
@@ -25,19 +26,62 @@ hf::TruncationSide side_of(engine::TruncationSide side) {
   return static_cast<hf::TruncationSide>(side);
 }
 
+std::vector<int64_t> copy(const rust::Vec<int64_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+engine::Sequence encode(const hf::Tokenizer& tokenizer, const hf::Input& input) {
+  const hf::Encoding encoding = tokenizer.encode(input);
+  if (!encoding.too_long.empty()) throw engine::InputTooLong(std::string(encoding.too_long));
+  return {.input_ids = copy(encoding.input_ids),
+          .token_type_ids = copy(encoding.token_type_ids),
+          .samples = {},
+          .truncated = encoding.truncated};
+}
+
+engine::Sequence locate(const hf::Tokenizer& tokenizer, const hf::Input& input,
+                        std::optional<int64_t> stride) {
+  const hf::Located located = tokenizer.locate(input, stride.value_or(-1));
+  if (!located.too_long.empty()) throw engine::InputTooLong(std::string(located.too_long));
+  engine::TokenPlaces places{
+      .tokens = {.ids = copy(located.ids), .types = copy(located.types)},
+      .offsets = {located.offsets.begin(), located.offsets.end()},
+      .texts = {located.texts.begin(), located.texts.end()},
+      .lengths = {located.lengths.begin(), located.lengths.end()},
+  };
+  engine::Sequence sequence{
+      .input_ids = {}, .token_type_ids = {}, .samples = {}, .truncated = located.truncated};
+  if (places.lengths.size() == 1) {
+    sequence.input_ids = places.tokens.ids;
+    sequence.token_type_ids = places.tokens.types;
+  }
+  sequence.places = std::make_shared<const engine::TokenPlaces>(std::move(places));
+  return sequence;
+}
+
+engine::Sequence take(const hf::Tokenizer& tokenizer, engine::Tokens tokens) {
+  const size_t most = tokenizer.max_length();
+  if (tokens.ids.size() > most) {
+    throw engine::InputTooLong("There are " + std::to_string(tokens.ids.size()) +
+                               " tokens, the model takes " + std::to_string(most) + ".");
+  }
+  return {
+      .input_ids = std::move(tokens.ids), .token_type_ids = std::move(tokens.types), .samples = {}};
+}
+
 }  // namespace
 
-engine::Sequence tokenize(const hf::Tokenizer& tokenizer, const engine::Text& text) {
+engine::Sequence tokenize(const hf::Tokenizer& tokenizer, engine::Input input) {
+  if (auto* const tokens = std::get_if<engine::Tokens>(&input)) {
+    return take(tokenizer, std::move(*tokens));
+  }
+  const auto& text = std::get<engine::Text>(input);
+  const hf::Input given{.text = hf::bytes(text.text),
+                        .pair = hf::bytes(text.pair),
+                        .truncation = truncation_of(text.truncation),
+                        .side = side_of(text.side)};
   try {
-    const hf::Encoding encoding = tokenizer.encode({.text = hf::bytes(text.text),
-                                                    .pair = hf::bytes(text.pair),
-                                                    .truncation = truncation_of(text.truncation),
-                                                    .side = side_of(text.side)});
-    if (!encoding.too_long.empty()) throw engine::InputTooLong(std::string(encoding.too_long));
-    return {.input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},
-            .token_type_ids = {encoding.token_type_ids.begin(), encoding.token_type_ids.end()},
-            .samples = {},
-            .truncated = encoding.truncated};
+    return text.places ? locate(tokenizer, given, text.stride) : encode(tokenizer, given);
   } catch (const rust::Error& error) {
     throw engine::BackendError(error.what());
   }

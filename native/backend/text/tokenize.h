@@ -6,7 +6,8 @@
 
 namespace backend {
 
-/// The ids of one text or two. Throws engine::InputTooLong, engine::BackendError.
-engine::Sequence tokenize(const hf::Tokenizer& tokenizer, const engine::Text& text);
+/// The ids of one text or two, or those that are given. Throws engine::InputTooLong,
+/// engine::BackendError.
+engine::Sequence tokenize(const hf::Tokenizer& tokenizer, engine::Input input);
 
 }  // namespace backend

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use tokenizers::normalizers::Sequence;
 use tokenizers::pre_tokenizers::sequence::Sequence as Splitters;
-use tokenizers::{ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
+use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
 use crate::class::Class;
 use crate::error::{At, Result};
@@ -26,6 +26,8 @@ pub struct Backend {
     pub frame: Frame,
     /// Of the token that its settings name for padding.
     pub padding_id: Option<u32>,
+    /// Of the one that they name for what the vocabulary does not have.
+    pub unknown_id: Option<u32>,
 }
 
 /// What a tokenizer is built from.
@@ -52,9 +54,13 @@ pub fn build(mut source: Source) -> Result<Backend> {
     if !gives_types.unwrap_or(class.gives_token_types) {
         frame.clear_types();
     }
-    let padding = settings.special_tokens.standard("pad_token");
+    let id_of = |key| {
+        let token = settings.special_tokens.standard(key)?;
+        tokenizer.token_to_id(token)
+    };
     Ok(Backend {
-        padding_id: padding.and_then(|token| tokenizer.token_to_id(token)),
+        padding_id: id_of("pad_token"),
+        unknown_id: id_of("unk_token"),
         tokenizer,
         frame,
     })
@@ -75,14 +81,18 @@ fn frame_of(tokenizer: &Tokenizer, source: &Source, class: &Class) -> Result<Fra
 }
 
 /// A tokenizer that takes these steps, one after the other.
+///
+/// `decoder`: how its tokens become text again.
 fn of_steps(
     model: impl Into<ModelWrapper>,
     normalizers: Vec<NormalizerWrapper>,
     splitters: Vec<PreTokenizerWrapper>,
+    decoder: impl Into<DecoderWrapper>,
 ) -> Result<Tokenizer> {
     let mut tokenizer = Tokenizer::new(model);
     let normalizer = Some(Sequence::new(normalizers));
     tokenizer.with_normalizer(normalizer).at("normalizer")?;
     tokenizer.with_pre_tokenizer(Some(Splitters::new(splitters)));
+    tokenizer.with_decoder(Some(decoder));
     Ok(tokenizer)
 }

@@ -70,6 +70,24 @@ mod ffi {
         too_long: String,
     }
 
+    /// Windows of texts, one behind the other, of tokens and their places.
+    #[derive(Debug, Default, PartialEq, Eq)]
+    pub struct Located {
+        /// Special tokens included.
+        ids: Vec<i64>,
+        /// As many.
+        types: Vec<i64>,
+        /// Begin and end of each in its text, in UTF-16 units; of special tokens 0.
+        offsets: Vec<u32>,
+        /// Of each: 0: a special token, 1: of the text, 2: of the second one.
+        texts: Vec<u8>,
+        /// Tokens of each window; one, unless a stride is given.
+        lengths: Vec<usize>,
+        truncated: bool,
+        /// As of `Encoding`.
+        too_long: String,
+    }
+
     #[derive(Debug, PartialEq, Eq)]
     pub struct Tensor {
         name: String,
@@ -104,6 +122,17 @@ mod ffi {
         fn padding_id(self: &Tokenizer) -> i64;
         /// Special tokens added, cut to `max_length` keeping them.
         fn encode(self: &Tokenizer, input: &Input) -> Result<Encoding>;
+        /// As `encode`, with the places of the tokens. `stride`: of one text all of it, in windows
+        /// that share so many tokens; below 0: what fits.
+        fn locate(self: &Tokenizer, input: &Input, stride: i64) -> Result<Located>;
+        /// What an id stands for; empty: for nothing.
+        fn token(self: &Tokenizer, id: u32) -> String;
+        /// The text that tokens stand for together.
+        fn join(self: &Tokenizer, tokens: Vec<String>) -> Result<String>;
+        /// Whether tokens that go on with a word are marked as such.
+        fn marks_continued_words(self: &Tokenizer) -> bool;
+        /// Of the token for what the vocabulary does not have; -1: the settings name none.
+        fn unknown_id(self: &Tokenizer) -> i64;
 
         /// Validates the header of a whole safetensors file; the tensors in the order of their
         /// offsets.
@@ -146,25 +175,60 @@ impl Tokenizer {
     }
 
     pub fn encode(&self, input: &Input) -> Guarded<Encoding> {
-        let [text, pair] = [input.text, input.pair].map(String::from_utf8_lossy);
-        let input = tokenizer::Input {
-            text: &text,
-            pair: Some(&pair),
-            truncation: input.truncation,
-            kept: match input.side {
-                TruncationSide::Right => Some(Side::Start),
-                TruncationSide::Left => Some(Side::End),
-                _ => None,
-            },
+        let too_long = |too_long| Encoding {
+            too_long,
+            ..Encoding::default()
         };
-        guard(|| match self.0.encode(input) {
-            Err(error) if error.is::<TooLong>() => Ok(Encoding {
-                too_long: error.to_string(),
-                ..Encoding::default()
-            }),
-            encoded => encoded,
-        })
+        answer(input, |input| self.0.encode(input), too_long)
     }
+
+    pub fn locate(&self, input: &Input, stride: i64) -> Guarded<Located> {
+        let too_long = |too_long| Located {
+            too_long,
+            ..Located::default()
+        };
+        let stride = usize::try_from(stride).ok();
+        answer(input, |input| self.0.locate(input, stride), too_long)
+    }
+
+    pub fn token(&self, id: u32) -> String {
+        self.0.token(id)
+    }
+
+    pub fn join(&self, tokens: Vec<String>) -> Guarded<String> {
+        guard(|| self.0.join(tokens))
+    }
+
+    pub fn marks_continued_words(&self) -> bool {
+        self.0.marks_continued_words()
+    }
+
+    pub fn unknown_id(&self) -> i64 {
+        self.0.unknown_id().map_or(-1, i64::from)
+    }
+}
+
+/// What `tokenize` makes of the input, or `too_long` of why it does not fit.
+fn answer<T>(
+    input: &Input,
+    tokenize: impl FnOnce(tokenizer::Input) -> Result<T>,
+    too_long: impl FnOnce(String) -> T,
+) -> Guarded<T> {
+    let [text, pair] = [input.text, input.pair].map(String::from_utf8_lossy);
+    let input = tokenizer::Input {
+        text: &text,
+        pair: Some(&pair),
+        truncation: input.truncation,
+        kept: match input.side {
+            TruncationSide::Right => Some(Side::Start),
+            TruncationSide::Left => Some(Side::End),
+            _ => None,
+        },
+    };
+    guard(|| match tokenize(input) {
+        Err(error) if error.is::<TooLong>() => Ok(too_long(error.to_string())),
+        answered => answered,
+    })
 }
 
 pub fn parse_safetensors(file: &[u8]) -> Guarded<Vec<Tensor>> {

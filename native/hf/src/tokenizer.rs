@@ -11,12 +11,15 @@ use crate::error::{Result, TooLong, anyhow, ensure};
 use crate::files::{self, TOKENIZER};
 use crate::settings::Settings;
 
-mod contents;
+pub(crate) mod contents;
+mod places;
 mod truncation;
 
 pub use crate::bridge::{Encoding, Family};
 pub use crate::cut::Side;
 pub use truncation::Truncation;
+
+use contents::Wanted;
 
 #[cfg(test)]
 #[path = "../tests/unit/tokenizer.rs"]
@@ -46,6 +49,8 @@ pub struct Tokenizer {
     highest: Option<(u32, String)>,
     /// Where the vocabulary is from.
     file: &'static str,
+    /// Of the token for what the vocabulary does not have.
+    unknown_id: Option<u32>,
 }
 
 /// What is encoded: a text, or two (premise and hypothesis).
@@ -65,6 +70,13 @@ impl<'a> From<&'a str> for Input<'a> {
             text,
             ..Self::default()
         }
+    }
+}
+
+impl Input<'_> {
+    fn without_empty_pair(mut self) -> Self {
+        self.pair = self.pair.filter(|pair| !pair.is_empty());
+        self
     }
 }
 
@@ -95,6 +107,7 @@ impl Tokenizer {
             frame: built.frame,
             max_length,
             padding_id: built.padding_id,
+            unknown_id: built.unknown_id,
             file: vocabulary_file(directory),
             kept,
         })
@@ -131,10 +144,38 @@ impl Tokenizer {
     /// Special tokens added, the texts cut so that all of it fits into `max_length`. An error that
     /// is `TooLong` where the input does not allow that.
     pub fn encode<'a>(&self, input: impl Into<Input<'a>>) -> Result<Encoding> {
-        let mut input = input.into();
-        input.pair = input.pair.filter(|pair| !pair.is_empty());
-        let has_pair = input.pair.is_some();
-        let template = self.template(has_pair)?;
+        let input = input.into().without_empty_pair();
+        let (template, room) = self.template(&input)?;
+        let side = input.kept.unwrap_or(self.kept);
+        let wanted = Wanted {
+            room,
+            side,
+            places: false,
+        };
+        let contents = self.contents(&input, wanted)?;
+        let counts = contents.each_ref().map(tokenizers::Encoding::len);
+        let kept = self.kept(&input, counts, room)?;
+        let ids = [0, 1].map(|i| edge(contents[i].get_ids(), kept[i], side));
+        Ok(Encoding {
+            truncated: kept != counts,
+            ..framed(template, ids)
+        })
+    }
+
+    /// How many tokens of each text stay.
+    fn kept(&self, input: &Input, counts: [usize; 2], room: usize) -> Result<[usize; 2]> {
+        let kept = input.truncation.kept(counts, room);
+        kept.map_err(|reason| reason.error(input.pair.is_some(), self.max_length).into())
+    }
+
+    /// For one text or two, and the room that it leaves.
+    fn template(&self, input: &Input) -> Result<(&Template, usize)> {
+        let problem = "the tokenizer has no template that keeps each of two texts once";
+        let template = match (input.pair, &self.frame.pair) {
+            (None, _) => &self.frame.single,
+            (Some(_), Some(pair)) => pair,
+            (Some(_), None) => return Err(anyhow!("post_processor: {problem}")),
+        };
         let Some(room) = self.max_length.checked_sub(specials(template)) else {
             let most = self.max_length;
             return Err(TooLong(format!(
@@ -142,24 +183,7 @@ impl Tokenizer {
             ))
             .into());
         };
-        let side = input.kept.unwrap_or(self.kept);
-        let contents = self.contents(&input, room, side)?;
-        let counts = [contents[0].len(), contents[1].len()];
-        let kept = input.truncation.kept(counts, room);
-        let kept = kept.map_err(|reason| reason.error(has_pair, self.max_length))?;
-        Ok(Encoding {
-            truncated: kept != counts,
-            ..framed(template, [0, 1].map(|i| edge(&contents[i], kept[i], side)))
-        })
-    }
-
-    fn template(&self, has_pair: bool) -> Result<&Template> {
-        if !has_pair {
-            return Ok(&self.frame.single);
-        }
-        let problem = "the tokenizer has no template that keeps each of two texts once";
-        let pair = self.frame.pair.as_ref();
-        pair.ok_or_else(|| anyhow!("post_processor: {problem}"))
+        Ok((template, room))
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "backend/model_config.h"
 #include "backend/text_head.h"
+#include "backend/vocabulary.h"
 #include "engine/backend.h"
 #include "gemm/format.h"
 
@@ -138,6 +139,7 @@ struct ModelReport {
 struct LoadedModel {
   std::shared_ptr<engine::Backend> backend;
   ModelReport report;
+  std::shared_ptr<const Vocabulary> vocabulary{};  ///< of a text model of ours
 };
 
 /// Each throws LoadError, or what the file made LibTorch throw translated into one.

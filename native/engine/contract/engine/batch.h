@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -24,17 +26,39 @@ struct Text {
   std::string pair{};  ///< empty: there is one text
   Truncation truncation = Truncation::kLongestFirst;
   TruncationSide side = TruncationSide::kOfTokenizer;
+  bool places = false;  ///< where its tokens are in it is part of the answer
+  /// Not what fits is read, but all of it, in windows that share so many tokens; with `places`.
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  std::optional<int64_t> stride{};
+};
+
+/// What a tokenizer has made of a text, special tokens included.
+struct Tokens {
+  std::vector<int64_t> ids;
+  std::vector<int64_t> types;  ///< as many
 };
 
 /// What a text model reads, or the samples of one window.
-using Input = std::variant<Text, std::vector<float>>;
+using Input = std::variant<Text, std::vector<float>, Tokens>;
+
+/// The tokens of texts and their places, window by window.
+struct TokenPlaces {
+  Tokens tokens;
+  std::vector<uint32_t> offsets;  ///< [tokens, 2]: begin and end in the text, in UTF-16 units
+  std::vector<uint8_t> texts;     ///< [tokens]: 0: a special token, 1: of the text, 2: of the pair
+  std::vector<size_t> lengths;    ///< tokens of each window
+};
 
 /// One request as the model reads it. A text model fills the ids, a signal model the samples.
 struct Sequence {
-  std::vector<int64_t> input_ids;       ///< [tokens], special tokens included
-  std::vector<int64_t> token_type_ids;  ///< [tokens]
-  std::vector<float> samples;           ///< [window length]
-  bool truncated = false;               ///< the texts were longer than the model's limit
+  std::vector<int64_t> input_ids;               ///< [tokens], special tokens included
+  std::vector<int64_t> token_type_ids;          ///< [tokens]
+  std::vector<float> samples;                   ///< [window length]
+  bool truncated = false;                       ///< the texts were longer than the model's limit
+  std::shared_ptr<const TokenPlaces> places{};  ///< where they were asked for
+
+  /// The text is longer than a window: what they are is the answer, and nothing is run.
+  bool is_only_cut() const { return places && places->lengths.size() > 1; }
 
   /// What it costs in a batch: tokens, or 1 for a window.
   size_t cost() const { return input_ids.empty() ? 1 : input_ids.size(); }

@@ -71,6 +71,7 @@ struct Completion {
   Output output;
   size_t tokens = 0;
   bool truncated = false;
+  std::shared_ptr<const TokenPlaces> places;  ///< where they were asked for
   size_t batch_size = 0;
   size_t batch_tokens = 0;              ///< of one request of the batch; 0 in the others
   Clock::duration queue_time{0};        ///< waiting, before and after preparation

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::fixtures::Each;
+use crate::tokenizer::contents::Wanted;
 use crate::tokenizer::{Side, Tokenizer};
 
 const HEAD: usize = 3;
@@ -26,14 +27,20 @@ pub fn cut(data: &[u8]) {
     };
     let room = ROOMS[usize::from(chosen >> 1 & 7)];
     let wanted = PARTS[usize::from(chosen >> 4 & 7)];
-    let ids = tokenizer.content_by_parts(&text, (room, side), wanted);
-    let ids = ids.expect("no error");
+    let asked = Wanted {
+        room,
+        side,
+        places: false,
+    };
+    let part = tokenizer.content_by_parts(&text, asked, wanted);
+    let part = part.expect("no error");
+    let ids = part.get_ids();
     let encoding = tokenizer.inner.encode_fast(text.as_str(), false);
     let whole = encoding.expect("an encoding").get_ids().to_vec();
     let is_same = match side {
         _ if ids.len() <= room => ids == whole,
-        Side::Start => whole.starts_with(&ids),
-        Side::End => whole.ends_with(&ids),
+        Side::Start => whole.starts_with(ids),
+        Side::End => whole.ends_with(ids),
     };
     assert!(
         is_same,

@@ -3,10 +3,13 @@
 
 use std::collections::HashMap;
 
+use tokenizers::decoders::byte_fallback::ByteFallback;
+use tokenizers::decoders::fuse::Fuse;
+use tokenizers::decoders::sequence::Sequence as Decoders;
 use tokenizers::models::bpe::BPE;
 use tokenizers::models::unigram::Unigram;
 use tokenizers::normalizers::Replace;
-use tokenizers::{ModelWrapper, NormalizerWrapper, Tokenizer};
+use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, Tokenizer};
 
 use super::pieces::TOKENIZER_MODEL;
 use super::{Source, frame, of_steps, patterns, pieces, words};
@@ -82,15 +85,21 @@ fn from_model(source: &mut Source, model: Model) -> Result<Tokenizer> {
             special_tokens.set_default(key, piece);
         }
     }
-    let spaces = Replace::new(" ", "▁").map_err(|error| anyhow!("{error}"))?;
+    let marks = |from, to| Replace::new(from, to).map_err(|error| anyhow!("{error}"));
+    let spaces = marks(" ", "▁")?;
     let rules = model.charsmap.clone().map(NormalizerWrapper::from);
     let steps = rules.into_iter().chain([spaces.into()]).collect();
+    let mut decoders: Vec<DecoderWrapper> = vec![marks("▁", " ")?.into()];
+    if trainer.byte_fallback() {
+        decoders.extend([ByteFallback::new().into(), Fuse::new().into()]);
+    }
+    let decoder = Decoders::new(decoders);
     let model: ModelWrapper = if trainer.is_unigram() {
         unigram(source, model)?.into()
     } else {
         byte_pair(source, model)?.into()
     };
-    of_steps(model, steps, vec![])
+    of_steps(model, steps, vec![], decoder)
 }
 
 fn unigram(source: &Source, model: Model) -> Result<Unigram> {

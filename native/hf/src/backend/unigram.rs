@@ -116,8 +116,9 @@ pub fn deberta_v2(source: &mut Source) -> Result<Tokenizer> {
     if settings.flag("split_by_punct", false)? {
         splitting.push(Punctuation::new(SplitDelimiterBehavior::Isolated).into());
     }
-    splitting.push(metaspace(source, PrependScheme::First)?);
-    of_steps(model, steps, splitting)
+    let marks = metaspace(source, PrependScheme::First)?;
+    splitting.push(marks.clone().into());
+    of_steps(model, steps, splitting, marks)
 }
 
 fn deberta_v2_unk_id(source: &Source, pieces: &Pieces) -> Result<usize> {
@@ -146,17 +147,18 @@ fn of_pieces(
     let model = Unigram::from(pieces.vocab, Some(unk_id), false).at(pieces.file)?;
     steps.extend(pieces.charsmap.map(Into::into));
     let marks = metaspace(source, PrependScheme::Never)?;
-    of_steps(model, steps, vec![WhitespaceSplit.into(), marks])
+    let splitting = vec![WhitespaceSplit.into(), marks.clone().into()];
+    of_steps(model, steps, splitting, marks)
 }
 
 /// `unprefixed`: where `add_prefix_space` is false.
-fn metaspace(source: &Source, unprefixed: PrependScheme) -> Result<PreTokenizerWrapper> {
+fn metaspace(source: &Source, unprefixed: PrependScheme) -> Result<Metaspace> {
     let scheme = if source.settings.flag("add_prefix_space", true)? {
         PrependScheme::Always
     } else {
         unprefixed
     };
-    Ok(Metaspace::new('▁', scheme, true).into())
+    Ok(Metaspace::new('▁', scheme, true))
 }
 
 fn special(source: &Source, key: &str) -> String {

@@ -3,11 +3,13 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use tokenizers::decoders::wordpiece::WordPiece as WordPieces;
 use tokenizers::models::bpe::BPE;
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::normalizers::BertNormalizer;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
+use tokenizers::processors::roberta::RobertaProcessing;
 use tokenizers::{AddedToken, Tokenizer};
 
 use super::{Source, of_steps};
@@ -27,7 +29,18 @@ pub fn mpnet(source: &mut Source) -> Result<Tokenizer> {
         let complete = |content: &str| AddedToken::from(content, false).lstrip(strips);
         source.settings.special_tokens.complete(key, complete);
     }
-    bert(source)
+    let mut tokenizer = bert(source)?;
+    tokenizer.with_post_processor(Some(trimming(true, false)));
+    Ok(tokenizer)
+}
+
+/// What RobertaProcessing of transformers does beside its templates: places of tokens without the
+/// white space around them.
+fn trimming(trims: bool, add_prefix_space: bool) -> RobertaProcessing {
+    let none = || (String::new(), 0);
+    RobertaProcessing::new(none(), none())
+        .trim_offsets(trims)
+        .add_prefix_space(add_prefix_space)
 }
 
 pub fn bert(source: &mut Source) -> Result<Tokenizer> {
@@ -57,6 +70,7 @@ pub fn bert(source: &mut Source) -> Result<Tokenizer> {
         model.build().at(file)?,
         vec![normalizer.into()],
         vec![splitter],
+        WordPieces::new("##".to_owned(), true),
     )
 }
 
@@ -67,8 +81,12 @@ pub fn roberta(source: &mut Source) -> Result<Tokenizer> {
         .vocab_and_merges(vocab, merges)
         .continuing_subword_prefix(String::new())
         .end_of_word_suffix(String::new());
-    let splitter = ByteLevel::new(add_prefix_space, true, true);
-    of_steps(model.build().at(file)?, vec![], vec![splitter.into()])
+    let bytes = ByteLevel::new(add_prefix_space, true, true);
+    let model = model.build().at(file)?;
+    let mut tokenizer = of_steps(model, vec![], vec![bytes.into()], bytes)?;
+    let trims = source.settings.flag("trim_offsets", true)?;
+    tokenizer.with_post_processor(Some(trimming(trims, add_prefix_space)));
+    Ok(tokenizer)
 }
 
 /// (the file's name, vocabulary, merges)

@@ -1,7 +1,7 @@
 //! The tokens of texts without special ones, of long texts no more than can matter.
 
 use tokenizers::utils::truncation::TruncationDirection;
-use tokenizers::{Model, OffsetType, PreTokenizer};
+use tokenizers::{Encoding, Model, OffsetType, PreTokenizer};
 
 use super::{Input, Side, Tokenizer};
 use crate::cut;
@@ -10,59 +10,73 @@ use crate::error::{At, Result};
 /// How much more of a long text is taken where a part of it has too few tokens.
 const GROWTH: usize = 4;
 
+/// What is wanted of a text's tokens.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    /// How many there is room for.
+    pub room: usize,
+    /// Of which side, where that is not all.
+    pub side: Side,
+    /// Also where they are in the text, in bytes, and what they are called.
+    pub places: bool,
+}
+
 impl Tokenizer {
     /// Of each text all tokens or, of a long one, more than `room` from the kept side.
     ///
     /// Where both are long and it matters, as many as show which of the two is longer. That may need
     /// all of the shorter one.
-    pub(super) fn contents(
-        &self,
-        input: &Input,
-        mut room: usize,
-        side: Side,
-    ) -> Result<[Vec<u32>; 2]> {
-        let mut first = self.content(input.text, room, side)?;
+    pub(super) fn contents(&self, input: &Input, mut wanted: Wanted) -> Result<[Encoding; 2]> {
+        let mut first = self.content(input.text, wanted)?;
         let Some(pair) = input.pair else {
-            return Ok([first, Vec::new()]);
+            return Ok([first, Encoding::default()]);
         };
-        let mut second = self.content(pair, room, side)?;
-        let compares = input.truncation.compares_long_texts(room);
+        let mut second = self.content(pair, wanted)?;
+        let compares = input.truncation.compares_long_texts(wanted.room);
         // `room` tokens or fewer are all of a text.
-        while compares && first.len().min(second.len()) > room {
-            room = room.saturating_mul(16 * GROWTH);
-            first = self.content(input.text, room, side)?;
-            second = self.content(pair, room, side)?;
+        while compares && first.len().min(second.len()) > wanted.room {
+            wanted.room = wanted.room.saturating_mul(16 * GROWTH);
+            first = self.content(input.text, wanted)?;
+            second = self.content(pair, wanted)?;
         }
         Ok([first, second])
     }
 
     /// All tokens or, of a long text, at least `room` + 1 from the kept side.
-    fn content(&self, text: &str, room: usize, side: Side) -> Result<Vec<u32>> {
-        let size = room.saturating_add(1).saturating_mul(8).max(4096);
-        self.content_by_parts(text, (room, side), size)
+    fn content(&self, text: &str, wanted: Wanted) -> Result<Encoding> {
+        let size = wanted.room.saturating_add(1).saturating_mul(8).max(4096);
+        self.content_by_parts(text, wanted, size)
     }
 
     /// `size`: of the part that is tried first, in bytes.
     pub(crate) fn content_by_parts(
         &self,
         text: &str,
-        (room, side): (usize, Side),
+        wanted: Wanted,
         mut size: usize,
-    ) -> Result<Vec<u32>> {
+    ) -> Result<Encoding> {
         while self.is_cut && size < text.len() {
-            if let Some(edge) = cut::edge(&self.inner, text, size, side) {
-                let ids = self.ids(edge, room, side)?;
-                if ids.len() > room {
-                    return Ok(ids);
+            if let Some(edge) = cut::edge(&self.inner, text, size, wanted.side) {
+                let mut tokens = self.tokens(edge, wanted)?;
+                if tokens.len() > wanted.room {
+                    let skipped = match wanted.side {
+                        Side::Start => 0,
+                        Side::End => text.len() - edge.len(),
+                    };
+                    for (begin, end) in tokens.get_offsets_mut() {
+                        *begin += skipped;
+                        *end += skipped;
+                    }
+                    return Ok(tokens);
                 }
             }
             size = size.saturating_mul(GROWTH);
         }
-        self.ids(text, room, side)
+        self.tokens(text, wanted)
     }
 
     /// As `content`, from all of `text`, of whose words no more are encoded than needed.
-    pub(crate) fn ids(&self, text: &str, room: usize, side: Side) -> Result<Vec<u32>> {
+    fn tokens(&self, text: &str, Wanted { room, side, places }: Wanted) -> Result<Encoding> {
         const PLACE: &str = "tokenizer";
         let added = self.inner.get_added_vocabulary();
         let mut words = added.extract_and_normalize(self.inner.get_normalizer(), text);
@@ -78,8 +92,11 @@ impl Tokenizer {
         model
             .tokenize_in_pretokenized(&mut words, limit)
             .at(PLACE)?;
-        // "None": without the offsets into the text, which nothing needs.
-        let encoding = words.into_encoding(None, 0, OffsetType::None);
-        Ok(encoding.at(PLACE)?.get_ids().to_vec())
+        let offsets = if places {
+            OffsetType::Byte
+        } else {
+            OffsetType::None
+        };
+        words.into_encoding(None, 0, offsets).at(PLACE)
     }
 }

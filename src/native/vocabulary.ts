@@ -1,0 +1,43 @@
+import type { ModelDescription, NativeEngine } from './binding';
+
+/** What the tokens of a model are called. */
+export class Vocabulary {
+  /** Tokens that go on with a word are marked as such. */
+  readonly marksContinuedWords: boolean;
+  /** Of the token for what the vocabulary does not have; null: there is none. */
+  readonly unknownId: number | null;
+  readonly #native: Pick<NativeEngine, 'token' | 'join'>;
+  /** Those that were asked for. */
+  readonly #tokens = new Map<number, string>();
+
+  private constructor(
+    native: Pick<NativeEngine, 'token' | 'join'>,
+    { marksContinuedWords, unknownId }: NonNullable<ModelDescription['vocabulary']>,
+  ) {
+    this.#native = native;
+    this.marksContinuedWords = marksContinuedWords;
+    this.unknownId = unknownId;
+  }
+
+  /** null: the model has none. */
+  static of(
+    native: Pick<NativeEngine, 'token' | 'join'>,
+    { vocabulary }: ModelDescription,
+  ): Vocabulary | null {
+    return vocabulary ? new Vocabulary(native, vocabulary) : null;
+  }
+
+  /** `convert_ids_to_tokens` of transformers, of one id. */
+  token(id: number): string {
+    const known = this.#tokens.get(id);
+    if (known !== undefined) return known;
+    const token = this.#native.token(id);
+    this.#tokens.set(id, token);
+    return token;
+  }
+
+  /** `convert_tokens_to_string` of transformers. */
+  join(tokens: readonly string[]): string {
+    return this.#native.join(tokens);
+  }
+}
