@@ -6,7 +6,7 @@ import { identityOf, isWithin, ModelFileError } from '../models/files';
 import type { Dtype, ModelSource } from '../native/engine';
 import { MODEL_NAME } from '../settings/values';
 import type { About } from '../tasks/abilities';
-import { TASKS } from '../tasks/registry';
+import { isMarked, TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import { withoutPaths } from '../without-paths';
 import { archivesIn, type UnpackedArchives } from './archives';
@@ -180,7 +180,7 @@ function archiveOf(folder: string): string | null {
 }
 
 function findModel(folder: string, { task: named }: ModelJson): { task: Task; place: string } {
-  const marked = (task: Task) => task.isMarked && task.findIn(folder).some(task.isMarked);
+  const marked = (task: Task) => task.findIn(folder).some((place) => isMarked(task, place));
   const tasks =
     named === undefined
       ? [...TASKS.filter(marked), ...TASKS]

@@ -4,6 +4,7 @@ import type {
   Inference,
   InferOptions,
   TextInput,
+  Vocabulary,
 } from '../native/engine';
 import { argmax } from '../numeric/activations';
 
@@ -26,6 +27,8 @@ export interface Runs<Input, Answer, Known extends About = About> {
   /** The longest input: tokens of a text, special tokens included, or samples of a window. */
   readonly maxLength: number;
   readonly monitor: EngineMonitor;
+  /** Of its tokens; null: of a model that reads none, or a program. */
+  readonly vocabulary: Vocabulary | null;
   /** @throws EngineError: INPUT_TOO_LONG where a text is not to be cut as it would have to be */
   run(input: Input, options: InferOptions): Promise<Answer>;
   /**
@@ -52,6 +55,22 @@ export interface Classification extends Answered {
   readonly scores: Float32Array;
 }
 
+/** A text, and how it is read where it is longer than the model takes. */
+export interface TaggingInput {
+  readonly text: string;
+  /** All of it, in windows that share so many tokens. Default: it is cut. */
+  readonly stride?: number;
+}
+
+/** The answer of a token classifier to one text. */
+export interface Tagging extends Answered {
+  /** That was tagged. */
+  readonly text: string;
+  /** [tokens, labels], special tokens included, window by window as `inference.places` has them. */
+  readonly scores: Float32Array;
+}
+
+export type TagsTexts = Runs<TaggingInput, Tagging, ClassifierAbout>;
 export type ClassifiesTexts = Runs<string | TextInput, Classification, ClassifierAbout>;
 /** A window: `maxLength` finite values in any linear unit. */
 export type ClassifiesSignals = Runs<readonly number[], Classification, ClassifierAbout>;
@@ -77,6 +96,7 @@ export type Entails = Runs<string | TextInput, Classification, EntailmentAbout>;
 /** What a protocol can ask for. */
 export interface Abilities {
   readonly 'classifies texts': ClassifiesTexts;
+  readonly 'tags texts': TagsTexts;
   readonly 'classifies signals': ClassifiesSignals;
   readonly 'scores pairs': ScoresPairs;
   readonly entails: Entails;

@@ -2,6 +2,7 @@ import { rerankingOver } from './reranking/task';
 import { signalClassification } from './signal-classification/task';
 import type { Task } from './task';
 import { textClassification } from './text-classification/task';
+import { tokenClassification } from './token-classification/task';
 import { zeroShotOver } from './zero-shot/task';
 
 export const reranking = rerankingOver(textClassification);
@@ -16,4 +17,14 @@ export const TASKS: readonly Task[] = [
   signalClassification,
   reranking,
   zeroShot,
+  tokenClassification,
 ];
+
+/** Whether a model is marked as one of this task. What cannot be read as such is not; who reads it says why. */
+export function isMarked(task: Task, place: string): boolean {
+  try {
+    return task.isMarked?.(place) ?? false;
+  } catch {
+    return false;
+  }
+}

@@ -4,6 +4,7 @@ import {
   type EngineMonitor,
   type InferOptions,
   type SchedulingOptions,
+  type Vocabulary,
 } from '../native/engine';
 import type { About, Answered, Runs } from './abilities';
 import type { Task } from './task';
@@ -82,15 +83,21 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
     return this.#engine.description.maxLength;
   }
 
+  get vocabulary(): Vocabulary | null {
+    return this.#engine.vocabulary;
+  }
+
   async run(input: Input, options: InferOptions): Promise<Answer> {
     const inference = await this.#engine.infer(this.#task.prepare(input), options);
-    return this.#task.answer(inference, this.about, null);
+    return this.#task.answer(inference, this.about, null, input);
   }
 
   async runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]> {
     const prepared = inputs.map((input) => this.#task.prepare(input));
     const inferences = await this.#engine.inferAll(prepared, options);
-    return inferences.map((one, index) => this.#task.answer(one, this.about, index));
+    return inferences.map((one, index) =>
+      this.#task.answer(one, this.about, index, inputs[index] as Input),
+    );
   }
 
   refusal(timeoutMs: number): EngineError | null {

@@ -47,9 +47,10 @@ export interface Task<Input = unknown, Answer = Answered, Known extends About = 
   prepare(input: Input): NativeInput;
   /**
    * @param index of the input in a list, for the error; null: it was alone
+   * @param input as `prepare` had it
    * @throws EngineError INFERENCE_FAILED: the model's outputs are no answer
    */
-  answer(inference: Inference, about: Known, index: number | null): Answer;
+  answer(inference: Inference, about: Known, index: number | null, input: Input): Answer;
   /** What the log says of a loaded model beside its kernels. */
   logged(about: Known): object;
   /** Its fields of "model" in GET /info, there once the model is loaded, and their schemas. */

@@ -12,18 +12,19 @@ export type TensorElement = string | readonly number[];
 /** An output of a model as a tensor; its first axis is that of the elements. */
 export interface TensorOutput {
   readonly name: string;
-  readonly datatype: 'BYTES' | 'FP32';
+  readonly datatype: 'BYTES' | 'FP32' | 'UINT32';
   /** -1: any length. */
   readonly shape: readonly number[];
 }
 
-/** Values are row-major: strings of BYTES, else numbers of FP32. */
+/** Values are row-major: strings of BYTES, else numbers. */
 export type OutputTensor = {
   readonly name: string;
   readonly shape: readonly number[];
 } & (
   | { readonly datatype: 'BYTES'; readonly values: readonly string[] }
   | { readonly datatype: 'FP32'; readonly values: Float32Array }
+  | { readonly datatype: 'UINT32'; readonly values: Uint32Array }
 );
 
 /** A task's inputs and answers as named tensors. */

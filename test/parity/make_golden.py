@@ -9,6 +9,7 @@ How to run it (never needed to build, run or test the project; a few minutes, an
     python test/parity/make_golden.py --pairs                                # test/fixtures/pairs
     python test/parity/make_golden.py --embeddings                           # test/fixtures/embeddings
     python test/parity/make_golden.py --minilm all-MiniLM-L6-v2              # test/fixtures/all-minilm-l6-v2.json
+    python test/parity/make_golden.py --tagging                              # test/fixtures/tagging
 
 The first form makes, in test/fixtures/:
     models/<name>/            a tiny random model as save_pretrained writes it, in varied forms
@@ -26,6 +27,7 @@ The first form makes, in test/fixtures/:
     exported/signals/         signal models as torch.export writes them, with golden.json
     pairs/                    tokens and answers by transformers for two texts at once
     embeddings/               encoders with answers of sentence-transformers: embeddings, SPLADE, classes of tokens
+    tagging/<name>/           tiny token classifiers, with the spans that the pipeline of transformers finds
 exported/versions/ is made by exported_versions.py, in environments of their own.
 The second form only computes answers of the shipped models, the third those for pairs, the fourth what
 is in embeddings/, the fifth the vectors of the model that test/golden/python/requirements.txt names. A second run with the versions of
@@ -46,6 +48,7 @@ import exported_golden  # noqa: E402
 import hostile_scripts  # noqa: E402
 import pair_golden  # noqa: E402
 import shipped  # noqa: E402
+import tagging_golden  # noqa: E402
 import text_golden  # noqa: E402
 import tokenizer_golden  # noqa: E402
 import torchscript_models  # noqa: E402
@@ -62,6 +65,7 @@ def main() -> None:
         help="only compute the answers of these two shipped models",
     )
     parser.add_argument("--only", help="only the text model of this name")
+    parser.add_argument("--tagging", action="store_true", help="only what belongs to token classifiers")
     parser.add_argument("--pairs", action="store_true", help="only what belongs to pairs of texts")
     parser.add_argument("--embeddings", action="store_true", help="only test/fixtures/embeddings")
     parser.add_argument("--minilm", type=Path, metavar="DIR", help="only test/fixtures/all-minilm-l6-v2.json")
@@ -76,6 +80,9 @@ def main() -> None:
     if arguments.embeddings:
         embedding_golden.make(FIXTURES / "embeddings")
         return
+    if arguments.tagging:
+        tagging_golden.make(FIXTURES / "tagging")
+        return
     if arguments.shipped:
         shipped.make(*arguments.shipped, FIXTURES)
         return
@@ -89,6 +96,7 @@ def main() -> None:
         exported_golden.make(FIXTURES / "exported/signals")
         pair_golden.make(FIXTURES / "pairs")
         embedding_golden.make(FIXTURES / "embeddings")
+        tagging_golden.make(FIXTURES / "tagging")
 
 
 if __name__ == "__main__":

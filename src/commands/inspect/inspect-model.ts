@@ -6,7 +6,7 @@ import {
   type ProgramReport,
   type SchedulingOptions,
 } from '../../native/engine';
-import { TASKS } from '../../tasks/registry';
+import { isMarked, TASKS } from '../../tasks/registry';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
 import { serviceOf } from '../presets';
@@ -62,10 +62,12 @@ export async function inspectModel(
 
 /** Whose model it is, and where. */
 function locate(named: string): readonly [Task, string] {
-  for (const task of TASKS) {
+  const found = TASKS.flatMap((task) => {
     const place = task.locate(named);
-    if (place !== null) return [task, place];
-  }
+    return place === null ? [] : [[task, place] as const];
+  });
+  const chosen = found.find(([task, place]) => isMarked(task, place)) ?? found[0];
+  if (chosen) return chosen;
   throw new Error(`${named}: is no model of ${TASKS.map(({ name }) => name).join(' or ')}`);
 }
 

@@ -11,10 +11,11 @@ import {
   requireModel,
   runList,
 } from '../endpoint';
-import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Protocol, Surroundings } from '../protocol';
 import { classificationBody } from './body';
+import { FAILURES } from './failures';
+import { tokenClassification } from './token-classification';
 import { withZeroShot } from './zero-shot';
 
 const MODELS = '/models/';
@@ -26,32 +27,17 @@ const EXAMPLE = {
   answer: [[{ label: 'POSITIVE', score: 0.9823 }]],
 };
 
-const FAILURES = { ...ANALYSIS_ERRORS, 400: 'The deadline is no number of milliseconds.' };
-
 /**
  * The Inference API of Hugging Face, for `huggingface_hub` and `@huggingface/inference`: by the address
  * of the service, and by the name of its model.
  */
 export function huggingFace(served: Served, surroundings: Surroundings): Protocol | null {
-  const classifier = servedAs(served, 'classifies texts');
-  if (!classifier) return null;
+  const tasks = tasksOf(served, surroundings);
+  if (!tasks) return null;
   const named = MODELS + served.title.split('/').map(encodeStrictly).join('/');
   const { listLength } = surroundings;
-  const entailment = servedAs(served, 'entails');
-  const asked = (endpoint: Endpoint) =>
-    entailment ? withZeroShot(endpoint, entailment, surroundings) : endpoint;
-  const endpoints = [
-    classification(classifier, surroundings, {
-      ...{ path: '/', id: 'textClassification' },
-      summary: 'Labels of a text, by falling score',
-    }),
-    classification(classifier, surroundings, {
-      ...{ path: named, id: 'textClassificationByName' },
-      summary: 'The same by the name of the model',
-    }),
-  ];
   return {
-    endpoints: endpoints.map(asked),
+    endpoints: [tasks.at('/', ''), tasks.at(named, 'ByName')],
     gets: {},
     prefix: MODELS,
     errors: {
@@ -65,10 +51,38 @@ export function huggingFace(served: Served, surroundings: Surroundings): Protoco
     tag: {
       name: 'Hugging Face Inference API',
       description:
-        'The text-classification task, for `huggingface_hub` and `@huggingface/inference`. Up to ' +
+        `The ${tasks.name} task, for \`huggingface_hub\` and \`@huggingface/inference\`. Up to ` +
         `${listLength} texts.`,
     },
     error: { name: 'HuggingFaceError', schema: z.object({ error: z.string() }) },
+  };
+}
+
+/** What is asked of a model of this task, at a path; null: nothing. */
+function tasksOf(served: Served, surroundings: Surroundings) {
+  const classifier = servedAs(served, 'classifies texts');
+  const tagger = servedAs(served, 'tags texts');
+  const entailment = servedAs(served, 'entails');
+  const asked = (endpoint: Endpoint) =>
+    entailment ? withZeroShot(endpoint, entailment, surroundings) : endpoint;
+  if (classifier) {
+    const summary = 'Labels of a text, by falling score';
+    return {
+      name: 'text-classification',
+      at: (path: string, suffix: string) =>
+        asked(
+          classification(classifier, surroundings, {
+            ...{ path, id: `textClassification${suffix}` },
+            summary: suffix === '' ? summary : 'The same by the name of the model',
+          }),
+        ),
+    };
+  }
+  if (!tagger) return null;
+  return {
+    name: 'token-classification',
+    at: (path: string, suffix: string) =>
+      tokenClassification(tagger, surroundings, { path, id: `tokenClassification${suffix}` }),
   };
 }
 

@@ -13,6 +13,7 @@ const CONFIGURATION_TYPES: Readonly<Record<Datatype, string>> = {
   BYTES: 'TYPE_STRING',
   FP32: 'TYPE_FP32',
   FP64: 'TYPE_FP64',
+  UINT32: 'TYPE_UINT32',
 };
 
 /** A version of a model, and what both transports tell of it. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../serving/errors';
 /** Tensors of the Open Inference Protocol, as requests bring them and answers hold them. */
 
 /** Those of its data types that a model here reads or writes. */
-export type Datatype = 'BYTES' | 'FP32' | 'FP64';
+export type Datatype = 'BYTES' | 'FP32' | 'FP64' | 'UINT32';
 
 /** How the values of an input came. */
 export type Contents =

@@ -62,3 +62,30 @@ export const SIGNAL_EXAMPLES = {
     },
   },
 } as const;
+
+/** Of no model that is shipped. */
+export const TAG_EXAMPLES = {
+  single: {
+    request: { text: 'Ada Lovelace lived in London.' },
+    answer: {
+      input_text: 'Ada Lovelace lived in London.',
+      tags: [
+        { label: 'PER', score: 0.9981, word: 'Ada Lovelace', start: 0, end: 12 },
+        { label: 'LOC', score: 0.9994, word: 'London', start: 22, end: 28 },
+      ],
+      truncated: false,
+    },
+  },
+  batch: {
+    request: { texts: ['London calling.'], ignore_labels: ['O', 'PER'] },
+    answer: {
+      results: [
+        {
+          input_text: 'London calling.',
+          tags: [{ label: 'LOC', score: 0.9989, word: 'London', start: 0, end: 6 }],
+          truncated: false,
+        },
+      ],
+    },
+  },
+} as const;

@@ -4,6 +4,7 @@ import { analyze } from './analyze';
 import { health, info, ready } from './gets';
 import { predict } from './predict';
 import { errorAnswer, type ServiceInfo } from './schemas/answers';
+import { tag } from './tag';
 import { zeroShot } from './zero-shot';
 
 /**
@@ -20,11 +21,13 @@ export function own(
   const texts = servedAs(served, 'classifies texts');
   const signals = servedAs(served, 'classifies signals');
   const entailment = servedAs(served, 'entails');
+  const tagged = servedAs(served, 'tags texts');
   return {
     endpoints: [
       ...(texts ? analyze(texts, surroundings) : []),
       ...(signals ? predict(signals, surroundings) : []),
       ...(entailment ? [zeroShot(entailment, surroundings)] : []),
+      ...(tagged ? tag(tagged, surroundings) : []),
     ],
     gets: {
       '/health': health(() => service.model.loaded),

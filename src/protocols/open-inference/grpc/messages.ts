@@ -24,6 +24,7 @@ type Parameters = Readonly<
 >;
 
 interface TypedContents {
+  readonly uint_contents?: readonly number[];
   readonly fp32_contents: readonly number[];
   readonly fp64_contents: readonly number[];
   readonly bytes_contents: readonly Buffer[];
@@ -115,6 +116,7 @@ function readOutput(
 
 function typedContents(output: OutputTensor): Partial<TypedContents> {
   if (output.datatype === 'FP32') return { fp32_contents: Array.from(output.values) };
+  if (output.datatype === 'UINT32') return { uint_contents: Array.from(output.values) };
   return { bytes_contents: output.values.map((text) => Buffer.from(text)) };
 }
 

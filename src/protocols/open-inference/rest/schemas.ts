@@ -71,7 +71,7 @@ export const inferAnswer = z.object({
   outputs: z.array(
     z.object({
       name: text,
-      datatype: z.unknown().meta({ enum: ['BYTES', 'FP32'] }),
+      datatype: z.unknown().meta({ enum: ['BYTES', 'FP32', 'UINT32'] }),
       shape: z.array(count),
       data: z
         .array(z.unknown().meta({ type: ['string', 'number'] }))

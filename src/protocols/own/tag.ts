@@ -1,0 +1,115 @@
+import { roundToFourDecimals } from '../../numeric/rounding';
+import type { Tagging, TaggingInput, TagsTexts } from '../../tasks/abilities';
+import type { Served } from '../../tasks/served';
+import { type Span, type SpanOptions, spansOf } from '../../tasks/token-classification/spans';
+import {
+  type Endpoint,
+  parseBody,
+  refusalOf,
+  requireListLength,
+  requireModel,
+  runList,
+} from '../endpoint';
+import type { Operation } from '../openapi/operation';
+import {
+  type Node,
+  propertiesOf,
+  TRUNCATED_HEADER,
+  toSchema,
+  withProperties,
+} from '../openapi/responses';
+import type { Surroundings } from '../protocol';
+import { errorsOf } from './errors';
+import { TAG_EXAMPLES } from './examples';
+import {
+  type SpanSettings,
+  type TagAnswer,
+  tagAnswer,
+  tagBatchAnswer,
+  tagBatchBody,
+  tagBody,
+} from './schemas/tag';
+
+/** POST /tag: a text to its spans; /tag/batch: a list of them. */
+export function tag(served: Served<TagsTexts>, surroundings: Surroundings): readonly Endpoint[] {
+  const { model: tagger } = served;
+  const refusal = refusalOf(tagger);
+  return [
+    {
+      ...{ path: '/tag', refusal },
+      handle: async (call) => {
+        const { text, ...settings } = parseBody(tagBody, call);
+        const model = requireModel(tagger);
+        const answer = await model.run(inputOf(text, settings), call.inferOptions(served));
+        return { body: tell(text, answer, model, settings), inferences: [answer.inference] };
+      },
+      describe: () => describe('text', surroundings),
+    },
+    {
+      ...{ path: '/tag/batch', refusal },
+      handle: async (call) => {
+        const { texts, ...settings } = parseBody(tagBatchBody, call);
+        requireListLength(texts, 'texts', surroundings.listLength);
+        const model = requireModel(tagger);
+        const inputs = texts.map((text) => inputOf(text, settings));
+        const { answers, inferences } = await runList(
+          model,
+          inputs,
+          call.inferOptions(served),
+          'texts',
+        );
+        const results = answers.map((answer, index) =>
+          tell(texts[index] as string, answer, model, settings),
+        );
+        return { body: { results }, inferences };
+      },
+      describe: () => describe('texts', surroundings),
+    },
+  ];
+}
+
+/** What a body says of windows. */
+export function inputOf(text: string, { stride }: SpanSettings): TaggingInput {
+  return typeof stride === 'number' ? { text, stride } : { text };
+}
+
+/** What a body says of spans. */
+export function spanOptions({ aggregation_strategy, ignore_labels }: SpanSettings): SpanOptions {
+  return { strategy: aggregation_strategy ?? 'simple', ignoreLabels: ignore_labels };
+}
+
+function tell(text: string, answer: Tagging, model: TagsTexts, settings: SpanSettings): TagAnswer {
+  const spans = spansOf(answer, model, spanOptions(settings));
+  return { input_text: text, tags: spans.map(round), truncated: answer.inference.truncated };
+}
+
+function round({ label, score, word, start, end }: Span): TagAnswer['tags'][number] {
+  return { label, score: roundToFourDecimals(score), word, start, end };
+}
+
+function describe(field: 'text' | 'texts', surroundings: Surroundings): Operation {
+  const isBatch = field === 'texts';
+  const type = isBatch ? 'TagBatch' : 'Tag';
+  const schema = toSchema(isBatch ? tagBatchBody : tagBody);
+  const list = { ...(propertiesOf(schema)[field] as Node), maxItems: surroundings.listLength };
+  const { request, answer } = TAG_EXAMPLES[isBatch ? 'batch' : 'single'];
+  const { 400: _, ...errors } = errorsOf('', field, surroundings);
+  return {
+    id: isBatch ? 'tagBatch' : 'tag',
+    summary: isBatch
+      ? 'Spans of several texts, with their labels'
+      : 'Spans of a text, with their labels',
+    request: {
+      name: `${type}Request`,
+      schema: isBatch ? withProperties(schema, { texts: list }) : schema,
+      example: request,
+    },
+    answer: {
+      name: `${type}Answer`,
+      schema: isBatch ? tagBatchAnswer : tagAnswer,
+      example: answer,
+    },
+    headers: TRUNCATED_HEADER,
+    errors,
+  };
+}

@@ -1,0 +1,67 @@
+import type { Vocabulary } from '../../native/engine';
+import { countCodePoints } from './code-points';
+
+/** A token, a word or a group of them with its label. */
+export interface Tagged {
+  readonly label: string;
+  readonly score: number;
+  /** In UTF-16 units of the text. */
+  readonly start: number;
+  readonly end: number;
+  readonly index: number | null;
+  /** Made where it is wanted: most of a text is outside of all entities. */
+  readonly word: () => string;
+}
+
+/** Neighbours of one tag, but where one begins anew with `B-`. */
+export function groupsOf(tagged: readonly Tagged[], vocabulary: Vocabulary): readonly Tagged[] {
+  const groups: Tagged[][] = [];
+  let tag: string | null = null;
+  for (const one of tagged) {
+    const { begins, tag: own } = tagOf(one.label);
+    if (own === tag && !begins) groups.at(-1)?.push(one);
+    else groups.push([one]);
+    tag = own;
+  }
+  return groups.map((group) => groupOf(group, vocabulary));
+}
+
+/** What has no prefix goes on, as if it had `I-`. */
+function tagOf(label: string): { readonly begins: boolean; readonly tag: string } {
+  const begins = label.startsWith('B-');
+  return { begins, tag: begins || label.startsWith('I-') ? label.slice(2) : label };
+}
+
+function groupOf(group: readonly Tagged[], vocabulary: Vocabulary): Tagged {
+  const first = group[0] as Tagged;
+  return {
+    label: first.label.slice(first.label.indexOf('-') + 1),
+    score: group.reduce((sum, { score }) => sum + score, 0) / group.length,
+    start: first.start,
+    end: (group.at(-1) as Tagged).end,
+    index: null,
+    word: () => vocabulary.join(group.map(({ word }) => word())),
+  };
+}
+
+/** Of those that begin in another one the longer, or else the surer one: windows share tokens. */
+export function withoutOverlaps(all: readonly Tagged[], text: string): readonly Tagged[] {
+  const kept: Tagged[] = [];
+  for (const next of all.toSorted((a, b) => a.start - b.start)) {
+    const last = kept.at(-1);
+    if (!last || next.start >= last.end) {
+      kept.push(next);
+    } else if (isBetter(next, last, text)) {
+      kept[kept.length - 1] = next;
+    }
+  }
+  return kept;
+}
+
+/** Lengths are those that Python sees. */
+function isBetter(next: Tagged, last: Tagged, text: string): boolean {
+  const [length, before] = [next, last].map(({ start, end }) =>
+    countCodePoints(text, start, end),
+  ) as [number, number];
+  return length > before || (length === before && next.score > last.score);
+}

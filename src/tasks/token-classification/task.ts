@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { directoryOf } from '../../models/hugging-face/directory';
+import { EngineError } from '../../native/engine';
+import { allFinite, softmax } from '../../numeric/activations';
+import type { ClassifierAbout, Tagging, TaggingInput } from '../abilities';
+import type { Task } from '../task';
+import { isTagger, readTagger } from './model-directory';
+import { taggingTensors } from './tensors';
+
+const LONE_SURROGATES = /[\ud800-\udfff]/gu;
+
+/** A Hugging Face token classifier: a text to the scores of its tokens, of which spans are made. */
+export const tokenClassification: Task<TaggingInput, Tagging, ClassifierAbout> = {
+  name: 'token-classification',
+  summary: 'Spans of texts to labels, as the `token-classification` pipeline of transformers.',
+  notice: null,
+  takes: 'texts',
+  abilities: ['tags texts'],
+  locate: (place) => {
+    const folder = directoryOf(place);
+    return folder !== null && isTagger(folder) ? folder : null;
+  },
+  findIn: (folder) => (isTagger(folder) ? [folder] : []),
+  isMarked: () => true,
+  filesOf: (directory) => readTagger(directory).files,
+  read: readTagger,
+  judge: () => [],
+  prepare: ({ text, stride }) => ({ text, places: true, ...(stride !== undefined && { stride }) }),
+  answer: (inference, { labels: { length } }, index, { text }) => {
+    const { values, rows } = inference;
+    if (!allFinite(values)) {
+      const message = 'The model gave an output that is not finite.';
+      throw new EngineError('INFERENCE_FAILED', message, { index });
+    }
+    const scores = new Float32Array(values.length);
+    for (let row = 0; row < rows; row++) {
+      scores.set(softmax(values.subarray(row * length, (row + 1) * length)), row * length);
+    }
+    // The native side has read a lone surrogate as U+FFFD.
+    return { text: text.replace(LONE_SURROGATES, '\ufffd'), scores, inference };
+  },
+  logged: () => ({}),
+  info: {
+    schemas: {
+      labels: z.array(z.string()).optional(),
+      max_length: z.int().optional().describe('Tokens; longer texts are cut, or read in windows'),
+    },
+    of: ({ labels }, { maxLength }) => ({ labels: [...labels], max_length: maxLength }),
+  },
+  tensors: taggingTensors,
+  rows: null,
+  page: null,
+};

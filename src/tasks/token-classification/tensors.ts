@@ -1,0 +1,44 @@
+import type { ClassifierAbout, Tagging, TaggingInput } from '../abilities';
+import type { Tensors } from '../tensors';
+import { codePointsOf } from './code-points';
+
+/** Of the tokens of all texts, special ones left out: logits, places and the texts' lengths in tokens. */
+export const taggingTensors: Tensors<TaggingInput, Tagging, ClassifierAbout> = {
+  inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
+  outputs: ({ labels }) => [
+    { name: 'LOGITS', datatype: 'FP32', shape: [-1, labels.length] },
+    { name: 'OFFSETS', datatype: 'UINT32', shape: [-1, 2] },
+    { name: 'TOKENS', datatype: 'UINT32', shape: [-1] },
+  ],
+  classified: () => null,
+  problemOf: () => null,
+  toInput: ([text]) => ({ text: text as string }),
+  write: (answers, { labels: { length } }) => {
+    const rows = answers.map(rowsOf);
+    const count = rows.reduce((sum, { length }) => sum + length, 0);
+    const logits = new Float32Array(count * length);
+    const offsets = new Uint32Array(count * 2);
+    let place = 0;
+    for (const [index, { inference, text }] of answers.entries()) {
+      const own = inference.places?.offsets ?? [];
+      const toCodePoint = codePointsOf(text);
+      for (const row of rows[index] ?? []) {
+        logits.set(inference.values.subarray(row * length, (row + 1) * length), place * length);
+        offsets[2 * place] = toCodePoint(own[2 * row] as number);
+        offsets[2 * place + 1] = toCodePoint(own[2 * row + 1] as number);
+        place++;
+      }
+    }
+    const tokens = Uint32Array.from(rows, (own) => own.length);
+    return [
+      { name: 'LOGITS', datatype: 'FP32', shape: [count, length], values: logits },
+      { name: 'OFFSETS', datatype: 'UINT32', shape: [count, 2], values: offsets },
+      { name: 'TOKENS', datatype: 'UINT32', shape: [answers.length], values: tokens },
+    ];
+  },
+};
+
+/** Those of tokens of the text. */
+function rowsOf({ inference: { places } }: Tagging): readonly number[] {
+  return [...(places?.texts ?? [])].flatMap((text, row) => (text === 0 ? [] : [row]));
+}
