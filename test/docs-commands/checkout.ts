@@ -8,7 +8,9 @@ import { until, within } from '../helpers/until';
 
 /** How a command starts services, which go on until they are told to stop. */
 const STARTS =
-  /(?:^|\s)(?:npm start|npm run start:\w+|libtorch-serve (?:sentiment|eeg)|dist\/main\.js (?:sentiment|eeg))(?:\s|$)/;
+  /(?:^|\s)(?:npm start|npm run start:\w+|libtorch-serve (?:sentiment|eeg|models)|dist\/main\.js (?:sentiment|eeg))(?:\s|$)/;
+/** The port of a directory of models is open before they are loaded. */
+const OF_DIRECTORY = /libtorch-serve models\s/;
 
 /** Where readers are told to look for the services. */
 const USUAL_PORTS = { sentiment: 8000, eeg: 8001 };
@@ -58,8 +60,13 @@ export class Checkout {
     const port = await freePorts();
     const here = await onFreePorts(this.#here(command));
     this.#started = new StartedServices(here, { cwd: this.#folder, env: environment(port) });
-    const listening = await this.#started.listening(/npm start(?:\s|$)/.test(command) ? 2 : 1);
-    const unloaded = listening.filter(({ modelLoaded }) => modelLoaded !== true);
+    const listening = await this.#started.logged(
+      'listening',
+      /npm start(?:\s|$)/.test(command) ? 2 : 1,
+    );
+    const unloaded = OF_DIRECTORY.test(command)
+      ? (await this.#started.logged('models loaded', 1)).filter(({ models }) => models === 0)
+      : listening.filter(({ modelLoaded }) => modelLoaded !== true);
     if (unloaded.length > 0) throw new Error(`${command}: started without a model`);
     const ports = listening.map(({ service, port }) => [service, port]);
     // A page that starts one service has it on port 8000, whichever it is.
@@ -174,10 +181,10 @@ class StartedServices {
     });
   }
 
-  /** The log lines of that many services that listen. */
-  listening(count: number): Promise<readonly LogLine[]> {
-    return until(`${count} services to listen: ${this.#command}`, () => {
-      const lines = this.#linesOf('listening');
+  /** The log lines of that many services that say so. */
+  logged(message: string, count: number): Promise<readonly LogLine[]> {
+    return until(`"${message}" of ${count} services: ${this.#command}`, () => {
+      const lines = this.#linesOf(message);
       if (lines.length === count) return lines;
       if (this.#isClosed) throw new Error(`${this.#command}: ended: ${this.#output}`);
       return null;

@@ -37,6 +37,9 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   ].join('\n')]: 'npm run test:install packs and installs them',
   'npx libtorch-serve import-torchserve config.properties --output imported':
     'test/lifecycle/import-torchserve.test.ts runs it, on files of TorchServe',
+  'node --env-file=imported/libtorch-serve.env node_modules/.bin/libtorch-serve models':
+    'needs a model_store of TorchServe',
+  'curl localhost:8080/predictions/my-model -T text.txt': 'test/http/torchserve.test.ts asks it',
   'pip install --require-hashes -r examples/ray/requirements.txt': RAY,
   'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
     'needs a cluster of Ray',
