@@ -42,12 +42,13 @@ function directoryOf(count) {
   return directory;
 }
 
-async function measure({ port }) {
+async function measure({ port, pid }) {
   const plan = { port, requests, seconds: Number(options.seconds), warmup: 1 };
-  return {
-    one: await load({ ...plan, clients: 1 }),
-    all: await load({ ...plan, clients: 64 }),
-  };
+  const one = await load({ ...plan, clients: 1 });
+  const before = usage(pid).cpu;
+  const all = await load({ ...plan, clients: 64 });
+  // Says more than the rate where others use the processor, too.
+  return { one, all, cpu: (1000 * (usage(pid).cpu - before)) / all.answered };
 }
 
 try {
@@ -72,8 +73,10 @@ try {
       models: count,
       'requests/s, 64 clients': of(index, ({ all }) => all.rps).toFixed(1),
       'of one': of(index, ({ all }, first) => all.rps / first.all.rps).toFixed(3),
+      'CPU ms each': of(index, ({ cpu }) => cpu).toFixed(2),
+      'of its CPU': of(index, ({ cpu }, first) => cpu / first.cpu).toFixed(3),
       'p50 ms, 1 client': of(index, ({ one }) => one.p50_ms).toFixed(2),
-      'of that of one': of(index, ({ one }, first) => one.p50_ms / first.one.p50_ms).toFixed(3),
+      'of its p50': of(index, ({ one }, first) => one.p50_ms / first.one.p50_ms).toFixed(3),
       'p99 ms, 64 clients': of(index, ({ all }) => all.p99_ms).toFixed(1),
       'not 200': of(index, ({ one, all }) => one.bad + all.bad).toFixed(0),
       'MB idle': memory[index].idle.toFixed(0),
