@@ -136,6 +136,10 @@ std::vector<engine::Input> inputs_argument(const Napi::Value& value) {
   return inputs;
 }
 
+double share_argument(const Napi::Value& value) {
+  return number(value, {.least = 1 / kMaxShare, .most = kMaxShare}, "share");
+}
+
 Napi::Function function_argument(const Napi::Value& value, const char* name) {
   if (!value.IsFunction()) fail(value, "a function", name);
   return value.As<Napi::Function>();

@@ -26,6 +26,8 @@ backend::ProductNumbers products_argument(const Napi::Value& value);
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
 /// NativeInput of src/native/binding.ts, or an array of them.
 std::vector<engine::Input> inputs_argument(const Napi::Value& value);
+/// See Engine::set_share.
+double share_argument(const Napi::Value& value);
 Napi::Function function_argument(const Napi::Value& value, const char* name);
 
 }  // namespace addon

@@ -67,6 +67,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::cancel>("cancel"),
                          InstanceMethod<&EngineObject::stats>("stats"),
                          InstanceMethod<&EngineObject::stuck_ms>("stuckMs"),
+                         InstanceMethod<&EngineObject::set_share>("setShare"),
                          InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
                          InstanceMethod<&EngineObject::share>("share"),
@@ -140,6 +141,12 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
 /// failure.
 Napi::Value EngineObject::stuck_ms(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), milliseconds(host_->statistics().stuck_for));
+}
+
+void EngineObject::set_share(const Napi::CallbackInfo& info) {
+  if (const auto& engine = host_->model().engine) {
+    engine->set_share(share_argument(info[0]));
+  }
 }
 
 void EngineObject::drop(const Napi::CallbackInfo& /*info*/) { host_->drop(); }

@@ -43,6 +43,7 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   void cancel(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);
   Napi::Value stuck_ms(const Napi::CallbackInfo& info);
+  void set_share(const Napi::CallbackInfo& info);
   void drop(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
   Napi::Value share(const Napi::CallbackInfo& info);

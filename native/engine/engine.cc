@@ -31,7 +31,8 @@ Engine::Engine(std::shared_ptr<Machine> machine, std::shared_ptr<Backend> backen
       description_(backend_->description()),
       options_(for_model(options, description_)),
       on_completions_(std::move(on_completions)),
-      queue_(std::make_unique<RequestQueue>(options_, description_.max_length)) {
+      queue_(std::make_unique<RequestQueue>(options_, description_.max_length)),
+      share_(options_.share) {
   try {
     Machine::Lock lock(machine_->mutex_);
     machine_->add(*this, lock);
@@ -124,6 +125,11 @@ void Engine::close() {
   machine_->work_changed_.notify_all();  // some may wait for more requests
   machine_->engine_changed_.wait(
       lock, [this] { return abandoned_ || (queue_->size() == 0 && busy_ == given_up()); });
+}
+
+void Engine::set_share(double share) {
+  const Machine::Lock lock(machine_->mutex_);
+  share_ = share;
 }
 
 void Engine::drop() {

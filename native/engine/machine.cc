@@ -120,7 +120,7 @@ double Machine::work_beside(const Engine& engine) const {
   const double own = engine.queue_->work();
   double beside = 0;
   for (const Engine* each : engines_) {
-    const double for_share = own * each->options_.share / engine.options_.share;
+    const double for_share = own * each->share_ / engine.share_;
     if (each != &engine) beside += std::min(each->queue_->work(), for_share);
   }
   return beside;
@@ -224,7 +224,7 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
   worker.engine = &engine;
   worker.place = taken.place;
   ++engine.busy_;
-  engine.served_ += taken.expected / engine.options_.share;
+  engine.served_ += taken.expected / engine.share_;
   const bool is_more = std::ranges::any_of(engines_, [](const Engine* each) {
     return each->queue_->next_batch() != Clock::time_point::max();
   });
@@ -237,7 +237,7 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
   lock.lock();
   if (has_run) {
     const double took = engine.queue_->runs().finish(taken.place, cores, is_typical);
-    if (is_typical) engine.served_ += (took - taken.expected) / engine.options_.share;
+    if (is_typical) engine.served_ += (took - taken.expected) / engine.share_;
   }
   worker.engine = nullptr;
   engine.leave();

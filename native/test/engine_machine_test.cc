@@ -111,6 +111,26 @@ TEST_F(EngineMachineTest, SharesAWorkerByTheSharesOfModels) {
   EXPECT_EQ(log.runs.size(), 240U);
 }
 
+TEST_F(EngineMachineTest, SharesAWorkerByTheSharesThatModelsAreGivenWhileTheyRun) {
+  Log log;
+  first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
+  second.backend = std::make_shared<TimedBackend>('b', milliseconds(1), log);
+  const Options options{.workers = 1, .now = simulated_now};
+  Engine scaled(machine, first.backend, options, first.ended.handler());
+  Engine other(machine, second.backend, options, second.ended.handler());
+  scaled.set_share(3);
+  first.backend->hold();
+  for (int i = 0; i < 120; ++i) first.ask(scaled);
+  first.backend->await_running(1);
+  for (int i = 0; i < 120; ++i) second.ask(other);
+  first.backend->release();
+  scaled.close();
+  other.close();
+  const auto count = std::ranges::count(log.runs.substr(0, 120), 'a');
+  EXPECT_GE(count, 88) << log.runs;
+  EXPECT_LE(count, 92) << log.runs;
+}
+
 TEST_F(EngineMachineTest, OneThatWasIdleHasSavedNothingUp) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);

@@ -321,6 +321,8 @@ export interface NativeEngine {
   join(tokens: readonly string[]): string;
   /** A number for `attach` in other threads of this process, until the engine is closed. */
   share(): number;
+  /** From now on, see `SchedulingOptions.share`. */
+  setShare(share: number): void;
 }
 
 /** A tensor that a program takes, in words: `float32`, `[1 to 64, 1, 256]`; empty: its file does not say. */

@@ -127,6 +127,11 @@ export class Engine {
     return this.native.share();
   }
 
+  /** For all who use it, from now on; see `SchedulingOptions.share`. */
+  setShare(share: number): void {
+    this.native.setShare(share);
+  }
+
   /**
    * Run the model on one text (or two that belong together), or one window of samples.
    *

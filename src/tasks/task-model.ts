@@ -104,6 +104,11 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
     return this.#engine.refusal(timeoutMs);
   }
 
+  /** See `Engine.setShare`. */
+  setShare(share: number): void {
+    this.#engine.setShare(share);
+  }
+
   /** See `Engine.drop`. */
   drop(): void {
     this.#engine.drop();

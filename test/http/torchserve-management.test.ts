@@ -159,6 +159,30 @@ describe('management', () => {
     expect((await manage('POST', '/models?url=films&initial_workers=1')).status).toBe(202);
   });
 
+  it('scales by the share of the time of all threads', async () => {
+    const workers = async (path: string) => {
+      const [told] = (await manage('GET', path)).json as {
+        minWorkers: number;
+        maxWorkers: number;
+      }[];
+      return [told?.minWorkers, told?.maxWorkers];
+    };
+    expect((await manage('PUT', '/models/movies?min_worker=5&max_worker=7')).status).toBe(202);
+    expect(await workers('/models/films')).toEqual([5, 7]);
+    expect((await manage('PUT', '/models/films?min_worker=0')).status).toBe(202);
+    expect(await workers('/models/films')).toEqual([0, 0]);
+    expect(await predict('films')).toEqual(await predict('reviews/1'));
+    expect((await manage('PUT', '/models/reviews/2?min_worker=4')).status).toBe(202);
+    expect(await workers('/models/reviews/2')).toEqual([4, 4]);
+    expect(await workers('/models/reviews')).toEqual([2, 2]);
+    expect(await answered('PUT', '/models/films?min_worker=1001')).toEqual(
+      error(400, 'BadRequestException', 'min_worker: expected at most 1000'),
+    );
+    expect(await answered('PUT', '/models/broken?min_worker=1')).toEqual(
+      error(503, 'ServiceUnavailableException', 'Model "broken" is not loaded.'),
+    );
+  });
+
   it('accepts what is to scale', async () => {
     expect(await answered('PUT', '/models/films?min_worker=3')).toEqual([
       202,

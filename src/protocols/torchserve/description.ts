@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import type { SchedulingOptions } from '../../native/engine';
 import type { ModelVersion, NamedModel } from '../../tasks/catalogue';
+import type { Served } from '../../tasks/served';
 
 /** What the management API is made with. */
 export interface ManagementOptions {
   readonly scheduling: SchedulingOptions;
   /** Whether a model was there when the process began. */
   readonly isOfStartup: (name: string) => boolean;
+  /** As clients have scaled models. */
+  readonly scaled: WeakMap<Served, { readonly min: number; readonly max: number }>;
 }
 
 /** The first id that TorchServe gives to a worker. */
@@ -44,10 +47,11 @@ export const modelDescription = z.object({
 export function describeVersion(
   { name }: NamedModel,
   { version, state, served }: ModelVersion,
-  { scheduling, isOfStartup }: ManagementOptions,
+  { scheduling, isOfStartup, scaled }: ManagementOptions,
 ): z.infer<typeof modelDescription> {
   const { workers, maxBatchRequests, maxQueueDelayMs, inferenceTimeoutMs } = scheduling;
   const model = served?.model ?? null;
+  const { min, max } = (served && scaled.get(served)) ?? { min: workers, max: workers };
   const stats = model?.monitor.stats();
   const waiting = stats?.queueRequests ?? 0;
   const memoryUsage = process.memoryUsage.rss();
@@ -62,7 +66,7 @@ export function describeVersion(
   return {
     ...{ modelName: name, modelVersion: version, modelUrl: name },
     ...{ engine: 'Torch', runtime: 'libtorch' },
-    ...{ minWorkers: workers, maxWorkers: workers },
+    ...{ minWorkers: min, maxWorkers: max },
     ...{ batchSize: maxBatchRequests, maxBatchDelay: maxQueueDelayMs },
     responseTimeout: Math.ceil(inferenceTimeoutMs / 1000),
     loadedAtStartup: isOfStartup(name),

@@ -23,6 +23,10 @@ const MODELS = '/models';
 const MODEL = `${MODELS}/:model`;
 const VERSION = `${MODEL}/:version`;
 
+/** What a share may be, as in model.json. */
+const MOST_WORKERS = 1000;
+const LEAST_SHARE = 0.001;
+
 /** Models in one answer of the list. */
 const MOST_LISTED = 100;
 
@@ -36,6 +40,7 @@ const FAILURES = {
   403: 'It is the version that answers, and there are others.',
   404: 'There is no such model, or no such version: the message lists what there is.',
   409: 'The model is registered as it is.',
+  503: 'The model is not loaded.',
 };
 
 /** The management API of TorchServe, on a port of its own. */
@@ -49,7 +54,7 @@ export function torchServeManagement(
     endpoints: [
       register(models, repository),
       ...[MODEL, VERSION].flatMap((path) => [
-        scale(models, path),
+        scale(models, path, options),
         unregister(models, repository, path),
       ]),
       setDefault(models, repository),
@@ -127,19 +132,22 @@ function register(models: NamedModels, repository: VersionedRepository): Endpoin
 }
 
 const scaling = object({
-  min_worker: count().default(1),
+  min_worker: count().max(MOST_WORKERS, `expected at most ${MOST_WORKERS}`).default(1),
   max_worker: count().optional(),
   synchronous: isTrue(),
 });
 
-/** PUT /models/{model}: all models share the threads of the process, whatever is asked for. */
-function scale(models: NamedModels, path: string): Endpoint {
+/**
+ * PUT /models/{model}: all models share the threads of the process, so it is the share of their time that a
+ * model gets beside others that want it, too.
+ */
+function scale(models: NamedModels, path: string, { scaled }: ManagementOptions): Endpoint {
   return changing(path, 'PUT', {
     describe: () => ({
       id: path === MODEL ? 'torchServeScale' : 'torchServeScaleVersion',
-      summary: 'Accepted as TorchServe does; all models share the threads of the process',
+      summary: 'The share of the time of the threads, which all models have together',
       request: { name: 'TorchServeScaling', schema: scaling },
-      ...{ answer: status, errors: { 400: FAILURES[400], 404: FAILURES[404] } },
+      ...{ answer: status, errors: { 400: FAILURES[400], 404: FAILURES[404], 503: FAILURES[503] } },
     }),
     handle: (call) => {
       const asked = parseBody(scaling, { body: Object.fromEntries(call.query) });
@@ -148,6 +156,13 @@ function scale(models: NamedModels, path: string): Endpoint {
         throw new ServiceError('REQUEST_INVALID', message);
       }
       const { model, version } = namedIn(models, call);
+      const served = versionOf(model, version ?? undefined)?.served;
+      if (!served?.model) {
+        throw new ServiceError('MODEL_NOT_LOADED', `Model "${model.name}" is not loaded.`);
+      }
+      const { min_worker: min, max_worker: max = min } = asked;
+      served.model.setShare(Math.max(min, LEAST_SHARE));
+      scaled.set(served, { min, max });
       if (!asked.synchronous) return ACCEPTED;
       const ofVersion = version === null ? '' : `, version: ${version}`;
       const told = `Workers scaled to ${asked.min_worker} for model: ${model.name}${ofVersion}`;

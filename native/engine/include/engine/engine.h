@@ -142,6 +142,9 @@ class Engine {
   /// given up, nor once abort_within() is called.
   void close();
 
+  /// From now on; see Options::share.
+  void set_share(double share);
+
   /// Refuse new requests, complete what waits as kDraining.
   void drop();
 
@@ -181,6 +184,7 @@ class Engine {
   Completions ended_by_watchdog_;      ///< not yet handed on
   std::exception_ptr cannot_prepare_;  ///< of a worker
   size_t busy_ = 0;                    ///< threads of the machine that are at work on it
+  double share_;                       ///< Options::share, or what has been set since
   double served_ = 0;                  ///< worker's time that it has had, in seconds for a share
   bool abandoned_ = false;             ///< nobody waits for all threads any more
 };

@@ -114,6 +114,7 @@ export class ModelsService implements Service {
     const protocol = torchServeManagement(this.#named, repository, {
       scheduling: this.#options.config.scheduling,
       isOfStartup: (name) => this.#startup.has(name),
+      scaled: new WeakMap(),
     });
     return {
       mounts: [{ protocol, at: '' }],
