@@ -33,6 +33,10 @@ const TOOLS = {
     install: 'apt-get install python3 python3-pip',
   },
   strace: { isThere: runs('strace', '--version'), install: 'apt-get install strace' },
+  mount: {
+    isThere: runs('unshare', '-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'),
+    install: 'allow user namespaces: sysctl kernel.unprivileged_userns_clone=1',
+  },
   systemd: { isThere: runs('systemd-analyze', '--version'), install: 'apt-get install systemd' },
 } satisfies Readonly<Record<string, Tool>>;
 

@@ -1,55 +1,16 @@
 /** Archives of TorchServe in a directory of models. */
-import { createWriteStream, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
+import { MANIFEST, manifest, type Parts, writeArchive } from '../helpers/archive';
 import { post, request } from '../helpers/http';
 import { type DescribedModel, ModelsDirectory, modelsOf } from '../helpers/models-directory';
 import { EEG_MODEL, FIXTURES, killAll, type Service, startService } from '../helpers/service';
 import { SIGNAL } from '../helpers/services';
 
 const TEXT = { text: 'A warm, funny film.' };
-const MANIFEST = 'MAR-INF/MANIFEST.json';
 const TEXT_FOLDER = path.join(FIXTURES, 'models/torchscript-traced-bert');
 const LABELS = { 0: 'calm', 1: ['n01', 'awake'], 2: 'asleep' };
-
-interface Part {
-  readonly content: Buffer | object | string;
-  readonly mode?: number;
-}
-type Parts = Readonly<Record<string, Part | Buffer | object | string>>;
-
-function manifest(model: object): object {
-  return {
-    runtime: 'python',
-    archiverVersion: '0.12.0',
-    model: { modelName: 'waves', modelVersion: '1.0', ...model },
-  };
-}
-
-async function archive(
-  directory: ModelsDirectory,
-  place: string,
-  parts: Parts,
-  edit = (bytes: Buffer): Buffer => bytes,
-): Promise<void> {
-  const target = path.join(directory.path, place);
-  mkdirSync(path.dirname(target), { recursive: true });
-  const zip = new ZipFile();
-  for (const [name, part] of Object.entries(parts)) {
-    const { content, mode = 0o100644 } = (
-      typeof part === 'object' && 'content' in part ? part : { content: part }
-    ) as Part;
-    const isRaw = Buffer.isBuffer(content) || typeof content === 'string';
-    const bytes = Buffer.from(isRaw ? content : JSON.stringify(content));
-    zip.addBuffer(bytes, name, { mode });
-  }
-  zip.end();
-  const chunks: Buffer[] = [];
-  for await (const chunk of zip.outputStream) chunks.push(chunk as Buffer);
-  await pipeline([edit(Buffer.concat(chunks))], createWriteStream(target));
-}
 
 const signal = readFileSync(EEG_MODEL);
 const served = (more: object = {}): object =>
@@ -60,6 +21,8 @@ const unpackedFolders = (): readonly string[] =>
 
 describe('archives', () => {
   const directory = new ModelsDirectory();
+  const archive = (place: string, parts: Parts, edit?: (bytes: Buffer) => Buffer): Promise<void> =>
+    writeArchive(path.join(directory.path, place), parts, edit);
   const before = unpackedFolders();
   let service: Service;
   let models: readonly DescribedModel[];
@@ -69,37 +32,37 @@ describe('archives', () => {
 
   beforeAll(async () => {
     const good = { [MANIFEST]: served(), 'waves.pt': signal, 'index_to_name.json': LABELS };
-    await archive(directory, 'waves/waves.mar', { ...good, 'notes.py': 'raise SystemExit' });
-    await archive(directory, 'versions/2/anything.mar', good);
-    await archive(directory, 'texts/texts.mar', {
+    await archive('waves/waves.mar', { ...good, 'notes.py': 'raise SystemExit' });
+    await archive('versions/2/anything.mar', good);
+    await archive('texts/texts.mar', {
       [MANIFEST]: manifest({ serializedFile: 'traced.pt', handler: 'text_classifier' }),
       ...textParts(),
       'model.safetensors': 'not what the manifest names',
     });
-    await archive(directory, 'handler/a.mar', {
+    await archive('handler/a.mar', {
       ...good,
       [MANIFEST]: served({ handler: 'my_handler.py:handle' }),
       'my_handler.py': 'raise SystemExit',
     });
-    await archive(directory, 'eager/a.mar', {
+    await archive('eager/a.mar', {
       ...good,
       [MANIFEST]: served({ modelFile: 'net.py' }),
     });
-    await archive(directory, 'no-manifest/a.mar', { 'waves.pt': signal });
-    await archive(directory, 'no-model/a.mar', { [MANIFEST]: served() });
-    await archive(directory, 'gap/a.mar', { ...good, 'index_to_name.json': { 0: 'a', 2: 'c' } });
-    await archive(directory, 'two/a.mar', good);
-    await archive(directory, 'two/b.mar', good);
-    await archive(directory, 'link/a.mar', {
+    await archive('no-manifest/a.mar', { 'waves.pt': signal });
+    await archive('no-model/a.mar', { [MANIFEST]: served() });
+    await archive('gap/a.mar', { ...good, 'index_to_name.json': { 0: 'a', 2: 'c' } });
+    await archive('two/a.mar', good);
+    await archive('two/b.mar', good);
+    await archive('link/a.mar', {
       ...good,
       'waves.pt': { content: '/etc/passwd', mode: 0o120777 },
     });
-    await archive(directory, 'bomb/a.mar', { ...good, 'zeros.bin': Buffer.alloc(2 ** 27) });
-    await archive(directory, 'climbs/a.mar', { ...good, 'aa/aa/climbed.pt': 'x' }, (bytes) =>
+    await archive('bomb/a.mar', { ...good, 'zeros.bin': Buffer.alloc(2 ** 27) });
+    await archive('climbs/a.mar', { ...good, 'aa/aa/climbed.pt': 'x' }, (bytes) =>
       Buffer.from(bytes.toString('latin1').replaceAll('aa/aa/', '../../'), 'latin1'),
     );
     const lies = { ...good, 'index_to_name.json': `{"0": "${'a'.repeat(2 ** 20)}"}` };
-    await archive(directory, 'lies/a.mar', lies, (bytes) => {
+    await archive('lies/a.mar', lies, (bytes) => {
       const real = Buffer.alloc(4);
       real.writeUInt32LE((2 ** 20 + 9) >>> 0);
       const small = Buffer.from([9, 0, 0, 0]);
@@ -108,7 +71,7 @@ describe('archives', () => {
         'latin1',
       );
     });
-    await archive(directory, 'cut/a.mar', good, (bytes) => bytes.subarray(0, bytes.length / 2));
+    await archive('cut/a.mar', good, (bytes) => bytes.subarray(0, bytes.length / 2));
     service = await directory.start();
     models = await modelsOf(service);
   });
@@ -165,7 +128,10 @@ describe('archives', () => {
 
 it('says where it unpacks when nothing can be written there', async () => {
   const directory = new ModelsDirectory();
-  await archive(directory, 'waves/a.mar', { [MANIFEST]: served(), 'waves.pt': signal });
+  await writeArchive(path.join(directory.path, 'waves/a.mar'), {
+    [MANIFEST]: served(),
+    'waves.pt': signal,
+  });
   const service = await directory.start({ env: { TMPDIR: '/proc' } });
   expect((await modelsOf(service))[0]?.reason).toMatch(
     /^a\.mar: cannot be unpacked: the folder for temporary files .*TMPDIR$/,
