@@ -36,6 +36,7 @@ const EXPORT = 'export the model as TorchScript or torch.export, see docs/migrat
 const manifestSchema = z.looseObject({
   model: z.looseObject({
     modelName: z.string().nullish(),
+    modelVersion: z.string().nullish(),
     serializedFile: z.string().nullish(),
     modelFile: z.string().nullish(),
     handler: z.string().nullish(),
@@ -55,18 +56,53 @@ const labelsSchema = z.record(
  * @param target is not there yet; on an error it may be there in part
  * @throws ModelFileError
  */
-export async function unpackArchive(file: string, target: string): Promise<void> {
+export function unpackArchive(file: string, target: string): Promise<void> {
+  const name = path.basename(file);
+  return withEntries(file, 'unpacked', async (zip, entries) => {
+    mkdirSync(target, { mode: 0o700 });
+    await unpack(zip, entries, name, target);
+  });
+}
+
+/** What an archive says of its model, and what it holds. */
+export interface ArchiveReport {
+  readonly modelName: string | null;
+  readonly modelVersion: string | null;
+  readonly handler: string | null;
+  /** As in the archive, without folders, and bytes once unpacked. */
+  readonly entries: readonly { readonly name: string; readonly bytes: number }[];
+}
+
+/** Looks into an archive; none of it is unpacked. @throws ModelFileError */
+export function readArchive(file: string): Promise<ArchiveReport> {
+  const name = path.basename(file);
+  return withEntries(file, 'read', async (zip, entries) => {
+    const manifest = manifestSchema.safeParse(await readJson(zip, entries, name, MANIFEST));
+    const { modelName, modelVersion, handler } = manifest.data?.model ?? {};
+    return {
+      ...{ modelName: modelName ?? null, modelVersion: modelVersion ?? null },
+      handler: handler ?? null,
+      entries: [...entries].map(([entry, { uncompressedSize }]) => ({
+        ...{ name: entry, bytes: uncompressedSize },
+      })),
+    };
+  });
+}
+
+async function withEntries<Result>(
+  file: string,
+  what: 'read' | 'unpacked',
+  use: (zip: ZipFile, entries: ReadonlyMap<string, Entry>) => Promise<Result>,
+): Promise<Result> {
   const name = path.basename(file);
   let zip: ZipFile | undefined;
   try {
     zip = await openPromise(file, { autoClose: false, strictFileNames: true });
-    const entries = await entriesOf(zip, name, statSync(file).size);
-    mkdirSync(target, { mode: 0o700 });
-    await unpack(zip, entries, name, target);
+    return await use(zip, await entriesOf(zip, name, statSync(file).size));
   } catch (error) {
     if (error instanceof ModelFileError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new ModelFileError(printable(`${name}: cannot be unpacked: ${code ?? message}`));
+    throw new ModelFileError(printable(`${name}: cannot be ${what}: ${code ?? message}`));
   } finally {
     zip?.close();
   }

@@ -1,7 +1,11 @@
 /** `libtorch-serve inspect`: what a model takes and gives, and why it would be refused. */
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ModelReport } from '../../src/commands/inspect/inspect-model';
+import { MANIFEST, manifest, writeArchive } from '../helpers/archive';
+import { Folder } from '../helpers/files';
+import { EEG_MODEL } from '../helpers/service';
 
 const ROOT = path.resolve(__dirname, '../..');
 const FIXTURES = path.join(ROOT, 'test/fixtures');
@@ -80,8 +84,44 @@ describe('inspect', () => {
     expect(service).toBe('sentiment');
   });
 
+  describe('an archive', () => {
+    const folder = new Folder();
+    const model = { 'waves.pt': readFileSync(EEG_MODEL), 'notes.py': 'raise SystemExit' };
+    const file = path.join(folder.path, 'waves.mar');
+
+    afterAll(() => folder.remove());
+
+    test('is told with its model', async () => {
+      const served = { serializedFile: 'waves.pt', handler: 'image_classifier' };
+      await writeArchive(file, { [MANIFEST]: manifest(served), ...model });
+      const { code, stdout } = await inspect(file);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^waves\.mar\n +archive +waves 1\.0, handler image_classifier\n/);
+      expect(stdout).toMatch(/holds +waves\.pt, 14\.2 kB\n +holds +notes\.py, 16 bytes\n/);
+      expect(stdout).toMatch(/kind +torchscript\n(?:.*\n)*? +loads +yes\n$/);
+      const told = JSON.parse((await inspect(file, '--json')).stdout);
+      expect(told).toMatchObject({ model: { service: 'eeg', problem: null }, problem: null });
+    });
+
+    test('that needs Python is told with why it is refused', async () => {
+      const served = { serializedFile: 'waves.pt', handler: 'notes.py' };
+      await writeArchive(file, { [MANIFEST]: manifest(served), ...model });
+      const { code, stdout } = await inspect(file);
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/holds +notes\.py/);
+      expect(stdout).toMatch(/refused +waves\.mar: .*model\.handler: "notes\.py" is not run here/);
+    });
+
+    test('that is none cannot be read', async () => {
+      const { code, stderr } = await inspect(folder.put('none.mar', 'no zip'));
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^libtorch-serve inspect: none\.mar: cannot be read: /);
+    });
+  });
+
   test.each([
     [['no-such-model.pt2'], 1],
+    [['no-such-archive.mar'], 1],
     [[], 2],
     [['x.pt2', '--no-such-setting', '1'], 2],
   ])('%j ends with %i and says why', async (args, expected) => {

@@ -1,9 +1,10 @@
-import { limitInstructions } from '../../native/engine';
+import { limitInstructions, type SchedulingOptions } from '../../native/engine';
 import { printable } from '../../printable';
 import { ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
-import { describeReport } from './describe';
-import { inspectModel } from './inspect-model';
+import { describeArchive, describeReport } from './describe';
+import { type InspectedArchive, inspectArchive } from './inspect-archive';
+import { inspectModel, type ModelReport } from './inspect-model';
 
 const EXIT_REFUSED = 1;
 const EXIT_USAGE = 2;
@@ -11,8 +12,9 @@ const EXIT_USAGE = 2;
 const HELP = `Usage: libtorch-serve inspect PATH [--json] [--setting value ...]
 
 What a model takes and gives, its size, its operators, whether requests share a run, and why it
-would be refused. PATH is a model folder, or a file: TorchScript (.pt) or torch.export (.pt2). It is
-loaded and tried as a service would; settings such as --allowed-operators and --dtype count.
+would be refused. PATH is a model folder, or a file: TorchScript (.pt), torch.export (.pt2), or an
+archive of TorchServe (.mar). It is loaded and tried as a service would; settings such as
+--allowed-operators and --dtype count.
 
   --json                    everything, as JSON
   --help, -h                this text
@@ -42,14 +44,26 @@ export async function runInspect(
     const config = readConfig(['sentiment', ...rest], environment);
     const problem = limitInstructions(config.instructions);
     if (problem) return fail([problem], EXIT_USAGE);
-    const report = await inspectModel(model, config.scheduling);
     const isJson = args.includes('--json');
-    process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : describeReport(report));
+    const { report, described } = await inspect(model, config.scheduling);
+    process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : described);
     return report.problem ? EXIT_REFUSED : 0;
   } catch (error) {
     if (error instanceof ConfigError) return fail(error.lines, EXIT_USAGE);
     return fail([printable((error as Error).message)], EXIT_REFUSED);
   }
+}
+
+async function inspect(
+  place: string,
+  scheduling: SchedulingOptions,
+): Promise<{ readonly report: ModelReport | InspectedArchive; readonly described: string }> {
+  if (place.endsWith('.mar')) {
+    const report = await inspectArchive(place, scheduling);
+    return { report, described: describeArchive(report) };
+  }
+  const report = await inspectModel(place, scheduling);
+  return { report, described: describeReport(report) };
 }
 
 function fail(lines: readonly string[], exitCode: number): number {

@@ -1,24 +1,59 @@
 import { printable } from '../../printable';
+import type { InspectedArchive } from './inspect-archive';
 import type { ModelReport } from './inspect-model';
 
 const LABEL_WIDTH = 11;
 /** Of the operators that are used most, in text; --json has all. */
 const SHOWN_OPERATORS = 12;
 const SHOWN_LABELS = 10;
+/** Of an archive. */
+const SHOWN_ENTRIES = 20;
 /** Characters: the names of operators and outputs are the file's. */
 const LONGEST_LINE = 10_000;
 
+type Row = readonly [label: string, text: string];
+
 /** A report in words, a line each. */
 export function describeReport(report: ModelReport): string {
+  return inLines(report.name, rowsOf(report));
+}
+
+/** The same of an archive, with what it holds before its model. */
+export function describeArchive({ name, archive, model, problem }: InspectedArchive): string {
+  const { modelName, modelVersion, handler, entries } = archive;
+  const named = [modelName, modelVersion].filter((part) => part !== null).join(' ');
+  const more = entries.length - SHOWN_ENTRIES;
+  const rows: Row[] = [
+    [
+      'archive',
+      [named, handler && `handler ${handler}`].filter(Boolean).join(', ') || 'no manifest',
+    ],
+    ...entries
+      .slice(0, SHOWN_ENTRIES)
+      .map((entry): Row => ['holds', `${entry.name}, ${size(entry.bytes)}`]),
+    ...(more > 0 ? [['holds', `and ${more} more`] as const] : []),
+    ...(model ? rowsOf(model) : [['refused', String(problem)] as const]),
+  ];
+  return inLines(name, rows);
+}
+
+function inLines(name: string, rows: readonly Row[]): string {
+  const lines = rows.map(([label, text]) => `  ${label.padEnd(LABEL_WIDTH)}${text}`);
+  return `${[name, ...lines].map((line) => printable(line, LONGEST_LINE)).join('\n')}\n`;
+}
+
+function rowsOf(report: ModelReport): readonly Row[] {
   const { program, loaded } = report;
-  const rows: [string, string][] = [
+  const rows: Row[] = [
     ['service', report.service],
     ['kind', program?.madeBy ? `${report.kind}, saved by ${program.madeBy}` : report.kind],
-    ...report.files.map(({ name, bytes }): [string, string] => ['file', `${name}, ${size(bytes)}`]),
-    ...(program?.inputs ?? []).map(({ name, type, sizes }): [string, string] => [
-      'takes',
-      [`${name}${type || sizes ? ':' : ''}`, type, sizes].filter(Boolean).join(' '),
-    ]),
+    ...report.files.map(({ name, bytes }): Row => ['file', `${name}, ${size(bytes)}`]),
+    ...(program?.inputs ?? []).map(
+      ({ name, type, sizes }): Row => [
+        'takes',
+        [`${name}${type || sizes ? ':' : ''}`, type, sizes].filter(Boolean).join(' '),
+      ],
+    ),
     ['gives', describeOutputs(report)],
   ];
   if (program) {
@@ -35,8 +70,7 @@ export function describeReport(report: ModelReport): string {
   }
   for (const warning of report.warnings) rows.push(['warning', warning]);
   rows.push(report.problem ? ['refused', report.problem] : ['loads', 'yes']);
-  const lines = rows.map(([label, text]) => `  ${label.padEnd(LABEL_WIDTH)}${text}`);
-  return `${[report.name, ...lines].map((line) => printable(line, LONGEST_LINE)).join('\n')}\n`;
+  return rows;
 }
 
 function describeOutputs({ labels, program, loaded }: ModelReport): string {
