@@ -1,9 +1,9 @@
 /** A token classifier in a directory of models: its own routes, Hugging Face's and Open Inference's. */
-import path from 'node:path';
+import { ResponseError, TagClient } from '../../src/client';
 import { readFixture } from '../helpers/golden';
 import { type Answer, post, request } from '../helpers/http';
 import { modelsOf, newDirectory, removeDirectories } from '../helpers/models-directory';
-import { FIXTURES, type Service } from '../helpers/service';
+import type { Service } from '../helpers/service';
 
 const TEXT = '\u{1f600} Berlin is a film. \u{1f600} The end';
 const LONG = 'The \u{1f600} film is good, café. '.repeat(40);
@@ -37,14 +37,7 @@ const tagged = async (body: object): Promise<Told> => (await ask('/tag', body)).
 
 beforeAll(async () => {
   const directory = newDirectory();
-  for (const name of [
-    'config.json',
-    'model.safetensors',
-    'tokenizer.json',
-    'tokenizer_config.json',
-  ]) {
-    directory.file(`tagger/${name}`, path.join(FIXTURES, 'tagging/bert', name));
-  }
+  directory.text('tagger', '../tagging/bert');
   service = await directory.start({ env: { MAX_LIST_LENGTH: '8' } });
 });
 
@@ -159,6 +152,17 @@ it('has logits and places over Open Inference', async () => {
   expect(offsets?.data.slice(0, 2)).toEqual([0, 1]);
   expect(offsets?.data[2 * (tokens?.data[0] ?? 0) - 1]).toBe(points);
   expect(offsets?.data.slice(-1)).toEqual([4]);
+});
+
+it('is what the client asks for', async () => {
+  const client = new TagClient(`${service.origin}/models/tagger`);
+  expect(await client.tag(TEXT)).toEqual(await tagged({ text: TEXT }));
+  const options = { strategy: 'max', ignoreLabels: ['LOC'], stride: 3 } as const;
+  const { json } = await ask('/tag/batch', {
+    ...{ texts: [TEXT, LONG], aggregation_strategy: 'max', ignore_labels: ['LOC'], stride: 3 },
+  });
+  expect({ results: await client.tagBatch([TEXT, LONG], options) }).toEqual(json);
+  await expect(client.tag(TEXT, { stride: 99 })).rejects.toBeInstanceOf(ResponseError);
 });
 
 it('is documented', async () => {
