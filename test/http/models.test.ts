@@ -103,7 +103,14 @@ describe('what is there at start', () => {
     const info = await request(service, { path: '/models/films/info' });
     expect(info.json).toMatchObject({ service: 'models', model: { name: 'films', loaded: true } });
     const document = await request(service, { path: '/models/waves/openapi.json' });
-    expect(Object.keys((document.json as { paths: object }).paths)).toContain('/predict');
+    const { servers, paths } = document.json as { servers: object; paths: object };
+    expect(servers).toEqual([{ url: '/models/waves' }]);
+    expect(paths).toHaveProperty(['/predict']);
+    for (const [path, methods] of Object.entries(paths)) {
+      if (!('get' in methods)) continue;
+      const { status } = await request(service, { path: `/models/waves${path}` });
+      expect([path, status]).toEqual([path, 200]);
+    }
   });
 
   it('answers without a name by the default model of the task', async () => {

@@ -41,6 +41,7 @@ export function Shell({ title, banner, badge, children }: ShellProps) {
       <footer class="bottom">
         <nav class="wide" aria-label="About this service">
           <span>libtorch-serve {info.value?.version}</span>
+          {isOfMany() && <a href="../../">All models</a>}
           <a href="docs">API</a>
           {key.value === null && !isKeyAsked.value && <OpenLinks />}
           <a href="licenses.txt">Licences</a>

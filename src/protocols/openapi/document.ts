@@ -31,6 +31,8 @@ export interface Described {
   readonly protocols: readonly Protocol[];
   /** Whether pages stand beside them; left out: they do. */
   readonly hasPages?: boolean;
+  /** Below which all of it is, of one model of several; left out: the root, where the metrics are, too. */
+  readonly at?: string;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface Described {
  * @param isPublic paths for which nobody needs a key; null: nobody needs one at all
  */
 export function describeApi(
-  { task, info, protocols, hasPages = true }: Described,
+  { task, info, protocols, hasPages = true, at }: Described,
   isPublic: ((path: string) => boolean) | null,
 ): Node {
   const routes = protocols.flatMap(routesOf);
@@ -48,7 +50,8 @@ export function describeApi(
   const paths: Record<string, Record<string, Node>> = {};
   for (const { path, method, described, error } of [
     ...routes,
-    ...FILES,
+    ...(at === undefined ? [METRICS] : []),
+    DOCUMENT,
     ...(hasPages ? PAGES : []),
   ]) {
     const isOpen = method === 'get' && isPublic?.(path) === true;
@@ -71,6 +74,7 @@ export function describeApi(
         'valid HTTP is 400, one that is not sent in time 408, one with more headers than 100, or over ' +
         `16 KiB of them, 431.${isPublic ? KEY_NEEDED : ''}`,
     },
+    ...(at !== undefined && { servers: [{ url: at }] }),
     tags: [analysis, { name: OPERATION }, ...(hasPages ? [{ name: 'pages' }] : []), ...others],
     paths,
     components: {
@@ -116,16 +120,14 @@ function routesOf(speaker: Protocol): readonly Route[] {
 }
 
 /** Routes for tools and for people, whose answers are not described further. */
-const FILES: readonly Route[] = [
-  file('/metrics', {
-    ...{ operationId: 'metrics', summary: 'For Prometheus', tags: [OPERATION] },
-    responses: { 200: response('In the text format of Prometheus.', textOf('text/plain')) },
-  }),
-  file('/openapi.json', {
-    ...{ operationId: 'openapi', summary: 'This document', tags: [OPERATION] },
-    responses: { 200: response('OpenAPI 3.1.', textOf('application/json', 'object')) },
-  }),
-];
+const METRICS = file('/metrics', {
+  ...{ operationId: 'metrics', summary: 'For Prometheus', tags: [OPERATION] },
+  responses: { 200: response('In the text format of Prometheus.', textOf('text/plain')) },
+});
+const DOCUMENT = file('/openapi.json', {
+  ...{ operationId: 'openapi', summary: 'This document', tags: [OPERATION] },
+  responses: { 200: response('OpenAPI 3.1.', textOf('application/json', 'object')) },
+});
 
 const PAGES: readonly Route[] = [
   page('/', 'page', 'Try the model'),

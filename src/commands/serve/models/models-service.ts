@@ -34,6 +34,8 @@ import {
 } from '../service';
 import { describeStuck } from '../watchdog';
 
+/** Between the name of a model and the number of a version, in paths. */
+const VERSIONS = '/versions/';
 /** Stands in metrics for the versions of a folder that cannot be read. */
 const UNREAD = { version: '', state: 'failed', reason: '' } as const;
 
@@ -196,7 +198,7 @@ export class ModelsService implements Service {
     return [model.name, ...model.aliases].flatMap((name) => [
       ...(serving ? this.#mountsAt(`${MODELS}${name}`, serving) : []),
       ...model.versions.flatMap((one) =>
-        this.#mountsAt(`${MODELS}${name}/versions/${one.version}`, one),
+        this.#mountsAt(`${MODELS}${name}${VERSIONS}${one.version}`, one),
       ),
     ]);
   }
@@ -205,8 +207,9 @@ export class ModelsService implements Service {
     if (!served) return [];
     const { protocols, info } = this.#speechOf(served);
     const spoken = protocols.map((protocol) => withoutNames(protocol));
+    const hasPages = !at.includes(VERSIONS);
     const handle = () => ({
-      body: describeApi({ task: served.task, info, protocols: spoken }, null),
+      body: describeApi({ task: served.task, info, protocols: spoken, hasPages, at }, null),
     });
     const [first, ...others] = spoken as [Protocol, ...Protocol[]];
     const openapi: Get = {
