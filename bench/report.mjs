@@ -59,7 +59,7 @@ export function summarize(rounds) {
   return { servers, ratios: ratios(rounds), ...(measured ? { ceiling: ceiling(rounds) } : {}) };
 }
 
-/** How many times the peer's requests per second, and how much shorter the median latency. */
+/** How many times the peer's requests per second; how much shorter the median latency, and less processor time. */
 function ratios(rounds) {
   const peers = [...rounds[0].servers.keys()].filter((name) => name !== OURS);
   return peers.flatMap((peer) =>
@@ -76,7 +76,11 @@ function ratios(rounds) {
         each((ours, theirs) => theirs.p50_ms / ours.p50_ms),
         2,
       );
-      return { peer, clients, rps, p50 };
+      const cpu = over(
+        each((ours, theirs) => theirs.cpu_s_per_1000 / ours.cpu_s_per_1000),
+        2,
+      );
+      return { peer, clients, rps, p50, cpu };
     }),
   );
 }
@@ -125,10 +129,10 @@ export function print({ servers, ratios, ceiling }) {
       })),
     ),
   );
-  for (const { peer, clients, rps, p50 } of ratios) {
+  for (const { peer, clients, rps, p50, cpu } of ratios) {
     console.log(
       `${clients} clients: ${rps.median} × the requests/s of ${peer} (rounds ${rps.rounds.join(', ')}), ` +
-        `${p50.median} × shorter p50`,
+        `${p50.median} × shorter p50, ${cpu.median} × less processor time a request`,
     );
   }
   if (!ceiling) return;
