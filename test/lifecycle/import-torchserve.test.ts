@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -126,6 +127,38 @@ it('says what is wrong, with all of it, and writes nothing', async () => {
   expect(existsSync(path.join(folder, 'torchserve-import'))).toBe(false);
 });
 
+it("takes TorchServe's keys: one to ask all models, one to manage them", async () => {
+  const until = '2026-11-24T05:12:24.801167Z';
+  const keys = {
+    management: { key: 'B-E5KSRM', 'expiration time': until },
+    inference: { key: 'gNRuA7dS', 'expiration time': until },
+    API: { key: 'yv9uQajP' },
+  };
+  write('model_store=store');
+  writeFileSync(path.join(folder, 'key_file.json'), JSON.stringify(keys));
+  const { code, stdout } = await run('config.properties', '--keys', 'key_file.json');
+  expect(code).toBe(0);
+  const file = path.join(folder, 'torchserve-import/api-keys');
+  expect(settings('torchserve-import')).toMatchObject({ API_KEYS_FILE: file });
+  expect(readFileSync(file, 'utf8')).toBe('gNRuA7dS models=*\nB-E5KSRM management\n');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(stdout).toMatch(/^ {2}keys: inference, management: do not expire here/m);
+  expect(stdout).not.toMatch(/gNRuA7dS|B-E5KSRM|yv9uQajP/);
+});
+
+it.each([
+  ['no JSON', '{"management": secret'],
+  ['half of the keys', '{"management": {"key": "secret"}}'],
+  ['keys that are none', '{"management": {"key": "a secret"}, "inference": {"key": "secret"}}'],
+])('refuses %s in the place of keys, without quoting it', async (_what, text) => {
+  write('model_store=store');
+  writeFileSync(path.join(folder, 'key_file.json'), text);
+  const { code, stderr } = await run('config.properties', '--keys=key_file.json');
+  expect([code, existsSync(path.join(folder, 'torchserve-import'))]).toEqual([1, false]);
+  expect(stderr).toMatch(/^libtorch-serve import-torchserve: keys[.:].* expected /);
+  expect(stderr).not.toContain('secret');
+});
+
 it('writes over nothing', async () => {
   write('model_store=store');
   expect((await run('config.properties')).code).toBe(0);
@@ -142,6 +175,6 @@ it('ends with 2 where the command line is wrong, with 1 where there is no such f
   const { code, stdout } = await run('--help');
   expect([code, stdout.split('\n')[0]]).toEqual([
     0,
-    'Usage: libtorch-serve import-torchserve config.properties [--output DIR]',
+    'Usage: libtorch-serve import-torchserve config.properties [--output DIR] [--keys FILE]',
   ]);
 });

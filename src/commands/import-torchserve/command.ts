@@ -7,10 +7,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { printable } from '../../printable';
 import { MODEL_JSON } from '../../repository/model-json';
 import type { Environment } from '../../settings/environment';
 import { EXIT_FAILURE, EXIT_USAGE } from '../exit';
+import { type ImportedKeys, translateKeys } from './keys';
 import { parseProperties } from './properties';
 import { type Translation, translate } from './translate';
 
@@ -18,13 +20,16 @@ const MODELS = 'models';
 const ENV_FILE = 'libtorch-serve.env';
 const USUAL_OUTPUT = 'torchserve-import';
 
-const HELP = `Usage: libtorch-serve import-torchserve config.properties [--output DIR]
+const KEYS_FILE = 'api-keys';
+
+const HELP = `Usage: libtorch-serve import-torchserve config.properties [--output DIR] [--keys FILE]
 
 Writes what TorchServe's config.properties says as settings of libtorch-serve models: an env file, and
 a directory of models with the archives of the model store. Each key that has no meaning here is
 listed with the reason. Nothing that is there is written over.
 
   --output DIR              where to (default: ${USUAL_OUTPUT})
+  --keys FILE               key_file.json of TorchServe: its keys are those of API_KEYS_FILE
   --help, -h                this text
 
 Ends with 0 where all is written, 1 where it is not, 2 where the command line is wrong.
@@ -44,16 +49,19 @@ export function runImportTorchserve(args: readonly string[], environment: Enviro
   const read = readArguments(args);
   if (read === null) {
     return fail(
-      ['expected config.properties [--output DIR]; see import-torchserve --help'],
+      ['expected config.properties [--output DIR] [--keys FILE]; see import-torchserve --help'],
       EXIT_USAGE,
     );
   }
   try {
     const properties = parseProperties(readFileSync(read.file, 'utf8'));
-    const translation = translate(properties, environment, archivesOf);
-    if (translation.problems.length > 0) return fail(translation.problems, EXIT_FAILURE);
+    const translated = translate(properties, environment, archivesOf);
+    if (translated.problems.length > 0) return fail(translated.problems, EXIT_FAILURE);
     const output = path.resolve(environment.workingDirectory, read.output);
+    const keys = read.keys === null ? null : translateKeys(readFileSync(read.keys, 'utf8'));
+    const translation = keys ? withKeys(translated, keys, output) : translated;
     write(translation, output);
+    if (keys) writeFileSync(path.join(output, KEYS_FILE), keys.text, { flag: 'wx', mode: 0o600 });
     process.stdout.write(`${describe(translation, read.output).map(shown).join('\n')}\n`);
     return 0;
   } catch (error) {
@@ -62,18 +70,35 @@ export function runImportTorchserve(args: readonly string[], environment: Enviro
 }
 
 /** null: the command line is wrong. */
-function readArguments(args: readonly string[]): { file: string; output: string } | null {
-  const files: string[] = [];
-  let output: string | undefined = USUAL_OUTPUT;
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i] as string;
-    if (arg === '--output') output = args[++i];
-    else if (arg.startsWith('--output=')) output = arg.slice('--output='.length);
-    else files.push(arg);
+function readArguments(args: readonly string[]): Arguments | null {
+  const options = { output: { type: 'string' }, keys: { type: 'string' } } as const;
+  try {
+    const { values, positionals } = parseArgs({
+      ...{ args: [...args], options, allowPositionals: true },
+    });
+    const { output = USUAL_OUTPUT, keys } = values;
+    const [file] = positionals;
+    if (!file || positionals.length > 1 || output === '' || keys === '') return null;
+    return { file, output, keys: keys ?? null };
+  } catch {
+    return null;
   }
-  const [file] = files;
-  if (!file || files.length > 1 || file.startsWith('-') || !output) return null;
-  return { file, output };
+}
+
+interface Arguments {
+  readonly file: string;
+  readonly output: string;
+  /** Null: none are taken. */
+  readonly keys: string | null;
+}
+
+function withKeys(translation: Translation, { notes }: ImportedKeys, output: string): Translation {
+  const { settings } = translation;
+  return {
+    ...translation,
+    settings: new Map([...settings, ['API_KEYS_FILE', path.join(output, KEYS_FILE)]]),
+    notes: [...translation.notes, ...notes],
+  };
 }
 
 function archivesOf(modelStore: string): readonly string[] {

@@ -50,6 +50,7 @@ export const NO_MEANING: Readonly<Record<string, string>> = {
   service_envelope: 'protocols are told apart by their routes',
   startup_timeout: 'INFERENCE_TIMEOUT_MS bounds the trial of a model at start',
   system_metrics_cmd: NO_PYTHON,
+  token_expiration_min: 'keys do not expire: change API_KEYS_FILE, then send SIGHUP',
   tsflow_snapshot: 'the folders of MODELS_DIR are what is loaded at the next start',
   unregister_model_timeout: 'a model that is unloaded answers what it had accepted',
   use_env_allowed_urls: LISTED,
