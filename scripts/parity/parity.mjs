@@ -11,9 +11,10 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { tagging } from './tagging.mjs';
 import { TEXTS } from './texts.mjs';
 
-/** Largest difference of two logits, relative to the text's largest one where that is over 1. */
+/** Largest difference of two logits, relative to the text's largest one where that is over 1; of two scores of spans. */
 const TOLERANCE = 2e-5;
 const SHOWN = 20;
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -26,8 +27,9 @@ class ParityError extends Error {}
 async function main() {
   const { directory, texts } = readArguments();
   const ours = await ourAnswers(directory, texts);
-  const theirs = referenceAnswers({ directory, texts, limit: ours.limit });
-  const rows = texts.map((text, i) => compare(text, ours.answers[i], theirs.answers[i]));
+  const { kind, limit } = ours;
+  const theirs = referenceAnswers({ directory, texts, limit, task: kind.name });
+  const rows = texts.map((text, i) => compare(kind, text, ours.answers[i], theirs.answers[i]));
   report(rows, theirs.versions);
   process.exitCode = rows.some((row) => row.problem) ? 1 : 0;
 }
@@ -64,10 +66,11 @@ async function ourAnswers(directory, texts) {
   if (!existsSync(TASKS)) throw new ParityError('not built yet: npm run build');
   const require = createRequire(import.meta.url);
   const { TaskModel } = require(path.join(TASKS, 'task-model.js'));
-  const { textClassification } = require(path.join(TASKS, 'text-classification', 'task.js'));
+  const kinds = [tagging, classification].map((kind) => kind(require, TASKS));
+  const kind = kinds.find(({ task }) => task.findIn(directory).length > 0) ?? kinds.at(-1);
   let classifier;
   try {
-    classifier = await TaskModel.load(textClassification, directory, {
+    classifier = await TaskModel.load(kind.task, directory, {
       workers: 2,
       threadsPerWorker: 1,
       maxBatchTokens: 4096,
@@ -81,8 +84,8 @@ async function ourAnswers(directory, texts) {
     throw new ParityError(`this server cannot load the model: ${error.message}`);
   }
   try {
-    const answers = await Promise.all(texts.map((text) => classifier.run(text, {})));
-    return { limit: classifier.maxLength, answers };
+    const answers = await Promise.all(texts.map((text) => kind.run(classifier, text)));
+    return { kind, limit: classifier.maxLength, answers };
   } finally {
     await classifier.close();
   }
@@ -116,27 +119,38 @@ function referenceAnswers(request) {
   return answer;
 }
 
-function compare(text, ours, theirs) {
-  const logits = [...ours.inference.values];
-  const scale = Math.max(1, ...theirs.logits.map(Math.abs));
-  const difference =
-    logits.length === theirs.logits.length
-      ? Math.max(...logits.map((logit, i) => Math.abs(logit - theirs.logits[i]))) / scale
-      : Number.NaN;
+function classification(require, tasks) {
+  const { textClassification } = require(path.join(tasks, 'text-classification', 'task.js'));
+  return {
+    name: 'text-classification',
+    task: textClassification,
+    run: (model, text) => model.run(text, {}),
+    difference: (ours, theirs) => {
+      const logits = [...ours.inference.values];
+      if (logits.length !== theirs.logits.length) return Number.NaN;
+      const scale = Math.max(1, ...theirs.logits.map(Math.abs));
+      return Math.max(...logits.map((logit, i) => Math.abs(logit - theirs.logits[i]))) / scale;
+    },
+    differs: 'logits differ',
+  };
+}
+
+function compare(kind, text, ours, theirs) {
+  const difference = kind.difference(ours, theirs);
   return {
     text,
     tokens: ours.inference.tokens,
     label: ours.label,
     difference,
-    problem: problemOf(ours, theirs, difference),
+    problem: problemOf(kind, ours, theirs, difference),
   };
 }
 
 /** Empty when the two agree. */
-function problemOf(ours, theirs, difference) {
+function problemOf(kind, ours, theirs, difference) {
   if (ours.inference.tokens !== theirs.tokens) return `tokens: ${theirs.tokens} there`;
   if (theirs.label !== null && ours.label !== theirs.label) return `label: ${theirs.label} there`;
-  if (!(difference <= TOLERANCE)) return 'logits differ'; // also when one is NaN
+  if (!(difference <= TOLERANCE)) return kind.differs; // also when one is NaN
   return '';
 }
 

@@ -1,8 +1,9 @@
 """The answers of transformers (or, for a model.pt, of torch) that parity.mjs compares with.
 
-Standard input: {"directory", "limit", "texts"}; standard output: {"versions", "answers"}, an answer
+Standard input: {"directory", "limit", "task", "texts"}; standard output: {"versions", "answers"}, an answer
 for each text in order. One text at a time, in float32 on the CPU, with the ordinary AutoTokenizer
-and AutoModelForSequenceClassification; label and score are those of the pipeline.
+and AutoModelForSequenceClassification; label and score are those of the pipeline. Of a token classifier:
+the spans of the pipeline, strategy by strategy.
 """
 
 import json
@@ -29,7 +30,10 @@ def main() -> None:
     # What `truncation=True` needs where the tokenizer itself knows no limit.
     cut = {"truncation": True, "max_length": min(tokenizer.model_max_length, request["limit"])}
     saved = any((directory / f"{name}{end}").exists() for name in SAVED_WEIGHTS for end in ("", ".index.json"))
-    answer = saved_model(directory, tokenizer, cut) if saved else torchscript(directory, tokenizer, cut)
+    if request["task"] == "token-classification":
+        answer = token_classifier(directory, tokenizer, cut)
+    else:
+        answer = saved_model(directory, tokenizer, cut) if saved else torchscript(directory, tokenizer, cut)
     with torch.inference_mode():
         answers = [answer(text) for text in request["texts"]]
     versions = {"transformers": transformers.__version__, "torch": torch.__version__}
@@ -48,6 +52,27 @@ def saved_model(directory: Path, tokenizer, cut: dict):
         [top] = classify(text, **cut)
         logits = model(**encoded).logits[0].tolist()
         return {"tokens": encoded["input_ids"].shape[1], "logits": logits, "label": top["label"]}
+
+    return answer
+
+
+def token_classifier(directory: Path, tokenizer, cut: dict):
+    import torch
+    from transformers import AutoModelForTokenClassification, pipeline
+
+    tokenizer.model_max_length = cut["max_length"]
+    model = AutoModelForTokenClassification.from_pretrained(directory, dtype=torch.float32).eval()
+    tag = pipeline("token-classification", model=model, tokenizer=tokenizer, device="cpu", ignore_labels=[])
+
+    def answer(text: str) -> dict:
+        spans = [
+            [
+                [span.get("entity", span.get("entity_group")), float(span["score"]), span["word"], span["start"], span["end"]]
+                for span in tag(text, aggregation_strategy=strategy)
+            ]
+            for strategy in ("none", "simple", "first", "average", "max")
+        ]
+        return {"tokens": len(tokenizer(text, **cut)["input_ids"]), "spans": spans, "label": None}
 
     return answer
 

@@ -1,0 +1,35 @@
+/** Token classifiers: the spans of each strategy, as the pipeline of transformers tells them. */
+import path from 'node:path';
+
+const STRATEGIES = ['none', 'simple', 'first', 'average', 'max'];
+
+/** @param require of dist/tasks, at `tasks` */
+export function tagging(require, tasks) {
+  const folder = path.join(tasks, 'token-classification');
+  const { tokenClassification } = require(path.join(folder, 'task.js'));
+  const { spansOf } = require(path.join(folder, 'spans.js'));
+  const { codePointsOf } = require(path.join(folder, 'code-points.js'));
+  return {
+    name: 'token-classification',
+    task: tokenClassification,
+    run: async (model, text) => {
+      const answer = await model.run({ text }, {});
+      const point = codePointsOf(text);
+      const spans = STRATEGIES.map((strategy) =>
+        spansOf(answer, model, { strategy, ignoreLabels: [] }).map(
+          ({ label, score, word, start, end }) => [label, score, word, point(start), point(end)],
+        ),
+      );
+      return { inference: answer.inference, label: `${spans[1].length} spans`, spans };
+    },
+    /** The largest difference of scores; NaN: the spans are others. */
+    difference: (ours, theirs) => {
+      const [own, reference] = [ours.spans, theirs.spans].map((all) => all.flat());
+      const withoutScore = (spans) =>
+        JSON.stringify(spans.map(([label, , ...rest]) => [label, rest]));
+      if (withoutScore(own) !== withoutScore(reference)) return Number.NaN;
+      return Math.max(0, ...own.map(([, score], i) => Math.abs(score - reference[i][1])));
+    },
+    differs: 'spans differ',
+  };
+}
