@@ -2,7 +2,13 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { modelConfig, readDirectory, weightsSource } from '../../src/models/hugging-face/directory';
 import { findModel } from '../../src/models/hugging-face/weight-files';
-import { Engine, type SentenceModule, type TextHead } from '../../src/native/engine';
+import {
+  addon,
+  type Dtype,
+  Engine,
+  type SentenceModule,
+  type TextHead,
+} from '../../src/native/engine';
 import { readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
@@ -46,16 +52,14 @@ function headOf(directory: string, head: TextHead): TextHead {
   return { ...head, modules: head.modules.map(absolute) };
 }
 
-async function load(directory: string, head: TextHead): Promise<Engine> {
+async function load(directory: string, head: TextHead, dtype?: Dtype): Promise<Engine> {
   const { config } = readDirectory(directory, modelConfig);
   const found = findModel(directory);
   if ('program' in found) throw new Error(`${directory}: expected weights`);
   const added = head.name === 'token-classification' ? { num_labels: 3 } : {};
   const { weightFiles } = found;
-  return await Engine.load(
-    weightsSource(directory, config, { weightFiles, head, added }),
-    SCHEDULING,
-  );
+  const source = weightsSource(directory, config, { weightFiles, head, added });
+  return await Engine.load(source, { ...SCHEDULING, ...(dtype && { dtype }) });
 }
 
 function furthest(actual: ArrayLike<number>, expected: readonly number[]): number {
@@ -64,6 +68,19 @@ function furthest(actual: ArrayLike<number>, expected: readonly number[]): numbe
     const difference = Math.abs((actual[i] as number) - value);
     return Math.max(worst, difference / Math.max(1, Math.abs(value))); // NaN stays NaN
   }, 0);
+}
+
+/** How near an answer is to float32's, at least; these tiny models are coarser than any that is trained. */
+const LEAST_COSINE: readonly (readonly [Dtype, number])[] = [
+  ['bfloat16x3', 0.99999],
+  ['bfloat16', 0.999],
+  ['int8', 0.95],
+];
+
+function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  const dot = (x: ArrayLike<number>, y: ArrayLike<number>): number =>
+    Array.from(x).reduce((sum, value, i) => sum + value * (y[i] as number), 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
 /** Alone, then all together, which gives batches of several lengths. */
@@ -120,4 +137,22 @@ describe.each(directoriesOf('splade'))('%s', (name) => {
       }
     },
   );
+});
+
+describe.each(LEAST_COSINE)('DTYPE=%s', (dtype, least) => {
+  const names = ['encoders', 'tokens', 'splade'].flatMap(directoriesOf);
+
+  it.each(names)('is near the numbers of the Python library: %s', async (name) => {
+    if (addon().dtypeProblem(dtype) !== '') return; // test/golden/dtype.test.ts has what it says
+    const directory = path.join(ROOT, name);
+    const { head, answers } = readFixture<Golden>('embeddings', name, 'golden.json');
+    const [{ pooling, activation } = {}] = answers;
+    const asked = head.name === 'masked-lm' && pooling && activation;
+    const engine = await load(directory, asked ? { ...head, pooling, activation } : head, dtype);
+    const own = answers.filter((answer) => answer.pooling === pooling);
+    const all = await Promise.all(own.map(({ text }) => engine.infer(texts[text] as string)));
+    await engine.close();
+    const cosines = all.map(({ values }, i) => cosine(values, own[i]?.values ?? []));
+    expect(Math.min(...cosines)).toBeGreaterThan(least);
+  });
 });
