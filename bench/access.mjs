@@ -10,7 +10,8 @@ import path from 'node:path';
 import { ROOT } from './paths.mjs';
 
 const require = createRequire(import.meta.url);
-const { ApiKeys, keyOf } = require(path.join(ROOT, 'dist/serving/credentials/keys.js'));
+const { Access, UNLIMITED } = require(path.join(ROOT, 'dist/serving/access.js'));
+const { ApiKeys, digestOf, keyOf } = require(path.join(ROOT, 'dist/serving/credentials/keys.js'));
 const { isTooDeep } = require(path.join(ROOT, 'dist/serving/json.js'));
 
 const MEBIBYTE = 1024 ** 2;
@@ -30,13 +31,22 @@ function best(count, run) {
 const names = ['Host', 'User-Agent', 'Accept', 'Content-Type', 'Content-Length', 'X-Request-Id'];
 const rawHeaders = names.flatMap((name) => [name, 'some value']);
 for (const count of [1, 100, 1000]) {
-  const keys = new ApiKeys(Array.from({ length: count }, (_, i) => `a-key-of-the-benchmark-${i}`));
+  const known = Array.from({ length: count }, (_, i) => digestOf(`a-key-of-the-benchmark-${i}`));
+  const keys = new ApiKeys(known.map((digest) => ({ digest, grant: UNLIMITED })));
   const micros = best(Math.ceil(1000 / count), (i) => {
     const authorization = `Bearer a-key-of-the-benchmark-${i}`;
     const headers = { authorization };
-    keys.has(keyOf({ headers, rawHeaders: [...rawHeaders, 'Authorization', authorization] }));
+    keys.find(keyOf({ headers, rawHeaders: [...rawHeaders, 'Authorization', authorization] }));
   });
   console.log(`a request, ${count} keys: ${micros}`);
+}
+
+for (const count of [1, 100]) {
+  const models = Array.from({ length: count }, (_, i) => `model-${i}`);
+  const micros = best(1000, () =>
+    new Access({ models, isManaging: false }, (name) => [name]).refusal({ model: 'model-0' }),
+  );
+  console.log(`a key for ${count} models: ${micros}`);
 }
 
 const half = MEBIBYTE / 2;
