@@ -45,6 +45,14 @@ export interface Answered {
   readonly inference: Inference;
 }
 
+/** A part of a long text that was classified by itself: from `start` to `end`, in UTF-16 units. */
+export interface ClassifiedWindow {
+  readonly start: number;
+  readonly end: number;
+  /** As those of a `Classification`. */
+  readonly scores: Float32Array;
+}
+
 /** The answer of a classifier to one input. */
 export interface Classification extends Answered {
   /** The one with the highest score. */
@@ -53,6 +61,8 @@ export interface Classification extends Answered {
   readonly score: number;
   /** Of all labels, in the order of `ClassifierAbout.labels`. */
   readonly scores: Float32Array;
+  /** Of a text that was read whole, with places; scores are their mean. */
+  readonly windows?: readonly ClassifiedWindow[];
 }
 
 /** A text, and how it is read where it is longer than the model takes. */

@@ -1,14 +1,23 @@
+import type { z } from 'zod';
 import type { TextInput } from '../../native/engine';
-import type { ClassifiesTexts } from '../../tasks/abilities';
+import { roundToFourDecimals } from '../../numeric/rounding';
+import { type ClassifiesTexts, classified } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import { EMPTY } from '../../tasks/text-classification/task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
+import { combine } from '../../tasks/text-classification/windows';
 import type { Endpoint } from '../endpoint';
-import { schemaReference } from '../openapi/responses';
+import { toSchema } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { type Asked, classificationRoutes } from './classification';
 import { TEXT_EXAMPLES } from './examples';
-import { analyzeBatchBody, analyzeBody, type SentText } from './schemas/analyze';
+import {
+  analyzeBatchBody,
+  analyzeBody,
+  elementBody,
+  type SentText,
+  type SentTexts,
+} from './schemas/analyze';
 import { type AnalyzeAnswer, analyzeAnswer, analyzeBatchAnswer } from './schemas/answers';
 
 /** What a text must hold: anything but white space as Python's `str.strip()` understands it. */
@@ -19,8 +28,8 @@ const NOT_BLANK = {
 };
 
 const ASKED: Asked<
-  SentText,
-  { readonly texts: readonly SentText[] },
+  z.output<typeof analyzeBody>,
+  z.output<typeof analyzeBatchBody>,
   SentText,
   string | TextInput
 > = {
@@ -37,10 +46,22 @@ const ASKED: Asked<
   elementsOf: ({ texts }) => texts,
   isAskable: (asked) => !isBlank(typeof asked === 'string' ? asked : asked.text),
   refused: { code: 'INPUT_EMPTY', message: EMPTY },
-  toInput: (asked) => {
-    if (typeof asked === 'string') return asked;
-    const { text, text_pair: pair } = asked;
-    return typeof pair === 'string' ? { text, pair } : text;
+  toInput: (asked, { long_texts, stride }) => {
+    const { text, text_pair: pair }: SentTexts =
+      typeof asked === 'string' ? { text: asked } : asked;
+    const input = typeof pair === 'string' ? { text, pair } : { text };
+    if (long_texts === 'windows') return { ...input, places: true, stride: stride ?? 0 };
+    return 'pair' in input ? input : text;
+  },
+  finish: (answer, { combine: combination }, about) => {
+    const { windows, inference } = answer;
+    if (!windows) return { answer };
+    const told = windows.map(({ start, end, scores }) => {
+      const { label, score } = classified(about, scores, inference);
+      return { start, end, label, score: roundToFourDecimals(score) };
+    });
+    const scores = combine(windows, combination ?? 'mean');
+    return { answer: classified(about, scores, inference), more: { windows: told } };
   },
   tell: (asked, _, label, score): AnalyzeAnswer => {
     if (typeof asked === 'string') return { input_text: asked, label, score };
@@ -52,7 +73,7 @@ const ASKED: Asked<
   examples: TEXT_EXAMPLES,
   describeElement: () => ({
     alone: NOT_BLANK,
-    listed: { anyOf: [NOT_BLANK, schemaReference('AnalyzeRequest')] },
+    listed: { anyOf: [NOT_BLANK, toSchema(elementBody)] },
   }),
 };
 

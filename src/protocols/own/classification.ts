@@ -48,7 +48,13 @@ export interface Asked<Body, List, Element, Input> {
   /** Whether the model can be asked it; if not, this is the error. */
   isAskable(element: Element): boolean;
   readonly refused: { readonly code: 'INPUT_EMPTY' | 'INPUT_LENGTH'; readonly message: string };
-  toInput(element: Element): Input;
+  toInput(element: Element, body: Body | List): Input;
+  /** The answer as the body asks for it, and what is told of it beside label and score; left out: as it is. */
+  finish?(
+    answer: Classification,
+    body: Body | List,
+    about: ClassifierAbout,
+  ): { readonly answer: Classification; readonly more?: object };
   /** The answer to an element, a literal: to write one that is put together takes six times as long. */
   tell(element: Element, body: Body | List, label: string, score: number): object;
   readonly description?: string | undefined;
@@ -84,10 +90,10 @@ export function classificationRoutes<Body, List, Element, Input>(
         const model = requireModel(classifier);
         const element = asked.elementOf(body);
         requireAskable(element);
-        const answer = await model.run(asked.toInput(element), call.inferOptions(served));
-        const { label, score, inference } = answer;
-        const told = asked.tell(element, body, label, roundToFourDecimals(score));
-        return { body: told, inferences: [inference] };
+        const ran = await model.run(asked.toInput(element, body), call.inferOptions(served));
+        const { answer, more } = asked.finish?.(ran, body, model.about) ?? { answer: ran };
+        const told = asked.tell(element, body, answer.label, roundToFourDecimals(answer.score));
+        return { body: more ? Object.assign(told, more) : told, inferences: [ran.inference] };
       },
       describe: () => ({ ...describe(asked, 'single', surroundings), headers }),
     },
@@ -99,15 +105,18 @@ export function classificationRoutes<Body, List, Element, Input>(
         requireListLength(elements, batch.field, surroundings.listLength);
         const model = requireModel(classifier);
         checkElements(elements, batch.field, requireAskable);
-        const inputs = elements.map((element) => asked.toInput(element));
+        const inputs = elements.map((element) => asked.toInput(element, body));
         const ran = await runList(model, inputs, call.inferOptions(served), batch.field);
-        const results = ran.answers.map(({ label, score, scores, inference }, index) =>
-          Object.assign(
+        const results = ran.answers.map((one, index) => {
+          const { answer, more } = asked.finish?.(one, body, model.about) ?? { answer: one };
+          const { label, score, scores, inference } = answer;
+          return Object.assign(
             asked.tell(elements[index] as Element, body, label, roundToFourDecimals(score)),
             { probabilities: namedProbabilities(model.about.labels, scores) },
             truncated && { [truncated]: inference.truncated },
-          ),
-        );
+            more,
+          );
+        });
         return { body: { results }, inferences: ran.inferences };
       },
       describe: () => ({ ...describe(asked, 'batch', surroundings), headers }),

@@ -14,6 +14,7 @@ import type { Tensors } from '../tensors';
 import { readModelDirectory, type TextAbout } from './model-directory';
 import { scores } from './probabilities';
 import { isBlank } from './whitespace';
+import { classifiedWindows, combine } from './windows';
 
 /** Of a text that holds nothing but white space. A second text may: `pipeline` reads it like any other. */
 export const EMPTY = 'Text payload cannot be empty.';
@@ -73,8 +74,12 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
   judge: () => [],
   prepare: (input) => input,
   answer: (inference, about, index) => {
-    const values = scores(inference.values, about.scoreFunction);
-    if (allFinite(values)) return classified(about, values, inference);
+    const score = (outputs: Float32Array) => scores(outputs, about.scoreFunction);
+    const windows = classifiedWindows(inference, about.labels.length, score);
+    const values = windows ? combine(windows, 'mean') : score(inference.values);
+    if (allFinite(values)) {
+      return { ...classified(about, values, inference), ...(windows && { windows }) };
+    }
     const message = 'The model gave an output that is not finite.';
     throw new EngineError('INFERENCE_FAILED', message, { index });
   },

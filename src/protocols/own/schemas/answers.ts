@@ -25,6 +25,17 @@ export const analyzeAnswer = z.object({
   input_text_pair: z.string().optional().describe('The second text as it was sent, if one was'),
   label: z.string().describe('One of the labels of the model'),
   score: fourDecimals.describe("The label's probability; four decimals"),
+  windows: z
+    .array(
+      z.object({
+        start: z.int().describe('First UTF-16 unit of the text'),
+        end: z.int().describe('Behind the last one'),
+        label: z.string(),
+        score: fourDecimals,
+      }),
+    )
+    .optional()
+    .describe('Where the text was to be read in windows'),
 });
 
 export const analyzeBatchAnswer = z.object({
