@@ -19,6 +19,7 @@ const MAY_IMPORT = {
   protocols: ['.', 'native', 'numeric', 'serving', 'tasks'],
   grpc: ['native', 'serving', 'protocols'],
   http: ['.', 'native', 'serving', 'protocols'],
+  embedded: ['.', 'native', 'settings', 'tasks'],
   commands: null, // all of them
   '.': null,
   pages: ['.', 'client', 'numeric', 'recordings', 'tasks', 'protocols'],

@@ -10,6 +10,7 @@
 #include "backend/inspect.h"
 #include "completions.h"
 #include "engine_object.h"
+#include "json_rows.h"
 #include "shared_models.h"
 
 namespace addon {
@@ -138,6 +139,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["availableInstructions"] =
       Napi::Function::New<available_instructions>(env, "availableInstructions");
   exports["inspectProgram"] = Napi::Function::New<inspect_program>(env, "inspectProgram");
+  exports["rowsToJson"] = Napi::Function::New<rows_to_json>(env, "rowsToJson");
   exports["stopAll"] = Napi::Function::New<stop_all>(env, "stopAll");
   return exports;
 }

@@ -380,6 +380,14 @@ export interface NativeBinding {
   /** Of a TorchScript file or one of torch.export. Throws where it cannot be read. */
   inspectProgram(path: string, allowedOperators: readonly string[]): ProgramReport;
   /**
+   * A JSON array for each row of finite numbers, one behind the other, each number with the fewest
+   * decimals that give the same float32; where in the text each row ends.
+   */
+  rowsToJson(
+    values: Float32Array,
+    columns: number,
+  ): Promise<{ readonly text: Buffer; readonly ends: Uint32Array }>;
+  /**
    * End every thread of this environment's engines and loads at once, answering nothing. One that
    * does not end within a second is left behind, and then the process ends without running what C
    * and C++ have registered for its exit.

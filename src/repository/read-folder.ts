@@ -58,8 +58,32 @@ export interface Listing {
   readonly problems: readonly string[];
 }
 
+/** Where models are: all sub-folders of a directory, or the only one that is meant. */
+export interface ModelsPlace {
+  readonly directory: string;
+  /** Name of the sub-folder; null: all. */
+  readonly only: string | null;
+}
+
+/** @param directory of models, or a Hugging Face directory itself */
+export function placeOf(directory: string): ModelsPlace {
+  const all = { directory, only: null };
+  try {
+    if (!modelsIn(directory).includes(directory)) return all;
+    const folder = realpathSync(directory);
+    return { directory: path.dirname(folder), only: path.basename(folder) };
+  } catch {
+    return all; // what is wrong with it is said when it is listed
+  }
+}
+
 /** Names of the sub-folders; what begins with a dot is nobody's model. @throws ModelFileError */
-export function listModels(directory: string): Listing {
+export function listModels({ directory, only }: ModelsPlace): Listing {
+  if (only !== null) {
+    const isName = MODEL_NAME.pattern.test(only);
+    const problems = isName ? [] : [`${JSON.stringify(only)}: is no name of a model`];
+    return { names: isName ? [only] : [], problems };
+  }
   const names: string[] = [];
   const problems: string[] = [];
   let left = 0;
@@ -76,9 +100,9 @@ export function listModels(directory: string): Listing {
 }
 
 /** By name, a digest of what lies in the folder and below: names, sizes, times. @throws ModelFileError */
-export function stampModels(directory: string): Readonly<Record<string, string>> {
-  const { names } = listModels(directory);
-  return Object.fromEntries(names.map((name) => [name, stampOf(path.join(directory, name))]));
+export function stampModels(place: ModelsPlace): Readonly<Record<string, string>> {
+  const { names } = listModels(place);
+  return Object.fromEntries(names.map((name) => [name, stampOf(path.join(place.directory, name))]));
 }
 
 function stampOf(folder: string): string {
@@ -101,11 +125,12 @@ function stampOf(folder: string): string {
  * @throws ModelFileError: nothing of it can be loaded
  */
 export async function readModel(
-  directory: string,
+  { directory, only }: ModelsPlace,
   name: string,
   { dtype, unpacked }: { readonly dtype: Dtype; readonly unpacked: UnpackedArchives },
 ): Promise<FoundModel | null> {
   const folder = path.join(directory, name);
+  if (only !== null && name !== only) return null;
   if (!MODEL_NAME.pattern.test(name) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     return null;
   requireWithin(directory, folder, name);

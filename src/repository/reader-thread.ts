@@ -6,18 +6,20 @@ import { withoutPaths } from '../without-paths';
 import { UnpackedArchives } from './archives';
 import { memoryLeft } from './memory';
 import type { Reply } from './questions';
-import { listModels, readModel, stampModels } from './read-folder';
+import { listModels, placeOf, readModel, stampModels } from './read-folder';
 import type { Read, ReaderData } from './reader';
 
 const port = parentPort as MessagePort;
-const { directory, unpackInto, dtype } = workerData as ReaderData;
+const { unpackInto, dtype, ...given } = workerData as ReaderData;
+const place = placeOf(given.directory);
+const { directory } = place;
 const unpacked = new UnpackedArchives(unpackInto);
 
 port.on('message', async ({ id, what, name }: Read) => {
   const read = {
-    list: () => listModels(directory),
-    stamps: () => stampModels(directory),
-    model: () => readModel(directory, name, { dtype, unpacked }),
+    list: () => listModels(place),
+    stamps: () => stampModels(place),
+    model: () => readModel(place, name, { dtype, unpacked }),
     memory: () => memoryLeft(),
     forget: () => unpacked.forgetBelow(path.join(directory, name), []),
   };

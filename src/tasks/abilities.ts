@@ -103,8 +103,44 @@ export interface EntailmentAbout extends ClassifierAbout {
 
 export type Entails = Runs<string | TextInput, Classification, EntailmentAbout>;
 
+/** What is known of a model of vectors. */
+export interface EmbeddingAbout extends About {
+  /** Numbers of a vector. */
+  readonly dimensions: number;
+  /** Its files are those of an encoder alone, and say nothing of vectors. */
+  readonly isPlain: boolean;
+  /** Vectors have a length of 1. */
+  readonly normalizes: boolean;
+  /** Names of sentence-transformers; several: their vectors side by side. */
+  readonly pooling: readonly string[];
+  /** How vectors are compared. */
+  readonly similarity: 'cosine' | 'dot' | 'euclidean' | 'manhattan';
+  /** What is put before texts, by name. */
+  readonly prompts: Readonly<Record<string, string>>;
+  /** What is put before a text where nothing else is asked for; empty: nothing. */
+  readonly defaultPrompt: string;
+  /** Texts are put into lower case before all that the tokenizer does. */
+  readonly lowercases: boolean;
+}
+
+/** A text, or the ids of the model's own tokens, special ones included: they are not cut. */
+export type TextToEmbed =
+  | (Pick<TextInput, 'truncation' | 'truncationSide'> & {
+      readonly text: string;
+      /** Put before it. Default: the model's own. */
+      readonly prompt?: string;
+    })
+  | { readonly ids: Uint32Array };
+
+export interface Embedding extends Answered {
+  readonly vector: Float32Array;
+}
+
+export type EmbedsTexts = Runs<TextToEmbed, Embedding, EmbeddingAbout>;
+
 /** What a protocol can ask for. */
 export interface Abilities {
+  readonly 'embeds texts': EmbedsTexts;
   readonly 'classifies texts': ClassifiesTexts;
   readonly 'tags texts': TagsTexts;
   readonly 'classifies signals': ClassifiesSignals;

@@ -54,3 +54,15 @@ export function servingVersion({ versions, defaultVersion }: NamedModel): ModelV
 export function reasonOf({ versions, reason }: NamedModel): string | null {
   return reason ?? versions.findLast(({ reason }) => reason !== null)?.reason ?? null;
 }
+
+/** The one model of a service, under the one version that it has. */
+export function catalogueOf(served: Served): Catalogue {
+  const { name, model, reason } = served;
+  const version: ModelVersion = { version: '1', state: model ? 'ready' : 'failed', reason, served };
+  return [
+    {
+      ...{ name, aliases: [], isDefault: true, isRequired: true },
+      ...{ defaultVersion: null, versions: [version], reason: null },
+    },
+  ];
+}

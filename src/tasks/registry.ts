@@ -1,3 +1,4 @@
+import { embedding } from './embedding/task';
 import { rerankingOver } from './reranking/task';
 import { signalClassification } from './signal-classification/task';
 import type { Task } from './task';
@@ -15,6 +16,7 @@ export const zeroShot = zeroShotOver(textClassification);
 export const TASKS: readonly Task[] = [
   textClassification,
   signalClassification,
+  embedding,
   reranking,
   zeroShot,
   tokenClassification,

@@ -88,12 +88,12 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
   }
 
   async run(input: Input, options: InferOptions): Promise<Answer> {
-    const inference = await this.#engine.infer(this.#task.prepare(input), options);
+    const inference = await this.#engine.infer(this.#task.prepare(input, this.about), options);
     return this.#task.answer(inference, this.about, null, input);
   }
 
   async runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]> {
-    const prepared = inputs.map((input) => this.#task.prepare(input));
+    const prepared = inputs.map((input) => this.#task.prepare(input, this.about));
     const inferences = await this.#engine.inferAll(prepared, options);
     return inferences.map((one, index) =>
       this.#task.answer(one, this.about, index, inputs[index] as Input),

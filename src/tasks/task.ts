@@ -44,7 +44,7 @@ export interface Task<Input = unknown, Answer = Answered, Known extends About = 
    */
   judge(description: ModelDescription, about: Known, place: string): readonly string[];
   /** What the engine is given for an input. */
-  prepare(input: Input): NativeInput;
+  prepare(input: Input, about: Known): NativeInput;
   /**
    * @param index of the input in a list, for the error; null: it was alone
    * @param input as `prepare` had it

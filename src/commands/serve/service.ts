@@ -4,6 +4,7 @@ import type { GrpcService } from '../../protocols/grpc-service';
 import { huggingFace } from '../../protocols/hugging-face/protocol';
 import { jina } from '../../protocols/jina/protocol';
 import { openInference } from '../../protocols/open-inference/rest/protocol';
+import { openAi } from '../../protocols/openai/protocol';
 import type { Described } from '../../protocols/openapi/document';
 import { own } from '../../protocols/own/protocol';
 import type { ServiceInfo } from '../../protocols/own/schemas/answers';
@@ -26,7 +27,7 @@ import type { PageName } from './read-pages';
 const LONGEST_NUMBER_BYTES = 25;
 
 /** What a service speaks beside its own protocol; those that cannot ask the model are left out. */
-const PROTOCOLS = [huggingFace, textEmbeddingsInference, openInference, jina, cohere, vllm];
+const PROTOCOLS = [huggingFace, textEmbeddingsInference, openAi, openInference, jina, cohere, vllm];
 
 /** What one process serves, at this moment. */
 export interface Service {

@@ -66,11 +66,9 @@ const EXAMPLE = {
 export function tokenClassification(
   served: Served<TagsTexts>,
   { listLength }: Surroundings,
-  { path, id }: { readonly path: string; readonly id: string },
-): Endpoint {
+): Omit<Endpoint, 'path'> {
   const { model: tagger } = served;
   return {
-    path,
     refusal: refusalOf(tagger),
     handle: async (call) => {
       const { inputs, parameters } = parseBody(taggingBody, call);
@@ -90,7 +88,12 @@ export function tokenClassification(
       return { body: isList ? told : (told[0] as object), inferences };
     },
     describe: () => ({
-      ...{ id, summary: 'Spans of a text', headers: TRUNCATED_HEADER, errors: FAILURES },
+      ...{
+        id: 'tokenClassification',
+        summary: 'Spans of a text',
+        headers: TRUNCATED_HEADER,
+        errors: FAILURES,
+      },
       request: { name: 'HuggingFaceTaggingRequest', schema: taggingBody, example: EXAMPLE.request },
       answer: {
         name: 'HuggingFaceTaggingAnswer',

@@ -41,10 +41,10 @@ function namesLabels(sent: unknown): boolean {
  * those labels by falling score, for a list of texts a list of that.
  */
 export function withZeroShot(
-  other: Endpoint,
+  other: Omit<Endpoint, 'path'>,
   served: Served<Entails>,
   surroundings: Surroundings,
-): Endpoint {
+): Omit<Endpoint, 'path'> {
   const entailment = served.model;
   return {
     ...other,

@@ -119,18 +119,6 @@ export class ServedModels {
   }
 }
 
-/** The one model of a service, under the one version that it has. */
-export function catalogueOf(served: Served): Catalogue {
-  const { name, model, reason } = served;
-  const version: ModelVersion = { version: '1', state: model ? 'ready' : 'failed', reason, served };
-  return [
-    {
-      ...{ name, aliases: [], isDefault: true, isRequired: true },
-      ...{ defaultVersion: null, versions: [version], reason: null },
-    },
-  ];
-}
-
 function notFound(message: string): ServiceError {
   return new ServiceError('NOT_FOUND', message);
 }

@@ -10,6 +10,8 @@ import {
   object,
   string,
 } from '../validation/fields';
+import { sentencesToCompare } from '../validation/sentences';
+import { textsOrIds } from '../validation/texts-or-ids';
 
 const ANY = 'a string, a pair of strings or a batch [[string], [string, string], ...]';
 
@@ -106,4 +108,27 @@ export const rerankBody = object({
     .default(false)
     .describe('The outputs of the model as they are. Default: through a sigmoid'),
   return_text: boolean().default(false).describe('Whether texts come back'),
+});
+
+const prompt_name = string()
+  .nullish()
+  .describe("Of the model's prompts, one that is put before each text. Default: the model's own");
+
+/** Body of POST /embed. */
+export const embedBody = object({
+  inputs: textsOrIds,
+  ...CUTTING,
+  prompt_name,
+  normalize: boolean().default(true).describe('Vectors get a length of 1'),
+  dimensions: z
+    .int({ error: expected('a whole number') })
+    .positive({ error: 'expected at least 1' })
+    .nullish()
+    .describe('So many of the first numbers, at most those that there are'),
+});
+
+/** Body of POST /similarity. */
+export const similarityBody = object({
+  inputs: sentencesToCompare,
+  parameters: object({ ...CUTTING, prompt_name }).nullish(),
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { ClassifierAbout, Runs } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import { type Served, servedAs } from '../../tasks/served';
 import type { Surroundings } from '../protocol';
 
 /** The engine has two, one of them for long texts. */
@@ -16,7 +15,11 @@ const schema = z.object({
   model_sha: z.null(),
   model_dtype: z.string(),
   model_type: z
-    .union([z.object({ classifier: labelled }), z.object({ reranker: labelled })])
+    .union([
+      z.object({ classifier: labelled }),
+      z.object({ reranker: labelled }),
+      z.object({ embedding: z.object({ pooling: z.string() }) }),
+    ])
     .optional(),
   max_concurrent_requests: z.int(),
   max_input_length: z.int().optional().describe('Tokens'),
@@ -34,17 +37,17 @@ const schema = z.object({
  * neither labels nor length are known.
  */
 export function describeInfo(
-  { title, model }: Served<Runs<never, unknown, ClassifierAbout>>,
+  served: Served,
   { scheduling, listLength }: Surroundings,
-  kind: 'classifier' | 'reranker',
 ): { readonly fields: z.infer<typeof schema>; readonly schemas: object } {
+  const { title, model } = served;
   return {
     fields: {
       model_id: title,
       model_sha: null,
       model_dtype: scheduling.dtype ?? 'float32',
       ...(model && {
-        model_type: describeType(kind, model.about.labels),
+        model_type: describeType(served),
         max_input_length: model.maxLength,
       }),
       max_concurrent_requests: scheduling.maxQueueRequests,
@@ -60,10 +63,19 @@ export function describeInfo(
   };
 }
 
-function describeType(kind: 'classifier' | 'reranker', labels: readonly string[]) {
-  const described = {
+/** Of a model that is loaded. */
+function describeType(served: Served): z.infer<typeof schema>['model_type'] {
+  const reranker = servedAs(served, 'scores pairs')?.model;
+  if (reranker) return { reranker: describeLabels(reranker.about.labels) };
+  const classifier = servedAs(served, 'classifies texts')?.model;
+  if (classifier) return { classifier: describeLabels(classifier.about.labels) };
+  const embedder = servedAs(served, 'embeds texts')?.model;
+  return embedder ? { embedding: { pooling: embedder.about.pooling.join('+') } } : undefined;
+}
+
+function describeLabels(labels: readonly string[]): z.infer<typeof labelled> {
+  return {
     id2label: Object.fromEntries(labels.map((label, index) => [String(index), label])),
     label2id: Object.fromEntries(labels.map((label, index) => [label, index])),
   };
-  return kind === 'reranker' ? { reranker: described } : { classifier: described };
 }

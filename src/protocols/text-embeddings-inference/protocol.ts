@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type Served, servedAs } from '../../tasks/served';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
+import { embed, similarity } from './embed';
 import { describeInfo } from './info';
 import { predict } from './predict';
 import { rerank } from './rerank';
@@ -44,28 +45,30 @@ export const errors: ErrorShape = {
   }),
 };
 
-/** The routes of text-embeddings-inference that a model of this ability has, and what it says of the model. */
+/** The routes of text-embeddings-inference that the model can be asked, and what it says of the model. */
 export function textEmbeddingsInference(
   served: Served,
   surroundings: Surroundings,
 ): Protocol | null {
   const classifier = servedAs(served, 'classifies texts');
   const reranker = servedAs(served, 'scores pairs');
-  const [labelled] = [classifier, reranker].filter((one) => one !== null);
-  if (!labelled) return null;
+  const embedder = servedAs(served, 'embeds texts');
+  const endpoints = [
+    ...(classifier ? [predict(classifier, surroundings)] : []),
+    ...(reranker ? [rerank(reranker, surroundings)] : []),
+    ...(embedder ? [embed, similarity].map((route) => route(embedder, surroundings)) : []),
+  ];
+  if (endpoints.length === 0) return null;
   return {
-    endpoints: [
-      ...(classifier ? [predict(classifier, surroundings)] : []),
-      ...(reranker ? [rerank(reranker, surroundings)] : []),
-    ],
+    endpoints,
     gets: {},
     prefix: null,
     errors,
     probes: [],
-    info: describeInfo(labelled, surroundings, reranker ? 'reranker' : 'classifier'),
+    info: describeInfo(served, surroundings),
     tag: {
       name: 'text-embeddings-inference',
-      description: 'The routes of text-embeddings-inference that a sequence classifier has.',
+      description: 'The routes of text-embeddings-inference that the model can be asked.',
     },
     error: { name: 'TeiError', schema: errorAnswer },
   };

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { z } from 'zod';
 import { fieldOf } from '../../files/rows';
-import { CONFIG, directoryOf } from '../../models/hugging-face/directory';
+import { architecturesOf } from '../../models/hugging-face/architectures';
+import { directoryOf } from '../../models/hugging-face/directory';
+import { listModules } from '../../models/sentence-transformers/modules';
 import { EngineError, type TextInput } from '../../native/engine';
 import { allFinite } from '../../numeric/activations';
 import { type Classification, classified } from '../abilities';
@@ -60,6 +60,15 @@ function textOf(row: InputRow, column: string): string | { readonly problem: str
   return typeof value === 'string' ? value : { problem: `${column}: expected a string` };
 }
 
+/** Models of other heads, or of none: what else a folder holds is read, and what lacks is said. */
+const OF_OTHERS = /Model$|ForMaskedLM$|ForTokenClassification$/;
+
+function mayClassify(folder: string): boolean {
+  const architectures = architecturesOf(folder);
+  if (architectures === null) return false;
+  return !architectures.some((name) => OF_OTHERS.test(name)) && listModules(folder) === null;
+}
+
 /** A Hugging Face sequence classifier: a text, or two, to its top label, as `pipeline` answers. */
 export const textClassification: Task<string | TextInput, Classification, TextAbout> = {
   name: 'text-classification',
@@ -68,7 +77,7 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
   takes: 'texts',
   abilities: ['classifies texts'],
   locate: directoryOf,
-  findIn: (folder) => (existsSync(path.join(folder, CONFIG)) ? [folder] : []),
+  findIn: (folder) => (mayClassify(folder) ? [folder] : []),
   filesOf: (directory) => readModelDirectory(directory).files,
   read: readModelDirectory,
   judge: () => [],

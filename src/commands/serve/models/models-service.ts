@@ -2,6 +2,7 @@ import type { Get } from '../../../protocols/endpoint';
 import { grpcService } from '../../../protocols/open-inference/grpc/service';
 import { openInferenceOf } from '../../../protocols/open-inference/rest/protocol';
 import { ServedModels } from '../../../protocols/open-inference/served-models';
+import { openAiOf } from '../../../protocols/openai/protocol';
 import { describeApi } from '../../../protocols/openapi/document';
 import { MODELS, type ModelsInfo, ownOfModels } from '../../../protocols/own/models';
 import type { Mount, Protocol } from '../../../protocols/protocol';
@@ -93,7 +94,8 @@ export class ModelsService implements Service {
       torchServeInference(this.#named),
       kserveV1(this.#named, surroundingsOf(this.#options)),
     ];
-    const protocols = distinct([own, all, ...torchServe, ...others]);
+    const named = openAiOf(() => this.#catalogue, surroundingsOf(this.#options));
+    const protocols = distinct([own, all, named, ...torchServe, ...others]);
     const atRoot = protocols.map((protocol) => ({ protocol, at: '' }));
     const notice =
       TASKS.find((task) => task.notice !== null && this.#defaultOf(task))?.notice ?? null;

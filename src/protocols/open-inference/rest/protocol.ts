@@ -1,5 +1,6 @@
 import type { About, Access } from '../../../serving/access';
 import { ERRORS, type ServiceError } from '../../../serving/errors';
+import { catalogueOf } from '../../../tasks/catalogue';
 import type { Served } from '../../../tasks/served';
 import { type Call, type Endpoint, type Get, refusalOf } from '../../endpoint';
 import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
@@ -8,7 +9,7 @@ import { type ErrorShape, modelBelow, type Protocol, type Surroundings } from '.
 import { grpcService } from '../grpc/service';
 import { readInferRequest } from '../request-body';
 import type { ServedModel } from '../served-model';
-import { catalogueOf, ServedModels } from '../served-models';
+import { ServedModels } from '../served-models';
 import { describeInference } from './answer';
 import { CHANGES, repositoryEndpoints } from './repository';
 import { ANSWERS, errorAnswer, exampleOf, inferAnswer, inferRequest } from './schemas';

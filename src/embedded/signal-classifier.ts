@@ -1,0 +1,72 @@
+import path from 'node:path';
+import { configOf } from '../settings/config';
+import type { Classification, ClassifierAbout } from '../tasks/abilities';
+import { signalClassification } from '../tasks/signal-classification/task';
+import { TaskModel } from '../tasks/task-model';
+import {
+  byName,
+  ClassifierEngine,
+  type EngineOptions,
+  environment,
+  InputError,
+  loaded,
+  PACKAGE_ROOT,
+} from './engine';
+
+export interface EegOptions extends EngineOptions {
+  /** TorchScript or torch.export file. Default: the shipped model. */
+  readonly modelPath?: string;
+}
+
+export interface EegResult {
+  readonly diagnosis: string;
+  /** Of the diagnosis; not rounded. */
+  readonly confidence: number;
+  /** Of all classes, by name. */
+  readonly probabilities: Readonly<Record<string, number>>;
+}
+
+/** Windows of a signal to classes. The shipped model is a demonstration, not a medical device. */
+export class SignalClassifier extends ClassifierEngine<
+  ArrayLike<number>,
+  readonly number[],
+  EegResult
+> {
+  readonly classes: readonly string[];
+  /** Samples. */
+  readonly windowLength: number;
+
+  private constructor(model: TaskModel<readonly number[], Classification, ClassifierAbout>) {
+    const { labels } = model.about;
+    super(
+      model,
+      (signal, index) => takeSamples(signal, model.maxLength, index),
+      ({ label, score, scores }) => ({
+        diagnosis: label,
+        confidence: score,
+        probabilities: byName(labels, scores),
+      }),
+    );
+    this.classes = labels;
+    this.windowLength = model.maxLength;
+  }
+
+  /** @throws as `TextClassifier.load` */
+  static async load(options: EegOptions = {}): Promise<SignalClassifier> {
+    const shipped = path.join(PACKAGE_ROOT, 'models', 'eeg', 'eeg_model.pt');
+    const given = { ...options, eegModelPath: options.modelPath ?? shipped };
+    const { scheduling, eegModelPath } = configOf('eeg', given, environment());
+    const load = () => TaskModel.load(signalClassification, eegModelPath, scheduling);
+    return new SignalClassifier(await loaded(load));
+  }
+}
+
+function takeSamples(signal: ArrayLike<number>, length: number, index: number | null) {
+  const samples = Array.from(signal);
+  if (samples.length !== length) {
+    throw new InputError(`expected ${length} samples, received ${samples.length}`, index);
+  }
+  const wrong = samples.findIndex((sample) => !Number.isFinite(sample));
+  if (wrong >= 0) throw new InputError(`sample ${wrong}: expected a finite number`, index);
+  return samples;
+}

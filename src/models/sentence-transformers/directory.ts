@@ -1,0 +1,105 @@
+import path from 'node:path';
+import { z } from 'zod';
+import type { SentenceModule } from '../../native/engine';
+import { filesThere, ModelFileError } from '../files';
+import { checkModelJson, readModelJson } from '../json';
+import { listModules, MODULES, readModule, within } from './modules';
+
+const SETTINGS = 'config_sentence_transformers.json';
+
+/** Of the first module, in the order in which the library looks for them. */
+const TRANSFORMER_SETTINGS = [
+  'sentence_bert_config.json',
+  'sentence_roberta_config.json',
+  'sentence_distilbert_config.json',
+  'sentence_camembert_config.json',
+  'sentence_albert_config.json',
+  'sentence_xlm-roberta_config.json',
+  'sentence_xlnet_config.json',
+];
+
+export const SIMILARITIES = ['cosine', 'dot', 'euclidean', 'manhattan'] as const;
+export type Similarity = (typeof SIMILARITIES)[number];
+
+const settingsSchema = z.looseObject({
+  prompts: z.record(z.string(), z.string().nullable()).nullish(),
+  default_prompt_name: z.string().nullish(),
+  similarity_fn_name: z.string().nullish(),
+  truncate_dim: z.int().positive().nullish(),
+});
+
+const transformerSchema = z.looseObject({
+  max_seq_length: z.int().positive().nullish(),
+  do_lower_case: z.boolean().nullish(),
+});
+
+/** What a directory of sentence-transformers says beside weights and tokenizer. */
+export interface SentenceDirectory {
+  /** Absolute path of the encoder: the directory, or a folder in it. */
+  readonly encoder: string;
+  /** What follows the encoder. */
+  readonly modules: readonly SentenceModule[];
+  /** Tokens, special ones included; null: tokenizer and model say. */
+  readonly maxLength: number | null;
+  /** Texts are put into lower case before all that the tokenizer does. */
+  readonly lowercases: boolean;
+  /** Put before texts, by name. */
+  readonly prompts: Readonly<Record<string, string>>;
+  /** Of the prompt that a text gets where none is asked for; null: none. */
+  readonly defaultPromptName: string | null;
+  readonly similarity: Similarity;
+  /** So many numbers of a vector are kept; null: all. */
+  readonly truncateDim: number | null;
+  /** Absolute paths of all of this that is read. */
+  readonly files: readonly string[];
+}
+
+/** @returns null: it is no such directory. @throws ModelFileError */
+export function readSentenceDirectory(directory: string): SentenceDirectory | null {
+  const [first, ...others] = listModules(directory) ?? [];
+  if (!first) return null;
+  if (first.type !== 'Transformer') {
+    throw new ModelFileError(`${MODULES}: type: expected Transformer first, found ${first.type}`);
+  }
+  const settings = checkModelJson(
+    SETTINGS,
+    settingsSchema,
+    readModelJson(directory, SETTINGS) ?? {},
+  );
+  const encoder = path.join(directory, first.path);
+  const { max_seq_length, do_lower_case } = within(first.path, () => readTransformer(encoder));
+  const prompts = Object.entries(settings.prompts ?? {}).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  return {
+    encoder,
+    modules: others.flatMap((module) => readModule(directory, module) ?? []),
+    maxLength: max_seq_length ?? null,
+    lowercases: do_lower_case ?? false,
+    prompts: Object.fromEntries(prompts),
+    defaultPromptName: requirePrompt(settings.default_prompt_name ?? null, settings.prompts ?? {}),
+    similarity: SIMILARITIES.find((one) => one === settings.similarity_fn_name) ?? 'cosine',
+    truncateDim: settings.truncate_dim ?? null,
+    files: [
+      ...filesThere(directory, [MODULES, SETTINGS]),
+      ...filesThere(encoder, TRANSFORMER_SETTINGS),
+      ...others.flatMap((module) => filesThere(path.join(directory, module.path), ['config.json'])),
+    ],
+  };
+}
+
+function readTransformer(encoder: string): z.output<typeof transformerSchema> {
+  for (const name of TRANSFORMER_SETTINGS) {
+    const content = readModelJson(encoder, name);
+    if (content !== undefined) return checkModelJson(name, transformerSchema, content);
+  }
+  return {};
+}
+
+function requirePrompt(name: string | null, prompts: Readonly<Record<string, unknown>>) {
+  if (name === null || Object.hasOwn(prompts, name)) return name;
+  const known = Object.keys(prompts).join(', ') || 'none';
+  throw new ModelFileError(
+    `${SETTINGS}: default_prompt_name: "${name}" is not in prompts (${known})`,
+  );
+}

@@ -1,0 +1,60 @@
+import type { InferOptions, TextInput } from '../native/engine';
+import { ServiceError } from '../serving/errors';
+import type { EmbedsTexts, TextToEmbed } from '../tasks/abilities';
+import { similarity } from '../tasks/embedding/vectors';
+import { runList } from './endpoint';
+import type { TextOrIds } from './validation/texts-or-ids';
+
+/** How texts are read: with which prompt, and how they are cut. */
+export interface Reading extends Pick<TextInput, 'truncation' | 'truncationSide'> {
+  /** Of the model's prompts; null: its own. */
+  readonly promptName: string | null;
+}
+
+/** What a model of vectors is given. @throws ServiceError: it has no such prompt */
+export function toEmbed(
+  { about }: EmbedsTexts,
+  elements: readonly TextOrIds[],
+  { promptName, ...cut }: Reading,
+): readonly TextToEmbed[] {
+  const prompt = promptName === null ? {} : { prompt: requirePrompt(about.prompts, promptName) };
+  return elements.map((element) =>
+    typeof element === 'string'
+      ? { text: element, ...prompt, ...cut }
+      : { ids: Uint32Array.from(element) },
+  );
+}
+
+function requirePrompt(prompts: Readonly<Record<string, string>>, name: string): string {
+  const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
+  if (prompt !== undefined) return prompt;
+  const known = Object.keys(prompts).join(', ') || 'it has none';
+  throw new ServiceError('BODY_INVALID', `prompt_name: the model has no such prompt (${known})`);
+}
+
+/** @throws ServiceError: the model's vectors are shorter */
+export function requireDimensions(
+  { about }: EmbedsTexts,
+  asked: number | null | undefined,
+): number {
+  const { dimensions } = about;
+  if (asked == null || asked <= dimensions) return asked ?? dimensions;
+  const message = `dimensions: expected at most ${dimensions}, the length of the model's vectors`;
+  throw new ServiceError('BODY_INVALID', message);
+}
+
+/** The cosine of a sentence's vector with those of others. */
+export async function compare(
+  model: EmbedsTexts,
+  { source, sentences }: { readonly source: string; readonly sentences: readonly string[] },
+  reading: Reading,
+  options: InferOptions,
+) {
+  const inputs = toEmbed(model, [source, ...sentences], reading);
+  const { answers, inferences } = await runList(model, inputs, options, null);
+  const [first, ...others] = answers.map(({ vector }) => vector);
+  const cosines = others.map((other) =>
+    Math.fround(similarity(first as Float32Array, other, 'cosine')),
+  );
+  return { cosines, inferences };
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { EmbedsTexts } from '../../tasks/abilities';
+import { finished } from '../../tasks/embedding/vectors';
+import type { Served } from '../../tasks/served';
+import { compare, type Reading, toEmbed } from '../embedding';
+import {
+  type Endpoint,
+  parseBody,
+  refusalOf,
+  requireListLength,
+  requireModel,
+  runList,
+} from '../endpoint';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import type { Surroundings } from '../protocol';
+import { listed, writeVectors, written } from '../vectors';
+import { embeddingBody } from './embedding-body';
+import { FAILURES } from './failures';
+
+const numbers = z.array(z.number());
+const answer = z.union([numbers, z.array(numbers)]);
+
+const EXAMPLE = { request: { inputs: 'A warm, funny film.' }, answer: [0.6123, -0.3312, 0.7179] };
+
+/**
+ * The tasks feature-extraction and sentence-similarity, which the form of the inputs tells apart: the
+ * vector of a text, those of a list, or how alike a sentence is to others.
+ */
+export function embedding(
+  served: Served<EmbedsTexts>,
+  { listLength }: Surroundings,
+): Omit<Endpoint, 'path'> {
+  const { model } = served;
+  return {
+    refusal: refusalOf(model),
+    handle: async (call) => {
+      const body = parseBody(embeddingBody, call);
+      const { inputs } = body;
+      const reading: Reading = {
+        promptName: body.prompt_name ?? null,
+        ...(body.truncate === false && { truncation: 'do_not_truncate' }),
+        ...(body.truncation_direction && { truncationSide: body.truncation_direction }),
+      };
+      if ('sentences' in inputs) {
+        const { source_sentence: source, sentences } = inputs;
+        requireListLength(sentences, 'inputs.sentences', listLength);
+        const asked = { source, sentences };
+        const compared = await compare(
+          requireModel(model),
+          asked,
+          reading,
+          call.inferOptions(served),
+        );
+        return { body: compared.cosines, inferences: compared.inferences };
+      }
+      const { texts, isList } = inputs;
+      requireListLength(texts, 'inputs', listLength);
+      const embedder = requireModel(model);
+      const field = isList ? 'inputs' : null;
+      const embedded = toEmbed(embedder, texts, reading);
+      const { answers, inferences } = await runList(
+        embedder,
+        embedded,
+        call.inferOptions(served),
+        field,
+      );
+      const { normalize } = body;
+      const vectors = await writeVectors(
+        answers.map(({ vector }) => finished(vector, embedder.about, { normalize })),
+      );
+      return { ...written(isList ? listed(vectors) : vectors), inferences };
+    },
+    describe: () => ({
+      ...{ id: 'featureExtraction', summary: 'Vectors of texts, or how alike they are' },
+      ...{ headers: TRUNCATED_HEADER, errors: FAILURES },
+      request: { name: 'HuggingFaceTexts', schema: embeddingBody, example: EXAMPLE.request },
+      answer: { name: 'HuggingFaceVectors', schema: answer, example: EXAMPLE.answer },
+    }),
+  };
+}

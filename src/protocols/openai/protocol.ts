@@ -1,0 +1,28 @@
+import { type Catalogue, catalogueOf } from '../../tasks/catalogue';
+import { type Served, servedAs } from '../../tasks/served';
+import { AbleModels } from '../able-models';
+import type { Protocol, Surroundings } from '../protocol';
+import { embeddings } from './embeddings';
+import { errorAnswer, errors } from './errors';
+
+/** The API of OpenAI, of a service of one model. */
+export function openAi(served: Served, surroundings: Surroundings): Protocol | null {
+  if (!servedAs(served, 'embeds texts')) return null;
+  const catalogue = catalogueOf(served);
+  return openAiOf(() => catalogue, surroundings);
+}
+
+/** The same of all models that can be named. */
+export function openAiOf(catalogue: () => Catalogue, surroundings: Surroundings): Protocol {
+  return {
+    endpoints: [embeddings(new AbleModels(catalogue, 'embeds texts'), surroundings)],
+    gets: {},
+    prefix: null,
+    errors,
+    probes: [],
+    info: null,
+    namesModels: true,
+    tag: { name: 'OpenAI', description: 'What the `openai` clients for Python and Node ask.' },
+    error: { name: 'OpenAIError', schema: errorAnswer },
+  };
+}

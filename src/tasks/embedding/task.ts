@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { directoryOf } from '../../models/hugging-face/directory';
+import { EngineError, type NativeInput } from '../../native/engine';
+import { allFinite } from '../../numeric/activations';
+import type { Embedding, EmbeddingAbout, TextToEmbed } from '../abilities';
+import type { Task } from '../task';
+import type { Tensors } from '../tensors';
+import { readEmbeddingDirectory } from './model-directory';
+import { isEmbedding } from './recognize';
+
+/** Its fields of "model" in GET /info. */
+export const EMBEDDING_INFO = {
+  dimensions: z.int().optional().describe('Numbers of a vector'),
+  max_length: z.int().optional().describe('Tokens; longer texts are cut'),
+  pooling: z.array(z.string()).optional(),
+  normalizes: z.boolean().optional().describe('Vectors have a length of 1'),
+  similarity: z.string().optional().describe('By which vectors are compared'),
+  prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
+};
+
+const tensors: Tensors<TextToEmbed, Embedding, EmbeddingAbout> = {
+  inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
+  outputs: ({ dimensions }) => [{ name: 'EMBEDDING', datatype: 'FP32', shape: [-1, dimensions] }],
+  classified: () => null,
+  problemOf: () => null,
+  toInput: ([text]) => ({ text: text as string }),
+  write: (answers, { dimensions }) => {
+    const values = new Float32Array(answers.length * dimensions);
+    for (const [index, { vector }] of answers.entries()) values.set(vector, index * dimensions);
+    return [{ name: 'EMBEDDING', datatype: 'FP32', shape: [answers.length, dimensions], values }];
+  },
+};
+
+/** A text to a vector, as `SentenceTransformer.encode` answers. */
+export const embedding: Task<TextToEmbed, Embedding, EmbeddingAbout> = {
+  name: 'embedding',
+  summary: 'Texts to vectors, as `SentenceTransformer.encode`.',
+  notice: null,
+  takes: 'texts',
+  abilities: ['embeds texts'],
+  locate: directoryOf,
+  findIn: (folder) => (isEmbedding(folder) ? [folder] : []),
+  filesOf: (directory) => readEmbeddingDirectory(directory).files,
+  read: readEmbeddingDirectory,
+  judge: (_, { isPlain }) =>
+    isPlain
+      ? [
+          'There is no modules.json: a vector is the mean of the states of all tokens (mean pooling).',
+        ]
+      : [],
+  prepare: (input, { defaultPrompt, lowercases }): NativeInput => {
+    if ('ids' in input) return { ids: input.ids, types: new Uint32Array(input.ids.length) };
+    const { text, prompt, ...cut } = input;
+    const whole = (prompt ?? defaultPrompt) + text;
+    return { text: lowercases ? lowered(whole) : whole, ...cut };
+  },
+  answer: (inference, { dimensions }, index) => {
+    const { values } = inference;
+    if (allFinite(values)) return { vector: values.subarray(0, dimensions), inference };
+    const message = 'The model gave an output that is not finite.';
+    throw new EngineError('INFERENCE_FAILED', message, { index });
+  },
+  logged: ({ pooling, normalizes }) => ({ pooling, normalizes }),
+  info: {
+    schemas: EMBEDDING_INFO,
+    of: ({ dimensions, pooling, normalizes, similarity, prompts }, { maxLength }) => ({
+      ...{ dimensions, max_length: maxLength, pooling: [...pooling], normalizes, similarity },
+      prompts: Object.keys(prompts),
+    }),
+  },
+  tensors,
+  rows: null,
+  page: null,
+};
+
+/** Each character for itself, as the tokenizers' normalizer does: a final sigma is one like others. */
+function lowered(text: string): string {
+  return text.replaceAll(/\p{Changes_When_Lowercased}/gu, (character) => character.toLowerCase());
+}

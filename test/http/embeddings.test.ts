@@ -1,0 +1,149 @@
+/** Vectors over every protocol that asks for them, of a directory of models. */
+import OpenAI from 'openai';
+import { post, request } from '../helpers/http';
+import { modelOf, newDirectory, removeDirectories } from '../helpers/models-directory';
+import type { Service } from '../helpers/service';
+
+const MODEL = 'embedding-mean-normalize';
+const TEXTS = ['A quiet, funny film.', 'It rains.', 'A quiet, funny film.'];
+
+const directory = newDirectory();
+let service: Service;
+
+beforeAll(async () => {
+  directory.text('vectors', MODEL, { aliases: ['text-embedding-3-small'] });
+  directory.text('films', 'bert-single-label');
+  service = await directory.start();
+});
+
+afterAll(removeDirectories);
+
+const embed = async (body: object, path = '/embed'): Promise<number[][]> =>
+  (await post(service, path, body)).json as number[][];
+
+function lengthOf(vector: readonly number[]): number {
+  return Math.hypot(...vector);
+}
+
+it('is recognized by its files, beside a classifier', async () => {
+  const model = await modelOf(service, 'vectors');
+  expect(model).toMatchObject({ task: 'embedding', serving: '1', default: true });
+  const { json } = await request(service, { path: '/models/vectors/info' });
+  expect(json).toMatchObject({
+    model: { pooling: ['mean'], normalizes: true, similarity: 'cosine' },
+    model_type: { embedding: { pooling: 'mean' } },
+  });
+});
+
+it('gives equal texts equal vectors, alone and in a list', async () => {
+  const [first, second, third] = await embed({ inputs: TEXTS });
+  expect(third).toEqual(first);
+  expect(second).not.toEqual(first);
+  expect(await embed({ inputs: TEXTS[0] })).toEqual([first]);
+  expect(await embed({ inputs: TEXTS[0] }, '/models/vectors/embed')).toEqual([first]);
+  expect(lengthOf(first as number[])).toBeCloseTo(1, 6);
+});
+
+it('writes the fewest decimals of each float32', async () => {
+  const { text } = await post(service, '/embed', { inputs: TEXTS });
+  const numbers = [...text.matchAll(/-?\d[\d.e+-]*/g)].map(([number]) => number);
+  expect(numbers.length).toBeGreaterThan(90);
+  for (const number of numbers) {
+    // Nine digits always tell a float32; what has fewer has to be read as the same.
+    expect(number.replace(/e.*/, '').replaceAll(/\D/g, '').replace(/^0+/, '').length).toBeLessThan(
+      10,
+    );
+  }
+});
+
+describe('the `openai` client', () => {
+  const client = () =>
+    new OpenAI({ baseURL: `${service.origin}/v1`, apiKey: 'none', maxRetries: 0 });
+
+  it('gets vectors, which it asks for in base64', async () => {
+    const { data, model, usage } = await client().embeddings.create({
+      model: 'text-embedding-3-small',
+      input: TEXTS,
+    });
+    expect(data.map(({ embedding }) => embedding)).toEqual(
+      (await embed({ inputs: TEXTS })).map((vector) => vector.map(Math.fround)),
+    );
+    expect(model).toBe('vectors');
+    expect(usage.prompt_tokens).toBe(usage.total_tokens);
+    expect(usage.total_tokens).toBeGreaterThan(TEXTS.length * 3);
+  });
+
+  it('gets them shorter, with a length of 1 again', async () => {
+    const { data } = await client().embeddings.create({
+      ...{ model: 'vectors', input: TEXTS[0] as string },
+      ...{ dimensions: 5, encoding_format: 'float' },
+    });
+    const [{ embedding } = { embedding: [] }] = data;
+    expect(embedding).toHaveLength(5);
+    expect(lengthOf(embedding)).toBeCloseTo(1, 6);
+    const [whole = []] = await embed({ inputs: TEXTS[0] });
+    const share = (whole[0] as number) / (whole[1] as number);
+    expect((embedding[0] as number) / (embedding[1] as number)).toBeCloseTo(share, 4);
+  });
+
+  it('is told what is wrong', async () => {
+    const ask = (body: object) =>
+      client().embeddings.create({ model: 'vectors', input: 'a', ...body } as never);
+    await expect(ask({ model: 'other' })).rejects.toMatchObject({
+      ...{ status: 404, code: 'model_not_found', param: 'model' },
+      message: expect.stringContaining('"vectors"'),
+    });
+    await expect(ask({ model: 'films' })).rejects.toMatchObject({ status: 404 });
+    await expect(ask({ input: '' })).rejects.toMatchObject({ status: 400, param: 'input' });
+    await expect(ask({ input: [] })).rejects.toMatchObject({ status: 400, param: 'input' });
+    await expect(ask({ input: ['a', 3] })).rejects.toThrow(/input\[1\]: expected a string/);
+    await expect(ask({ dimensions: 4096 })).rejects.toThrow(/dimensions: expected at most/);
+  });
+});
+
+describe('text-embeddings-inference', () => {
+  it('compares sentences', async () => {
+    const [source_sentence, ...sentences] = TEXTS;
+    const { json } = await post(service, '/similarity', { inputs: { source_sentence, sentences } });
+    const [other, same] = json as [number, number];
+    expect(same).toBeCloseTo(1, 6);
+    expect(other).toBeLessThan(same);
+  });
+
+  it('refuses what it should not cut', async () => {
+    const long = { inputs: 'word '.repeat(2000), truncate: false };
+    const { status, json } = await post(service, '/embed', long);
+    expect(status).toBe(422);
+    expect(json).toMatchObject({ error_type: 'Validation' });
+    expect((await post(service, '/embed', { inputs: 'word '.repeat(2000) })).status).toBe(200);
+  });
+
+  it('names the prompts that there are', async () => {
+    const { status, json } = await post(service, '/embed', { inputs: 'a', prompt_name: 'none' });
+    expect(status).toBe(422);
+    expect(json).toMatchObject({ error: expect.stringMatching(/^prompt_name: .*no such prompt/) });
+  });
+});
+
+describe('the Open Inference Protocol', () => {
+  it('has the vectors as a tensor', async () => {
+    const inputs = [{ name: 'TEXT', datatype: 'BYTES', shape: [3], data: TEXTS }];
+    const { json } = await post(service, '/v2/models/vectors/infer', { inputs });
+    const vectors = await embed({ inputs: TEXTS, normalize: false });
+    const [output] = (json as { outputs: { shape: number[]; data: number[] }[] }).outputs;
+    expect(output?.shape).toEqual([3, vectors[0]?.length]);
+    expect(output?.data.map(Math.fround)).toEqual(vectors.flat().map(Math.fround));
+  });
+});
+
+describe('Hugging Face', () => {
+  it('gives a vector for a text, and a list for a list', async () => {
+    const path = '/models/vectors';
+    const vectors = await embed({ inputs: TEXTS, normalize: false });
+    expect(await embed({ inputs: TEXTS }, path)).toEqual(vectors);
+    expect(await embed({ inputs: TEXTS[0] }, path)).toEqual(vectors[0]);
+    const [source_sentence, ...sentences] = TEXTS;
+    const compared = await post(service, path, { inputs: { source_sentence, sentences } });
+    expect((compared.json as number[])[1]).toBeCloseTo(1, 6);
+  });
+});
