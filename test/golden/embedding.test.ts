@@ -1,0 +1,51 @@
+/** The task of vectors reads directories of sentence-transformers and encoders alone, and answers as `encode`. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { embedding } from '../../src/tasks/embedding/task';
+import { similarity } from '../../src/tasks/embedding/vectors';
+import { TaskModel } from '../../src/tasks/task-model';
+import { readFixture } from '../helpers/golden';
+import { SCHEDULING } from '../helpers/scheduling';
+import { FIXTURES } from '../helpers/service';
+
+const TOLERANCE = 1e-5;
+const OPTIONS = { timeoutMs: 60_000 };
+
+interface Golden {
+  readonly prompt: string;
+  readonly answers: readonly { readonly text: number; readonly values: readonly number[] }[];
+}
+
+const { texts } = readFixture<{ texts: readonly string[] }>('texts.json');
+
+const DIRECTORIES = ['encoders', 'sentences']
+  .flatMap((kind) =>
+    readdirSync(path.join(FIXTURES, 'embeddings', kind)).map((name) => `${kind}/${name}`),
+  )
+  .filter((name) => embedding.findIn(path.join(FIXTURES, 'embeddings', name)).length > 0);
+
+it('knows what makes vectors, and what makes a row of each token', () => {
+  expect(DIRECTORIES).toHaveLength(12 + 10);
+  expect(DIRECTORIES).not.toContain('sentences/v6-tokens');
+});
+
+it.each(DIRECTORIES)('%s has the vectors of SentenceTransformer.encode', async (name) => {
+  const directory = path.join(FIXTURES, 'embeddings', name);
+  const { prompt, answers } = readFixture<Golden>('embeddings', name, 'golden.json');
+  const model = await TaskModel.load(embedding, directory, SCHEDULING);
+  try {
+    const inputs = answers.map(({ text }) => ({ text: texts[text] as string, prompt }));
+    const vectors = (await model.runAll(inputs, OPTIONS)).map(({ vector }) => vector);
+    for (const [index, { values }] of answers.entries()) {
+      const vector = vectors[index] as Float32Array;
+      expect(vector).toHaveLength(model.about.dimensions);
+      const furthest = values.map((value, i) => Math.abs(value - (vector[i] as number)));
+      expect(Math.max(...furthest)).toBeLessThan(TOLERANCE);
+    }
+    const [first] = vectors as [Float32Array];
+    expect(similarity(first, first, 'cosine')).toBeCloseTo(1, 6);
+    expect(similarity(first, first, 'euclidean')).toBeCloseTo(0, 6);
+  } finally {
+    await model.close();
+  }
+});
