@@ -6,6 +6,7 @@ export {
   type RunOptions,
   type RunOptions as ClassifyOptions,
 } from './embedded/engine';
+export { type RankOptions, Reranker, type RerankerOptions } from './embedded/reranker';
 export {
   type EegOptions,
   type EegResult,
@@ -18,6 +19,12 @@ export {
   TextClassifier,
   TextClassifier as SentimentEngine,
 } from './embedded/text-classifier';
+export {
+  ZeroShot,
+  type ZeroShotOptions,
+  type ZeroShotQuestionOptions,
+} from './embedded/zero-shot';
 export { EngineError, type EngineErrorCode } from './native/engine';
 export { ConfigError } from './settings/config';
+export type { RankedDocument } from './tasks/reranking/ranking';
 export type { SentimentInput, SentimentTexts } from './tasks/text-classification/text-input';

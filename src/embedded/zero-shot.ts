@@ -1,0 +1,63 @@
+import path from 'node:path';
+import type { SchedulingOptions, TextInput } from '../native/engine';
+import { configOf } from '../settings/config';
+import type { Classification, EntailmentAbout } from '../tasks/abilities';
+import { zeroShot } from '../tasks/registry';
+import {
+  classifyZeroShot,
+  findTemplateProblem,
+  TEMPLATE,
+  type ZeroShotAnswer,
+} from '../tasks/zero-shot/classify';
+import {
+  type EngineOptions,
+  environment,
+  InputError,
+  loadTexts,
+  ModelEngine,
+  type RunOptions,
+} from './engine';
+
+export interface ZeroShotOptions
+  extends EngineOptions,
+    Pick<SchedulingOptions, 'dtype' | 'products'> {
+  /** Of an entailment model: a folder that `save_pretrained` wrote. */
+  readonly modelDirectory: string;
+}
+
+export interface ZeroShotQuestionOptions extends RunOptions {
+  /** `{}` is the place of a label. Default: `This example is {}.` */
+  readonly hypothesisTemplate?: string;
+  /** Each label by itself. Default: false, the scores of all add up to 1. */
+  readonly multiLabel?: boolean;
+}
+
+/**
+ * Texts to labels of the caller, as the `zero-shot-classification` pipeline of transformers. Loaded once; `close`
+ * when it is no longer needed.
+ */
+export class ZeroShot extends ModelEngine<string | TextInput, Classification, EntailmentAbout> {
+  /** @throws as `Reranker.load` */
+  static async load({ modelDirectory, ...options }: ZeroShotOptions): Promise<ZeroShot> {
+    const { scheduling } = configOf('sentiment', options, environment());
+    return new ZeroShot(await loadTexts(zeroShot, path.resolve(modelDirectory), scheduling));
+  }
+
+  /** @returns the labels by falling score. @throws EngineError, InputError */
+  async classify(
+    text: string,
+    labels: readonly string[],
+    options: ZeroShotQuestionOptions = {},
+  ): Promise<ZeroShotAnswer> {
+    const { hypothesisTemplate: template = TEMPLATE, multiLabel = false, ...run } = options;
+    if (typeof text !== 'string') throw new InputError('expected a string', null);
+    const wrong = labels.findIndex((label) => typeof label !== 'string');
+    if (wrong >= 0) throw new InputError('expected a string as label', wrong);
+    if (labels.length === 0) throw new InputError('labels: expected at least one', null);
+    const problem = findTemplateProblem(template);
+    if (problem !== null) throw new InputError(`hypothesisTemplate: ${problem}`, null);
+    const question = { texts: [text], labels, template, isMultiLabel: multiLabel };
+    const { answers } = await classifyZeroShot(this.model, question, run);
+    return answers[0] ?? [];
+  }
+}
