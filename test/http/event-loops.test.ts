@@ -151,7 +151,7 @@ describe('several event loops', () => {
 
     it('all keep what they had where the file cannot be read, said and counted once', async () => {
       const { service, statuses, reloads } = await start('broken');
-      folder.put('broken', `${FRESH}\nno key\n`);
+      folder.put('broken', `${FRESH}\nnó key\n`);
       service.kill('SIGHUP');
       const line = await service.waitForLog(({ level }) => level === 'error');
       expect(line.msg).toMatch(/line 2: expected a key .*; the keys stay as they were$/);

@@ -175,6 +175,7 @@ describe('the log', () => {
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       service: 'sentiment',
+      model: 'sentiment',
       requestId: 'counted',
       method: 'POST',
       route: '/analyze',
