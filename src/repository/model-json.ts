@@ -28,6 +28,11 @@ const modelJson = z.strictObject({
     .optional(),
   /** Of the workers' time beside other models that want it, too: 3 gets three times as much as 1. */
   share: z.number().min(0.001).max(1000).default(1),
+  /** Of a text classifier: what becomes of texts that are longer than it takes, where a request does not say. */
+  long_texts: z.enum(['truncate', 'windows']).default('truncate'),
+  /** Tokens that windows share, and how their scores become one. */
+  stride: z.int().min(0).default(0),
+  combine: z.enum(['mean', 'max']).default('mean'),
   /** Which versions are loaded: the highest, all, or these. */
   versions: z
     .union([z.enum(['latest', 'all']), z.array(z.int().positive()).min(1)], {

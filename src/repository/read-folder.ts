@@ -5,7 +5,7 @@ import path from 'node:path';
 import { identityOf, isWithin, ModelFileError } from '../models/files';
 import type { Dtype, ModelSource } from '../native/engine';
 import { MODEL_NAME } from '../settings/values';
-import type { About } from '../tasks/abilities';
+import type { About, ClassifierAbout } from '../tasks/abilities';
 import { isMarked, TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import { withoutPaths } from '../without-paths';
@@ -180,9 +180,11 @@ async function readVersion(
     const archive = archiveOf(folder);
     const home = archive === null ? folder : await unpacked.folderOf(archive);
     const { task, place } = findModel(home, settings);
-    const { source, about } = task.read(place);
+    const { source, about: known } = task.read(place);
+    const about = { ...known, ...longTextsOf(task, settings) };
     const { dtype, max_queue_requests, max_queue_wait_ms, share } = settings;
-    const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, share];
+    const { longTexts } = about;
+    const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, share, longTexts];
     const files = archive === null ? task.filesOf(place) : [archive];
     const fingerprint = fingerprintOf(files, loadedAs);
     const needed = memoryNeeded(source, dtype);
@@ -191,6 +193,16 @@ async function readVersion(
     const { message } = error as Error;
     return { version, problem: withoutPaths(message.replaceAll(`${folder}${path.sep}`, '')) };
   }
+}
+
+/** What becomes of texts that are longer than a classifier takes. @throws ModelFileError */
+function longTextsOf(
+  task: Task,
+  { long_texts, stride, combine }: ModelJson,
+): Pick<ClassifierAbout, 'longTexts'> {
+  if (long_texts === 'truncate') return {};
+  if (task.abilities.includes('classifies texts')) return { longTexts: { stride, combine } };
+  throw new ModelFileError(`${MODEL_JSON}: long_texts: is for text classifiers`);
 }
 
 /** null: its files lie in the folder itself. @throws ModelFileError: there is another model beside it */

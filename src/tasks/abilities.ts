@@ -15,8 +15,18 @@ export interface About {
   readonly version: string | null;
 }
 
+/** How a text longer than the model takes is read whole. */
+export interface LongTexts {
+  /** Tokens that a window shares with the one before. */
+  readonly stride: number;
+  /** How the scores of windows become those of their text. */
+  readonly combine: 'mean' | 'max';
+}
+
 /** The same of a classifier. */
 export interface ClassifierAbout extends About {
+  /** What becomes of long texts where nobody says; left out: they are cut. */
+  readonly longTexts?: LongTexts;
   /** Names of the model's outputs, in order. */
   readonly labels: readonly string[];
 }

@@ -2,6 +2,7 @@ import { roundToFourDecimals } from '../../src/numeric/rounding';
 import { near } from '../helpers/documented';
 import { readFixture } from '../helpers/golden';
 import { post } from '../helpers/http';
+import { ModelsDirectory, modelOf } from '../helpers/models-directory';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 
 const MODEL = 'bert-single-label';
@@ -101,4 +102,30 @@ it.each([
 ])('refuses %j', async (more, detail) => {
   const { status, json } = await post(service, '/analyze', { text: 'a', ...more });
   expect([status, json]).toEqual([422, { detail }]);
+});
+
+it('reads them so over all protocols where model.json says so', async () => {
+  const models = new ModelsDirectory();
+  const settings = { long_texts: 'windows', stride: overlapping.stride, combine: 'max' };
+  models.text('guard', MODEL, settings);
+  models.text('vectors', MODEL, { ...settings, task: 'reranking' });
+  const directory = await models.start();
+  try {
+    const { text } = overlapping;
+    const expected = best(together(overlapping, max));
+    const { json } = await post(directory, '/models/guard/analyze', { text });
+    expect(json).toEqual(near({ input_text: text, ...expected, windows: told(overlapping) }));
+    const other = await post(directory, '/models/guard/predict', { inputs: text });
+    expect((other.json as object[])[0]).toEqual(near(expected));
+    const cut = await post(directory, '/models/guard/analyze', { text, long_texts: 'truncate' });
+    expect(cut.headers['x-input-truncated']).toBe('true');
+    const pair = await post(directory, '/models/guard/analyze', { text: 'a', text_pair: 'b' });
+    expect([pair.status, 'windows' in (pair.json as object)]).toEqual([200, false]);
+    expect(await modelOf(directory, 'vectors')).toMatchObject({
+      versions: [{ state: 'failed', reason: 'model.json: long_texts: is for text classifiers' }],
+    });
+  } finally {
+    await killAll();
+    models.folder.remove();
+  }
 });

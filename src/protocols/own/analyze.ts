@@ -51,6 +51,7 @@ const ASKED: Asked<
       typeof asked === 'string' ? { text: asked } : asked;
     const input = typeof pair === 'string' ? { text, pair } : { text };
     if (long_texts === 'windows') return { ...input, places: true, stride: stride ?? 0 };
+    if (long_texts === 'truncate') return { ...input, places: false };
     return 'pair' in input ? input : text;
   },
   finish: (answer, { combine: combination }, about) => {
@@ -60,7 +61,7 @@ const ASKED: Asked<
       const { label, score } = classified(about, scores, inference);
       return { start, end, label, score: roundToFourDecimals(score) };
     });
-    const scores = combine(windows, combination ?? 'mean');
+    const scores = combination ? combine(windows, combination) : answer.scores;
     return { answer: classified(about, scores, inference), more: { windows: told } };
   },
   tell: (asked, _, label, score): AnalyzeAnswer => {

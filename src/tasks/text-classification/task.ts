@@ -81,11 +81,17 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
   filesOf: (directory) => readModelDirectory(directory).files,
   read: readModelDirectory,
   judge: () => [],
-  prepare: (input) => input,
+  prepare: (input, { longTexts }) => {
+    const text = typeof input === 'string' ? { text: input } : input;
+    if (!longTexts || text.pair || text.places !== undefined) return input;
+    return { ...text, places: true, stride: longTexts.stride };
+  },
   answer: (inference, about, index) => {
     const score = (outputs: Float32Array) => scores(outputs, about.scoreFunction);
     const windows = classifiedWindows(inference, about.labels.length, score);
-    const values = windows ? combine(windows, 'mean') : score(inference.values);
+    const values = windows
+      ? combine(windows, about.longTexts?.combine ?? 'mean')
+      : score(inference.values);
     if (allFinite(values)) {
       return { ...classified(about, values, inference), ...(windows && { windows }) };
     }
