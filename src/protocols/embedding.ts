@@ -1,6 +1,6 @@
 import type { InferOptions, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
-import type { EmbedsTexts, TextToEmbed } from '../tasks/abilities';
+import type { EmbedsTexts, Prompted, TextToEmbed } from '../tasks/abilities';
 import { similarity } from '../tasks/embedding/vectors';
 import { runList } from './endpoint';
 import type { TextOrIds } from './validation/texts-or-ids';
@@ -13,7 +13,7 @@ export interface Reading extends Pick<TextInput, 'truncation' | 'truncationSide'
 
 /** What a model of vectors is given. @throws ServiceError: it has no such prompt */
 export function toEmbed(
-  { about }: EmbedsTexts,
+  { about }: { readonly about: Prompted },
   elements: readonly TextOrIds[],
   { promptName, ...cut }: Reading,
 ): readonly TextToEmbed[] {

@@ -1,3 +1,4 @@
+import type { Prompted } from '../models/sentence-transformers/model';
 import type {
   EngineError,
   EngineMonitor,
@@ -114,7 +115,7 @@ export interface EntailmentAbout extends ClassifierAbout {
 export type Entails = Runs<string | TextInput, Classification, EntailmentAbout>;
 
 /** What is known of a model of vectors. */
-export interface EmbeddingAbout extends About {
+export interface EmbeddingAbout extends About, Prompted {
   /** Numbers of a vector. */
   readonly dimensions: number;
   /** Its files are those of an encoder alone, and say nothing of vectors. */
@@ -125,12 +126,6 @@ export interface EmbeddingAbout extends About {
   readonly pooling: readonly string[];
   /** How vectors are compared. */
   readonly similarity: 'cosine' | 'dot' | 'euclidean' | 'manhattan';
-  /** What is put before texts, by name. */
-  readonly prompts: Readonly<Record<string, string>>;
-  /** What is put before a text where nothing else is asked for; empty: nothing. */
-  readonly defaultPrompt: string;
-  /** Texts are put into lower case before all that the tokenizer does. */
-  readonly lowercases: boolean;
 }
 
 /** A text, or the ids of the model's own tokens, special ones included: they are not cut. */
@@ -148,9 +143,38 @@ export interface Embedding extends Answered {
 
 export type EmbedsTexts = Runs<TextToEmbed, Embedding, EmbeddingAbout>;
 
+/** What is known of a model of weights of words. */
+export interface SparseAbout extends About, Prompted {
+  readonly vocabularySize: number;
+  /** Its files are those of a masked language model, and say nothing of weights. */
+  readonly isPlain: boolean;
+}
+
+export interface SparseEmbedding extends Answered {
+  /** By the id of each word of the vocabulary; most are 0. */
+  readonly weights: Float32Array;
+}
+
+export type WeighsWords = Runs<TextToEmbed, SparseEmbedding, SparseAbout>;
+
+/** What is known of a model of a vector for each token. */
+export interface TokenVectorsAbout extends About, Prompted {
+  /** Numbers of a vector. */
+  readonly dimensions: number;
+}
+
+export interface TokenEmbeddings extends Answered {
+  /** Of each token, special ones included. */
+  readonly vectors: readonly Float32Array[];
+}
+
+export type EmbedsTokens = Runs<TextToEmbed, TokenEmbeddings, TokenVectorsAbout>;
+
 /** What a protocol can ask for. */
 export interface Abilities {
   readonly 'embeds texts': EmbedsTexts;
+  readonly 'embeds tokens': EmbedsTokens;
+  readonly 'weighs words': WeighsWords;
   readonly 'classifies texts': ClassifiesTexts;
   readonly 'tags texts': TagsTexts;
   readonly 'classifies signals': ClassifiesSignals;
@@ -169,3 +193,5 @@ export function classified(
   const top = argmax(scores);
   return { label: labels[top] as string, score: scores[top] as number, scores, inference };
 }
+
+export type { Prompted } from '../models/sentence-transformers/model';

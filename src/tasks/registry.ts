@@ -1,9 +1,11 @@
 import { embedding } from './embedding/task';
 import { rerankingOver } from './reranking/task';
 import { signalClassification } from './signal-classification/task';
+import { sparseEmbedding } from './sparse-embedding/task';
 import type { Task } from './task';
 import { textClassification } from './text-classification/task';
 import { tokenClassification } from './token-classification/task';
+import { tokenEmbedding } from './token-embedding/task';
 import { zeroShotOver } from './zero-shot/task';
 
 export const reranking = rerankingOver(textClassification);
@@ -17,6 +19,8 @@ export const TASKS: readonly Task[] = [
   textClassification,
   signalClassification,
   embedding,
+  sparseEmbedding,
+  tokenEmbedding,
   reranking,
   zeroShot,
   tokenClassification,

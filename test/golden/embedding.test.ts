@@ -3,7 +3,9 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { embedding } from '../../src/tasks/embedding/task';
 import { similarity } from '../../src/tasks/embedding/vectors';
+import { sparseEmbedding } from '../../src/tasks/sparse-embedding/task';
 import { TaskModel } from '../../src/tasks/task-model';
+import { tokenEmbedding } from '../../src/tasks/token-embedding/task';
 import { readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
@@ -13,7 +15,12 @@ const OPTIONS = { timeoutMs: 60_000 };
 
 interface Golden {
   readonly prompt: string;
-  readonly answers: readonly { readonly text: number; readonly values: readonly number[] }[];
+  readonly answers: readonly {
+    readonly text: number;
+    readonly values: readonly number[];
+    readonly pooling?: string;
+    readonly activation?: string;
+  }[];
 }
 
 const { texts } = readFixture<{ texts: readonly string[] }>('texts.json');
@@ -45,6 +52,55 @@ it.each(DIRECTORIES)('%s has the vectors of SentenceTransformer.encode', async (
     const [first] = vectors as [Float32Array];
     expect(similarity(first, first, 'cosine')).toBeCloseTo(1, 6);
     expect(similarity(first, first, 'euclidean')).toBeCloseTo(0, 6);
+  } finally {
+    await model.close();
+  }
+});
+
+const SPLADE = readdirSync(path.join(FIXTURES, 'embeddings', 'splade'));
+
+it.each(SPLADE)('splade/%s has the weights of SparseEncoder.encode', async (name) => {
+  const directory = path.join(FIXTURES, 'embeddings', 'splade', name);
+  expect(sparseEmbedding.findIn(directory)).toEqual([directory]);
+  expect(embedding.findIn(directory)).toEqual([]);
+  const { source } = sparseEmbedding.read(directory);
+  if (source.type !== 'text-encoder' || source.head.name !== 'masked-lm') throw new Error(name);
+  const { pooling, activation } = source.head;
+  const { prompt, answers } = readFixture<Golden>('embeddings', 'splade', name, 'golden.json');
+  const own = answers.filter((one) => one.pooling === pooling && one.activation === activation);
+  expect(own.length).toBeGreaterThan(0);
+  const model = await TaskModel.load(sparseEmbedding, directory, SCHEDULING);
+  try {
+    const inputs = own.map(({ text }) => ({ text: texts[text] as string, prompt }));
+    const weighed = await model.runAll(inputs, OPTIONS);
+    for (const [index, { values }] of own.entries()) {
+      const weights = weighed[index]?.weights as Float32Array;
+      expect(weights).toHaveLength(model.about.vocabularySize);
+      const furthest = values.map((value, i) => Math.abs(value - (weights[i] as number)));
+      expect(Math.max(...furthest)).toBeLessThan(TOLERANCE);
+    }
+  } finally {
+    await model.close();
+  }
+});
+
+it('has a vector for each token where nothing pools them', async () => {
+  const directory = path.join(FIXTURES, 'embeddings', 'sentences', 'v6-tokens');
+  const { prompt, answers } = readFixture<Golden>(
+    'embeddings',
+    'sentences/v6-tokens',
+    'golden.json',
+  );
+  const model = await TaskModel.load(tokenEmbedding, directory, SCHEDULING);
+  try {
+    const inputs = answers.map(({ text }) => ({ text: texts[text] as string, prompt }));
+    const embedded = await model.runAll(inputs, OPTIONS);
+    for (const [index, { values }] of answers.entries()) {
+      const numbers = (embedded[index]?.vectors ?? []).flatMap((vector) => Array.from(vector));
+      expect(numbers).toHaveLength(values.length);
+      const furthest = values.map((value, i) => Math.abs(value - (numbers[i] as number)));
+      expect(Math.max(...furthest)).toBeLessThan(TOLERANCE);
+    }
   } finally {
     await model.close();
   }

@@ -3,7 +3,15 @@ import { z } from 'zod';
 import type { SentenceModule } from '../../native/engine';
 import { filesThere, ModelFileError } from '../files';
 import { checkModelJson, readModelJson } from '../json';
-import { listModules, MODULES, readModule, within } from './modules';
+import {
+  listModules,
+  MODULES,
+  readModule,
+  readSplade,
+  SPLADE,
+  type Splade,
+  within,
+} from './modules';
 
 const SETTINGS = 'config_sentence_transformers.json';
 
@@ -39,6 +47,8 @@ export interface SentenceDirectory {
   readonly encoder: string;
   /** What follows the encoder. */
   readonly modules: readonly SentenceModule[];
+  /** What becomes of a masked language model's outputs; null: it is none. */
+  readonly splade: Splade | null;
   /** Tokens, special ones included; null: tokenizer and model say. */
   readonly maxLength: number | null;
   /** Texts are put into lower case before all that the tokenizer does. */
@@ -58,7 +68,7 @@ export interface SentenceDirectory {
 export function readSentenceDirectory(directory: string): SentenceDirectory | null {
   const [first, ...others] = listModules(directory) ?? [];
   if (!first) return null;
-  if (first.type !== 'Transformer') {
+  if (first.type !== 'Transformer' && first.type !== 'MLMTransformer') {
     throw new ModelFileError(`${MODULES}: type: expected Transformer first, found ${first.type}`);
   }
   const settings = checkModelJson(
@@ -68,12 +78,16 @@ export function readSentenceDirectory(directory: string): SentenceDirectory | nu
   );
   const encoder = path.join(directory, first.path);
   const { max_seq_length, do_lower_case } = within(first.path, () => readTransformer(encoder));
+  const pooling = others.find(({ type }) => type === SPLADE);
   const prompts = Object.entries(settings.prompts ?? {}).filter(
     (entry): entry is [string, string] => entry[1] !== null,
   );
   return {
     encoder,
-    modules: others.flatMap((module) => readModule(directory, module) ?? []),
+    modules: others.flatMap((module) =>
+      module.type === SPLADE ? [] : (readModule(directory, module) ?? []),
+    ),
+    splade: pooling ? readSplade(directory, pooling) : null,
     maxLength: max_seq_length ?? null,
     lowercases: do_lower_case ?? false,
     prompts: Object.fromEntries(prompts),

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
-import type { PoolingMode, SentenceModule } from '../../native/engine';
+import type { PoolingMode, SentenceModule, TextHead } from '../../native/engine';
 import { ModelFileError, sizeOf } from '../files';
 import { findModel } from '../hugging-face/weight-files';
 import { quoted, requireModelJson } from '../json';
@@ -107,6 +107,22 @@ export function readModule(
           'LayerNorm, Normalize or Dropout',
       );
   }
+}
+
+/** Its type in modules.json. */
+export const SPLADE = 'SpladePooling';
+
+const spladeSchema = z.looseObject({
+  pooling_strategy: z.enum(['max', 'sum']).default('max'),
+  activation_function: z.enum(['relu', 'log1p_relu']).default('relu'),
+});
+
+export type Splade = Pick<Extract<TextHead, { name: 'masked-lm' }>, 'pooling' | 'activation'>;
+
+/** @throws ModelFileError */
+export function readSplade(directory: string, { path: name }: ListedModule): Splade {
+  const config = readConfig(directory, name, spladeSchema);
+  return { pooling: config.pooling_strategy, activation: config.activation_function };
 }
 
 function readPooling(directory: string, name: string): SentenceModule {

@@ -114,11 +114,11 @@ const prompt_name = string()
   .nullish()
   .describe("Of the model's prompts, one that is put before each text. Default: the model's own");
 
+/** Body of POST /embed_all and /embed_sparse. */
+export const plainEmbedBody = object({ inputs: textsOrIds, ...CUTTING, prompt_name });
+
 /** Body of POST /embed. */
-export const embedBody = object({
-  inputs: textsOrIds,
-  ...CUTTING,
-  prompt_name,
+export const embedBody = plainEmbedBody.extend({
   normalize: boolean().default(true).describe('Vectors get a length of 1'),
   dimensions: z
     .int({ error: expected('a whole number') })

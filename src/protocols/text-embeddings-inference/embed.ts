@@ -14,8 +14,8 @@ import { requireBatchSize, timeHeaders } from './shared';
 const vectors = z.array(z.array(z.number()));
 const similarities = z.array(z.number());
 
-/** What both routes may answer but 200. */
-const ERRORS = {
+/** What routes of vectors may answer but 200. */
+export const EMBED_ERRORS = {
   400: 'The deadline is no number of milliseconds.',
   413: 'The body is over BODY_LIMIT.',
   415: ANALYSIS_ERRORS[415],
@@ -60,7 +60,7 @@ export function embed(served: Served<EmbedsTexts>, { listLength }: Surroundings)
       },
       answer: { name: 'TeiEmbedAnswer', schema: vectors, example: [[0.6123, -0.3312, 0.7179]] },
       headers: TRUNCATED_HEADER,
-      errors: ERRORS,
+      errors: EMBED_ERRORS,
     }),
   };
 }
@@ -99,7 +99,7 @@ export function similarity(served: Served<EmbedsTexts>, { listLength }: Surround
       },
       answer: { name: 'TeiSimilarityAnswer', schema: similarities, example: [0.82, 0.11] },
       headers: TRUNCATED_HEADER,
-      errors: ERRORS,
+      errors: EMBED_ERRORS,
     }),
   };
 }

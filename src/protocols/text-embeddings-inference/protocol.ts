@@ -3,6 +3,7 @@ import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors'
 import { type Served, servedAs } from '../../tasks/served';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
 import { embed, similarity } from './embed';
+import { embedAll, embedSparse } from './embed-others';
 import { describeInfo } from './info';
 import { predict } from './predict';
 import { rerank } from './rerank';
@@ -53,9 +54,13 @@ export function textEmbeddingsInference(
   const classifier = servedAs(served, 'classifies texts');
   const reranker = servedAs(served, 'scores pairs');
   const embedder = servedAs(served, 'embeds texts');
+  const words = servedAs(served, 'weighs words');
+  const tokens = servedAs(served, 'embeds tokens');
   const endpoints = [
     ...(classifier ? [predict(classifier, surroundings)] : []),
     ...(reranker ? [rerank(reranker, surroundings)] : []),
+    ...(words ? [embedSparse(words, surroundings)] : []),
+    ...(tokens ? [embedAll(tokens, surroundings)] : []),
     ...(embedder ? [embed, similarity].map((route) => route(embedder, surroundings)) : []),
   ];
   if (endpoints.length === 0) return null;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { directoryOf } from '../../models/hugging-face/directory';
-import { EngineError, type NativeInput } from '../../native/engine';
-import { allFinite } from '../../numeric/activations';
 import type { Embedding, EmbeddingAbout, TextToEmbed } from '../abilities';
+import { prepareText, requireFinite } from '../prompted-text';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readEmbeddingDirectory } from './model-directory';
@@ -48,17 +47,10 @@ export const embedding: Task<TextToEmbed, Embedding, EmbeddingAbout> = {
           'There is no modules.json: a vector is the mean of the states of all tokens (mean pooling).',
         ]
       : [],
-  prepare: (input, { defaultPrompt, lowercases }): NativeInput => {
-    if ('ids' in input) return { ids: input.ids, types: new Uint32Array(input.ids.length) };
-    const { text, prompt, ...cut } = input;
-    const whole = (prompt ?? defaultPrompt) + text;
-    return { text: lowercases ? lowered(whole) : whole, ...cut };
-  },
+  prepare: prepareText,
   answer: (inference, { dimensions }, index) => {
-    const { values } = inference;
-    if (allFinite(values)) return { vector: values.subarray(0, dimensions), inference };
-    const message = 'The model gave an output that is not finite.';
-    throw new EngineError('INFERENCE_FAILED', message, { index });
+    requireFinite(inference, index);
+    return { vector: inference.values.subarray(0, dimensions), inference };
   },
   logged: ({ pooling, normalizes }) => ({ pooling, normalizes }),
   info: {
@@ -72,8 +64,3 @@ export const embedding: Task<TextToEmbed, Embedding, EmbeddingAbout> = {
   rows: null,
   page: null,
 };
-
-/** Each character for itself, as the tokenizers' normalizer does: a final sigma is one like others. */
-function lowered(text: string): string {
-  return text.replaceAll(/\p{Changes_When_Lowercased}/gu, (character) => character.toLowerCase());
-}

@@ -13,6 +13,8 @@ let service: Service;
 beforeAll(async () => {
   directory.text('vectors', MODEL, { aliases: ['text-embedding-3-small'] });
   directory.text('films', 'bert-single-label');
+  directory.text('words', '../embeddings/splade/bert');
+  directory.text('tokens', '../embeddings/sentences/v6-tokens');
   service = await directory.start();
 });
 
@@ -128,6 +130,63 @@ describe('text-embeddings-inference', () => {
     const { status, json } = await post(service, '/embed', { inputs: 'a', prompt_name: 'none' });
     expect(status).toBe(422);
     expect(json).toMatchObject({ error: expect.stringMatching(/^prompt_name: .*no such prompt/) });
+  });
+});
+
+describe('other vectors', () => {
+  it('has the words that weigh anything, as the tensor has them', async () => {
+    const { json } = await post(service, '/embed_sparse', { inputs: TEXTS });
+    const told = json as { index: number; value: number }[][];
+    const inputs = [{ name: 'TEXT', datatype: 'BYTES', shape: [3], data: TEXTS }];
+    const { json: dense } = await post(service, '/v2/models/words/infer', { inputs });
+    const [output] = (dense as { outputs: { shape: number[]; data: number[] }[] }).outputs;
+    const size = output?.shape[1] as number;
+    for (const [row, words] of told.entries()) {
+      const weights = output?.data.slice(row * size, (row + 1) * size).map(Math.fround) as number[];
+      const sparse = [...weights.entries()].filter(([, value]) => value !== 0);
+      expect(words.map(({ index, value }) => [index, Math.fround(value)])).toEqual(sparse);
+    }
+    expect(told[2]).toEqual(told[0]);
+    expect(told[1]).not.toEqual(told[0]);
+  });
+
+  it('has a vector of each token', async () => {
+    const { json } = await post(service, '/embed_all', { inputs: TEXTS });
+    const [first, second, third] = json as number[][][];
+    expect(third).toEqual(first);
+    expect(first?.length).toBeGreaterThan(second?.length as number);
+    for (const vector of first as number[][]) expect(lengthOf(vector)).toBeCloseTo(1, 5);
+    const { json: alone } = await post(service, '/models/tokens/embed_all', { inputs: TEXTS[1] });
+    expect(alone).toEqual([second]);
+  });
+});
+
+describe('token ids', () => {
+  const ask = (input: unknown) => post(service, '/v1/embeddings', { model: 'vectors', input });
+  const vectorsOf = ({ json }: { json: unknown }) =>
+    (json as { data: { embedding: number[] }[] }).data.map(({ embedding }) => embedding);
+
+  it('are read as they are, one list of them or several', async () => {
+    const [one = []] = vectorsOf(await ask([2, 5, 3]));
+    expect(lengthOf(one)).toBeCloseTo(1, 5);
+    expect(
+      vectorsOf(
+        await ask([
+          [2, 5, 3],
+          [2, 6, 3],
+        ]),
+      )[0],
+    ).toEqual(one);
+  });
+
+  it('are refused where the model has none such, or takes fewer', async () => {
+    const unknown = await ask([2, 2_000_000_000, 3]);
+    expect(unknown.status).toBeGreaterThanOrEqual(400);
+    expect(unknown.status).toBeLessThan(500);
+    const long = await ask(Array(5000).fill(5));
+    expect(long.status).toBe(400);
+    expect((await ask([2, -1])).status).toBe(400);
+    expect((await post(service, '/embed', { inputs: 'still here' })).status).toBe(200);
   });
 });
 

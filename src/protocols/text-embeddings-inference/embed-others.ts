@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type {
+  About,
+  Answered,
+  EmbedsTokens,
+  Prompted,
+  Runs,
+  TextToEmbed,
+  WeighsWords,
+} from '../../tasks/abilities';
+import type { Served } from '../../tasks/served';
+import { toEmbed } from '../embedding';
+import { type Call, type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import type { Surroundings } from '../protocol';
+import { listed, writeVectors, written } from '../vectors';
+import { cuttingOf, plainEmbedBody } from './body';
+import { EMBED_ERRORS } from './embed';
+import { requireBatchSize, timeHeaders } from './shared';
+
+const EXAMPLE = { inputs: ['A warm, funny film.'] };
+
+/** POST /embed_all: of each input a vector of each of its tokens, in a list for one input, too. */
+export function embedAll(served: Served<EmbedsTokens>, { listLength }: Surroundings): Endpoint {
+  return {
+    path: '/embed_all',
+    refusal: refusalOf(served.model),
+    handle: async (call) => {
+      const { answers, inferences, headers } = await runBody(call, served, listLength);
+      const rows = await writeVectors(answers.flatMap(({ vectors }) => vectors));
+      let begin = 0;
+      const texts = answers.map(({ vectors: { length } }) => {
+        const text = written(listed(rows.slice(begin, begin + length))).body as Buffer;
+        begin += length;
+        return text;
+      });
+      const answer = written(listed(texts));
+      return { ...answer, inferences, headers: { ...answer.headers, ...headers } };
+    },
+    describe: () => ({
+      ...{ id: 'teiEmbedAll', summary: 'A vector of each token of each text' },
+      request: { name: 'TeiEmbedAllRequest', schema: plainEmbedBody, example: EXAMPLE },
+      answer: { name: 'TeiEmbedAllAnswer', schema: z.array(z.array(z.array(z.number()))) },
+      ...{ headers: TRUNCATED_HEADER, errors: EMBED_ERRORS },
+    }),
+  };
+}
+
+/** POST /embed_sparse: of each input the words that weigh anything, by their ids. */
+export function embedSparse(served: Served<WeighsWords>, { listLength }: Surroundings): Endpoint {
+  return {
+    path: '/embed_sparse',
+    refusal: refusalOf(served.model),
+    handle: async (call) => {
+      const { answers, inferences, headers } = await runBody(call, served, listLength);
+      const ids = answers.map(({ weights }) =>
+        Array.from(weights.keys()).filter((index) => weights[index] !== 0),
+      );
+      const kept = answers.flatMap(({ weights }, row) =>
+        (ids[row] as number[]).map((index) => weights.subarray(index, index + 1)),
+      );
+      const values = await writeVectors(kept); // each `[1.2031]`
+      let at = 0;
+      const texts = ids.map((indices) => {
+        const words = indices.map((index) => {
+          const value = values[at++]?.toString('latin1', 1).slice(0, -1);
+          return `{"index":${index},"value":${value}}`;
+        });
+        return `[${words.join(',')}]`;
+      });
+      const answer = written(listed(texts));
+      return { ...answer, inferences, headers: { ...answer.headers, ...headers } };
+    },
+    describe: () => ({
+      ...{ id: 'teiEmbedSparse', summary: 'Weights of words of each text' },
+      request: { name: 'TeiEmbedSparseRequest', schema: plainEmbedBody, example: EXAMPLE },
+      answer: {
+        name: 'TeiEmbedSparseAnswer',
+        schema: z.array(z.array(z.object({ index: z.int(), value: z.number() }))),
+        example: [[{ index: 2143, value: 1.2031 }]],
+      },
+      ...{ headers: TRUNCATED_HEADER, errors: EMBED_ERRORS },
+    }),
+  };
+}
+
+/** Runs the model on the texts of a body. */
+async function runBody<Answer extends Answered>(
+  call: Call,
+  served: Served<Runs<TextToEmbed, Answer, About & Prompted>>,
+  listLength: number,
+) {
+  const body = parseBody(plainEmbedBody, call);
+  const { elements, isList } = body.inputs;
+  requireBatchSize(elements, listLength);
+  const model = requireModel(served.model);
+  const inputs = toEmbed(model, elements, {
+    promptName: body.prompt_name ?? null,
+    ...cuttingOf(body),
+  });
+  const field = isList ? 'inputs' : null;
+  const ran = await runList(model, inputs, call.inferOptions(served), field);
+  return { ...ran, headers: timeHeaders(call.startedAt, ran.inferences) };
+}

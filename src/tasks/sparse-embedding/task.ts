@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { architecturesOf } from '../../models/hugging-face/architectures';
+import { directoryOf } from '../../models/hugging-face/directory';
+import { readSentenceModel } from '../../models/sentence-transformers/model';
+import { listModules } from '../../models/sentence-transformers/modules';
+import type { ModelSource } from '../../native/engine';
+import type { SparseAbout, SparseEmbedding, TextToEmbed } from '../abilities';
+import { prepareText, requireFinite } from '../prompted-text';
+import type { Task } from '../task';
+import type { Tensors } from '../tensors';
+
+/** As `SparseEncoder` makes of a masked language model that says nothing. */
+const MAX = { pooling: 'max', activation: 'relu' } as const;
+
+const tensors: Tensors<TextToEmbed, SparseEmbedding, SparseAbout> = {
+  inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
+  outputs: ({ vocabularySize }) => [
+    { name: 'WEIGHTS', datatype: 'FP32', shape: [-1, vocabularySize] },
+  ],
+  classified: () => null,
+  problemOf: () => null,
+  toInput: ([text]) => ({ text: text as string }),
+  write: (answers, { vocabularySize: columns }) => {
+    const values = new Float32Array(answers.length * columns);
+    for (const [index, { weights }] of answers.entries()) values.set(weights, index * columns);
+    return [{ name: 'WEIGHTS', datatype: 'FP32', shape: [answers.length, columns], values }];
+  },
+};
+
+/** SPLADE: a text to the weights of the words of the vocabulary, as `SparseEncoder.encode` answers. */
+export const sparseEmbedding: Task<TextToEmbed, SparseEmbedding, SparseAbout> = {
+  name: 'sparse-embedding',
+  summary: 'Texts to weights of words, as `SparseEncoder.encode`.',
+  notice: null,
+  takes: 'texts',
+  abilities: ['weighs words'],
+  locate: directoryOf,
+  findIn: (folder) => (isSparse(folder) ? [folder] : []),
+  filesOf: (directory) => read(directory).files,
+  read,
+  judge: (_, { isPlain }) =>
+    isPlain ? ['There is no modules.json: the weight of a word is its highest of all tokens.'] : [],
+  prepare: prepareText,
+  answer: (inference, _, index) => {
+    requireFinite(inference, index);
+    return { weights: inference.values, inference };
+  },
+  logged: () => ({}),
+  info: {
+    schemas: {
+      vocabulary_size: z.int().optional().describe('Weights of a text, most of them 0'),
+      max_length: z.int().optional().describe('Tokens; longer texts are cut'),
+      prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
+    },
+    of: ({ vocabularySize, prompts }, { maxLength }) => ({
+      ...{ vocabulary_size: vocabularySize, max_length: maxLength },
+      prompts: Object.keys(prompts),
+    }),
+  },
+  tensors,
+  rows: null,
+  page: null,
+};
+
+/** @throws ModelFileError */
+function isSparse(folder: string): boolean {
+  const modules = listModules(folder);
+  if (modules) return modules.some(({ type }) => type === 'SpladePooling');
+  return architecturesOf(folder)?.some((name) => name.endsWith('ForMaskedLM')) ?? false;
+}
+
+/** @throws ModelFileError */
+function read(directory: string): {
+  readonly source: ModelSource;
+  readonly files: readonly string[];
+  readonly about: SparseAbout;
+} {
+  const { source, files, identity, prompted, sentence } = readSentenceModel(directory, (one) => ({
+    name: 'masked-lm',
+    ...(one?.splade ?? MAX),
+  }));
+  const vocabularySize = Number(source.config.vocab_size);
+  return {
+    ...{ source, files },
+    about: { ...identity, ...prompted, vocabularySize, isPlain: sentence === null },
+  };
+}

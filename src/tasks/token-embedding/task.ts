@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { directoryOf } from '../../models/hugging-face/directory';
+import { readSentenceModel } from '../../models/sentence-transformers/model';
+import { listModules } from '../../models/sentence-transformers/modules';
+import type { ModelSource } from '../../native/engine';
+import type { TextToEmbed, TokenEmbeddings, TokenVectorsAbout } from '../abilities';
+import { prepareText, requireFinite } from '../prompted-text';
+import type { Task } from '../task';
+import type { Tensors } from '../tensors';
+
+const tensors: Tensors<TextToEmbed, TokenEmbeddings, TokenVectorsAbout> = {
+  inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
+  outputs: ({ dimensions }) => [
+    { name: 'VECTORS', datatype: 'FP32', shape: [-1, dimensions] },
+    { name: 'TOKENS', datatype: 'UINT32', shape: [-1] },
+  ],
+  classified: () => null,
+  problemOf: () => null,
+  toInput: ([text]) => ({ text: text as string }),
+  write: (answers, { dimensions }) => {
+    const tokens = Uint32Array.from(answers, ({ vectors }) => vectors.length);
+    const rows = answers.flatMap(({ vectors }) => vectors);
+    const values = new Float32Array(rows.length * dimensions);
+    for (const [index, vector] of rows.entries()) values.set(vector, index * dimensions);
+    return [
+      { name: 'VECTORS', datatype: 'FP32', shape: [rows.length, dimensions], values },
+      { name: 'TOKENS', datatype: 'UINT32', shape: [answers.length], values: tokens },
+    ];
+  },
+};
+
+/**
+ * A text to a vector of each of its tokens, special ones included: what late interaction compares
+ * (ColBERT). Of a model of sentence vectors, what its pooling reads.
+ */
+export const tokenEmbedding: Task<TextToEmbed, TokenEmbeddings, TokenVectorsAbout> = {
+  name: 'token-embedding',
+  summary: 'Texts to a vector of each token.',
+  notice: null,
+  takes: 'texts',
+  abilities: ['embeds tokens'],
+  locate: directoryOf,
+  findIn: (folder) => (listModules(folder) ? [folder] : []),
+  filesOf: (directory) => read(directory).files,
+  read,
+  judge: () => [],
+  prepare: prepareText,
+  answer: (inference, { dimensions }, index) => {
+    requireFinite(inference, index);
+    const vectors = Array.from({ length: inference.rows }, (_, row) =>
+      inference.values.subarray(row * dimensions, (row + 1) * dimensions),
+    );
+    return { vectors, inference };
+  },
+  logged: () => ({}),
+  info: {
+    schemas: {
+      dimensions: z.int().optional().describe('Numbers of a vector'),
+      max_length: z.int().optional().describe('Tokens; longer texts are cut'),
+      prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
+    },
+    of: ({ dimensions, prompts }, { maxLength }) => ({
+      ...{ dimensions, max_length: maxLength, prompts: Object.keys(prompts) },
+    }),
+  },
+  tensors,
+  rows: null,
+  page: null,
+};
+
+/** @throws ModelFileError */
+function read(directory: string): {
+  readonly source: ModelSource;
+  readonly files: readonly string[];
+  readonly about: TokenVectorsAbout;
+} {
+  const { source, files, identity, prompted, width } = readSentenceModel(directory, (sentence) => {
+    const modules = sentence?.modules ?? [];
+    const pooling = modules.findIndex(({ type }) => type === 'pooling');
+    return { name: 'embedding', modules: pooling < 0 ? modules : modules.slice(0, pooling) };
+  });
+  const { head } = source;
+  const modules = head.name === 'embedding' ? head.modules : [];
+  const dimensions = modules.reduce(
+    (size, module) => (module.type === 'dense' ? module.outFeatures : size),
+    width,
+  );
+  return { ...{ source, files }, about: { ...identity, ...prompted, dimensions } };
+}
