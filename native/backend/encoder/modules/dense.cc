@@ -26,7 +26,7 @@ class Dense final : public Module {
   int64_t columns() const override { return columns_; }
 
   at::Tensor operator()(const at::Tensor& rows, const nn::PackedBatch& /*batch*/) const override {
-    const at::Tensor result = linear_(rows, activation_);
+    at::Tensor result = linear_(rows, activation_);
     if (!has_residual_) return result;
     return result + (residual_ ? (*residual_)(rows) : rows);
   }
