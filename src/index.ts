@@ -14,6 +14,13 @@ export {
   SignalClassifier as EegEngine,
 } from './embedded/signal-classifier';
 export {
+  type TaggedSpan,
+  Tagger,
+  type TaggerOptions,
+  type TagOptions,
+  type TagResult,
+} from './embedded/tagger';
+export {
   type SentimentOptions,
   type SentimentResult,
   TextClassifier,

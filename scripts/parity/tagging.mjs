@@ -15,11 +15,15 @@ export function tagging(require, tasks) {
     run: async (model, text) => {
       const answer = await model.run({ text }, {});
       const point = codePointsOf(text);
-      const spans = STRATEGIES.map((strategy) =>
-        spansOf(answer, model, { strategy, ignoreLabels: [] }).map(
-          ({ label, score, word, start, end }) => [label, score, word, point(start), point(end)],
-        ),
-      );
+      const spans = [];
+      for (const strategy of STRATEGIES) {
+        const found = await spansOf(answer, model, { strategy, ignoreLabels: [] });
+        spans.push(
+          found.map(({ label, score, word, start, end }) => [
+            ...[label, score, word, point(start), point(end)],
+          ]),
+        );
+      }
       return { inference: answer.inference, label: `${spans[1].length} spans`, spans };
     },
     /** The largest difference of scores; NaN: the spans are others. */

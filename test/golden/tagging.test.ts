@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { Tagger } from '../../src/index';
 import type { Tagging, TaggingInput } from '../../src/tasks/abilities';
 import { TaskModel } from '../../src/tasks/task-model';
 import { codePointsOf } from '../../src/tasks/token-classification/code-points';
@@ -37,7 +38,7 @@ function read<Content>(...names: readonly string[]): Content {
 
 const { texts } = read<{ readonly texts: readonly string[] }>('texts.json');
 
-type Tagger = Awaited<ReturnType<typeof load>>;
+type Model = Awaited<ReturnType<typeof load>>;
 
 function load(name: string) {
   return TaskModel.load(tokenClassification, path.join(FOLDER, name), {
@@ -84,7 +85,7 @@ function longText(): string {
 
 describe.each(NAMES)('%s', (name) => {
   const { rows, long } = read<Golden>(name, 'golden.json');
-  let model: Tagger;
+  let model: Model;
 
   beforeAll(async () => {
     model = await load(name);
@@ -92,11 +93,11 @@ describe.each(NAMES)('%s', (name) => {
 
   afterAll(() => model.close());
 
-  const check = (answers: readonly Tagging[]) => {
+  const check = async (answers: readonly Tagging[]) => {
     for (const [index, { text, strategy, stride, spans }] of rows.entries()) {
       const options = { strategy, ...(stride !== undefined && { ignoreLabels: ['LOC'] }) };
       const source = texts[text] as string;
-      const found = told(spansOf(answers[index] as Tagging, model, options), source);
+      const found = told(await spansOf(answers[index] as Tagging, model, options), source);
       expectSame(found, spans, JSON.stringify({ source, strategy, stride }));
     }
   };
@@ -108,7 +109,7 @@ describe.each(NAMES)('%s', (name) => {
   it('has the spans of the pipeline, of a text alone', async () => {
     const answers: Tagging[] = [];
     for (const input of inputs) answers.push(await model.run(input, {}));
-    check(answers);
+    await check(answers);
   });
 
   it('has them of a list, and under load', async () => {
@@ -116,14 +117,17 @@ describe.each(NAMES)('%s', (name) => {
       model.runAll(inputs, {}),
       ...inputs.map((input) => model.run(input, {})),
     ]);
-    check(list);
-    check(alone);
+    await check(list);
+    await check(alone);
   });
 
   it('gives offsets that select characters of the text', async () => {
     for (const text of texts) {
       const answer = await model.run({ text, stride: 3 }, {});
-      for (const { start, end } of spansOf(answer, model, { strategy: 'none', ignoreLabels: [] })) {
+      for (const { start, end } of await spansOf(answer, model, {
+        strategy: 'none',
+        ignoreLabels: [],
+      })) {
         expect(start).toBeLessThanOrEqual(end);
         expect(!/[\ud800-\udfff]/u.test(text.slice(start, end))).toBe(true);
       }
@@ -134,7 +138,7 @@ describe.each(NAMES)('%s', (name) => {
     it('reads a text of 50,000 words in windows', async () => {
       const text = longText();
       const answer = await model.run({ text, stride: 8 }, {});
-      const spans = told(spansOf(answer, model, { strategy: 'simple' }), text);
+      const spans = told(await spansOf(answer, model, { strategy: 'simple' }), text);
       const sum = (of: (span: GoldenSpan) => number) =>
         spans.reduce((all, one) => all + of(one), 0);
       expect(spans).toHaveLength(long.count);
@@ -149,7 +153,9 @@ describe.each(NAMES)('%s', (name) => {
 it('takes a lone surrogate for U+FFFD, one unit both', async () => {
   const model = await load('bert');
   const answers = await model.runAll([{ text: 'a \ud800 film' }, { text: 'a \ufffd film' }], {});
-  const spans = answers.map((answer) => spansOf(answer, model, { strategy: 'none' }));
+  const spans = await Promise.all(
+    answers.map((answer) => spansOf(answer, model, { strategy: 'none' })),
+  );
   expect(spans[0]).toEqual(spans[1]);
   await model.close();
 });
@@ -161,4 +167,25 @@ it('names a stride that leaves a window nothing new', async () => {
     message: expect.stringContaining('stride: 38 tokens'),
   });
   await model.close();
+});
+
+it('is the same in a program', async () => {
+  const tagger = await Tagger.load({ modelDirectory: path.join(FOLDER, 'roberta') });
+  const { rows } = read<Golden>('roberta', 'golden.json');
+  const simple = rows.filter((row) => row.strategy === 'simple' && row.stride === undefined);
+  const sources = simple.map(({ text }) => texts[text] as string);
+  const together = await tagger.tagBatch(sources);
+  for (const [index, { spans }] of simple.entries()) {
+    const source = sources[index] as string;
+    const { tags, truncated } = await tagger.tag(source);
+    expect(together[index]).toEqual({ tags, truncated });
+    expectSame(told(tags, source), spans, source);
+  }
+  expect(tagger.labels).toContain('B-PER');
+  expect(tagger.maxLength).toBe(40);
+  await expect(tagger.tagBatch(['a', 7 as never])).rejects.toMatchObject({
+    ...{ code: 'INPUT_INVALID', index: 1, message: '[1]: expected a string, received number' },
+  });
+  await expect(tagger.tag('a', { stride: 0.5 })).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+  await tagger.close();
 });

@@ -81,10 +81,12 @@ export function tokenClassification(
       const field = isList ? 'inputs' : null;
       const { answers, inferences } = await runList(model, asked, call.inferOptions(served), field);
       const options = { strategy: strategy ?? 'simple', ignoreLabels: ignore_labels };
-      const told = answers.map((answer) => {
+      const told: object[] = [];
+      for (const answer of answers) {
         const toCodePoint = codePointsOf(answer.text);
-        return spansOf(answer, model, options).map((one) => tell(one, toCodePoint));
-      });
+        const spans = await spansOf(answer, model, options);
+        told.push(spans.map((one) => tell(one, toCodePoint)));
+      }
       return { body: isList ? told : (told[0] as object), inferences };
     },
     describe: () => ({

@@ -41,7 +41,8 @@ export function tag(served: Served<TagsTexts>, surroundings: Surroundings): read
         const { text, ...settings } = parseBody(tagBody, call);
         const model = requireModel(tagger);
         const answer = await model.run(inputOf(text, settings), call.inferOptions(served));
-        return { body: tell(text, answer, model, settings), inferences: [answer.inference] };
+        const body = await tell(text, answer, model, settings);
+        return { body, inferences: [answer.inference] };
       },
       describe: () => describe('text', surroundings),
     },
@@ -58,9 +59,10 @@ export function tag(served: Served<TagsTexts>, surroundings: Surroundings): read
           call.inferOptions(served),
           'texts',
         );
-        const results = answers.map((answer, index) =>
-          tell(texts[index] as string, answer, model, settings),
-        );
+        const results: TagAnswer[] = [];
+        for (const [index, answer] of answers.entries()) {
+          results.push(await tell(texts[index] as string, answer, model, settings));
+        }
         return { body: { results }, inferences };
       },
       describe: () => describe('texts', surroundings),
@@ -78,8 +80,13 @@ export function spanOptions({ aggregation_strategy, ignore_labels }: SpanSetting
   return { strategy: aggregation_strategy ?? 'simple', ignoreLabels: ignore_labels };
 }
 
-function tell(text: string, answer: Tagging, model: TagsTexts, settings: SpanSettings): TagAnswer {
-  const spans = spansOf(answer, model, spanOptions(settings));
+async function tell(
+  text: string,
+  answer: Tagging,
+  model: TagsTexts,
+  settings: SpanSettings,
+): Promise<TagAnswer> {
+  const spans = await spansOf(answer, model, spanOptions(settings));
   return { input_text: text, tags: spans.map(round), truncated: answer.inference.truncated };
 }
 

@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import type { TokenPlaces, Vocabulary } from '../../native/engine';
-import { argmax } from '../../numeric/activations';
+import { argmax, argmaxWithin } from '../../numeric/activations';
 import type { ClassifierAbout, Tagging } from '../abilities';
 import { countCodePoints } from './code-points';
 import { groupsOf, type Tagged, withoutOverlaps } from './groups';
@@ -37,8 +38,11 @@ interface Token {
   readonly index: number;
   readonly start: number;
   readonly end: number;
-  /** Of all labels. */
-  readonly scores: Float32Array;
+  /** Where its row of scores begins. */
+  readonly at: number;
+  /** Of the labels the one with the highest score. */
+  readonly label: number;
+  readonly score: number;
 }
 
 /** What spans are made of, beside the tokens. */
@@ -46,60 +50,95 @@ interface Source {
   readonly text: string;
   readonly labels: readonly string[];
   readonly vocabulary: Vocabulary;
+  /** [tokens, labels] */
+  readonly scores: Float32Array;
 }
 
 const OUTSIDE = ['O'];
 
-export function spansOf(
+/** So long, in ms, the spans of one text may keep others waiting: those of a book take a second. */
+const TURN_MS = 5;
+
+export async function spansOf(
   { text, scores, inference: { places } }: Tagging,
   {
     about: { labels },
     vocabulary,
   }: { readonly about: ClassifierAbout; readonly vocabulary: Vocabulary | null },
   { strategy, ignoreLabels }: SpanOptions,
-): readonly Span[] {
+): Promise<readonly Span[]> {
   if (!places || !vocabulary) throw new Error('the model has no places of tokens');
-  const source = { text, labels, vocabulary };
+  const source = { text, labels, vocabulary, scores };
   const ignored = new Set(ignoreLabels ?? OUTSIDE);
-  const spans = windows(places, scores, labels.length).flatMap((tokens) => {
-    const tagged = tagsOf(tokens, source, strategy ?? 'none');
+  const spans = await eachInTurn(windows(places), (window) => {
+    const tagged = tagsOf(tokensOf(places, window, source), source, strategy ?? 'none');
     const groups = strategy === 'none' || !strategy ? tagged : groupsOf(tagged, vocabulary);
     return groups.filter(({ label }) => !ignored.has(label));
   });
-  const whole = places.lengths.length > 1 ? withoutOverlaps(spans, text) : spans;
-  return whole.map(({ label, score, word, start, end, index }) => ({
+  const found = spans.flat();
+  const whole = places.lengths.length > 1 ? withoutOverlaps(found, text) : found;
+  return eachInTurn(whole, ({ label, score, word, start, end, index }) => ({
     ...{ label, score, word: word(), start, end, index },
   }));
 }
 
-function windows(
-  { ids, offsets, texts, lengths }: TokenPlaces,
-  scores: Float32Array,
-  columns: number,
-): readonly (readonly Token[])[] {
-  let begin = 0;
+/** As `map`, but others get their turn in between. */
+async function eachInTurn<From, To>(
+  list: readonly From[],
+  convert: (one: From) => To,
+): Promise<readonly To[]> {
+  const converted: To[] = [];
+  let begun = performance.now();
+  for (const one of list) {
+    converted.push(convert(one));
+    if (performance.now() - begun < TURN_MS) continue;
+    await setImmediate();
+    begun = performance.now();
+  }
+  return converted;
+}
+
+/** Of each the rows of its tokens. */
+function windows({ lengths }: TokenPlaces): readonly { begin: number; end: number }[] {
+  let end = 0;
   return Array.from(lengths, (length) => {
-    const tokens: Token[] = [];
-    for (let index = 0; index < length; index++) {
-      const row = begin + index;
-      if (texts[row] === 0) continue;
-      tokens.push({
-        ...{ id: ids[row] as number, index },
-        ...{ start: offsets[2 * row] as number, end: offsets[2 * row + 1] as number },
-        scores: scores.subarray(row * columns, (row + 1) * columns),
-      });
-    }
-    begin += length;
-    return tokens;
+    const begin = end;
+    end += length;
+    return { begin, end };
   });
+}
+
+function tokensOf(
+  { ids, offsets, texts }: TokenPlaces,
+  { begin, end }: { readonly begin: number; readonly end: number },
+  { scores, labels: { length } }: Source,
+): readonly Token[] {
+  const tokens: Token[] = [];
+  for (let row = begin; row < end; row++) {
+    if (texts[row] === 0) continue;
+    const at = row * length;
+    const top = argmaxWithin(scores, at, at + length);
+    tokens.push({
+      id: ids[row] as number,
+      index: row - begin,
+      start: offsets[2 * row] as number,
+      end: offsets[2 * row + 1] as number,
+      at,
+      label: top - at,
+      score: scores[top] as number,
+    });
+  }
+  return tokens;
 }
 
 /** A tag for each token or, where the strategy is one of words, for each word. */
 function tagsOf(tokens: readonly Token[], source: Source, strategy: Strategy): readonly Tagged[] {
   if (strategy === 'none' || strategy === 'simple') {
     return tokens.map((token) => ({
-      ...best(token.scores, source),
-      ...{ start: token.start, end: token.end },
+      label: source.labels[token.label] as string,
+      score: token.score,
+      start: token.start,
+      end: token.end,
       index: strategy === 'none' ? token.index : null,
       word: () => wordOf(token, source),
     }));
@@ -111,17 +150,12 @@ function tagsOf(tokens: readonly Token[], source: Source, strategy: Strategy): r
     else words.push([token]);
   }
   return words.map((word) => ({
-    ...best(scoresOf(word, strategy), source),
+    ...best(word, source, strategy),
     start: (word[0] as Token).start,
     end: (word.at(-1) as Token).end,
     index: null,
     word: () => source.vocabulary.join(word.map((token) => wordOf(token, source))),
   }));
-}
-
-function best(scores: Float32Array, { labels }: Source): { label: string; score: number } {
-  const top = argmax(scores);
-  return { label: labels[top] as string, score: scores[top] as number };
 }
 
 function wordOf({ id, start, end }: Token, { text, vocabulary }: Source): string {
@@ -138,26 +172,29 @@ function isSubword({ id, start, end }: Token, { text, vocabulary }: Source): boo
   return countCodePoints(token, 0, token.length) !== countCodePoints(text, start, end);
 }
 
-/** Of a word: those of its first token, of the one that is surest, or their means. */
-function scoresOf(
+/** Of a word: the label of its first token, of the one that is surest, or of the mean of their scores. */
+function best(
   word: readonly Token[],
+  source: Source,
   strategy: Exclude<Strategy, 'none' | 'simple'>,
-): Float32Array {
+): { readonly label: string; readonly score: number } {
   const first = word[0] as Token;
-  if (strategy === 'first' || word.length === 1) return first.scores;
+  const told = ({ label, score }: Pick<Token, 'label' | 'score'>) => ({
+    label: source.labels[label] as string,
+    score,
+  });
+  if (strategy === 'first' || word.length === 1) return told(first);
   if (strategy === 'max') {
-    let surest = first;
-    for (const token of word) if (top(token) > top(surest)) surest = token;
-    return surest.scores;
+    return told(word.reduce((surest, token) => (token.score > surest.score ? token : surest)));
   }
   // In float32 one after the other, as numpy adds along the first axis.
-  const sums = new Float32Array(first.scores.length);
-  for (const { scores } of word) {
-    for (const [label, score] of scores.entries()) sums[label] = (sums[label] as number) + score;
+  const means = new Float32Array(source.labels.length);
+  for (const { at } of word) {
+    for (let i = 0; i < means.length; i++) {
+      means[i] = (means[i] as number) + (source.scores[at + i] as number);
+    }
   }
-  return sums.map((sum) => sum / word.length);
-}
-
-function top({ scores }: Token): number {
-  return scores[argmax(scores)] as number;
+  for (let i = 0; i < means.length; i++) means[i] = (means[i] as number) / word.length;
+  const label = argmax(means);
+  return told({ label, score: means[label] as number });
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { directoryOf } from '../../models/hugging-face/directory';
 import { EngineError } from '../../native/engine';
-import { allFinite, softmax } from '../../numeric/activations';
+import { allFinite, softmaxRows } from '../../numeric/activations';
 import type { ClassifierAbout, Tagging, TaggingInput } from '../abilities';
 import type { Task } from '../task';
 import { isTagger, readTagger } from './model-directory';
@@ -27,15 +27,12 @@ export const tokenClassification: Task<TaggingInput, Tagging, ClassifierAbout> =
   judge: () => [],
   prepare: ({ text, stride }) => ({ text, places: true, ...(stride !== undefined && { stride }) }),
   answer: (inference, { labels: { length } }, index, { text }) => {
-    const { values, rows } = inference;
+    const { values } = inference;
     if (!allFinite(values)) {
       const message = 'The model gave an output that is not finite.';
       throw new EngineError('INFERENCE_FAILED', message, { index });
     }
-    const scores = new Float32Array(values.length);
-    for (let row = 0; row < rows; row++) {
-      scores.set(softmax(values.subarray(row * length, (row + 1) * length)), row * length);
-    }
+    const scores = softmaxRows(values, length);
     // The native side has read a lone surrogate as U+FFFD.
     return { text: text.replace(LONE_SURROGATES, '\ufffd'), scores, inference };
   },
