@@ -10,6 +10,7 @@ import {
   servingVersion,
 } from '../tasks/catalogue';
 import { type Served, servedAs } from '../tasks/served';
+import type { Call } from './endpoint';
 
 /** The models that can do one thing, by the names that requests give, as they are at a moment. */
 export class AbleModels<Name extends Ability> {
@@ -23,16 +24,23 @@ export class AbleModels<Name extends Ability> {
 
   /**
    * @param name null: the default one is meant
-   * @throws ServiceError NOT_FOUND: it lists what there is; NOT_READY: it is not loaded
+   * @throws ServiceError NOT_FOUND: it lists what there is; NOT_READY: it is not loaded; FORBIDDEN: it is not
+   *   for this key
    */
-  find(name: string | null): Served<Abilities[Name]> & { readonly model: Abilities[Name] } {
+  find(
+    name: string | null,
+    { access }: Pick<Call, 'access'>,
+  ): Served<Abilities[Name]> & { readonly model: Abilities[Name] } {
     const named = name === null ? this.#default() : this.#byName(name);
+    const asked = named?.name ?? name;
+    if (asked !== null) access.requireVisible(asked);
     const served = named && servingVersion(named)?.served;
     const able = served && servedAs(served, this.#ability);
     if (able?.model) return { ...able, model: able.model };
     const reason = named && !served ? reasonOf(named) : null;
     if (reason !== null) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
-    const names = this.#able.map((one) => `"${one.name}"`);
+    const visible = this.#able.filter((one) => access.maySee(one.name));
+    const names = visible.map((one) => `"${one.name}"`);
     const there = names.length === 0 ? 'there is none' : `there are ${listNames(names)}`;
     const what = name === null ? 'No model is loaded' : `There is no model "${name}"`;
     throw new ServiceError('NOT_FOUND', `${what} that ${this.#ability} here: ${there}.`);

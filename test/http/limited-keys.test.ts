@@ -199,6 +199,19 @@ describe('of a directory of models', () => {
     expect((await get(MANAGING, '/v1/models/secret')).status).toBe(403); // it is told on its port
   });
 
+  it('holds where the body names the model', async () => {
+    const embed = (model: string) => ask(FILMS, 'POST', '/v1/embeddings', { model, input: TEXT });
+    for (const model of ['secret', 'nobody']) {
+      const { status, json } = await embed(model);
+      expect([status, json]).toMatchObject([403, { error: { message: NOT_THIS_MODEL } }]);
+    }
+    // It is for these, of which neither gives vectors.
+    for (const model of ['movies', 'to-come']) {
+      const { status, text } = await embed(model);
+      expect([status, text]).toEqual([404, expect.not.stringContaining('secret')]);
+    }
+  });
+
   it('holds over gRPC, where the message names the model', async () => {
     const grpc = new GrpcClient(service);
     const call = async (key: string, method: string, message: object = {}) => {

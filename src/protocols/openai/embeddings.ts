@@ -44,7 +44,7 @@ export function embeddings(
       const body = parseBody(embeddingsBody, call);
       const { elements, isList } = body.input;
       requireListLength(elements, 'input', listLength);
-      const served = models.find(body.model ?? null);
+      const served = models.find(body.model ?? null, call);
       const { name, model } = served;
       const dimensions = requireDimensions(model, body.dimensions);
       const inputs = toEmbed(model, elements, { promptName: null });
