@@ -11,7 +11,7 @@ const MAY_IMPORT = {
   settings: [],
   files: ['.', 'numeric', 'recordings'],
   native: ['.'],
-  client: ['.'],
+  client: ['.', 'protocols'], // of protocols types alone
   models: ['.', 'native'],
   tasks: ['.', 'files', 'models', 'native', 'numeric'],
   repository: ['.', 'models', 'native', 'settings', 'tasks'],

@@ -1,5 +1,6 @@
 /** Vectors over every protocol that asks for them, of a directory of models. */
 import OpenAI from 'openai';
+import { EmbedClient } from '../../../src/client';
 import { post, request } from '../../helpers/http';
 import { modelOf, newDirectory, removeDirectories } from '../../helpers/models-directory';
 import type { Service } from '../../helpers/service';
@@ -44,6 +45,14 @@ it('gives equal texts equal vectors, alone and in a list', async () => {
   expect(await embed({ inputs: TEXTS[0] })).toEqual([first]);
   expect(await embed({ inputs: TEXTS[0] }, '/models/vectors/embed')).toEqual([first]);
   expect(lengthOf(first as number[])).toBeCloseTo(1, 6);
+});
+
+it("answers the package's own client", async () => {
+  const client = new EmbedClient(`${service.origin}/models/vectors`);
+  const [whole = []] = await embed({ inputs: TEXTS[0] });
+  expect(await client.embed(TEXTS[0] as string)).toEqual(Float32Array.from(whole));
+  const [short] = await client.embedBatch([TEXTS[1] as string], { dimensions: 4 });
+  expect(short).toHaveLength(4);
 });
 
 it('writes long lists on another thread, each vector as alone', async () => {
