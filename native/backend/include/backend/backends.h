@@ -139,6 +139,7 @@ struct ModelReport {
 struct LoadedModel {
   std::shared_ptr<engine::Backend> backend;
   ModelReport report;
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::shared_ptr<const Vocabulary> vocabulary{};  ///< of a text model of ours
 };
 

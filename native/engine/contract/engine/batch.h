@@ -51,10 +51,11 @@ struct TokenPlaces {
 
 /// One request as the model reads it. A text model fills the ids, a signal model the samples.
 struct Sequence {
-  std::vector<int64_t> input_ids;               ///< [tokens], special tokens included
-  std::vector<int64_t> token_type_ids;          ///< [tokens]
-  std::vector<float> samples;                   ///< [window length]
-  bool truncated = false;                       ///< the texts were longer than the model's limit
+  std::vector<int64_t> input_ids;       ///< [tokens], special tokens included
+  std::vector<int64_t> token_type_ids;  ///< [tokens]
+  std::vector<float> samples;           ///< [window length]
+  bool truncated = false;               ///< the texts were longer than the model's limit
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::shared_ptr<const TokenPlaces> places{};  ///< where they were asked for
 
   /// The text is longer than a window: what they are is the answer, and nothing is run.

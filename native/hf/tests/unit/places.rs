@@ -73,7 +73,7 @@ fn places_are_those_of_the_whole_text() {
             tokenizer.max_length = usize::MAX;
             assert_eq!(
                 found(&tokenizer, input, None),
-                [whole.clone()],
+                std::slice::from_ref(&whole),
                 "{directory:?}: {text:?}"
             );
             tokenizer.max_length = most.min(*random.of(&[12, 40, 512]));
