@@ -87,20 +87,6 @@ export function directoryOf(place: string): string | null {
   return isFolder || hasConfiguration ? folder : null;
 }
 
-/** The names in config.json's "architectures"; none where it cannot be read, which is said elsewhere. */
-export function architecturesOf(directory: string): readonly string[] {
-  try {
-    const { architectures } = requireModelJson(
-      directory,
-      CONFIG,
-      z.looseObject({ architectures: z.array(z.string()) }),
-    );
-    return architectures;
-  } catch {
-    return [];
-  }
-}
-
 /** config.json's "name" and "version", which are nobody's but the operator's. */
 export function identityOf(config: ModelConfig) {
   return { name: stringOrNull(config.name), version: stringOrNull(config.version) };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ModelFileError } from '../../models/files';
+import { architecturesOf } from '../../models/hugging-face/architectures';
 import {
-  architecturesOf,
   CONFIG,
   identityOf,
   modelConfig,
@@ -27,9 +27,13 @@ export interface TaggerDirectory {
   readonly about: ClassifierAbout;
 }
 
-/** Whether config.json of a folder names a token classifier. */
+/** Whether config.json of a folder names a token classifier; one that cannot be read does not, here. */
 export function isTagger(directory: string): boolean {
-  return architecturesOf(directory).some((name) => name.endsWith(ARCHITECTURE));
+  try {
+    return architecturesOf(directory)?.some((name) => name.endsWith(ARCHITECTURE)) ?? false;
+  } catch {
+    return false;
+  }
 }
 
 /** @throws ModelFileError */
