@@ -49,6 +49,7 @@ engine::Text text_input(const Napi::Object& from) {
                                               input.side, kSides);
   input.places = flag(from, "places");
   input.stride = optional(id, from, "stride");
+  input.is_pair = flag(from, "isPair");
   return input;
 }
 

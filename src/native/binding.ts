@@ -269,8 +269,10 @@ export interface NativeRefusal {
 /** One text or two (premise and hypothesis) as a text model reads them, and how they are cut where too long. */
 export interface TextInput {
   readonly text: string;
-  /** The second text; absent, or empty (as to transformers): there is one. */
+  /** The second text; absent, or empty (as to transformers) and not `isPair`: there is one. */
   readonly pair?: string;
+  /** The second text counts though it is empty, as to transformers in a list of pairs. */
+  readonly isPair?: boolean;
   /** As in transformers. Default: longest_first. do_not_truncate: an input that is too long ends with INPUT_TOO_LONG. */
   readonly truncation?: 'longest_first' | 'only_first' | 'only_second' | 'do_not_truncate';
   /** From which end tokens are taken away. Default: the tokenizer's own. */

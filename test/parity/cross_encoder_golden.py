@@ -31,6 +31,7 @@ QUERIES = [
         "It runs for two hours and ten minutes.",
         "The film is a quiet marvel.",
         "A dull plot, wooden acting and a score that never stops shouting. " * 4,
+        "",
         " ",
         "Two hours.",
         "这部电影非常好看，我很喜欢。",

@@ -79,7 +79,8 @@ engine::Sequence tokenize(const hf::Tokenizer& tokenizer, engine::Input input) {
   const hf::Input given{.text = hf::bytes(text.text),
                         .pair = hf::bytes(text.pair),
                         .truncation = truncation_of(text.truncation),
-                        .side = side_of(text.side)};
+                        .side = side_of(text.side),
+                        .is_pair = text.is_pair};
   try {
     return text.places ? locate(tokenizer, given, text.stride) : encode(tokenizer, given);
   } catch (const rust::Error& error) {

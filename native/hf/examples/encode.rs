@@ -57,6 +57,7 @@ fn input_of(asked: &Value) -> Result<Input<'_>, String> {
             2 => Some(Side::End),
             _ => None,
         },
+        is_pair: false,
     })
 }
 

@@ -55,6 +55,8 @@ mod ffi {
         pair: &'a [u8],
         truncation: Truncation,
         side: TruncationSide,
+        /// There are two, though the second is empty.
+        is_pair: bool,
     }
 
     #[derive(Debug, Default, PartialEq, Eq)]
@@ -224,6 +226,7 @@ fn answer<T>(
             TruncationSide::Left => Some(Side::End),
             _ => None,
         },
+        is_pair: input.is_pair,
     };
     guard(|| match tokenize(input) {
         Err(error) if error.is::<TooLong>() => Ok(too_long(error.to_string())),

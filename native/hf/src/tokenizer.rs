@@ -57,11 +57,13 @@ pub struct Tokenizer {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Input<'a> {
     pub text: &'a str,
-    /// An empty one is none, as to transformers.
+    /// An empty one is none, as to transformers, where `is_pair` does not say otherwise.
     pub pair: Option<&'a str>,
     pub truncation: Truncation,
     /// Which end of a text that is cut is kept; `None`: the tokenizer's own.
     pub kept: Option<Side>,
+    /// As transformers reads a list of pairs.
+    pub is_pair: bool,
 }
 
 impl<'a> From<&'a str> for Input<'a> {
@@ -75,7 +77,7 @@ impl<'a> From<&'a str> for Input<'a> {
 
 impl Input<'_> {
     fn without_empty_pair(mut self) -> Self {
-        self.pair = self.pair.filter(|pair| !pair.is_empty());
+        self.pair = self.pair.filter(|pair| self.is_pair || !pair.is_empty());
         self
     }
 }

@@ -38,7 +38,7 @@ const tensors: Tensors<TextInput, PairScore, RerankerAbout> = {
 
 /** As the model reads them; either may be empty. */
 export function toPair(query: string, document: string): TextInput {
-  return { text: query, pair: document };
+  return { text: query, pair: document, isPair: true };
 }
 
 /**

@@ -83,7 +83,7 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
   judge: () => [],
   prepare: (input, { longTexts }) => {
     const text = typeof input === 'string' ? { text: input } : input;
-    if (!longTexts || text.pair || text.places !== undefined) return input;
+    if (!longTexts || text.isPair || text.pair || text.places !== undefined) return input;
     return { ...text, places: true, stride: longTexts.stride };
   },
   answer: (inference, about, index) => {

@@ -35,7 +35,7 @@ export async function classifyZeroShot(
 }> {
   const hypotheses = labels.map((label) => hypothesisOf(template, label));
   const pairs = texts.flatMap((text) =>
-    hypotheses.map((pair): TextInput => ({ text, pair, truncation: 'only_first' })),
+    hypotheses.map((pair): TextInput => ({ text, pair, isPair: true, truncation: 'only_first' })),
   );
   const classified = await model.runAll(pairs, options);
   const inferences = classified.map(({ inference }) => inference);

@@ -26,7 +26,8 @@ struct Text {
   std::string pair{};  ///< empty: there is one text
   Truncation truncation = Truncation::kLongestFirst;
   TruncationSide side = TruncationSide::kOfTokenizer;
-  bool places = false;  ///< where its tokens are in it is part of the answer
+  bool is_pair = false;  ///< there are two, though the second is empty
+  bool places = false;   ///< where its tokens are in it is part of the answer
   /// Not what fits is read, but all of it, in windows that share so many tokens; with `places`.
   // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::optional<int64_t> stride{};

@@ -55,6 +55,7 @@ impl Tokenizer {
             pair,
             truncation,
             side,
+            is_pair: false,
         }))?;
         if !encoding.too_long.is_empty() {
             assert!(encoding.too_long.contains(" tokens"), "{encoding:?}");

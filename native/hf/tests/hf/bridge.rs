@@ -11,6 +11,7 @@ fn one_text(text: &[u8]) -> Input<'_> {
         pair: b"",
         truncation: Truncation::LongestFirst,
         side: TruncationSide::OfTokenizer,
+        is_pair: false,
     }
 }
 

@@ -49,12 +49,20 @@ fn token_types_are_those_that_the_class_gives_its_model() {
 }
 
 #[test]
-fn an_empty_second_text_is_none_and_a_blank_one_is_one() {
+fn an_empty_second_text_is_none_but_in_a_pair_and_a_blank_one_is_one() {
     let tokenizer = open(&bert(&[]), Family::Bert);
     let alone = tokenizer.encode("the film").expect("an encoding");
     assert_eq!(encode(&tokenizer, "the film", ""), alone);
     let blank = read(encode(&tokenizer, "the film", " \n"));
     assert_eq!(blank, (vec![2, 5, 6, 3, 3], vec![0, 0, 0, 0, 1]));
+    let input = Input {
+        text: "the film",
+        pair: Some(""),
+        is_pair: true,
+        ..Input::default()
+    };
+    let pair = read(tokenizer.encode(input).expect("an encoding"));
+    assert_eq!(pair, blank);
     let first = read(encode(&tokenizer, "", "the film"));
     assert_eq!(first, (vec![2, 3, 5, 6, 3], vec![0, 0, 1, 1, 1]));
 }
@@ -68,6 +76,7 @@ fn what_may_not_be_cut_says_so() {
         pair,
         truncation,
         kept: None,
+        is_pair: false,
     };
     for (input, message) in [
         (

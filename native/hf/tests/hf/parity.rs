@@ -108,6 +108,7 @@ fn asked<'a>(case: &Value, texts: &'a Value) -> Input<'a> {
         } else {
             Side::Start
         }),
+        is_pair: false,
     }
 }
 

@@ -202,6 +202,7 @@ fn cut_pairs_give_the_ids_of_the_whole() {
                 pair: Some(&texts[1]),
                 truncation: *random.of(&strategies),
                 kept: Some(side),
+                ..Input::default()
             };
             let expected = of_wholes(&tokenizer, &input, side);
             let found = tokenizer.encode(input).ok();
