@@ -43,6 +43,7 @@ constexpr Named<backend::ProductNumbers> kProducts[] = {
 /// TextInput of src/native/binding.ts.
 engine::Text text_input(const Napi::Object& from) {
   engine::Text input{.text = text(from, "text"), .pair = optional<std::string>(text, from, "pair")};
+  input.prompt = optional<std::string>(text, from, "prompt");
   input.truncation = choice<engine::Truncation>(from.Get("truncation"), "truncation",
                                                 input.truncation, kTruncations);
   input.side = choice<engine::TruncationSide>(from.Get("truncationSide"), "truncationSide",

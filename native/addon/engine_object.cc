@@ -195,6 +195,7 @@ Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
   object["backend"] = report.kind;
   object["maxLength"] = static_cast<double>(description.max_length);
   object["numOutputs"] = static_cast<double>(report.num_outputs);
+  object["vocabularySize"] = static_cast<double>(report.vocabulary_size);
   object["batching"] = description.batching;
   object["trial"] = trial_object(info.Env(), report.trial);
   object["products"] = products;

@@ -10,7 +10,9 @@ namespace engine {
 namespace {
 
 size_t bytes_of(const Input& input) {
-  if (const auto* text = std::get_if<Text>(&input)) return text->text.size() + text->pair.size();
+  if (const auto* text = std::get_if<Text>(&input)) {
+    return text->text.size() + text->pair.size() + text->prompt.size();
+  }
   if (const auto* tokens = std::get_if<Tokens>(&input)) {
     return (tokens->ids.size() + tokens->types.size()) * sizeof(int64_t);
   }

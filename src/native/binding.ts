@@ -181,6 +181,8 @@ export interface ModelDescription {
   readonly maxLength: number;
   /** 0: a signal model that could run no window of the trial. */
   readonly numOutputs: number;
+  /** Ids of tokens are below it; 0: no text model of ours. */
+  readonly vocabularySize: number;
   /** Whether requests may share a run. */
   readonly batching: boolean;
   /** Without outputs for a text model. */
@@ -284,6 +286,8 @@ export interface TextInput {
    * more than one window the native side answers the places alone; `Engine` runs them.
    */
   readonly stride?: number;
+  /** With what the text begins: its tokens have no part in a pooling whose `includePrompt` is false. */
+  readonly prompt?: string;
 }
 
 /** What a tokenizer has made of a text; as many types as ids. */

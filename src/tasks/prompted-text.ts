@@ -6,12 +6,13 @@ import type { TextToEmbed } from './abilities';
 /** What the engine is given for a text of a model of sentence-transformers. */
 export function prepareText(
   input: TextToEmbed,
-  { defaultPrompt, lowercases }: Prompted,
+  { defaultPrompt, leavesOutPrompt, lowercases }: Prompted,
 ): NativeInput {
   if ('ids' in input) return { ids: input.ids, types: new Uint32Array(input.ids.length) };
   const { text, prompt, ...cut } = input;
-  const whole = (prompt ?? defaultPrompt) + text;
-  return { text: lowercases ? lowered(whole) : whole, ...cut };
+  const asRead = (part: string): string => (lowercases ? lowered(part) : part);
+  const before = asRead(prompt ?? defaultPrompt);
+  return { text: before + asRead(text), ...(leavesOutPrompt && { prompt: before }), ...cut };
 }
 
 /** Each character for itself, as the tokenizers' normalizer does: a final sigma is one like others. */

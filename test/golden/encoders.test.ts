@@ -87,7 +87,8 @@ function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
 async function expectAnswers(engine: Engine, { prompt }: Golden, answers: readonly Answer[]) {
   const problems: string[] = [];
   const check = async ({ text, input_ids, values }: Answer) => {
-    const inference = await engine.infer(prompt + texts[text]);
+    const whole = prompt + texts[text];
+    const inference = await engine.infer({ text: whole, prompt });
     const far = furthest(inference.values, values);
     const rows = values.length / engine.description.numOutputs;
     if (inference.tokens !== input_ids.length || inference.rows !== rows || !(far <= TOLERANCE)) {

@@ -130,5 +130,12 @@ LAYOUTS = [
             NORMALIZE,
         ),
     ),
+    Layout(
+        "v6-without-prompt",
+        6,
+        (pooling(*POOLING_MODES, include_prompt=False), NORMALIZE),
+        prompts={"query": "Represent the film: ", "none": ""},
+        default_prompt="query",
+    ),
     Layout("v6-tokens", 6, (dense(16, 8, "linear", bias=False), NORMALIZE)),
 ]

@@ -73,6 +73,18 @@ void require_below(int64_t rows, const std::vector<int64_t>& entries, const char
                              std::to_string(rows));
 }
 
+/// Tokens of a prompt before a text, of which the last is left away where the tokenizer ends every
+/// text with it. Source: sentence-transformers, base/modules/transformer.py (_get_prompt_length).
+size_t count_prompt(const hf::Tokenizer& tokenizer, const std::string& prompt) {
+  if (prompt.empty()) return 0;
+  const auto ids_of = [&](const std::string& text) {
+    return tokenize(tokenizer, engine::Text{.text = text}).input_ids;
+  };
+  const std::vector<int64_t> ids = ids_of(prompt), none = ids_of("");
+  const bool has_end = !ids.empty() && !none.empty() && ids.back() == none.back();
+  return ids.size() - (has_end ? 1 : 0);
+}
+
 class TextEncoderBackend final : public engine::Backend {
  public:
   explicit TextEncoderBackend(TextModel model) : model_(std::move(model)) {}
@@ -87,8 +99,11 @@ class TextEncoderBackend final : public engine::Backend {
   }
 
   engine::Sequence prepare(engine::Input input) const override {
+    const auto* const text = std::get_if<engine::Text>(&input);
+    const std::string prompt = text != nullptr ? text->prompt : "";
     engine::Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
     if (sequence.is_only_cut()) return sequence;
+    sequence.prompt_tokens = count_prompt(*model_.tokenizer, prompt);
     // In a batch its first token would be another text's.
     if (sequence.input_ids.empty()) {
       throw engine::BackendError("the tokenizer leaves no token of the text");
@@ -142,10 +157,12 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
   try {
     TextModel model = load_text_model(source, numbers);
     const auto columns = static_cast<size_t>(model.head->columns());
+    const auto words = static_cast<size_t>(model.encoder->sizes().vocabulary_size);
     const auto backend = std::make_shared<TextEncoderBackend>(std::move(model));
     return {.backend = backend,
             .report = {.kind = "text-encoder",
                        .num_outputs = columns,
+                       .vocabulary_size = words,
                        .multiplication = describe_multiplication(numbers.linear, numbers.attention),
                        .warnings = kernel_warnings(numbers),
                        .trial = {}},

@@ -17,6 +17,7 @@ PackedBatch::PackedBatch(engine::Batch batch) : order(batch.size()) {
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return batch[a]->input_ids.size() < batch[b]->input_ids.size();
   });
+  prompt_tokens.reserve(order.size());
   cu_seqlens.reserve(order.size() + 1);
   cu_seqlens.push_back(0);
   for (const size_t index : order) {
@@ -25,6 +26,7 @@ PackedBatch::PackedBatch(engine::Batch batch) : order(batch.size()) {
       groups.push_back({cu_seqlens.back(), 0, length});
     }
     ++groups.back().sequences;
+    prompt_tokens.push_back(static_cast<int64_t>(batch[index]->prompt_tokens));
     cu_seqlens.push_back(cu_seqlens.back() + length);
   }
   input_ids = empty_ids(tokens());

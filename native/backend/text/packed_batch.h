@@ -24,7 +24,8 @@ struct PackedBatch {
   at::Tensor token_type_ids;        ///< int64 [tokens]
   std::vector<int64_t> cu_seqlens;  ///< [sequences + 1], cumulative sequence lengths
   std::vector<LengthGroup> groups;
-  std::vector<size_t> order;  ///< packed position → index in the batch given
+  std::vector<int64_t> prompt_tokens;  ///< [sequences], of each the first that are a prompt's
+  std::vector<size_t> order;           ///< packed position → index in the batch given
 
   int64_t tokens() const { return cu_seqlens.back(); }
   int64_t sequences() const { return static_cast<int64_t>(order.size()); }

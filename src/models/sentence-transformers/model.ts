@@ -17,6 +17,8 @@ export interface Prompted {
   readonly prompts: Readonly<Record<string, string>>;
   /** What is put before a text where nothing else is asked for; empty: nothing. */
   readonly defaultPrompt: string;
+  /** The prompt's own tokens have no part in a vector. */
+  readonly leavesOutPrompt: boolean;
   /** Texts are put into lower case before all that the tokenizer does. */
   readonly lowercases: boolean;
 }
@@ -73,6 +75,7 @@ export function readSentenceModel(
     prompted: {
       prompts,
       defaultPrompt: defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? ''),
+      leavesOutPrompt: modules.some((module) => module.type === 'pooling' && !module.includePrompt),
       lowercases: sentence?.lowercases ?? false,
     },
     width: config.hidden_size ?? config.dim ?? 0,

@@ -130,13 +130,8 @@ function readPooling(directory: string, name: string): SentenceModule {
   const flagged = Object.entries(MODE_FLAGS).flatMap(([key, one]) =>
     config[key] === true ? one : [],
   );
-  if (config.include_prompt === false) {
-    throw new ModelFileError(
-      `${name}/${CONFIG}: include_prompt: false is not supported: the prompt's tokens have a part in every pooling here`,
-    );
-  }
   const modes = config.pooling_mode ?? (flagged.length > 0 ? flagged : (['mean'] as const));
-  return { type: 'pooling', modes, includePrompt: true };
+  return { type: 'pooling', modes, includePrompt: config.include_prompt ?? true };
 }
 
 function readDense(directory: string, name: string): SentenceModule {

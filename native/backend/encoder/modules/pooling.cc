@@ -10,56 +10,59 @@
 namespace backend::modules {
 namespace {
 
-/// The rows of one sequence.
+/// The rows of one sequence. Those before `first` have no part in it.
 struct Tokens {
   const float* rows;
+  int64_t first;
   int64_t count;
   int64_t columns;
   const float* row(int64_t token) const { return rows + token * columns; }
 };
 
-/// Σ weight × row, in the tokens' order whatever the batch.
-template <class Weight>
-void add_up(const Tokens& tokens, const Weight& weight, float* result) {
+/// Σ weight × row / divisor(Σ weight), in the tokens' order whatever the batch.
+template <class Weight, class Divisor>
+void average(const Tokens& tokens, const Weight& weight, const Divisor& divisor, float* result) {
   std::fill_n(result, tokens.columns, 0.0F);
-  for (int64_t i = 0; i < tokens.count; ++i) {
+  float weights = 0;
+  for (int64_t i = tokens.first; i < tokens.count; ++i) {
     const float* const row = tokens.row(i);
     for (int64_t k = 0; k < tokens.columns; ++k) result[k] += weight(i) * row[k];
+    weights += weight(i);
+  }
+  const float by = divisor(weights);
+  for (int64_t k = 0; k < tokens.columns; ++k) result[k] /= by;
+}
+
+void largest(const Tokens& tokens, float* result) {
+  std::copy_n(tokens.row(tokens.first), tokens.columns, result);
+  for (int64_t i = tokens.first + 1; i < tokens.count; ++i) {
+    const float* const row = tokens.row(i);
+    for (int64_t k = 0; k < tokens.columns; ++k) result[k] = std::max(result[k], row[k]);
   }
 }
 
-void divide(float* row, int64_t columns, float by) {
-  for (int64_t k = 0; k < columns; ++k) row[k] /= by;
-}
-
 void pool(PoolingMode mode, const Tokens& tokens, float* result) {
-  const auto count = static_cast<float>(tokens.count);
   const auto alike = [](int64_t) { return 1.0F; };
+  const auto sum = [](float weights) { return weights; };
+  const auto root = [](float weights) { return std::sqrt(weights); };
   switch (mode) {
     case PoolingMode::kCls:
-      std::copy_n(tokens.row(0), tokens.columns, result);
+      std::copy_n(tokens.row(tokens.first), tokens.columns, result);
       return;
     case PoolingMode::kLastToken:
       std::copy_n(tokens.row(tokens.count - 1), tokens.columns, result);
       return;
     case PoolingMode::kMax:
-      std::copy_n(tokens.row(0), tokens.columns, result);
-      for (int64_t i = 1; i < tokens.count; ++i) {
-        const float* const row = tokens.row(i);
-        for (int64_t k = 0; k < tokens.columns; ++k) result[k] = std::max(result[k], row[k]);
-      }
+      largest(tokens, result);
       return;
     case PoolingMode::kMean:
-      add_up(tokens, alike, result);
-      divide(result, tokens.columns, count);
+      average(tokens, alike, sum, result);
       return;
     case PoolingMode::kMeanSqrtLength:
-      add_up(tokens, alike, result);
-      divide(result, tokens.columns, std::sqrt(count));
+      average(tokens, alike, root, result);
       return;
     case PoolingMode::kWeightedMean:
-      add_up(tokens, [](int64_t i) { return static_cast<float>(i + 1); }, result);
-      divide(result, tokens.columns, count * (count + 1) / 2);
+      average(tokens, [](int64_t i) { return static_cast<float>(i + 1); }, sum, result);
       return;
   }
 }
@@ -77,8 +80,11 @@ class Pooling final : public Module {
     at::Tensor pooled = at::empty({batch.sequences(), columns()}, whole.options());
     auto* result = pooled.mutable_data_ptr<float>();
     for (size_t i = 0; i + 1 < batch.cu_seqlens.size(); ++i) {
-      const int64_t begin = batch.cu_seqlens[i];
-      const Tokens tokens{first + begin * columns_, batch.cu_seqlens[i + 1] - begin, columns_};
+      const int64_t begin = batch.cu_seqlens[i], count = batch.cu_seqlens[i + 1] - begin;
+      // What follows the prompt, a special token at least.
+      const int64_t left_out =
+          what_.include_prompt ? 0 : std::min(batch.prompt_tokens[i], count - 1);
+      const Tokens tokens{first + begin * columns_, left_out, count, columns_};
       for (const PoolingMode mode : what_.modes) {
         pool(mode, tokens, result);
         result += columns_;
@@ -95,7 +101,7 @@ class Pooling final : public Module {
 }  // namespace
 
 bool pools_first_token(const PoolingModule& pooling) {
-  return pooling.modes == std::vector{PoolingMode::kCls};
+  return pooling.include_prompt && pooling.modes == std::vector{PoolingMode::kCls};
 }
 
 std::unique_ptr<Module> make(const PoolingModule& what, int64_t columns) {

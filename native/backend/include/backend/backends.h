@@ -130,6 +130,7 @@ struct ModelReport {
   std::string kind;  ///< "text-encoder", "torchscript" or "exported"
   size_t num_outputs =
       0;  ///< numbers in a row of an answer; 0: a signal model of which no trial ran
+  size_t vocabulary_size = 0;  ///< ids of tokens are below it; 0: no text model of ours
   Multiplication multiplication;
   std::vector<std::string> warnings;  ///< for the log, a line each: what is slower than it could be
   Trial trial;                        ///< empty for a text model

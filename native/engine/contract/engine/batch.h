@@ -27,6 +27,8 @@ struct Text {
   Truncation truncation = Truncation::kLongestFirst;
   TruncationSide side = TruncationSide::kOfTokenizer;
   bool is_pair = false;  ///< there are two, though the second is empty
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  std::string prompt{};  ///< with what the text begins, where a pooling leaves it out
   bool places = false;   ///< where its tokens are in it is part of the answer
   /// Not what fits is read, but all of it, in windows that share so many tokens; with `places`.
   // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
@@ -56,6 +58,7 @@ struct Sequence {
   std::vector<int64_t> token_type_ids;  ///< [tokens]
   std::vector<float> samples;           ///< [window length]
   bool truncated = false;               ///< the texts were longer than the model's limit
+  size_t prompt_tokens = 0;             ///< of the first ones, which a pooling may leave out
   // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::shared_ptr<const TokenPlaces> places{};  ///< where they were asked for
 
