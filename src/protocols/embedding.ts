@@ -1,6 +1,6 @@
 import type { InferOptions, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
-import type { EmbedsTexts, Prompted, TextToEmbed } from '../tasks/abilities';
+import type { About, EmbedsTexts, Prompted, Runs, TextToEmbed } from '../tasks/abilities';
 import { similarity } from '../tasks/embedding/vectors';
 import { runList } from './endpoint';
 import type { TextOrIds } from './validation/texts-or-ids';
@@ -11,18 +11,26 @@ export interface Reading extends Pick<TextInput, 'truncation' | 'truncationSide'
   readonly promptName: string | null;
 }
 
-/** What a model of vectors is given. @throws ServiceError: it has no such prompt */
+/** What a model of vectors is given. @throws ServiceError: it has no such prompt, or no such token */
 export function toEmbed(
-  { about }: { readonly about: Prompted },
+  { about, monitor }: Pick<Runs<TextToEmbed, unknown, About & Prompted>, 'about' | 'monitor'>,
   elements: readonly TextOrIds[],
   { promptName, ...cut }: Reading,
 ): readonly TextToEmbed[] {
   const prompt = promptName === null ? {} : { prompt: requirePrompt(about.prompts, promptName) };
-  return elements.map((element) =>
-    typeof element === 'string'
-      ? { text: element, ...prompt, ...cut }
-      : { ids: Uint32Array.from(element) },
-  );
+  const { vocabularySize } = monitor.description;
+  return elements.map((element) => {
+    if (typeof element === 'string') return { text: element, ...prompt, ...cut };
+    requireKnownIds(element, vocabularySize);
+    return { ids: Uint32Array.from(element) };
+  });
+}
+
+function requireKnownIds(ids: readonly number[], size: number): void {
+  const unknown = ids.find((id) => id >= size);
+  if (unknown === undefined) return;
+  const message = `input: there is no token ${unknown}: the model's ids are below ${size}`;
+  throw new ServiceError('BODY_INVALID', message);
 }
 
 function requirePrompt(prompts: Readonly<Record<string, string>>, name: string): string {

@@ -188,7 +188,12 @@ describe('token ids', () => {
     ).toEqual(one);
   });
 
-  it('are refused where the model takes fewer', async () => {
+  it('are refused where the model has none such, or takes fewer', async () => {
+    const unknown = await ask([2, 2_000_000_000, 3]);
+    expect(unknown.status).toBe(400);
+    expect(unknown.json).toMatchObject({
+      error: { message: expect.stringContaining('there is no token 2000000000') },
+    });
     const long = await ask(Array(5000).fill(5));
     expect(long.status).toBe(400);
     expect((await ask([2, -1])).status).toBe(400);
