@@ -34,8 +34,9 @@ class EchoBackend : public Backend {
   }
 
   Sequence prepare(Input input) const override {
-    const auto& [text, pair, truncation, side, places, stride] = std::get<Text>(input);
-    if (truncation == Truncation::kNone) throw InputTooLong("has too many tokens");
+    const Text& asked = std::get<Text>(input);
+    const std::string& text = asked.text;
+    if (asked.truncation == Truncation::kNone) throw InputTooLong("has too many tokens");
     if (text == "untokenizable") throw BackendError("cannot be tokenized");
     if (text.size() > kShortText) {
       std::unique_lock lock(mutex_);
@@ -45,13 +46,13 @@ class EchoBackend : public Backend {
     }
     Sequence sequence;
     sequence.input_ids.assign(text.begin(), text.end());
-    if (places) {
+    if (asked.places) {
       const std::vector<size_t> halves{text.size() / 2, text.size() - text.size() / 2};
       sequence.places = std::make_shared<const TokenPlaces>(
           TokenPlaces{.tokens = {.ids = sequence.input_ids, .types = {}},
                       .offsets = {},
                       .texts = {},
-                      .lengths = stride ? halves : std::vector{text.size()}});
+                      .lengths = asked.stride ? halves : std::vector{text.size()}});
     }
     return sequence;
   }
