@@ -97,6 +97,24 @@ void measure_attention(int64_t head_size, int64_t tokens) {
   std::normal_distribution<float> normal;
   std::vector<float> states(static_cast<size_t>(tokens * stride)), result(states.size());
   for (float& value : states) value = normal(random);
+  const auto head_at = [&](int64_t head) -> gemm::AttentionHead {
+    const float* const query = states.data() + head * head_size;
+    return {.query = query,
+            .queries = tokens,
+            .query_stride = stride,
+            .key = query + hidden,
+            .value = query + 2 * hidden,
+            .tokens = tokens,
+            .key_value_stride = stride,
+            .head_size = head_size,
+            .scale = 0.125F,
+            .reach = tokens,
+            .bias = nullptr,
+            .bias_stride = 0,
+            .positions = nullptr,
+            .result = result.data() + head * head_size,
+            .result_stride = hidden};
+  };
   const int64_t count = std::max<int64_t>(1, 20'000'000 / (tokens * (tokens + 32) * head_size));
   std::printf("%lld wide, %4lld tokens:", static_cast<long long>(head_size),
               static_cast<long long>(tokens));
@@ -105,27 +123,11 @@ void measure_attention(int64_t head_size, int64_t tokens) {
     for (size_t i = 0; i < all.size(); ++i) {
       const gemm::Format format = all[i];
       const auto scratch = gemm::make_aligned<float>(
-          static_cast<size_t>(gemm::attention_scratch(format, tokens, head_size)));
+          static_cast<size_t>(gemm::attention_scratch(format, head_at(0))));
       const double start = cpu_seconds();
       for (int64_t repeat = 0; repeat < count; ++repeat) {
         for (int64_t head = 0; head < kHeads; ++head) {
-          const float* const query = states.data() + head * head_size;
-          gemm::attend(format,
-                       {.query = query,
-                        .queries = tokens,
-                        .query_stride = stride,
-                        .key = query + hidden,
-                        .value = query + 2 * hidden,
-                        .tokens = tokens,
-                        .key_value_stride = stride,
-                        .head_size = head_size,
-                        .scale = 0.125F,
-                        .reach = tokens,
-                        .bias = nullptr,
-                        .bias_stride = 0,
-                        .result = result.data() + head * head_size,
-                        .result_stride = hidden},
-                       scratch.get());
+          gemm::attend(format, head_at(head), scratch.get());
         }
       }
       const double seconds = (cpu_seconds() - start) / static_cast<double>(count * kHeads);

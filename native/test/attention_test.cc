@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -25,20 +26,38 @@ using gemm::AttentionHead;
 
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 constexpr float kUntouched = 777;
+constexpr float kScale = 0.3F;
 
 struct Shape {
   int64_t queries, tokens, head_size;
   int64_t reach = kUnlimited;
   bool biased = false;
+  bool keys_by_offset = false, queries_by_offset = false;
 };
+
+/// Each vector for that many offsets beyond a distance, as logarithmic buckets have it.
+constexpr int64_t kNear = 20, kShared = 3;
+
+/// For up to 600 tokens, those of the offsets from the lowest on.
+std::vector<int64_t> table_rows() {
+  constexpr int64_t kMaxTokens = 600;
+  std::vector<int64_t> rows;
+  for (int64_t offset = 1 - kMaxTokens; offset < kMaxTokens; ++offset) {
+    const int64_t distance = std::abs(offset);
+    const int64_t bucket = distance < kNear ? distance : kNear + (distance - kNear) / kShared;
+    rows.push_back(offset < 0 ? -bucket : bucket);
+  }
+  return rows;
+}
 
 float as_it_is(float value) { return value; }
 
 /// A format with certain kernels.
 struct Way {
   std::string name;
-  std::function<int64_t(int64_t tokens, int64_t head_size)> scratch;
+  std::function<int64_t(const AttentionHead&)> scratch;
   std::function<void(const AttentionHead&, float*)> attend;
+  std::function<gemm::HeadPositions(const gemm::PositionVectors&)> pack;
   float (*number)(float) = as_it_is;  ///< as it is multiplied
   double tolerance = 5e-6;
   double weight_tolerance = 0;  ///< of a weight, where one is rounded the other way
@@ -55,8 +74,10 @@ Way make_way(const gemm::FormatKernel& by, const gemm::Elementwise& elementwise)
   const gemm::HeadAttention attention(elementwise, by);
   Way way{
       .name = std::string(by.format->name) + " " + by.kernel->name,
-      .scratch = [attention](auto... sizes) { return attention.scratch(sizes...); },
-      .attend = [attention](const auto& head, float* scratch) { attention.attend(head, scratch); }};
+      .scratch = [attention](const auto& head) { return attention.scratch(head); },
+      .attend = [attention](const auto& head, float* scratch) { attention.attend(head, scratch); },
+      .pack = [attention](
+                  const auto& vectors) { return gemm::HeadPositions(attention.pack(vectors)); }};
   if (by.format->parts == 1) {
     way.number = nearest_bfloat16;
     way.weight_tolerance = 0x1p-7;
@@ -98,9 +119,21 @@ class Example {
     };
     fill(states, shape.tokens * stride_);
     if (shape.biased) fill(bias, shape.queries * (shape.tokens + 1));
+    const auto rows = static_cast<int64_t>(offsets_.table_rows().size());
+    if (shape.keys_by_offset) fill(keys_, rows * (shape.head_size + 1));
+    if (shape.queries_by_offset) fill(queries_, rows * (shape.head_size + 1));
   }
 
-  AttentionHead head(float* result) const {
+  gemm::PositionVectors vectors() const {
+    return {.offsets = &offsets_,
+            .keys = keys_.empty() ? nullptr : keys_.data(),
+            .queries = queries_.empty() ? nullptr : queries_.data(),
+            .stride = shape_.head_size + 1,
+            .head_size = shape_.head_size,
+            .scale = kScale};
+  }
+
+  AttentionHead head(float* result, const gemm::HeadPositions* positions = nullptr) const {
     return {.query = states.data(),
             .queries = shape_.queries,
             .query_stride = stride_,
@@ -109,10 +142,11 @@ class Example {
             .tokens = shape_.tokens,
             .key_value_stride = stride_,
             .head_size = shape_.head_size,
-            .scale = 0.3F,
+            .scale = kScale,
             .reach = shape_.reach,
             .bias = shape_.biased ? bias.data() : nullptr,
             .bias_stride = shape_.tokens + 1,
+            .positions = positions,
             .result = result,
             .result_stride = shape_.head_size + 2};
   }
@@ -120,11 +154,14 @@ class Example {
   std::vector<float> run(const Way& way) const {
     std::vector<float> result(static_cast<size_t>(shape_.queries * (shape_.head_size + 2)),
                               kUntouched);
-    const auto size = static_cast<size_t>(way.scratch(shape_.tokens, shape_.head_size));
+    std::optional<gemm::HeadPositions> positions;
+    if (!keys_.empty() || !queries_.empty()) positions.emplace(way.pack(vectors()));
+    const AttentionHead given = head(result.data(), positions ? &*positions : nullptr);
+    const auto size = static_cast<size_t>(way.scratch(given));
     const auto scratch = gemm::make_aligned<float>(size + 1);
     std::fill_n(scratch.get(), size, std::nanf(""));
     scratch[size] = kUntouched;
-    way.attend(head(result.data()), scratch.get());
+    way.attend(given, scratch.get());
     EXPECT_EQ(scratch[size], kUntouched) << way.name;
     return result;
   }
@@ -134,6 +171,8 @@ class Example {
  private:
   Shape shape_;
   int64_t stride_;
+  gemm::OffsetRows offsets_{table_rows()};
+  std::vector<float> keys_, queries_;
 };
 
 struct Expected {
@@ -142,7 +181,8 @@ struct Expected {
 };
 
 /// The result for one query, of numbers as they are multiplied.
-Expected expected(const AttentionHead& head, int64_t query, const Way& way) {
+Expected expected(const AttentionHead& head, const gemm::PositionVectors& vectors, int64_t query,
+                  const Way& way) {
   std::vector<double> scores(static_cast<size_t>(head.tokens));
   double highest = -std::numeric_limits<double>::infinity();
   for (int64_t token = 0; token < head.tokens; ++token) {
@@ -150,9 +190,15 @@ Expected expected(const AttentionHead& head, int64_t query, const Way& way) {
     score = -std::numeric_limits<double>::infinity();
     if (std::abs(query - token) > head.reach) continue;
     score = 0;
+    const int64_t row = *vectors.offsets->at(token - query) * vectors.stride;
     for (int64_t i = 0; i < head.head_size; ++i) {
       const double key = way.number(head.key[token * head.key_value_stride + i] * head.scale);
-      score += way.number(head.query[query * head.query_stride + i]) * key;
+      const double of_query = way.number(head.query[query * head.query_stride + i]);
+      score += of_query * key;
+      if (vectors.keys != nullptr) {
+        score += of_query * way.number(vectors.keys[row + i] * vectors.scale);
+      }
+      if (vectors.queries != nullptr) score += way.number(vectors.queries[row + i]) * key;
     }
     if (head.bias != nullptr) score += head.bias[query * head.bias_stride + token];
     highest = std::max(highest, score);
@@ -182,10 +228,12 @@ void expect_attention(const std::vector<Way>& ways, const Shape& shape) {
     std::vector<float> result = example.run(way);
     const AttentionHead head = example.head(result.data());
     for (int64_t query = 0; query < shape.queries; ++query) {
-      const auto [wanted, tolerance] = expected(head, query, way);
+      const auto [wanted, tolerance] = expected(head, example.vectors(), query, way);
+      // A score is the sum of three products.
+      const double of_scores = shape.queries_by_offset ? 3 * tolerance : tolerance;
       const float* const row = result.data() + query * head.result_stride;
       for (int64_t i = 0; i < shape.head_size; ++i) {
-        ASSERT_NEAR(row[i], wanted[static_cast<size_t>(i)], tolerance) << query << ", " << i;
+        ASSERT_NEAR(row[i], wanted[static_cast<size_t>(i)], of_scores) << query << ", " << i;
       }
       ASSERT_EQ(row[shape.head_size], kUntouched);
     }
@@ -224,6 +272,33 @@ TEST_F(AttentionTest, AddedToTheScores) {
   for (const int64_t tokens : {1, 15, 16, 33}) {
     expect_attention(ways_, {.queries = tokens, .tokens = tokens, .head_size = 32, .biased = true});
   }
+}
+
+/// Every number of tokens of a few tiles and panels, and more than the offsets that are kept.
+TEST_F(AttentionTest, AddedByRelativePosition) {
+  for (int64_t tokens = 1; tokens <= 70; ++tokens) {
+    expect_attention(ways_, {.queries = tokens,
+                             .tokens = tokens,
+                             .head_size = 12,
+                             .keys_by_offset = tokens % 3 != 0,
+                             .queries_by_offset = tokens % 3 != 1});
+  }
+  for (const int64_t tokens : {127, 200, 600}) {
+    expect_attention(ways_, {.queries = tokens == 600 ? 1 : tokens,
+                             .tokens = tokens,
+                             .head_size = 32,
+                             .keys_by_offset = true,
+                             .queries_by_offset = true});
+  }
+}
+
+/// Neighbours that share a row of the table share one, wherever else it is used.
+TEST(OffsetRowsTest, GrowByOneAtMost) {
+  const gemm::OffsetRows rows(std::vector<int64_t>{5, 5, 2, 2, 9, 5, 5});
+  EXPECT_EQ(rows.max_tokens(), 4);
+  EXPECT_EQ(rows.table_rows(), (std::vector<int64_t>{5, 2, 9, 5}));
+  EXPECT_EQ(std::vector<int32_t>(rows.at(-3), rows.at(-3) + 8),
+            (std::vector<int32_t>{0, 0, 1, 1, 2, 3, 3, 3}));
 }
 
 /// Scores far apart: the highest takes all, nothing overflows.

@@ -76,26 +76,28 @@ TEST_P(TeamAttention, HeadsAreTheSameWhoeverComputesThem) {
   constexpr int64_t kHeadSize = 16;
   constexpr int64_t kHidden = kHeads * kHeadSize;
   const std::vector<float> states = random_floats(kTokens * 3 * kHidden, 3);
-  const int64_t scratch = gemm::attention_scratch(format, kTokens, kHeadSize);
-  const auto attend = [&](uint32_t head, float* result, float* memory) {
+  const auto head_at = [&states](uint32_t head, float* result) -> gemm::AttentionHead {
     const float* const first = states.data() + head * kHeadSize;
-    gemm::attend(format,
-                 {.query = first,
-                  .queries = kTokens,
-                  .query_stride = 3 * kHidden,
-                  .key = first + kHidden,
-                  .value = first + 2 * kHidden,
-                  .tokens = kTokens,
-                  .key_value_stride = 3 * kHidden,
-                  .head_size = kHeadSize,
-                  .scale = 0.25F,
-                  .reach = kTokens,
-                  .bias = nullptr,
-                  .bias_stride = 0,
-                  .result = result + head * kHeadSize,
-                  .result_stride = kHidden},
-                 memory);
+    return {.query = first,
+            .queries = kTokens,
+            .query_stride = 3 * kHidden,
+            .key = first + kHidden,
+            .value = first + 2 * kHidden,
+            .tokens = kTokens,
+            .key_value_stride = 3 * kHidden,
+            .head_size = kHeadSize,
+            .scale = 0.25F,
+            .reach = kTokens,
+            .bias = nullptr,
+            .bias_stride = 0,
+            .positions = nullptr,
+            .result = result + head * kHeadSize,
+            .result_stride = kHidden};
   };
+  const auto attend = [&](uint32_t head, float* result, float* memory) {
+    gemm::attend(format, head_at(head, result), memory);
+  };
+  const int64_t scratch = gemm::attention_scratch(format, head_at(0, nullptr));
   const auto memory = gemm::make_aligned<float>(static_cast<size_t>(scratch * kHeads));
   std::vector<float> alone(kTokens * kHidden);
   for (uint32_t head = 0; head < kHeads; ++head) attend(head, alone.data(), memory.get());

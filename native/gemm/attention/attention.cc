@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include "attention/head_attention.h"
-#include "linear/tiling.h"
+#include "attention/head_layout.h"
 
 namespace gemm {
 namespace {
@@ -25,59 +26,6 @@ struct QueryTile {
   int64_t filled;  ///< tokens from the start on, to the end of a panel
 };
 
-/// How one call uses its memory. Sizes are numbers as they are multiplied.
-struct HeadLayout {
-  HeadLayout(const FormatKernel& by, int64_t token_count, int64_t head_size)
-      : is_rounded(by.kernel->round_rows != nullptr),
-        width(by.kernel->panel_width),
-        parts(std::max(1, by.format->parts)),
-        tokens(filled_up(token_count, width)),
-        key_inputs(filled_up(head_size, by.kernel->inputs_together)),
-        value_inputs(is_rounded ? tokens : token_count),
-        head_panels(ceil_divide(head_size, width)),
-        rows(by.kernel->tile_rows) {
-    const auto take_floats = [this](int64_t count) {
-      const int64_t start = size;
-      size += filled_up(count, kLineFloats);
-      return start;
-    };
-    const auto take = [&](int64_t count) {
-      return take_floats(
-          ceil_divide(parts * count * by.kernel->value_bytes, static_cast<int64_t>(sizeof(float))));
-    };
-    if (is_rounded) {
-      const int together = by.kernel->inputs_together, step = by.kernel->row_step;
-      query_stride = row_stride(key_inputs, together, step);
-      weight_stride = row_stride(tokens, together, step);
-      stored = take_floats(std::max(tokens * head_size, head_panels * width * token_count));
-    }
-    scores = take_floats(rows * tokens);
-    keys = take(tokens * key_inputs);
-    values = take(head_panels * width * value_inputs);
-    queries = take(rows * query_stride);
-    weights = take(rows * weight_stride);
-  }
-
-  bool is_rounded;  ///< numbers are not multiplied as they are
-  int64_t width;    ///< of a panel
-  int64_t parts;
-  int64_t tokens;             ///< filled up to whole panels, and so to steps of a product
-  int64_t key_inputs;         ///< the size of a head, filled up to steps of a product
-  int64_t value_inputs;       ///< the tokens, filled up where numbers are rounded
-  int64_t head_panels;        ///< of its values
-  int64_t query_stride = 0;   ///< of one part, where numbers are rounded
-  int64_t weight_stride = 0;  ///< the same
-  int64_t rows;               ///< of a tile
-  // Where they begin, in floats, each with a cache line:
-  int64_t stored = 0;  ///< keys, then values, before they are rounded
-  int64_t scores;      ///< [rows, tokens]
-  int64_t keys;        ///< [panels of tokens, parts, key_inputs, width]
-  int64_t values;      ///< [panels of the head, parts, value_inputs, width]
-  int64_t queries;     ///< [parts, rows, query_stride]
-  int64_t weights;     ///< [parts, rows, weight_stride]
-  int64_t size = 0;    ///< of all
-};
-
 /// One head's attention in any number format: its keys and values lie as panels, like the weights
 /// of a linear layer.
 class Head {
@@ -87,8 +35,9 @@ class Head {
        float* memory)
       : elementwise_(elementwise),
         kernel_(*by.kernel),
-        layout_(by, head.tokens, head.head_size),
+        layout_(by, head),
         head_(head),
+        positions_(head.positions != nullptr ? &head.positions->packed_for(by) : nullptr),
         memory_(memory) {
     head_.reach = std::min(head.reach, head.tokens);  // so that it can be added to
     const auto lay_out = [&](auto pack, int64_t inputs, int64_t filled, int64_t panels,
@@ -96,14 +45,15 @@ class Head {
       pack(head, memory + (layout_.is_rounded ? layout_.stored : piece));
       if (layout_.is_rounded) round_panels(inputs, filled, panels, piece);
     };
-    lay_out(elementwise.pack_keys, head.head_size, layout_.key_inputs,
-            layout_.tokens / layout_.width, layout_.keys);
+    lay_out(elementwise.pack_keys, head.head_size, layout_.inputs, layout_.tokens / layout_.width,
+            layout_.keys);
     lay_out(elementwise.pack_values, head.tokens, layout_.value_inputs, layout_.head_panels,
             layout_.values);
   }
 
   void attend() {
-    if (kernel_.begin != nullptr) kernel_.begin(head_.queries);
+    // Vectors by offset are multiplied in full tiles, however few queries there are.
+    if (kernel_.begin != nullptr) kernel_.begin(positions_ ? layout_.rows : head_.queries);
     const int64_t width = layout_.width;
     int64_t tiles = ceil_divide(head_.queries, layout_.rows);
     for (int64_t first = 0, rows = 0; first < head_.queries; first += rows, --tiles) {
@@ -116,7 +66,10 @@ class Head {
                            .start = start,
                            .end = end,
                            .filled = filled_up(end - start, width)};
-      compute_scores(tile);
+      const Factor queries = queries_of(tile);
+      compute_scores(tile, queries);
+      if (positions_ != nullptr && positions_->keys) add_key_positions(tile, queries);
+      if (positions_ != nullptr && positions_->queries) add_query_positions(tile);
       finish_scores(tile);
       float sums[kMaxTileRows];
       elementwise_.exponentials(scores(), rows, layout_.tokens, tile.filled, sums);
@@ -191,19 +144,81 @@ class Head {
                              .panel_parts = {.count = parts, .size = panel.part_size}});
   }
 
+  Factor queries_of(const QueryTile& tile) const {
+    return rounded({.from = head_.query + tile.first * head_.query_stride,
+                    .stride = head_.query_stride,
+                    .rows = tile.rows,
+                    .count = head_.head_size,
+                    .to = numbers(layout_.queries, 0),
+                    .to_stride = layout_.query_stride,
+                    .filled = layout_.inputs});
+  }
+
+  Panel keys_at(int64_t token) const { return panel_at(layout_.keys, layout_.inputs, token); }
+
   /// query keyᵀ: [rows, tokens], of the tokens from the tile's start on.
-  void compute_scores(const QueryTile& tile) const {
-    const Factor queries = rounded({.from = head_.query + tile.first * head_.query_stride,
-                                    .stride = head_.query_stride,
-                                    .rows = tile.rows,
-                                    .count = head_.head_size,
-                                    .to = numbers(layout_.queries, 0),
-                                    .to_stride = layout_.query_stride,
-                                    .filled = layout_.key_inputs});
+  void compute_scores(const QueryTile& tile, const Factor& queries) const {
     for (int64_t token = tile.start; token < tile.end; token += layout_.width) {
-      multiply(tile.rows, queries, panel_at(layout_.keys, layout_.key_inputs, token),
-               scores() + (token - tile.start), layout_.tokens);
+      multiply(tile.rows, queries, keys_at(token), scores() + (token - tile.start), layout_.tokens);
     }
+  }
+
+  /// Queries with the key vectors of the offsets that the tile has.
+  void add_key_positions(const QueryTile& tile, const Factor& queries) const {
+    const int64_t width = layout_.width, stride = layout_.by_row_stride;
+    const OffsetRows& offsets = *positions_->offsets;
+    const int64_t lowest = *offsets.at(tile.start - (tile.first + tile.rows - 1));
+    const int64_t start = lowest / width * width, end = *offsets.at(tile.end - 1 - tile.first) + 1;
+    float* const by_row = memory_ + layout_.by_row;
+    for (int64_t row = start; row < end; row += width) {
+      const int64_t before = row * layout_.parts * layout_.inputs;
+      multiply(tile.rows, queries,
+               {.values = positions_->keys.get() + before * kernel_.value_bytes,
+                .inputs = layout_.inputs,
+                .part_size = layout_.inputs * width},
+               by_row + (row - start), stride);
+    }
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      elementwise_.add_by_row(scores() + i * layout_.tokens, by_row + i * stride - start,
+                              offsets.at(tile.start - (tile.first + i)), tile.filled);
+    }
+  }
+
+  /// Keys with the query vectors of the offsets that the tile has, those that no tile before it
+  /// had.
+  void add_query_positions(const QueryTile& tile) const {
+    const int64_t width = layout_.width;
+    for (int64_t token = tile.start; token < tile.end; token += width) {
+      float* const ring = memory_ + layout_.by_offset + token * kOffsetsKept;
+      const int64_t end =
+          tile.first == 0 ? std::min(token + width, tile.end) : token - tile.first + 1;
+      int64_t rows = 0;
+      for (int64_t offset = token - (tile.first + tile.rows - 1); offset < end; offset += rows) {
+        // NOLINTNEXTLINE(bugprone-signed-bitwise): of negative ones, too
+        const int64_t place = offset & (kOffsetsKept - 1);
+        rows = std::min({end - offset, layout_.rows, kOffsetsKept - place});
+        multiply(rows, query_vectors(offset, rows), keys_at(token), ring + place * width, width);
+      }
+      elementwise_.add_diagonals(scores() + (token - tile.start), layout_.tokens, tile.rows, ring,
+                                 token - tile.first);
+    }
+  }
+
+  /// Of these offsets: where they lie, or copied to where a full tile may be read.
+  Factor query_vectors(int64_t offset, int64_t count) const {
+    const int32_t* const rows = positions_->offsets->at(offset);
+    const auto bytes = positions_->query_bytes;
+    Factor factor{.values = positions_->queries.get() + rows[0] * bytes,
+                  .stride = layout_.parts * layout_.query_stride,
+                  .part_size = layout_.query_stride};
+    if (count == layout_.rows && rows[count - 1] - rows[0] == count - 1) return factor;
+    std::byte* const copies = numbers(layout_.position_rows, 0);
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(copies + i * bytes, positions_->queries.get() + rows[i] * bytes,
+                  static_cast<size_t>(bytes));
+    }
+    factor.values = copies;
+    return factor;
   }
 
   /// To the end of a panel: what is added to the scores, and −∞ for what a query does not see.
@@ -253,11 +268,14 @@ class Head {
   const Kernel& kernel_;
   HeadLayout layout_;
   AttentionHead head_;
+  const PackedPositions* positions_;
   float* memory_;
 };
 
 /// Panels of keys and values are laid out by the one and read by the other.
 bool fits(const FormatKernel& by) { return 2 * best_elementwise().lanes == by.kernel->panel_width; }
+
+}  // namespace
 
 HeadAttention best_attention(Format format) {
   const FormatDescription& wanted = description_of(format);
@@ -267,23 +285,21 @@ HeadAttention best_attention(Format format) {
   return {kElementwisePortable, {wanted, *wanted.kernels.back()}};
 }
 
-}  // namespace
-
 bool attends_fast(Format format) {
   return description_of(format).attends && is_fast(format) && fits(format);
 }
 
-int64_t attention_scratch(Format format, int64_t tokens, int64_t head_size) {
-  return std::max(best_attention(Format::kFloat32).scratch(tokens, head_size),
-                  best_attention(format).scratch(tokens, head_size));
+int64_t attention_scratch(Format format, const AttentionHead& longest) {
+  return std::max(best_attention(Format::kFloat32).scratch(longest),
+                  best_attention(format).scratch(longest));
 }
 
 void attend(Format format, const AttentionHead& head, float* scratch) {
   best_attention(head.queries < kFewQueries ? Format::kFloat32 : format).attend(head, scratch);
 }
 
-int64_t HeadAttention::scratch(int64_t tokens, int64_t head_size) const {
-  return HeadLayout(by_, tokens, head_size).size;
+int64_t HeadAttention::scratch(const AttentionHead& longest) const {
+  return HeadLayout(by_, longest).size;
 }
 
 void HeadAttention::attend(const AttentionHead& head, float* scratch) const {

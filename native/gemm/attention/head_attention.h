@@ -14,12 +14,17 @@ class HeadAttention {
   HeadAttention(const Elementwise& elementwise, const FormatKernel& by)
       : elementwise_(&elementwise), by_(by) {}
 
-  int64_t scratch(int64_t tokens, int64_t head_size) const;
+  int64_t scratch(const AttentionHead& longest) const;
+  PackedPositions pack(const PositionVectors& vectors) const;
   void attend(const AttentionHead& head, float* scratch) const;
+  const FormatKernel& by() const { return by_; }
 
  private:
   const Elementwise* elementwise_;
   FormatKernel by_;
 };
+
+/// What attend() takes for heads of more than a few queries.
+HeadAttention best_attention(Format format);
 
 }  // namespace gemm

@@ -9,6 +9,9 @@
 
 namespace gemm {
 
+/// At least the rows of a tile and the columns of a panel; a power of 2.
+inline constexpr int64_t kOffsetsKept = 64;
+
 /// Of values [rows, columns] in place, stride floats from row to row; columns a multiple of lanes.
 using ActivationFunction = void (*)(float* values, int64_t rows, int64_t columns, int64_t stride);
 
@@ -25,6 +28,13 @@ struct Elementwise {
   /// [panels of the head, tokens, width]; filled up with zeros. A panel is two vectors wide.
   void (*pack_keys)(const AttentionHead& head, float* panels);
   void (*pack_values)(const AttentionHead& head, float* panels);
+  /// scores[j] += by_row[rows[j]] for j < count, a multiple of a vector; rows grow by 0 or 1 from
+  /// each to the next. A vector behind the last one is read, too.
+  void (*add_by_row)(float* scores, const float* by_row, const int32_t* rows, int64_t count);
+  /// scores[i, j] += ring[first − i + j, j] for i < rows and all columns of a panel: a ring of
+  /// kOffsetsKept rows, a panel wide. stride: floats from row to row of the scores.
+  void (*add_diagonals)(float* scores, int64_t stride, int64_t rows, const float* ring,
+                        int64_t first);
   void (*normalize)(const LayerNormRows& rows);
 };
 

@@ -4,6 +4,7 @@
 
 #include "elementwise/elementwise.h"
 #include "elementwise/panels_of_heads.h"
+#include "elementwise/scores_by_offset.h"
 #include "processor/lanes.h"
 
 namespace gemm {
@@ -148,6 +149,8 @@ constexpr Elementwise make_elementwise(const char* name, Instructions needs) noe
           .exponentials = compute_exponentials<Simd>,
           .pack_keys = pack_keys<Simd>,
           .pack_values = pack_values<Simd>,
+          .add_by_row = add_by_row<Simd>,
+          .add_diagonals = add_diagonals<Simd>,
           .normalize = normalize_rows<Simd>};
 }
 

@@ -22,6 +22,10 @@ struct Simd {
   static void store(float* to, Vector vector) { _mm256_storeu_ps(to, vector); }
   static Vector min(Vector a, Vector b) { return _mm256_min_ps(a, b); }
   static Vector max(Vector a, Vector b) { return _mm256_max_ps(a, b); }
+  /// Of the lanes of values those with these numbers.
+  static Vector permute(Vector values, Integers lanes) {
+    return _mm256_permutevar8x32_ps(values, (__m256i)lanes);
+  }
   static Vector to_float(Integers values) { return _mm256_cvtepi32_ps((__m256i)values); }
   /// Whole numbers from 0 to 255, what follows the point is cut off.
   static void store_bytes(uint8_t* to, Vector values) {

@@ -20,6 +20,10 @@ struct Simd {
   static void store(float* to, Vector vector) { _mm512_storeu_ps(to, vector); }
   static Vector min(Vector a, Vector b) { return _mm512_min_ps(a, b); }
   static Vector max(Vector a, Vector b) { return _mm512_max_ps(a, b); }
+  /// Of the lanes of values those with these numbers.
+  static Vector permute(Vector values, Integers lanes) {
+    return _mm512_permutexvar_ps((__m512i)lanes, values);
+  }
   static Vector to_float(Integers values) { return _mm512_cvtepi32_ps((__m512i)values); }
   /// Whole numbers from 0 to 255, what follows the point is cut off.
   static void store_bytes(uint8_t* to, Vector values) {

@@ -26,6 +26,12 @@ struct Simd {
   static void store(float* to, Vector vector) { *reinterpret_cast<Stored*>(to) = vector; }
   static Vector min(Vector a, Vector b) { return a < b ? a : b; }
   static Vector max(Vector a, Vector b) { return a > b ? a : b; }
+  /// Of the lanes of values those with these numbers.
+  static Vector permute(Vector values, Integers lanes) {
+    Vector permuted;
+    for (int lane = 0; lane < kLanes; ++lane) permuted[lane] = values[lanes[lane]];
+    return permuted;
+  }
   static Vector to_float(Integers values) { return __builtin_convertvector(values, Vector); }
   /// Whole numbers from 0 to 255, what follows the point is cut off.
   static void store_bytes(uint8_t* to, Vector values) {

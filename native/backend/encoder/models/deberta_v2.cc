@@ -65,17 +65,13 @@ struct RelativeAttention {
   nn::RelativePositions positions{};
 };
 
-/// What the attentions keep for each distance grows with max_position_embeddings, for which v3 has
-/// no table of weights. Throws LoadError where it would be far more than the weights themselves.
-void require_few_distances(const RelativeAttention& relative, int64_t layers, int64_t hidden_size,
-                           size_t file_bytes) {
+/// Throws LoadError where the rows of all offsets, an index each, would be far more than the
+/// weights themselves: v3 has no table of weights for them.
+void require_few_offsets(const RelativeAttention& relative, size_t file_bytes) {
   constexpr double kAlways = 256e6;
   constexpr double kTimesTheWeights = 4;
-  constexpr double kIndexBytes = 64;  // of the rows' numbers, while they are computed
-  const double terms = (relative.c2p ? 1 : 0) + (relative.p2c ? 1 : 0);
-  const double floats = terms * static_cast<double>(layers) * static_cast<double>(hidden_size);
-  const double bytes =
-      2 * static_cast<double>(relative.positions.max_length) * (kIndexBytes + 4 * floats);
+  constexpr double kIndexBytes = 64;  // while they are computed
+  const double bytes = 2 * static_cast<double>(relative.positions.max_length) * kIndexBytes;
   if (bytes > kAlways && bytes > kTimesTheWeights * static_cast<double>(file_bytes)) {
     throw LoadError(
         "config.json: max_position_embeddings: " + std::to_string(relative.positions.max_length) +
@@ -89,7 +85,8 @@ std::vector<nn::DisentangledAttention> make_attentions(const Weights& encoder, i
                                                        const nn::EncoderShape& shape,
                                                        const RelativeAttention& relative) {
   const int64_t size = shape.hidden_size;
-  require_few_distances(relative, count, size, encoder.file_bytes());
+  require_few_offsets(relative, encoder.file_bytes());
+  const auto rows = relative.positions.rows();
   at::Tensor table;
   if (relative.enabled) {
     table = (encoder / "rel_embeddings").get("weight", {2 * relative.positions.span, size});
@@ -110,8 +107,9 @@ std::vector<nn::DisentangledAttention> make_attentions(const Weights& encoder, i
     if (table.defined() && relative.p2c) {
       queries = nn::Linear(self / (shared ? "query_proj" : "pos_query_proj"), size, size)(table);
     }
-    attentions.emplace_back(keys, queries, relative.positions, shape.num_attention_heads,
-                            1 + (relative.c2p ? 1 : 0) + (relative.p2c ? 1 : 0));
+    attentions.emplace_back(keys, queries, rows, shape.num_attention_heads,
+                            1 + (relative.c2p ? 1 : 0) + (relative.p2c ? 1 : 0),
+                            encoder.numbers().attention);
   }
   return attentions;
 }

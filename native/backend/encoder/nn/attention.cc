@@ -28,6 +28,7 @@ struct Sequence {
     head.value += index * head.head_size;
     head.result += index * head.head_size;
     if (head.bias != nullptr) head.bias += index * bias_head_stride;
+    if (head.positions != nullptr) head.positions += index;
     return head;
   }
 };
@@ -125,21 +126,23 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
                                    .reach = rules.reach,
                                    .bias = nullptr,
                                    .bias_stride = 0,
+                                   .positions = rules.positions.data(),
                                    .result = result.mutable_data_ptr<float>(),
                                    .result_stride = hidden};
   const std::vector<at::Tensor> biases = expanded(rules.biases, batch, num_heads);
   const std::vector<Sequence> sequences = sequences_of(projections, batch, common, biases);
   int64_t work = 0;
+  const int64_t products = rules.positions.empty() ? 2 : 4;
   for (const auto& [head, _] : sequences) {
-    work += 2 * head.queries * head.tokens * head.head_size * num_heads;
+    work += products * head.queries * head.tokens * head.head_size * num_heads;
   }
   const int64_t units = static_cast<int64_t>(sequences.size()) * num_heads;
   const int64_t most_parts = PoolInUse::current() != nullptr ? std::min(kMaxParts, units) : 1;
   const int64_t parts = std::clamp<int64_t>(work / kShareOfWork, 1, most_parts);
   // The last sequence is the longest.
   const auto& longest = sequences.back().first_head;
-  const at::Tensor scratch = at::empty(
-      {parts, gemm::attention_scratch(projections.format, longest.tokens, longest.head_size)});
+  const at::Tensor scratch =
+      at::empty({parts, gemm::attention_scratch(projections.format, longest)});
   auto* const memory = scratch.mutable_data_ptr<float>();
   share_parts(parts, [&](int64_t part) {
     for (int64_t unit = part * units / parts; unit < (part + 1) * units / parts; ++unit) {

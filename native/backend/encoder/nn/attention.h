@@ -43,9 +43,13 @@ struct AttentionRules {
   std::optional<double> scale = std::nullopt;  ///< 1 / √head_size where there is none
   /// Token i sees the tokens from i − reach to i + reach, in its own sequence as always.
   int64_t reach = std::numeric_limits<int64_t>::max();
+  // They may be left out without a warning: NOLINTBEGIN(readability-redundant-member-init)
   /// None, or one a length group, broadcastable to [sequences, heads, length, length] (or only the
   /// first row of the last but one).
-  std::span<const at::Tensor> biases;
+  std::span<const at::Tensor> biases = {};
+  /// None, or what each head adds by relative position. With it every token sees all.
+  std::span<const gemm::HeadPositions> positions = {};
+  // NOLINTEND(readability-redundant-member-init)
 };
 
 /// Scaled dot-product self-attention of packed sequences, each attending to itself alone.

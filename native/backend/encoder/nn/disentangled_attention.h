@@ -2,7 +2,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
+#include <vector>
+
 #include "encoder/nn/attention.h"
+#include "gemm/relative_positions.h"
 #include "text/packed_batch.h"
 
 namespace backend::nn {
@@ -14,8 +18,8 @@ struct RelativePositions {
   int64_t buckets;     ///< positions are bucketed logarithmically when positive
   int64_t max_distance;
 
-  /// Row of the table for each of query − key = −(max_length − 1) … max_length − 1; int64.
-  at::Tensor rows() const;
+  /// Rows of the table, by offset of a key from a query.
+  std::shared_ptr<const gemm::OffsetRows> rows() const;
 };
 
 /// DeBERTa's attention: to the scores of the contents come those of content to position (c2p) and
@@ -25,21 +29,19 @@ class DisentangledAttention {
  public:
   /// position_keys (c2p) and position_queries (p2c): what the layer's projections make of the table
   /// of relative positions, [2 × span, hidden]; undefined where the model lacks the term.
-  /// scale_factor: 1 and the number of terms that the configuration names.
+  /// scale_factor: 1 and the number of terms that the configuration names. format: of the layer's
+  /// attention.
   DisentangledAttention(const at::Tensor& position_keys, const at::Tensor& position_queries,
-                        const RelativePositions& positions, int64_t num_heads, int scale_factor);
+                        std::shared_ptr<const gemm::OffsetRows> rows, int64_t num_heads,
+                        int scale_factor, gemm::Format format);
 
-  /// → [tokens or sequences, hidden]
+  /// → [tokens or sequences, hidden]. Throws std::length_error: a sequence is longer than the
+  /// positions reach.
   at::Tensor operator()(const Projections& projections, const PackedBatch& batch) const;
 
  private:
-  /// The two terms, scaled: [sequences, heads, rows of the query, length]; undefined when there is
-  /// none.
-  at::Tensor position_scores(const at::Tensor& query, const at::Tensor& key, double scale) const;
-
-  at::Tensor position_keys_;     ///< [heads, 2 × max_length − 1, head_size], highest distance first
-  at::Tensor position_queries_;  ///< the same, lowest distance first
-  int64_t max_length_;
+  std::shared_ptr<const gemm::OffsetRows> rows_;
+  std::vector<gemm::HeadPositions> heads_;  ///< empty: the model lacks both terms
   int64_t num_heads_;
   int scale_factor_;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "gemm/format.h"
+#include "gemm/relative_positions.h"
 
 namespace gemm {
 
@@ -22,6 +23,10 @@ struct AttentionHead {
   int64_t reach;      ///< query i sees the tokens from i − reach to i + reach, at least 0
   const float* bias;  ///< [queries, tokens], bias_stride floats from row to row; null for none
   int64_t bias_stride;
+  /// To the score of a query and a key come the products of the query with the key vector of their
+  /// offset and of scale × key with the query vector; null for none. A head that has them sees all
+  /// tokens.
+  const HeadPositions* positions;
   float* result;  ///< [queries, head_size], result_stride floats from row to row
   int64_t result_stride;
 };
@@ -30,9 +35,9 @@ struct AttentionHead {
 /// format. Without, they are right, but slow.
 bool attends_fast(Format format);
 
-/// How many floats of memory attend() needs to work, which begin with a cache line: a multiple of
-/// what one has.
-int64_t attention_scratch(Format format, int64_t tokens, int64_t head_size);
+/// How many floats of memory attend() needs to work on a head of so many tokens or fewer, which
+/// begin with a cache line: a multiple of what one has.
+int64_t attention_scratch(Format format, const AttentionHead& longest);
 
 /// With the best kernels of this processor. Both products are in the format, their sums and what
 /// lies between them in float32. A head of few queries is multiplied in float32 in every format:
