@@ -21,7 +21,7 @@ const WITH_VERSIONS = [
 ];
 
 const CRATES = ['native/hf', 'native/hf/fuzz'];
-const NPM = ['.', 'bench/peers/node-ort'];
+const NPM = ['.', 'bench/peers/node-ort', 'examples/retrieval/store'];
 
 /** Requirements files that are there (of a package as it is installed, not all are). */
 export function requirementFiles(root) {

@@ -44,6 +44,12 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
     'needs a cluster of Ray',
   'python examples/ray/demo.py': RAY,
+  'npm ci --prefix examples/retrieval/store && node examples/retrieval/retrieve.mjs':
+    'test/lifecycle/package.test.ts runs it, as installed',
+  [[
+    'node examples/retrieval/retrieve.mjs --embedder /path/to/embedder --reranker /path/to/reranker \\',
+    '    --passages mine.txt --store mine.db "How do bees find their way home?" "Why does dough rise?"',
+  ].join('\n')]: 'test/lifecycle/package.test.ts runs it, as installed',
   'python scripts/export.py path/to/classifier --output /path/to/model': TRANSFORMERS,
   'python scripts/export.py my_models.py:build --window 1,256 --output eeg_model.pt2': TRANSFORMERS,
   'python scripts/export.py models/sentiment --output /tmp/exported': TRANSFORMERS,

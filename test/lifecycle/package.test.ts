@@ -1,5 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +16,7 @@ import { killAll, NodeProcess, ROOT, startService } from '../helpers/service';
 const run = promisify(execFile);
 const MEBIBYTE = 1024 ** 2;
 const INSTALL_MS = 240_000;
+const QUIET = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
 interface Pack {
   readonly filename: string;
@@ -32,6 +41,10 @@ let pack: Pack;
 /** Of the package as it is installed. */
 let installed: string;
 
+function fixture(...names: readonly string[]): string {
+  return path.join(ROOT, 'test', 'fixtures', ...names);
+}
+
 /** The sources of a folder, as git has them. */
 function sources(folder: string): readonly string[] {
   const output = execFileSync('git', ['ls-files', folder], { cwd: ROOT, encoding: 'utf8' });
@@ -47,8 +60,7 @@ beforeAll(async () => {
   const packing = ['--ignore-scripts', '--json', '--pack-destination', temporary];
   [pack] = Object.values(JSON.parse(await npm('pack', ...packing))) as [Pack];
   writeFileSync(path.join(temporary, 'package.json'), '{"private":true}');
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  await npm('install', ...quiet, path.join(temporary, pack.filename));
+  await npm('install', ...QUIET, path.join(temporary, pack.filename));
   installed = path.join(temporary, 'node_modules', 'libtorch-serve');
   cpSync(path.join(ROOT, 'examples'), temporary, { recursive: true });
 }, INSTALL_MS);
@@ -183,11 +195,52 @@ describe('an installed package', () => {
     expect(await service.stop()).toEqual({ code: 0, signal: null });
   });
 
+  it('retrieves passages in one process, and keeps their vectors', async () => {
+    await run('npm', ['ci', ...QUIET, '--prefix', path.join('retrieval', 'store')], {
+      cwd: temporary,
+    });
+    const embedder = fixture('embeddings', 'sentences', 'v6-all-modes');
+    const models = ['--embedder', embedder, '--reranker', fixture('models', 'roberta-one-label')];
+    const kept = ['--store', path.join(temporary, 'passages.db'), '--top', '2'];
+    const ask = () =>
+      run(process.execPath, ['retrieval/retrieve.mjs', ...models, ...kept, 'Good.', 'Dull.'], {
+        cwd: temporary,
+      });
+    const first = await ask();
+    expect(first.stderr).toBe('12 passages embedded\n');
+    const passages = readFileSync(path.join(temporary, 'retrieval', 'passages.txt'), 'utf8');
+    const answers = first.stdout.trimEnd().split(/^(?=\S)/m);
+    expect(answers.map((answer) => answer.split('\n')[0])).toEqual(['Good.', 'Dull.']);
+    for (const answer of answers) {
+      const found = [...answer.matchAll(/^ {2}(\S+) (\S+) (.+)$/gm)];
+      const scores = found.map(([, score]) => Number(score));
+      expect(scores).toHaveLength(2);
+      expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+      for (const [, , similarity, text] of found) {
+        expect(Number(similarity)).toBeGreaterThan(0);
+        expect(passages).toContain(`${text}\n`);
+      }
+    }
+    expect(await ask()).toEqual({ stdout: first.stdout, stderr: '0 passages embedded\n' });
+    const other = await run(
+      process.execPath,
+      [
+        'retrieval/retrieve.mjs',
+        ...models,
+        ...kept,
+        '--embedder',
+        fixture('embeddings', 'encoders', 'bert'),
+      ],
+      { cwd: temporary },
+    ).catch((error: { stderr: string }) => error);
+    expect(other.stderr).toContain('passages.db holds vectors of');
+  });
+
   it('has types', async () => {
     const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     const types = ['--typeRoots', path.join(ROOT, 'node_modules', '@types'), '--types', 'node'];
     const how = ['--strict', '--noEmit', '--allowJs', '--checkJs', '--module', 'nodenext'];
-    const files = ['engines.mjs', 'client.mjs', 'classify-file.mjs'];
+    const files = ['engines.mjs', 'client.mjs', 'classify-file.mjs', 'retrieval/retrieve.mjs'];
     const args = [tsc, ...how, '--target', 'es2023', ...types, ...files];
     await run(process.execPath, args, { cwd: temporary }).catch((error: { stdout: string }) => {
       throw new Error(error.stdout);
