@@ -6,7 +6,7 @@
  *
  * Each file: a text, a tab and the index of its label on a line, as in the TSV files of GLUE; a first
  * line without an index is a heading. Needs a built service (npm run build). A format is measured
- * whether or not it is faster than float32 here.
+ * whether or not it is faster than float32 here. "int8+bfloat16" is DTYPE=int8 with PRODUCTS=bfloat16.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -45,10 +45,12 @@ const examples = files.flatMap((file) =>
 );
 
 /** Of each example. */
-async function classify(dtype) {
+async function classify(format) {
+  const [dtype, products = 'auto'] = format.split('+');
   const classifier = await TaskModel.load(textClassification, options.model, {
     ...SCHEDULING,
     dtype,
+    products,
   });
   try {
     const texts = examples.map(({ text }) => text);
@@ -62,7 +64,7 @@ async function classify(dtype) {
   }
 }
 
-function compare(dtype, answers, reference) {
+function compare(format, answers, reference) {
   const share = (count) => `${count} (${((100 * count) / examples.length).toFixed(2)} %)`;
   const right = answers.filter(({ label }, i) => label === examples[i].label).length;
   const same = answers.filter(({ label }, i) => label === reference[i].label).length;
@@ -70,7 +72,7 @@ function compare(dtype, answers, reference) {
     [...scores].map((score, j) => Math.abs(score - reference[i].scores[j])),
   );
   return {
-    DTYPE: dtype,
+    format,
     right: share(right),
     'label of float32': share(same),
     'furthest score': differences.reduce((most, one) => Math.max(most, one), 0).toExponential(1),
@@ -80,7 +82,7 @@ function compare(dtype, answers, reference) {
 const reference = await classify('float32');
 console.log(`${machineType(describeMachine())}; ${examples.length} texts`);
 const rows = [];
-for (const dtype of options.formats.split(',')) {
-  rows.push(compare(dtype, dtype === 'float32' ? reference : await classify(dtype), reference));
+for (const format of options.formats.split(',')) {
+  rows.push(compare(format, format === 'float32' ? reference : await classify(format), reference));
 }
 console.table(rows);

@@ -13,6 +13,7 @@ import { BUILD, MODELS, ONNX_MODEL, PEERS } from './paths.mjs';
 
 const FASTAPI_REQUIREMENTS = path.join(PEERS, 'fastapi/requirements.txt');
 const ONNX_REQUIREMENTS = path.join(PEERS, 'node-ort/requirements.txt');
+const REQUIREMENTS = [FASTAPI_REQUIREMENTS, ONNX_REQUIREMENTS];
 
 /** Something the user can mend: shown without a stack. */
 export class SetupError extends Error {}
@@ -23,7 +24,7 @@ export class SetupError extends Error {}
  */
 export function setUp({ python, nodeOrt }) {
   if (python && !fs.existsSync(python)) throw new SetupError(`--python: no file ${python}`);
-  const interpreter = python ? path.resolve(python) : makePython();
+  const interpreter = python ? path.resolve(python) : makePython('python', REQUIREMENTS);
   if (python) requirePackages(interpreter, FASTAPI_REQUIREMENTS);
   if (nodeOrt) {
     makeNodeOrt();
@@ -32,10 +33,10 @@ export function setUp({ python, nodeOrt }) {
   return interpreter;
 }
 
-function makePython() {
-  const folder = path.join(BUILD, 'python');
+/** The interpreter of a Python environment of that name with the packages of these files. */
+export function makePython(name, requirements) {
+  const folder = path.join(BUILD, name);
   const interpreter = path.join(folder, 'bin/python');
-  const requirements = [FASTAPI_REQUIREMENTS, ONNX_REQUIREMENTS];
   once(folder, requirements, 'Python packages (PyTorch among them: some gigabytes)', () => {
     const hint = 'Python 3 with venv is needed (Debian: apt-get install python3-venv)';
     run('python3', ['-m', 'venv', folder], { hint });
@@ -70,7 +71,7 @@ function makeOnnxModel(python) {
 }
 
 /** Run `make` unless the folder's stamp says that it was made from these very files. */
-function once(folder, files, what, make) {
+export function once(folder, files, what, make) {
   const hash = crypto.createHash('sha256');
   for (const file of files) hash.update(path.basename(file)).update(fs.readFileSync(file));
   const key = hash.digest('hex');
@@ -111,7 +112,7 @@ print(json.dumps(found))`;
 }
 
 /** Run a command to its end; with `capture` returns its standard output. */
-function run(command, args, { hint, capture = false, ...options } = {}) {
+export function run(command, args, { hint, capture = false, ...options } = {}) {
   const stdout = capture ? 'pipe' : 'inherit';
   const result = spawnSync(command, args, {
     stdio: ['ignore', stdout, 'inherit'],

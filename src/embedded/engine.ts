@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { addon, EngineError, type SchedulingOptions } from '../native/engine';
+import { findDtypeProblem } from '../native/dtype-problem';
+import { EngineError, type SchedulingOptions } from '../native/engine';
 import { readEnvironment } from '../settings/environment';
 import type { About, Answered, Classification, ClassifierAbout } from '../tasks/abilities';
 import type { Task } from '../tasks/task';
@@ -99,9 +100,11 @@ export function loadTexts<Input, Answer extends Answered, Known extends About>(
 ): Promise<TaskModel<Input, Answer, Known>> {
   return loaded(async () => {
     const { dtype, products } = scheduling;
-    const problem = addon().dtypeProblem(dtype ?? 'float32', products);
-    const option = dtype === 'float32' ? `products: ${products}` : `dtype: ${dtype}`;
-    if (problem) throw new Error(`${option} is of no use here: ${problem}`);
+    const found = findDtypeProblem(dtype ?? 'float32', products);
+    if (found) {
+      const { setting, value, problem } = found;
+      throw new Error(`${setting}: ${value} is of no use here: ${problem}`);
+    }
     return TaskModel.load(task, directory, scheduling);
   });
 }

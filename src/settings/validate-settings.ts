@@ -16,10 +16,6 @@ export function describeContradictions(values: SettingValues): readonly string[]
       values.MANAGEMENT_PORT !== 0 &&
       (values.MANAGEMENT_PORT === values.PORT || values.MANAGEMENT_PORT === values.GRPC_PORT) &&
       `MANAGEMENT_PORT: expected another one than PORT and GRPC_PORT, ${values.MANAGEMENT_PORT}`,
-    values.PRODUCTS === 'bfloat16' &&
-      values.DTYPE === 'int8' &&
-      'PRODUCTS: expected auto or float32 with DTYPE int8, received bfloat16: its attention is ' +
-        'float32, so that its answers are the same on every processor',
     values.BODY_MEMORY < bodies &&
       `BODY_MEMORY: expected at least ${eachBody}, ${bodies}, ` +
         `received ${values.BODY_MEMORY}: there would never be room for such a body`,

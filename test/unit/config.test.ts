@@ -230,16 +230,6 @@ describe('readCommand', () => {
     ]);
   });
 
-  it('has no attention in bfloat16 beside int8', () => {
-    expect(problems(['sentiment'], { DTYPE: 'int8', PRODUCTS: 'bfloat16' })).toEqual([
-      expect.stringMatching(/^PRODUCTS: expected auto or float32 with DTYPE int8, /),
-    ]);
-    expect(config(['sentiment'], { DTYPE: 'int8', PRODUCTS: 'float32' }).scheduling).toMatchObject({
-      dtype: 'int8',
-      products: 'float32',
-    });
-  });
-
   it('leaves time to answer after the delay of a shutdown', () => {
     const times = (delay: string) => ({ SHUTDOWN_DELAY_MS: delay, SHUTDOWN_TIMEOUT_MS: '1000' });
     expect(config(['eeg'], times('500')).warnings).toEqual([]);

@@ -14,6 +14,7 @@ using gemm::Vendor;
 
 constexpr Numbers layers_in(Dtype dtype) { return {.linear = dtype, .attention = kFloat32}; }
 constexpr Numbers all_in(Dtype dtype) { return {.linear = dtype, .attention = dtype}; }
+constexpr Numbers kIntegersAndBFloat16 = {.linear = kInt8, .attention = kBFloat16};
 
 constexpr Instructions kBFloat16Tiles = gemm::kAmxBf16 | gemm::kAvx512bf16;
 
@@ -44,7 +45,9 @@ constexpr Entry kTable[] = {
      "Intel's AVX512-BF16, without AMX, is slower than float32"},
     {kBFloat16, gemm::kAvx512bf16, Vendor::kAmd, all_in(kBFloat16), all_in(kBFloat16)},
     {kBFloat16, gemm::kAvx512bf16, {}, layers_in(kBFloat16), all_in(kBFloat16)},
-    // The same answers whatever multiplies the integers of its layers, so attention stays float32.
+    // The same answers whatever multiplies the integers of its layers, so attention stays float32
+    // unless PRODUCTS asks otherwise.
+    {kInt8, gemm::kAvx2 | gemm::kAvx512bf16, {}, layers_in(kInt8), kIntegersAndBFloat16},
     {kInt8, gemm::kAvx2, {}, layers_in(kInt8), layers_in(kInt8)},
 };
 
@@ -57,10 +60,25 @@ const Entry* find_entry(Dtype dtype, const gemm::Processor& processor) {
   return found != std::end(kTable) ? found : nullptr;
 }
 
-std::string missing_instructions(Dtype dtype) {
-  const char* const name = dtype == kInt8       ? "AVX2"
-                           : dtype == kBFloat16 ? "AVX512-BF16"
-                                                : "AMX-BF16";
+/// Whether an entry gives what PRODUCTS asks for.
+bool gives(const Entry& entry, ProductNumbers products) {
+  return products != ProductNumbers::kBFloat16 || entry.at_most.attention != kFloat32;
+}
+
+/// The fewest with which the table has a format: of its entries, the last has least.
+Instructions least_instructions(Dtype dtype, ProductNumbers products) {
+  Instructions least = 0;
+  for (const Entry& entry : kTable) {
+    if (entry.dtype == dtype && gives(entry, products)) least = entry.needs;
+  }
+  return least;
+}
+
+std::string missing_instructions(Dtype dtype, ProductNumbers products) {
+  const Instructions least = least_instructions(dtype, products);
+  const char* const name = (least & gemm::kAmxBf16) != 0      ? "AMX-BF16"
+                           : (least & gemm::kAvx512bf16) != 0 ? "AVX512-BF16"
+                                                              : "AVX2";
   const bool is_limited = gemm::chosen_limit() != nullptr;
   return std::string("this processor has no ") + name +
          (is_limited ? ", or INSTRUCTIONS does not allow it" : "");
@@ -110,11 +128,10 @@ Numbers choose_numbers(Dtype dtype, ProductNumbers products, const gemm::Process
 std::string numbers_problem(Dtype dtype, ProductNumbers products,
                             const gemm::Processor& processor) {
   const Entry* const entry = find_entry(dtype, processor);
-  if (entry == nullptr) return missing_instructions(dtype);
-  if (products != ProductNumbers::kBFloat16) return entry->problem;
   // Of an explicit wish nothing is left out without a word.
-  return entry->at_most.attention == kFloat32 && dtype == kFloat32 ? missing_instructions(dtype)
-                                                                   : "";
+  if (entry == nullptr) return missing_instructions(dtype, ProductNumbers::kAuto);
+  if (!gives(*entry, products)) return missing_instructions(dtype, products);
+  return products == ProductNumbers::kBFloat16 ? "" : entry->problem;
 }
 
 std::string dtype_problem(Dtype dtype, ProductNumbers products) {

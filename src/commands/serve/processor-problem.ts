@@ -1,4 +1,5 @@
-import { addon, limitInstructions } from '../../native/engine';
+import { findDtypeProblem } from '../../native/dtype-problem';
+import { limitInstructions } from '../../native/engine';
 import type { Config } from '../../settings/config';
 
 /**
@@ -18,7 +19,8 @@ export function describeProcessorProblem({
   if (instructions === null && isOfAnyProcessor) return undefined;
   const limit = limitInstructions(instructions);
   if (limit || isOfSignals) return limit || undefined;
-  const problem = addon().dtypeProblem(dtype, products);
-  const setting = dtype === 'float32' ? `PRODUCTS: ${products}` : `DTYPE: ${dtype}`;
-  return problem && `${setting} is of no use here: ${problem}; leave it unset`;
+  const found = findDtypeProblem(dtype, products);
+  if (!found) return undefined;
+  const { setting, value, problem } = found;
+  return `${setting.toUpperCase()}: ${value} is of no use here: ${problem}; leave it unset`;
 }

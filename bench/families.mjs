@@ -1,0 +1,190 @@
+/**
+ * Families, lengths and number formats beside PyTorch, OpenVINO and onnxruntime, all in process and with
+ * tokenization, in one run: p50 of one text, and texts a second of many.
+ *
+ *   node bench/families.mjs [--models sentiment,bert-base,deberta-v3-xsmall,modernbert-base]
+ *     [--lengths mixed,23,103,474] [--sides …] [--seconds 2] [--python …] [--store]
+ *
+ * Needs a built service (npm run build). `sentiment` is the shipped model; the others have random
+ * weights (families/random_models.py). `mixed` are sentences as `npm run bench` sends them, 20 words in
+ * the median. --store writes the ratios into bench/results/families.json, for this type of machine.
+ */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { makeBodies, makeTexts } from './bodies.mjs';
+import { describeMachine, machineType } from './machine.mjs';
+import { BENCH, BUILD, MODELS, ROOT } from './paths.mjs';
+import { writeJson } from './report.mjs';
+import { makePython, once, run } from './setup.mjs';
+
+const FOLDER = path.join(BENCH, 'families');
+const RESULTS = path.join(BENCH, 'results/families.json');
+const OURS = ['float32', 'int8', 'int8+bfloat16', 'bfloat16'];
+const PEERS = [
+  'pytorch',
+  'openvino-float32',
+  'openvino-bfloat16',
+  'openvino-int8',
+  'onnxruntime-float32',
+  'onnxruntime-dynamic',
+  'onnxruntime-static',
+];
+/** What each of ours is compared with: the same numbers, or fewer. */
+const RIVALS = {
+  float32: ['pytorch', 'openvino-float32', 'onnxruntime-float32'],
+  bfloat16: ['openvino-bfloat16'],
+  int8: ['openvino-int8', 'onnxruntime-dynamic', 'onnxruntime-static'],
+  'int8+bfloat16': ['openvino-int8', 'onnxruntime-dynamic', 'onnxruntime-static'],
+};
+/** Furthest that a probability of a peer's float32 may be from ours. */
+const TOLERANCE = 1e-3;
+const TEXTS = 64;
+
+const { values: options } = parseArgs({
+  options: {
+    models: { type: 'string', default: 'sentiment,bert-base,deberta-v3-xsmall,modernbert-base' },
+    lengths: { type: 'string', default: 'mixed,23,103,474' },
+    sides: { type: 'string', default: [...OURS, ...PEERS].join(',') },
+    seconds: { type: 'string', default: '2' },
+    python: { type: 'string' },
+    store: { type: 'boolean', default: false },
+  },
+});
+
+function makeModel(name, python) {
+  if (name === 'sentiment') return path.join(MODELS, name);
+  const folder = path.join(BUILD, 'models', name);
+  const script = path.join(FOLDER, 'random_models.py');
+  once(folder, [script], `random weights of the shape of ${name}`, () =>
+    run(python, [script, path.join(MODELS, 'sentiment'), folder]),
+  );
+  return folder;
+}
+
+/** What one side says of a model; null, with its last words on the terminal, where it cannot. */
+function ask(side, { name, folder, python, task }) {
+  const work = path.join(BUILD, 'families', name);
+  const command = OURS.includes(side)
+    ? [process.execPath, path.join(FOLDER, 'ours.mjs'), side, folder]
+    : [python, path.join(FOLDER, 'peer.py'), side, folder, work];
+  const { status, stdout, stderr } = spawnSync(command[0], command.slice(1), {
+    cwd: ROOT,
+    input: JSON.stringify(task),
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    env: { ...process.env, HF_HUB_OFFLINE: '1', TQDM_DISABLE: '1' },
+  });
+  if (status === 0) return JSON.parse(stdout.trim().split('\n').at(-1));
+  console.log(`${name}: ${side} failed: ${stderr.trim().split('\n').at(-1)}`);
+  return null;
+}
+
+function checkAnswers(name, answers) {
+  const expected = answers.float32?.samples;
+  for (const side of RIVALS.float32) {
+    const samples = answers[side]?.samples;
+    if (!expected || !samples) continue;
+    const furthest = Math.max(
+      ...expected.flatMap((row, i) => row.map((score, j) => Math.abs(score - samples[i][j]))),
+    );
+    if (!(furthest <= TOLERANCE)) {
+      throw new Error(`${name}: the answers of ${side} differ by ${furthest}: nothing is reported`);
+    }
+  }
+}
+
+/** The best of the rivals in each figure, as how many times ours is faster. */
+function ratios(answers, kind) {
+  return Object.fromEntries(
+    OURS.filter((side) => answers[side]).map((side) => {
+      const own = answers[side].figures[kind];
+      const rivals = RIVALS[side].flatMap((rival) => answers[rival]?.figures[kind] ?? []);
+      const best = (figure) => Math.max(...rivals.map(figure));
+      const rounded = (value) => (Number.isFinite(value) ? Number(value.toFixed(2)) : null);
+      return [
+        side,
+        {
+          p50: rounded(1 / (own.p50_ms * best(({ p50_ms }) => 1 / p50_ms))),
+          texts_per_s: rounded(own.texts_per_s / best(({ texts_per_s }) => texts_per_s)),
+        },
+      ];
+    }),
+  );
+}
+
+function report(name, kinds, answers) {
+  console.log(`\n${name}: ms of one text (p50), texts/s of many`);
+  const cell = (figures) => `${figures.p50_ms.toFixed(2)}, ${figures.texts_per_s.toFixed(1)}`;
+  console.table(
+    Object.fromEntries(
+      Object.entries(answers).map(([side, answer]) => [
+        side,
+        Object.fromEntries(kinds.map((kind) => [kind, answer ? cell(answer.figures[kind]) : '-'])),
+      ]),
+    ),
+  );
+  const compared = Object.fromEntries(kinds.map((kind) => [kind, ratios(answers, kind)]));
+  console.log('times as fast as the best rival with such numbers: p50, texts/s');
+  console.table(
+    Object.fromEntries(
+      OURS.filter((side) => answers[side]).map((side) => [
+        side,
+        Object.fromEntries(
+          kinds.map((kind) => {
+            const { p50, texts_per_s: rate } = compared[kind][side];
+            return [kind, `${p50 ?? '-'}, ${rate ?? '-'}`];
+          }),
+        ),
+      ]),
+    ),
+  );
+  return compared;
+}
+
+function store(results) {
+  const machine = describeMachine();
+  const type = machineType(machine);
+  const stored = fs.existsSync(RESULTS) ? JSON.parse(fs.readFileSync(RESULTS, 'utf8')) : [];
+  const others = stored.filter((entry) => entry.machine !== type);
+  const before = stored.find((entry) => entry.machine === type);
+  const models = { ...before?.models, ...results };
+  writeJson(RESULTS, [...others, { machine: type, date: new Date().toISOString(), models }]);
+  console.log(`stored in ${RESULTS} for ${type}`);
+}
+
+/** About as many tokens as the kind says: of the words one in twelve has a period, which is a token. */
+function textsOf(kind) {
+  const words = Math.round((Number(kind) - 2) / 1.085);
+  const bodies =
+    kind === 'mixed' ? makeBodies('sentiment', 256) : makeTexts(Array(TEXTS).fill(words));
+  return bodies.map((body) => JSON.parse(body).text);
+}
+
+const kinds = options.lengths.split(',');
+const task = {
+  texts: Object.fromEntries(kinds.map((kind) => [kind, textsOf(kind)])),
+  samples: textsOf('mixed').slice(0, 10),
+  seconds: Number(options.seconds),
+};
+const python =
+  options.python ?? makePython('python-families', [path.join(FOLDER, 'requirements.txt')]);
+console.log(machineType(describeMachine()));
+const results = {};
+for (const name of options.models.split(',')) {
+  const folder = makeModel(name, python);
+  const answers = {};
+  for (const side of options.sides.split(',')) {
+    answers[side] = ask(side, { name, folder, python, task });
+  }
+  checkAnswers(name, answers);
+  results[name] = { answers: figuresOf(answers), ratios: report(name, kinds, answers) };
+}
+if (options.store) store(results);
+
+function figuresOf(answers) {
+  const shorter = (_, value) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value);
+  const figures = Object.entries(answers).map(([side, answer]) => [side, answer?.figures ?? null]);
+  return JSON.parse(JSON.stringify(Object.fromEntries(figures), shorter));
+}

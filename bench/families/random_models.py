@@ -1,0 +1,62 @@
+"""Text classifiers of published shapes in float32, with random weights, which cost what trained ones do;
+their tokenizer is that of another model.
+
+    python bench/families/random_models.py models/sentiment build/bench/models/bert-base
+    npm run bench -- --model build/bench/models/bert-base --peers fastapi --clients 1,64
+
+The name of the folder to write is that of the shape.
+"""
+
+import argparse
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertConfig,
+    DebertaV2Config,
+    ModernBertConfig,
+)
+
+DEBERTA = {
+    "type_vocab_size": 0,
+    "relative_attention": True,
+    "position_buckets": 256,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+    "pooler_dropout": 0,
+    "pooler_hidden_act": "gelu",
+}
+XSMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "intermediate_size": 1536}
+# What a constructor gives without more is the base size.
+SHAPES = {
+    "bert-base": (BertConfig, {}),
+    "bert-xsmall": (BertConfig, XSMALL),
+    "deberta-v3-xsmall": (DebertaV2Config, XSMALL | DEBERTA),
+    "deberta-v3-base": (DebertaV2Config, DEBERTA),
+    "modernbert-base": (ModernBertConfig, {}),
+}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("tokenizer", help="folder of a model with a BERT tokenizer")
+    parser.add_argument("output", help=f"folder to write, by name one of {', '.join(SHAPES)}")
+    arguments = parser.parse_args()
+    kind, shape = SHAPES[Path(arguments.output).name]
+    torch.manual_seed(1)
+    tokenizer = AutoTokenizer.from_pretrained(arguments.tokenizer)
+    tokens = {
+        "vocab_size": len(tokenizer),
+        "pad_token_id": tokenizer.pad_token_id,
+        "num_labels": 2,
+        "bos_token_id": tokenizer.cls_token_id,
+        "eos_token_id": tokenizer.sep_token_id,
+        "cls_token_id": tokenizer.cls_token_id,
+        "sep_token_id": tokenizer.sep_token_id,
+    }
+    model = AutoModelForSequenceClassification.from_config(kind(**shape, **tokens))
+    model.save_pretrained(arguments.output)
+    tokenizer.save_pretrained(arguments.output)
