@@ -19,6 +19,10 @@ const PAGES = {
     description:
       'Try the EEG window classifier that this server runs. A demonstration, not a medical device.',
   },
+  tagging: {
+    title: 'Tagging',
+    description: 'Try the token classifier that this server runs: spans of a text, with labels.',
+  },
   models: { title: 'Models', description: 'The models that this server runs.' },
 };
 

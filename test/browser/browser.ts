@@ -28,8 +28,8 @@ export function launch(): Promise<Browser> {
 export const LOOKS = [
   { look: 'light', viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
   { look: 'dark', viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
-  { look: 'phone', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-  { look: 'dark phone', viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
+  { look: 'phone', viewport: { width: 320, height: 740 }, colorScheme: 'light' },
+  { look: 'dark phone', viewport: { width: 320, height: 740 }, colorScheme: 'dark' },
 ] as const;
 export type Look = (typeof LOOKS)[number];
 
@@ -60,11 +60,12 @@ export class Visit {
     service: Service,
     look: Look = LOOKS[0],
     sign = '.badge .dot',
+    path = '/',
   ): Promise<Visit> {
     const { viewport, colorScheme } = look;
     const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
     const visit = new Visit(context, await context.newPage(), service.origin);
-    await visit.page.goto(`${service.origin}/`);
+    await visit.page.goto(service.origin + path);
     await visit.page.locator(sign).waitFor();
     return visit;
   }
@@ -136,8 +137,12 @@ export interface Stage {
   readonly open: (look?: Look, at?: Service, sign?: string) => Promise<Visit>;
 }
 
-/** Within a `describe`: a browser and a service, there before its tests and gone after them. */
-export function setStage(start: () => Promise<Service>): Stage {
+/**
+ * Within a `describe`: a browser and a service, there before its tests and gone after them.
+ *
+ * @param path of the page
+ */
+export function setStage(start: () => Promise<Service>, path = '/'): Stage {
   let browser: Browser;
   let service: Service;
   let visit: Visit | undefined;
@@ -161,10 +166,21 @@ export function setStage(start: () => Promise<Service>): Stage {
       return service;
     },
     open: async (look, at = service, sign = undefined) => {
-      visit = await Visit.open(browser, at, look, sign);
+      visit = await Visit.open(browser, at, look, sign, path);
       return visit;
     },
   };
+}
+
+/** Defines tests of how a page looks, as it is opened and with an answer. @param show until it is there */
+export function testLooks({ open }: Stage, show: (visit: Visit) => Promise<void>): void {
+  it.each(LOOKS)('is accessible and fits: $look', async (look) => {
+    const visit = await open(look);
+    expect([await visit.findViolations(), await visit.overflow()]).toEqual([[], 0]);
+    await show(visit);
+    expect([await visit.findViolations(), await visit.overflow()]).toEqual([[], 0]);
+    expect(visit.problems).toEqual([]);
+  });
 }
 
 /** A screenshot for the README: with PICTURES set, into docs/. `first`: what is on top of it. */

@@ -3,8 +3,9 @@ import { EegClient, type Outcome, type PredictBatchAnswer } from '../../client';
 import { windowStarts } from '../../recordings/recording';
 import { connect, type Timings, timed } from '../shared/client';
 import { type Explanation, explain } from '../shared/errors';
+import { isReady } from '../shared/info';
 import { follow, RUN_OPTIONS } from '../shared/run';
-import { isReady, samples, windowLength, windowSamples } from './state';
+import { samples, windowLength, windowSamples } from './state';
 
 /** One element of the answer of `POST /predict/batch`. */
 export type Prediction = PredictBatchAnswer['results'][number];

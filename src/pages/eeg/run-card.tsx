@@ -3,6 +3,7 @@ import { toCsv } from '../shared/csv-file';
 import { download } from '../shared/download';
 import { reasonOf } from '../shared/errors';
 import { count, percent, plural } from '../shared/format';
+import { isReady } from '../shared/info';
 import { ErrorNote } from '../shared/note';
 import { ProbabilityBars } from '../shared/probability-bars';
 import { RunProgress } from '../shared/run-progress';
@@ -15,7 +16,7 @@ import {
   run,
   runProblem,
 } from './classify';
-import { channel, isReady, rate, recording, samples, windowLength } from './state';
+import { channel, rate, recording, samples, windowLength } from './state';
 import { Strip } from './strip';
 import { toneOf } from './tones';
 import { meanProbabilities } from './windows';

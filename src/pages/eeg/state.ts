@@ -17,7 +17,6 @@ export const isResampled = signal(false);
 export const start = signal(0);
 
 export const model = computed(() => info.value?.model ?? null);
-export const isReady = computed(() => model.value?.loaded === true);
 /** Samples; null: not known yet. */
 export const windowLength = computed(() => model.value?.window_length ?? null);
 export const modelRate = computed(() => model.value?.sampling_rate_hz ?? null);

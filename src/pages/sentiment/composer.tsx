@@ -1,6 +1,7 @@
+import { AskForm, characters, Examples, TextArea } from '../shared/ask-form';
 import { plural } from '../shared/format';
 import { EXAMPLE_LINES, EXAMPLES } from './examples';
-import { analyze, input, isReady, isRunning, lines, list, type Mode, mode, text } from './state';
+import { asked, isRunning, lines, list, type Mode, mode, text } from './state';
 
 const MODES: readonly { readonly value: Mode; readonly label: string }[] = [
   { value: 'text', label: 'One text' },
@@ -9,34 +10,34 @@ const MODES: readonly { readonly value: Mode; readonly label: string }[] = [
 
 /** Where the text goes in. */
 export function Composer() {
-  const isEmpty = input.value.value.trim() === '';
+  const isList = mode.value === 'lines';
   return (
-    <form
-      class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void analyze();
-      }}
+    <AskForm
+      asked={asked}
+      verb="Analyze"
+      busy="Analyzing…"
+      amount={isList ? plural(lines.value.length, 'line') : characters(text.value)}
+      below={isList ? <ExampleList /> : <Examples examples={EXAMPLES} onChoose={analyze} />}
     >
       <ModeChoice />
-      <TextField />
-      <div class="row ends">
-        <span class="quiet">
-          {mode.value === 'lines'
-            ? plural(lines.value.length, 'line')
-            : plural([...text.value].length, 'character')}
-          <span class="wide-only"> · Ctrl + Enter analyzes</span>
-        </span>
-        <button
-          class="primary"
-          type="submit"
-          disabled={isEmpty || isRunning.value || !isReady.value}
-        >
-          {isRunning.value ? 'Analyzing…' : 'Analyze'}
-        </button>
-      </div>
-      <Examples />
-    </form>
+      {isList ? (
+        <TextArea
+          id="text"
+          label="Texts, one on each line"
+          rows={10}
+          placeholder="Paste a list here"
+          value={list}
+        />
+      ) : (
+        <TextArea
+          id="text"
+          label="Text"
+          rows={5}
+          placeholder="Type or paste a sentence"
+          value={text}
+        />
+      )}
+    </AskForm>
   );
 }
 
@@ -65,60 +66,23 @@ function ModeChoice() {
   );
 }
 
-function TextField() {
-  const isList = mode.value === 'lines';
+function ExampleList() {
   return (
-    <div class="field">
-      <label for="text">{isList ? 'Texts, one on each line' : 'Text'}</label>
-      <textarea
-        id="text"
-        rows={isList ? 10 : 5}
-        placeholder={isList ? 'Paste a list here' : 'Type or paste a sentence'}
-        value={input.value.value}
-        onInput={(event) => {
-          input.value.value = event.currentTarget.value;
+    <div class="row">
+      <button
+        type="button"
+        class="small"
+        onClick={() => {
+          list.value = EXAMPLE_LINES;
         }}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void analyze();
-        }}
-      />
+      >
+        Fill in an example list
+      </button>
     </div>
   );
 }
 
-function Examples() {
-  if (mode.value === 'lines') {
-    return (
-      <div class="row">
-        <button type="button" class="small" onClick={() => fill('lines', EXAMPLE_LINES)}>
-          Fill in an example list
-        </button>
-      </div>
-    );
-  }
-  return (
-    <section class="field" aria-labelledby="examples">
-      <h2 class="minor" id="examples">
-        Examples
-      </h2>
-      <ul class="examples">
-        {EXAMPLES.map((example) => (
-          <li key={example}>
-            <button type="button" class="small" onClick={() => fill('text', example)}>
-              {example}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function fill(into: Mode, value: string): void {
-  if (into === 'lines') {
-    list.value = value;
-    return;
-  }
-  text.value = value;
-  void analyze();
+function analyze(example: string): void {
+  text.value = example;
+  void asked.ask();
 }

@@ -2,10 +2,19 @@ import { toCsv } from '../shared/csv-file';
 import { download } from '../shared/download';
 import { reasonOf } from '../shared/errors';
 import { count, milliseconds, percent, plural } from '../shared/format';
+import type { Line } from '../shared/lines';
 import { RunProgress } from '../shared/run-progress';
-import type { Line } from './lines';
+import { Scroller } from '../shared/scroller';
+import { TableHead } from '../shared/table-head';
 import { cancel, isRunning, type LineOutcome, type Table } from './state';
 import { toneOf } from './tones';
+
+const COLUMNS = [
+  { name: 'Line', isNumber: true },
+  { name: 'Text' },
+  { name: 'Label' },
+  { name: 'Score', isNumber: true },
+];
 
 /** More rows make a page slow; the file has all of them. */
 const ROWS_SHOWN = 500;
@@ -25,28 +34,16 @@ export function LinesTable({ table }: { readonly table: Table }) {
       <Summary table={table} />
       {done > 0 && (
         <>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-          <section class="scroller" aria-label="Results by line" tabIndex={0}>
+          <Scroller label="Results by line">
             <table>
-              <thead>
-                <tr>
-                  <th scope="col" class="number">
-                    Line
-                  </th>
-                  <th scope="col">Text</th>
-                  <th scope="col">Label</th>
-                  <th scope="col" class="number">
-                    Score
-                  </th>
-                </tr>
-              </thead>
+              <TableHead columns={COLUMNS} />
               <tbody>
                 {outcomes.slice(0, ROWS_SHOWN).map((outcome, index) => (
                   <Row key={lines[index]?.number} line={lines[index] as Line} outcome={outcome} />
                 ))}
               </tbody>
             </table>
-          </section>
+          </Scroller>
           <div class="row ends">
             <span class="quiet">
               {done > ROWS_SHOWN && `The first ${count(ROWS_SHOWN)} are shown; the file has all.`}

@@ -2,7 +2,6 @@ import { Shell } from '../shared/shell';
 import { start } from '../shared/start';
 import { Composer } from './composer';
 import { Results } from './results';
-import './sentiment.css';
 
 function SentimentPage() {
   return (

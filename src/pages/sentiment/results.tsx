@@ -1,45 +1,34 @@
+import { CutNote, ResultCard } from '../shared/answer-card';
 import { percent } from '../shared/format';
-import { info } from '../shared/info';
-import { ErrorNote, Note } from '../shared/note';
 import { ProbabilityBars } from '../shared/probability-bars';
 import { TimeSpent } from '../shared/time-spent';
 import { LinesTable } from './lines-table';
-import { analyze, isRunning, mode, problem, single, table } from './state';
+import { asked, mode, single, table } from './state';
 import { toneOf } from './tones';
 
 /** What came of it: for one text all classes, for many a table. */
 export function Results() {
-  const shown = mode.value === 'text' ? single.value : table.value;
+  const isText = mode.value === 'text';
+  const shown = isText ? single.value : table.value;
   return (
-    <section class="card" aria-labelledby="results" aria-busy={isRunning.value}>
-      <h2 id="results">Result</h2>
-      <div role="status" class="status-region">
-        {problem.value && <ErrorNote explanation={problem.value} onRetry={analyze} />}
-        {mode.value === 'text' && <Announcement />}
-      </div>
-      {mode.value === 'text' && <SingleResult />}
-      {mode.value === 'lines' && table.value && <LinesTable table={table.value} />}
-      {!shown && !problem.value && (
+    <ResultCard asked={asked} announcement={isText && announcement()}>
+      {isText && <SingleResult />}
+      {!isText && table.value && <LinesTable table={table.value} />}
+      {!shown && !asked.problem.value && (
         <p class="quiet">
-          {mode.value === 'text'
+          {isText
             ? 'The label, the probability of each class and the time it took will be here.'
             : 'A table with a row for each line will be here. It can be downloaded as CSV.'}
         </p>
       )}
-    </section>
+    </ResultCard>
   );
 }
 
-/** For screen readers: the answer in short. */
-function Announcement() {
+function announcement(): string | null {
   if (!single.value) return null;
   const { label, score, truncated } = single.value.analysis;
-  return (
-    <span class="visually-hidden">
-      {label}, {score}
-      {truncated && ', the text was cut'}
-    </span>
-  );
+  return `${label}, ${score}${truncated ? ', the text was cut' : ''}`;
 }
 
 function SingleResult() {
@@ -53,12 +42,7 @@ function SingleResult() {
         <span class="quiet">{score >= 0 && score <= 1 ? percent(score) : score}</span>
       </p>
       <ProbabilityBars probabilities={probabilities} top={label} toneOf={toneOf} />
-      {truncated && (
-        <Note tone="warn" title="The text was cut.">
-          The model reads at most {info.value?.model.max_length ?? 'so many'} tokens; what is beyond
-          them played no part in this answer.
-        </Note>
-      )}
+      {truncated && <CutNote />}
       <TimeSpent timings={timings} />
     </div>
   );

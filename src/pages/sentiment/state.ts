@@ -2,9 +2,10 @@ import { computed, signal } from '@preact/signals';
 import { type AnalyzeBatchAnswer, type Outcome, SentimentClient } from '../../client';
 import { connect, type Timings, timed } from '../shared/client';
 import { type Explanation, explain } from '../shared/errors';
-import { info } from '../shared/info';
+import { isReady } from '../shared/info';
+import { type Line, splitLines } from '../shared/lines';
+import type { Asked } from '../shared/question';
 import { follow, RUN_OPTIONS } from '../shared/run';
-import { type Line, splitLines } from './lines';
 
 /** One element of the answer of `POST /analyze/batch`. */
 export type Analysis = AnalyzeBatchAnswer['results'][number];
@@ -29,15 +30,21 @@ export const list = signal('');
 
 export const lines = computed(() => splitLines(list.value));
 export const input = computed(() => (mode.value === 'text' ? text : list));
-export const isReady = computed(() => info.value?.model.loaded === true);
 
 export const single = signal<{ readonly analysis: Analysis; readonly timings: Timings } | null>(
   null,
 );
 /** The lines that were sent, and what came of those that are done. */
 export const table = signal<Table | null>(null);
-export const problem = signal<Explanation | null>(null);
+const problem = signal<Explanation | null>(null);
 export const isRunning = signal(false);
+
+export const asked: Asked = {
+  canAsk: computed(() => isReady.value && !isRunning.value && input.value.value.trim() !== ''),
+  isAsking: isRunning,
+  problem,
+  ask: analyze,
+};
 
 let controller = new AbortController();
 
@@ -45,8 +52,8 @@ export function cancel(): void {
   controller.abort();
 }
 
-export async function analyze(): Promise<void> {
-  if (isRunning.value || !isReady.value || input.value.value.trim() === '') return;
+async function analyze(): Promise<void> {
+  if (!asked.canAsk.value) return;
   controller = new AbortController();
   const { signal } = controller;
   isRunning.value = true;

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { EegClient, type EegInfo, type SentimentInfo } from '../../client';
 import { connect } from './client';
 import { type Explanation, explain } from './errors';
@@ -12,6 +12,8 @@ export type ServiceInfo = Omit<EegInfo, 'service' | 'model'> & {
 
 /** null: not here yet. */
 export const info = signal<ServiceInfo | null>(null);
+/** The model can be asked. */
+export const isReady = computed(() => info.value?.model.loaded === true);
 /** Why it could not be had. */
 export const infoProblem = signal<Explanation | null>(null);
 

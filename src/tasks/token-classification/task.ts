@@ -46,5 +46,5 @@ export const tokenClassification: Task<TaggingInput, Tagging, ClassifierAbout> =
   },
   tensors: taggingTensors,
   rows: null,
-  page: null,
+  page: 'tagging',
 };

@@ -1,7 +1,7 @@
 import { NoAnswerError, ResponseError } from '../../../src/client';
-import { splitLines } from '../../../src/pages/sentiment/lines';
 import { toCsv } from '../../../src/pages/shared/csv-file';
 import { explain, UnreachableError } from '../../../src/pages/shared/errors';
+import { splitLines } from '../../../src/pages/shared/lines';
 import { follow, RUN_OPTIONS } from '../../../src/pages/shared/run';
 
 function answered(status: number, detail: string, retryAfter: number | null = null): ResponseError {

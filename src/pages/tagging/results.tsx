@@ -1,0 +1,131 @@
+import { AnswerCard, CutNote } from '../shared/answer-card';
+import { plural } from '../shared/format';
+import { Scroller } from '../shared/scroller';
+import { TableHead } from '../shared/table-head';
+import { type Piece, piecesOf } from './pieces';
+import { type Tag, tagging } from './state';
+import { toneOf } from './tones';
+
+const COLUMNS = [
+  { name: 'Span', isNumber: true },
+  { name: 'Text' },
+  { name: 'Label' },
+  { name: 'Score', isNumber: true },
+  { name: 'From – to', isNumber: true },
+];
+
+/** More rows make a page slow. */
+const ROWS_SHOWN = 500;
+
+/** The text with its spans, and a table of them. */
+export function Results() {
+  return (
+    <AnswerCard
+      question={tagging}
+      empty="The text with its spans, and a table with the score and the place of each, will be here."
+      announce={({ body: { tags, truncated } }) =>
+        `${plural(tags.length, 'span')}${truncated ? ', the text was cut' : ''}`
+      }
+    >
+      {({ input, body: { tags, truncated } }) => (
+        <>
+          {truncated && <CutNote />}
+          <Legend tags={tags} />
+          <MarkedText text={input.text} tags={tags} />
+          {tags.length > 0 && <SpanTable text={input.text} tags={tags} />}
+        </>
+      )}
+    </AnswerCard>
+  );
+}
+
+function Legend({ tags }: { readonly tags: readonly Tag[] }) {
+  if (tags.length === 0) return <p>No part of this text has a label.</p>;
+  const counts = new Map<string, number>();
+  for (const { label } of tags) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return (
+    <ul class="key" aria-label="Labels">
+      {[...counts].map(([label, number]) => (
+        <li key={label}>
+          <span class={`swatch ${toneOf(label)}`} aria-hidden="true" />
+          {label}: {plural(number, 'span')}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface TextWithTags {
+  readonly text: string;
+  readonly tags: readonly Tag[];
+}
+
+function MarkedText({ text, tags }: TextWithTags) {
+  return (
+    <Scroller label="Text with its spans">
+      <p class="marked" dir="auto">
+        {piecesOf(text.length, tags).map((piece) => (
+          <MarkedPiece key={piece.start} text={text} piece={piece} />
+        ))}
+      </p>
+    </Scroller>
+  );
+}
+
+/** With the labels of all spans that it is part of. */
+function MarkedPiece({ text, piece }: { readonly text: string; readonly piece: Piece<Tag> }) {
+  const { start, end, spans } = piece;
+  const part = text.slice(start, end);
+  const [first] = spans;
+  if (!first) return <>{part}</>;
+  const labels = [...new Set(spans.map(({ label }) => label))];
+  return (
+    <mark class={toneOf(first.label)}>
+      {part}
+      <span class="label">{labels.join(' ')}</span>
+    </mark>
+  );
+}
+
+function SpanTable({ text, tags }: TextWithTags) {
+  return (
+    <>
+      <Scroller label="Spans">
+        <table>
+          <TableHead columns={COLUMNS} />
+          <tbody>
+            {tags.slice(0, ROWS_SHOWN).map((tag, index) => (
+              <tr key={index}>
+                <td class="number quiet">{index + 1}</td>
+                <td class="wrap">
+                  {text.slice(tag.start, tag.end)}
+                  <WordNote tag={tag} text={text} />
+                </td>
+                <td>
+                  <span class="labelled">
+                    <span class={`swatch ${toneOf(tag.label)}`} aria-hidden="true" />
+                    {tag.label}
+                  </span>
+                </td>
+                <td class="number">{tag.score.toFixed(4)}</td>
+                <td class="number places">
+                  {tag.start} – {tag.end}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroller>
+      <p class="quiet">
+        {tags.length > ROWS_SHOWN && `The first ${ROWS_SHOWN} of ${tags.length} are shown. `}
+        Places count UTF-16 units, as <code>text.slice(from, to)</code> in JavaScript.
+      </p>
+    </>
+  );
+}
+
+/** What the tokenizer made of the characters, where that is something else. */
+function WordNote({ tag, text }: { readonly tag: Tag; readonly text: string }) {
+  if (tag.word === text.slice(tag.start, tag.end)) return null;
+  return <div class="quiet">read as {tag.word}</div>;
+}
