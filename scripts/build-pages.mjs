@@ -23,6 +23,11 @@ const PAGES = {
     title: 'Tagging',
     description: 'Try the token classifier that this server runs: spans of a text, with labels.',
   },
+  reranking: {
+    title: 'Reranking',
+    description:
+      'Try the reranker that this server runs: documents by how well they answer a query.',
+  },
   models: { title: 'Models', description: 'The models that this server runs.' },
 };
 

@@ -107,7 +107,7 @@ describeInBrowser('the page of a token classifier', () => {
     expect(await page.getByText('The text was cut.').count()).toBe(0);
     await page.getByLabel('Read long texts whole').uncheck();
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
-    await page.getByText('The text was cut.').waitFor();
+    await page.locator('.note').getByText('The text was cut.').waitFor();
     expect(await page.locator('.note.warn').textContent()).toContain('at most 40 tokens');
   });
 

@@ -80,7 +80,7 @@ function RunResult({ run: shown }: { readonly run: Run }) {
               {isRunning.value && ' so far'}
             </span>
           </p>
-          <ProbabilityBars probabilities={means} top={top[0]} toneOf={toneOf} />
+          <ProbabilityBars scores={Object.entries(means)} top={top[0]} toneOf={toneOf} />
         </div>
       )}
       <div class="row ends">

@@ -76,7 +76,7 @@ function Answer() {
         <span class="quiet">{percent(prediction.confidence)}</span>
       </p>
       <ProbabilityBars
-        probabilities={prediction.probabilities}
+        scores={Object.entries(prediction.probabilities)}
         top={prediction.diagnosis}
         toneOf={toneOf}
       />

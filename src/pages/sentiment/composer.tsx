@@ -1,4 +1,4 @@
-import { AskForm, characters, Examples, TextArea } from '../shared/ask-form';
+import { AskForm, characters, Examples, FillIn, TextArea } from '../shared/ask-form';
 import { plural } from '../shared/format';
 import { EXAMPLE_LINES, EXAMPLES } from './examples';
 import { asked, isRunning, lines, list, type Mode, mode, text } from './state';
@@ -17,7 +17,18 @@ export function Composer() {
       verb="Analyze"
       busy="Analyzing…"
       amount={isList ? plural(lines.value.length, 'line') : characters(text.value)}
-      below={isList ? <ExampleList /> : <Examples examples={EXAMPLES} onChoose={analyze} />}
+      below={
+        isList ? (
+          <FillIn
+            label="Fill in an example list"
+            onClick={() => {
+              list.value = EXAMPLE_LINES;
+            }}
+          />
+        ) : (
+          <Examples examples={EXAMPLES} onChoose={analyze} />
+        )
+      }
     >
       <ModeChoice />
       {isList ? (
@@ -63,22 +74,6 @@ function ModeChoice() {
         ))}
       </div>
     </fieldset>
-  );
-}
-
-function ExampleList() {
-  return (
-    <div class="row">
-      <button
-        type="button"
-        class="small"
-        onClick={() => {
-          list.value = EXAMPLE_LINES;
-        }}
-      >
-        Fill in an example list
-      </button>
-    </div>
   );
 }
 

@@ -1,17 +1,5 @@
-import { Shell } from '../shared/shell';
-import { start } from '../shared/start';
+import { startTask } from '../shared/task-page';
 import { Composer } from './composer';
 import { Results } from './results';
 
-function SentimentPage() {
-  return (
-    <Shell title="Sentiment">
-      <div class="columns">
-        <Composer />
-        <Results />
-      </div>
-    </Shell>
-  );
-}
-
-start(<SentimentPage />);
+startTask('Sentiment', Composer, Results);

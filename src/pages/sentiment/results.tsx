@@ -41,7 +41,7 @@ function SingleResult() {
         <strong>{label}</strong>
         <span class="quiet">{score >= 0 && score <= 1 ? percent(score) : score}</span>
       </p>
-      <ProbabilityBars probabilities={probabilities} top={label} toneOf={toneOf} />
+      <ProbabilityBars scores={Object.entries(probabilities)} top={label} toneOf={toneOf} />
       {truncated && <CutNote />}
       <TimeSpent timings={timings} />
     </div>

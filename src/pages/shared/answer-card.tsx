@@ -30,6 +30,8 @@ interface AnswerCardProps<Input, Body> {
   readonly question: Question<Input, Body>;
   /** What will be here. */
   readonly empty: string;
+  /** That the model has not read all of it. */
+  readonly cut?: string;
   readonly announce: (answer: Answered<Input, Body>) => string;
   readonly children: (answer: Answered<Input, Body>) => ComponentChildren;
 }
@@ -38,14 +40,19 @@ interface AnswerCardProps<Input, Body> {
 export function AnswerCard<Input, Body>({
   question,
   empty,
+  cut = 'The text was cut.',
   announce,
   children,
 }: AnswerCardProps<Input, Body>) {
   const answer = question.answer.value;
   return (
-    <ResultCard asked={question} announcement={answer && announce(answer)}>
+    <ResultCard
+      asked={question}
+      announcement={answer && announce(answer) + (answer.isCut ? `. ${cut}` : '')}
+    >
       {answer && (
         <div class="answer">
+          {answer.isCut && <CutNote title={cut} />}
           {children(answer)}
           <TimeSpent timings={answer.timings} />
         </div>
@@ -56,9 +63,9 @@ export function AnswerCard<Input, Body>({
 }
 
 /** That the model has not read all of a text. */
-export function CutNote() {
+export function CutNote({ title = 'The text was cut.' }: { readonly title?: string }) {
   return (
-    <Note tone="warn" title="The text was cut.">
+    <Note tone="warn" title={title}>
       The model reads at most {info.value?.model.max_length ?? 'so many'} tokens; what is beyond
       them played no part in this answer.
     </Note>

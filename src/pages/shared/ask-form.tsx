@@ -130,6 +130,22 @@ export function Examples({ examples, onChoose }: ExamplesProps) {
   );
 }
 
+interface FillInProps {
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+/** For an example of several fields. */
+export function FillIn({ label, onClick }: FillInProps) {
+  return (
+    <div class="row">
+      <button type="button" class="small" onClick={onClick}>
+        {label}
+      </button>
+    </div>
+  );
+}
+
 /** How long a text is. */
 export function characters(text: string): string {
   return plural([...text].length, 'character');

@@ -47,11 +47,19 @@ async function read(url: Parameters<typeof fetch>[0], init: RequestInit) {
   }
 }
 
+/** What the service said. */
+export interface Timed<Body> {
+  readonly body: Body;
+  readonly timings: Timings;
+  /** A text was longer than the model takes, and was cut. */
+  readonly isCut: boolean;
+}
+
 /** What the client was asked for, and how long it took. @throws as the client */
 export async function timed<Client, Body>(
   Kind: ClientClass<Client>,
   ask: (client: Client) => Promise<Body>,
-): Promise<{ readonly body: Body; readonly timings: Timings }> {
+): Promise<Timed<Body>> {
   let headers = new Headers();
   const client = connect(Kind, (answered) => {
     headers = answered;
@@ -68,6 +76,7 @@ export async function timed<Client, Body>(
   const inference = header('x-inference-time');
   return {
     body,
+    isCut: headers.get('x-input-truncated') === 'true',
     timings: { total, queue, tokenization, inference, tokens: header('x-compute-tokens') },
   };
 }

@@ -1,21 +1,18 @@
 import { percent } from './format';
 
-export type Probabilities = Readonly<Record<string, number>>;
-
 interface BarsProps {
-  readonly probabilities: Probabilities;
+  readonly scores: readonly (readonly [label: string, score: number])[];
   /** The answer: its bar stands out. */
   readonly top: string;
   /** Index of the colour of each class. */
   readonly toneOf: (label: string) => number;
 }
 
-/** All classes with their probabilities, in the model's order up to eight, else the most likely first. */
-export function ProbabilityBars({ probabilities, top, toneOf }: BarsProps) {
-  const entries = Object.entries(probabilities);
-  const shown = entries.length <= 8 ? entries : entries.sort(([, a], [, b]) => b - a);
+/** All classes with their probabilities, as they come up to eight, else the most likely first. */
+export function ProbabilityBars({ scores, top, toneOf }: BarsProps) {
+  const shown = scores.length <= 8 ? scores : [...scores].sort(([, a], [, b]) => b - a);
   // A model may answer with numbers that are no probabilities (function_to_apply: none).
-  const areProbabilities = entries.every(([, value]) => value >= 0 && value <= 1);
+  const areProbabilities = scores.every(([, value]) => value >= 0 && value <= 1);
   return (
     <ul class="bars" aria-label="Probability of each class">
       {shown.map(([label, value]) => (

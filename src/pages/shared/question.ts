@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import { type connect, type Timings, timed } from './client';
+import { type connect, type Timed, timed } from './client';
 import { type Explanation, explain } from './errors';
 import { isReady } from './info';
 
@@ -14,10 +14,8 @@ export interface Asked {
 }
 
 /** What was asked, what the service said, and how long it took. */
-export interface Answered<Input, Body> {
+export interface Answered<Input, Body> extends Timed<Body> {
   readonly input: Input;
-  readonly body: Body;
-  readonly timings: Timings;
 }
 
 export interface Question<Input, Body> extends Asked {

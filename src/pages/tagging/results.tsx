@@ -1,4 +1,4 @@
-import { AnswerCard, CutNote } from '../shared/answer-card';
+import { AnswerCard } from '../shared/answer-card';
 import { plural } from '../shared/format';
 import { Scroller } from '../shared/scroller';
 import { TableHead } from '../shared/table-head';
@@ -23,13 +23,10 @@ export function Results() {
     <AnswerCard
       question={tagging}
       empty="The text with its spans, and a table with the score and the place of each, will be here."
-      announce={({ body: { tags, truncated } }) =>
-        `${plural(tags.length, 'span')}${truncated ? ', the text was cut' : ''}`
-      }
+      announce={({ body: { tags } }) => plural(tags.length, 'span')}
     >
-      {({ input, body: { tags, truncated } }) => (
+      {({ input, body: { tags } }) => (
         <>
-          {truncated && <CutNote />}
           <Legend tags={tags} />
           <MarkedText text={input.text} tags={tags} />
           {tags.length > 0 && <SpanTable text={input.text} tags={tags} />}

@@ -96,6 +96,6 @@ export function rerankingOver<Known extends ClassifierAbout>(
     },
     tensors,
     rows: null,
-    page: null,
+    page: 'reranking',
   };
 }

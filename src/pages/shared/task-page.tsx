@@ -1,0 +1,15 @@
+import type { ComponentType } from 'preact';
+import { Shell } from './shell';
+import { start } from './start';
+
+/** Shows a page that asks a model on one side, and has the answer on the other. */
+export function startTask(title: string, Composer: ComponentType, Results: ComponentType): void {
+  start(
+    <Shell title={title}>
+      <div class="columns">
+        <Composer />
+        <Results />
+      </div>
+    </Shell>,
+  );
+}
