@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "shared_models.h"
 #include "values.h"
 
 namespace addon {
@@ -10,6 +11,7 @@ namespace {
 
 /// Threads, and those of a worker: their product is an int.
 constexpr double kMaxThreads = 10'000;
+constexpr double kMaxCacheMegabytes = 1024.0 * 1024;
 /// How many times as much of the machine one model may have as another, to either side of 1.
 constexpr double kMaxShare = 1000;
 /// Thirty years: in nanoseconds, and added to the time that it is now, it still fits into 64 bits.
@@ -17,6 +19,12 @@ constexpr double kMaxMilliseconds = 1e12;
 
 std::optional<double> share(const Napi::Object& from, const char* name) {
   return number(from.Get(name), {.least = 1 / kMaxShare, .most = kMaxShare}, name);
+}
+
+/// In MiB; null where there are none.
+std::shared_ptr<engine::ResultCache> result_cache(const Napi::Object& from, const char* name) {
+  const double megabytes = number(from.Get(name), {.least = 0, .most = kMaxCacheMegabytes}, name);
+  return results_of_process(static_cast<size_t>(megabytes * 1024 * 1024));
 }
 
 std::vector<int64_t> integers(const Napi::Object& from, const char* name) {
@@ -121,6 +129,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
               .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
               .run_limit = run_limit,
               .share = optional(share, given, "share").value_or(1),
+              .results = optional(result_cache, given, "resultCacheMb"),
           },
   };
 }

@@ -17,6 +17,7 @@ struct Register {
   std::map<uint64_t, Entry> entries;
   uint64_t next = 1;
   std::weak_ptr<engine::Machine> machine;
+  std::weak_ptr<engine::ResultCache> results;
 };
 
 /// Never destroyed: an environment may end after the process has begun to.
@@ -53,6 +54,15 @@ std::shared_ptr<engine::Machine> machine_of_process() {
   auto machine = shared.machine.lock();
   if (!machine) shared.machine = machine = std::make_shared<engine::Machine>();
   return machine;
+}
+
+std::shared_ptr<engine::ResultCache> results_of_process(size_t max_bytes) {
+  if (max_bytes == 0) return nullptr;
+  Register& shared = all();
+  const std::lock_guard lock(shared.mutex);
+  auto results = shared.results.lock();
+  if (!results) shared.results = results = std::make_shared<engine::ResultCache>(max_bytes);
+  return results;
 }
 
 }  // namespace addon

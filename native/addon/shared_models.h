@@ -30,4 +30,8 @@ Model find_shared(uint64_t number);
 /// The one machine of this process, as long as an engine holds it. Any thread.
 std::shared_ptr<engine::Machine> machine_of_process();
 
+/// The one cache of answers of this process, as long as an engine holds it, of the size that was
+/// asked for first; null: of none. Any thread.
+std::shared_ptr<engine::ResultCache> results_of_process(size_t max_bytes);
+
 }  // namespace addon

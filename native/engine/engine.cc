@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cached_runs.h"
 #include "request_queue.h"
 #include "worker.h"
 
@@ -24,6 +25,13 @@ Options for_model(Options options, const Description& description) {
   return options;
 }
 
+/// A model of signals hardly sees a window twice.
+std::unique_ptr<CachedRuns> cached_runs(const Options& options, const Description& description,
+                                        const std::shared_ptr<Backend>& backend) {
+  if (!options.results || !description.needs_preparation) return nullptr;
+  return std::make_unique<CachedRuns>(options.results, backend);
+}
+
 }  // namespace
 
 Engine::Engine(std::shared_ptr<Machine> machine, std::shared_ptr<Backend> backend, Options options,
@@ -31,8 +39,9 @@ Engine::Engine(std::shared_ptr<Machine> machine, std::shared_ptr<Backend> backen
     : machine_(std::move(machine)),
       backend_(std::move(backend)),
       description_(backend_->description()),
-      options_(for_model(options, description_)),
+      options_(for_model(std::move(options), description_)),
       on_completions_(std::move(on_completions)),
+      cached_(cached_runs(options_, description_, backend_)),
       queue_(std::make_unique<RequestQueue>(options_, description_.max_length)),
       share_(options_.share) {
   try {
@@ -103,22 +112,28 @@ Statistics Engine::statistics() const {
     if (worker.engine != this || !worker.is_stuck) continue;
     stuck_for = std::max(stuck_for, Clock::now() - worker.start);
   }
-  return {.queue_requests = queue_->size(),
-          .queue_requests_limit = options_.max_queue_requests,
-          .queue_bytes = queue_->bytes(),
-          .queue_bytes_limit = options_.max_queue_bytes,
-          .queue_wait = queue_->wait(Lane::kShort, machine_->work_beside(*this)),
-          .queue_wait_limit = options_.max_queue_wait,
-          .completed = count(Status::kOk),
-          .failed = count(Status::kFailed),
-          .refused = count(Status::kQueueFull) + count(Status::kWaitTooLong) +
-                     count(Status::kDeadlineTooClose) + count(Status::kDraining),
-          .cancelled = count(Status::kCancelled),
-          .expired = count(Status::kDeadlineExceeded),
-          .timed_out = count(Status::kTimedOut),
-          .too_long = count(Status::kTooLong),
-          .batches = batches_,
-          .stuck_for = stuck_for};
+  Statistics statistics{.queue_requests = queue_->size(),
+                        .queue_requests_limit = options_.max_queue_requests,
+                        .queue_bytes = queue_->bytes(),
+                        .queue_bytes_limit = options_.max_queue_bytes,
+                        .queue_wait = queue_->wait(Lane::kShort, machine_->work_beside(*this)),
+                        .queue_wait_limit = options_.max_queue_wait,
+                        .completed = count(Status::kOk),
+                        .failed = count(Status::kFailed),
+                        .refused = count(Status::kQueueFull) + count(Status::kWaitTooLong) +
+                                   count(Status::kDeadlineTooClose) + count(Status::kDraining),
+                        .cancelled = count(Status::kCancelled),
+                        .expired = count(Status::kDeadlineExceeded),
+                        .timed_out = count(Status::kTimedOut),
+                        .too_long = count(Status::kTooLong),
+                        .batches = batches_,
+                        .stuck_for = stuck_for};
+  if (cached_) {
+    statistics.cache_hits = cached_->counts().hits;
+    statistics.cache_misses = cached_->counts().misses;
+    statistics.cache_bytes = cached_->counts().bytes;
+  }
+  return statistics;
 }
 
 void Engine::close() {

@@ -3,6 +3,7 @@
 #include <ranges>
 #include <utility>
 
+#include "cached_runs.h"
 #include "ending.h"
 #include "engine/engine.h"
 #include "request_queue.h"
@@ -15,6 +16,12 @@ struct Engine::Part : std::ranges::subrange<Requests::iterator> {
   using subrange::subrange;
 };
 
+/// How they ran.
+struct Engine::Ran {
+  Status status;    ///< kOk, kTimedOut or kFailed
+  bool is_typical;  ///< the time it took says something of the pace
+};
+
 /// Fills in the sequence. False: it cannot be had, or is not to be run, and how the request ended
 /// is written down.
 bool Engine::prepare(Request& request) noexcept {
@@ -22,7 +29,11 @@ bool Engine::prepare(Request& request) noexcept {
   try {
     request.sequence = backend_->prepare(std::move(request.input));
     request.preparation_time = options_.now() - start;
-    if (!request.sequence.is_only_cut()) return true;
+    if (!request.sequence.is_only_cut()) {
+      const auto known = cached_ ? cached_->find(request.sequence) : nullptr;
+      if (!known) return true;
+      request.ending.front().output = *known;
+    }
     end(request, Status::kOk).queue_time = start - request.arrival;
     return false;
   } catch (const InputTooLong&) {
@@ -51,14 +62,13 @@ void Engine::prepare_worker(gemm::ThreadPool* pool) {
 
 /// Returns whether the time it took says something of the pace.
 bool Engine::run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker& worker) {
-  const std::optional<Status> status =
-      run_together(batch, {batch.begin(), batch.end()}, pool, worker);
-  if (!status) return false;
-  if (status != Status::kFailed || batch.size() == 1) {
+  const std::optional<Ran> ran = run_together(batch, {batch.begin(), batch.end()}, pool, worker);
+  if (!ran) return false;
+  if (ran->status != Status::kFailed || batch.size() == 1) {
     Completions ended;
     for (auto& request : batch) ended.splice(ended.end(), request.ending);
     complete(std::move(ended));
-    return status != Status::kTimedOut;
+    return ran->is_typical;
   }
   // One request must not take its neighbours down: each again, alone. Each is answered before the
   // next one runs, which may not come back.
@@ -66,7 +76,7 @@ bool Engine::run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker&
   for (auto request = batch.begin(); request != batch.end(); ++request) {
     const auto own = run_together(batch, {request, std::next(request)}, pool, worker);
     if (!own) return false;
-    is_typical = is_typical && own != Status::kTimedOut;
+    is_typical = is_typical && own->is_typical;
     complete(std::move(request->ending));
   }
   return is_typical;
@@ -74,14 +84,15 @@ bool Engine::run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker&
 
 /// Writes down how each of the part ended: all of them kOk, all kTimedOut, or all kFailed, which is
 /// returned. Nothing: it took too long, and all of the batch that had no answer have been told so.
-std::optional<Status> Engine::run_together(Requests& batch, const Part& part,
-                                           gemm::ThreadPool* pool,
-                                           Machine::Worker& worker) noexcept {
+std::optional<Engine::Ran> Engine::run_together(Requests& batch, const Part& part,
+                                                gemm::ThreadPool* pool,
+                                                Machine::Worker& worker) noexcept {
   const auto start = options_.now();
   const auto size = static_cast<size_t>(std::ranges::distance(part));
   std::vector<Output> outputs;
   std::string message;
   Status status = Status::kOk;
+  bool is_typical = true;
   {
     const Machine::Lock lock(machine_->mutex_);
     worker.begin(&batch);
@@ -90,7 +101,7 @@ std::optional<Status> Engine::run_together(Requests& batch, const Part& part,
     std::vector<const Sequence*> sequences;
     sequences.reserve(size);
     for (const auto& request : part) sequences.push_back(&request.sequence);
-    outputs = backend_->run(sequences, pool);
+    outputs = cached_ ? cached_->run(sequences, pool, is_typical) : backend_->run(sequences, pool);
     if (outputs.size() != size) throw BackendError("the model left inputs unanswered");
   } catch (const RunTimeout&) {
     status = Status::kTimedOut;
@@ -119,7 +130,7 @@ std::optional<Status> Engine::run_together(Requests& batch, const Part& part,
   // Of several that fail together, each runs again, and has a message of its own.
   if (status == Status::kFailed && size == 1)
     part.front().ending.front().message = std::move(message);
-  return status;
+  return Ran{.status = status, .is_typical = is_typical && status != Status::kTimedOut};
 }
 
 /// On the watchdog's thread. The worker, if it comes back, leaves the requests as they are.

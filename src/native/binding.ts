@@ -45,6 +45,11 @@ export interface SchedulingOptions {
   /** What is expected to wait longer before it runs, in ms, is refused with WAIT_TOO_LONG. Default: 1000. */
   readonly maxQueueWaitMs: number;
   /**
+   * MiB for the answers of all models of texts in this process, as the first says that wants any: equal
+   * tokens get them again. Default: 0, none are kept.
+   */
+  readonly resultCacheMb?: number;
+  /**
    * Of the workers' time beside other models that want it, too: one with 3 gets three times as much as one
    * with 1. From 0.001 to 1000. Default: 1.
    */
@@ -219,6 +224,11 @@ export interface EngineStats {
   /** Those that did not fit, and were not to be cut. */
   readonly tooLong: number;
   readonly batches: number;
+  /** Texts that were answered without a run and, where there is a cache, those that were run. */
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+  /** Of the answers that are kept. */
+  readonly cacheBytes: number;
 }
 
 /** The tokens of a text, or of two, as the model reads them, special ones included; window by window. */
@@ -244,7 +254,7 @@ export interface Inference {
   readonly tokens: number;
   /** The texts were longer than the model's limit. */
   readonly truncated: boolean;
-  /** Requests that shared the run. */
+  /** Requests that shared the run; 0: there was none. */
   readonly batchSize: number;
   /** Of all of them, in one of them; 0 in the others, so that runs can be counted. */
   readonly batchTokens: number;

@@ -157,6 +157,11 @@ export const SETTINGS = {
     integer(1, MILLISECONDS_MAX),
     '1000',
   ),
+  RESULT_CACHE_MB: scheduling(
+    'memory for answers to texts that may come again; 0: none are kept',
+    integer(0, 2 ** 20),
+    '0',
+  ),
   MAX_LIST_LENGTH: own(
     'most texts or signals in a list (413)',
     integer(1, 2 ** 20),

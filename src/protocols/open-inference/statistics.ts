@@ -81,18 +81,21 @@ export class ModelStatistics {
     const count = sum(({ succeeded }) => succeeded);
     const took = (of: (loop: Counts) => number) => ({ count, ns: ns(of) });
     const sizes = new Set(loops.flatMap(({ batches }) => [...batches.keys()]));
+    const { batches, cacheHits, cacheMisses } = this.#monitor.stats();
     return {
       ...{ name, version },
       last_inference: Math.max(...loops.map(({ lastInference }) => lastInference)),
       inference_count: count,
-      execution_count: this.#monitor.stats().batches,
+      execution_count: batches,
       inference_stats: {
         success: took((loop) => loop.queueMs + loop.tokenizationMs + loop.inferenceMs),
         fail: { count: sum(({ failed }) => failed), ns: 0 }, // how long it took is not told
         queue: took(({ queueMs }) => queueMs),
         compute_input: took(({ tokenizationMs }) => tokenizationMs),
         compute_infer: took(({ inferenceMs }) => inferenceMs),
-        ...{ compute_output: NONE, cache_hit: NONE, cache_miss: NONE },
+        compute_output: NONE,
+        cache_hit: { count: cacheHits, ns: 0 }, // how long they took is not told
+        cache_miss: { count: cacheMisses, ns: 0 },
       },
       batch_stats: [...sizes].map((size) => {
         const runs = ({ batches }: Counts) => batches.get(size) ?? NO_RUNS;

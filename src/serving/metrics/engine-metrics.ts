@@ -39,7 +39,7 @@ export function engineFamilies(engine: EngineMonitor, model: ServedModel): reado
         batchSize.observe(completion.batchSize);
         batchTokens.observe(completion.batchTokens);
       }
-      inference.observe(completion.inferenceMs / 1000);
+      if (completion.batchSize > 0) inference.observe(completion.inferenceMs / 1000);
       queue.observe(completion.queueMs / 1000);
       if (model.tokenizes) tokenization.observe(completion.tokenizationMs / 1000);
       if (completion.truncated) truncated++;
@@ -126,6 +126,28 @@ function familiesOfAllLoops(engine: EngineMonitor, model: ServedModel): readonly
       'libtorch_serve_batches_total',
       'Runs of the model, failed ones included.',
       () => engine.stats().batches,
+    ),
+    ...(model.tokenizes ? cacheFamilies(engine) : []),
+  ];
+}
+
+/** Answers to texts that may come again. */
+function cacheFamilies(engine: EngineMonitor): readonly Family[] {
+  return [
+    counter(
+      'libtorch_serve_result_cache_hits_total',
+      'Texts that were answered without a run, because equal ones had been (RESULT_CACHE_MB).',
+      () => engine.stats().cacheHits,
+    ),
+    counter(
+      'libtorch_serve_result_cache_misses_total',
+      'Texts that were run, where answers are kept (RESULT_CACHE_MB).',
+      () => engine.stats().cacheMisses,
+    ),
+    gauge(
+      'libtorch_serve_result_cache_bytes',
+      'Memory of the answers that are kept.',
+      () => engine.stats().cacheBytes,
     ),
   ];
 }

@@ -15,6 +15,7 @@
 
 #include "engine/backend.h"
 #include "engine/machine.h"
+#include "engine/result_cache.h"
 
 namespace engine {
 
@@ -36,6 +37,9 @@ struct Options {
   std::chrono::milliseconds run_limit{60'000};
   /// Of the workers' time, beside the shares of other models that want it, too; above 0.
   double share = 1;
+  /// Keeps the answers of a model of texts; null: nobody does.
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  std::shared_ptr<ResultCache> results{};
   /// What time it is; for tests, a clock of their own.
   Clock::time_point (*now)() = Clock::now;
 };
@@ -96,6 +100,9 @@ struct Statistics {
   uint64_t timed_out = 0;
   uint64_t too_long = 0;
   uint64_t batches = 0;
+  uint64_t cache_hits = 0;    ///< inputs that were answered without a run; see Options::results
+  uint64_t cache_misses = 0;  ///< inputs that were run, where there is a cache
+  size_t cache_bytes = 0;     ///< of the answers that are kept
   /// How long the model has been running on a batch that was given up; 0: there is none.
   Clock::duration stuck_for{0};
 };
@@ -108,6 +115,7 @@ using Completions = std::list<Completion>;
 /// not throw.
 using CompletionHandler = std::function<void(Completions)>;
 
+class CachedRuns;
 class RequestQueue;
 struct Request;
 using Requests = std::list<Request>;
@@ -158,13 +166,14 @@ class Engine {
  private:
   friend class Machine;
   struct Part;
+  struct Ran;
 
   size_t threads_alone() const { return options_.workers * options_.threads_per_worker; }
   void prepare_worker(gemm::ThreadPool* pool);
   bool prepare(Request& request) noexcept;
   bool run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker& worker);
-  std::optional<Status> run_together(Requests& batch, const Part& part, gemm::ThreadPool* pool,
-                                     Machine::Worker& worker) noexcept;
+  std::optional<Ran> run_together(Requests& batch, const Part& part, gemm::ThreadPool* pool,
+                                  Machine::Worker& worker) noexcept;
   void end_as(Status status, Requests& requests) noexcept;
   void complete(Completions completions) noexcept;
   // With the machine's lock held:
@@ -177,6 +186,7 @@ class Engine {
   const Description description_;
   const Options options_;
   const CompletionHandler on_completions_;
+  const std::unique_ptr<CachedRuns> cached_;              ///< null: no answers are kept
   std::array<std::atomic<uint64_t>, kStatuses> ended_{};  ///< requests, those refused among them
   std::atomic<uint64_t> batches_{0};
   // Behind the machine's lock:
