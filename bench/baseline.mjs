@@ -1,6 +1,6 @@
 /**
- * The stored ratios against FastAPI: a run is compared with those of machines of its own type, or
- * replaces them. On another type of machine a ratio says nothing: there the reference gains by other
+ * The stored ratios against FastAPI, of encoders those against the best peer: a run is compared with those of machines
+ * of its own type, or replaces them. On another type of machine a ratio says nothing: there the reference gains by other
  * instructions than we do.
  */
 import fs from 'node:fs';
@@ -12,7 +12,22 @@ import { writeJson } from './report.mjs';
 const FILE = path.join(BENCH, 'baseline.json');
 const PEER = 'fastapi';
 
-const measuredRatios = (summary) => summary.ratios.filter(({ peer }) => peer === PEER);
+/** [key of what is stored, what is said of it, the ratio] of what a run measured. */
+function measuredRatios({ ratios, best }) {
+  if (best)
+    return best.map(({ cell, rps }) => [
+      cell,
+      `${cell}: ${rps.median} × the best peer`,
+      rps.median,
+    ]);
+  return ratios
+    .filter(({ peer }) => peer === PEER)
+    .map(({ clients, rps: { median } }) => [
+      clients,
+      `${clients} clients: ${median} × ${PEER}`,
+      median,
+    ]);
+}
 
 /** Store the ratios of the levels that were measured, for this type of machine. */
 export function storeBaseline(service, summary, machine) {
@@ -30,8 +45,8 @@ export function regressed(service, summary, machine) {
 /** A copy of the baseline in which the run's ratios are those of its type of machine. */
 export function withStored(baseline, { service, summary, machine }) {
   const type = machineType(machine);
-  const stored = baseline.services[service];
-  const measured = measuredRatios(summary).map(({ clients, rps }) => [clients, rps.median]);
+  const stored = baseline.services[service] ?? [];
+  const measured = measuredRatios(summary).map(([key, , ratio]) => [key, ratio]);
   const before = stored.find((entry) => entry.machine === type);
   const entry = { machine: type, ratios: { ...before?.ratios, ...Object.fromEntries(measured) } };
   const others = stored.filter((each) => each !== before);
@@ -45,10 +60,10 @@ export function compare(baseline, { service, summary, machine }) {
     return { lines: [`not compared: ${PEER} was not measured`], fallen: false };
   }
   const type = machineType(machine);
-  const stored = baseline.services[service];
+  const stored = baseline.services[service] ?? [];
   const own = stored.find((entry) => entry.machine === type);
-  const each = measured.map(({ clients, rps }) =>
-    judge({ clients, ratio: rps.median, stored: own?.ratios[clients] }, baseline.allowed_fall),
+  const each = measured.map(([key, said, ratio]) =>
+    judge({ said, ratio, stored: own?.ratios[key] }, baseline.allowed_fall),
   );
   const lines = each.map(({ line }) => line);
   if (own === undefined) {
@@ -58,9 +73,8 @@ export function compare(baseline, { service, summary, machine }) {
   return { lines, fallen: each.some(({ fallen }) => fallen) };
 }
 
-/** Of one number of clients. */
-function judge({ clients, ratio, stored }, allowedFall) {
-  const said = `${clients} clients: ${ratio} × ${PEER}`;
+/** Of one level. */
+function judge({ said, ratio, stored }, allowedFall) {
   if (stored === undefined) {
     return { line: `${said}, none stored for this type of machine`, fallen: false };
   }

@@ -1,11 +1,12 @@
 /**
  * Measure this server and its peers in turn, on the same cores, with the same bodies.
  *
- *   npm run bench -- [--service sentiment|eeg|models] [--peers fastapi,fastapi-tuned,node-ort,single]
+ *   npm run bench -- [--service sentiment|eeg|models|embedding|reranking|tagging]
+ *                    [--peers fastapi,fastapi-tuned,node-ort,single,…]
  *                    [--clients 1,8,64] [--seconds 8] [--warmup 2] [--rounds 3]
  *                    [--python VENV/bin/python] [--store | --model DIRECTORY]
  *
- * README.md says what is measured and how to read it. Exit code: 0; 1 when a ratio against FastAPI
+ * README.md says what is measured and how to read it. Exit code: 0; 1 when a ratio that is stored
  * has fallen below what is stored for this type of machine, or something failed; 2 when the command
  * line is wrong.
  */
@@ -15,16 +16,20 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { regressed, storeBaseline } from './baseline.mjs';
 import { makeBodies } from './bodies.mjs';
+import { FIELD } from './field/services.mjs';
+import { setUpField } from './field/setup.mjs';
 import { usefulFlopsOf } from './flops.mjs';
 import { prepareRequest } from './load.mjs';
 import { describeMachine } from './machine.mjs';
 import { runRound } from './measure.mjs';
 import { BENCH } from './paths.mjs';
 import { print, summarize, writeJson } from './report.mjs';
-import { OURS, PEER_NAMES, ROUTES, routeOf } from './servers.mjs';
+import { OURS, OURS_INT8, PEER_NAMES, ROUTES, routeOf } from './servers.mjs';
 import { SetupError, setUp } from './setup.mjs';
 
 const BODIES = 2000;
+/** How many of their answers are compared. */
+const COMPARED = 200;
 const PEERS = [...new Set(Object.values(PEER_NAMES).flat())];
 
 class UsageError extends Error {}
@@ -34,7 +39,7 @@ function readArguments() {
   const options = {
     service: text('sentiment,eeg'),
     peers: text(PEERS.join(',')),
-    clients: text('1,8,64'),
+    clients: { type: 'string' },
     seconds: text('8'),
     warmup: text('2'),
     rounds: text('3'),
@@ -55,10 +60,15 @@ function readArguments() {
       '--store: the stored ratios are those against FastAPI, which has no models',
     );
   }
+  const peers = namesOf('peers', values.peers, PEERS);
+  const left = services.flatMap((service) => FIELD[service]?.peers ?? []);
+  if (values.store && left.some((name) => !peers.includes(name))) {
+    throw new UsageError('--store: the ratios to the best peer need all of them, so no --peers');
+  }
   return {
     services,
-    peers: namesOf('peers', values.peers, PEERS),
-    clients: values.clients.split(',').map((each) => numberOf('clients', each)),
+    peers,
+    clients: values.clients?.split(',').map((each) => numberOf('clients', each)),
     seconds: numberOf('seconds', values.seconds),
     warmup: numberOf('warmup', values.warmup),
     rounds: numberOf('rounds', values.rounds),
@@ -97,19 +107,31 @@ function numberOf(option, text) {
   return number;
 }
 
+/** What is asked of a service: bodies, and by how many clients. */
+function loadsOf(service, clients) {
+  const loads = FIELD[service]?.loads() ?? [
+    { bodies: makeBodies(service, BODIES), clients: [1, 8, 64], compared: COMPARED },
+  ];
+  return loads.map((load) => ({
+    ...load,
+    clients: clients ?? load.clients,
+    requestsOf: (name) => load.bodies.map((body) => prepareRequest(routeOf(name, service), body)),
+  }));
+}
+
 /** Measure one service; true when it has regressed. */
 async function bench(service, options, python) {
-  const { clients, seconds, warmup, rounds: count, model } = options;
-  const bodies = makeBodies(service, BODIES);
+  const { seconds, warmup, rounds: count, model } = options;
+  const loads = loadsOf(service, options.clients);
   const [loadBefore] = os.loadavg();
+  const ours = FIELD[service] ? [OURS, OURS_INT8] : [OURS];
   const plan = {
     service,
-    servers: [OURS, ...PEER_NAMES[service].filter((name) => options.peers.includes(name))],
-    requestsOf: (name) => bodies.map((body) => prepareRequest(routeOf(name, service), body)),
-    work: service === 'sentiment' && !model ? usefulFlopsOf(bodies, python) : null,
+    servers: [...ours, ...PEER_NAMES[service].filter((name) => options.peers.includes(name))],
+    loads,
+    work: service === 'sentiment' && !model ? usefulFlopsOf(loads[0].bodies, python) : null,
     python,
     model,
-    clients,
     seconds,
     warmup,
   };
@@ -129,7 +151,10 @@ async function bench(service, options, python) {
     date,
     machine,
     load_average_before: loadBefore,
-    options: { clients, seconds, warmup, rounds: count },
+    options: {
+      clients: FIELD[service] ? (options.clients ?? 'of each load') : loads[0].clients,
+      ...{ seconds, warmup, rounds: count },
+    },
     ...summary,
   });
   console.log(`written to ${file}`);
@@ -144,9 +169,15 @@ async function main() {
     throw new SetupError('CPU time and memory are read from /proc: the benchmarks need Linux');
   }
   const options = readArguments();
-  const nodeOrt = options.services.includes('sentiment') && options.peers.includes('node-ort');
-  const needsPython = options.services.some((service) => service !== 'models');
-  const python = needsPython ? setUp({ python: options.python, nodeOrt }) : null;
+  const { services, peers } = options;
+  const sentiment = services.includes('sentiment');
+  const encoders = services.filter((service) => FIELD[service]);
+  const nodeOrt =
+    (sentiment || encoders.length > 0) && peers.some((name) => name.startsWith('node-ort'));
+  const needsPython = services.some((service) => service !== 'models');
+  const needs = { nodeOrt, sentiment, encoders: encoders.length > 0 };
+  const python = needsPython ? setUp({ python: options.python, ...needs }) : null;
+  if (encoders.length > 0) setUpField({ services: encoders, peers, python });
   for (const service of options.services) {
     if (await bench(service, options, python)) process.exitCode = 1;
   }

@@ -20,7 +20,7 @@ another same different little big long short old new one two three every some an
 something everyone however maybe certainly honestly unfortunately usually sometimes`.split(/\s+/);
 
 /** mulberry32: numbers in [0, 1) from a 32-bit seed. */
-function generator(seed) {
+export function generator(seed) {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -30,15 +30,15 @@ function generator(seed) {
   };
 }
 
-function normal(random) {
+export function normal(random) {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-function wordCount(random) {
+export function wordCount(random) {
   return Math.min(200, Math.max(1, Math.round(20 * Math.exp(0.5 * normal(random)))));
 }
 
-function text(random, count) {
+export function text(random, count) {
   const words = Array.from({ length: count }, () => WORDS[Math.floor(random() * WORDS.length)]);
   return words.map((word) => (random() < 0.08 ? `${word}.` : word)).join(' ');
 }

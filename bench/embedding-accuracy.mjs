@@ -15,6 +15,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeMachine, machineType } from './machine.mjs';
+import { compareRanks, mean } from './ranks.mjs';
 
 const require = createRequire(import.meta.url);
 const { Engine } = require('../dist/native/engine.js');
@@ -24,7 +25,6 @@ const { findModel } = require(`${HUGGING_FACE}/weight-files.js`);
 
 const QUERIES = 50;
 const DOCUMENTS = 100;
-const TOP = 10;
 
 /** All texts wait at once. */
 const SCHEDULING = {
@@ -74,7 +74,6 @@ async function embed(dtype) {
 }
 
 const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** For each query the cosines of all documents. */
 function scores(vectors) {
@@ -82,43 +81,13 @@ function scores(vectors) {
   return vectors.slice(0, QUERIES).map((query) => documents.map((one) => dot(query, one)));
 }
 
-/** Kendall's tau-b of two lists of scores. */
-function tau(a, b) {
-  let agreed = 0;
-  let ties = [0, 0];
-  const pairs = (a.length * (a.length - 1)) / 2;
-  for (let i = 0; i < a.length; i++) {
-    for (let j = 0; j < i; j++) {
-      const [one, other] = [Math.sign(a[i] - a[j]), Math.sign(b[i] - b[j])];
-      agreed += one * other;
-      ties = [ties[0] + (one === 0), ties[1] + (other === 0)];
-    }
-  }
-  return agreed / Math.sqrt((pairs - ties[0]) * (pairs - ties[1]));
-}
-
-/** The documents with the highest scores. */
-function top(row) {
-  return new Set([...row.keys()].sort((i, j) => row[j] - row[i]).slice(0, TOP));
-}
-
 function compare(dtype, vectors, reference) {
   const cosines = vectors.map((vector, i) => dot(vector, reference[i]));
-  const [own, others] = [scores(vectors), scores(reference)];
-  const kept = own.map((row, i) => {
-    const expected = top(others[i]);
-    return [...top(row)].filter((document) => expected.has(document)).length / TOP;
-  });
-  const first = own.filter(
-    (row, i) => row.indexOf(Math.max(...row)) === others[i].indexOf(Math.max(...others[i])),
-  ).length;
   return {
     DTYPE: dtype,
     'mean cosine': mean(cosines).toFixed(6),
     'worst cosine': Math.min(...cosines).toFixed(6),
-    "Kendall's tau": mean(own.map((row, i) => tau(row, others[i]))).toFixed(4),
-    'top 10 kept': `${(100 * mean(kept)).toFixed(1)} %`,
-    'same first': `${first} of ${own.length}`,
+    ...compareRanks(scores(vectors), scores(reference)),
   };
 }
 

@@ -1,10 +1,8 @@
 /** One round: every server, started, loaded at every level and stopped, one after the other. */
+import { FIELD } from './field/services.mjs';
 import { measureGemm } from './flops.mjs';
 import { askAll, load } from './load.mjs';
 import { OURS, start, usage } from './servers.mjs';
-
-/** How many bodies are compared. */
-const COMPARED = 200;
 
 /**
  * Scores have four decimals. transformers and torch run the same kernels; onnxruntime may differ by
@@ -13,9 +11,10 @@ const COMPARED = 200;
 const TOLERANCE = { fastapi: 1e-4, 'fastapi-tuned': 1e-4, 'node-ort': 2e-4, single: 0 };
 
 /**
- * plan: { service, servers, requestsOf, work, python, model, clients, seconds, warmup }; requestsOf: what each
- * server is asked; work, the useful FLOPs of each request, only for the shipped sentiment model. compare: also
- * compare the answers.
+ * plan: { service, servers, loads, work, python, model, seconds, warmup }. loads: { load, requestsOf, clients,
+ * compared }; load: its name, where there are several; requestsOf: what each server is asked; clients: numbers of them;
+ * compared: how many answers are compared, if any (compare). work: the useful FLOPs of each request, only for the
+ * shipped sentiment model.
  * Returns { servers: a Map from name to measurements, gemm }; gemm where there is work.
  */
 export async function runRound(plan, { compare }) {
@@ -28,7 +27,16 @@ export async function runRound(plan, { compare }) {
       ours = answers;
       // Right after the load that it is compared with: the machine's speed changes with time.
       if (plan.work) gemm = measureGemm(plan.python);
-    } else if (compare) compareAnswers(name, ours, answers);
+    } else if (compare) {
+      for (const [i, { load }] of plan.loads.entries()) {
+        const said = (FIELD[plan.service] ? compareField : compareAnswers)(
+          { peer: name, service: plan.service },
+          ours[i],
+          answers[i],
+        );
+        console.log(`  ${name}${load ? `, ${load}` : ''}: ${said}`);
+      }
+    }
     console.log(`  ${name} done`);
   }
   return { servers, gemm };
@@ -40,25 +48,34 @@ function settingsOf(model) {
 }
 
 async function measureServer(name, plan, compare) {
-  const { service, work, python, model, clients, seconds, warmup } = plan;
-  const requests = plan.requestsOf(name);
+  const { service, work, python, model, seconds, warmup } = plan;
+  const loads = plan.loads.map((each) => ({ ...each, requests: each.requestsOf(name) }));
   const server = await start(name, {
     service,
-    request: requests[0],
+    request: loads[0].requests[0],
     python,
     env: model ? settingsOf(model) : {},
   });
   const { port, pid, coldStart } = server;
   try {
     const idle = usage(pid).rss;
-    const compared = requests.slice(0, compare ? COMPARED : 0);
-    const answers = await askAll({ port, requests: compared, clients: 1 });
+    const answers = [];
+    for (const { requests, compared } of loads) {
+      const first = requests.slice(0, compare ? compared : 0);
+      answers.push(await askAll({ port, requests: first, clients: 1 }));
+    }
     const levels = [];
-    for (const count of clients) {
-      const before = usage(pid).cpu;
-      const result = await load({ port, requests, work, clients: count, seconds, warmup });
-      const cpu = usage(pid).cpu - before;
-      levels.push({ ...result, cpu_s_per_1000: (1000 * cpu) / result.answered });
+    for (const { load: named, requests, clients } of loads) {
+      for (const count of clients) {
+        const before = usage(pid).cpu;
+        const result = await load({ port, requests, work, clients: count, seconds, warmup });
+        const cpu = usage(pid).cpu - before;
+        levels.push({
+          ...(named ? { load: named } : {}),
+          ...result,
+          cpu_s_per_1000: (1000 * cpu) / result.answered,
+        });
+      }
     }
     const peak = usage(pid).peak;
     return { cold_start_s: coldStart, idle_mb: idle, peak_mb: peak, levels, answers };
@@ -67,8 +84,14 @@ async function measureServer(name, plan, compare) {
   }
 }
 
+/** Bodies of answers, as the service of encoders compares them. */
+function compareField({ peer, service }, ours, theirs) {
+  const [own, others] = [ours, theirs].map((bodies) => bodies.map((body) => JSON.parse(body)));
+  return FIELD[service].compare(own, others, { exact: !peer.endsWith('-int8') });
+}
+
 /** The same label (or class), unless the two are tied, and nearly the same score. */
-function compareAnswers(peer, ours, theirs) {
+function compareAnswers({ peer }, ours, theirs) {
   let worst = 0;
   for (const [i, body] of ours.entries()) {
     const [a, b] = [JSON.parse(body), JSON.parse(theirs[i])];
@@ -81,7 +104,5 @@ function compareAnswers(peer, ours, theirs) {
       throw new Error(`${peer} answers differently: ${body} against ${theirs[i]}`);
     }
   }
-  console.log(
-    `  ${peer} agrees on ${ours.length} bodies, largest difference of a score ${worst.toFixed(4)}`,
-  );
+  return `agrees on ${ours.length} bodies, largest difference of a score ${worst.toFixed(4)}`;
 }

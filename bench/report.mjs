@@ -1,6 +1,6 @@
 /** What the rounds say: medians, ratios, the share of the ceiling; as a table and as a file. */
 import fs from 'node:fs';
-import { OURS } from './servers.mjs';
+import { OURS, OURS_INT8 } from './servers.mjs';
 
 /** Decimals of what is written, by measurement. */
 const DECIMALS = {
@@ -32,7 +32,7 @@ export function summarize(rounds) {
   const measured = rounds[0].gemm !== null;
   const servers = names.map((server) => {
     const own = rounds.map((round) => round.servers.get(server));
-    const levels = own[0].levels.map(({ clients }, i) => {
+    const levels = own[0].levels.map(({ load, clients }, i) => {
       const keys = Object.keys(DECIMALS).filter((key) => measured || key !== 'useful_gflops');
       const entries = keys.map((key) => [
         key,
@@ -41,7 +41,7 @@ export function summarize(rounds) {
           DECIMALS[key],
         ),
       ]);
-      return { clients, ...Object.fromEntries(entries) };
+      return { ...(load ? { load } : {}), clients, ...Object.fromEntries(entries) };
     });
     const of = (key, decimals) =>
       over(
@@ -56,17 +56,23 @@ export function summarize(rounds) {
       levels,
     };
   });
-  return { servers, ratios: ratios(rounds), ...(measured ? { ceiling: ceiling(rounds) } : {}) };
+  const each = ratios(rounds);
+  const field = names.includes(OURS_INT8) ? { best: best(each) } : {};
+  return { servers, ratios: each, ...field, ...(measured ? { ceiling: ceiling(rounds) } : {}) };
 }
 
-/** How many times the peer's requests per second; how much shorter the median latency, and less processor time. */
+/**
+ * How many times the peer's requests per second; how much shorter the median latency, and less processor time. What
+ * is in 8 bits is beside what of ours is.
+ */
 function ratios(rounds) {
-  const peers = [...rounds[0].servers.keys()].filter((name) => name !== OURS);
+  const peers = [...rounds[0].servers.keys()].filter((name) => ![OURS, OURS_INT8].includes(name));
   return peers.flatMap((peer) =>
-    rounds[0].servers.get(peer).levels.map(({ clients }, i) => {
+    rounds[0].servers.get(peer).levels.map(({ load, clients }, i) => {
+      const ours = peer.endsWith('-int8') ? OURS_INT8 : OURS;
       const each = (ratio) =>
         rounds.map(({ servers }) =>
-          ratio(servers.get(OURS).levels[i], servers.get(peer).levels[i]),
+          ratio(servers.get(ours).levels[i], servers.get(peer).levels[i]),
         );
       const rps = over(
         each((ours, theirs) => ours.rps / theirs.rps),
@@ -80,9 +86,23 @@ function ratios(rounds) {
         each((ours, theirs) => theirs.cpu_s_per_1000 / ours.cpu_s_per_1000),
         2,
       );
-      return { peer, clients, rps, p50, cpu };
+      return { peer, ...(load ? { load } : {}), clients, rps, p50, cpu };
     }),
   );
+}
+
+/** Of each load the ratio to the peer that is best at it: of requests per second, and of the median latency. */
+function best(all) {
+  const cellOf = ({ peer, load, clients }) =>
+    `${load}, ${clients} clients, ${peer.endsWith('-int8') ? 'int8' : 'float32'}`;
+  return [...new Set(all.map(cellOf))].map((cell) => {
+    const peers = all.filter((each) => cellOf(each) === cell);
+    const least = (key) => {
+      const [first] = peers.toSorted((a, b) => a[key].median - b[key].median);
+      return { peer: first.peer, ...first[key] };
+    };
+    return { cell, rps: least('rps'), p50: least('p50') };
+  });
 }
 
 /** The GEMM rate, and our useful FLOPs as a share of it, at each level. */
@@ -110,11 +130,12 @@ function ceiling(rounds) {
 }
 
 /** Print the summary. */
-export function print({ servers, ratios, ceiling }) {
+export function print({ servers, ratios, best, ceiling }) {
   console.table(
     servers.flatMap(({ server, cold_start_s, idle_mb, peak_mb, levels }) =>
       levels.map((level) => ({
         server,
+        ...(level.load ? { load: level.load } : {}),
         clients: level.clients,
         'requests/s': level.rps.median,
         'p50 ms': level.p50_ms.median,
@@ -129,10 +150,15 @@ export function print({ servers, ratios, ceiling }) {
       })),
     ),
   );
-  for (const { peer, clients, rps, p50, cpu } of ratios) {
+  for (const { peer, load, clients, rps, p50, cpu } of ratios) {
     console.log(
-      `${clients} clients: ${rps.median} × the requests/s of ${peer} (rounds ${rps.rounds.join(', ')}), ` +
+      `${load ? `${load}, ` : ''}${clients} clients: ${rps.median} × the requests/s of ${peer} (rounds ${rps.rounds.join(', ')}), ` +
         `${p50.median} × shorter p50, ${cpu.median} × less processor time a request`,
+    );
+  }
+  for (const { cell, rps, p50 } of best ?? []) {
+    console.log(
+      `${cell}: ${rps.median} × the requests/s of the best (${rps.peer}), ${p50.median} × shorter p50 (${p50.peer})`,
     );
   }
   if (!ceiling) return;

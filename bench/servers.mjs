@@ -4,19 +4,31 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { fieldCommand } from './field/commands.mjs';
+import { FIELD } from './field/services.mjs';
 import { Connection } from './load.mjs';
 import { BUILD, MODELS, ONNX_MODEL, PEERS, ROOT } from './paths.mjs';
 
 export const OURS = 'libtorch-serve';
+/** The same with DTYPE=int8, of the services of encoders. */
+export const OURS_INT8 = 'libtorch-serve-int8';
+
+/** A part of each service of encoders. */
+const ofField = (key) =>
+  Object.fromEntries(Object.entries(FIELD).map(([service, of]) => [service, of[key]]));
 
 /** The peers of each service. */
 export const PEER_NAMES = {
   sentiment: ['fastapi', 'fastapi-tuned', 'node-ort'],
   eeg: ['fastapi', 'fastapi-tuned'],
   models: ['single'],
+  ...ofField('peers'),
 };
 
-export const ROUTES = { sentiment: '/analyze', eeg: '/predict', models: '/analyze' };
+export const ROUTES = {
+  ...{ sentiment: '/analyze', eeg: '/predict', models: '/analyze' },
+  ...ofField('route'),
+};
 
 /** Where a server is asked: one model of several by its name. */
 export function routeOf(name, service) {
@@ -35,6 +47,7 @@ function makeDirectory() {
 
 /** How a server is started, by its name: { run, env }. It is started in the model's folder. */
 function command(name, { service, port, python, root = ROOT }) {
+  if (FIELD[service]) return fieldCommand(name, { service, port, python, root });
   const local = { HOST: '127.0.0.1', PORT: String(port) };
   if (name === OURS || name === 'single') {
     const args = { models: name === OURS ? ['models', makeDirectory()] : ['sentiment'] };

@@ -13,23 +13,31 @@ import { BUILD, MODELS, ONNX_MODEL, PEERS } from './paths.mjs';
 
 const FASTAPI_REQUIREMENTS = path.join(PEERS, 'fastapi/requirements.txt');
 const ONNX_REQUIREMENTS = path.join(PEERS, 'node-ort/requirements.txt');
-const REQUIREMENTS = [FASTAPI_REQUIREMENTS, ONNX_REQUIREMENTS];
+/** Of the services of encoders (field/). */
+const ENCODERS_REQUIREMENTS = [
+  'fastapi/encoders-requirements.txt',
+  'openvino/requirements.txt',
+].map((file) => path.join(PEERS, file));
+/** One environment for all services. */
+const REQUIREMENTS = [FASTAPI_REQUIREMENTS, ONNX_REQUIREMENTS, ...ENCODERS_REQUIREMENTS];
 
 /** Something the user can mend: shown without a stack. */
 export class SetupError extends Error {}
 
 /**
  * Make what is not there yet; returns the Python interpreter to use.
- * python: an interpreter that has the requirements, else one is set up. nodeOrt: with that peer.
+ * python: an interpreter that has the requirements, else one is set up. nodeOrt: with that peer. sentiment: with the
+ * shipped model for it. encoders: with what the services of encoders need of Python.
  */
-export function setUp({ python, nodeOrt }) {
+export function setUp({ python, nodeOrt, sentiment, encoders }) {
   if (python && !fs.existsSync(python)) throw new SetupError(`--python: no file ${python}`);
   const interpreter = python ? path.resolve(python) : makePython('python', REQUIREMENTS);
-  if (python) requirePackages(interpreter, FASTAPI_REQUIREMENTS);
-  if (nodeOrt) {
-    makeNodeOrt();
-    makeOnnxModel(interpreter);
+  if (python) {
+    const needed = [FASTAPI_REQUIREMENTS, ...(encoders ? ENCODERS_REQUIREMENTS : [])];
+    for (const file of needed) requirePackages(interpreter, file);
   }
+  if (nodeOrt) makeNodeOrt();
+  if (nodeOrt && sentiment) makeOnnxModel(interpreter);
   return interpreter;
 }
 
@@ -37,7 +45,7 @@ export function setUp({ python, nodeOrt }) {
 export function makePython(name, requirements) {
   const folder = path.join(BUILD, name);
   const interpreter = path.join(folder, 'bin/python');
-  once(folder, requirements, 'Python packages (PyTorch among them: some gigabytes)', () => {
+  once(folder, requirements, `Python packages of ${name} (with PyTorch some gigabytes)`, () => {
     const hint = 'Python 3 with venv is needed (Debian: apt-get install python3-venv)';
     run('python3', ['-m', 'venv', folder], { hint });
     const lists = requirements.flatMap((file) => ['-r', file]);
@@ -48,7 +56,7 @@ export function makePython(name, requirements) {
 
 function makeNodeOrt() {
   const folder = path.join(BUILD, 'node-ort');
-  const files = ['package.json', 'package-lock.json', 'server.mjs'].map((name) =>
+  const files = ['package.json', 'package-lock.json', 'server.mjs', 'encoders.mjs'].map((name) =>
     path.join(PEERS, 'node-ort', name),
   );
   once(folder, files, 'packages of node-ort', () => {

@@ -17,6 +17,9 @@ const WITH_VERSIONS = [
   'models/training/eeg/requirements.txt',
   'models/training/sentiment/requirements.txt',
   'bench/peers/fastapi/requirements.txt',
+  'bench/peers/fastapi/encoders-requirements.txt',
+  'bench/peers/openvino/requirements.txt',
+  'bench/peers/fastembed/requirements.txt',
   'bench/peers/node-ort/requirements.txt',
 ];
 

@@ -95,6 +95,20 @@ it('a run on another type of machine is no regression, however low it is', () =>
   }
 });
 
+it('a run beside several peers is compared with what is stored against the best of them', () => {
+  const cell = 'sentence, 8 clients, int8';
+  const summary = { ratios: [], best: [{ cell, rps: { peer: 'openvino-int8', median: 1.1 } }] };
+  const stored = { machine: 'AMD EPYC, 2 cores, avx2', ratios: { [cell]: 1.5 } };
+  const baseline = { allowed_fall: 0.2, services: { embedding: [stored] } };
+  const run = { service: 'embedding', summary, machine: OLD };
+  expect(call('baseline.mjs', 'compare', baseline, run)).toEqual({
+    lines: [`REGRESSION: ${cell}: 1.1 × the best peer, stored 1.5: more than 20 % below`],
+    fallen: true,
+  });
+  const { services } = call<Baseline>('baseline.mjs', 'withStored', BASELINE, run);
+  expect(services.embedding).toEqual([{ ...stored, ratios: { [cell]: 1.1 } }]);
+});
+
 describe('storing', () => {
   const store = (baseline: Baseline, machine: Machine, ...ratios: readonly [number, number][]) =>
     call<Baseline>('baseline.mjs', 'withStored', baseline, {

