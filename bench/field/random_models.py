@@ -3,8 +3,8 @@
 Usage: python random_models.py TOKENIZER_DIR OUT_DIR
 
 OUT_DIR/reranker: the shape of ms-marco-MiniLM-L6-v2 (6 layers of 384, one label). OUT_DIR/tagger: BERT base with nine
-labels (12 layers of 768). Both with the vocabulary of TOKENIZER_DIR, uncased BERT's. Weights are larger than those that a
-training begins with, so that answers differ from text to text.
+labels (12 layers of 768). Both with the vocabulary of TOKENIZER_DIR, uncased BERT's. The reranker's weights are larger
+than those that a training begins with, so that scores differ from document to document.
 """
 
 import json
@@ -18,7 +18,10 @@ LABELS = ["O"] + [f"{place}-{kind}" for kind in ("PER", "ORG", "LOC", "MISC") fo
 SHAPES = {
     "reranker": (
         BertForSequenceClassification,
-        {"num_hidden_layers": 6, "hidden_size": 384, "intermediate_size": 1536, "num_labels": 1},
+        {
+            **{"num_hidden_layers": 6, "hidden_size": 384, "intermediate_size": 1536, "num_labels": 1},
+            "initializer_range": 0.05,
+        },
     ),
     "tagger": (
         BertForTokenClassification,
@@ -29,9 +32,7 @@ SHAPES = {
 
 def make(tokenizer, folder: Path, kind, shape: dict) -> None:
     torch.manual_seed(1)
-    config = BertConfig(
-        vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, initializer_range=0.05, **shape
-    )
+    config = BertConfig(vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, **shape)
     config.num_attention_heads = 12
     model = kind(config)
     torch.nn.init.normal_(model.classifier.weight, std=0.2)

@@ -1,7 +1,7 @@
 /** What the servers of encoders need, made once under build/bench: packages, models, and the peers' forms of them. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { BENCH, BUILD, PEERS, ROOT } from '../paths.mjs';
+import { BENCH, PEERS, ROOT } from '../paths.mjs';
 import { makePython, once, run } from '../setup.mjs';
 import { calibration } from './loads.mjs';
 import { FIELD_BUILD, modelOf } from './services.mjs';
