@@ -23,10 +23,18 @@ const PAGES = {
     title: 'Tagging',
     description: 'Try the token classifier that this server runs: spans of a text, with labels.',
   },
+  embedding: {
+    title: 'Embedding',
+    description: 'Try the model of vectors that this server runs: how alike lines of text are.',
+  },
   reranking: {
     title: 'Reranking',
     description:
       'Try the reranker that this server runs: documents by how well they answer a query.',
+  },
+  'zero-shot': {
+    title: 'Zero-shot classification',
+    description: 'Try the entailment model that this server runs: texts to labels of your own.',
   },
   models: { title: 'Models', description: 'The models that this server runs.' },
 };

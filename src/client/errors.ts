@@ -31,11 +31,12 @@ export class ResponseError extends Error {
   }
 }
 
-/** A proxy in between may answer with something else. */
+/** Routes of text-embeddings-inference call it `error`; a proxy in between may answer with something else. */
 function detailOf(text: string): string {
   try {
-    const { detail } = JSON.parse(text) as { readonly detail?: unknown };
+    const { detail, error } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     if (typeof detail === 'string') return detail;
+    if (typeof error === 'string') return error;
   } catch {}
   return text.slice(0, 200);
 }

@@ -84,6 +84,34 @@ function inputOf({ id, value, placeholder }: FieldProps) {
   };
 }
 
+interface SelectProps<Value extends string> {
+  readonly id: string;
+  readonly label: string;
+  readonly value: Signal<Value>;
+  readonly options: readonly (readonly [value: Value, words: string])[];
+}
+
+export function Select<Value extends string>({ id, label, value, options }: SelectProps<Value>) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={value.value}
+        onChange={({ currentTarget }) => {
+          value.value = currentTarget.value as Value;
+        }}
+      >
+        {options.map(([name, words]) => (
+          <option key={name} value={name}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
 interface CheckProps {
   readonly label: string;
   readonly value: Signal<boolean>;

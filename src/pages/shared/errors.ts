@@ -57,6 +57,7 @@ function explainAnswer({ status, detail, retryAfter }: ResponseError): Explanati
         advice: 'Shorten it, or raise BODY_LIMIT or MAX_LIST_LENGTH where the service is started.',
         detail,
       };
+    case 424: // of text-embeddings-inference
     case 500:
       return detail === 'Model is not loaded.'
         ? {
@@ -70,6 +71,7 @@ function explainAnswer({ status, detail, retryAfter }: ResponseError): Explanati
             advice: 'Try another input; the log has the same message.',
             detail,
           };
+    case 429: // of text-embeddings-inference
     case 503:
       return {
         title: 'The service is busy or shutting down.',

@@ -1,12 +1,16 @@
 import { computed, signal } from '@preact/signals';
+import type { z } from 'zod';
 import { EegClient, type EegInfo, type SentimentInfo } from '../../client';
+import type { EMBEDDING_INFO } from '../../tasks/embedding/task';
 import { connect } from './client';
 import { type Explanation, explain } from './errors';
 
-/** The answer of `GET /info`. What only one of the services says of its model, the other leaves out. */
+type EmbeddingInfo = z.infer<z.ZodObject<typeof EMBEDDING_INFO>>;
+
+/** The answer of `GET /info`. What only models of one task say of themselves, others leave out. */
 export type ServiceInfo = Omit<EegInfo, 'service' | 'model'> & {
   readonly service: string;
-  readonly model: Partial<EegInfo['model'] & SentimentInfo['model']> &
+  readonly model: Partial<EegInfo['model'] & SentimentInfo['model'] & EmbeddingInfo> &
     Pick<EegInfo['model'], 'name' | 'version' | 'loaded' | 'reason'>;
 };
 

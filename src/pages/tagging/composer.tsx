@@ -1,13 +1,13 @@
-import { AskForm, Check, characters, Examples, TextArea } from '../shared/ask-form';
+import { AskForm, Check, characters, Examples, Select, TextArea } from '../shared/ask-form';
 import { isOutsideShown, isReadWhole, type Strategy, strategy, tagging, text } from './state';
 
-const STRATEGIES: Readonly<Record<Strategy, string>> = {
-  none: 'none: each token by itself',
-  simple: 'simple: neighbouring tokens of one label',
-  first: 'first: words, by their first token',
-  average: 'average: words, by the mean of their tokens',
-  max: 'max: words, by their surest token',
-};
+const STRATEGIES: readonly (readonly [Strategy, string])[] = [
+  ['none', 'none: each token by itself'],
+  ['simple', 'simple: neighbouring tokens of one label'],
+  ['first', 'first: words, by their first token'],
+  ['average', 'average: words, by the mean of their tokens'],
+  ['max', 'max: words, by their surest token'],
+];
 
 const EXAMPLES = [
   'Ada Lovelace lived in London and wrote to Charles Babbage.',
@@ -40,22 +40,7 @@ export function Composer() {
         placeholder="Type or paste a text with names, places or dates"
         value={text}
       />
-      <div class="field">
-        <label for="strategy">How tokens become spans</label>
-        <select
-          id="strategy"
-          value={strategy.value}
-          onChange={({ currentTarget }) => {
-            strategy.value = currentTarget.value as Strategy;
-          }}
-        >
-          {Object.entries(STRATEGIES).map(([name, words]) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </div>
+      <Select id="strategy" label="How tokens become spans" value={strategy} options={STRATEGIES} />
       <Check label="Read long texts whole, in windows" value={isReadWhole} />
       <Check label="Also what has no label (O)" value={isOutsideShown} />
     </AskForm>

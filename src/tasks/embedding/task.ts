@@ -62,5 +62,5 @@ export const embedding: Task<TextToEmbed, Embedding, EmbeddingAbout> = {
   },
   tensors,
   rows: null,
-  page: null,
+  page: 'embedding',
 };

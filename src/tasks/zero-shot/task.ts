@@ -44,5 +44,6 @@ export function zeroShotOver<Known extends ClassifierAbout>(
       const message = `no label begins with "entail": the last one is taken for entailment, ${labels[entailment]}`;
       return [...warnings, message];
     },
+    page: 'zero-shot',
   };
 }

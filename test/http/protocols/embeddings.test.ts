@@ -53,6 +53,9 @@ it("answers the package's own client", async () => {
   expect(await client.embed(TEXTS[0] as string)).toEqual(Float32Array.from(whole));
   const [short] = await client.embedBatch([TEXTS[1] as string], { dimensions: 4 });
   expect(short).toHaveLength(4);
+  await expect(client.embedBatch([])).rejects.toMatchObject({
+    ...{ status: 422, detail: 'inputs: cannot be an empty list' },
+  });
 });
 
 it('writes long lists on another thread, each vector as alone', async () => {

@@ -44,6 +44,8 @@ it('asks again where the service is busy, and not where it is gone or too slow',
 describe('explain', () => {
   const cases: readonly (readonly [Error, RegExp])[] = [
     [new UnreachableError(), /cannot be reached/],
+    [answered(424, 'The model raised an error.'), /could not answer/],
+    [answered(429, 'The queue is full.', 1), /busy/],
     [answered(400, 'Text payload cannot be empty.'), /does not accept/],
     [answered(413, 'too much'), /more than the service takes/],
     [answered(422, 'texts: is required'), /does not accept/],
