@@ -91,7 +91,7 @@ function ratios(rounds) {
   );
 }
 
-/** Of each load the ratio to the peer that is best at it: of requests per second, and of the median latency. */
+/** Of each load the ratio to the peer that is best at it: of requests per second, median latency, processor time. */
 function best(all) {
   const cellOf = ({ peer, load, clients }) =>
     `${load}, ${clients} clients, ${peer.endsWith('-int8') ? 'int8' : 'float32'}`;
@@ -101,7 +101,7 @@ function best(all) {
       const [first] = peers.toSorted((a, b) => a[key].median - b[key].median);
       return { peer: first.peer, ...first[key] };
     };
-    return { cell, rps: least('rps'), p50: least('p50') };
+    return { cell, rps: least('rps'), p50: least('p50'), cpu: least('cpu') };
   });
 }
 
@@ -156,9 +156,10 @@ export function print({ servers, ratios, best, ceiling }) {
         `${p50.median} × shorter p50, ${cpu.median} × less processor time a request`,
     );
   }
-  for (const { cell, rps, p50 } of best ?? []) {
+  for (const { cell, rps, p50, cpu } of best ?? []) {
     console.log(
-      `${cell}: ${rps.median} × the requests/s of the best (${rps.peer}), ${p50.median} × shorter p50 (${p50.peer})`,
+      `${cell}: ${rps.median} × the requests/s of the best (${rps.peer}), ${p50.median} × shorter p50 (${p50.peer}), ` +
+        `${cpu.median} × less processor time a request (${cpu.peer})`,
     );
   }
   if (!ceiling) return;
