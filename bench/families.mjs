@@ -3,7 +3,7 @@
  * tokenization, in one run: p50 of one text, and texts a second of many.
  *
  *   node bench/families.mjs [--models sentiment,bert-base,deberta-v3-xsmall,modernbert-base]
- *     [--lengths mixed,23,103,474] [--sides …] [--seconds 2] [--python …] [--store]
+ *     [--lengths mixed,23,103,474] [--texts 64] [--sides …] [--seconds 2] [--python …] [--store]
  *
  * Needs a built service (npm run build). `sentiment` is the shipped model; the others have random
  * weights (families/random_models.py). `mixed` are sentences as `npm run bench` sends them, 20 words in
@@ -40,12 +40,12 @@ const RIVALS = {
 };
 /** Furthest that a probability of a peer's float32 may be from ours. */
 const TOLERANCE = 1e-3;
-const TEXTS = 64;
 
 const { values: options } = parseArgs({
   options: {
     models: { type: 'string', default: 'sentiment,bert-base,deberta-v3-xsmall,modernbert-base' },
     lengths: { type: 'string', default: 'mixed,23,103,474' },
+    texts: { type: 'string', default: '64' },
     sides: { type: 'string', default: [...OURS, ...PEERS].join(',') },
     seconds: { type: 'string', default: '2' },
     python: { type: 'string' },
@@ -95,28 +95,27 @@ function checkAnswers(name, answers) {
   }
 }
 
-/** The best of the rivals in each figure, as how many times ours is faster. */
+/** How many times as fast ours is as the best of its rivals, in each figure; null: there is none. */
 function ratios(answers, kind) {
   return Object.fromEntries(
     OURS.filter((side) => answers[side]).map((side) => {
       const own = answers[side].figures[kind];
       const rivals = RIVALS[side].flatMap((rival) => answers[rival]?.figures[kind] ?? []);
-      const best = (figure) => Math.max(...rivals.map(figure));
-      const rounded = (value) => (Number.isFinite(value) ? Number(value.toFixed(2)) : null);
+      const rounded = (value) => (rivals.length > 0 ? Number(value.toFixed(2)) : null);
+      const fastest = Math.min(...rivals.map(({ p50_ms }) => p50_ms));
+      const most = Math.max(...rivals.map(({ texts_per_s }) => texts_per_s));
       return [
         side,
-        {
-          p50: rounded(1 / (own.p50_ms * best(({ p50_ms }) => 1 / p50_ms))),
-          texts_per_s: rounded(own.texts_per_s / best(({ texts_per_s }) => texts_per_s)),
-        },
+        { p50: rounded(fastest / own.p50_ms), texts_per_s: rounded(own.texts_per_s / most) },
       ];
     }),
   );
 }
 
 function report(name, kinds, answers) {
-  console.log(`\n${name}: ms of one text (p50), texts/s of many`);
-  const cell = (figures) => `${figures.p50_ms.toFixed(2)}, ${figures.texts_per_s.toFixed(1)}`;
+  console.log(`\n${name}: ms of one text (p50), texts/s of many, MB at most until then`);
+  const cell = ({ p50_ms, texts_per_s, peak_mb }) =>
+    `${p50_ms.toFixed(2)}, ${Number(texts_per_s.toPrecision(4))}, ${peak_mb.toFixed(0)}`;
   console.table(
     Object.fromEntries(
       Object.entries(answers).map(([side, answer]) => [
@@ -158,7 +157,9 @@ function store(results) {
 function textsOf(kind) {
   const words = Math.round((Number(kind) - 2) / 1.085);
   const bodies =
-    kind === 'mixed' ? makeBodies('sentiment', 256) : makeTexts(Array(TEXTS).fill(words));
+    kind === 'mixed'
+      ? makeBodies('sentiment', 256)
+      : makeTexts(Array(Number(options.texts)).fill(words));
   return bodies.map((body) => JSON.parse(body).text);
 }
 

@@ -11,6 +11,8 @@ import { median } from '../report.mjs';
 
 const { TextClassifier } = createRequire(import.meta.url)('../../dist/index.js');
 
+const LEAST_TIMES = 3;
+
 const [, , format, modelDirectory] = process.argv;
 const [dtype, products = 'auto'] = format.split('+');
 const { texts, samples, seconds } = JSON.parse(readFileSync(0, 'utf8'));
@@ -20,7 +22,7 @@ async function measure(all) {
   await classifier.classify(all[0]);
   const times = [];
   const end = performance.now() + 1000 * seconds;
-  while (times.length < 5 || performance.now() < end) {
+  while (times.length < LEAST_TIMES || performance.now() < end) {
     const start = performance.now();
     await classifier.classify(all[times.length % all.length]);
     times.push(performance.now() - start);
@@ -32,7 +34,11 @@ async function measure(all) {
     await classifier.classifyBatch(all);
     done += all.length;
   }
-  return { p50_ms: median(times), texts_per_s: (1000 * done) / (performance.now() - start) };
+  return {
+    p50_ms: median(times),
+    texts_per_s: (1000 * done) / (performance.now() - start),
+    peak_mb: process.resourceUsage().maxRSS / 1024,
+  };
 }
 
 const figures = {};

@@ -5,10 +5,11 @@
 SIDE: pytorch, openvino-float32, openvino-bfloat16, openvino-int8, onnxruntime-float32,
 onnxruntime-dynamic or onnxruntime-static (both int8). What is exported and quantized is kept in
 WORK_DIRECTORY. task.json: {"texts": {name: [text, …]}, "samples": [text, …], "seconds": s}.
-Prints {name: {"p50_ms", "texts_per_s"}} for each name and the probabilities of the samples.
+Prints {name: {"p50_ms", "texts_per_s", "peak_mb"}} for each name (memory of the process until then) and the probabilities of the samples.
 """
 
 import json
+import resource
 import statistics
 import sys
 import time
@@ -20,16 +21,18 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 BATCH = 8
+LEAST_TIMES = 3
 CALIBRATION_TEXTS = 300
 INPUTS = ("input_ids", "attention_mask")
 
 side, folder, work = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 task = json.load(sys.stdin)
 tokenizer = AutoTokenizer.from_pretrained(folder)
+longest = json.loads((folder / "config.json").read_text())["max_position_embeddings"]
 
 
 def encode(batch, kind="np"):
-    encoded = tokenizer(batch, return_tensors=kind, padding=True, truncation=True, max_length=512)
+    encoded = tokenizer(batch, return_tensors=kind, padding=True, truncation=True, max_length=longest)
     return {name: encoded[name] for name in INPUTS}
 
 
@@ -168,7 +171,7 @@ def measure(run, run_all, texts):
     run(texts[:1])
     times = []
     end = time.perf_counter() + task["seconds"]
-    while len(times) < 5 or time.perf_counter() < end:
+    while len(times) < LEAST_TIMES or time.perf_counter() < end:
         start = time.perf_counter()
         run([texts[len(times) % len(texts)]])
         times.append(time.perf_counter() - start)
@@ -180,7 +183,8 @@ def measure(run, run_all, texts):
         run_all(batches)
         done += len(texts)
     rate = done / (time.perf_counter() - start)
-    return {"p50_ms": 1e3 * statistics.median(times), "texts_per_s": rate}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"p50_ms": 1e3 * statistics.median(times), "texts_per_s": rate, "peak_mb": peak}
 
 
 def main():

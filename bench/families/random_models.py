@@ -1,4 +1,4 @@
-"""Text classifiers of published shapes in float32, with random weights, which cost what trained ones do;
+"""Text classifiers of published shapes, with random weights, which cost what trained ones do;
 their tokenizer is that of another model.
 
     python bench/families/random_models.py models/sentiment build/bench/models/bert-base
@@ -31,9 +31,11 @@ DEBERTA = {
     "pooler_hidden_act": "gelu",
 }
 XSMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "intermediate_size": 1536}
+LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 # What a constructor gives without more is the base size.
 SHAPES = {
     "bert-base": (BertConfig, {}),
+    "bert-large": (BertConfig, LARGE),
     "bert-xsmall": (BertConfig, XSMALL),
     "deberta-v3-xsmall": (DebertaV2Config, XSMALL | DEBERTA),
     "deberta-v3-base": (DebertaV2Config, DEBERTA),
@@ -44,6 +46,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tokenizer", help="folder of a model with a BERT tokenizer")
     parser.add_argument("output", help=f"folder to write, by name one of {', '.join(SHAPES)}")
+    parser.add_argument("--half", action="store_true", help="weights stored in float16")
     arguments = parser.parse_args()
     kind, shape = SHAPES[Path(arguments.output).name]
     torch.manual_seed(1)
@@ -58,5 +61,8 @@ if __name__ == "__main__":
         "sep_token_id": tokenizer.sep_token_id,
     }
     model = AutoModelForSequenceClassification.from_config(kind(**shape, **tokens))
+    tokenizer.model_max_length = model.config.max_position_embeddings
+    if arguments.half:
+        model.half()
     model.save_pretrained(arguments.output)
     tokenizer.save_pretrained(arguments.output)
