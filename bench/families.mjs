@@ -17,7 +17,7 @@ import { makeBodies, makeTexts } from './bodies.mjs';
 import { describeMachine, machineType } from './machine.mjs';
 import { BENCH, BUILD, MODELS, ROOT } from './paths.mjs';
 import { writeJson } from './report.mjs';
-import { makePython, once, run } from './setup.mjs';
+import { once, run, setUp } from './setup.mjs';
 
 const FOLDER = path.join(BENCH, 'families');
 const RESULTS = path.join(BENCH, 'results/families.json');
@@ -169,8 +169,7 @@ const task = {
   samples: textsOf('mixed').slice(0, 10),
   seconds: Number(options.seconds),
 };
-const python =
-  options.python ?? makePython('python-families', [path.join(FOLDER, 'requirements.txt')]);
+const python = setUp({ python: options.python, encoders: true });
 console.log(machineType(describeMachine()));
 const results = {};
 for (const name of options.models.split(',')) {
