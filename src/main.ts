@@ -7,8 +7,8 @@ import { EXIT_USAGE, fail } from './commands/exit';
 import { installWhatIsMissing, runScript } from './commands/install';
 import { serve } from './commands/serve/run';
 import { packageVersion } from './package-version';
-import { ConfigError, helpText, readCommand } from './settings/config';
-import { readEnvironment } from './settings/environment';
+import { type Command, ConfigError, helpText, readCommand } from './settings/config';
+import { type Environment, readEnvironment } from './settings/environment';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
@@ -27,17 +27,24 @@ async function main(): Promise<void> {
     const exitCode = await installWhatIsMissing();
     if (exitCode !== 0) process.exitCode = exitCode;
     else if (command.type === 'serve') await serve(command.config, packageVersion(PACKAGE_ROOT));
-    else process.exitCode = await runnerOf(command.type)(command.args, environment);
+    else if (command.type === 'inspect') {
+      type Inspect = typeof import('./commands/inspect/command');
+      const { runInspect } = require('./commands/inspect/command') as Inspect;
+      process.exitCode = await runInspect(command.args, environment);
+    } else process.exitCode = await runOverFiles(command, environment);
   }
 }
 
 /** Loaded only here: services need nothing of it. */
-function runnerOf(command: 'classify' | 'inspect') {
-  type Classify = typeof import('./commands/classify/command');
-  type Inspect = typeof import('./commands/inspect/command');
-  return command === 'classify'
-    ? (require('./commands/classify/command') as Classify).runClassify
-    : (require('./commands/inspect/command') as Inspect).runInspect;
+function runOverFiles(
+  { name, args }: Extract<Command, { type: 'files' }>,
+  environment: Environment,
+): Promise<number> {
+  type Running = typeof import('./commands/over-files/command');
+  type Registry = typeof import('./commands/over-files/registry');
+  const { runCommand } = require('./commands/over-files/command') as Running;
+  const { FILES_COMMANDS } = require('./commands/over-files/registry') as Registry;
+  return runCommand(FILES_COMMANDS[name], args, environment);
 }
 
 main().catch((error: unknown) => {

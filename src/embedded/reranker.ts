@@ -3,8 +3,8 @@ import type { SchedulingOptions, TextInput } from '../native/engine';
 import { configOf } from '../settings/config';
 import type { PairScore } from '../tasks/abilities';
 import { reranking } from '../tasks/registry';
+import { type RerankerAbout, toPair } from '../tasks/reranking/cross-encoder';
 import { type RankedDocument, rankByScore } from '../tasks/reranking/ranking';
-import { type RerankerAbout, toPair } from '../tasks/reranking/task';
 import {
   type EngineOptions,
   environment,

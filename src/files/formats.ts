@@ -3,8 +3,11 @@ import path from 'node:path';
 export const INPUT_FORMATS = ['jsonl', 'csv', 'tsv', 'parquet', 'recording'] as const;
 export type InputFormat = (typeof INPUT_FORMATS)[number];
 
-export const OUTPUT_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
+export const OUTPUT_FORMATS = ['jsonl', 'csv', 'parquet', 'npy'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** Those that every task writes. */
+export const TABLES = ['jsonl', 'csv', 'parquet'] as const satisfies readonly OutputFormat[];
 
 /** `snappy` is there for Parquet alone, which compresses inside. */
 export const COMPRESSIONS = ['none', 'gzip', 'zstd', 'snappy'] as const;

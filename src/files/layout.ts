@@ -1,5 +1,12 @@
 import { UsageError } from './errors';
-import { COLUMN_TYPES, type Column, type ColumnType, type Member, type Plan } from './plan';
+import {
+  type AnswerColumn,
+  COLUMN_TYPES,
+  type Column,
+  type ColumnType,
+  type Member,
+  type Plan,
+} from './plan';
 import { fieldOf, type Result, type Row } from './rows';
 
 /** Which columns the output has, and how the answer's are called. */
@@ -7,7 +14,7 @@ export class Layout {
   /** Of the input; null: each row has its own (JSONL to JSONL). */
   readonly kept: readonly Column[] | null;
   /** Columns of the answer in a table, with the prefix. */
-  readonly columns: readonly Column[];
+  readonly columns: readonly AnswerColumn[];
   /** As the plan has them, with the prefix. */
   readonly members: readonly Member[];
   readonly #plan: Plan;
@@ -103,13 +110,13 @@ export function makeLayout(
   return new Layout(plan, kept);
 }
 
-function requireNoClash(kept: readonly string[], answers: readonly Column[]): void {
+function requireNoClash(kept: readonly string[], answers: readonly AnswerColumn[]): void {
   const clash = clashOf(kept, answers);
   if (clash !== null) throw new UsageError(clash);
 }
 
 /** Why a column of the input cannot be kept beside those of the answer; null: each can. */
-function clashOf(kept: readonly string[], answers: readonly Column[]): string | null {
+function clashOf(kept: readonly string[], answers: readonly AnswerColumn[]): string | null {
   const twice = kept.find((name) => answers.some((answer) => answer.name === name));
   return twice === undefined
     ? null

@@ -10,8 +10,18 @@ export interface Column {
   readonly type: ColumnType;
 }
 
+/** A column of an answer in a table. */
+export interface AnswerColumn {
+  readonly name: string;
+  readonly type: ColumnType | 'vector';
+  /** Of a vector: its numbers, each a float32. */
+  readonly length?: number;
+  /** The JSON of several values; absent: it is that of JavaScript. */
+  toJson?(values: readonly unknown[]): Promise<readonly Buffer[]>;
+}
+
 /** What an answer holds under one name. */
-export interface Member<Answer = unknown> extends Column {
+export interface Member<Answer = unknown> extends AnswerColumn {
   /** A table has a column for each, `name.part`, behind all whole members; absent: it is whole. */
   readonly parts?: readonly string[];
   /** Its value; where there are parts, an array of theirs. */
@@ -28,8 +38,8 @@ export interface RowFormat<Answer = unknown> {
   readonly cutting: Cutting | null;
   /** In the order of a JSON object; no column of the input may be called like one. */
   readonly members: readonly Member<Answer>[];
-  /** Under which label the summary counts it, and whether the input was longer than the model takes. */
-  count(answer: Answer): { readonly label: string; readonly truncated: boolean };
+  /** Under which labels the summary counts it, and whether the input was longer than the model takes. */
+  count(answer: Answer): { readonly labels: readonly string[]; readonly truncated: boolean };
 }
 
 /** What decides how a run reads its inputs, and which columns its output has. */

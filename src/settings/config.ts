@@ -39,6 +39,10 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
   : Lowercase<Name>;
 
+/** Of commands over files. */
+const FILES_COMMANDS = ['classify', 'embed', 'rerank', 'tag'] as const;
+export type FilesCommandName = (typeof FILES_COMMANDS)[number];
+
 export type Command =
   | { readonly type: 'help' }
   /** The native part, from its sources. */
@@ -47,7 +51,7 @@ export type Command =
   | { readonly type: 'install' }
   | { readonly type: 'version' }
   /** Files without HTTP; it reads its own flags. */
-  | { readonly type: 'classify'; readonly args: readonly string[] }
+  | { readonly type: 'files'; readonly name: FilesCommandName; readonly args: readonly string[] }
   /** What a model is, without serving it; it reads its own flags. */
   | { readonly type: 'inspect'; readonly args: readonly string[] }
   /** Settings of TorchServe as ours; it reads its own flags. */
@@ -73,7 +77,9 @@ export class ConfigError extends Error {
  */
 export function readCommand(args: readonly string[], environment: Environment): Command {
   const [first] = args;
-  if (first === 'classify' || first === 'inspect' || first === 'import-torchserve')
+  const overFiles = FILES_COMMANDS.find((name) => name === first);
+  if (overFiles) return { type: 'files', name: overFiles, args: args.slice(1) };
+  if (first === 'inspect' || first === 'import-torchserve')
     return { type: first, args: args.slice(1) };
   if (args.includes('--help') || args.includes('-h')) return { type: 'help' };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
@@ -141,7 +147,7 @@ export function helpText(): string {
   return [
     `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
     '       libtorch-serve models DIRECTORY [--setting value ...]  all models of a directory',
-    '       libtorch-serve classify  files instead of HTTP: libtorch-serve classify --help',
+    '       libtorch-serve classify|embed|rerank|tag  files instead of HTTP: embed --help',
     '       libtorch-serve inspect   what a model takes and gives: libtorch-serve inspect --help',
     '       libtorch-serve import-torchserve  config.properties as settings: import-torchserve --help',
     '       libtorch-serve install   fetches LibTorch now, not at the first start',

@@ -1,17 +1,12 @@
+import type { Flags, FlagValues } from '../files/flags';
+import type { OutputFormat } from '../files/formats';
 import type { Member } from '../files/plan';
-import type { ModelWindows } from '../files/readers/windows';
+import type { CuttingOptions, ModelWindows } from '../files/readers/windows';
 import type { Row } from '../files/rows';
+import type { About, Runs } from './abilities';
 
 /** Of a row of a file, what a task looks at. */
 export type InputRow = Pick<Row, 'fields' | 'signal'>;
-
-/** Which columns hold what. */
-export interface InputColumns {
-  readonly textColumn: string;
-  /** null: there is no second text. */
-  readonly pairColumn: string | null;
-  readonly signalColumn: string;
-}
 
 /** What a row gives to the model, or why it gives nothing; that quotes nothing of it. */
 export type Taken<Input> = { readonly input: Input } | { readonly problem: string };
@@ -19,21 +14,47 @@ export type Taken<Input> = { readonly input: Input } | { readonly problem: strin
 /** How answers are written, and how a summary counts them. */
 export interface AnswerFormat<Answer> {
   readonly members: readonly Member<Answer>[];
-  /** Under which a summary counts them. */
+  /** Under which a summary counts them, those of no answer included. */
   readonly labels: readonly string[];
-  count(answer: Answer): { readonly label: string; readonly truncated: boolean };
+  count(answer: Answer): { readonly labels: readonly string[]; readonly truncated: boolean };
+}
+
+/**
+ * What a loaded model is asked of rows.
+ *
+ * @typeParam Written of one row, what is kept until it is written
+ */
+export interface BoundRows<Input = unknown, Written = unknown> extends AnswerFormat<Written> {
+  /** Of the columns that every row must have, those that the output leaves out where it keeps all. */
+  readonly omitted: readonly string[];
+  /** How recordings are cut into windows; null: they are no input of this task. */
+  readonly cutting: { readonly model: ModelWindows; readonly options: CuttingOptions } | null;
+  take(row: InputRow): Taken<Input>;
+  /** How long it is, for the order in which inputs run. */
+  lengthOf(input: Input): number;
+  /** @throws EngineError */
+  run(input: Input): Promise<Written>;
+}
+
+/** What a command line asks of rows. */
+export interface AskedRows<Input, Answer, Known extends About> {
+  /** Columns that every row must have. */
+  readonly needed: readonly string[];
+  /** All that the bytes of the output depend on, by name: a run goes on with the same alone. */
+  readonly decisive: Readonly<Record<string, unknown>>;
+  /** @throws UsageError: the model does not have what is asked for */
+  bind(
+    model: Pick<Runs<Input, Answer, Known>, 'about' | 'maxLength' | 'vocabulary' | 'run'>,
+  ): BoundRows<Input>;
 }
 
 /** A task's inputs and answers as rows of files. */
-export interface Rows<Input, Answer, Known> {
-  /** @param isWhole more than the essence is wanted: of a classifier the scores of all labels */
-  format(about: Known, isWhole: boolean): AnswerFormat<Answer>;
-  /** Columns that every row must have. */
-  needed(columns: InputColumns): readonly string[];
-  /** @param length samples of a window; of a text its limit in tokens, which nothing is held against */
-  take(row: InputRow, columns: InputColumns, length: number): Taken<Input>;
-  /** How long it is, for the order in which inputs run. */
-  lengthOf(input: Input): number;
-  /** null: a recording is no input of this task. */
-  windowsOf(about: Known): ModelWindows | null;
+export interface Rows<Input, Answer, Known extends About> {
+  /** Beside those that all commands over files have. */
+  readonly flags: Flags;
+  /** Beside those of all tasks. */
+  readonly formats: readonly OutputFormat[];
+  readonly readsRecordings: boolean;
+  /** @throws UsageError */
+  read(values: FlagValues): AskedRows<Input, Answer, Known>;
 }

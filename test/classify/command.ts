@@ -25,7 +25,12 @@ export interface CommandOptions {
 
 /** `libtorch-serve classify` in a process of its own, with the tiny model. */
 export function classify(args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [MAIN, 'classify', ...args], {
+  return overFiles(['classify', ...args], options);
+}
+
+/** A command over files in a process of its own. */
+export function overFiles(args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env.PATH, SENTIMENT_MODEL_DIR: TINY, ...options.env },
   });

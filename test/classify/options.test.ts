@@ -1,14 +1,18 @@
-import { CLASSIFY } from '../../src/commands/classify/command';
-import { FLAGS, readOptions } from '../../src/commands/classify/options';
+import { CLASSIFY, FLAGS } from '../../src/commands/classify/command';
 import { helpText } from '../../src/commands/over-files/command';
+import { FILES_COMMANDS } from '../../src/commands/over-files/registry';
 import { UsageError } from '../../src/files/errors';
+import type { Config } from '../../src/settings/config';
 
-const options = (...args: readonly string[]) => readOptions(args).options;
+/** With no setting of the services. */
+const jobOf = (args: readonly string[], { read } = CLASSIFY) =>
+  read(args).toJob({ scheduling: {} } as Config);
+const options = (...args: readonly string[]) => jobOf(args).options;
 
 describe('readOptions', () => {
   it('takes sentiment where no service is named, and the format of the output from its name', () => {
     const read = options('a.csv', 'b.csv', '-o', 'out.csv.zst');
-    expect(read.service).toBe('sentiment');
+    expect(jobOf(['a.csv', '-o', 'x.csv']).service).toBe('sentiment');
     expect(read.inputs).toEqual(['a.csv', 'b.csv']);
     expect([read.outputFormat, read.compression]).toEqual(['csv', 'zstd']);
     expect(read.rejects).toBe('out.csv.zst.rejects.jsonl');
@@ -16,7 +20,7 @@ describe('readOptions', () => {
   });
 
   it('leaves the settings of the services to their own reader', () => {
-    const { settings } = readOptions([
+    const { settings } = CLASSIFY.read([
       'eeg',
       'a.edf',
       '-o',
@@ -30,8 +34,9 @@ describe('readOptions', () => {
 
   it('takes settings in every form, and files whose names begin like flags', () => {
     const forms = ['--WORKERS', '2', '--max_batch_tokens=64', '--max-queue-delay-ms', '0'];
-    const { options, settings } = readOptions(['-o', 'x.csv', ...forms, '--', '-a.csv']);
-    expect(options.inputs).toEqual(['-a.csv']);
+    const args = ['-o', 'x.csv', ...forms, '--', '-a.csv'];
+    const { settings } = CLASSIFY.read(args);
+    expect(options(...args).inputs).toEqual(['-a.csv']);
     expect(settings).toEqual([
       ...['sentiment', '--WORKERS=2', '--max_batch_tokens=64', '--max-queue-delay-ms=0'],
     ]);
@@ -71,8 +76,31 @@ describe('readOptions', () => {
     ['an equals sign behind -o', ['a.csv', '-o=x.csv'], /expected -o FILE or --output=FILE/],
     ['recordings of texts', ['a.edf', '-o', 'x.csv', '--input-format', 'recording'], /for eeg/],
   ])('refuses %s', (_what, args, message) => {
-    expect(() => readOptions(args)).toThrow(UsageError);
-    expect(() => readOptions(args)).toThrow(message);
+    expect(() => CLASSIFY.read(args)).toThrow(UsageError);
+    expect(() => CLASSIFY.read(args)).toThrow(message);
+  });
+
+  it.each([
+    ['embed', 'no model', ['a.csv', '-o', 'x.csv'], /--model: expected the folder/],
+    ['embed', 'no number', ['--dimensions', '0'], /--dimensions: expected a whole number above 0/],
+    ['embed', 'neither yes nor no', ['--normalize', 'yes'], /--normalize: expected one of true, f/],
+    ['embed', 'a compressed array', ['--output', 'x.npy.gz'], /--output: x.npy.gz does not say/],
+    ['embed', 'an array with gzip', ['--compression', 'gzip'], /NumPy reads .npy as it is/],
+    ['embed', 'columns in an array', ['--keep', 'id'], /--keep: .npy holds vectors alone/],
+    ['embed', 'an array in a pipe', ['-o', '-', '--output-format', 'npy'], /name a file/],
+    ['embed', 'recordings', ['--input-format', 'recording'], /recordings are for eeg/],
+    ['rerank', 'an array', ['-o', 'x.npy'], /one of .jsonl, .csv, .parquet,/],
+    ['rerank', 'two queries', ['--query', 'a', '--query-column', 'b'], /choose one/],
+    ['tag', 'no strategy', ['--aggregation-strategy', 'last'], /expected one of none, simple/],
+    ['tag', 'no stride', ['--stride', '-1'], /'--stride' argument is ambiguous/],
+    ['tag', 'flags of others', ['--dimensions', '2'], /Unknown option '--dimensions'/],
+  ] as const)('%s refuses %s', (name, what, args, message) => {
+    const model = what === 'no model' ? [] : ['--model', 'm', 'in.csv'];
+    const hasOutput = args.some((arg) => arg === '-o' || arg === '--output');
+    const output = hasOutput ? [] : ['-o', name === 'embed' ? 'x.npy' : 'x.csv'];
+    const all = [...model, ...args, ...output];
+    expect(() => FILES_COMMANDS[name].read(all)).toThrow(UsageError);
+    expect(() => FILES_COMMANDS[name].read(all)).toThrow(message);
   });
 });
 
@@ -82,5 +110,11 @@ describe('the help', () => {
     for (const name of Object.keys(FLAGS)) expect(help).toContain(`--${name}`);
     expect(help).toContain('no medical device');
     expect(help).toMatch(/\n {2}4 {2}done, but/);
+  });
+
+  it.each(['embed', 'rerank', 'tag'] as const)('of %s names the flags of its task', (name) => {
+    const command = FILES_COMMANDS[name];
+    const own = { embed: 'dimensions', rerank: 'raw-scores', tag: 'aggregation-strategy' }[name];
+    for (const flag of ['model', 'resume', own]) expect(helpText(command)).toContain(`--${flag}`);
   });
 });

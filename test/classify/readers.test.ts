@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { readOptions } from '../../src/commands/classify/options';
+import { CLASSIFY } from '../../src/commands/classify/command';
 import { expandInputs } from '../../src/files/inputs';
 import type { Plan } from '../../src/files/plan';
 import { LONGEST_LINE_BYTES, readJsonLines } from '../../src/files/readers/jsonl';
@@ -9,6 +9,7 @@ import { readRows } from '../../src/files/readers/open';
 import { parquetColumns, readParquet } from '../../src/files/readers/parquet';
 import { readTable } from '../../src/files/readers/table';
 import { type Batch, isBad, type ReadRow } from '../../src/files/rows';
+import type { Config } from '../../src/settings/config';
 import { FIXTURES } from '../helpers/service';
 import { temporaryFolder } from './command';
 
@@ -152,11 +153,12 @@ it('leaves out rows that are done, bad ones too', async () => {
   const rows = Array.from({ length: 50_000 }, (_, id) => `{"text":"${id}"}\n`);
   rows[20_000] = 'no JSON\n';
   const input = await inputOf(rows.join(''));
-  const options = readOptions(['x', '-o', 'x.csv', '--input-format', 'jsonl']).options;
+  const { toJob } = CLASSIFY.read(['x', '-o', 'x.csv', '--input-format', 'jsonl']);
+  const { options } = toJob({ scheduling: {} } as Config);
   const format = { needed: [], omitted: [], cutting: null, members: [] };
   const plan: Plan = {
     options,
-    format: { ...format, count: () => ({ label: '', truncated: false }) },
+    format: { ...format, count: () => ({ labels: [], truncated: false }) },
   };
   const all = await readAll(readJsonLines(input, false));
   for (const done of [0, 1, 20_000, 20_001, 49_999, 50_000]) {

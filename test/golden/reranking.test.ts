@@ -1,7 +1,7 @@
 import { EngineError } from '../../src/native/engine';
 import { reranking } from '../../src/tasks/registry';
+import { toPair } from '../../src/tasks/reranking/cross-encoder';
 import { rankByScore } from '../../src/tasks/reranking/ranking';
-import { toPair } from '../../src/tasks/reranking/task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';

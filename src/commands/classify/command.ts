@@ -1,73 +1,38 @@
-import type { SchedulingOptions } from '../../native/engine';
-import type { Config } from '../../settings/config';
-import type { Environment } from '../../settings/environment';
-import type { Task } from '../../tasks/task';
-import { TaskModel } from '../../tasks/task-model';
-import { say } from '../exit';
-import { type FilesCommand, runCommand } from '../over-files/command';
-import type { RowTask } from '../over-files/job';
+import type { FilesCommand } from '../over-files/command';
+import { describeFlags, readCommandLine, withCommonFlags } from '../over-files/options';
+import { readTaskJob } from '../over-files/task-job';
 import { PRESETS } from '../presets';
-import { HELP, type Options, readOptions } from './options';
 
 const NOTICE = 'A demonstration: no medical device, and no diagnosis.';
 
-/**
- * `libtorch-serve classify`.
- *
- * @param args after `classify`
- * @returns the exit code
- */
-export function runClassify(args: readonly string[], environment: Environment): Promise<number> {
-  return runCommand(CLASSIFY, args, environment);
-}
+/** The flags of `classify` beside the settings of the services. */
+export const FLAGS = withCommonFlags({
+  ...PRESETS.sentiment.task.rows?.flags,
+  ...PRESETS.eeg.task.rows?.flags,
+});
 
+/** `libtorch-serve classify`: the models of the services. */
 export const CLASSIFY: FilesCommand = {
-  help: HELP,
+  help: [
+    'Usage: libtorch-serve classify [sentiment|eeg] FILE... -o OUTPUT [--flag value ...]',
+    '',
+    'Classifies files without HTTP. Rows come as JSONL, CSV, TSV or Parquet, EEG also as recordings,',
+    'EDF or CSV, that are cut into windows; all but Parquet also as .gz or .zst. - is a pipe, and',
+    'quoted patterns ("data/*.jsonl") are files. Answers are in the order of the rows.',
+    'What eeg says is a demonstration: no medical device, and no diagnosis.',
+    '',
+    ...describeFlags(FLAGS),
+    '',
+    'The model and how it uses the machine are set as for the services (libtorch-serve --help):',
+    '--sentiment-model-dir, --eeg-model-path, --workers, --dtype, --max-batch-tokens ...',
+  ],
   read: (args) => {
-    const { options, settings } = readOptions(args);
-    const { service } = options;
-    const { task, placeOf } = PRESETS[service];
-    const { inputs: _written, resume, overwrite, summary, ...decisive } = options;
-    return {
-      settings,
-      toJob: (config) => {
-        const { instructions, scheduling } = config;
-        const { dtype, products } = scheduling;
-        const formats = task.takes === 'texts' && { dtype, products };
-        return {
-          service,
-          notice: service === 'eeg' ? NOTICE : null,
-          options,
-          decisive: { ...decisive, instructions, ...formats },
-          modelFiles: () => task.filesOf(placeOf(config)),
-          load: () => loadTask(config, options),
-        };
-      },
-    };
+    const { values, words, settings } = readCommandLine(args, FLAGS);
+    const isNamed = words[0] === 'eeg' || words[0] === 'sentiment';
+    const service = words[0] === 'eeg' ? 'eeg' : 'sentiment';
+    const notice = service === 'eeg' ? NOTICE : null;
+    const inputs = isNamed ? words.slice(1) : words;
+    const choice = { name: service, service, notice, inputs, ...PRESETS[service] } as const;
+    return readTaskJob(choice, values, settings);
   },
 };
-
-/** Loads the model of a service. @throws ModelFileError, EngineError */
-async function loadTask(config: Config, options: Options): Promise<RowTask> {
-  const { task, placeOf } = PRESETS[options.service];
-  const rows = task.rows as NonNullable<Task['rows']>;
-  const model = await TaskModel.load(task, placeOf(config), scheduling(config));
-  model.warnings.forEach(say);
-  const windows = rows.windowsOf(model.about);
-  const needed = rows.needed(options);
-  return {
-    ...rows.format(model.about, options.allLabels),
-    model,
-    needed,
-    // Of a window its samples would be most of the output.
-    omitted: windows ? needed : [],
-    cutting: windows && { model: windows, options, note: say },
-    take: (row) => rows.take(row, options, model.maxLength),
-    lengthOf: rows.lengthOf,
-  };
-}
-
-/** Nothing is refused: what is handed over is bounded here, and nobody waits for an answer in time. */
-function scheduling({ scheduling }: Config): SchedulingOptions {
-  return { ...scheduling, maxQueueRequests: 2 ** 20, maxQueueWaitMs: 2 ** 31 - 1 };
-}

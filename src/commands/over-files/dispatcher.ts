@@ -124,7 +124,7 @@ export class Dispatcher {
     this.#running++;
     if (this.#running === 1) this.#lastEnd = performance.now();
     try {
-      item.answer = await this.#parts.task.model.run(input, {});
+      item.answer = await this.#parts.task.run(input);
       return null;
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;

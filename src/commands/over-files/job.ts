@@ -1,21 +1,16 @@
 import type { FileOptions } from '../../files/formats';
 import type { RowFormat } from '../../files/plan';
-import type { Row } from '../../files/rows';
-import type { AnswerFormat, Taken } from '../../tasks/rows';
+import type { BoundRows } from '../../tasks/rows';
 import type { TaskModel } from '../../tasks/task-model';
 
 /** What a command asks a loaded model of each row. */
-export interface RowTask<Input = unknown, Answer = unknown>
-  extends RowFormat<Answer>,
-    AnswerFormat<Answer> {
-  readonly model: Pick<TaskModel<Input, Answer>, 'about' | 'monitor' | 'run' | 'drop' | 'close'>;
-  take(row: Row): Taken<Input>;
-  /** How long it is, for the order in which inputs run. */
-  lengthOf(input: Input): number;
+export interface RowTask extends RowFormat, Omit<BoundRows, 'cutting' | keyof RowFormat> {
+  readonly model: Pick<TaskModel, 'about' | 'monitor' | 'drop' | 'close'>;
 }
 
 /** What a command asks of files. */
 export interface Job {
+  /** Of what is asked, for the summary. */
   readonly service: string;
   /** For people, what answers are not. */
   readonly notice: string | null;

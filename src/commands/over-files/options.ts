@@ -1,27 +1,22 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '../../files/errors';
+import { type Flags, type FlagValues, oneOf } from '../../files/flags';
 import {
   COMPRESSIONS,
   type Compression,
   type FileOptions,
   INPUT_FORMATS,
   type Keep,
-  OUTPUT_FORMATS,
   type OutputFormat,
   PIPE,
   readName,
+  TABLES,
 } from '../../files/formats';
 import { SETTINGS } from '../../settings/settings';
-
-export interface Flag {
-  /** What stands behind it in the help; absent: it takes no value. */
-  readonly value?: string;
-  readonly help: string;
-}
-export type Flags = Readonly<Record<string, Flag>>;
+import type { Rows } from '../../tasks/rows';
 
 /** Flags of `FileOptions`, in the groups between which a command's own are shown. */
-export const FORMAT_FLAGS = {
+const FORMAT_FLAGS = {
   output: { value: 'FILE', help: 'where the answers go, or - (also -o); its name says the format' },
   'input-format': {
     value: 'FORMAT',
@@ -29,7 +24,7 @@ export const FORMAT_FLAGS = {
   },
   'output-format': {
     value: 'FORMAT',
-    help: 'jsonl, csv or parquet, where the name does not say it',
+    help: 'jsonl, csv or parquet, of vectors also npy, where the name does not say it',
   },
   compression: {
     value: 'NAME',
@@ -37,18 +32,23 @@ export const FORMAT_FLAGS = {
   },
 } as const satisfies Flags;
 
-export const COLUMN_FLAGS = {
+const COLUMN_FLAGS = {
   'id-column': { value: 'NAME', help: 'the one column that goes into the output: --keep NAME' },
   keep: { value: 'A,B', help: 'columns that go into the output, all or none (default: all)' },
   prefix: { value: 'TEXT', help: "before the names of the answer's columns" },
 } as const satisfies Flags;
 
-export const RUN_FLAGS = {
+const RUN_FLAGS = {
   rejects: { value: 'FILE', help: 'what has no answer (default: OUTPUT.rejects.jsonl)' },
   summary: { value: 'FILE', help: 'the summary as JSON' },
   resume: { help: 'goes on where a run that was ended had come to, or begins' },
   overwrite: { help: 'replaces an output that is there, and forgets a run that was ended' },
 } as const satisfies Flags;
+
+/** A command's own flags between those that all have. */
+export function withCommonFlags(own: Flags): Flags {
+  return { ...FORMAT_FLAGS, ...own, ...COLUMN_FLAGS, ...RUN_FLAGS };
+}
 
 /** The lines of a help text. */
 export function describeFlags(flags: Flags): readonly string[] {
@@ -60,7 +60,7 @@ export function describeFlags(flags: Flags): readonly string[] {
 
 /** A command line: flags of the command, words, and settings of the services as the services take them. */
 export interface CommandLine {
-  readonly values: ReadonlyMap<string, string>;
+  readonly values: FlagValues;
   readonly words: readonly string[];
   readonly settings: readonly string[];
 }
@@ -106,23 +106,28 @@ function parse(args: readonly string[], flags: Flags) {
   }
 }
 
-/** @throws UsageError */
+/**
+ * @param task what it writes beside what all do, and whether it reads recordings
+ * @throws UsageError
+ */
 export function readFileOptions(
   inputs: readonly string[],
-  values: CommandLine['values'],
+  values: FlagValues,
+  task: Pick<Rows<never, never, never>, 'formats' | 'readsRecordings'>,
 ): FileOptions {
   if (inputs.length === 0)
-    throw new UsageError('expected the files to classify, or - for a pipe; see classify --help');
+    throw new UsageError('expected the files to read, or - for a pipe; see --help');
   const output = values.get('output');
   if (!output) throw new UsageError('--output: expected a file for the answers, or - for a pipe');
-  const outputFormat = oneOf(values, 'output-format', OUTPUT_FORMATS) ?? formatOf(output);
+  const formats = [...TABLES, ...task.formats];
+  const outputFormat = oneOf(values, 'output-format', formats) ?? formatOf(output, formats);
   const options: FileOptions = {
     inputs,
     inputFormat: oneOf(values, 'input-format', INPUT_FORMATS),
     output,
     outputFormat,
     compression: compressionOf(values, output, outputFormat),
-    keep: keptOf(values),
+    keep: outputFormat === 'npy' ? noneKept(values) : keptOf(values),
     prefix: values.get('prefix') ?? '',
     rejects: values.get('rejects') ?? (output === PIPE ? null : `${output}.rejects.jsonl`),
     summary: values.get('summary') ?? null,
@@ -130,47 +135,48 @@ export function readFileOptions(
     overwrite: values.has('overwrite'),
   };
   requireSense(options);
+  if (options.inputFormat === 'recording' && !task.readsRecordings) {
+    throw new UsageError('--input-format: recordings are for eeg: classify eeg FILE...');
+  }
   return options;
 }
 
-function oneOf<Name extends string>(
-  values: CommandLine['values'],
-  flag: keyof typeof FORMAT_FLAGS,
-  names: readonly Name[],
-): Name | null {
-  const value = values.get(flag);
-  if (value === undefined) return null;
-  const name = names.find((one) => one === value);
-  if (!name) throw new UsageError(`--${flag}: expected one of ${names.join(', ')}, not ${value}`);
-  return name;
-}
-
-function formatOf(output: string): OutputFormat {
+function formatOf(output: string, formats: readonly OutputFormat[]): OutputFormat {
   if (output === PIPE) return 'jsonl';
-  const format = OUTPUT_FORMATS.find((one) => one === readName(output).format);
+  const named = /\.npy$/i.test(output) ? 'npy' : readName(output).format;
+  const format = formats.find((one) => one === named);
   if (format) return format;
+  const extensions = formats.map((one) => `.${one}`).join(', ');
   throw new UsageError(
-    `--output: ${output} does not say its format: end it with .jsonl, .csv or .parquet, or use --output-format`,
+    `--output: ${output} does not say its format: end it with one of ${extensions}, or use --output-format`,
   );
 }
 
-function compressionOf(
-  values: CommandLine['values'],
-  output: string,
-  format: OutputFormat,
-): Compression {
+function compressionOf(values: FlagValues, output: string, format: OutputFormat): Compression {
   const named = oneOf(values, 'compression', COMPRESSIONS);
+  const isCompressed = readName(output).compression !== 'none';
+  if (format === 'npy') {
+    if ((named ?? 'none') === 'none' && !isCompressed) return 'none';
+    throw new UsageError('--compression: NumPy reads .npy as it is, not compressed');
+  }
   if (format !== 'parquet') {
     if (named === 'snappy') throw new UsageError('--compression: snappy is for Parquet alone');
     return named ?? readName(output).compression;
   }
-  if (readName(output).compression !== 'none') {
+  if (isCompressed) {
     throw new UsageError('--output: Parquet is compressed inside: end its name with .parquet');
   }
   return named ?? 'snappy';
 }
 
-function keptOf(values: CommandLine['values']): Keep {
+/** An array has no columns beside it. @throws UsageError */
+function noneKept(values: FlagValues): Keep {
+  const asked = values.has('id-column') || !['none', ''].includes(values.get('keep') ?? 'none');
+  if (asked) throw new UsageError('--keep: .npy holds vectors alone: write .parquet, or no --keep');
+  return [];
+}
+
+function keptOf(values: FlagValues): Keep {
   const [id, keep] = [values.get('id-column'), values.get('keep')];
   if (id !== undefined && keep !== undefined) {
     throw new UsageError('--id-column: is --keep of one column: name it there, too');
@@ -180,7 +186,8 @@ function keptOf(values: CommandLine['values']): Keep {
   return keep === 'none' || keep === '' ? [] : [...new Set(keep.split(','))];
 }
 
-function requireSense({ inputs, inputFormat, output, resume, overwrite }: FileOptions): void {
+function requireSense(options: FileOptions): void {
+  const { inputs, inputFormat, output, outputFormat, resume, overwrite } = options;
   const pipes = inputs.filter((input) => input === PIPE).length;
   const faults: readonly (readonly [boolean, string])[] = [
     [pipes > 1, '-: there is only one standard input'],
@@ -191,6 +198,10 @@ function requireSense({ inputs, inputFormat, output, resume, overwrite }: FileOp
     ],
     [resume && pipes > 0, '--resume: a pipe cannot be read again: save it as a file first'],
     [resume && output === PIPE, '--resume: what went into a pipe cannot be continued: name a file'],
+    [
+      output === PIPE && outputFormat === 'npy',
+      '-: .npy says its rows at its beginning: name a file',
+    ],
     [resume && overwrite, '--overwrite: begins anew, and --resume goes on: choose one'],
   ];
   const fault = faults.find(([isThere]) => isThere);

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { type Chunk, readChunks } from '../../files/chunks';
-import { type FileOptions, PIPE } from '../../files/formats';
+import { type Compression, type FileOptions, type OutputFormat, PIPE } from '../../files/formats';
 import { expandInputs, type Input } from '../../files/inputs';
 import { BEGINNING, type Journal, type Outcome, readJournal } from '../../files/journal/journal';
 import {
@@ -19,6 +19,8 @@ import type { ProgressDisplay } from '../../files/progress';
 import { readColumns } from '../../files/readers/open';
 import { isBad, type ReadRow } from '../../files/rows';
 import { openFiles, openPipe } from '../../files/writers/destination';
+import type { Encoder } from '../../files/writers/encoder';
+import { npyEncoder } from '../../files/writers/npy';
 import { parquetEncoder } from '../../files/writers/parquet';
 import { ResultWriter } from '../../files/writers/result-writer';
 import { textEncoder } from '../../files/writers/text';
@@ -104,10 +106,7 @@ async function finish(run: Run): Promise<Outcome> {
     ? await openFiles(names, { ...run.identity, columns: layout.kept && [...layout.kept] }, earlier)
     : await openPipe(job.options.rejects);
   try {
-    const encoder =
-      outputFormat === 'parquet'
-        ? await parquetEncoder(layout, compression)
-        : textEncoder(outputFormat, layout, compression);
+    const encoder = await openEncoder(outputFormat, layout, compression);
     const writer = new ResultWriter({ inputs, format: task, encoder, destination });
     progress.goOnFrom(destination.start.answered + destination.start.rejected);
     if (earlier?.last) await encoder.restore(earlier.states, earlier.last.outputBytes);
@@ -126,6 +125,16 @@ async function finish(run: Run): Promise<Outcome> {
     await destination.close().catch(() => {});
     throw error;
   }
+}
+
+async function openEncoder(
+  format: OutputFormat,
+  layout: Layout,
+  compression: Compression,
+): Promise<Encoder> {
+  if (format === 'npy') return npyEncoder(layout);
+  if (format === 'parquet') return parquetEncoder(layout, compression);
+  return textEncoder(format, layout, compression);
 }
 
 /** The first rows, and the columns that the output has by them. */

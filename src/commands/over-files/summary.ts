@@ -25,8 +25,8 @@ export function summarize(
     rejected,
     /** Texts that were longer than the model takes. */
     truncated,
-    /** Answers by label, those of no answer included. */
-    labels: Object.fromEntries(labels.map((label) => [label, outcome.labels[label] ?? 0])),
+    /** Answers by label, or spans, those of no answer included. */
+    labels: { ...Object.fromEntries(labels.map((label) => [label, 0])), ...outcome.labels },
     seconds: Number(seconds.toFixed(3)),
   };
 }
@@ -35,13 +35,14 @@ export function summarize(
 export function describeSummary(summary: Summary): string {
   const { rows, answered, rejected, truncated, seconds, labels } = summary;
   const shown = Object.entries(labels).filter(([, times]) => times > 0);
+  const counted = shown.reduce((sum, [, times]) => sum + times, 0);
   const width = Math.max(0, ...shown.map(([label]) => label.length));
   const where = summary.rejects === null ? '' : `, see ${summary.rejects}`;
   return [
     `${count(rows)} rows in ${duration(seconds * 1000)}: ${count(answered)} answered, ` +
       `${count(rejected)} rejected${rejected > 0 ? where : ''}`,
     ...shown.map(([label, times]) => {
-      const share = ((100 * times) / Math.max(1, answered)).toFixed(1);
+      const share = ((100 * times) / counted).toFixed(1);
       return `  ${label.padEnd(width)}  ${count(times)} (${share} %)`;
     }),
     ...(truncated > 0 ? [`  ${count(truncated)} texts were longer than the model takes`] : []),

@@ -8,6 +8,8 @@ export interface DurableFile {
   readonly bytes: number;
   /** One after the other; once one has failed, no other one is tried. @throws RunError that names the file */
   append(some: Buffer): Promise<void>;
+  /** Writes over its first bytes. @throws RunError that names the file */
+  replaceHead(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -20,7 +22,7 @@ export async function openDurable(path: string, kept: number | null): Promise<Du
   let bytes = kept ?? 0;
   let last = Promise.resolve();
   /** A disk that becomes full takes a part first, and says so only when it is given the rest. */
-  const write = async (some: Buffer): Promise<void> => {
+  const write = async (some: Buffer, at: number): Promise<void> => {
     if (some.length === 0) return;
     const { size } = await handle.stat();
     if (size !== bytes) {
@@ -29,7 +31,7 @@ export async function openDurable(path: string, kept: number | null): Promise<Du
     try {
       for (let done = 0; done < some.length; ) {
         const rest = some.subarray(done);
-        done += (await handle.write(rest, 0, rest.length, size + done)).bytesWritten;
+        done += (await handle.write(rest, 0, rest.length, at + done)).bytesWritten;
       }
       await handle.datasync();
     } catch (error) {
@@ -37,14 +39,18 @@ export async function openDurable(path: string, kept: number | null): Promise<Du
         `${path}: cannot be written: ${(error as Error).message}: once the cause is gone, --resume goes on`,
       );
     }
-    bytes += some.length;
+    bytes = Math.max(bytes, at + some.length);
   };
   return {
     get bytes() {
       return bytes;
     },
     append: (some) => {
-      last = last.then(() => write(some));
+      last = last.then(() => write(some, bytes));
+      return last;
+    },
+    replaceHead: (some) => {
+      last = last.then(() => write(some, 0));
       return last;
     },
     close: () => handle.close(),

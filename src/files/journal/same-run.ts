@@ -10,13 +10,21 @@ export type Identity = Omit<Header, 'columns'>;
 
 const BLOCK_BYTES = 1024 * 1024;
 
-/** Files that a model is loaded from, by what is in them. */
+/** Files that a model is loaded from, by what is in them; their names begin in the folder of them all. */
 export function hashFiles(files: readonly string[]): Promise<Header['model']> {
+  const parts = files.map((file) => path.dirname(file).split(path.sep));
+  const folder = parts.reduce((common, one) => {
+    const end = common.findIndex((part, index) => part !== one[index]);
+    return end < 0 ? common : common.slice(0, end);
+  }, parts[0] ?? []);
   return Promise.all(
     files.map(async (file) => {
       const hash = createHash('sha256');
       await pipeline(createReadStream(file, { highWaterMark: BLOCK_BYTES }), hash);
-      return { name: path.basename(file), sha256: hash.digest('hex') };
+      return {
+        name: path.relative(folder.join(path.sep) || path.sep, file),
+        sha256: hash.digest('hex'),
+      };
     }),
   );
 }

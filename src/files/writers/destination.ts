@@ -20,6 +20,8 @@ export interface Destination {
   readonly start: Checkpoint;
   /** Puts both behind what is there, and then counts as done what the checkpoint says. */
   append(output: Buffer, rejects: Buffer, done: Progress): Promise<void>;
+  /** Writes over the first bytes of the output. @throws RunError: of a pipe */
+  replaceHead(bytes: Buffer): Promise<void>;
   /** Keeps for the next process that the model ran for too long on a row. */
   note(overrun: Overrun): Promise<void>;
   /** Gives the files their names. */
@@ -62,6 +64,7 @@ export async function openFiles(
       await rejects.append(rejected);
       await write({ ...done, outputBytes: output.bytes, rejectsBytes: rejects.bytes });
     },
+    replaceHead: (bytes) => output.replaceHead(bytes),
     note: (overrun) => write({ overrun }),
     async publish(rejected) {
       await close();
@@ -94,6 +97,9 @@ export async function openPipe(rejects: string | null): Promise<Destination> {
         await once(process.stdout, 'drain').catch(nothing);
       }
       if (problem) throw new RunError(`standard output cannot be written: ${problem.message}`);
+    },
+    replaceHead: async () => {
+      throw new RunError('standard output cannot be written from its beginning');
     },
     note: nothing,
     publish: nothing,

@@ -21,6 +21,8 @@ export interface Encoder {
   part(rows: readonly Answered[]): Promise<Part>;
   /** What is behind the last row. */
   finish(): Promise<Buffer>;
+  /** What is in the place of the first bytes once all rows are written, by their number; absent: those stay. */
+  head?(rows: number): Buffer;
   /** Goes on behind parts that another process has written. */
   restore(states: readonly string[], bytes: number): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import { gzipSync } from 'node:zlib';
 import type { Compression } from '../formats';
 import type { Layout } from '../layout';
-import type { ColumnType } from '../plan';
+import type { AnswerColumn, ColumnType } from '../plan';
 import { fieldOf } from '../rows';
 import { loadZstd } from './compress';
 import type { Encoder } from './encoder';
@@ -10,6 +10,8 @@ import { toText } from './values';
 
 /** Of a row group: more would read better, and a run that is ended would lose more. */
 const ROWS_OF_GROUP = 8192;
+/** Of its vectors: the library makes objects of them. */
+const NUMBERS_OF_GROUP = 2 ** 20;
 
 const CODECS = {
   none: 'UNCOMPRESSED',
@@ -24,6 +26,8 @@ const TEXT = {
   logical_type: { type: 'STRING' },
 } as const;
 
+const LIST = { converted_type: 'LIST', logical_type: { type: 'LIST' } } as const;
+
 const ELEMENTS = {
   string: TEXT,
   json: TEXT,
@@ -37,6 +41,8 @@ const ELEMENTS = {
   },
 } as const satisfies Readonly<Record<ColumnType, object>>;
 
+type Library = typeof import('hyparquet-writer', { with: { 'resolution-mode': 'import' }});
+type SchemaElement = InstanceType<Library['ParquetWriter']>['schema'][number];
 type Writer = Awaited<ReturnType<typeof openWriter>>;
 type RowGroup = Writer['writer']['row_groups'][number];
 
@@ -45,17 +51,21 @@ export async function parquetEncoder(layout: Layout, compression: Compression): 
   const { bytes, writer } = await openWriter(layout, compression);
   const kept = layout.kept ?? [];
   return {
-    rowsOfPart: ROWS_OF_GROUP,
+    rowsOfPart: Math.min(ROWS_OF_GROUP, Math.ceil(NUMBERS_OF_GROUP / numbersOf(layout))),
     start: async () => taken(bytes),
     async part(rows) {
       const answers = rows.map(({ answer }) => layout.cellsOf(answer));
       const data = [
         ...kept.map(({ name, type }) => rows.map(({ row }) => stored(fieldOf(row, name), type))),
-        ...layout.columns.map((_, index) => answers.map((cells) => cells[index])),
+        ...layout.columns.map(({ type }, index) =>
+          answers.map((cells) => stored(cells[index], type)),
+        ),
       ];
-      const columnData = [...kept, ...layout.columns].map(({ name }, index) => ({
+      const columnData = [...kept, ...layout.columns].map(({ name, type }, index) => ({
         name,
         data: data[index] as unknown[],
+        // Nobody looks for numbers of a vector, and hardly two are the same.
+        ...(type === 'vector' && { encoding: 'PLAIN' as const, statistics: false }),
         // It would have to be kept until the end of the file.
         offsetIndex: false,
       }));
@@ -83,13 +93,14 @@ export async function parquetEncoder(layout: Layout, compression: Compression): 
 async function openWriter({ kept, columns }: Layout, compression: Compression) {
   const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
   const codec = CODECS[compression];
-  const elements = (some: Layout['columns'], repetition_type: 'OPTIONAL' | 'REQUIRED') =>
-    some.map(({ name, type }) => ({ ...ELEMENTS[type], name, repetition_type }));
-  const leaves = [...elements(kept ?? [], 'OPTIONAL'), ...elements(columns, 'REQUIRED')];
+  const elements = [
+    ...(kept ?? []).flatMap((column) => elementsOf(column, 'OPTIONAL')),
+    ...columns.flatMap((column) => elementsOf(column, 'REQUIRED')),
+  ];
   const bytes = new ByteWriter();
   const writer = new ParquetWriter({
     writer: bytes,
-    schema: [{ name: 'root', num_children: leaves.length }, ...leaves],
+    schema: [{ name: 'root', num_children: (kept ?? []).length + columns.length }, ...elements],
     codec,
     compressors: {
       GZIP: (block: Uint8Array) => gzipSync(block),
@@ -100,6 +111,24 @@ async function openWriter({ kept, columns }: Layout, compression: Compression) {
   return { bytes, writer };
 }
 
+/** Of a vector: the three that the format has for a list. */
+function elementsOf(
+  { name, type }: AnswerColumn,
+  repetition_type: 'OPTIONAL' | 'REQUIRED',
+): readonly SchemaElement[] {
+  if (type !== 'vector') return [{ ...ELEMENTS[type], name, repetition_type }];
+  return [
+    { ...LIST, name, repetition_type, num_children: 1 },
+    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+    { name: 'element', repetition_type: 'REQUIRED', type: 'FLOAT' },
+  ];
+}
+
+/** Of a row, in its vectors. */
+function numbersOf({ columns }: Layout): number {
+  return columns.reduce((sum, { length = 0 }) => sum + length, 1);
+}
+
 /** What has been written since the last time; positions in the file go on. */
 function taken(bytes: Writer['bytes']): Buffer {
   const some = Buffer.from(bytes.buffer.slice(0, bytes.index));
@@ -107,9 +136,10 @@ function taken(bytes: Writer['bytes']): Buffer {
   return some;
 }
 
-function stored(value: unknown, type: ColumnType): unknown {
+function stored(value: unknown, type: AnswerColumn['type']): unknown {
   if (value === null || value === undefined) return undefined;
   if (type === 'integer') return BigInt(value as number | bigint);
+  if (type === 'vector') return Array.from(value as Float32Array);
   if (type === 'json' || type === 'string') return toText(value);
   return value;
 }

@@ -68,15 +68,17 @@ export class ResultWriter {
   async finish(): Promise<void> {
     const { encoder, destination } = this.#parts;
     if (this.#waiting.length > 0) await this.#writePart();
+    // Before the run counts as finished: one that is ended in between writes the same again.
+    if (encoder.head) await destination.replaceHead(encoder.head(this.#counts.answered));
     await this.#append(await encoder.finish(), null, true);
     await destination.publish(this.#counts.rejected);
   }
 
   #count(answer: unknown): void {
-    const { label, truncated } = this.#parts.format.count(answer);
+    const { labels, truncated } = this.#parts.format.count(answer);
     this.#counts.answered++;
     if (truncated) this.#counts.truncated++;
-    this.#labels.set(label, (this.#labels.get(label) ?? 0) + 1);
+    for (const label of labels) this.#labels.set(label, (this.#labels.get(label) ?? 0) + 1);
   }
 
   async #writePart(): Promise<void> {

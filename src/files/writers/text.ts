@@ -1,6 +1,7 @@
 import Papa from 'papaparse';
 import type { Compression } from '../formats';
 import type { Layout } from '../layout';
+import type { AnswerColumn } from '../plan';
 import { fieldOf, type Row } from '../rows';
 import { compressWhole } from './compress';
 import type { Answered, Encoder } from './encoder';
@@ -18,7 +19,7 @@ export function textEncoder(
     rowsOfPart: 1,
     // A compressed file without rows is one that can be read, too.
     start: () => compressed(format === 'csv' ? csvHeader(layout) : ''),
-    part: async (rows) => ({ bytes: await compressed(lines(rows, layout)), state: null }),
+    part: async (rows) => ({ bytes: await compressed(await lines(rows, layout)), state: null }),
     finish: async () => Buffer.alloc(0),
     restore: async () => {},
   };
@@ -33,29 +34,54 @@ function csvHeader({ kept, columns }: Layout): string {
   return toCsv([[...(kept ?? []), ...columns].map(({ name }) => name)]);
 }
 
-function csvLines(rows: readonly Answered[], layout: Layout): string {
+async function csvLines(rows: readonly Answered[], layout: Layout): Promise<string> {
   const kept = layout.kept ?? [];
+  const answers = rows.map(({ answer }) => layout.cellsOf(answer));
+  const columns = await Promise.all(
+    layout.columns.map((column, index) =>
+      column.toJson || column.type === 'json'
+        ? jsonOf(
+            answers.map((cells) => cells[index]),
+            column,
+          )
+        : null,
+    ),
+  );
   return toCsv(
-    rows.map(({ row, answer }) => [
+    rows.map(({ row }, at) => [
       ...kept.map(({ name }) => toText(fieldOf(row, name))),
-      ...layout.cellsOf(answer),
+      ...(answers[at] as readonly unknown[]).map((cell, index) => columns[index]?.[at] ?? cell),
     ]),
   );
 }
 
 /** One object a line: the columns of the row, then the members of the answer. */
-function jsonLines(rows: readonly Answered[], layout: Layout): string {
+async function jsonLines(rows: readonly Answered[], layout: Layout): Promise<string> {
+  const members = layout.members.filter(({ parts }) => parts?.length !== 0);
+  const values = await Promise.all(
+    members.map((member) => {
+      const { parts, of } = member;
+      const all = rows.map(({ answer }) => of(answer));
+      return jsonOf(parts ? all.map((value) => named(parts, value as unknown[])) : all, member);
+    }),
+  );
   let text = '';
-  for (const { row, answer } of rows) {
+  for (const [at, { row }] of rows.entries()) {
     let line = keptMembers(row, layout);
-    for (const { name, parts, of } of layout.members) {
-      if (parts?.length === 0) continue;
-      const value = parts ? named(parts, of(answer) as unknown[]) : of(answer);
-      line += `${line === '{' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    for (const [index, { name }] of members.entries()) {
+      line += `${line === '{' ? '' : ','}${JSON.stringify(name)}:${values[index]?.[at]}`;
     }
     text += `${line}}\n`;
   }
   return text;
+}
+
+async function jsonOf(
+  values: readonly unknown[],
+  { toJson }: Pick<AnswerColumn, 'toJson'>,
+): Promise<readonly string[]> {
+  if (!toJson) return values.map((value) => JSON.stringify(value));
+  return (await toJson(values)).map((text) => text.toString('latin1'));
 }
 
 function named(names: readonly string[], values: readonly unknown[]) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writeVectors } from '../../native/vectors';
 import type { EmbedsTexts } from '../../tasks/abilities';
 import { finished } from '../../tasks/embedding/vectors';
 import type { Served } from '../../tasks/served';
@@ -13,7 +14,7 @@ import {
 } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
-import { listed, writeVectors, written } from '../vectors';
+import { listed, written } from '../vectors';
 import { embeddingBody } from './embedding-body';
 import { FAILURES } from './failures';
 

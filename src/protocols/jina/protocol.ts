@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ScoresPairs } from '../../tasks/abilities';
+import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
-import { toPair } from '../../tasks/reranking/task';
 import { type Served, servedAs } from '../../tasks/served';
 import { type Endpoint, parseBody, refusalOf, requireListLength, requireModel } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writeVectors } from '../../native/vectors';
 import { finished } from '../../tasks/embedding/vectors';
 import type { AbleModels } from '../able-models';
 import { requireDimensions, toEmbed } from '../embedding';
@@ -6,7 +7,7 @@ import { type Endpoint, parseBody, requireListLength, runList } from '../endpoin
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
-import { listed, toBase64, writeVectors, written } from '../vectors';
+import { listed, toBase64, written } from '../vectors';
 import { embeddingsBody } from './body';
 
 const answer = z.object({

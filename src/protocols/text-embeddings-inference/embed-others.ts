@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writeVectors } from '../../native/vectors';
 import type {
   About,
   Answered,
@@ -13,7 +14,7 @@ import { toEmbed } from '../embedding';
 import { type Call, type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
-import { listed, writeVectors, written } from '../vectors';
+import { listed, written } from '../vectors';
 import { cuttingOf, plainEmbedBody } from './body';
 import { EMBED_ERRORS } from './embed';
 import { requireBatchSize, timeHeaders } from './shared';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writeVectors } from '../../native/vectors';
 import type { EmbedsTexts } from '../../tasks/abilities';
 import { finished } from '../../tasks/embedding/vectors';
 import type { Served } from '../../tasks/served';
@@ -7,7 +8,7 @@ import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../e
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
-import { listed, writeVectors, written } from '../vectors';
+import { listed, written } from '../vectors';
 import { cuttingOf, embedBody, similarityBody } from './body';
 import { requireBatchSize, timeHeaders } from './shared';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import type { ScoresPairs } from '../../tasks/abilities';
-import { toPair } from '../../tasks/reranking/task';
+import { toPair } from '../../tasks/reranking/cross-encoder';
 import { type Served, servedAs } from '../../tasks/served';
 import { type Endpoint, parseBody, refusalOf, requireListLength, requireModel } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';

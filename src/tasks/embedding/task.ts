@@ -6,6 +6,7 @@ import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readEmbeddingDirectory } from './model-directory';
 import { isEmbedding } from './recognize';
+import { embeddingRows } from './rows';
 
 /** Its fields of "model" in GET /info. */
 export const EMBEDDING_INFO = {
@@ -61,6 +62,6 @@ export const embedding: Task<TextToEmbed, Embedding, EmbeddingAbout> = {
     }),
   },
   tensors,
-  rows: null,
+  rows: embeddingRows,
   page: 'embedding',
 };

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { filesThere, ModelFileError } from '../../models/files';
 import { CONFIG } from '../../models/hugging-face/directory';
 import { checkModelJson, quoted, readModelJson } from '../../models/json';
+import type { TextInput } from '../../native/engine';
 import { sigmoid, softmax } from '../../numeric/activations';
+import type { ClassifierAbout } from '../abilities';
 
 /** What sentence-transformers writes beside the files of transformers. */
 const SETTINGS = 'config_sentence_transformers.json';
@@ -18,6 +20,16 @@ const ACTIVATIONS = {
 } as const;
 
 export type Activation = keyof typeof ACTIVATIONS;
+
+/** What is known of a cross-encoder. */
+export interface RerankerAbout extends ClassifierAbout {
+  readonly activation: Activation;
+}
+
+/** As the model reads them; either may be empty. */
+export function toPair(query: string, document: string): TextInput {
+  return { text: query, pair: document, isPair: true };
+}
 
 export function activate(logits: Float32Array, activation: Activation): Float32Array {
   return ACTIVATIONS[activation](logits);

@@ -5,17 +5,14 @@ import type { Classification, ClassifierAbout, PairScore } from '../abilities';
 import type { Task } from '../task';
 import type { OutputTensor, Tensors } from '../tensors';
 import {
-  type Activation,
   activate,
   chooseActivation,
+  type RerankerAbout,
   readCrossEncoder,
   requirePlain,
+  toPair,
 } from './cross-encoder';
-
-/** What is known of a cross-encoder. */
-export interface RerankerAbout extends ClassifierAbout {
-  readonly activation: Activation;
-}
+import { rerankingRows } from './rows';
 
 const tensors: Tensors<TextInput, PairScore, RerankerAbout> = {
   inputs: [
@@ -35,11 +32,6 @@ const tensors: Tensors<TextInput, PairScore, RerankerAbout> = {
     return [{ name: 'SCORE', datatype: 'FP32', shape, values }];
   },
 };
-
-/** As the model reads them; either may be empty. */
-export function toPair(query: string, document: string): TextInput {
-  return { text: query, pair: document, isPair: true };
-}
 
 /**
  * A cross-encoder of sentence-transformers: a sequence classifier that reads a query with a document.
@@ -95,7 +87,7 @@ export function rerankingOver<Known extends ClassifierAbout>(
       of: ({ activation }, { maxLength }) => ({ activation, max_length: maxLength }),
     },
     tensors,
-    rows: null,
+    rows: rerankingRows,
     page: 'reranking',
   };
 }

@@ -1,23 +1,16 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { fieldOf } from '../../files/rows';
 import { EngineError } from '../../native/engine';
 import { allFinite, softmax } from '../../numeric/activations';
-import { type Classification, type ClassifierAbout, classified } from '../abilities';
-import { classFormat } from '../classifier-rows';
+import { type Classification, classified } from '../abilities';
 import { classifierOutputs } from '../classifier-tensors';
-import type { Rows, Taken } from '../rows';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { areProbabilities, judgeTrial } from './judge-trial';
-import { type ModelSettings, readModelSettings, settingsPath } from './model-settings';
+import { readModelSettings, settingsPath } from './model-settings';
+import { type SignalAbout, signalRows } from './rows';
 import { zNormalize } from './z-normalize';
-
-/** Of a signal model; its labels are the settings' classes. */
-export interface SignalAbout extends ClassifierAbout {
-  readonly settings: ModelSettings;
-}
 
 /** Its fields of "model" in GET /info. */
 export const SIGNAL_INFO = {
@@ -33,28 +26,6 @@ const tensors: Tensors<readonly number[], Classification, SignalAbout> = {
   problemOf: () => null,
   toInput: ([signal]) => signal as readonly number[],
 };
-
-const rows: Rows<readonly number[], Classification, SignalAbout> = {
-  format: classFormat({ label: 'diagnosis', score: 'confidence', truncated: null }),
-  needed: ({ signalColumn }) => [signalColumn],
-  take: (row, { signalColumn }, length) =>
-    row.signal
-      ? { input: Array.from(row.signal) }
-      : samplesOf(fieldOf(row, signalColumn), signalColumn, length),
-  lengthOf: () => 0,
-  windowsOf: ({ settings }) => settings,
-};
-
-function samplesOf(value: unknown, column: string, length: number): Taken<readonly number[]> {
-  if (value === undefined) return { problem: `${column}: there is no such column` };
-  if (!Array.isArray(value)) return { problem: `${column}: expected an array of numbers` };
-  if (value.length !== length) {
-    return { problem: `${column}: expected ${length} samples, found ${value.length}` };
-  }
-  const bad = value.findIndex((sample) => !Number.isFinite(sample));
-  if (bad >= 0) return { problem: `${column}[${bad}]: expected a finite number` };
-  return { input: value };
-}
 
 /** A TorchScript or torch.export file: a window of samples, z-normalized here, to its class. */
 export const signalClassification: Task<readonly number[], Classification, SignalAbout> = {
@@ -111,6 +82,6 @@ export const signalClassification: Task<readonly number[], Classification, Signa
     }),
   },
   tensors,
-  rows,
+  rows: signalRows,
   page: 'eeg',
 };

@@ -1,18 +1,16 @@
 import { z } from 'zod';
-import { fieldOf } from '../../files/rows';
 import { architecturesOf } from '../../models/hugging-face/architectures';
 import { directoryOf } from '../../models/hugging-face/directory';
 import { listModules } from '../../models/sentence-transformers/modules';
 import { EngineError, type TextInput } from '../../native/engine';
 import { allFinite } from '../../numeric/activations';
 import { type Classification, classified } from '../abilities';
-import { classFormat } from '../classifier-rows';
 import { classifierOutputs } from '../classifier-tensors';
-import type { InputRow, Rows } from '../rows';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readModelDirectory, type TextAbout } from './model-directory';
 import { scores } from './probabilities';
+import { classifierRows } from './rows';
 import { isBlank } from './whitespace';
 import { classifiedWindows, combine } from './windows';
 
@@ -35,30 +33,6 @@ const tensors: Tensors<string | TextInput, Classification, TextAbout> = {
   toInput: ([text, pair]) =>
     pair === undefined ? (text as string) : { text: text as string, pair: pair as string },
 };
-
-const rows: Rows<string | TextInput, Classification, TextAbout> = {
-  format: classFormat({ label: 'label', score: 'score', truncated: 'truncated' }),
-  needed: ({ textColumn, pairColumn }) =>
-    pairColumn === null ? [textColumn] : [textColumn, pairColumn],
-  take: (row, { textColumn, pairColumn }) => {
-    const text = textOf(row, textColumn);
-    if (typeof text !== 'string') return text;
-    if (isBlank(text)) return { problem: `${textColumn}: is empty` };
-    if (pairColumn === null) return { input: text };
-    // It may be blank, or null: then there is none, as on the routes.
-    const pair = fieldOf(row, pairColumn) === null ? '' : textOf(row, pairColumn);
-    return typeof pair === 'string' ? { input: { text, pair } } : pair;
-  },
-  lengthOf: (input) =>
-    typeof input === 'string' ? input.length : input.text.length + (input.pair?.length ?? 0),
-  windowsOf: () => null,
-};
-
-function textOf(row: InputRow, column: string): string | { readonly problem: string } {
-  const value = fieldOf(row, column);
-  if (value === undefined) return { problem: `${column}: there is no such column` };
-  return typeof value === 'string' ? value : { problem: `${column}: expected a string` };
-}
 
 /** Models of other heads, or of none: what else a folder holds is read, and what lacks is said. */
 const OF_OTHERS = /Model$|ForMaskedLM$|ForTokenClassification$/;
@@ -104,6 +78,6 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
     of: ({ labels }, { maxLength }) => ({ labels: [...labels], max_length: maxLength }),
   },
   tensors,
-  rows,
+  rows: classifierRows,
   page: 'sentiment',
 };

@@ -5,6 +5,7 @@ import { allFinite, softmaxRows } from '../../numeric/activations';
 import type { ClassifierAbout, Tagging, TaggingInput } from '../abilities';
 import type { Task } from '../task';
 import { isTagger, readTagger } from './model-directory';
+import { taggingRows } from './rows';
 import { taggingTensors } from './tensors';
 
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
@@ -45,6 +46,6 @@ export const tokenClassification: Task<TaggingInput, Tagging, ClassifierAbout> =
     of: ({ labels }, { maxLength }) => ({ labels: [...labels], max_length: maxLength }),
   },
   tensors: taggingTensors,
-  rows: null,
+  rows: taggingRows,
   page: 'tagging',
 };

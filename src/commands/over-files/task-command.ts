@@ -1,0 +1,39 @@
+import path from 'node:path';
+import { UsageError } from '../../files/errors';
+import type { Task } from '../../tasks/task';
+import type { FilesCommand } from './command';
+import { describeFlags, readCommandLine, withCommonFlags } from './options';
+import { readTaskJob } from './task-job';
+
+const MODEL = { model: { value: 'FOLDER', help: 'the model' } } as const;
+
+/**
+ * A command that asks a model of one task, which `--model` names.
+ *
+ * @param does what becomes of a row, for the help
+ */
+export function taskCommand(name: string, task: Task, does: readonly string[]): FilesCommand {
+  const flags = withCommonFlags({ ...MODEL, ...task.rows?.flags });
+  return {
+    help: [
+      `Usage: libtorch-serve ${name} --model FOLDER FILE... -o OUTPUT [--flag value ...]`,
+      '',
+      ...does,
+      'Rows come as JSONL, CSV, TSV or Parquet; all but Parquet also as .gz or .zst. - is a pipe, and',
+      'quoted patterns ("data/*.jsonl") are files. Answers are in the order of the rows.',
+      '',
+      ...describeFlags(flags),
+      '',
+      'How the model uses the machine is set as for the services (libtorch-serve --help):',
+      '--workers, --dtype, --max-batch-tokens ...',
+    ],
+    read: (args) => {
+      const { values, words, settings } = readCommandLine(args, flags);
+      const model = values.get('model');
+      if (!model) throw new UsageError('--model: expected the folder of a model');
+      const placeOf = () => path.resolve(model);
+      const choice = { name, service: 'sentiment', notice: task.notice, task, placeOf } as const;
+      return readTaskJob({ ...choice, inputs: words }, values, settings);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { UsageError } from '../../files/errors';
+import { numberOf, oneOf } from '../../files/flags';
+import { writeVectors } from '../../native/vectors';
+import type { Embedding, EmbeddingAbout, TextToEmbed } from '../abilities';
+import type { AnswerFormat, Rows } from '../rows';
+import { TEXT_COLUMN, TRUNCATED, textOf } from '../text-rows';
+import { finished } from './vectors';
+
+interface Vector {
+  readonly vector: Float32Array;
+  readonly truncated: boolean;
+}
+
+const WHOLE = { form: /^[1-9]\d{0,6}$/, what: 'a whole number above 0' };
+
+export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingAbout> = {
+  flags: {
+    ...TEXT_COLUMN,
+    'prompt-name': {
+      value: 'NAME',
+      help: "of the model's prompts, put before each text (default: its own)",
+    },
+    dimensions: { value: 'N', help: 'so many of the first numbers (default: all)' },
+    normalize: {
+      value: 'true|false',
+      help: "vectors have a length of 1 (default: where the model's have)",
+    },
+  },
+  formats: ['npy'],
+  readsRecordings: false,
+  read: (values) => {
+    const textColumn = values.get('text-column') ?? 'text';
+    const promptName = values.get('prompt-name') ?? null;
+    const dimensions = numberOf(values, 'dimensions', WHOLE);
+    const asked = oneOf(values, 'normalize', ['true', 'false']);
+    const normalize = asked === null ? null : asked === 'true';
+    return {
+      needed: [textColumn],
+      decisive: { textColumn, promptName, dimensions, normalize },
+      bind: (model) => {
+        const { about } = model;
+        requireDimensions(about, dimensions);
+        const prompt = promptName === null ? {} : { prompt: requirePrompt(about, promptName) };
+        return {
+          ...vectorFormat(dimensions ?? about.dimensions),
+          omitted: [],
+          cutting: null,
+          take: (row) => {
+            const text = textOf(row, textColumn);
+            return typeof text === 'string' ? { input: { text, ...prompt } } : text;
+          },
+          lengthOf: (input) => ('ids' in input ? input.ids.length : input.text.length),
+          run: async (input) => {
+            const { vector, inference } = await model.run(input, {});
+            const { truncated } = inference;
+            return { vector: finished(vector, about, { dimensions, normalize }), truncated };
+          },
+        };
+      },
+    };
+  },
+};
+
+function vectorFormat(length: number): AnswerFormat<Vector> {
+  return {
+    members: [
+      {
+        ...{ name: 'embedding', type: 'vector', length },
+        of: ({ vector }) => vector,
+        toJson: (vectors) => writeVectors(vectors as readonly Float32Array[]),
+      },
+      TRUNCATED,
+    ],
+    labels: [],
+    count: ({ truncated }) => ({ labels: [], truncated }),
+  };
+}
+
+function requireDimensions(about: EmbeddingAbout, dimensions: number | null): void {
+  if (dimensions === null || dimensions <= about.dimensions) return;
+  throw new UsageError(`--dimensions: expected at most ${about.dimensions}, as the model has them`);
+}
+
+function requirePrompt({ prompts }: EmbeddingAbout, name: string): string {
+  const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
+  if (prompt !== undefined) return prompt;
+  const known = Object.keys(prompts).join(', ') || 'it has none';
+  throw new UsageError(`--prompt-name: the model has no prompt “${name}” (${known})`);
+}

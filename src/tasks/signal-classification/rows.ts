@@ -1,0 +1,73 @@
+import { type FlagValues, numberOf } from '../../files/flags';
+import type { CuttingOptions } from '../../files/readers/windows';
+import { fieldOf } from '../../files/rows';
+import type { Classification, ClassifierAbout } from '../abilities';
+import { ALL_LABELS, classFormat } from '../classifier-rows';
+import type { Rows, Taken } from '../rows';
+import type { ModelSettings } from './model-settings';
+
+/** Of a signal model; its labels are the settings' classes. */
+export interface SignalAbout extends ClassifierAbout {
+  readonly settings: ModelSettings;
+}
+
+const COLUMNS = { label: 'diagnosis', score: 'confidence', truncated: null };
+const SAMPLES = { form: /^[1-9]\d{0,6}$/, what: 'a whole number of samples above 0' };
+const RATE = { form: /^\d*[1-9]\d*(\.\d+)?$/, what: 'a rate in Hz' };
+
+export const signalRows: Rows<readonly number[], Classification, SignalAbout> = {
+  flags: {
+    'signal-column': { value: 'NAME', help: 'of the samples of a window (default: signal)' },
+    ...ALL_LABELS,
+    channel: { value: 'NAME', help: "of recordings (default: the model's, or the only one)" },
+    step: {
+      value: 'SAMPLES',
+      help: 'from one window of a recording to the next (default: a window)',
+    },
+    'sampling-rate': { value: 'HZ', help: 'of recordings that do not say it' },
+    resample: { help: "recordings at another rate than the model's" },
+  },
+  formats: [],
+  readsRecordings: true,
+  read: (values) => {
+    const signalColumn = values.get('signal-column') ?? 'signal';
+    const allLabels = values.has('all-labels');
+    const options = cuttingOf(values);
+    return {
+      needed: [signalColumn],
+      decisive: { signalColumn, allLabels, ...options },
+      bind: (model) => ({
+        ...classFormat(COLUMNS, model.about.labels, allLabels),
+        // Of a window its samples would be most of the output.
+        omitted: [signalColumn],
+        cutting: { model: model.about.settings, options },
+        take: (row) =>
+          row.signal
+            ? { input: Array.from(row.signal) }
+            : samplesOf(fieldOf(row, signalColumn), signalColumn, model.maxLength),
+        lengthOf: () => 0,
+        run: (input) => model.run(input, {}),
+      }),
+    };
+  },
+};
+
+function cuttingOf(values: FlagValues): CuttingOptions {
+  return {
+    channel: values.get('channel') ?? null,
+    step: numberOf(values, 'step', SAMPLES),
+    samplingRate: numberOf(values, 'sampling-rate', RATE),
+    resample: values.has('resample'),
+  };
+}
+
+function samplesOf(value: unknown, column: string, length: number): Taken<readonly number[]> {
+  if (value === undefined) return { problem: `${column}: there is no such column` };
+  if (!Array.isArray(value)) return { problem: `${column}: expected an array of numbers` };
+  if (value.length !== length) {
+    return { problem: `${column}: expected ${length} samples, found ${value.length}` };
+  }
+  const bad = value.findIndex((sample) => !Number.isFinite(sample));
+  if (bad >= 0) return { problem: `${column}[${bad}]: expected a finite number` };
+  return { input: value };
+}

@@ -1,0 +1,22 @@
+import { fieldOf } from '../files/rows';
+import type { InputRow } from './rows';
+
+/** What rows of all tasks of texts have. */
+
+export const TEXT_COLUMN = {
+  'text-column': { value: 'NAME', help: 'of the texts (default: text)' },
+} as const;
+
+/** Whether a text was cut, as an answer's last column. */
+export const TRUNCATED = {
+  name: 'truncated',
+  type: 'boolean',
+  of: ({ truncated }: { readonly truncated: boolean }) => truncated,
+} as const;
+
+/** A column's text, or why there is none. */
+export function textOf(row: InputRow, column: string): string | { readonly problem: string } {
+  const value = fieldOf(row, column);
+  if (value === undefined) return { problem: `${column}: there is no such column` };
+  return typeof value === 'string' ? value : { problem: `${column}: expected a string` };
+}

@@ -1,0 +1,149 @@
+/** `libtorch-serve rerank` and `tag`: the answers of sentence-transformers and transformers, into files. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Folder } from '../helpers/files';
+import { readFixture } from '../helpers/golden';
+import { modelWith } from '../helpers/model-folder';
+import { FIXTURES } from '../helpers/service';
+import { jsonLines, overFiles } from './command';
+
+const TOLERANCE = 1e-5;
+/** Half a unit of the fourth decimal more. */
+const ROUNDED = 0.5e-4 + TOLERANCE;
+
+interface Case {
+  readonly model: string;
+  readonly config: object;
+  readonly files: Readonly<Record<string, object>>;
+  readonly answers: readonly {
+    readonly query: string;
+    readonly documents: readonly string[];
+    readonly predicted: readonly (number | readonly number[])[];
+  }[];
+}
+
+const folder = new Folder();
+const inFolder = (name: string): string => path.join(folder.path, name);
+const run = (...args: readonly string[]) => overFiles(args, { cwd: folder.path });
+const lines = (name: string) =>
+  readFileSync(inFolder(name), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+afterAll(() => folder.remove());
+
+describe('rerank', () => {
+  const { cases } = readFixture<{ readonly cases: readonly Case[] }>('reranking.json');
+  const place = ({ model, config, files }: Case) =>
+    modelWith(folder, model, { 'config.json': config, ...files });
+  const close = (actual: number, expected: number) =>
+    expect(Math.abs(actual - expected)).toBeLessThanOrEqual(
+      TOLERANCE * Math.max(1, Math.abs(expected)),
+    );
+
+  it.each([1, 2, 6])('scores as CrossEncoder.predict: case %d', async (index) => {
+    const one = cases[index] as Case;
+    const rows = one.answers.flatMap(({ query, documents }) =>
+      documents.map((document) => ({ query, document })),
+    );
+    writeFileSync(inFolder('pairs.jsonl'), jsonLines(rows));
+    const args = ['--model', place(one), 'pairs.jsonl', '-o', 'scores.jsonl', '--overwrite'];
+    const { code, stderr } = await run('rerank', ...args);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('answered')]);
+    const found = lines('scores.jsonl');
+    for (const [at, expected] of one.answers.flatMap(({ predicted }) => predicted).entries()) {
+      const { query, document, score, scores } = found[at];
+      expect({ query, document }).toEqual(rows[at]);
+      if (typeof expected === 'number') close(score, expected);
+      else
+        for (const [i, value] of expected.entries())
+          close(Object.values<number>(scores)[i] as number, value);
+    }
+  });
+
+  it('takes one query for all documents, columns of other names, and gives outputs as they are', async () => {
+    const { query, documents } = (cases[1] as Case).answers[0] as Case['answers'][number];
+    writeFileSync(inFolder('docs.jsonl'), jsonLines(documents.map((body) => ({ body }))));
+    const options = ['docs.jsonl', '--document-column', 'body', '--query', query];
+    const model = ['--model', place(cases[1] as Case)];
+    await run('rerank', ...model, ...options, '-o', 'scores.csv', '--keep', 'none');
+    await run('rerank', ...model, ...options, '--raw-scores', '-o', 'raw.jsonl');
+    const [header, ...cells] = readFileSync(inFolder('scores.csv'), 'utf8').trim().split('\n');
+    expect(header).toBe('score,truncated');
+    for (const [at, { score: raw }] of lines('raw.jsonl').entries()) {
+      expect(Number(cells[at]?.split(',')[0])).toBeCloseTo(1 / (1 + Math.exp(-raw)), 6);
+    }
+    const missing = await run('rerank', ...model, 'docs.jsonl', '-o', 'none.jsonl');
+    expect([missing.code, lines('none.jsonl.rejects.jsonl')[0].reason]).toEqual([
+      4,
+      'query: there is no such column',
+    ]);
+  });
+});
+
+describe('tag', () => {
+  const MODEL = path.join(FIXTURES, 'tagging', 'bert');
+  const { texts } = readFixture<{ readonly texts: readonly string[] }>('tagging', 'texts.json');
+  /** [label, score, word, start and end in code points, index] */
+  type GoldenSpan = readonly [string, number, string, number, number, number | null];
+  const { rows } = readFixture<{
+    readonly rows: readonly {
+      readonly text: number;
+      readonly strategy: string;
+      readonly stride?: number;
+      readonly spans: readonly GoldenSpan[];
+    }[];
+  }>('tagging', 'bert', 'golden.json');
+
+  it.each(['simple', 'max'])('has the spans of the pipeline: %s', async (strategy) => {
+    const asked = rows.filter((row) => row.strategy === strategy && row.stride === undefined);
+    expect(asked.length).toBeGreaterThan(3);
+    writeFileSync(
+      inFolder('texts.jsonl'),
+      jsonLines(asked.map(({ text }) => ({ text: texts[text] }))),
+    );
+    const args = ['--model', MODEL, 'texts.jsonl', '--aggregation-strategy', strategy];
+    const points = [...args, '--offsets', 'code-points', '--overwrite'];
+    const { code, stderr } = await run('tag', ...points, '-o', 'tags.jsonl');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('answered')]);
+    const found = lines('tags.jsonl');
+    for (const [at, { spans }] of asked.entries()) {
+      const { tags } = found[at];
+      const told = tags.map((tag: GoldenTag) => [tag.label, tag.word, tag.start, tag.end]);
+      expect(told).toEqual(spans.map(([label, , word, start, end]) => [label, word, start, end]));
+      for (const [i, [, score]] of spans.entries()) {
+        expect(Math.abs(tags[i].score - score)).toBeLessThanOrEqual(ROUNDED);
+      }
+    }
+    // In tables it is JSON; without --offsets places are those of JavaScript.
+    await run('tag', ...args, '-o', 'tags.parquet', '--overwrite', '--summary', 'tags.json');
+    const { parquetReadObjects, asyncBufferFromFile } = await import('hyparquet');
+    const table = await parquetReadObjects({
+      file: await asyncBufferFromFile(inFolder('tags.parquet')),
+    });
+    for (const [at, row] of table.entries()) {
+      const { text, tags } = row as { readonly text: string; readonly tags: string };
+      const units: readonly GoldenTag[] = JSON.parse(tags);
+      expect(units.map(({ label }) => label)).toEqual(
+        found[at].tags.map(({ label }: GoldenTag) => label),
+      );
+      for (const [i, { start, end }] of units.entries()) {
+        const points = found[at].tags[i];
+        const characters = [...text];
+        expect(text.slice(start, end)).toBe(characters.slice(points.start, points.end).join(''));
+      }
+    }
+    const { labels } = JSON.parse(readFileSync(inFolder('tags.json'), 'utf8'));
+    const all = found.flatMap(({ tags }) => tags);
+    expect(Object.values<number>(labels).reduce((sum, times) => sum + times, 0)).toBe(all.length);
+  });
+});
+
+interface GoldenTag {
+  readonly label: string;
+  readonly score: number;
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
