@@ -55,7 +55,7 @@ const { values: options } = parseArgs({
 
 function makeModel(name, python) {
   if (name === 'sentiment') return path.join(MODELS, name);
-  const folder = path.join(BUILD, 'models', name);
+  const folder = path.join(BUILD, 'shapes', name);
   const script = path.join(FOLDER, 'random_models.py');
   once(folder, [script], `random weights of the shape of ${name}`, () =>
     run(python, [script, path.join(MODELS, 'sentiment'), folder]),

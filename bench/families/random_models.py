@@ -1,8 +1,8 @@
 """Text classifiers of published shapes, with random weights, which cost what trained ones do;
 their tokenizer is that of another model.
 
-    python bench/families/random_models.py models/sentiment build/bench/models/bert-base
-    npm run bench -- --model build/bench/models/bert-base --peers fastapi --clients 1,64
+    python bench/families/random_models.py models/sentiment build/bench/shapes/bert-base
+    npm run bench -- --model build/bench/shapes/bert-base --peers fastapi --clients 1,64
 
 The name of the folder to write is that of the shape.
 """

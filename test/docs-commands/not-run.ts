@@ -55,9 +55,9 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'python scripts/export.py models/sentiment --output /tmp/exported': TRANSFORMERS,
   'node bench/programs.mjs texts models/sentiment /tmp/exported --rounds 5':
     'measures what export.py wrote, which is not run',
-  'python bench/families/random_models.py models/sentiment build/bench/models/bert-base':
+  'python bench/families/random_models.py models/sentiment build/bench/shapes/bert-base':
     TRANSFORMERS,
-  'npm run bench -- --model build/bench/models/bert-base --peers fastapi --clients 1,64': MEASURES,
+  'npm run bench -- --model build/bench/shapes/bert-base --peers fastapi --clients 1,64': MEASURES,
   'npm run parity -- /path/to/model': TRANSFORMERS,
   'npm run parity -- /path/to/model --texts mine.txt': TRANSFORMERS,
   'docker build -t libtorch-serve .': DOCKER,
