@@ -59,6 +59,9 @@ engine::Text text_input(const Napi::Object& from) {
   input.places = flag(from, "places");
   input.stride = optional(id, from, "stride");
   input.is_pair = flag(from, "isPair");
+  input.most = static_cast<size_t>(optional(id, from, "maxTokens").value_or(0));
+  input.fills = flag(from, "fills");
+  input.skips = flag(from, "skips");
   return input;
 }
 

@@ -96,6 +96,14 @@ std::optional<size_t> limit(const Napi::Object& from, const char* name) {
   return count(from, name);
 }
 
+backend::LateInteraction late_interaction(const Napi::Object& from, const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  return {.filled_length = optional(limit, given, "filledLength").value_or(0),
+          .filling_token = optional<std::string>(text, given, "fillingToken"),
+          .filling_is_seen = flag(given, "fillingIsSeen"),
+          .skipped = texts(given, "skipped")};
+}
+
 backend::ModelConfig model_config(const Napi::Object& from) {
   const Napi::Object config = object(from.Get("config"), "config");
   std::map<std::string, backend::ModelConfig::Value, std::less<>> entries;
@@ -122,12 +130,14 @@ backend::ModelConfig model_config(const Napi::Object& from) {
 Source source_argument(const Napi::Object& from) {
   const std::string type = text(from, "type");
   if (type == "text-encoder") {
-    return backend::TextModelSource{.model_type = text(from, "modelType"),
-                                    .config = model_config(from),
-                                    .head = head(from.Get("head")),
-                                    .weight_files = texts(from, "weightFiles"),
-                                    .tokenizer_directory = text(from, "tokenizerDirectory"),
-                                    .max_length = optional(limit, from, "maxLength")};
+    return backend::TextModelSource{
+        .model_type = text(from, "modelType"),
+        .config = model_config(from),
+        .head = head(from.Get("head")),
+        .weight_files = texts(from, "weightFiles"),
+        .tokenizer_directory = text(from, "tokenizerDirectory"),
+        .max_length = optional(limit, from, "maxLength"),
+        .late_interaction = optional(late_interaction, from, "lateInteraction")};
   }
   if (type == "text-program") {
     return backend::TextProgramSource{.path = text(from, "path"),

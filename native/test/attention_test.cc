@@ -117,7 +117,7 @@ class Example {
       floats.resize(static_cast<size_t>(size));
       for (float& value : floats) value = normal(random);
     };
-    fill(states, shape.tokens * stride_);
+    fill(states, std::max(shape.queries, shape.tokens) * stride_);
     if (shape.biased) fill(bias, shape.queries * (shape.tokens + 1));
     const auto rows = static_cast<int64_t>(offsets_.table_rows().size());
     if (shape.keys_by_offset) fill(keys_, rows * (shape.head_size + 1));
@@ -251,6 +251,17 @@ TEST_F(AttentionTest, EverySizeOfHead) {
   for (int64_t size = 1; size <= 70; ++size) {
     expect_attention(ways_, {.queries = 9, .tokens = 9, .head_size = size});
   }
+}
+
+/// Late interaction fills queries up with tokens that see the others, and are seen by none.
+TEST_F(AttentionTest, QueriesOfTokensThatNoneSees) {
+  for (const int64_t tokens : {1, 2, 7, 16, 17, 31}) {
+    expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32});
+    expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32, .biased = true});
+    expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32, .reach = 31});
+  }
+  // The last query sees the last token alone.
+  expect_attention(ways_, {.queries = 100, .tokens = 60, .head_size = 24, .reach = 40});
 }
 
 TEST_F(AttentionTest, FirstTokenAlone) {

@@ -53,6 +53,12 @@ TEST(ResultCache, TellsApartAllThatAModelReads) {
   different.back().token_type_ids.back() = 1;
   different.push_back(different.front());
   different.back().prompt_tokens = 1;
+  different.push_back(different.front());
+  different.back().unseen_tokens = 1;
+  different.push_back(different.front());
+  different.back().left_out = {0};
+  different.push_back(different.front());
+  different.back().left_out = {1};
   std::vector<ResultCache::Key> keys{cache.key_of(*other, different.front())};
   for (const Sequence& each : different) keys.push_back(cache.key_of(*model, each));
   std::ranges::sort(keys);

@@ -113,6 +113,18 @@ export type TextHead =
   /** One row, or without a pooling a row for each token, special ones included. */
   | { readonly name: 'embedding'; readonly modules: readonly SentenceModule[] };
 
+/** How texts are read by a model of late interaction (ColBERT). */
+export interface LateInteraction {
+  /** Tokens that an input with `fills` is filled up to. */
+  readonly filledLength?: number;
+  /** With this one. Default: the tokenizer's mask token, else the one that ends a text. */
+  readonly fillingToken?: string;
+  /** The others attend to them. */
+  readonly fillingIsSeen?: boolean;
+  /** Tokens that have no row in the answer to an input with `skips`. */
+  readonly skipped: readonly string[];
+}
+
 /** A Hugging Face directory whose encoder has code of its own here, its files already found. */
 export interface TextModelSource {
   readonly type: 'text-encoder';
@@ -127,6 +139,8 @@ export interface TextModelSource {
   readonly tokenizerDirectory: string;
   /** Tokens, special ones included, where fewer than model and tokenizer take. */
   readonly maxLength?: number;
+  /** For inputs with `fills` and `skips`. */
+  readonly lateInteraction?: LateInteraction;
 }
 
 /** A TorchScript or torch.export file that maps input_ids and attention_mask to logits, behind a tokenizer. */
@@ -298,6 +312,11 @@ export interface TextInput {
   readonly stride?: number;
   /** With what the text begins: its tokens have no part in a pooling whose `includePrompt` is false. */
   readonly prompt?: string;
+  /** Tokens, special ones included, whatever the tokenizer says, up to what the model takes. */
+  readonly maxTokens?: number;
+  /** See `LateInteraction`. */
+  readonly fills?: boolean;
+  readonly skips?: boolean;
 }
 
 /** What a tokenizer has made of a text; as many types as ids. */

@@ -17,7 +17,8 @@ export function toEmbed(
   elements: readonly TextOrIds[],
   { promptName, ...cut }: Reading,
 ): readonly TextToEmbed[] {
-  const prompt = promptName === null ? {} : { prompt: requirePrompt(about.prompts, promptName) };
+  const prompt =
+    promptName === null ? {} : { prompt: requirePrompt(about.prompts, promptName), promptName };
   const { vocabularySize } = monitor.description;
   return elements.map((element) => {
     if (typeof element === 'string') return { text: element, ...prompt, ...cut };

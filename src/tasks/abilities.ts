@@ -134,6 +134,8 @@ export type TextToEmbed =
       readonly text: string;
       /** Put before it. Default: the model's own. */
       readonly prompt?: string;
+      /** What the model calls it: some read a "query" otherwise than a "document". */
+      readonly promptName?: string;
     })
   | { readonly ids: Uint32Array };
 
@@ -161,6 +163,10 @@ export type WeighsWords = Runs<TextToEmbed, SparseEmbedding, SparseAbout>;
 export interface TokenVectorsAbout extends About, Prompted {
   /** Numbers of a vector. */
   readonly dimensions: number;
+  /** What the engine is told of a text beside, by what it is; null: it reads all alike. */
+  readonly roles: Readonly<
+    Record<'query' | 'document' | 'text', Pick<TextInput, 'maxTokens' | 'fills' | 'skips'>>
+  > | null;
 }
 
 export interface TokenEmbeddings extends Answered {

@@ -9,7 +9,7 @@ export function prepareText(
   { defaultPrompt, leavesOutPrompt, lowercases }: Prompted,
 ): NativeInput {
   if ('ids' in input) return { ids: input.ids, types: new Uint32Array(input.ids.length) };
-  const { text, prompt, ...cut } = input;
+  const { text, prompt, promptName: _, ...cut } = input;
   const asRead = (part: string): string => (lowercases ? lowered(part) : part);
   const before = asRead(prompt ?? defaultPrompt);
   return { text: before + asRead(text), ...(leavesOutPrompt && { prompt: before }), ...cut };

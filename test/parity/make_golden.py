@@ -46,6 +46,7 @@ import eeg_golden  # noqa: E402
 import embedding_golden  # noqa: E402
 import exported_golden  # noqa: E402
 import hostile_scripts  # noqa: E402
+import late_interaction_golden  # noqa: E402
 import pair_golden  # noqa: E402
 import shipped  # noqa: E402
 import tagging_golden  # noqa: E402
@@ -79,6 +80,7 @@ def main() -> None:
         return
     if arguments.embeddings:
         embedding_golden.make(FIXTURES / "embeddings")
+        late_interaction_golden.make(FIXTURES / "embeddings" / "late-interaction")
         return
     if arguments.tagging:
         tagging_golden.make(FIXTURES / "tagging")
@@ -96,6 +98,7 @@ def main() -> None:
         exported_golden.make(FIXTURES / "exported/signals")
         pair_golden.make(FIXTURES / "pairs")
         embedding_golden.make(FIXTURES / "embeddings")
+        late_interaction_golden.make(FIXTURES / "embeddings" / "late-interaction")
         tagging_golden.make(FIXTURES / "tagging")
 
 

@@ -15,6 +15,7 @@
 #include "packed/numbers.h"
 #include "packed/pool_in_use.h"
 #include "runtime/runtime.h"
+#include "text/late_reading.h"
 #include "text/tokenize.h"
 #include "text/tokenizer_vocabulary.h"
 
@@ -26,6 +27,7 @@ struct TextModel {
   std::unique_ptr<models::Encoder> encoder;
   std::unique_ptr<heads::Head> head;
   rust::Box<hf::Tokenizer> tokenizer;
+  LateReading reading;
 };
 
 /// The tokenizer is read on a thread of its own, if one can be had, beside the weights; each takes
@@ -57,7 +59,8 @@ TextModel load_text_model(const TextModelSource& source, const Numbers& numbers)
     tokenizer->limit(
         std::min(static_cast<size_t>(sizes.max_length), source.max_length.value_or(SIZE_MAX)));
     tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
-    return {std::move(encoder), std::move(head), std::move(tokenizer)};
+    LateReading reading(source.late_interaction, *tokenizer, static_cast<size_t>(sizes.max_length));
+    return {std::move(encoder), std::move(head), std::move(tokenizer), std::move(reading)};
   } catch (const rust::Error& error) {
     throw LoadError(error.what());
   }
@@ -101,6 +104,7 @@ class TextEncoderBackend final : public engine::Backend {
   engine::Sequence prepare(engine::Input input) const override {
     const auto* const text = std::get_if<engine::Text>(&input);
     const std::string prompt = text != nullptr ? text->prompt : "";
+    const bool fills = text != nullptr && text->fills, skips = text != nullptr && text->skips;
     engine::Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
     if (sequence.is_only_cut()) return sequence;
     sequence.prompt_tokens = count_prompt(*model_.tokenizer, prompt);
@@ -108,6 +112,8 @@ class TextEncoderBackend final : public engine::Backend {
     if (sequence.input_ids.empty()) {
       throw engine::BackendError("the tokenizer leaves no token of the text");
     }
+    if (fills) model_.reading.fill(sequence);
+    if (skips) model_.reading.skip(sequence);
     const models::EncoderSizes sizes = model_.encoder->sizes();
     require_below(sizes.vocabulary_size, sequence.input_ids, "id", "ids");
     // A model with one token type cannot be asked of pairs by a tokenizer that tells two apart.
@@ -136,8 +142,10 @@ class TextEncoderBackend final : public engine::Backend {
       const PoolInUse in_use(pool);
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
-      return packed.outputs(
-          (*model_.head)((*model_.encoder)(packed, model_.head->reads()), packed));
+      auto outputs =
+          packed.outputs((*model_.head)((*model_.encoder)(packed, model_.head->reads()), packed));
+      for (size_t i = 0; i < outputs.size(); ++i) leave_out(batch[i]->left_out, outputs[i]);
+      return outputs;
     } catch (...) {
       throw engine::BackendError(message_of_current_exception());
     }

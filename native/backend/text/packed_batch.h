@@ -25,6 +25,7 @@ struct PackedBatch {
   std::vector<int64_t> cu_seqlens;  ///< [sequences + 1], cumulative sequence lengths
   std::vector<LengthGroup> groups;
   std::vector<int64_t> prompt_tokens;  ///< [sequences], of each the first that are a prompt's
+  std::vector<int64_t> seen_tokens;    ///< [sequences], of each the first that others attend to
   std::vector<size_t> order;           ///< packed position → index in the batch given
 
   int64_t tokens() const { return cu_seqlens.back(); }

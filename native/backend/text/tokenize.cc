@@ -80,7 +80,8 @@ engine::Sequence tokenize(const hf::Tokenizer& tokenizer, engine::Input input) {
                         .pair = hf::bytes(text.pair),
                         .truncation = truncation_of(text.truncation),
                         .side = side_of(text.side),
-                        .is_pair = text.is_pair};
+                        .is_pair = text.is_pair,
+                        .most = text.most};
   try {
     return text.places ? locate(tokenizer, given, text.stride) : encode(tokenizer, given);
   } catch (const rust::Error& error) {

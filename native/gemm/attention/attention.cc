@@ -39,7 +39,8 @@ class Head {
         head_(head),
         positions_(head.positions != nullptr ? &head.positions->packed_for(by) : nullptr),
         memory_(memory) {
-    head_.reach = std::min(head.reach, head.tokens);  // so that it can be added to
+    // So that it can be added to.
+    head_.reach = std::min(head.reach, std::max(head.queries, head.tokens));
     const auto lay_out = [&](auto pack, int64_t inputs, int64_t filled, int64_t panels,
                              int64_t piece) {
       pack(head, memory + (layout_.is_rounded ? layout_.stored : piece));

@@ -58,6 +58,7 @@ fn input_of(asked: &Value) -> Result<Input<'_>, String> {
             _ => None,
         },
         is_pair: false,
+        most: None,
     })
 }
 

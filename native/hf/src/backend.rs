@@ -28,6 +28,8 @@ pub struct Backend {
     pub padding_id: Option<u32>,
     /// Of the one that they name for what the vocabulary does not have.
     pub unknown_id: Option<u32>,
+    /// Of the token for what is masked, else of the one that ends a text.
+    pub filling_id: Option<u32>,
 }
 
 /// What a tokenizer is built from.
@@ -61,6 +63,7 @@ pub fn build(mut source: Source) -> Result<Backend> {
     Ok(Backend {
         padding_id: id_of("pad_token"),
         unknown_id: id_of("unk_token"),
+        filling_id: id_of("mask_token").or_else(|| id_of("eos_token")),
         tokenizer,
         frame,
     })

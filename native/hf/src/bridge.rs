@@ -57,6 +57,8 @@ mod ffi {
         side: TruncationSide,
         /// There are two, though the second is empty.
         is_pair: bool,
+        /// Tokens, special ones included, up to `position_limit`; 0: `max_length`.
+        most: usize,
     }
 
     #[derive(Debug, Default, PartialEq, Eq)]
@@ -135,6 +137,10 @@ mod ffi {
         fn marks_continued_words(self: &Tokenizer) -> bool;
         /// Of the token for what the vocabulary does not have; -1: the settings name none.
         fn unknown_id(self: &Tokenizer) -> i64;
+        /// Of the token that queries are filled up with; -1: the settings name none.
+        fn filling_id(self: &Tokenizer) -> i64;
+        /// Of a token of the vocabulary; -1: it has none such.
+        fn id_of(self: &Tokenizer, token: &str) -> i64;
 
         /// Validates the header of a whole safetensors file; the tensors in the order of their
         /// offsets.
@@ -208,6 +214,14 @@ impl Tokenizer {
     pub fn unknown_id(&self) -> i64 {
         self.0.unknown_id().map_or(-1, i64::from)
     }
+
+    pub fn filling_id(&self) -> i64 {
+        self.0.filling_id().map_or(-1, i64::from)
+    }
+
+    pub fn id_of(&self, token: &str) -> i64 {
+        self.0.id_of(token).map_or(-1, i64::from)
+    }
 }
 
 /// What `tokenize` makes of the input, or `too_long` of why it does not fit.
@@ -227,6 +241,7 @@ fn answer<T>(
             _ => None,
         },
         is_pair: input.is_pair,
+        most: (input.most > 0).then_some(input.most),
     };
     guard(|| match tokenize(input) {
         Err(error) if error.is::<TooLong>() => Ok(too_long(error.to_string())),

@@ -41,6 +41,7 @@ pub struct Tokenizer {
     pub(crate) inner: tokenizers::Tokenizer,
     frame: Frame,
     max_length: usize,
+    position_limit: usize,
     padding_id: Option<u32>,
     kept: Side,
     /// Whether no more of a long text need be read than its limit needs.
@@ -51,6 +52,8 @@ pub struct Tokenizer {
     file: &'static str,
     /// Of the token for what the vocabulary does not have.
     unknown_id: Option<u32>,
+    /// Of the token that queries are filled up with.
+    filling_id: Option<u32>,
 }
 
 /// What is encoded: a text, or two (premise and hypothesis).
@@ -64,6 +67,8 @@ pub struct Input<'a> {
     pub kept: Option<Side>,
     /// As transformers reads a list of pairs.
     pub is_pair: bool,
+    /// Tokens, special ones included, whatever tokenizer_config.json says. `None`: as that says.
+    pub most: Option<usize>,
 }
 
 impl<'a> From<&'a str> for Input<'a> {
@@ -108,8 +113,10 @@ impl Tokenizer {
             inner: built.tokenizer,
             frame: built.frame,
             max_length,
+            position_limit,
             padding_id: built.padding_id,
             unknown_id: built.unknown_id,
+            filling_id: built.filling_id,
             file: vocabulary_file(directory),
             kept,
         })
@@ -118,6 +125,7 @@ impl Tokenizer {
     /// As if opened with `position_limit`, where that is less.
     pub fn limit(&mut self, position_limit: usize) -> Result<()> {
         self.max_length = with_room(position_limit.min(self.max_length), &self.frame)?;
+        self.position_limit = self.position_limit.min(position_limit);
         Ok(())
     }
 
@@ -141,6 +149,17 @@ impl Tokenizer {
     /// `None`: no file names a token for padding, or it has no id.
     pub fn padding_id(&self) -> Option<u32> {
         self.padding_id
+    }
+
+    /// Of the token for what is masked, else of the one that ends a text: what sentence-transformers fills queries up
+    /// with (`_validate_query_expansion_token`).
+    pub fn filling_id(&self) -> Option<u32> {
+        self.filling_id
+    }
+
+    /// Of a token of the vocabulary, by what it is called there.
+    pub fn id_of(&self, token: &str) -> Option<u32> {
+        self.inner.token_to_id(token)
     }
 
     /// Special tokens added, the texts cut so that all of it fits into `max_length`. An error that
@@ -167,7 +186,13 @@ impl Tokenizer {
     /// How many tokens of each text stay.
     fn kept(&self, input: &Input, counts: [usize; 2], room: usize) -> Result<[usize; 2]> {
         let kept = input.truncation.kept(counts, room);
-        kept.map_err(|reason| reason.error(input.pair.is_some(), self.max_length).into())
+        kept.map_err(|reason| reason.error(input.pair.is_some(), self.most(input)).into())
+    }
+
+    /// Tokens, special ones included.
+    fn most(&self, input: &Input) -> usize {
+        let most = input.most.map(|most| most.min(self.position_limit));
+        most.unwrap_or(self.max_length)
     }
 
     /// For one text or two, and the room that it leaves.
@@ -178,8 +203,8 @@ impl Tokenizer {
             (Some(_), Some(pair)) => pair,
             (Some(_), None) => return Err(anyhow!("post_processor: {problem}")),
         };
-        let Some(room) = self.max_length.checked_sub(specials(template)) else {
-            let most = self.max_length;
+        let most = self.most(input);
+        let Some(room) = most.checked_sub(specials(template)) else {
             return Err(TooLong(format!(
                 "The model takes {most} tokens, which are fewer than the special ones of two texts."
             ))

@@ -5,11 +5,14 @@ import { filesThere, ModelFileError } from '../files';
 import { checkModelJson, readModelJson } from '../json';
 import {
   listModules,
+  MASK,
   MODULES,
+  readMask,
   readModule,
   readSplade,
   SPLADE,
   type Splade,
+  type TokenMask,
   within,
 } from './modules';
 
@@ -30,6 +33,7 @@ export const SIMILARITIES = ['cosine', 'dot', 'euclidean', 'manhattan'] as const
 export type Similarity = (typeof SIMILARITIES)[number];
 
 const settingsSchema = z.looseObject({
+  model_type: z.string().nullish(),
   prompts: z.record(z.string(), z.string().nullable()).nullish(),
   default_prompt_name: z.string().nullish(),
   similarity_fn_name: z.string().nullish(),
@@ -39,7 +43,20 @@ const settingsSchema = z.looseObject({
 const transformerSchema = z.looseObject({
   max_seq_length: z.int().positive().nullish(),
   do_lower_case: z.boolean().nullish(),
+  query_length: z.int().positive().nullish(),
+  document_length: z.int().positive().nullish(),
+  query_expansion: z
+    .strictObject({
+      strategy: z.enum(['fixed', 'min'], { error: 'expected "fixed" or "min"' }),
+      attend: z.boolean().nullish(),
+      token: z.string().nullish(),
+      length: z.int().positive(),
+    })
+    .nullish(),
 });
+
+/** Of sentence_bert_config.json. */
+type TransformerSettings = z.output<typeof transformerSchema>;
 
 /** What a directory of sentence-transformers says beside weights and tokenizer. */
 export interface SentenceDirectory {
@@ -51,6 +68,13 @@ export interface SentenceDirectory {
   readonly splade: Splade | null;
   /** Tokens, special ones included; null: tokenizer and model say. */
   readonly maxLength: number | null;
+  /** How long queries and documents are, where models of late interaction say so. */
+  readonly lengths: Pick<
+    TransformerSettings,
+    'query_length' | 'document_length' | 'query_expansion'
+  >;
+  /** Which tokens have no vector; null: all have one, and nothing is read as a query. */
+  readonly mask: TokenMask | null;
   /** Texts are put into lower case before all that the tokenizer does. */
   readonly lowercases: boolean;
   /** Put before texts, by name. */
@@ -76,8 +100,10 @@ export function readSentenceDirectory(directory: string): SentenceDirectory | nu
     settingsSchema,
     readModelJson(directory, SETTINGS) ?? {},
   );
+  requireOwnFormat(settings.model_type);
   const encoder = path.join(directory, first.path);
-  const { max_seq_length, do_lower_case } = within(first.path, () => readTransformer(encoder));
+  const transformer = within(first.path, () => readTransformer(encoder));
+  const mask = others.find(({ type }) => type === MASK);
   const pooling = others.find(({ type }) => type === SPLADE);
   const prompts = Object.entries(settings.prompts ?? {}).filter(
     (entry): entry is [string, string] => entry[1] !== null,
@@ -88,8 +114,10 @@ export function readSentenceDirectory(directory: string): SentenceDirectory | nu
       module.type === SPLADE ? [] : (readModule(directory, module) ?? []),
     ),
     splade: pooling ? readSplade(directory, pooling) : null,
-    maxLength: max_seq_length ?? null,
-    lowercases: do_lower_case ?? false,
+    maxLength: transformer.max_seq_length ?? null,
+    lengths: transformer,
+    mask: mask ? readMask(directory, mask) : null,
+    lowercases: transformer.do_lower_case ?? false,
     prompts: Object.fromEntries(prompts),
     defaultPromptName: requirePrompt(settings.default_prompt_name ?? null, settings.prompts ?? {}),
     similarity: SIMILARITIES.find((one) => one === settings.similarity_fn_name) ?? 'cosine',
@@ -102,12 +130,21 @@ export function readSentenceDirectory(directory: string): SentenceDirectory | nu
   };
 }
 
-function readTransformer(encoder: string): z.output<typeof transformerSchema> {
+function readTransformer(encoder: string): TransformerSettings {
   for (const name of TRANSFORMER_SETTINGS) {
     const content = readModelJson(encoder, name);
     if (content !== undefined) return checkModelJson(name, transformerSchema, content);
   }
   return {};
+}
+
+/** @throws ModelFileError: of a directory that says in other places how it is read */
+function requireOwnFormat(type: string | null | undefined): void {
+  if (type !== 'ColBERT') return;
+  throw new ModelFileError(
+    `${SETTINGS}: model_type: "ColBERT" is a format of PyLate: save the model anew with ` +
+      'sentence-transformers: MultiVectorEncoder(DIRECTORY).save_pretrained(OTHER)',
+  );
 }
 
 function requirePrompt(name: string | null, prompts: Readonly<Record<string, unknown>>) {

@@ -100,13 +100,40 @@ export function readModule(
     case 'Normalize':
       return { type: 'normalize' };
     case 'Dropout':
+    case MASK:
       return null;
     default:
       throw new ModelFileError(
         `${MODULES}: type: ${quoted(type)} is not supported: expected Transformer, then Pooling, Dense, ` +
-          'LayerNorm, Normalize or Dropout',
+          'LayerNorm, Normalize, Dropout or MultiVectorMask',
       );
   }
+}
+
+/** Its type in modules.json. */
+export const MASK = 'MultiVectorMask';
+
+const maskSchema = z.looseObject({
+  skiplist_words: z.array(z.string()).nullish(),
+  skiplist_tasks: z.union([z.string().transform((one) => [one]), z.array(z.string())]).nullish(),
+  keep_only_token_ids: z.array(z.int()).nullish(),
+});
+
+/** Which tokens have no vector in models of late interaction. */
+export interface TokenMask {
+  readonly skipped: readonly string[];
+  /** What texts are whose tokens are skipped: "query", "document", which is also what says nothing. */
+  readonly tasks: readonly string[];
+}
+
+/** @throws ModelFileError */
+export function readMask(directory: string, { path: name }: ListedModule): TokenMask {
+  const config = readConfig(directory, name, maskSchema);
+  if (config.keep_only_token_ids?.length) {
+    const what = 'keep_only_token_ids: is for models of images, which are not supported';
+    throw new ModelFileError(`${name}/${CONFIG}: ${what}`);
+  }
+  return { skipped: config.skiplist_words ?? [], tasks: config.skiplist_tasks ?? ['document'] };
 }
 
 /** Its type in modules.json. */

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { directoryOf } from '../../models/hugging-face/directory';
 import { readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
-import type { ModelSource } from '../../native/engine';
+import type { ModelSource, TextInput } from '../../native/engine';
 import type { TextToEmbed, TokenEmbeddings, TokenVectorsAbout } from '../abilities';
 import { prepareText, requireFinite } from '../prompted-text';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
+import { lateReadingOf, type Role } from './late-interaction';
 
 const tensors: Tensors<TextToEmbed, TokenEmbeddings, TokenVectorsAbout> = {
   inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
@@ -44,7 +45,11 @@ export const tokenEmbedding: Task<TextToEmbed, TokenEmbeddings, TokenVectorsAbou
   filesOf: (directory) => read(directory).files,
   read,
   judge: () => [],
-  prepare: prepareText,
+  prepare: (input, about) => {
+    const prepared = prepareText(input, about);
+    if ('ids' in input || about.roles === null) return prepared;
+    return { ...(prepared as TextInput), ...about.roles[roleOf(input.promptName)] };
+  },
   answer: (inference, { dimensions }, index) => {
     requireFinite(inference, index);
     const vectors = Array.from({ length: inference.rows }, (_, row) =>
@@ -74,16 +79,30 @@ function read(directory: string): {
   readonly files: readonly string[];
   readonly about: TokenVectorsAbout;
 } {
-  const { source, files, identity, prompted, width } = readSentenceModel(directory, (sentence) => {
+  const model = readSentenceModel(directory, (sentence) => {
     const modules = sentence?.modules ?? [];
     const pooling = modules.findIndex(({ type }) => type === 'pooling');
     return { name: 'embedding', modules: pooling < 0 ? modules : modules.slice(0, pooling) };
   });
+  const { source, files, identity, prompted, width } = model;
   const { head } = source;
   const modules = head.name === 'embedding' ? head.modules : [];
   const dimensions = modules.reduce(
     (size, module) => (module.type === 'dense' ? module.outFeatures : size),
     width,
   );
-  return { ...{ source, files }, about: { ...identity, ...prompted, dimensions } };
+  const late = lateReadingOf(model);
+  const about = { ...identity, ...prompted, dimensions, roles: late?.roles ?? null };
+  if (late === null) return { source, files, about };
+  const { interaction: lateInteraction, maxLength } = late;
+  return {
+    source: { ...source, lateInteraction, ...(maxLength !== null && { maxLength }) },
+    files,
+    about: { ...about, prompts: { query: '', document: '', ...prompted.prompts } },
+  };
+}
+
+/** Prompts of other names are put before texts, and change nothing else. */
+function roleOf(promptName: string | undefined): Role {
+  return promptName === 'query' || promptName === 'document' ? promptName : 'text';
 }

@@ -16,6 +16,7 @@ beforeAll(async () => {
   directory.text('films', 'bert-single-label');
   directory.text('words', '../embeddings/splade/bert');
   directory.text('tokens', '../embeddings/sentences/v6-tokens');
+  directory.text('tokens-late', '../embeddings/late-interaction/fixed');
   service = await directory.start();
 });
 
@@ -170,6 +171,33 @@ describe('other vectors', () => {
     for (const vector of first as number[][]) expect(lengthOf(vector)).toBeCloseTo(1, 5);
     const { json: alone } = await post(service, '/models/tokens/embed_all', { inputs: TEXTS[1] });
     expect(alone).toEqual([second]);
+  });
+});
+
+describe('late interaction', () => {
+  const ask = async (inputs: unknown, prompt_name?: string): Promise<number[][][]> =>
+    (await post(service, '/models/tokens-late/embed_all', { inputs, prompt_name }))
+      .json as number[][][];
+
+  it('reads queries otherwise than documents, by the name of the prompt', async () => {
+    const queries = await ask(TEXTS, 'query');
+    expect(queries.map(({ length }) => length)).toEqual([16, 16, 16]);
+    expect(queries[2]).toEqual(queries[0]);
+    const [document = []] = await ask(TEXTS[0], 'document');
+    const [text = []] = await ask(TEXTS[0]);
+    // "[D] " is before the one; of both the punctuation and [SEP] have no vector.
+    expect(document.length).toBeGreaterThan(text.length);
+    expect(document.length).toBeLessThan(16);
+    for (const vector of [...document, ...text]) expect(lengthOf(vector)).toBeCloseTo(1, 5);
+  });
+
+  it('names the prompts that there are', async () => {
+    const body = { inputs: 'a', prompt_name: 'passage' };
+    const { status, json } = await post(service, '/models/tokens-late/embed_all', body);
+    expect(status).toBe(422);
+    expect(json).toMatchObject({
+      error: expect.stringContaining('no such prompt (query, document)'),
+    });
   });
 });
 

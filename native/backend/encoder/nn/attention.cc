@@ -62,7 +62,7 @@ std::vector<Sequence> sequences_of(const Projections& projections, const PackedB
       head.queries = first_only ? 1 : length;
       head.key += token * head.key_value_stride;
       head.value += token * head.key_value_stride;
-      head.tokens = length;
+      head.tokens = batch.seen_tokens[sequences.size()];
       head.result += row * head.result_stride;
       int64_t bias_head_stride = 0;
       if (!biases.empty()) {
@@ -139,8 +139,8 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
   const int64_t units = static_cast<int64_t>(sequences.size()) * num_heads;
   const int64_t most_parts = PoolInUse::current() != nullptr ? std::min(kMaxParts, units) : 1;
   const int64_t parts = std::clamp<int64_t>(work / kShareOfWork, 1, most_parts);
-  // The last sequence is the longest.
-  const auto& longest = sequences.back().first_head;
+  gemm::AttentionHead longest = sequences.back().first_head;
+  longest.tokens = batch.groups.back().length;  // another one's may all be seen
   const at::Tensor scratch =
       at::empty({parts, gemm::attention_scratch(projections.format, longest)});
   auto* const memory = scratch.mutable_data_ptr<float>();

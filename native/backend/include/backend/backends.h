@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/late_interaction.h"
 #include "backend/model_config.h"
 #include "backend/text_head.h"
 #include "backend/vocabulary.h"
@@ -26,6 +27,8 @@ struct TextModelSource {
   std::vector<std::string> weight_files;  ///< *.safetensors or *.bin, one or every shard
   std::string tokenizer_directory;
   std::optional<size_t> max_length;  ///< tokens, special ones included, where fewer than it could
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  LateInteraction late_interaction{};
 };
 
 /// A program (TorchScript, or what torch.export saved) that maps input_ids and attention_mask,

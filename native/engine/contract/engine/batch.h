@@ -33,6 +33,9 @@ struct Text {
   /// Not what fits is read, but all of it, in windows that share so many tokens; with `places`.
   // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::optional<int64_t> stride{};
+  size_t most = 0;  ///< tokens, special ones included, whatever the tokenizer says; 0: as it says
+  bool fills = false;  ///< filled up with tokens as the model's LateInteraction says
+  bool skips = false;  ///< without the rows of the tokens that it lists
 };
 
 /// What a tokenizer has made of a text, special tokens included.
@@ -59,6 +62,9 @@ struct Sequence {
   std::vector<float> samples;           ///< [window length]
   bool truncated = false;               ///< the texts were longer than the model's limit
   size_t prompt_tokens = 0;             ///< of the first ones, which a pooling may leave out
+  size_t unseen_tokens = 0;             ///< of the last ones, which see others and are seen by none
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  std::vector<size_t> left_out{};  ///< tokens, in order, whose rows are no part of the answer
   // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::shared_ptr<const TokenPlaces> places{};  ///< where they were asked for
 

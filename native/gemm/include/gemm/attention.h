@@ -12,7 +12,7 @@ namespace gemm {
 /// token i.
 struct AttentionHead {
   const float* query;  ///< [queries, head_size], query_stride floats from row to row
-  int64_t queries;     ///< at most `tokens`
+  int64_t queries;     ///< those beyond `tokens` are of tokens that none sees
   int64_t query_stride;
   const float* key;    ///< [tokens, head_size], key_value_stride floats from row to row
   const float* value;  ///< the same

@@ -56,6 +56,7 @@ impl Tokenizer {
             truncation,
             side,
             is_pair: false,
+            most: 0,
         }))?;
         if !encoding.too_long.is_empty() {
             assert!(encoding.too_long.contains(" tokens"), "{encoding:?}");

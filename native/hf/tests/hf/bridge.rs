@@ -12,6 +12,7 @@ fn one_text(text: &[u8]) -> Input<'_> {
         truncation: Truncation::LongestFirst,
         side: TruncationSide::OfTokenizer,
         is_pair: false,
+        most: 0,
     }
 }
 

@@ -75,8 +75,7 @@ fn what_may_not_be_cut_says_so() {
         text,
         pair,
         truncation,
-        kept: None,
-        is_pair: false,
+        ..Input::default()
     };
     for (input, message) in [
         (

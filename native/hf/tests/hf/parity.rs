@@ -109,6 +109,7 @@ fn asked<'a>(case: &Value, texts: &'a Value) -> Input<'a> {
             Side::Start
         }),
         is_pair: false,
+        most: None,
     }
 }
 

@@ -1,8 +1,7 @@
 use crate::common::{
     VOCAB_TXT, bert, directory, encode, ids, open, open_with_limit, roberta, vocab_json,
 };
-use hf::tokenizer::Family;
-use hf::tokenizer::Tokenizer;
+use hf::tokenizer::{Family, Input, Tokenizer};
 use serde_json::json;
 
 #[test]
@@ -222,6 +221,34 @@ fn truncation_keeps_the_special_tokens() {
     }
     let limited = bert(&[("tokenizer_config.json", r#"{"model_max_length": 4}"#)]);
     assert_eq!(open(&limited, Family::Bert).max_length(), 4);
+}
+
+#[test]
+fn an_input_may_have_another_limit_up_to_the_positions() {
+    let directory = bert(&[("tokenizer_config.json", r#"{"model_max_length": 6}"#)]);
+    let tokenizer = open_with_limit(&directory, Family::Bert, 8);
+    let text = "the film is good . the film is badly";
+    for (most, expected) in [(None, 6), (Some(4), 4), (Some(7), 7), (Some(9), 8)] {
+        let input = Input {
+            text,
+            most,
+            ..Input::default()
+        };
+        let encoding = tokenizer.encode(input).expect("an encoding");
+        assert_eq!(encoding.input_ids.len(), expected, "{most:?}");
+        assert!(encoding.truncated, "{most:?}");
+    }
+}
+
+#[test]
+fn queries_are_filled_up_with_the_mask_else_with_what_ends_a_text() {
+    let masked = open(&bert(&[]), Family::Bert);
+    assert_eq!(masked.filling_id(), Some(4));
+    assert_eq!(masked.id_of("film"), Some(6));
+    assert_eq!(masked.id_of("filmed"), None);
+    let none = r#"{"mask_token": null, "eos_token": "[SEP]"}"#;
+    let ended = open(&bert(&[("tokenizer_config.json", none)]), Family::Bert);
+    assert_eq!(ended.filling_id(), Some(3));
 }
 
 #[test]

@@ -138,6 +138,7 @@ fn of_two_texts_each_token_says_which() {
         truncation: Truncation::LongestFirst,
         kept: None,
         is_pair: false,
+        most: None,
     };
     let located = tokenizer.locate(input, None).expect("no error");
     let is_second = |(text, _): &(&u8, &[u32])| **text == 2;

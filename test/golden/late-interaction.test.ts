@@ -1,0 +1,142 @@
+/** Models of late interaction (ColBERT) read queries and documents as MultiVectorEncoder does. */
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { TaskModel } from '../../src/tasks/task-model';
+import { tokenEmbedding } from '../../src/tasks/token-embedding/task';
+import { Folder } from '../helpers/files';
+import { readFixture } from '../helpers/golden';
+import { SCHEDULING } from '../helpers/scheduling';
+import { FIXTURES } from '../helpers/service';
+
+const TOLERANCE = 1e-5;
+const OPTIONS = { timeoutMs: 60_000 };
+const FOLDER = path.join(FIXTURES, 'embeddings', 'late-interaction');
+
+interface Golden {
+  readonly answers: readonly {
+    readonly text: number;
+    readonly role: 'query' | 'document' | 'text';
+    readonly tokens: number;
+    readonly values: readonly number[];
+  }[];
+}
+
+const { texts } = readFixture<{ texts: readonly string[] }>('texts.json');
+
+const DIRECTORIES = readdirSync(FOLDER);
+
+it('there are models of each form', () => {
+  expect(DIRECTORIES).toEqual(['fixed', 'fixed-attended', 'lengths', 'min', 'min-token']);
+});
+
+it.each(DIRECTORIES)('%s has the vectors of MultiVectorEncoder', async (name) => {
+  const directory = path.join(FOLDER, name);
+  expect(tokenEmbedding.findIn(directory)).toEqual([directory]);
+  const { answers } = readFixture<Golden>('embeddings', 'late-interaction', name, 'golden.json');
+  const model = await TaskModel.load(tokenEmbedding, directory, SCHEDULING);
+  try {
+    const { prompts } = model.about;
+    const inputs = answers.map(({ text, role }) => ({
+      text: texts[text] as string,
+      ...(role !== 'text' && { prompt: prompts[role] as string, promptName: role }),
+    }));
+    // All in one list: what is seen of one text is not seen of its neighbours.
+    const embedded = await model.runAll(inputs, OPTIONS);
+    for (const [index, { values, tokens }] of answers.entries()) {
+      const { vectors } = embedded[index] as (typeof embedded)[number];
+      expect(vectors).toHaveLength(tokens);
+      const numbers = vectors.flatMap((vector) => Array.from(vector));
+      const furthest = values.map((value, i) => Math.abs(value - (numbers[i] as number)));
+      expect(Math.max(...furthest)).toBeLessThan(TOLERANCE);
+      const { vectors: alone } = await model.run(inputs[index] as (typeof inputs)[number], OPTIONS);
+      expect(alone).toEqual(vectors);
+    }
+  } finally {
+    await model.close();
+  }
+});
+
+describe('what cannot be read as sentence-transformers reads it', () => {
+  const folder = new Folder();
+  afterAll(() => folder.remove());
+
+  /** A copy with other entries in one of its JSON files. */
+  function changed(fixture: string, file: string, entries: object): string {
+    const directory = path.join(folder.path, `${fixture}-${readdirSync(folder.path).length}`);
+    cpSync(path.join(FOLDER, fixture), directory, { recursive: true });
+    const place = path.join(directory, file);
+    writeFileSync(
+      place,
+      JSON.stringify({ ...JSON.parse(readFileSync(place, 'utf8')), ...entries }),
+    );
+    return directory;
+  }
+
+  const TRANSFORMER = 'sentence_bert_config.json';
+  const expansion = { strategy: 'min', length: 6 };
+
+  it.each<[string, string, object, string]>([
+    [
+      'lengths',
+      'config_sentence_transformers.json',
+      { model_type: 'ColBERT' },
+      'config_sentence_transformers.json: model_type: "ColBERT" is a format of PyLate',
+    ],
+    [
+      'fixed',
+      '2_MultiVectorMask/config.json',
+      { keep_only_token_ids: [3] },
+      '2_MultiVectorMask/config.json: keep_only_token_ids: is for models of images',
+    ],
+    [
+      'min-token',
+      TRANSFORMER,
+      { query_expansion: expansion },
+      'sentence_bert_config.json: query_expansion: length: 6: tokens that are not attended to',
+    ],
+    [
+      'fixed',
+      TRANSFORMER,
+      { query_expansion: { ...expansion, length: 41 } },
+      'sentence_bert_config.json: query_expansion: length: 41 tokens, the model takes 40',
+    ],
+    [
+      'fixed',
+      TRANSFORMER,
+      { query_expansion: { ...expansion, token: 'no-such-token' } },
+      'sentence_bert_config.json: query_expansion: token: the tokenizer has no "no-such-token"',
+    ],
+    [
+      'fixed',
+      TRANSFORMER,
+      { query_expansion: { ...expansion, strategy: 'max' } },
+      'sentence_bert_config.json: query_expansion.strategy: expected "fixed" or "min"',
+    ],
+    [
+      'fixed',
+      TRANSFORMER,
+      { query_expansion: { ...expansion, stride: 2 } },
+      'sentence_bert_config.json: query_expansion',
+    ],
+    ['fixed', 'config.json', { model_type: 'deberta-v2' }, 'attend: false is not supported'],
+    [
+      'fixed',
+      'tokenizer_config.json',
+      { padding_side: 'left' },
+      'tokenizer_config.json: padding_side: "left"',
+    ],
+  ])('%s with %s %j', async (fixture, file, entries, message) => {
+    const directory = changed(fixture, file, entries);
+    const load = async () => TaskModel.load(tokenEmbedding, directory, SCHEDULING);
+    await expect(load()).rejects.toThrow(message);
+  });
+
+  it('queries that are filled up need the module that gives them vectors', () => {
+    const directory = changed('fixed', TRANSFORMER, {});
+    const place = path.join(directory, 'modules.json');
+    const modules = JSON.parse(readFileSync(place, 'utf8')) as { type: string }[];
+    const others = modules.filter(({ type }) => !type.endsWith('MultiVectorMask'));
+    writeFileSync(place, JSON.stringify(others));
+    expect(() => tokenEmbedding.read(directory)).toThrow('modules.json has no MultiVectorMask');
+  });
+});
