@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Exports a model with torch.export, as libtorch-serve takes it.
 
-    pip install torch transformers
+    pip install torch transformers sentence-transformers
     python scripts/export.py path/to/classifier --output served-model
+    python scripts/export.py path/to/embedder --task embedding --output served-model
     python scripts/export.py my_models.py:build --window 1,256 --output eeg_model.pt2
     python scripts/export.py my_package.models:build --window 22,1000 --output eeg_model.pt2
 
 The first form takes the directory of a Hugging Face sequence classifier (save_pretrained) and writes a
-directory with model.pt2, config.json and the tokenizer. The others call a function without arguments that
+directory with model.pt2, config.json and the tokenizer. The second takes one of sentence-transformers, or that of
+an encoder alone, and exports all that makes a vector of a text. The others call a function without arguments that
 returns an nn.Module with its weights loaded, and write one file; --window is the shape of one window, without
 the batch.
 
@@ -75,6 +77,14 @@ def load_text_model(directory: Path, length: int | None) -> tuple[TextClassifier
         config.pad_token_id = tokenizer.pad_token_id
     if config.pad_token_id is None:
         raise ExportError("config.json: pad_token_id: expected the token that fills short texts")
+    limit = limit_of(model, tokenizer, length)
+    tokenizer.model_max_length = limit
+    return TextClassifier(model), tokenizer, limit
+
+
+def limit_of(model: nn.Module, tokenizer: object, length: int | None) -> int:
+    """Tokens of the longest text, special ones included."""
+    config = model.config
     positions = getattr(config, "max_position_embeddings", None) or 0
     if positions <= 0:  # none, or relative ones
         positions = tokenizer.model_max_length
@@ -87,8 +97,7 @@ def load_text_model(directory: Path, length: int | None) -> tuple[TextClassifier
         if length > limit and positions <= 1_000_000:
             raise ExportError(f"--length: the model takes at most {limit} tokens")
         limit = length
-    tokenizer.model_max_length = limit
-    return TextClassifier(model), tokenizer, limit
+    return limit
 
 
 def has_offset(model: nn.Module) -> bool:
@@ -97,9 +106,10 @@ def has_offset(model: nn.Module) -> bool:
     return any(getattr(table, "padding_idx", None) is not None for table in tables)
 
 
-def text_inputs(model: TextClassifier, tokenizer: object, lengths: list[int]) -> Inputs:
-    """Rows of ordinary tokens, padded on the right."""
+def text_inputs(model: nn.Module, tokenizer: object, lengths: list[int]) -> Inputs:
+    """Rows of ordinary tokens, padded on the right. `model`: its `model` is one of transformers."""
     padding = model.model.config.pad_token_id
+    padding = tokenizer.pad_token_id if padding is None else padding
     special = set(tokenizer.all_special_ids) | {padding}
     known = min(len(tokenizer), model.model.config.vocab_size)
     words = torch.tensor([token for token in range(known) if token not in special])
@@ -211,7 +221,30 @@ def warn_of_company(module: nn.Module, inputs: Inputs, lengths: list[int]) -> No
 
 
 def export_text(arguments: argparse.Namespace) -> str:
+    if arguments.task == "embedding":
+        from export_embedding import Embedder
+
+        embedder = Embedder(Path(arguments.model))
+        if embedder.problem is not None:
+            raise ExportError(embedder.problem)
+        if not (difference := embedder.difference()) <= TOLERANCE:
+            raise ExportError(f"SentenceTransformer.encode answers otherwise than encoder and modules: {difference:.1e}")
+        limit = embedder.limited_to(limit_of(embedder.encoder, embedder.tokenizer, arguments.length))
+        return export_texts(arguments, (embedder.module, embedder.tokenizer, limit), embedder.save)
     module, tokenizer, limit = load_text_model(Path(arguments.model), arguments.length)
+
+    def save(output: Path) -> None:
+        tokenizer.save_pretrained(output)
+        module.model.config.save_pretrained(output)
+
+    return export_texts(arguments, (module, tokenizer, limit), save)
+
+
+def export_texts(
+    arguments: argparse.Namespace, model: tuple[nn.Module, object, int], save: Callable[[Path], None]
+) -> str:
+    """`save`: writes what a directory has beside the program."""
+    module, tokenizer, limit = model
     lengths = [min(11, limit), min(7, limit)]
     inputs = text_inputs(module, tokenizer, lengths)
     program, meaning = export(module, inputs, text_shapes(inputs, limit, arguments.static))
@@ -222,8 +255,7 @@ def export_text(arguments: argparse.Namespace) -> str:
     batches = [text_inputs(module, tokenizer, row) for row in rows]
     output = Path(arguments.output or "exported-model")
     error = write(finished(program, arguments), output / "model.pt2", module, batches)
-    tokenizer.save_pretrained(output)
-    module.model.config.save_pretrained(output)
+    save(output)
     warn_of_company(module, inputs, lengths)
     return f"{output}: {meaning}; largest difference to the model {error:.1e}"
 
@@ -269,6 +301,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("model", help="a directory, FILE.py:FUNCTION or MODULE:FUNCTION")
+    parser.add_argument(
+        "--task", choices=["text-classification", "embedding"], default="text-classification", help="of a directory"
+    )
     parser.add_argument("--output", help="directory (text) or file (signal) to write")
     parser.add_argument("--window", help="shape of one window of a signal model: 1,256")
     parser.add_argument("--length", type=int, help="tokens of the longest text, if not the model's own limit")

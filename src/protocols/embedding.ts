@@ -28,6 +28,10 @@ export function toEmbed(
 }
 
 function requireKnownIds(ids: readonly number[], size: number): void {
+  if (size === 0) {
+    const message = 'input: expected texts: a program does not say which token ids there are';
+    throw new ServiceError('BODY_INVALID', message);
+  }
   const unknown = ids.find((id) => id >= size);
   if (unknown === undefined) return;
   const message = `input: there is no token ${unknown}: the model's ids are below ${size}`;

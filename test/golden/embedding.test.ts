@@ -1,11 +1,12 @@
 /** The task of vectors reads directories of sentence-transformers and encoders alone, and answers as `encode`. */
-import { readdirSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { embedding } from '../../src/tasks/embedding/task';
 import { similarity } from '../../src/tasks/embedding/vectors';
 import { sparseEmbedding } from '../../src/tasks/sparse-embedding/task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { tokenEmbedding } from '../../src/tasks/token-embedding/task';
+import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
@@ -25,14 +26,14 @@ interface Golden {
 
 const { texts } = readFixture<{ texts: readonly string[] }>('texts.json');
 
-const DIRECTORIES = ['encoders', 'sentences']
+const DIRECTORIES = ['encoders', 'exported', 'sentences']
   .flatMap((kind) =>
     readdirSync(path.join(FIXTURES, 'embeddings', kind)).map((name) => `${kind}/${name}`),
   )
   .filter((name) => embedding.findIn(path.join(FIXTURES, 'embeddings', name)).length > 0);
 
 it('knows what makes vectors, and what makes a row of each token', () => {
-  expect(DIRECTORIES).toHaveLength(12 + 11);
+  expect(DIRECTORIES).toHaveLength(12 + 4 + 11);
   expect(DIRECTORIES).not.toContain('sentences/v6-tokens');
 });
 
@@ -104,4 +105,41 @@ it('has a vector for each token where nothing pools them', async () => {
   } finally {
     await model.close();
   }
+});
+
+describe('a program that torch.export saved', () => {
+  const folder = new Folder();
+  afterAll(() => folder.remove());
+
+  function changed(file: string, entries: object): string {
+    const directory = path.join(folder.path, file.replaceAll(/\W/g, '-'));
+    cpSync(path.join(FIXTURES, 'embeddings', 'exported', 'gte'), directory, { recursive: true });
+    const place = path.join(directory, file);
+    const content = { ...JSON.parse(readFileSync(place, 'utf8')), ...entries };
+    writeFileSync(place, JSON.stringify(content));
+    return directory;
+  }
+
+  it('gives vectors of texts alone', () => {
+    const directory = path.join(FIXTURES, 'embeddings', 'exported', 'gte');
+    expect(() => tokenEmbedding.read(directory)).toThrow(
+      'model.pt2: a program gives vectors of texts',
+    );
+    expect(() => sparseEmbedding.read(directory)).toThrow(
+      'model.pt2: a program gives vectors of texts',
+    );
+  });
+
+  it('cannot leave out the tokens of a prompt', () => {
+    const directory = changed('1_Pooling/config.json', { include_prompt: false });
+    expect(() => embedding.read(directory)).toThrow(
+      'modules.json: Pooling: include_prompt: false: model.pt2 cannot tell',
+    );
+  });
+
+  it('has to give vectors of the size that its files say', async () => {
+    const directory = changed('2_Dense/config.json', { out_features: 9 });
+    const load = async () => TaskModel.load(embedding, directory, SCHEDULING);
+    await expect(load()).rejects.toThrow(/model\.pt2.*9/);
+  });
 });

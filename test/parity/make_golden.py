@@ -44,6 +44,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import archives  # noqa: E402
 import eeg_golden  # noqa: E402
 import embedding_golden  # noqa: E402
+import exported_embeddings  # noqa: E402
 import exported_golden  # noqa: E402
 import hostile_scripts  # noqa: E402
 import late_interaction_golden  # noqa: E402
@@ -81,6 +82,7 @@ def main() -> None:
     if arguments.embeddings:
         embedding_golden.make(FIXTURES / "embeddings")
         late_interaction_golden.make(FIXTURES / "embeddings" / "late-interaction")
+        exported_embeddings.make(FIXTURES / "embeddings" / "exported")
         return
     if arguments.tagging:
         tagging_golden.make(FIXTURES / "tagging")
@@ -99,6 +101,7 @@ def main() -> None:
         pair_golden.make(FIXTURES / "pairs")
         embedding_golden.make(FIXTURES / "embeddings")
         late_interaction_golden.make(FIXTURES / "embeddings" / "late-interaction")
+        exported_embeddings.make(FIXTURES / "embeddings" / "exported")
         tagging_golden.make(FIXTURES / "tagging")
 
 

@@ -40,6 +40,12 @@ export function findModel(directory: string): FoundModel {
   throw new ModelFileError(`${first}: not found, nor ${others.join(', nor ')}`);
 }
 
+/** Whether a folder's model is a program, which brings its weights. */
+export function hasProgram(directory: string): boolean {
+  const has = (name: string): boolean => sizeOf(directory, name) !== null;
+  return !SAVED_WEIGHTS.some(has) && PROGRAMS.some(has);
+}
+
 function findShards(directory: string, index: string): readonly string[] {
   const { weight_map } = requireModelJson(directory, index, indexSchema);
   const extension = path.extname(index.replace(/\.index\.json$/, ''));

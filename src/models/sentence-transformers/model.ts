@@ -1,10 +1,17 @@
+import path from 'node:path';
 import { z } from 'zod';
-import type { TextHead, TextModelSource } from '../../native/engine';
+import type {
+  SentenceModule,
+  TextHead,
+  TextModelSource,
+  TextProgramSource,
+} from '../../native/engine';
 import { ModelFileError } from '../files';
 import {
   identityOf,
   type ModelConfig,
   modelConfig,
+  programSource,
   readDirectory,
   weightsSource,
 } from '../hugging-face/directory';
@@ -23,8 +30,8 @@ export interface Prompted {
   readonly lowercases: boolean;
 }
 
-export interface SentenceModel {
-  readonly source: TextModelSource;
+export interface SentenceModel<Source = TextModelSource> {
+  readonly source: Source;
   /** Absolute paths of all that is read. */
   readonly files: readonly string[];
   readonly identity: { readonly name: string | null; readonly version: string | null };
@@ -42,7 +49,7 @@ const widthSchema = modelConfig.extend({
 });
 
 /**
- * A directory of sentence-transformers, or that of an encoder alone.
+ * A directory of sentence-transformers, or that of an encoder alone, with weights.
  *
  * @param headOf what follows the encoder; null: the directory does not say
  * @throws ModelFileError
@@ -51,34 +58,97 @@ export function readSentenceModel(
   directory: string,
   headOf: (sentence: SentenceDirectory | null) => TextHead,
 ): SentenceModel {
-  const sentence = readSentenceDirectory(directory);
-  const encoder = sentence?.encoder ?? directory;
-  const { config, files } = readDirectory(encoder, widthSchema);
+  const read = readSentenceFiles(directory);
+  const { sentence, encoder, config } = read;
   const found = findModel(encoder);
   if ('program' in found) {
-    throw new ModelFileError('model.safetensors: not found: vectors are made by weights');
+    const name = path.basename(found.program);
+    throw new ModelFileError(`${name}: a program gives vectors of texts, nothing else`);
   }
   const { weightFiles } = found;
   const head = headOf(sentence);
   const modules = head.name === 'embedding' ? head.modules : [];
+  const source = {
+    ...weightsSource(encoder, config, { weightFiles, head }),
+    ...(sentence?.maxLength && { maxLength: sentence.maxLength }),
+  };
+  return { source, ...describe(read, modules, weightFiles) };
+}
+
+/**
+ * The same where a program gives what modules.json ends with; null: it has weights.
+ *
+ * @param modules what follows the encoder in the program
+ * @throws ModelFileError
+ */
+export function readSentenceProgram(
+  directory: string,
+  modulesOf: (sentence: SentenceDirectory | null) => readonly SentenceModule[],
+): SentenceModel<TextProgramSource> | null {
+  const read = readSentenceFiles(directory);
+  const { sentence, encoder, config, width } = read;
+  const found = findModel(encoder);
+  if (!('program' in found)) return null;
+  const { program } = found;
+  const modules = modulesOf(sentence);
+  const described = describe(read, modules, [program]);
+  if (described.prompted.leavesOutPrompt) {
+    const name = path.basename(program);
+    const what = `${name} cannot tell the tokens of a prompt from others`;
+    throw new ModelFileError(`modules.json: Pooling: include_prompt: false: ${what}`);
+  }
+  const numLabels = dimensionsOf(width, modules);
+  if (numLabels === 0) {
+    throw new ModelFileError('config.json: hidden_size: expected the size of a state, found none');
+  }
+  const source = programSource(encoder, config, { program, numLabels });
+  const positionLimit = Math.min(source.positionLimit, sentence?.maxLength ?? Infinity);
+  return { source: { ...source, positionLimit }, ...described };
+}
+
+/** Numbers in what modules give of states of so many. */
+export function dimensionsOf(width: number, modules: readonly SentenceModule[]): number {
+  return modules.reduce((size, module) => {
+    if (module.type === 'dense') return module.outFeatures;
+    return module.type === 'pooling' ? size * module.modes.length : size;
+  }, width);
+}
+
+interface SentenceFiles {
+  readonly sentence: SentenceDirectory | null;
+  readonly encoder: string;
+  readonly config: ModelConfig;
+  readonly files: readonly string[];
+  readonly width: number;
+}
+
+function readSentenceFiles(directory: string): SentenceFiles {
+  const sentence = readSentenceDirectory(directory);
+  const encoder = sentence?.encoder ?? directory;
+  const { config, files } = readDirectory(encoder, widthSchema);
+  const width = config.hidden_size ?? config.dim ?? 0;
+  return { sentence, encoder, config: config as ModelConfig, files, width };
+}
+
+function describe(
+  { sentence, config, files, width }: SentenceFiles,
+  modules: readonly SentenceModule[],
+  modelFiles: readonly string[],
+): Omit<SentenceModel, 'source'> {
   const { prompts = {}, defaultPromptName = null } = sentence ?? {};
   return {
-    source: {
-      ...weightsSource(encoder, config as ModelConfig, { weightFiles, head }),
-      ...(sentence?.maxLength && { maxLength: sentence.maxLength }),
-    },
     files: [
-      ...[...files, ...weightFiles, ...(sentence?.files ?? [])],
+      ...[...files, ...modelFiles, ...(sentence?.files ?? [])],
       ...modules.flatMap((module) => ('weightFiles' in module ? module.weightFiles : [])),
     ],
-    identity: identityOf(config as ModelConfig),
+    identity: identityOf(config),
     prompted: {
       prompts,
       defaultPrompt: defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? ''),
       leavesOutPrompt: modules.some((module) => module.type === 'pooling' && !module.includePrompt),
       lowercases: sentence?.lowercases ?? false,
     },
-    width: config.hidden_size ?? config.dim ?? 0,
+    width,
     sentence,
   };
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { PoolingMode, SentenceModule, TextHead } from '../../native/engine';
 import { ModelFileError, sizeOf } from '../files';
-import { findModel } from '../hugging-face/weight-files';
+import { findModel, hasProgram } from '../hugging-face/weight-files';
 import { quoted, requireModelJson } from '../json';
 
 export const MODULES = 'modules.json';
@@ -79,7 +79,7 @@ const denseSchema = z.looseObject({
 });
 
 /**
- * Reads a module behind the encoder.
+ * Reads a module behind the encoder. Where the model is a program, it is part of it, and has no weights.
  *
  * @returns null: it does nothing when a model answers
  * @throws ModelFileError
@@ -187,6 +187,7 @@ function readConfig<Schema extends z.ZodType>(
 }
 
 function weightFilesOf(directory: string, name: string): readonly string[] {
+  if (hasProgram(directory)) return [];
   const found = within(name, () => findModel(path.join(directory, name)));
   if ('weightFiles' in found) return found.weightFiles;
   throw new ModelFileError(`${name}: expected weights, found a program`);

@@ -1,4 +1,9 @@
-import { readSentenceModel } from '../../models/sentence-transformers/model';
+import type { SentenceDirectory } from '../../models/sentence-transformers/directory';
+import {
+  dimensionsOf,
+  readSentenceModel,
+  readSentenceProgram,
+} from '../../models/sentence-transformers/model';
 import type { ModelSource, SentenceModule } from '../../native/engine';
 import type { EmbeddingAbout } from '../abilities';
 
@@ -13,17 +18,17 @@ export interface EmbeddingDirectory {
 }
 
 /**
- * A directory of sentence-transformers, or that of an encoder alone.
+ * A directory of sentence-transformers, or that of an encoder alone: with weights, or as a program.
  *
  * @throws ModelFileError
  */
 export function readEmbeddingDirectory(directory: string): EmbeddingDirectory {
-  const model = readSentenceModel(directory, (sentence) => ({
-    name: 'embedding',
-    modules: sentence?.modules ?? [MEAN],
-  }));
+  const modulesOf = (given: SentenceDirectory | null) => given?.modules ?? [MEAN];
+  const model =
+    readSentenceProgram(directory, modulesOf) ??
+    readSentenceModel(directory, (given) => ({ name: 'embedding', modules: modulesOf(given) }));
   const { source, files, identity, prompted, width, sentence } = model;
-  const modules = sentence?.modules ?? [MEAN];
+  const modules = modulesOf(sentence);
   const whole = dimensionsOf(width, modules);
   return {
     ...{ source, files },
@@ -36,12 +41,4 @@ export function readEmbeddingDirectory(directory: string): EmbeddingDirectory {
       similarity: sentence?.similarity ?? 'cosine',
     },
   };
-}
-
-/** Numbers of a vector. */
-function dimensionsOf(width: number, modules: readonly SentenceModule[]): number {
-  return modules.reduce((size, module) => {
-    if (module.type === 'dense') return module.outFeatures;
-    return module.type === 'pooling' ? size * module.modes.length : size;
-  }, width);
 }

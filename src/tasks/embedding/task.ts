@@ -40,6 +40,7 @@ export const embedding: Task<TextToEmbed, Embedding, EmbeddingAbout> = {
   abilities: ['embeds texts'],
   locate: directoryOf,
   findIn: (folder) => (isEmbedding(folder) ? [folder] : []),
+  isMarked: isEmbedding, // its program may be taken for that of a signal model
   filesOf: (directory) => readEmbeddingDirectory(directory).files,
   read: readEmbeddingDirectory,
   judge: (_, { isPlain }) =>

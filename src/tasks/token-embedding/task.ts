@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { directoryOf } from '../../models/hugging-face/directory';
-import { readSentenceModel } from '../../models/sentence-transformers/model';
+import { dimensionsOf, readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
 import type { ModelSource, TextInput } from '../../native/engine';
 import type { TextToEmbed, TokenEmbeddings, TokenVectorsAbout } from '../abilities';
@@ -87,10 +87,7 @@ function read(directory: string): {
   const { source, files, identity, prompted, width } = model;
   const { head } = source;
   const modules = head.name === 'embedding' ? head.modules : [];
-  const dimensions = modules.reduce(
-    (size, module) => (module.type === 'dense' ? module.outFeatures : size),
-    width,
-  );
+  const dimensions = dimensionsOf(width, modules);
   const late = lateReadingOf(model);
   const about = { ...identity, ...prompted, dimensions, roles: late?.roles ?? null };
   if (late === null) return { source, files, about };

@@ -17,6 +17,7 @@ beforeAll(async () => {
   directory.text('words', '../embeddings/splade/bert');
   directory.text('tokens', '../embeddings/sentences/v6-tokens');
   directory.text('tokens-late', '../embeddings/late-interaction/fixed');
+  directory.text('vectors-exported', '../embeddings/exported/nomic-bert');
   service = await directory.start();
 });
 
@@ -229,6 +230,30 @@ describe('token ids', () => {
     expect(long.status).toBe(400);
     expect((await ask([2, -1])).status).toBe(400);
     expect((await post(service, '/embed', { inputs: 'still here' })).status).toBe(200);
+  });
+});
+
+describe('what torch.export saved', () => {
+  it('is recognized by its files, and answers as other models of vectors', async () => {
+    expect(await modelOf(service, 'vectors-exported')).toMatchObject({ task: 'embedding' });
+    const path = '/models/vectors-exported';
+    const { json } = await request(service, { path: `${path}/info` });
+    expect(json).toMatchObject({
+      model: { pooling: ['mean'], normalizes: true, dimensions: 16 },
+    });
+    const vectors = await embed({ inputs: TEXTS }, `${path}/embed`);
+    expect(vectors[2]).toEqual(vectors[0]);
+    expect(lengthOf(vectors[1] as number[])).toBeCloseTo(1, 5);
+    const [query] = await embed({ inputs: TEXTS[0], prompt_name: 'search_query' }, `${path}/embed`);
+    expect(query).not.toEqual(vectors[0]);
+  });
+
+  it('takes texts alone', async () => {
+    const { status, json } = await post(service, '/v1/embeddings', {
+      ...{ model: 'vectors-exported', input: [2, 5, 3] },
+    });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ error: { message: expect.stringContaining('expected texts') } });
   });
 });
 
