@@ -1,8 +1,10 @@
 /**
- * The engine alone: node bench/classify-direct.mjs SERVICE FILE.jsonl file|ascending|descending
+ * The engine alone: node bench/classify-direct.mjs file|ascending|descending FILE.jsonl COMMAND ARGUMENT...
  *
- * All inputs are in memory before the clock starts; as many as `classify` has wait at a time, and
- * chunks of 1,024 are sorted as it sorts them. Prints rows a second.
+ * COMMAND and its arguments are those of a command over files; of them only the model and the columns count.
+ * All inputs are in memory before the clock starts; as many as a command over files has wait at a time, and
+ * chunks of 1,024 are sorted as it sorts them. What a task makes of the engine's answers for files (spans,
+ * shorter vectors) is left out. Prints rows a second.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,27 +15,23 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const require = createRequire(path.join(ROOT, 'dist', 'main.js'));
 const { readEnvironment } = require('./settings/environment');
 const { readConfig } = require('./settings/config');
-const { PRESETS } = require('./commands/presets');
-const { TaskModel } = require('./tasks/task-model');
+const { FILES_COMMANDS } = require('./commands/over-files/registry');
 
 const MOST_INPUTS = 1024;
 const ROWS_OF_CHUNK = 1024;
+const SIGNS = { file: 0, ascending: 1, descending: -1 };
 
-const [service, file, order] = process.argv.slice(2);
-const config = readConfig([service], readEnvironment(ROOT));
-const scheduling = { ...config.scheduling, maxQueueRequests: 2 ** 20, maxQueueWaitMs: 2 ** 31 - 1 };
-const { task, placeOf } = PRESETS[service];
-const model = await TaskModel.load(task, placeOf(config), scheduling);
+const [order, file, command, ...args] = process.argv.slice(2);
+const { settings, toJob } = FILES_COMMANDS[command].read([...args, file, '-o', 'none.jsonl']);
+const task = await toJob(readConfig(settings, readEnvironment(ROOT))).load();
 const rows = readFileSync(file, 'utf8')
   .trim()
   .split('\n')
-  .map((line) => JSON.parse(line));
+  .map((line) => task.take({ fields: JSON.parse(line), signal: null }).input);
 const inputs = [];
 for (let at = 0; at < rows.length; at += ROWS_OF_CHUNK) {
-  const chunk = rows.slice(at, at + ROWS_OF_CHUNK).map(({ text, signal }) => text ?? signal);
-  const sign = order === 'ascending' ? 1 : order === 'descending' ? -1 : 0;
-  if (service === 'sentiment') chunk.sort((a, b) => sign * (a.length - b.length));
-  inputs.push(...chunk);
+  const chunk = rows.slice(at, at + ROWS_OF_CHUNK);
+  inputs.push(...chunk.sort((a, b) => SIGNS[order] * (task.lengthOf(a) - task.lengthOf(b))));
 }
 
 const start = performance.now();
@@ -43,7 +41,7 @@ await new Promise((resolve, reject) => {
   const fill = () => {
     while (running < MOST_INPUTS && next < inputs.length) {
       running++;
-      model.run(inputs[next++], {}).then(() => {
+      task.model.run(inputs[next++], {}).then(() => {
         running--;
         if (next < inputs.length) fill();
         else if (running === 0) resolve();
@@ -53,5 +51,5 @@ await new Promise((resolve, reject) => {
   fill();
 });
 const seconds = (performance.now() - start) / 1000;
-await model.close();
+await task.model.close();
 process.stdout.write(String(inputs.length / seconds));

@@ -90,6 +90,8 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'kubectl rollout undo deployment/libtorch-serve-sentiment': KUBERNETES,
   'node bench/classify.mjs --rows 4096': MEASURES,
   'node bench/classify.mjs --service eeg --rows 16384': MEASURES,
+  'node bench/classify.mjs --command embed --model /path/to/model --input texts.jsonl --rows 4096 --output out.npy':
+    MEASURES,
   'node scripts/fuzz/parsers.mjs': FUZZES,
   'node scripts/fuzz/parsers.mjs --seconds=3600 pickle': FUZZES,
   'node scripts/fuzz/parsers.mjs --seconds=0': FUZZES,
