@@ -1,6 +1,5 @@
 #include "engine/result_cache.h"
 
-#include <chrono>
 #include <exception>
 #include <iterator>
 #include <random>
@@ -9,8 +8,6 @@
 
 namespace engine {
 namespace {
-
-constexpr std::chrono::seconds kPatience{1};
 
 /// Of the two nodes and of what malloc adds to each, beside the numbers.
 constexpr size_t kOverhead = 256;
@@ -23,7 +20,8 @@ ResultCache::Key draw_secret() {
 
 }  // namespace
 
-ResultCache::ResultCache(size_t max_bytes) : secret_(draw_secret()), max_bytes_(max_bytes) {}
+ResultCache::ResultCache(size_t max_bytes, std::chrono::milliseconds patience)
+    : secret_(draw_secret()), max_bytes_(max_bytes), patience_(patience) {}
 
 std::shared_ptr<ResultCache::Model> ResultCache::add_model() {
   auto model = std::make_shared<Model>();
@@ -108,7 +106,7 @@ void ResultCache::release(const Key& key) noexcept {
 
 bool ResultCache::wait(const Claim& claim) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kPatience, [&] { return changes_ != claim.changes; });
+  return changed_.wait_for(lock, patience_, [&] { return changes_ != claim.changes; });
 }
 
 /// With the lock held.

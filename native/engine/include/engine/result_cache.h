@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <list>
@@ -39,7 +40,8 @@ class ResultCache {
     uint64_t changes = 0;  ///< for wait()
   };
 
-  explicit ResultCache(size_t max_bytes);
+  /// patience: how long who computes may take until another computes the same.
+  explicit ResultCache(size_t max_bytes, std::chrono::milliseconds patience = kPatience);
 
   /// A model that no other has been.
   std::shared_ptr<Model> add_model();
@@ -58,11 +60,13 @@ class ResultCache {
   /// There is no answer to what was claimed.
   void release(const Key& key) noexcept;
 
-  /// Until something was published or released since the claim. False: a second has passed; who
+  /// Until something was published or released since the claim. False: the patience is over; who
   /// computes may never come back.
   bool wait(const Claim& claim);
 
  private:
+  static constexpr std::chrono::milliseconds kPatience{1000};
+
   struct Entry {
     Key key;
     Model* model;
@@ -82,6 +86,7 @@ class ResultCache {
 
   const Key secret_;
   const size_t max_bytes_;
+  const std::chrono::milliseconds patience_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t changes_ = 0;
