@@ -1,8 +1,9 @@
 /**
- * Compares the answers of this server with those of transformers for one model directory.
+ * Compares the answers of this server with those of transformers, or of sentence-transformers, for one
+ * model directory: labels, spans, vectors, weights of words, or scores of pairs, as its task is.
  *
  * Usage: npm run parity -- DIR [--texts FILE]     FILE: UTF-8, one text a line
- * PYTHON names a Python with torch and transformers (default: python3).
+ * PYTHON names a Python with torch, transformers and sentence-transformers (default: python3).
  * Exit code: 0 they agree; 1 they differ; 2 they could not be compared.
  */
 import { spawnSync } from 'node:child_process';
@@ -11,7 +12,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { tagging } from './tagging.mjs';
+import { kindOf } from './kinds.mjs';
 import { TEXTS } from './texts.mjs';
 
 /** Largest difference of two logits, relative to the text's largest one where that is over 1; of two scores of spans. */
@@ -66,11 +67,10 @@ async function ourAnswers(directory, texts) {
   if (!existsSync(TASKS)) throw new ParityError('not built yet: npm run build');
   const require = createRequire(import.meta.url);
   const { TaskModel } = require(path.join(TASKS, 'task-model.js'));
-  const kinds = [tagging, classification].map((kind) => kind(require, TASKS));
-  const kind = kinds.find(({ task }) => task.findIn(directory).length > 0) ?? kinds.at(-1);
-  let classifier;
+  const kind = kindOf(directory, require, TASKS);
+  let model;
   try {
-    classifier = await TaskModel.load(kind.task, directory, {
+    model = await TaskModel.load(kind.task, directory, {
       workers: 2,
       threadsPerWorker: 1,
       maxBatchTokens: 4096,
@@ -84,16 +84,16 @@ async function ourAnswers(directory, texts) {
     throw new ParityError(`this server cannot load the model: ${error.message}`);
   }
   try {
-    const answers = await Promise.all(texts.map((text) => kind.run(classifier, text)));
-    return { kind, limit: classifier.maxLength, answers };
+    const answers = await Promise.all(texts.map((text) => kind.run(model, text)));
+    return { kind, limit: model.maxLength, answers };
   } finally {
-    await classifier.close();
+    await model.close();
   }
 }
 
 function referenceAnswers(request) {
   const python = process.env.PYTHON || 'python3';
-  const install = `${python} -m pip install torch transformers`;
+  const install = `${python} -m pip install torch transformers sentence-transformers`;
   const run = spawnSync(python, [path.join(HERE, 'reference.py')], {
     input: JSON.stringify(request),
     encoding: 'utf8',
@@ -119,22 +119,6 @@ function referenceAnswers(request) {
   return answer;
 }
 
-function classification(require, tasks) {
-  const { textClassification } = require(path.join(tasks, 'text-classification', 'task.js'));
-  return {
-    name: 'text-classification',
-    task: textClassification,
-    run: (model, text) => model.run(text, {}),
-    difference: (ours, theirs) => {
-      const logits = [...ours.inference.values];
-      if (logits.length !== theirs.logits.length) return Number.NaN;
-      const scale = Math.max(1, ...theirs.logits.map(Math.abs));
-      return Math.max(...logits.map((logit, i) => Math.abs(logit - theirs.logits[i]))) / scale;
-    },
-    differs: 'logits differ',
-  };
-}
-
 function compare(kind, text, ours, theirs) {
   const difference = kind.difference(ours, theirs);
   return {
@@ -148,7 +132,8 @@ function compare(kind, text, ours, theirs) {
 
 /** Empty when the two agree. */
 function problemOf(kind, ours, theirs, difference) {
-  if (ours.inference.tokens !== theirs.tokens) return `tokens: ${theirs.tokens} there`;
+  if (theirs.tokens !== null && ours.inference.tokens !== theirs.tokens)
+    return `tokens: ${theirs.tokens} there`;
   if (theirs.label !== null && ours.label !== theirs.label) return `label: ${theirs.label} there`;
   if (!(difference <= TOLERANCE)) return kind.differs; // also when one is NaN
   return '';
@@ -172,7 +157,9 @@ function report(rows, versions) {
   if (rows.length > SHOWN) console.log(`and ${rows.length - SHOWN} more, closer than these`);
   const largest = Math.max(...rows.map(({ difference }) => difference));
   const failed = rows.filter(({ problem }) => problem).length;
-  const reference = `transformers ${versions.transformers}, torch ${versions.torch}`;
+  const reference = Object.entries(versions)
+    .map((of) => of.join(' '))
+    .join(', ');
   console.log(
     `${rows.length} texts, ${failed} differ from ${reference}; ` +
       `largest difference ${largest.toExponential(1)}, allowed ${TOLERANCE.toExponential(0)}`,

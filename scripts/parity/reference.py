@@ -3,7 +3,8 @@
 Standard input: {"directory", "limit", "task", "texts"}; standard output: {"versions", "answers"}, an answer
 for each text in order. One text at a time, in float32 on the CPU, with the ordinary AutoTokenizer
 and AutoModelForSequenceClassification; label and score are those of the pipeline. Of a token classifier:
-the spans of the pipeline, strategy by strategy.
+the spans of the pipeline, strategy by strategy. Of models of vectors and rerankers: what encode() and
+predict() of sentence-transformers give; their tokens are not compared.
 """
 
 import json
@@ -26,17 +27,26 @@ def main() -> None:
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     directory = Path(request["directory"])
+    os.environ["TQDM_DISABLE"] = "1"
     tokenizer = transformers.AutoTokenizer.from_pretrained(directory)
     # What `truncation=True` needs where the tokenizer itself knows no limit.
     cut = {"truncation": True, "max_length": min(tokenizer.model_max_length, request["limit"])}
     saved = any((directory / f"{name}{end}").exists() for name in SAVED_WEIGHTS for end in ("", ".index.json"))
-    if request["task"] == "token-classification":
+    versions = {"transformers": transformers.__version__, "torch": torch.__version__}
+    if request["task"] in SENTENCE_TRANSFORMERS:
+        try:
+            import sentence_transformers
+        except ImportError as error:
+            json.dump({"missing": error.name}, sys.stdout)
+            return
+        versions["sentence-transformers"] = sentence_transformers.__version__
+        answer = SENTENCE_TRANSFORMERS[request["task"]](str(directory))
+    elif request["task"] == "token-classification":
         answer = token_classifier(directory, tokenizer, cut)
     else:
         answer = saved_model(directory, tokenizer, cut) if saved else torchscript(directory, tokenizer, cut)
     with torch.inference_mode():
         answers = [answer(text) for text in request["texts"]]
-    versions = {"transformers": transformers.__version__, "torch": torch.__version__}
     json.dump({"versions": versions, "answers": answers}, sys.stdout)
 
 
@@ -51,7 +61,7 @@ def saved_model(directory: Path, tokenizer, cut: dict):
         encoded = tokenizer(text, return_tensors="pt", **cut)
         [top] = classify(text, **cut)
         logits = model(**encoded).logits[0].tolist()
-        return {"tokens": encoded["input_ids"].shape[1], "logits": logits, "label": top["label"]}
+        return {"tokens": encoded["input_ids"].shape[1], "values": logits, "label": top["label"]}
 
     return answer
 
@@ -77,6 +87,39 @@ def token_classifier(directory: Path, tokenizer, cut: dict):
     return answer
 
 
+def numbers(values) -> dict:
+    return {"tokens": None, "values": values.float().reshape(-1).tolist(), "label": None}
+
+
+def vectors(directory: str):
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(directory, device="cpu", model_kwargs={"dtype": torch.float32})
+    return lambda text: numbers(model.encode(text, convert_to_tensor=True, show_progress_bar=False))
+
+
+def weights_of_words(directory: str):
+    import torch
+    from sentence_transformers import SparseEncoder
+
+    model = SparseEncoder(directory, device="cpu", model_kwargs={"dtype": torch.float32})
+    return lambda text: numbers(model.encode(text, convert_to_sparse_tensor=False, show_progress_bar=False))
+
+
+def scores_of_pairs(directory: str):
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    model = CrossEncoder(directory, device="cpu", model_kwargs={"dtype": torch.float32})
+    # As kinds.mjs.
+    pair = lambda text: (text, f"About this: {text}")
+    return lambda text: numbers(model.predict(pair(text), convert_to_tensor=True, show_progress_bar=False))
+
+
+SENTENCE_TRANSFORMERS = {"embedding": vectors, "sparse-embedding": weights_of_words, "reranking": scores_of_pairs}
+
+
 def torchscript(directory: Path, tokenizer, cut: dict):
     """A model.pt has no pipeline: its label is not compared, its logits are."""
     import torch
@@ -93,7 +136,7 @@ def torchscript(directory: Path, tokenizer, cut: dict):
         if isinstance(output, dict):
             output = output["logits"] if "logits" in output else next(iter(output.values()))
         logits = (output[0] if isinstance(output, (tuple, list)) else output)[0].tolist()
-        return {"tokens": encoded["input_ids"].shape[1], "logits": logits, "label": None}
+        return {"tokens": encoded["input_ids"].shape[1], "values": logits, "label": None}
 
     return answer
 

@@ -61,6 +61,9 @@ RERANKERS = [
      {"config_sentence_transformers.json": SAVED}),
     ("mpnet-regression-float16", {"sentence_transformers": {"activation_fn": SIGMOID, "version": "5.0.0"}},
      {"config_sentence_transformers.json": SAVED, "modules.json": MODULES, "sentence_bert_config.json": TRANSFORMER}),
+    ("mpnet-regression-float16", {},
+     {"config_sentence_transformers.json": SAVED, "modules.json": MODULES,
+      "sentence_bert_config.json": {**TRANSFORMER, "max_seq_length": 20}}),
     ("roberta-three-labels-float16", {"sentence_transformers": {"version": "4.1.0"}}, {}),
     ("modernbert-float16", {"sentence_transformers": {"activation_fn": "torch.nn.modules.activation.Softmax"}}, {}),
 ]
@@ -91,7 +94,8 @@ def patched(folder: Path, fixture: str, config: dict, files: dict) -> Path:
 
 def rerank(folder: Path, fixture: str, config: dict, files: dict) -> dict:
     directory = patched(folder, fixture, config, files)
-    limit = position_limit(directory)
+    says = "max_seq_length" in files.get("sentence_bert_config.json", {})
+    limit = None if says else position_limit(directory)
     model = CrossEncoder(
         str(directory), device="cpu", max_length=limit, model_kwargs={"dtype": torch.float32}, local_files_only=True
     )

@@ -64,7 +64,7 @@ describe('npm run parity', () => {
   it('fails when a logit or a label differs', () => {
     const texts = path.join(temporary, 'texts.txt');
     writeFileSync(texts, 'Good.\n\n');
-    const answer = { tokens: 5, logits: [9, 0, 0], label: 'anger' };
+    const answer = { tokens: 5, values: [9, 0, 0], label: 'anger' };
     const python = pythonThatAnswers({ versions: VERSIONS, answers: [answer] });
     const { status, text } = parity([MODEL, '--texts', texts], python);
     expect(text).toMatch(/1 texts, 1 differ from transformers 5, torch 2; largest difference/);

@@ -19,7 +19,7 @@ import {
 const SETTINGS = 'config_sentence_transformers.json';
 
 /** Of the first module, in the order in which the library looks for them. */
-const TRANSFORMER_SETTINGS = [
+export const TRANSFORMER_SETTINGS = [
   'sentence_bert_config.json',
   'sentence_roberta_config.json',
   'sentence_distilbert_config.json',
@@ -130,7 +130,8 @@ export function readSentenceDirectory(directory: string): SentenceDirectory | nu
   };
 }
 
-function readTransformer(encoder: string): TransformerSettings {
+/** How the encoder's folder says that texts are read. @throws ModelFileError */
+export function readTransformer(encoder: string): TransformerSettings {
   for (const name of TRANSFORMER_SETTINGS) {
     const content = readModelJson(encoder, name);
     if (content !== undefined) return checkModelJson(name, transformerSchema, content);

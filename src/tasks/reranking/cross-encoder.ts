@@ -3,6 +3,10 @@ import { z } from 'zod';
 import { filesThere, ModelFileError } from '../../models/files';
 import { CONFIG } from '../../models/hugging-face/directory';
 import { checkModelJson, quoted, readModelJson } from '../../models/json';
+import {
+  readTransformer,
+  TRANSFORMER_SETTINGS,
+} from '../../models/sentence-transformers/directory';
 import type { TextInput } from '../../native/engine';
 import { sigmoid, softmax } from '../../numeric/activations';
 import type { ClassifierAbout } from '../abilities';
@@ -54,6 +58,8 @@ export interface CrossEncoderFiles {
   readonly isMarked: boolean;
   /** The class in torch that it names for the scores: `torch.nn.modules.linear.Identity`. */
   readonly activation: string | null;
+  /** Tokens of both texts; null: tokenizer and model say. */
+  readonly maxLength: number | null;
   /** Absolute paths, beside those of any model. */
   readonly files: readonly string[];
 }
@@ -71,7 +77,8 @@ export function readCrossEncoder(directory: string): CrossEncoderFiles {
   return {
     isMarked: own !== null || Boolean(saved) || typeof older === 'string',
     activation: own?.activation_fn || saved?.activation_fn || older || null,
-    files: filesThere(directory, [SETTINGS, MODULES]),
+    maxLength: (own && readTransformer(directory).max_seq_length) ?? null,
+    files: filesThere(directory, [SETTINGS, MODULES, ...(own ? TRANSFORMER_SETTINGS : [])]),
   };
 }
 
@@ -97,6 +104,11 @@ export function requirePlain(directory: string): void {
   if (other) {
     throw new ModelFileError(
       `${MODULES}: expected a transformer alone, as sequence classifiers are, found ${quoted(other.type)} behind it`,
+    );
+  }
+  if (readTransformer(directory).do_lower_case) {
+    throw new ModelFileError(
+      'sentence_bert_config.json: do_lower_case: expected false: cross-encoders read texts as they are',
     );
   }
   const { default_prompt_name: prompt } = settings;

@@ -4,14 +4,13 @@ import path from 'node:path';
 const STRATEGIES = ['none', 'simple', 'first', 'average', 'max'];
 
 /** @param require of dist/tasks, at `tasks` */
-export function tagging(require, tasks) {
+export function spans(task, require, tasks) {
   const folder = path.join(tasks, 'token-classification');
-  const { tokenClassification } = require(path.join(folder, 'task.js'));
   const { spansOf } = require(path.join(folder, 'spans.js'));
   const { codePointsOf } = require(path.join(folder, 'code-points.js'));
   return {
-    name: 'token-classification',
-    task: tokenClassification,
+    name: task.name,
+    task,
     run: async (model, text) => {
       const answer = await model.run({ text }, {});
       const point = codePointsOf(text);
