@@ -4,6 +4,14 @@
 #include <iterator>
 
 namespace engine {
+namespace {
+
+/// Tokens of a batch that are worth sharing among the workers: fewer cost about as much together,
+/// because every batch reads all weights.
+constexpr size_t kWorthSharing = 256;
+
+}  // namespace
+
 void RequestQueue::Line::push_back(Requests& from, Requests::iterator request) {
   next_deadline = std::min(next_deadline, request->deadline);
   requests.splice(requests.end(), from, request);
@@ -95,14 +103,22 @@ Clock::time_point RequestQueue::next_batch() const {
   return std::min(waiting.front().arrival + options_.max_queue_delay, ready_.next_deadline);
 }
 
+/// What waits is shared evenly among all workers, of which those that run a batch come back; so one
+/// does not compute while another has nothing left.
+size_t RequestQueue::batch_budget() const {
+  const size_t share = (ready_cost_ + options_.workers - 1) / options_.workers;
+  return std::min(options_.max_batch_tokens, std::max(share, kWorthSharing));
+}
+
 Taken RequestQueue::take_batch() {
   Requests& waiting = ready_.requests;
   Taken taken;
   move_expired(ready_, taken.expired);
+  const size_t budget = batch_budget();
   size_t cost = 0;
   while (!waiting.empty() && taken.batch.size() < options_.max_batch_requests) {
     const size_t next = waiting.front().sequence.cost();
-    if (!taken.batch.empty() && cost + next > options_.max_batch_tokens) break;
+    if (!taken.batch.empty() && cost + next > budget) break;
     cost += next;
     ready_cost_ -= next;
     account_removed(waiting.front());

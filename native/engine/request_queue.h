@@ -50,7 +50,8 @@ class RequestQueue {
   /// are at work on it. Later than now while it waits for company.
   Clock::time_point next_batch() const;
 
-  /// What waits, at once, oldest first, up to the budget of tokens and requests (one always fits).
+  /// What waits, at once, oldest first, up to the worker's share of it, and to the limits of tokens
+  /// and requests (one always fits).
   Taken take_batch();
 
   /// What the queue is told of batches that it gave, and of how they went.
@@ -92,6 +93,7 @@ class RequestQueue {
   }
   Line& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
   bool batch_is_full() const;
+  size_t batch_budget() const;
   void account_removed(const Request& request);
   void account_left(const Line& line, const Request& request);
   void move_expired(Line& line, Requests& expired);

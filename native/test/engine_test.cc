@@ -53,6 +53,24 @@ TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
   EXPECT_EQ(engine.statistics().completed, kThreads * kEach);
 }
 
+/// The first of two workers that comes back leaves half to the other, and what is not worth sharing
+/// stays together.
+TEST_F(EngineTest, SharesWhatWaitsAmongTheWorkers) {
+  backend->needs_preparation = false;  // what was submitted is ready to run
+  Engine engine(a_machine(), backend, {.workers = 2, .max_batch_tokens = 1024}, ended.handler());
+  occupy_worker(engine, 100);
+  submit(engine, 101, Text{.text = "0"}, kNever);
+  backend->await_running(2);
+  const std::string text = std::string(63, '0') + "1";  // 64 tokens
+  ASSERT_EQ(engine.submit(0, std::vector<Input>(12, Text{.text = text}), kNever).status,
+            Status::kOk);
+  backend->release();
+  engine.close();
+  std::vector<size_t> sizes = backend->sizes();
+  std::ranges::sort(sizes);
+  EXPECT_EQ(sizes, (std::vector<size_t>{1, 1, 2, 4, 6}));
+}
+
 TEST_F(EngineTest, TakesWhatWaitsUpToTheTokenBudget) {
   backend->needs_preparation = false;  // what was submitted is ready to run
   Engine engine(a_machine(), backend, {.workers = 1, .max_batch_tokens = 8}, ended.handler());
