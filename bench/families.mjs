@@ -171,7 +171,6 @@ const task = {
 };
 const python = setUp({ python: options.python, encoders: true });
 console.log(machineType(describeMachine()));
-const results = {};
 for (const name of options.models.split(',')) {
   const folder = makeModel(name, python);
   const answers = {};
@@ -179,9 +178,9 @@ for (const name of options.models.split(',')) {
     answers[side] = ask(side, { name, folder, python, task });
   }
   checkAnswers(name, answers);
-  results[name] = { answers: figuresOf(answers), ratios: report(name, kinds, answers) };
+  const ratiosOf = report(name, kinds, answers);
+  if (options.store) store({ [name]: { answers: figuresOf(answers), ratios: ratiosOf } });
 }
-if (options.store) store(results);
 
 function figuresOf(answers) {
   const shorter = (_, value) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value);
