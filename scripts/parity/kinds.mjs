@@ -4,8 +4,8 @@ import { spans } from './spans.mjs';
 
 /** @param require of dist/tasks, at `tasks` */
 export function kindOf(directory, require, tasks) {
-  const { isMarked, ...registry } = require(path.join(tasks, 'registry.js'));
-  const task = (name) => registry.TASKS.find((each) => each.name === name);
+  const { isMarked, TASKS } = require(path.join(tasks, 'registry.js'));
+  const task = (name) => TASKS.find((each) => each.name === name);
   const kinds = [
     numbers(task('text-classification'), {
       ask: (text) => text,
