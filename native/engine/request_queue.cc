@@ -12,7 +12,7 @@ constexpr size_t kWorthSharing = 256;
 
 }  // namespace
 
-void RequestQueue::Line::push_back(Requests& from, Requests::iterator request) {
+void RequestQueue::Fifo::push_back(Requests& from, Requests::iterator request) {
   next_deadline = std::min(next_deadline, request->deadline);
   requests.splice(requests.end(), from, request);
 }
@@ -64,11 +64,11 @@ Clock::time_point RequestQueue::next_arrival(Lane lane) const {
 }
 
 Taken RequestQueue::take_arrived(Lane lane) {
-  Line& line = arrived(lane);
+  Fifo& fifo = arrived(lane);
   Taken taken;
-  move_expired(line, taken.expired);
-  if (!line.requests.empty()) {
-    taken.batch.splice(taken.batch.end(), line.requests, line.requests.begin());
+  move_expired(fifo, taken.expired);
+  if (!fifo.requests.empty()) {
+    taken.batch.splice(taken.batch.end(), fifo.requests, fifo.requests.begin());
   }
   return taken;
 }
@@ -133,17 +133,17 @@ Taken RequestQueue::take_batch() {
 
 Requests RequestQueue::take_expired() {
   Requests expired;
-  for (Line* line : {&short_, &long_, &ready_}) move_expired(*line, expired);
+  for (Fifo* fifo : {&short_, &long_, &ready_}) move_expired(*fifo, expired);
   return expired;
 }
 
 Requests RequestQueue::remove(uint64_t ticket) {
   Requests removed;
-  for (auto* line : {&short_, &long_, &ready_}) {
-    const auto found = std::ranges::find(line->requests, ticket, &Request::ticket);
-    if (found == line->requests.end()) continue;
-    account_left(*line, *found);
-    removed.splice(removed.end(), line->requests, found);
+  for (auto* fifo : {&short_, &long_, &ready_}) {
+    const auto found = std::ranges::find(fifo->requests, ticket, &Request::ticket);
+    if (found == fifo->requests.end()) continue;
+    account_left(*fifo, *found);
+    removed.splice(removed.end(), fifo->requests, found);
     break;
   }
   return removed;
@@ -153,9 +153,9 @@ Requests RequestQueue::close_and_clear() {
   closed_ = true;
   cleared_ = true;
   Requests waiting;
-  for (auto* line : {&short_, &long_, &ready_}) {
-    for (const auto& request : line->requests) account_left(*line, request);
-    waiting.splice(waiting.end(), line->requests);
+  for (auto* fifo : {&short_, &long_, &ready_}) {
+    for (const auto& request : fifo->requests) account_left(*fifo, request);
+    waiting.splice(waiting.end(), fifo->requests);
   }
   return waiting;
 }
@@ -170,9 +170,9 @@ void RequestQueue::account_removed(const Request& request) {
   bytes_ -= request.bytes;
 }
 
-/// It leaves this line for good.
-void RequestQueue::account_left(const Line& line, const Request& request) {
-  if (&line == &ready_) {
+/// It leaves this queue for good.
+void RequestQueue::account_left(const Fifo& fifo, const Request& request) {
+  if (&fifo == &ready_) {
     ready_cost_ -= request.sequence.cost();
   } else {
     estimate_.remove_arrived(lane_of(request), request);
@@ -180,18 +180,18 @@ void RequestQueue::account_left(const Line& line, const Request& request) {
   account_removed(request);
 }
 
-void RequestQueue::move_expired(Line& line, Requests& expired) {
+void RequestQueue::move_expired(Fifo& fifo, Requests& expired) {
   const auto now = options_.now();
-  if (now < line.next_deadline) return;
-  line.next_deadline = Clock::time_point::max();
-  for (auto it = line.requests.begin(); it != line.requests.end();) {
+  if (now < fifo.next_deadline) return;
+  fifo.next_deadline = Clock::time_point::max();
+  for (auto it = fifo.requests.begin(); it != fifo.requests.end();) {
     const auto request = it++;
     if (request->deadline > now) {
-      line.next_deadline = std::min(line.next_deadline, request->deadline);
+      fifo.next_deadline = std::min(fifo.next_deadline, request->deadline);
       continue;
     }
-    account_left(line, *request);
-    expired.splice(expired.end(), line.requests, request);
+    account_left(fifo, *request);
+    expired.splice(expired.end(), fifo.requests, request);
   }
 }
 

@@ -39,7 +39,7 @@ class RequestQueue {
   /// The next request of the lane to prepare.
   Taken take_arrived(Lane lane);
 
-  /// Back from preparation, into the line of the workers. False: meanwhile all that waited was
+  /// Back from preparation, into the queue of the workers. False: meanwhile all that waited was
   /// given back, and so is this.
   [[nodiscard]] bool push_ready(Requests& request);
 
@@ -47,7 +47,7 @@ class RequestQueue {
   void drop_arrived(const Request& request);
 
   /// When a batch is to be taken; max() where none waits, or all workers that the model may have
-  /// are at work on it. Later than now while it waits for company.
+  /// are at work on it. Later than now while it waits for others to share its batch.
   Clock::time_point next_batch() const;
 
   /// What waits, at once, oldest first, up to the worker's share of it, and to the limits of tokens
@@ -80,7 +80,7 @@ class RequestQueue {
   }
 
  private:
-  struct Line {
+  struct Fifo {
     Requests requests;
     /// No deadline in it is earlier.
     Clock::time_point next_deadline = Clock::time_point::max();
@@ -91,17 +91,17 @@ class RequestQueue {
   Lane lane_of(const Request& request) const {
     return request.bytes < options_.long_input_bytes ? Lane::kShort : Lane::kLong;
   }
-  Line& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
+  Fifo& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
   bool batch_is_full() const;
   size_t batch_budget() const;
   void account_removed(const Request& request);
-  void account_left(const Line& line, const Request& request);
-  void move_expired(Line& line, Requests& expired);
+  void account_left(const Fifo& fifo, const Request& request);
+  void move_expired(Fifo& fifo, Requests& expired);
 
   const Options options_;
-  Line short_;
-  Line long_;
-  Line ready_;
+  Fifo short_;
+  Fifo long_;
+  Fifo ready_;
   size_t requests_ = 0;
   size_t bytes_ = 0;
   size_t ready_cost_ = 0;

@@ -30,7 +30,7 @@ constexpr float kScale = 0.3F;
 
 struct Shape {
   int64_t queries, tokens, head_size;
-  int64_t reach = kUnlimited;
+  int64_t window = kUnlimited;
   bool biased = false;
   bool keys_by_offset = false, queries_by_offset = false;
 };
@@ -143,7 +143,7 @@ class Example {
             .key_value_stride = stride_,
             .head_size = shape_.head_size,
             .scale = kScale,
-            .reach = shape_.reach,
+            .window = shape_.window,
             .bias = shape_.biased ? bias.data() : nullptr,
             .bias_stride = shape_.tokens + 1,
             .positions = positions,
@@ -188,7 +188,7 @@ Expected expected(const AttentionHead& head, const gemm::PositionVectors& vector
   for (int64_t token = 0; token < head.tokens; ++token) {
     double& score = scores[static_cast<size_t>(token)];
     score = -std::numeric_limits<double>::infinity();
-    if (std::abs(query - token) > head.reach) continue;
+    if (std::abs(query - token) > head.window) continue;
     score = 0;
     const int64_t row = *vectors.offsets->at(token - query) * vectors.stride;
     for (int64_t i = 0; i < head.head_size; ++i) {
@@ -258,24 +258,24 @@ TEST_F(AttentionTest, QueriesOfTokensThatNoneSees) {
   for (const int64_t tokens : {1, 2, 7, 16, 17, 31}) {
     expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32});
     expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32, .biased = true});
-    expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32, .reach = 31});
+    expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32, .window = 31});
   }
   // The last query sees the last token alone.
-  expect_attention(ways_, {.queries = 100, .tokens = 60, .head_size = 24, .reach = 40});
+  expect_attention(ways_, {.queries = 100, .tokens = 60, .head_size = 24, .window = 40});
 }
 
 TEST_F(AttentionTest, FirstTokenAlone) {
   for (const int64_t tokens : {1, 2, 16, 17, 100}) {
     expect_attention(ways_, {.queries = 1, .tokens = tokens, .head_size = 32});
-    expect_attention(ways_, {.queries = 1, .tokens = tokens, .head_size = 32, .reach = 3});
+    expect_attention(ways_, {.queries = 1, .tokens = tokens, .head_size = 32, .window = 3});
   }
 }
 
 TEST_F(AttentionTest, NearTokensOnly) {
-  for (const int64_t reach : {0, 1, 7, 16, 64, 99, 100, 101}) {
-    expect_attention(ways_, {.queries = 100, .tokens = 100, .head_size = 24, .reach = reach});
+  for (const int64_t window : {0, 1, 7, 16, 64, 99, 100, 101}) {
+    expect_attention(ways_, {.queries = 100, .tokens = 100, .head_size = 24, .window = window});
     expect_attention(
-        ways_, {.queries = 100, .tokens = 100, .head_size = 24, .reach = reach, .biased = true});
+        ways_, {.queries = 100, .tokens = 100, .head_size = 24, .window = window, .biased = true});
   }
 }
 

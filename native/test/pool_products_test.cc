@@ -87,7 +87,7 @@ TEST_P(TeamAttention, HeadsAreTheSameWhoeverComputesThem) {
             .key_value_stride = 3 * kHidden,
             .head_size = kHeadSize,
             .scale = 0.25F,
-            .reach = kTokens,
+            .window = kTokens,
             .bias = nullptr,
             .bias_stride = 0,
             .positions = nullptr,

@@ -10,7 +10,7 @@ import { LoadedModels } from './loaded-models';
 import type { ModelJson } from './model-json';
 import type { FoundModel, FoundVersion } from './read-folder';
 import { FolderReader } from './reader';
-import { TurnsByName } from './turns';
+import { SerialOperations } from './serial-operations';
 
 /** Who is told what the repository does. */
 export interface RepositoryEvents {
@@ -34,7 +34,7 @@ export class ModelRepository {
   readonly #events: RepositoryEvents;
   readonly #models = new Map<string, NamedModel>();
   readonly #loaded: LoadedModels;
-  readonly #turns = new TurnsByName();
+  readonly #operations = new SerialOperations();
   #isClosed = false;
 
   constructor(directory: string, scheduling: SchedulingOptions, events: RepositoryEvents) {
@@ -84,12 +84,12 @@ export class ModelRepository {
    * @throws ModelFileError: there is no such folder, or what it holds cannot be loaded
    */
   load(name: string): Promise<void> {
-    return this.#turns.take(name, 'load', () => this.#load(name));
+    return this.#operations.take(name, 'load', () => this.#load(name));
   }
 
   /** Answers what was accepted, and frees it. @throws ModelFileError: there is no such model */
   unload(name: string): Promise<void> {
-    return this.#turns.take(name, 'unload', async () => {
+    return this.#operations.take(name, 'unload', async () => {
       if (!this.#models.has(name)) throw new ModelFileError(`"${name}": is not loaded`);
       await this.#replace(name, null);
     });
@@ -97,7 +97,7 @@ export class ModelRepository {
 
   /** The same of one version. @throws ModelFileError: it is not loaded */
   unloadVersion(name: string, version: string): Promise<void> {
-    return this.#turns.take(name, `unload ${version}`, async () => {
+    return this.#operations.take(name, `unload ${version}`, async () => {
       const model = this.#requireLoaded(name, version);
       const versions = model.versions.filter((one) => one.version !== version);
       await this.#replace(name, versions.length > 0 ? { ...model, versions } : null);
@@ -106,7 +106,7 @@ export class ModelRepository {
 
   /** It answers where none is named, until it is unloaded. @throws ModelFileError: it is not loaded */
   setDefault(name: string, version: string): Promise<void> {
-    return this.#turns.take(name, `default ${version}`, async () => {
+    return this.#operations.take(name, `default ${version}`, async () => {
       await this.#show(name, { ...this.#requireLoaded(name, version), defaultVersion: version });
     });
   }
@@ -114,7 +114,7 @@ export class ModelRepository {
   /** A version does not come back from a run: it is asked no more. */
   giveUp(served: Served, reason: string): void {
     const { name, version } = served;
-    void this.#turns.take(name, `give up ${version}`, async () => {
+    void this.#operations.take(name, `give up ${version}`, async () => {
       const model = this.#models.get(name);
       if (!model?.versions.some((one) => one.served === served)) return; // another has taken its place
       const versions = model.versions.map((one) =>

@@ -40,7 +40,7 @@ class Head {
         positions_(head.positions != nullptr ? &head.positions->packed_for(by) : nullptr),
         memory_(memory) {
     // So that it can be added to.
-    head_.reach = std::min(head.reach, std::max(head.queries, head.tokens));
+    head_.window = std::min(head.window, std::max(head.queries, head.tokens));
     const auto lay_out = [&](auto pack, int64_t inputs, int64_t filled, int64_t panels,
                              int64_t piece) {
       pack(head, memory + (layout_.is_rounded ? layout_.stored : piece));
@@ -60,8 +60,8 @@ class Head {
     for (int64_t first = 0, rows = 0; first < head_.queries; first += rows, --tiles) {
       const int64_t left = head_.queries - first;
       rows = std::min(filled_up(ceil_divide(left, tiles), kernel_.row_step), left);
-      const int64_t start = std::max<int64_t>(0, first - head_.reach) / width * width;
-      const int64_t end = std::min(first + rows + head_.reach, head_.tokens);
+      const int64_t start = std::max<int64_t>(0, first - head_.window) / width * width;
+      const int64_t end = std::min(first + rows + head_.window, head_.tokens);
       const QueryTile tile{.first = first,
                            .rows = rows,
                            .start = start,
@@ -233,8 +233,8 @@ class Head {
         const float* const bias = head_.bias + query * head_.bias_stride + tile.start;
         for (int64_t j = 0; j < count; ++j) row[j] += bias[j];
       }
-      const int64_t first = std::max<int64_t>(query - head_.reach - tile.start, 0);
-      const int64_t end = std::min(query + head_.reach + 1 - tile.start, count);
+      const int64_t first = std::max<int64_t>(query - head_.window - tile.start, 0);
+      const int64_t end = std::min(query + head_.window + 1 - tile.start, count);
       std::fill(row, row + first, kUnseen);
       std::fill(row + end, row + tile.filled, kUnseen);
     }

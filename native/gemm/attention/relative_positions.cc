@@ -27,7 +27,7 @@ AlignedArray<std::byte> pack_key_vectors(const Elementwise& elementwise, const F
                          .key_value_stride = vectors.stride,
                          .head_size = vectors.head_size,
                          .scale = vectors.scale,
-                         .reach = 0,
+                         .window = 0,
                          .bias = nullptr,
                          .bias_stride = 0,
                          .positions = nullptr,

@@ -94,7 +94,7 @@ int64_t Linear::panel_width() const { return by_.kernel->panel_width; }
 /// What one call of multiply() has for all of its panels.
 struct Linear::Product {
   const Rows& x;
-  const Wanted& wanted;
+  const OutputRange& range;
   float* y;
   int64_t y_stride;
   int64_t filled;  ///< inputs
@@ -104,9 +104,9 @@ struct Linear::Product {
 };
 
 /// Blocks of rows outside, panels between, tiles inside.
-void Linear::multiply(const Rows& x, const Wanted& wanted, float* y, int64_t y_stride) const {
+void Linear::multiply(const Rows& x, const OutputRange& range, float* y, int64_t y_stride) const {
   // AMX refuses to be made ready for tiles of no rows: the process would end.
-  if (x.rows() == 0 || wanted.count == 0) return;
+  if (x.rows() == 0 || range.count == 0) return;
   const Kernel& kernel = *by_.kernel;
   const int parts = std::max(1, by_.format->parts);
   const int64_t width = kernel.panel_width, filled = filled_up(inputs_, kernel.inputs_together);
@@ -116,13 +116,13 @@ void Linear::multiply(const Rows& x, const Wanted& wanted, float* y, int64_t y_s
                           .size = filled * width};
   const Product product{
       .x = x,
-      .wanted = wanted,
+      .range = range,
       .y = y,
       .y_stride = y_stride,
       .filled = filled,
       .panel_parts = panel_parts,
       .split = is_split ? scratch(panel_parts.count * panel_parts.size) : nullptr,
-      .activation = wanted.activation == Activation::kGelu ? best_gelu(width) : nullptr};
+      .activation = range.activation == Activation::kGelu ? best_gelu(width) : nullptr};
   const int64_t tile_bytes =
       std::max<int64_t>(1, filled * parts * kernel.value_bytes * kernel.tile_rows);
   const int64_t block_bytes = is_split ? kLargeBlockBytes : kBlockBytes;
@@ -131,11 +131,11 @@ void Linear::multiply(const Rows& x, const Wanted& wanted, float* y, int64_t y_s
   const int64_t tiles = ceil_divide(x.rows(), kernel.tile_rows);
   const int64_t blocks = ceil_divide(tiles, most_tiles);
   const int64_t block_rows = ceil_divide(tiles, blocks) * kernel.tile_rows;
-  const int64_t end = wanted.first + wanted.count;
+  const int64_t end = range.first + range.count;
   if (kernel.begin != nullptr) kernel.begin(x.rows());
   for (int64_t row = 0; row < x.rows(); row += block_rows) {
     const int64_t rows = std::min(block_rows, x.rows() - row);
-    for (int64_t panel = wanted.first / width; panel * width < end; ++panel) {
+    for (int64_t panel = range.first / width; panel * width < end; ++panel) {
       multiply_panel(product, panel, row, rows);
     }
   }
@@ -159,9 +159,9 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
                         .to = product.split,
                         .parts = product.panel_parts.count});
   }
-  const int64_t start = output - product.wanted.first;
+  const int64_t start = output - product.range.first;
   const int64_t from = std::max(start, int64_t{0});
-  const int64_t to = std::min(start + width, product.wanted.count);
+  const int64_t to = std::min(start + width, product.range.count);
   const bool in_place = to - from == width;
   float whole[kMaxTileRows * kWidestPanel];  // where only some columns are wanted
   const int64_t count = ceil_divide(rows, kernel.tile_rows);

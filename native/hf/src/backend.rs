@@ -13,17 +13,17 @@ use crate::error::{At, Result};
 use crate::settings::Settings;
 
 pub mod file;
-mod frame;
 mod patterns;
 mod pieces;
+mod templates;
 pub mod unigram;
 pub mod words;
 
-pub use frame::{Frame, Part, Template, specials};
+pub use templates::{Part, Template, Templates, specials};
 
 pub struct Backend {
     pub tokenizer: Tokenizer,
-    pub frame: Frame,
+    pub templates: Templates,
     /// Of the token that its settings name for padding.
     pub padding_id: Option<u32>,
     /// Of the one that they name for what the vocabulary does not have.
@@ -51,10 +51,10 @@ pub fn build(mut source: Source) -> Result<Backend> {
     let added = settings.special_tokens.to_add(&known);
     tokenizer.add_tokens(added).at("added tokens")?;
     tokenizer.set_encode_special_tokens(settings.flag("split_special_tokens", false)?);
-    let mut frame = frame_of(&tokenizer, &source, class)?;
+    let mut templates = templates_of(&tokenizer, &source, class)?;
     let gives_types = settings.names_token_type_ids();
     if !gives_types.unwrap_or(class.gives_token_types) {
-        frame.clear_types();
+        templates.clear_types();
     }
     let id_of = |key| {
         let token = settings.special_tokens.standard(key)?;
@@ -65,21 +65,23 @@ pub fn build(mut source: Source) -> Result<Backend> {
         unknown_id: id_of("unk_token"),
         filling_id: id_of("mask_token").or_else(|| id_of("eos_token")),
         tokenizer,
-        frame,
+        templates,
     })
 }
 
 /// The templates of the class's own, or of the file.
-fn frame_of(tokenizer: &Tokenizer, source: &Source, class: &Class) -> Result<Frame> {
+fn templates_of(tokenizer: &Tokenizer, source: &Source, class: &Class) -> Result<Templates> {
     let settings = &source.settings;
     let has_others = match source.file {
         Some(_) => tokenizer.get_post_processor().is_some(),
-        None => frame::is_asked_for(settings),
+        None => templates::is_asked_for(settings),
     };
     match class.templates {
-        Some(own) if !(class.gives_way && has_others) => frame::of_keys(tokenizer, settings, own),
-        _ if source.file.is_some() => frame::of_post_processor(tokenizer),
-        _ => frame::as_asked_for(tokenizer, settings),
+        Some(own) if !(class.gives_way && has_others) => {
+            templates::of_keys(tokenizer, settings, own)
+        }
+        _ if source.file.is_some() => templates::of_post_processor(tokenizer),
+        _ => templates::as_asked_for(tokenizer, settings),
     }
 }
 

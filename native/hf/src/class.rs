@@ -21,7 +21,7 @@ pub struct Class {
     /// Whether the model is given token types (the class's own `model_input_names`).
     pub gives_token_types: bool,
     pub defaults: Defaults,
-    /// Of one text and of two, see `frame::of_keys`; `None`: as tokenizer.json has it.
+    /// Of one text and of two, see `templates::of_keys`; `None`: as tokenizer.json has it.
     pub templates: Option<[&'static str; 2]>,
     /// Whether they give way to those of tokenizer.json, or what tokenizer_config.json asks for.
     pub gives_way: bool,

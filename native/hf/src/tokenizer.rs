@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tokenizers::{Model, ModelWrapper};
 
-use crate::backend::{self, Frame, Part, Source, Template, specials};
+use crate::backend::{self, Part, Source, Template, Templates, specials};
 use crate::class;
 use crate::cut;
 use crate::error::{Result, TooLong, anyhow, ensure};
@@ -19,7 +19,7 @@ pub use crate::bridge::{Encoding, Family};
 pub use crate::cut::Side;
 pub use truncation::Truncation;
 
-use contents::Wanted;
+use contents::ContentOptions;
 
 #[cfg(test)]
 #[path = "../tests/unit/tokenizer.rs"]
@@ -39,7 +39,7 @@ const VOCABULARIES: [&str; 7] = [
 /// Any number of threads may encode with one tokenizer.
 pub struct Tokenizer {
     pub(crate) inner: tokenizers::Tokenizer,
-    frame: Frame,
+    templates: Templates,
     max_length: usize,
     position_limit: usize,
     padding_id: Option<u32>,
@@ -106,12 +106,12 @@ impl Tokenizer {
             settings,
         };
         let built = backend::build(source)?;
-        let max_length = with_room(position_limit.min(limit), &built.frame)?;
+        let max_length = with_room(position_limit.min(limit), &built.templates)?;
         Ok(Self {
             is_cut: cut::is_exact(&built.tokenizer),
             highest: highest_id(&built.tokenizer),
             inner: built.tokenizer,
-            frame: built.frame,
+            templates: built.templates,
             max_length,
             position_limit,
             padding_id: built.padding_id,
@@ -124,7 +124,7 @@ impl Tokenizer {
 
     /// As if opened with `position_limit`, where that is less.
     pub fn limit(&mut self, position_limit: usize) -> Result<()> {
-        self.max_length = with_room(position_limit.min(self.max_length), &self.frame)?;
+        self.max_length = with_room(position_limit.min(self.max_length), &self.templates)?;
         self.position_limit = self.position_limit.min(position_limit);
         Ok(())
     }
@@ -168,18 +168,18 @@ impl Tokenizer {
         let input = input.into().without_empty_pair();
         let (template, room) = self.template(&input)?;
         let side = input.kept.unwrap_or(self.kept);
-        let wanted = Wanted {
+        let options = ContentOptions {
             room,
             side,
             places: false,
         };
-        let contents = self.contents(&input, wanted)?;
+        let contents = self.contents(&input, options)?;
         let counts = contents.each_ref().map(tokenizers::Encoding::len);
         let kept = self.kept(&input, counts, room)?;
         let ids = [0, 1].map(|i| edge(contents[i].get_ids(), kept[i], side));
         Ok(Encoding {
             truncated: kept != counts,
-            ..framed(template, ids)
+            ..with_specials(template, ids)
         })
     }
 
@@ -198,8 +198,8 @@ impl Tokenizer {
     /// For one text or two, and the room that it leaves.
     fn template(&self, input: &Input) -> Result<(&Template, usize)> {
         let problem = "the tokenizer has no template that keeps each of two texts once";
-        let template = match (input.pair, &self.frame.pair) {
-            (None, _) => &self.frame.single,
+        let template = match (input.pair, &self.templates.pair) {
+            (None, _) => &self.templates.single,
             (Some(_), Some(pair)) => pair,
             (Some(_), None) => return Err(anyhow!("post_processor: {problem}")),
         };
@@ -221,7 +221,7 @@ fn edge(ids: &[u32], count: usize, side: Side) -> &[u32] {
     }
 }
 
-fn framed(template: &Template, contents: [&[u32]; 2]) -> Encoding {
+fn with_specials(template: &Template, contents: [&[u32]; 2]) -> Encoding {
     let length = specials(template) + contents[0].len() + contents[1].len();
     let mut input_ids = Vec::with_capacity(length);
     let mut token_type_ids = Vec::with_capacity(length);
@@ -245,8 +245,8 @@ fn framed(template: &Template, contents: [&[u32]; 2]) -> Encoding {
 }
 
 /// `max_length`, when it leaves room for text.
-fn with_room(max_length: usize, frame: &Frame) -> Result<usize> {
-    let count = specials(&frame.single);
+fn with_room(max_length: usize, templates: &Templates) -> Result<usize> {
+    let count = specials(&templates.single);
     ensure!(
         max_length > count,
         "maximum length: {max_length} tokens leave no room for text beside {count} special tokens"

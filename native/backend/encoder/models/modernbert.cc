@@ -26,7 +26,7 @@ nn::LayerNorm make_norm(const ModelConfig& config, const Weights& weights) {
 }
 
 /// Tokens that a sliding layer sees on each side.
-int64_t local_reach(const ModelConfig& config) {
+int64_t local_window(const ModelConfig& config) {
   const int64_t tokens = config.integer_or("local_attention", 128);
   if (tokens < 1) throw LoadError("config.json: local_attention: expected at least 1");
   return tokens / 2;
@@ -52,7 +52,7 @@ class ModernBertLayer {
         gate_(input_and_gate_.outputs(intermediate_size_, intermediate_size_)),
         mlp_output_(weights / "mlp.Wo", intermediate_size_, hidden_size_,
                     bias_of(config, "mlp_bias")) {
-    if (sliding) rules_.reach = local_reach(config);
+    if (sliding) rules_.window = local_window(config);
     if (!first) attention_norm_.emplace(make_norm(config, weights / "attn_norm"));
   }
 

@@ -123,7 +123,7 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
                                    .key_value_stride = projections.key_value.stride(0),
                                    .head_size = head_size,
                                    .scale = static_cast<float>(scale),
-                                   .reach = rules.reach,
+                                   .window = rules.window,
                                    .bias = nullptr,
                                    .bias_stride = 0,
                                    .positions = rules.positions.data(),

@@ -38,11 +38,11 @@ struct Projections {
 at::Tensor by_head(const at::Tensor& states, int64_t first_row, int64_t sequences, int64_t rows,
                    int64_t num_heads);
 
-/// How scores become weights: softmax(scale × query keyᵀ + bias) over the tokens within reach.
+/// How scores become weights: softmax(scale × query keyᵀ + bias) over the tokens of its window.
 struct AttentionRules {
   std::optional<double> scale = std::nullopt;  ///< 1 / √head_size where there is none
-  /// Token i sees the tokens from i − reach to i + reach, in its own sequence as always.
-  int64_t reach = std::numeric_limits<int64_t>::max();
+  /// Token i sees the tokens from i − window to i + window, in its own sequence as always.
+  int64_t window = std::numeric_limits<int64_t>::max();
   // They may be left out without a warning: NOLINTBEGIN(readability-redundant-member-init)
   /// None, or one a length group, broadcastable to [sequences, heads, length, length] (or only the
   /// first row of the last but one).

@@ -20,7 +20,7 @@ struct AttentionHead {
   int64_t key_value_stride;
   int64_t head_size;
   float scale;
-  int64_t reach;      ///< query i sees the tokens from i − reach to i + reach, at least 0
+  int64_t window;     ///< query i sees the tokens from i − window to i + window, at least 0
   const float* bias;  ///< [queries, tokens], bias_stride floats from row to row; null for none
   int64_t bias_stride;
   /// To the score of a query and a key come the products of the query with the key vector of their

@@ -104,7 +104,7 @@ class Linear {
   Linear(const FormatKernel& by, const StoredWeight& weight, const float* bias);
 
   /// Of which outputs; and what becomes of them.
-  struct Wanted {
+  struct OutputRange {
     int64_t first, count;
     Activation activation = Activation::kNone;
   };
@@ -114,9 +114,9 @@ class Linear {
     return {by_, x, count, x_stride, inputs_};
   }
 
-  /// Into y: [rows, wanted.count], y_stride floats from row to row. Throws std::bad_alloc: a thread
+  /// Into y: [rows, range.count], y_stride floats from row to row. Throws std::bad_alloc: a thread
   /// may need memory for a panel's parts.
-  void multiply(const Rows& x, const Wanted& wanted, float* y, int64_t y_stride) const;
+  void multiply(const Rows& x, const OutputRange& range, float* y, int64_t y_stride) const;
 
   int64_t inputs() const { return inputs_; }
 

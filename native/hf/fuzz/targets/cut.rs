@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::fixtures::Each;
-use crate::tokenizer::contents::Wanted;
+use crate::tokenizer::contents::ContentOptions;
 use crate::tokenizer::{Side, Tokenizer};
 
 const HEAD: usize = 3;
@@ -27,7 +27,7 @@ pub fn cut(data: &[u8]) {
     };
     let room = ROOMS[usize::from(chosen >> 1 & 7)];
     let wanted = PARTS[usize::from(chosen >> 4 & 7)];
-    let asked = Wanted {
+    let asked = ContentOptions {
         room,
         side,
         places: false,

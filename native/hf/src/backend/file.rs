@@ -12,7 +12,7 @@ use tokenizers::normalizers::Replace;
 use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, Tokenizer};
 
 use super::pieces::TOKENIZER_MODEL;
-use super::{Source, frame, of_steps, patterns, pieces, words};
+use super::{Source, of_steps, patterns, pieces, templates, words};
 use crate::error::{At, Result, anyhow, bail, catch_panic, ensure};
 use crate::files::TOKENIZER;
 use crate::json::walk;
@@ -24,7 +24,7 @@ pub fn open(source: &mut Source) -> Result<Tokenizer> {
         for key in ["normalizer", "pre_tokenizer"] {
             patterns::require_quick(key, file.get(key)).at(TOKENIZER)?;
         }
-        frame::require_known_tokens(file)?;
+        templates::require_known_tokens(file)?;
         // The crate panics on some files that it could refuse.
         let opened = catch_panic(|| from_bytes(bytes)).at(TOKENIZER)?;
         return opened.at(TOKENIZER);

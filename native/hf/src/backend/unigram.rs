@@ -11,7 +11,7 @@ use tokenizers::{
 };
 
 use super::pieces::{self, Pieces};
-use super::{Source, frame, of_steps};
+use super::{Source, of_steps, templates};
 use crate::cut::{QUOTES, SPACES};
 use crate::error::{At, Result, anyhow, ensure};
 use crate::files::TOKENIZER;
@@ -39,7 +39,7 @@ pub fn albert(source: &mut Source) -> Result<Tokenizer> {
     // The reference fixes this id; ALBERT vocabularies have <unk> there.
     let mut tokenizer = of_pieces(source, pieces, 1, steps)?;
     if let Some((_, file)) = source.file {
-        frame::require_known_tokens(file)?;
+        templates::require_known_tokens(file)?;
         let post_processor = file.get("post_processor").cloned();
         let post_processor: Option<PostProcessorWrapper> =
             serde_json::from_value(post_processor.unwrap_or_default())

@@ -10,9 +10,9 @@ use crate::error::{At, Result};
 /// How much more of a long text is taken where a part of it has too few tokens.
 const GROWTH: usize = 4;
 
-/// What is wanted of a text's tokens.
+/// What is asked of a text's tokens.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct ContentOptions {
     /// How many there is room for.
     pub room: usize,
     /// Of which side, where that is not all.
@@ -26,40 +26,44 @@ impl Tokenizer {
     ///
     /// Where both are long and it matters, as many as show which of the two is longer. That may need
     /// all of the shorter one.
-    pub(super) fn contents(&self, input: &Input, mut wanted: Wanted) -> Result<[Encoding; 2]> {
-        let mut first = self.content(input.text, wanted)?;
+    pub(super) fn contents(
+        &self,
+        input: &Input,
+        mut options: ContentOptions,
+    ) -> Result<[Encoding; 2]> {
+        let mut first = self.content(input.text, options)?;
         let Some(pair) = input.pair else {
             return Ok([first, Encoding::default()]);
         };
-        let mut second = self.content(pair, wanted)?;
-        let compares = input.truncation.compares_long_texts(wanted.room);
+        let mut second = self.content(pair, options)?;
+        let compares = input.truncation.compares_long_texts(options.room);
         // `room` tokens or fewer are all of a text.
-        while compares && first.len().min(second.len()) > wanted.room {
-            wanted.room = wanted.room.saturating_mul(16 * GROWTH);
-            first = self.content(input.text, wanted)?;
-            second = self.content(pair, wanted)?;
+        while compares && first.len().min(second.len()) > options.room {
+            options.room = options.room.saturating_mul(16 * GROWTH);
+            first = self.content(input.text, options)?;
+            second = self.content(pair, options)?;
         }
         Ok([first, second])
     }
 
     /// All tokens or, of a long text, at least `room` + 1 from the kept side.
-    fn content(&self, text: &str, wanted: Wanted) -> Result<Encoding> {
-        let size = wanted.room.saturating_add(1).saturating_mul(8).max(4096);
-        self.content_by_parts(text, wanted, size)
+    fn content(&self, text: &str, options: ContentOptions) -> Result<Encoding> {
+        let size = options.room.saturating_add(1).saturating_mul(8).max(4096);
+        self.content_by_parts(text, options, size)
     }
 
     /// `size`: of the part that is tried first, in bytes.
     pub(crate) fn content_by_parts(
         &self,
         text: &str,
-        wanted: Wanted,
+        options: ContentOptions,
         mut size: usize,
     ) -> Result<Encoding> {
         while self.is_cut && size < text.len() {
-            if let Some(edge) = cut::edge(&self.inner, text, size, wanted.side) {
-                let mut tokens = self.tokens(edge, wanted)?;
-                if tokens.len() > wanted.room {
-                    let skipped = match wanted.side {
+            if let Some(edge) = cut::edge(&self.inner, text, size, options.side) {
+                let mut tokens = self.tokens(edge, options)?;
+                if tokens.len() > options.room {
+                    let skipped = match options.side {
                         Side::Start => 0,
                         Side::End => text.len() - edge.len(),
                     };
@@ -72,11 +76,15 @@ impl Tokenizer {
             }
             size = size.saturating_mul(GROWTH);
         }
-        self.tokens(text, wanted)
+        self.tokens(text, options)
     }
 
     /// As `content`, from all of `text`, of whose words no more are encoded than needed.
-    fn tokens(&self, text: &str, Wanted { room, side, places }: Wanted) -> Result<Encoding> {
+    fn tokens(
+        &self,
+        text: &str,
+        ContentOptions { room, side, places }: ContentOptions,
+    ) -> Result<Encoding> {
         const PLACE: &str = "tokenizer";
         let added = self.inner.get_added_vocabulary();
         let mut words = added.extract_and_normalize(self.inner.get_normalizer(), text);

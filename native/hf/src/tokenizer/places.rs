@@ -3,7 +3,7 @@
 use tokenizers::utils::truncation::TruncationDirection;
 use tokenizers::{Decoder, Encoding, ModelWrapper, PostProcessor};
 
-use super::{Input, Side, Tokenizer, Wanted};
+use super::{ContentOptions, Input, Side, Tokenizer};
 use crate::backend::{Part, Template};
 pub use crate::bridge::Located;
 use crate::error::{At, Result, TooLong};
@@ -24,12 +24,12 @@ impl Tokenizer {
             self.check_stride(&input, stride, room)?;
         }
         let side = input.kept.unwrap_or(self.kept);
-        let wanted = Wanted {
+        let options = ContentOptions {
             room: if stride.is_some() { usize::MAX } else { room },
             side,
             places: true,
         };
-        let [mut first, mut second] = self.contents(&input, wanted)?;
+        let [mut first, mut second] = self.contents(&input, options)?;
         let counts = [first.len(), second.len()];
         let mut located = Located::default();
         if let Some(stride) = stride {

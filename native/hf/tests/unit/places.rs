@@ -98,7 +98,7 @@ fn windows_share_so_many_tokens() {
         let mut tokenizer = Tokenizer::open(&directory, family(&directory), 512).expect("one");
         let random = &mut Random(29_041_128);
         let own = own_texts(&tokenizer, random);
-        let specials = crate::backend::specials(&tokenizer.frame.single);
+        let specials = crate::backend::specials(&tokenizer.templates.single);
         for _ in 0..rounds() / 6 {
             let size = *random.of(&[30, 900, 3000]);
             let text = text(random, &own, size);

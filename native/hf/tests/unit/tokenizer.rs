@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Encoding, Family, Input, Side, Tokenizer, Truncation, Wanted, edge, framed, specials};
+use super::{
+    ContentOptions, Encoding, Family, Input, Side, Tokenizer, Truncation, edge, specials,
+    with_specials,
+};
 use crate::cut;
 
 mod places;
@@ -81,12 +84,12 @@ fn compare(tokenizer: &Tokenizer, name: &str, random: &mut Random, texts: usize)
         for side in [Side::Start, Side::End] {
             let room = *random.of(&[1, 7, 30, 126, 510]);
             let size = *random.of(&[40, 100, 250]);
-            let wanted = Wanted {
+            let options = ContentOptions {
                 room,
                 side,
                 places: false,
             };
-            let part = tokenizer.content_by_parts(&text, wanted, size);
+            let part = tokenizer.content_by_parts(&text, options, size);
             let part = part.expect("no error");
             let ids = part.get_ids();
             let is_same = match side {
@@ -163,7 +166,7 @@ fn cut_texts_give_the_ids_of_the_whole() {
 
 /// From the whole of both texts.
 fn of_wholes(tokenizer: &Tokenizer, input: &Input, side: Side) -> Option<Encoding> {
-    let template = tokenizer.frame.pair.as_ref().expect("a template");
+    let template = tokenizer.templates.pair.as_ref().expect("a template");
     let texts = [input.text, input.pair.expect("a pair")];
     let whole = texts.map(|text| whole(tokenizer, text));
     let counts = [whole[0].len(), whole[1].len()];
@@ -171,7 +174,7 @@ fn of_wholes(tokenizer: &Tokenizer, input: &Input, side: Side) -> Option<Encodin
     let kept = input.truncation.kept(counts, room).ok()?;
     Some(Encoding {
         truncated: kept != counts,
-        ..framed(template, [0, 1].map(|i| edge(&whole[i], kept[i], side)))
+        ..with_specials(template, [0, 1].map(|i| edge(&whole[i], kept[i], side)))
     })
 }
 

@@ -9,7 +9,7 @@ use crate::settings::Settings;
 
 /// What a tokenizer puts around what it is given.
 #[derive(Debug)]
-pub struct Frame {
+pub struct Templates {
     pub single: Template,
     /// `None`: it has no place for a second text.
     pub pair: Option<Template>,
@@ -33,7 +33,7 @@ pub fn specials(template: &[Part]) -> usize {
     template.iter().filter(is_special).count()
 }
 
-impl Frame {
+impl Templates {
     /// For a model that is given no token types, which reads each as 0.
     pub fn clear_types(&mut self) {
         for part in self.single.iter_mut().chain(self.pair.iter_mut().flatten()) {
@@ -49,7 +49,7 @@ pub fn of_keys(
     tokenizer: &Tokenizer,
     settings: &Settings,
     [single, pair]: [&str; 2],
-) -> Result<Frame> {
+) -> Result<Templates> {
     let part = |written: &str| {
         let (key, kind) = match written.strip_suffix(":1") {
             Some(key) => (key, 1),
@@ -69,7 +69,7 @@ pub fn of_keys(
         }
     };
     let template = |written: &str| written.split_whitespace().map(part).collect::<Result<_>>();
-    Ok(Frame {
+    Ok(Templates {
         single: template(single)?,
         pair: Some(template(pair)?),
     })
@@ -81,7 +81,7 @@ pub fn is_asked_for(settings: &Settings) -> bool {
 }
 
 /// What `add_bos_token` and `add_eos_token` say.
-pub fn as_asked_for(tokenizer: &Tokenizer, settings: &Settings) -> Result<Frame> {
+pub fn as_asked_for(tokenizer: &Tokenizer, settings: &Settings) -> Result<Templates> {
     let chosen = |flag: &str, key: &'static str| -> Result<&str> {
         let wanted = settings.flag(flag, false)? && settings.special_tokens.standard(key).is_some();
         Ok(if wanted { key } else { "" })
@@ -119,11 +119,11 @@ fn require_known(processor: &Value) -> Result<()> {
 }
 
 /// What the post-processor of tokenizer.json puts around a text, and around two.
-pub fn of_post_processor(tokenizer: &Tokenizer) -> Result<Frame> {
+pub fn of_post_processor(tokenizer: &Tokenizer) -> Result<Templates> {
     let Some(single) = template_for(tokenizer, 1)? else {
         bail!("{TOKENIZER}: post_processor: expected one that keeps the text once");
     };
-    Ok(Frame {
+    Ok(Templates {
         single,
         pair: template_for(tokenizer, 2)?,
     })
@@ -137,10 +137,13 @@ fn template_for(tokenizer: &Tokenizer, texts: usize) -> Result<Option<Template>>
         let token = Token::new(FIRST - index, String::new(), (0, 0));
         Encoding::from_tokens(vec![token], index)
     };
-    let framed = tokenizer
+    let with_specials = tokenizer
         .post_process(text(0), (texts == 2).then(|| text(1)), true)
         .map_err(|error| anyhow!("{TOKENIZER}: post_processor: {error}"))?;
-    let ids = framed.get_ids().iter().zip(framed.get_type_ids());
+    let ids = with_specials
+        .get_ids()
+        .iter()
+        .zip(with_specials.get_type_ids());
     let parts: Template = ids
         .map(|(id, kind)| match (FIRST - id) as usize {
             text if text < texts => Part::Text(text, i64::from(*kind)),

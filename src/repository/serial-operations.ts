@@ -1,12 +1,12 @@
-interface Turn {
+interface Operation {
   readonly what: string;
   readonly done: Promise<void>;
 }
 
 /** What is done about a name is done in turn; who asks for what waits already gets that. */
-export class TurnsByName {
+export class SerialOperations {
   /** By name, those that have not begun; and the last of all. */
-  readonly #waiting = new Map<string, Turn>();
+  readonly #waiting = new Map<string, Operation>();
   readonly #last = new Map<string, Promise<void>>();
 
   /** @param what two of the same, one after the other, are one */
