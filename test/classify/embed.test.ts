@@ -91,6 +91,7 @@ it('writes the same float32 into JSONL, CSV, Parquet and .npy', async () => {
   const list = parquetSchema(metadata).children.find(({ element }) => element.name === 'embedding');
   expect(list?.element).toMatchObject({ converted_type: 'LIST', repetition_type: 'REQUIRED' });
   expect(list?.children[0]?.children[0]?.element).toMatchObject({ type: 'FLOAT' });
+  expect(metadata.key_value_metadata?.map(({ key }) => key)).toEqual(['ARROW:schema']);
   const { compressors } = await import('hyparquet-compressors');
   const rows = await parquetReadObjects({ file, metadata, compressors });
   expect(rows.flatMap(({ embedding }) => embedding)).toEqual(expected);

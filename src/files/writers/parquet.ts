@@ -4,6 +4,7 @@ import type { Compression } from '../formats';
 import type { Layout } from '../layout';
 import type { AnswerColumn, ColumnType } from '../plan';
 import { fieldOf } from '../rows';
+import { arrowSchema, type Field } from './arrow-schema';
 import { loadZstd } from './compress';
 import type { Encoder } from './encoder';
 import { toText } from './values';
@@ -97,19 +98,21 @@ export async function parquetEncoder(layout: Layout, compression: Compression): 
 async function openWriter({ kept, columns }: Layout, compression: Compression) {
   const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
   const codec = CODECS[compression];
-  const elements = [
-    ...(kept ?? []).flatMap((column) => elementsOf(column, 'OPTIONAL')),
-    ...columns.flatMap((column) => elementsOf(column, 'REQUIRED')),
+  const fields = [
+    ...(kept ?? []).map((column) => ({ ...column, nullable: true })),
+    ...columns.map((column) => ({ ...column, nullable: false })),
   ];
+  const hasVectors = columns.some(({ type }) => type === 'vector');
   const bytes = new ByteWriter();
   const writer = new ParquetWriter({
     writer: bytes,
-    schema: [{ name: 'root', num_children: (kept ?? []).length + columns.length }, ...elements],
+    schema: [{ name: 'root', num_children: fields.length }, ...fields.flatMap(elementsOf)],
     codec,
     compressors: {
       GZIP: (block: Uint8Array) => gzipSync(block),
       ...(codec === 'ZSTD' && { ZSTD: await loadZstd() }),
     },
+    ...(hasVectors && { kvMetadata: [{ key: 'ARROW:schema', value: arrowSchema(fields) }] }),
     createdBy: 'libtorch-serve',
   });
   return { bytes, writer };
@@ -153,10 +156,8 @@ async function openVectors(writer: Writer['writer']) {
 }
 
 /** Of a vector: the three that the format has for a list. */
-function elementsOf(
-  { name, type }: AnswerColumn,
-  repetition_type: 'OPTIONAL' | 'REQUIRED',
-): readonly SchemaElement[] {
+function elementsOf({ name, type, nullable }: Field): readonly SchemaElement[] {
+  const repetition_type = nullable ? 'OPTIONAL' : 'REQUIRED';
   if (type !== 'vector') return [{ ...ELEMENTS[type], name, repetition_type }];
   return [
     { ...LIST, name, repetition_type, num_children: 1 },
