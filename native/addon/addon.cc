@@ -11,6 +11,7 @@
 #include "completions.h"
 #include "engine_object.h"
 #include "json_rows.h"
+#include "looks.h"
 #include "shared_models.h"
 
 namespace addon {
@@ -140,6 +141,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       Napi::Function::New<available_instructions>(env, "availableInstructions");
   exports["inspectProgram"] = Napi::Function::New<inspect_program>(env, "inspectProgram");
   exports["rowsToJson"] = Napi::Function::New<rows_to_json>(env, "rowsToJson");
+  exports["compilePatterns"] = Napi::Function::New<compile_patterns>(env, "compilePatterns");
+  exports["look"] = Napi::Function::New<look>(env, "look");
   exports["stopAll"] = Napi::Function::New<stop_all>(env, "stopAll");
   return exports;
 }

@@ -26,6 +26,7 @@ function(rust_static_library target crate_dir include_dir)
     COMMAND ${cargo} ${CARGO} build --release --locked --lib --quiet ${options}
             --manifest-path ${crate_dir}/Cargo.toml
     BYPRODUCTS ${archive} ${headers}/${target}/src/bridge.rs.h ${headers}/${target}/src/exported/bridge.rs.h
+               ${headers}/${target}/src/guard/bridge.rs.h
     COMMENT "cargo build ${target} (the first time takes a minute or two)"
     VERBATIM)
   add_library(${target} STATIC IMPORTED GLOBAL)

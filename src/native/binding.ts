@@ -391,6 +391,42 @@ export interface ProgramReport {
   readonly operators: readonly OperatorReport[];
 }
 
+/** A pattern: a kind of data that is known here, or a regular expression of the Rust crate `regex`. */
+export interface PatternSource {
+  readonly isKind: boolean;
+  readonly text: string;
+}
+
+/** Compiled patterns; opaque. */
+export type NativePatterns = object;
+
+export interface LookOptions {
+  /** Places that are told. */
+  readonly mostPlaces: number;
+  /** 0: any. */
+  readonly timeoutMs: number;
+}
+
+/** A text that was looked at: a part as it is, or a form of it. */
+export interface NativeLook {
+  /** What was done to it; empty: nothing, and what follows `part` is left out. */
+  readonly view: string;
+  /** Which part it is of; as many as there are: of all, one behind the other. */
+  readonly part: number;
+  readonly text?: string;
+  /** Of each UTF-16 unit of the text where what it is made of begins, and ends. */
+  readonly starts?: Uint32Array;
+  readonly ends?: Uint32Array;
+}
+
+export interface NativeLooked {
+  readonly looks: readonly NativeLook[];
+  /** Pattern, look, start and end of each place, in UTF-16 units of the look. */
+  readonly places: Uint32Array;
+  /** Why not all patterns were looked for; empty: they were. */
+  readonly left: '' | 'places' | 'time';
+}
+
 export interface NativeBinding {
   readonly versions: { readonly libtorch: string; readonly tokenizers: string };
   /** onCompletions is called on the JS thread, once a batch. Rejects with a plain Error. */
@@ -422,6 +458,14 @@ export interface NativeBinding {
     values: Float32Array,
     columns: number,
   ): Promise<{ readonly text: Buffer; readonly ends: Uint32Array }>;
+  /** Rejects naming the first bad one by its place: `3: unclosed group`. */
+  compilePatterns(sources: readonly PatternSource[]): Promise<NativePatterns>;
+  /** Looks for all patterns in all parts, on a thread of its own. */
+  look(
+    patterns: NativePatterns,
+    parts: readonly string[],
+    options: LookOptions,
+  ): Promise<NativeLooked>;
   /**
    * End every thread of this environment's engines and loads at once, answering nothing. One that
    * does not end within a second is left behind, and then the process ends without running what C

@@ -7,10 +7,11 @@ import { UnpackedArchives } from './archives';
 import { memoryLeft } from './memory';
 import type { Reply } from './questions';
 import { listModels, placeOf, readModel, stampModels } from './read-folder';
+import { readGuard } from './read-guard';
 import type { Read, ReaderData } from './reader';
 
 const port = parentPort as MessagePort;
-const { unpackInto, dtype, ...given } = workerData as ReaderData;
+const { unpackInto, dtype, guardFile, ...given } = workerData as ReaderData;
 const place = placeOf(given.directory);
 const { directory } = place;
 const unpacked = new UnpackedArchives(unpackInto);
@@ -21,6 +22,7 @@ port.on('message', async ({ id, what, name }: Read) => {
     stamps: () => stampModels(place),
     model: () => readModel(place, name, { dtype, unpacked }),
     memory: () => memoryLeft(),
+    guard: () => readGuard(given.directory, guardFile),
     forget: () => unpacked.forgetBelow(path.join(directory, name), []),
   };
   port.postMessage(await reply(id, read[what]));

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ModelFileError } from '../models/files';
 import type { Dtype } from '../native/engine';
+import type { FoundGuard } from '../tasks/guard/state';
 import type { Memory } from './memory';
 import { type Numbered, Questions, type Reply } from './questions';
 import type { FoundModel, Listing } from './read-folder';
@@ -17,10 +18,12 @@ export interface ReaderData {
   readonly unpackInto: string;
   /** Of text models whose model.json names none. */
   readonly dtype: Dtype;
+  /** See `readGuard`. */
+  readonly guardFile: string | null;
 }
 
 export interface Read extends Numbered {
-  readonly what: 'list' | 'stamps' | 'model' | 'memory' | 'forget';
+  readonly what: 'list' | 'stamps' | 'model' | 'memory' | 'forget' | 'guard';
   /** Of a model. */
   readonly name: string;
 }
@@ -60,6 +63,11 @@ export class FolderReader {
   /** By name, of all that lies in a folder. @throws ModelFileError */
   async stamps(): Promise<Readonly<Record<string, string>>> {
     return (await this.#read('stamps')) as Readonly<Record<string, string>>;
+  }
+
+  /** Of GUARD_FILE, or of the directory. */
+  async guard(): Promise<FoundGuard> {
+    return (await this.#read('guard')) as FoundGuard;
   }
 
   async memoryLeft(): Promise<Memory> {

@@ -1,6 +1,7 @@
 import { ModelFileError } from '../models/files';
 import type { SchedulingOptions } from '../native/engine';
 import type { Catalogue, ModelVersion, NamedModel } from '../tasks/catalogue';
+import type { FoundGuard } from '../tasks/guard/state';
 import { TASKS } from '../tasks/registry';
 import type { Served } from '../tasks/served';
 import type { Task } from '../tasks/task';
@@ -37,9 +38,14 @@ export class ModelRepository {
   readonly #operations = new SerialOperations();
   #isClosed = false;
 
-  constructor(directory: string, scheduling: SchedulingOptions, events: RepositoryEvents) {
+  /** @param guardFile null: the one of the directory, if it has any */
+  constructor(
+    { directory, guardFile }: { readonly directory: string; readonly guardFile: string | null },
+    scheduling: SchedulingOptions,
+    events: RepositoryEvents,
+  ) {
     const { dtype = 'float32' } = scheduling;
-    this.#reader = new FolderReader({ directory, dtype });
+    this.#reader = new FolderReader({ directory, dtype, guardFile });
     this.#loaded = new LoadedModels(scheduling, () => this.#reader.memoryLeft());
     this.#events = events;
   }
@@ -62,6 +68,11 @@ export class ModelRepository {
   /** By name, something that changes with any file of the folder. @throws ModelFileError */
   stamps(): Promise<Readonly<Record<string, string>>> {
     return this.#reader.stamps();
+  }
+
+  /** What its file says now. */
+  guard(): Promise<FoundGuard> {
+    return this.#reader.guard();
   }
 
   /**

@@ -4,6 +4,7 @@
 //! `settings` reads the configuration files, `class` chooses the tokenizer class, `backend` builds
 //! that class (from `sentencepiece` models where it must), `tokenizer`
 //! encodes and truncates, `cut` spares it the rest of a huge text. `bridge` is what C++ sees of it.
+//! `guard` looks at texts for a guard: patterns, and the forms in which a text may hide.
 
 mod backend;
 pub mod bridge;
@@ -15,6 +16,7 @@ mod files;
 #[cfg(any(test, feature = "fuzz"))]
 #[path = "../fuzz/targets/mod.rs"]
 pub mod fuzz;
+pub mod guard;
 mod json;
 mod sentencepiece;
 mod settings;

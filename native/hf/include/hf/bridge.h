@@ -1,5 +1,6 @@
-// The Rust crate native/hf: tokenizers, safetensors and programs of torch.export. What it has is
-// described in src/bridge.rs and src/exported/bridge.rs; it throws rust::Error.
+// The Rust crate native/hf: tokenizers, safetensors, programs of torch.export, and what a guard looks
+// for. What it has is described in src/bridge.rs, src/exported/bridge.rs and src/guard/bridge.rs; it
+// throws rust::Error.
 #ifndef HF_BRIDGE_H_
 #define HF_BRIDGE_H_
 
@@ -8,6 +9,7 @@
 
 #include "hf/src/bridge.rs.h"
 #include "hf/src/exported/bridge.rs.h"
+#include "hf/src/guard/bridge.rs.h"
 #include "rust/cxx.h"
 
 namespace hf {

@@ -1,9 +1,11 @@
 import type { Get } from '../../../protocols/endpoint';
+import { Guarding } from '../../../protocols/guarding';
 import { grpcService } from '../../../protocols/open-inference/grpc/service';
 import { openInferenceOf } from '../../../protocols/open-inference/rest/protocol';
 import { ServedModels } from '../../../protocols/open-inference/served-models';
 import { openAiOf } from '../../../protocols/openai/protocol';
 import { describeApi } from '../../../protocols/openapi/document';
+import { guardOf } from '../../../protocols/own/guard';
 import { MODELS, type ModelsInfo, ownOfModels } from '../../../protocols/own/models';
 import type { Mount, Protocol } from '../../../protocols/protocol';
 import { kserveV1, torchServeInference } from '../../../protocols/torchserve/inference';
@@ -20,6 +22,7 @@ import {
   reasonOf,
   servingVersion,
 } from '../../../tasks/catalogue';
+import { GuardState } from '../../../tasks/guard/state';
 import { TASKS } from '../../../tasks/registry';
 import type { Repository, VersionedRepository } from '../../../tasks/repository';
 import { oncePerModel, type Served } from '../../../tasks/served';
@@ -52,6 +55,9 @@ export class ModelsService implements Service {
   readonly #measure = oncePerModel((served) =>
     measure(served, this.#options, { model: served.name, version: served.version ?? '' }),
   );
+  /** Of the file of a guard, if there is one. */
+  readonly guard = new GuardState();
+  readonly #guarding = new Guarding(this.guard, () => this.#catalogue);
   #catalogue: Catalogue = [];
   /** Names of what was there at the first look. */
   readonly #startup = new Set<string>();
@@ -95,7 +101,10 @@ export class ModelsService implements Service {
       kserveV1(this.#named, surroundingsOf(this.#options)),
     ];
     const named = openAiOf(() => this.#catalogue, surroundingsOf(this.#options));
-    const protocols = distinct([own, all, named, ...torchServe, ...others]);
+    const guards = this.#guarding.isThere
+      ? [guardOf(this.#guarding, surroundingsOf(this.#options))]
+      : [];
+    const protocols = distinct([own, ...guards, all, named, ...torchServe, ...others]);
     const atRoot = protocols.map((protocol) => ({ protocol, at: '' }));
     const notice =
       TASKS.find((task) => task.notice !== null && this.#defaultOf(task))?.notice ?? null;

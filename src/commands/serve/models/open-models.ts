@@ -31,7 +31,8 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
   const { config } = options;
   const { logger } = log;
   let show = async (): Promise<void> => {};
-  const repository = new ModelRepository(config.modelsDir as string, config.scheduling, {
+  const place = { directory: config.modelsDir as string, guardFile: config.guardFile };
+  const repository = new ModelRepository(place, config.scheduling, {
     changed: together(async () => {
       service.show(repository.catalogue);
       await show();
@@ -49,15 +50,27 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
   });
   const control = controlOf(repository);
   const service = new ModelsService(options, control);
+  const readGuard = async (): Promise<void> => {
+    if (await service.guard.show(await repository.guard())) {
+      if (service.guard.isThere) logger.info('guard loaded');
+    } else {
+      logger.error(`The guard is not loaded: ${service.guard.reason}`);
+    }
+    await show();
+  };
+  const loadAll = async (): Promise<void> => {
+    await readGuard();
+    await repository.loadAll();
+  };
   const lookAgain = (): void => {
-    repository.loadAll().catch((error: Error) => logger.error(error.message));
+    loadAll().catch((error: Error) => logger.error(error.message));
   };
   const timers: NodeJS.Timeout[] = [];
   const beginLoading = async (): Promise<void> => {
     if (config.modelsWatch) {
       timers.push(watchFolders(repository, await repository.stamps(), logger));
     }
-    await repository.loadAll();
+    await loadAll();
   };
   return {
     ...{ service, control, management: service.managementOf(control) },

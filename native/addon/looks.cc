@@ -1,0 +1,134 @@
+#include "looks.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hf/bridge.h"
+#include "values.h"
+
+namespace addon {
+namespace {
+
+using Patterns = rust::Box<hf::Patterns>;
+/// JavaScript may collect it while a thread still looks.
+using SharedPatterns = std::shared_ptr<Patterns>;
+
+/// Work on a thread of libuv's pool, and what JavaScript is given of it.
+template <class Result>
+class Worker final : public Napi::AsyncWorker {
+ public:
+  using Work = std::function<Result()>;
+  using ToJs = Napi::Value (*)(Napi::Env, Result);
+
+  static Napi::Promise run(Napi::Env env, Work work, ToJs to_js) {
+    auto* worker = new Worker(env, std::move(work), to_js);
+    const auto promise = worker->deferred_.Promise();
+    worker->Queue();  // deletes itself
+    return promise;
+  }
+
+  void Execute() override {
+    try {
+      result_.emplace(work_());
+    } catch (const rust::Error& error) {
+      SetError(error.what());
+    }
+  }
+  void OnOK() override { deferred_.Resolve(to_js_(Env(), std::move(*result_))); }
+  void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
+
+ private:
+  Worker(Napi::Env env, Work work, ToJs to_js)
+      : Napi::AsyncWorker(env), deferred_(env), work_(std::move(work)), to_js_(to_js) {}
+
+  Napi::Promise::Deferred deferred_;
+  Work work_;
+  ToJs to_js_;
+  std::optional<Result> result_;
+};
+
+Napi::Value handle(Napi::Env env, SharedPatterns patterns) {
+  using Deleter = void (*)(Napi::Env, SharedPatterns*);
+  const Deleter free = [](Napi::Env, SharedPatterns* held) { delete held; };
+  return Napi::External<SharedPatterns>::New(env, new SharedPatterns(std::move(patterns)), free);
+}
+
+Napi::Uint32Array numbers(Napi::Env env, const rust::Vec<uint32_t>& values) {
+  auto array = Napi::Uint32Array::New(env, values.size());
+  std::ranges::copy(values, array.Data());
+  return array;
+}
+
+Napi::Object look_object(Napi::Env env, const hf::Look& look) {
+  auto object = Napi::Object::New(env);
+  object["view"] = std::string(look.view);
+  object["part"] = static_cast<double>(look.part);
+  if (look.view.empty()) return object;
+  const auto* units = reinterpret_cast<const char16_t*>(look.text.data());
+  object["text"] = Napi::String::New(env, units, look.text.size());
+  object["starts"] = numbers(env, look.starts);
+  object["ends"] = numbers(env, look.ends);
+  return object;
+}
+
+Napi::Value looked_object(Napi::Env env, hf::Looked looked) {
+  auto object = Napi::Object::New(env);
+  auto looks = Napi::Array::New(env, looked.looks.size());
+  for (uint32_t i = 0; i < looked.looks.size(); ++i) looks[i] = look_object(env, looked.looks[i]);
+  object["looks"] = looks;
+  object["places"] = numbers(env, looked.places);
+  object["left"] = std::string(looked.left);
+  return object;
+}
+
+rust::Vec<rust::String> strings(const Napi::Value& value, const std::string& name) {
+  rust::Vec<rust::String> strings;
+  for (const auto& text : list(value, "an array of strings", name, [](const auto&... element) {
+         return text(element...);
+       })) {
+    strings.push_back(rust::String::lossy(text));
+  }
+  return strings;
+}
+
+}  // namespace
+
+Napi::Value compile_patterns(const Napi::CallbackInfo& info) {
+  rust::Vec<hf::PatternSource> sources;
+  list(info[0], "an array of patterns", "sources",
+       [&](const Napi::Value& value, const std::string& name) {
+         const auto source = object(value, name);
+         sources.push_back(
+             {.is_kind = flag(source, "isKind"), .text = rust::String(text(source, "text"))});
+         return 0;
+       });
+  return Worker<SharedPatterns>::run(
+      info.Env(),
+      [sources = std::move(sources)] {
+        return std::make_shared<Patterns>(hf::compile_patterns(sources));
+      },
+      handle);
+}
+
+Napi::Value look(const Napi::CallbackInfo& info) {
+  if (!info[0].IsExternal()) fail(info[0], "compiled patterns", "patterns");
+  const SharedPatterns patterns = *info[0].As<Napi::External<SharedPatterns>>().Data();
+  auto parts = strings(info[1], "parts");
+  const auto given = object(info[2], "options");
+  const hf::LookOptions options{
+      .most_places = count(given, "mostPlaces"),
+      .timeout_ms = number(given.Get("timeoutMs"), {.least = 0, .most = kMaxCount}, "timeoutMs"),
+  };
+  return Worker<hf::Looked>::run(
+      info.Env(),
+      [patterns, parts = std::move(parts), options] { return (*patterns)->look(parts, options); },
+      looked_object);
+}
+
+}  // namespace addon

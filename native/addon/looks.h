@@ -1,0 +1,15 @@
+#pragma once
+
+#include <napi.h>
+
+namespace addon {
+
+/// compilePatterns(sources: { isKind: boolean, text: string }[]): Promise<Patterns>
+/// Rejects naming the first bad one by its place: `3: unclosed group`.
+Napi::Value compile_patterns(const Napi::CallbackInfo& info);
+
+/// look(patterns: Patterns, parts: string[], options): Promise<Looked>
+/// Always on a thread of libuv's pool: a client's text may be long.
+Napi::Value look(const Napi::CallbackInfo& info);
+
+}  // namespace addon

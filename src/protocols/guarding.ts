@@ -1,0 +1,62 @@
+import type { EngineError } from '../native/engine';
+import { ServiceError } from '../serving/errors';
+import { type Catalogue, findNamed, servingVersion } from '../tasks/catalogue';
+import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/answer';
+import type { Guard } from '../tasks/guard/guard';
+import type { GuardState } from '../tasks/guard/state';
+import { AbleModels } from './able-models';
+import type { Call } from './endpoint';
+
+/** The guard of a service as protocols ask it, over the models of the service. */
+export class Guarding {
+  readonly #state: GuardState;
+  readonly #catalogue: () => Catalogue;
+
+  constructor(state: GuardState, catalogue: () => Catalogue) {
+    this.#state = state;
+    this.#catalogue = catalogue;
+  }
+
+  /** It is to be spoken of: there is a file of a guard. */
+  get isThere(): boolean {
+    return this.#state.isThere;
+  }
+
+  /** @throws ServiceError MODEL_NOT_LOADED: its file is wrong, and how */
+  require(): Guard {
+    const { guard, reason } = this.#state;
+    if (guard) return guard;
+    throw new ServiceError('MODEL_NOT_LOADED', `The guard is not loaded: ${reason}`);
+  }
+
+  /**
+   * Runs the checks of the guard for a call: with its deadline, and the models that its key may ask.
+   *
+   * @throws ServiceError MODEL_NOT_LOADED; FORBIDDEN: the key is not for one of the guard's models
+   */
+  async check(call: Call, question: GuardQuestion): Promise<GuardAnswer> {
+    const guard = this.require();
+    const names = guard.modelsFor(question.direction);
+    for (const model of names) call.access.require({ model });
+    const models: GuardModels = {
+      find: (name, ability) => {
+        const served = new AbleModels(this.#catalogue, ability).find(name, call);
+        return { model: served.model, options: call.inferOptions(served) };
+      },
+    };
+    const [name] = names;
+    if (name === undefined) return guard.check(question, models);
+    return guard.check(question, models, call.inferOptions({ name, version: null }));
+  }
+
+  /** `Target.refusal`: that of the first of its models that would refuse, where that blocks. */
+  readonly refusal = (timeoutMs: number): EngineError | null => {
+    for (const check of this.#state.guard?.file.checks ?? []) {
+      if (!('model' in check) || check.on_error === 'allow') continue;
+      const named = findNamed(this.#catalogue(), check.model);
+      const refusal = named && servingVersion(named)?.served?.model?.refusal(timeoutMs);
+      if (refusal) return refusal;
+    }
+    return null;
+  };
+}

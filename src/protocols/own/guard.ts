@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { roundToFourDecimals } from '../../numeric/rounding';
+import { ServiceError } from '../../serving/errors';
+import type { GuardAnswer } from '../../tasks/guard/answer';
+import { guardFile } from '../../tasks/guard/file';
+import { type Endpoint, type Get, parseBody, requireListLength } from '../endpoint';
+import type { Guarding } from '../guarding';
+import { DETAIL, type Protocol, type Surroundings } from '../protocol';
+import { errorsOf } from './errors';
+import { errorAnswer } from './schemas/answers';
+import { type GuardBody, type GuardJson, guardAnswer, guardBody } from './schemas/guard';
+
+const EXAMPLE = {
+  request: { text: 'I am ann@example.org.', direction: 'input', map: true },
+  answer: {
+    action: 'redact',
+    findings: [
+      {
+        ...{ check: 'personal data', label: 'EMAIL', score: 1, part: 0, start: 5, end: 20 },
+        ...{ view: 'text', action: 'redact' },
+      },
+    ],
+    texts: ['I am <EMAIL_1>.'],
+    map: { '<EMAIL_1>': 'ann@example.org' },
+    errors: [],
+    not_looked_at: [],
+    skipped: [],
+  },
+} as const;
+
+/** The guard of a directory of models, by our own routes. */
+export function guardOf(guarding: Guarding, surroundings: Surroundings): Protocol {
+  return {
+    endpoints: [guard(guarding, surroundings)],
+    gets: { '/guard/schema': schema },
+    prefix: null,
+    errors: DETAIL,
+    probes: [],
+    info: null,
+    namesModels: true,
+    tag: { name: 'guard', description: 'Texts before and behind a language model.' },
+    error: { name: 'Error', schema: errorAnswer },
+  };
+}
+
+/** POST /guard */
+function guard(guarding: Guarding, surroundings: Surroundings): Endpoint {
+  return {
+    path: '/guard',
+    refusal: guarding.refusal,
+    handle: async (call) => {
+      const body = parseBody(guardBody, call);
+      const texts = textsOf(body);
+      requireListLength(texts, 'texts', surroundings.listLength);
+      const direction = body.direction ?? 'input';
+      const answer = await guarding.check(call, { texts, direction });
+      return { body: tell(answer, body.map ?? false), inferences: answer.inferences };
+    },
+    describe: () => {
+      const { 400: _, ...errors } = errorsOf('', 'text', surroundings);
+      return {
+        id: 'guard',
+        summary: 'What the checks of the guard find in texts, and the texts without it',
+        request: { name: 'GuardRequest', schema: guardBody, example: EXAMPLE.request },
+        answer: { name: 'GuardAnswer', schema: guardAnswer, example: EXAMPLE.answer },
+        errors,
+      };
+    },
+  };
+}
+
+/** @throws ServiceError BODY_INVALID */
+function textsOf({ text, texts }: GuardBody): readonly string[] {
+  if (text !== undefined && texts === undefined) return [text];
+  if (texts !== undefined && text === undefined) return texts;
+  const message = text === undefined ? 'text: is required' : 'texts: expected without text';
+  throw new ServiceError('BODY_INVALID', message);
+}
+
+function tell(answer: GuardAnswer, hasMap: boolean): GuardJson {
+  const { action, findings, texts, map, errors, notLookedAt, skipped } = answer;
+  return {
+    action,
+    findings: findings.map((one) => ({ ...one, score: roundToFourDecimals(one.score) })),
+    texts: [...texts],
+    ...(hasMap && { map }),
+    errors: [...errors],
+    not_looked_at: [...notLookedAt],
+    skipped: [...skipped],
+  };
+}
+
+/** GET /guard/schema */
+const schema: Get = {
+  handle: () => ({ body: z.toJSONSchema(guardFile, { io: 'input' }) }),
+  describe: () => ({
+    ...{ id: 'guardSchema', tag: 'operation', summary: "JSON Schema of a guard's file" },
+    answer: { name: 'GuardSchema', schema: { type: 'object' } },
+    outcome: 'A JSON Schema of draft 2020-12.',
+    errors: {},
+  }),
+};

@@ -1,0 +1,23 @@
+/** How a check ended: it found something, or nothing; it could not run, or was not awaited. */
+export const OUTCOMES = ['found', 'passed', 'failed', 'skipped'] as const;
+export type CheckOutcome = (typeof OUTCOMES)[number];
+
+export const ANSWERS = ['allow', 'redact', 'block'] as const;
+
+/** What guards have answered in this event loop, for metrics; it outlives their files. */
+export class GuardCounts {
+  readonly answers: Record<(typeof ANSWERS)[number], number> = { allow: 0, redact: 0, block: 0 };
+  /** By the name of the check. */
+  readonly checks = new Map<string, Record<CheckOutcome, number>>();
+  /** Requests of which something was not looked at. */
+  limited = 0;
+
+  count(check: string, outcome: CheckOutcome): void {
+    let counted = this.checks.get(check);
+    if (!counted) {
+      counted = { found: 0, passed: 0, failed: 0, skipped: 0 };
+      this.checks.set(check, counted);
+    }
+    counted[outcome]++;
+  }
+}

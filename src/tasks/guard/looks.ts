@@ -1,0 +1,66 @@
+import type { NativeLook } from '../../native/engine';
+
+/** Where something lies in what was sent. */
+export interface Place {
+  readonly part: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A text that checks are given: a part as it is, or a form of it, with a way back to what was sent. */
+export class Look {
+  readonly text: string;
+  readonly view: string;
+  /** null: all parts together. */
+  readonly part: number | null;
+  readonly #parts: readonly string[];
+  readonly #starts: Uint32Array | null;
+  readonly #ends: Uint32Array | null;
+
+  constructor({ view, part, text, starts, ends }: NativeLook, parts: readonly string[]) {
+    this.view = view || 'text';
+    this.part = part < parts.length ? part : null;
+    this.text = text ?? (parts[part] as string);
+    this.#parts = parts;
+    this.#starts = starts ?? null;
+    this.#ends = ends ?? null;
+  }
+
+  /** It is all of a part, or of all parts. */
+  isWhole(start: number, end: number): boolean {
+    const places = this.placesOf(start, end);
+    const wanted = this.part === null ? this.#parts : [this.#parts[this.part] as string];
+    const length = wanted.reduce((sum, { length }) => sum + length, 0);
+    return places.reduce((sum, place) => sum + place.end - place.start, 0) >= length;
+  }
+
+  /** What was sent that a span is made of: whole characters, in one part or several. */
+  placesOf(start: number, end: number): readonly Place[] {
+    if (start >= end) return [];
+    const from = this.#starts ? (this.#starts[start] as number) : start;
+    const to = this.#ends ? (this.#ends[end - 1] as number) : end;
+    if (this.part !== null) return [this.#whole(this.part, from, to)];
+    const places: Place[] = [];
+    let offset = 0;
+    for (const [part, { length }] of this.#parts.entries()) {
+      const [first, last] = [Math.max(from - offset, 0), Math.min(to - offset, length)];
+      if (first < last) places.push(this.#whole(part, first, last));
+      offset += length;
+    }
+    return places;
+  }
+
+  /** Widened to whole characters. */
+  #whole(part: number, start: number, end: number): Place {
+    const text = this.#parts[part] as string;
+    return {
+      part,
+      start: isWithinCharacter(text, start) ? start - 1 : start,
+      end: isWithinCharacter(text, end) ? end + 1 : end,
+    };
+  }
+}
+
+function isWithinCharacter(text: string, place: number): boolean {
+  return place > 0 && place < text.length && (text.codePointAt(place - 1) as number) > 0xffff;
+}

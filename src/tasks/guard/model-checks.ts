@@ -1,0 +1,146 @@
+import type { Inference, InferOptions } from '../../native/engine';
+import type { ClassifiesTexts, Entails, TagsTexts } from '../abilities';
+import { spansOf } from '../token-classification/spans';
+import { classifyZeroShot } from '../zero-shot/classify';
+import type { GuardModels } from './answer';
+import type { ModelCheck } from './file';
+import type { Look } from './looks';
+
+/** What a check has found in a look, in UTF-16 units of it. */
+export interface Hit {
+  readonly look: Look;
+  readonly label: string;
+  readonly score: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Ran {
+  readonly hits: readonly Hit[];
+  readonly inferences: readonly Inference[];
+}
+
+type Of<Type> = Extract<ModelCheck, { readonly type: Type }>;
+
+/** Tokens that windows share. */
+const STRIDE = 64;
+
+/** @throws Error: the model is not there, refuses or fails */
+export async function runModelCheck(
+  check: ModelCheck,
+  looks: readonly Look[],
+  models: GuardModels,
+  within: (options: InferOptions) => InferOptions,
+): Promise<Ran> {
+  switch (check.type) {
+    case 'text-classification': {
+      const { model, options } = models.find(check.model, 'classifies texts');
+      return classify(check, looks, model, within(options));
+    }
+    case 'token-classification': {
+      const { model, options } = models.find(check.model, 'tags texts');
+      return tag(check, looks, model, within(options));
+    }
+    case 'zero-shot-classification': {
+      const { model, options } = models.find(check.model, 'entails');
+      return choose(check, looks, model, within(options));
+    }
+  }
+}
+
+function strideOf({ long_texts: { stride } }: ModelCheck, maxLength: number): number {
+  return stride ?? Math.min(STRIDE, Math.floor(maxLength / 4));
+}
+
+async function classify(
+  check: Of<'text-classification'>,
+  looks: readonly Look[],
+  model: ClassifiesTexts,
+  options: InferOptions,
+): Promise<Ran> {
+  const { labels: known } = model.about;
+  requireLabels(check, known);
+  const stride = strideOf(check, model.maxLength);
+  const inputs = looks.map(({ text }) => ({ text, places: true, stride }));
+  const answers = await model.runAll(inputs, options);
+  const hits = answers.flatMap(({ windows = [] }, index): Hit[] => {
+    const look = looks[index] as Look;
+    const all = { start: 0, end: look.text.length };
+    const combined = check.long_texts.combine === 'mean' && windows.length > 1;
+    const read = combined
+      ? [{ ...all, scores: meanOf(windows.map(({ scores }) => scores)) }]
+      : windows;
+    return read.flatMap(({ start, end, scores }) =>
+      Object.entries(check.labels).flatMap(([label, threshold]) => {
+        const score = scores[known.indexOf(label)] as number;
+        if (score < threshold) return [];
+        return [{ look, label, score, ...(windows.length > 1 ? { start, end } : all) }];
+      }),
+    );
+  });
+  return { hits, inferences: answers.map(({ inference }) => inference) };
+}
+
+async function tag(
+  check: Of<'token-classification'>,
+  looks: readonly Look[],
+  model: TagsTexts,
+  options: InferOptions,
+): Promise<Ran> {
+  const { labels: wanted, threshold } = check;
+  const strategy = check.aggregation_strategy;
+  const plain = strategy === 'none' ? model.about.labels : model.about.labels.map(withoutPrefix);
+  requireLabels(check, plain);
+  const stride = strideOf(check, model.maxLength);
+  const inputs = looks.map(({ text }) => ({ text, stride }));
+  const answers = await model.runAll(inputs, options);
+  const hits: Hit[] = [];
+  for (const [index, answer] of answers.entries()) {
+    for (const { label, score, start, end } of await spansOf(answer, model, { strategy })) {
+      const least = wanted ? wanted[label] : threshold;
+      if (least === undefined || score < least) continue;
+      hits.push({ look: looks[index] as Look, label, score, start, end });
+    }
+  }
+  return { hits, inferences: answers.map(({ inference }) => inference) };
+}
+
+async function choose(
+  check: Of<'zero-shot-classification'>,
+  looks: readonly Look[],
+  model: Entails,
+  options: InferOptions,
+): Promise<Ran> {
+  const question = {
+    texts: looks.map(({ text }) => text),
+    labels: check.candidate_labels,
+    template: check.hypothesis_template,
+    isMultiLabel: check.multi_label,
+  };
+  const { answers, inferences } = await classifyZeroShot(model, question, options);
+  const hits = answers.flatMap((answer, index) => {
+    const look = looks[index] as Look;
+    return answer
+      .filter(({ label, score }) => score >= (check.labels[label] ?? Number.POSITIVE_INFINITY))
+      .map((one) => ({ look, ...one, start: 0, end: look.text.length }));
+  });
+  return { hits, inferences };
+}
+
+/** As spans have them. */
+function withoutPrefix(label: string): string {
+  return label.slice(label.indexOf('-') + 1);
+}
+
+/** A label that the model does not have would never be found. */
+function requireLabels({ labels }: ModelCheck, known: readonly string[]): void {
+  const other = Object.keys(labels ?? {}).find((label) => !known.includes(label));
+  if (other === undefined) return;
+  throw new Error(`The model has no label "${other}": it has ${known.slice(0, 20).join(', ')}.`);
+}
+
+function meanOf(all: readonly Float32Array[]): Float32Array {
+  return Float32Array.from(all[0] ?? [], (_, label) => {
+    return all.reduce((sum, scores) => sum + (scores[label] as number), 0) / all.length;
+  });
+}

@@ -1,0 +1,52 @@
+import { GuardCounts } from './counts';
+import type { GuardFile } from './file';
+import { Guard } from './guard';
+
+/** What was found of a guard's file. Can be sent to another thread. */
+export type FoundGuard =
+  /** There is none. */
+  | null
+  | { readonly file: GuardFile }
+  /** Why it is none, for clients. */
+  | { readonly problem: string };
+
+/** The guard of a service: none, one, or one that could not be loaded, while its file may be read again. */
+export class GuardState {
+  readonly counts = new GuardCounts();
+  #guard: Guard | null = null;
+  #reason: string | null = null;
+
+  /** There is a file of a guard, or was one. */
+  get isThere(): boolean {
+    return this.#guard !== null || this.#reason !== null;
+  }
+
+  get guard(): Guard | null {
+    return this.#guard;
+  }
+
+  /** Why there is no guard, or one of an older file; null: it is as its file says. */
+  get reason(): string | null {
+    return this.#reason;
+  }
+
+  /** A file that is wrong leaves what there was. @returns whether it is as the file says now */
+  async show(found: FoundGuard): Promise<boolean> {
+    if (found === null) {
+      [this.#guard, this.#reason] = [null, null];
+      return true;
+    }
+    if ('problem' in found) {
+      this.#reason = found.problem;
+      return false;
+    }
+    try {
+      this.#guard = await Guard.open(found.file, this.counts);
+      this.#reason = null;
+      return true;
+    } catch (error) {
+      this.#reason = (error as Error).message;
+      return false;
+    }
+  }
+}
