@@ -1,4 +1,5 @@
 import {
+  type handleBidiStreamingCall,
   type Metadata,
   type Server,
   ServerInterceptingCall,
@@ -8,18 +9,23 @@ import {
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
+import type { Logger } from 'pino';
 import type { GrpcService } from '../protocols/grpc-service';
+import type { Outcome } from '../serving/exchange';
 import { InFlight } from '../serving/in-flight';
 import type { Pipeline } from '../serving/pipeline';
 import type { Readiness } from '../serving/readiness';
+import { roundMs } from '../serving/timings';
 import { GrpcExchange, type GrpcTarget } from './exchange';
 import { bytesOf, readCarefully } from './reading';
 import type { Receiving } from './receiving';
+import { Stream } from './streams/stream';
 
 export interface CallsOptions {
   readonly readiness: Readiness;
   readonly pipeline: Pipeline;
   readonly receiving: Receiving;
+  readonly logger: Logger;
   /** What runs the model, by path; null: a method for supervisors and load balancers, who have no key. */
   readonly targets: ReadonlyMap<string, GrpcTarget | null>;
 }
@@ -28,8 +34,9 @@ export interface CallsOptions {
 export class Calls {
   readonly #options: CallsOptions;
   readonly #byMetadata = new WeakMap<Metadata, GrpcExchange>();
-  /** Those that are to be answered before the service ends: not streams. */
+  /** What is to be answered before the service ends: calls, and messages of streams. */
   readonly #inFlight = new InFlight();
+  readonly #streams = new Map<GrpcExchange, Stream>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -39,9 +46,14 @@ export class Calls {
     return this.#inFlight.size;
   }
 
+  /** Open streams of which each message is a request. */
+  get streams(): number {
+    return this.#streams.size;
+  }
+
   /** Offers a service: grpc-js reads the messages of its calls, what follows is the pipeline's. */
   serve(service: GrpcService, server: Server, loaded: PackageDefinition): void {
-    const { name, methods } = service;
+    const { name, methods, streams, refusal } = service;
     const definition = readCarefully(loaded[name] as ServiceDefinition, service);
     const handlers = Object.entries(methods).map(([method, handle]) => [
       method,
@@ -53,7 +65,20 @@ export class Calls {
         this.#options.pipeline.received(exchange);
       },
     ]);
-    server.addService(definition, Object.fromEntries(handlers));
+    const streamHandlers = Object.entries(streams).map(([method, stream]) => [
+      method,
+      ((duplex) => {
+        const { receiving, pipeline } = this.#options;
+        const call = this.#byMetadata.get(duplex.metadata) as GrpcExchange;
+        const options = {
+          ...{ pipeline, receiving, inFlight: this.#inFlight, method: stream },
+          target: { path: call.place, refusal },
+          serialize: definition[method]?.responseSerialize as (answer: object) => Buffer,
+        };
+        this.#streams.set(call, new Stream(call, duplex, options));
+      }) satisfies handleBidiStreamingCall<object, object>,
+    ]);
+    server.addService(definition, Object.fromEntries([...handlers, ...streamHandlers]));
   }
 
   /**
@@ -63,7 +88,9 @@ export class Calls {
    */
   drain(patienceMs: number): Promise<void> {
     this.#options.receiving.drain(patienceMs);
-    return this.#inFlight.drain();
+    const drained = this.#inFlight.drain();
+    for (const stream of this.#streams.values()) stream.drain();
+    return drained;
   }
 
   readonly intercept: ServerInterceptor = (method, inner) => {
@@ -92,7 +119,7 @@ export class Calls {
         }),
       sendMessage: (message, next) => {
         next(message);
-        if (call) receiving.answered(call, bytesOf(message));
+        if (call && !call.isStream) receiving.answered(call, bytesOf(message));
       },
       sendStatus: (status, next) => {
         call?.ownStatus();
@@ -112,8 +139,22 @@ export class Calls {
   /** Called when its stream has closed, whatever came before. */
   #end(call: GrpcExchange): void {
     if (call.isOver) return;
+    const stream = this.#streams.get(call);
     this.#options.receiving.end(call);
-    this.#options.pipeline.ended(call, call.end());
+    const outcome = call.end();
+    if (stream) this.#endStream(stream, outcome);
+    else this.#options.pipeline.ended(call, outcome);
     if (!call.isStream) this.#inFlight.ended();
+  }
+
+  /** Its messages are counted and traced as requests, each by itself; of the whole there is one line of the log. */
+  #endStream(stream: Stream, { method, route, status }: Outcome): void {
+    const { call, count } = stream;
+    this.#streams.delete(call);
+    stream.end();
+    const durationMs = roundMs(performance.now() - call.startedAt);
+    const { requestId } = call;
+    const line = { requestId, method, route, status, durationMs, messages: count };
+    this.#options.logger.info(line, 'stream');
   }
 }

@@ -19,14 +19,17 @@ import { httpStatusOf, statusOf } from './status';
 const LINGER_MS = 1000;
 
 /** What grpc-js (whose version is exact in package.json) has no public names for. */
-interface InnermostCall extends ServerInterceptingCallInterface {
+export interface InnermostCall extends ServerInterceptingCallInterface {
   readonly stream: ServerHttp2Stream;
   handleDataFrame: (data: Buffer) => void;
+  handleEndEvent: () => void;
 }
 
 export interface GrpcTarget extends Target {
   /** It loads or unloads models. */
   readonly isManagement?: true;
+  /** It takes a stream, of which each message is a request. */
+  readonly carriesRequests?: true;
 }
 
 /** What is known of a call before anything of it is read. */
@@ -54,17 +57,21 @@ export class GrpcExchange extends Exchange {
   readonly takesMany: boolean;
   /** It goes on until its client ends it: it takes or answers any number of messages. */
   readonly isStream: boolean;
+  /** It is a stream of which each message is a request of its own. */
+  readonly carriesRequests: boolean;
   /** `address:port` of the client. */
   readonly peer: string;
+  readonly innermost: InnermostCall;
   /** All of its request has come; of one that takes many messages this is not said. */
   isWhole = false;
   /** Looks after each other in which nothing of its request came; counted while the service drains. */
   stillLooks = 0;
+  /** In which its request came. */
+  pieces = 0;
   /** Called with the bytes of its stream before grpc-js reads them; what it says false to is not read. */
   take: (data: Buffer) => boolean = () => true;
   /** Of grpc-js, for its answer; null: no handler has it yet. */
   callback: sendUnaryData<object> | null = null;
-  readonly #call: InnermostCall;
   readonly #arrived: Arrived;
   readonly #clientTimeoutMs: number;
   /** As it was sent; null: none was. */
@@ -81,8 +88,9 @@ export class GrpcExchange extends Exchange {
     this.isWork = target !== null;
     this.takesMany = method.requestStream;
     this.isStream = method.requestStream || method.responseStream;
+    this.carriesRequests = target?.carriesRequests ?? false;
     this.peer = call.getPeer();
-    this.#call = call as InnermostCall;
+    this.innermost = call as InnermostCall;
     this.#arrived = arrived;
     this.#clientTimeoutMs = Number(call.getDeadline()) - Date.now();
     this.#overhear();
@@ -118,12 +126,17 @@ export class GrpcExchange extends Exchange {
   /** Whether a handler has it already or not, and whatever that does. */
   protected sendError(error: ServiceError, raised: unknown): void {
     this.#isOwnStatus = true;
-    this.#call.sendStatus(statusOf(error, raised));
+    this.innermost.sendStatus(statusOf(error, raised));
   }
 
   /** A status that comes from a handler; what comes otherwise is grpc-js's own. */
   ownStatus(): void {
     this.#isOwnStatus = true;
+  }
+
+  /** Its status has been sent, and nothing can follow. */
+  get isEnding(): boolean {
+    return this.isOver || this.#code !== null;
   }
 
   end(): Outcome {
@@ -142,7 +155,7 @@ export class GrpcExchange extends Exchange {
    * none) go past all interceptors: only the innermost call has them all.
    */
   #overhear(): void {
-    const call = this.#call;
+    const call = this.innermost;
     const send = call.sendStatus.bind(call);
     call.sendStatus = (sent) => {
       const isUnreadable = !this.#isOwnStatus && sent.code === status.INTERNAL;
@@ -150,11 +163,16 @@ export class GrpcExchange extends Exchange {
       this.#code ??= code ?? status.UNKNOWN;
       send({ ...sent, code, metadata: this.#withTrailers(sent.metadata) });
     };
+    // What a stream still has to say then would be written behind its end.
+    const sendMessage = call.sendMessage.bind(call);
+    call.sendMessage = (message, callback) => {
+      if (this.#code === null) sendMessage(message, callback);
+    };
   }
 
   /** Else it would be open, and take memory, until its client ends it. Not at once: that overtakes the status. */
   #closeStream(): void {
-    const { stream } = this.#call;
+    const { stream } = this.innermost;
     setTimeout(() => {
       // Without an error code Node would wait until answers that nobody takes have been sent.
       const { NGHTTP2_NO_ERROR, NGHTTP2_CANCEL } = constants;
@@ -164,7 +182,7 @@ export class GrpcExchange extends Exchange {
 
   /** Not even interceptors are told what comes before a message is whole and decompressed. */
   #overhearData(): void {
-    const call = this.#call;
+    const call = this.innermost;
     const read = call.handleDataFrame.bind(call);
     call.handleDataFrame = (data) => {
       if (!this.isOver && this.take(data)) read(data);

@@ -7,6 +7,14 @@ export interface MessageHead {
   readonly bytes: number;
 }
 
+export interface MessagePart {
+  /** That belong to the message, of those that were given. */
+  readonly bytes: number;
+  /** Null: its head does not end in them. */
+  readonly head: MessageHead | null;
+  readonly isWhole: boolean;
+}
+
 /** Finds where messages begin in the bytes of one stream, however these are cut. */
 export class MessageHeads {
   readonly #head = Buffer.alloc(HEAD_BYTES);
@@ -17,22 +25,28 @@ export class MessageHeads {
   /** The next bytes of the stream; returns the heads that end in them. */
   read(data: Buffer): readonly MessageHead[] {
     const heads: MessageHead[] = [];
-    let offset = 0;
-    while (offset < data.length) {
-      if (this.#missing > 0) {
-        const taken = Math.min(this.#missing, data.length - offset);
-        this.#missing -= taken;
-        offset += taken;
-        continue;
-      }
-      const copied = data.copy(this.#head, this.#headBytes, offset);
-      offset += copied;
-      this.#headBytes += copied;
-      if (this.#headBytes < HEAD_BYTES) break;
-      this.#headBytes = 0;
-      this.#missing = this.#head.readUInt32BE(1);
-      heads.push({ isCompressed: this.#head[0] !== 0, bytes: this.#missing });
+    for (let offset = 0; offset < data.length; ) {
+      const { bytes, head } = this.readMessage(data.subarray(offset));
+      if (head) heads.push(head);
+      offset += bytes;
     }
     return heads;
+  }
+
+  /** The same up to the end of the message that is on its way, or begins. */
+  readMessage(data: Buffer): MessagePart {
+    let head: MessageHead | null = null;
+    let offset = 0;
+    if (this.#missing === 0) {
+      offset = data.copy(this.#head, this.#headBytes);
+      this.#headBytes += offset;
+      if (this.#headBytes < HEAD_BYTES) return { bytes: offset, head, isWhole: false };
+      this.#headBytes = 0;
+      this.#missing = this.#head.readUInt32BE(1);
+      head = { isCompressed: this.#head[0] !== 0, bytes: this.#missing };
+    }
+    const taken = Math.min(this.#missing, data.length - offset);
+    this.#missing -= taken;
+    return { bytes: offset + taken, head, isWhole: this.#missing === 0 };
   }
 }

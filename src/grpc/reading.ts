@@ -20,7 +20,7 @@ export class Unreadable {
  */
 export function readCarefully(
   definition: ServiceDefinition,
-  { methods, fields }: GrpcService,
+  { methods, streams, fields }: GrpcService,
 ): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [
@@ -28,8 +28,11 @@ export function readCarefully(
       {
         ...method,
         requestDeserialize: (bytes: Buffer) =>
-          Object.hasOwn(methods, name) ? read(bytes, method.requestDeserialize, fields) : {},
+          Object.hasOwn(methods, name) || Object.hasOwn(streams, name)
+            ? read(bytes, method.requestDeserialize, fields)
+            : {},
         responseSerialize: (answer: object) => {
+          if (Buffer.isBuffer(answer)) return answer; // of a stream, which has written it already
           const bytes = method.responseSerialize(answer);
           sizes.set(answer, bytes.length);
           return bytes;

@@ -6,6 +6,7 @@ import type { ConnectionEnd } from '../serving/metrics/metrics';
 import { CLIENT_TIMEOUT_MS, LOOK_MS, PATIENCE_MS, STILL_LOOKS } from '../serving/patience';
 import type { GrpcExchange } from './exchange';
 import { type MessageHead, MessageHeads } from './message-heads';
+import type { MessageExchange } from './streams/message';
 
 /** Pieces in which a request may come, and messages that it may have, before what Node keeps of each is counted. */
 const FREE_PIECES = 64;
@@ -14,14 +15,20 @@ const MOST_INFLATED = 1032;
 /** Calls of one connection that go on until their client ends them: watches of health, reflection. */
 const MOST_STREAMS = 16;
 
+/** A call, or of a stream that carries requests a message. */
+type Asked = GrpcExchange | MessageExchange;
+
 interface Connection {
   readonly socket: Socket;
-  /** Calls whose requests have not come whole, and streams of messages, from the first to the last. */
-  readonly receiving: Set<GrpcExchange>;
-  /** Calls with one answer whose requests have come whole, and which are not answered. */
-  readonly owed: Set<GrpcExchange>;
-  /** Calls whose answers are written and not taken yet: since when (`performance.now()`). */
-  readonly answered: Map<GrpcExchange, number>;
+  /** What has not come whole, and streams of messages, from the first to the last. */
+  readonly receiving: Set<Asked>;
+  /** What has one answer, has come whole, and is not answered. */
+  readonly owed: Set<Asked>;
+  /** That of which the answer is written and not taken yet: since when (`performance.now()`). */
+  readonly answered: Map<Asked, number>;
+  /** Streams that carry requests, of which none is on its way: since when. From the first to the last. */
+  readonly idle: Map<GrpcExchange, number>;
+  /** That carry no requests. */
   streams: number;
 }
 
@@ -35,19 +42,19 @@ export class Receiving {
   readonly #limits: BodyLimits;
   /** By the peer's address and port. */
   readonly #byPeer = new Map<string, Connection>();
-  readonly #byCall = new WeakMap<GrpcExchange, Connection>();
-  readonly #plain: ByteBudget<GrpcExchange>;
-  readonly #compressed: ByteBudget<GrpcExchange>;
-  readonly #answers: ByteBudget<GrpcExchange>;
+  readonly #byAsked = new WeakMap<Asked, Connection>();
+  readonly #plain: ByteBudget<Asked>;
+  readonly #compressed: ByteBudget<Asked>;
+  readonly #answers: ByteBudget<Asked>;
   readonly #timer: NodeJS.Timeout;
   /** `performance.now()` until which clients are waited for; null: the service does not drain. */
   #drainsUntil: number | null = null;
 
   constructor(connections: Connections, limits: BodyLimits) {
-    const budget = (end: ConnectionEnd): ByteBudget<GrpcExchange> =>
+    const budget = (end: ConnectionEnd): ByteBudget<Asked> =>
       new ByteBudget({
         ...{ limit: limits.bodyMemory, patienceMs: PATIENCE_MS },
-        cut: (call) => connections.cut((this.#byCall.get(call) as Connection).socket, end),
+        cut: (asked) => connections.cut((this.#byAsked.get(asked) as Connection).socket, end),
       });
     this.#connections = connections;
     this.#limits = limits;
@@ -61,9 +68,10 @@ export class Receiving {
     const peer = `${socket.remoteAddress}:${socket.remotePort}`;
     const connection = {
       socket,
-      receiving: new Set<GrpcExchange>(),
-      owed: new Set<GrpcExchange>(),
-      answered: new Map<GrpcExchange, number>(),
+      receiving: new Set<Asked>(),
+      owed: new Set<Asked>(),
+      answered: new Map<Asked, number>(),
+      idle: new Map<GrpcExchange, number>(),
       streams: 0,
     };
     this.#byPeer.set(peer, connection);
@@ -77,19 +85,17 @@ export class Receiving {
   begin(call: GrpcExchange): ServiceError | null {
     const connection = this.#byPeer.get(call.peer);
     if (!connection) return null;
-    this.#byCall.set(call, connection);
+    this.#byAsked.set(call, connection);
     connection.receiving.add(call);
-    if (call.isStream) connection.streams++;
+    this.#tellWhoseMove(connection);
+    if (call.carriesRequests) return null;
     const heads = new MessageHeads();
     let messages = 0;
-    let pieces = 0;
     call.take = (data) => {
       call.stillLooks = 0;
       const begun = heads.read(data);
-      const free = Math.max(FREE_PIECES, pieces);
-      pieces += Math.max(1, begun.length); // a stream may have thousands of messages in one
-      const kept = Math.max(0, pieces - free) * PIECE_BYTES;
-      let refusal = kept > 0 ? this.#hold(call, kept, this.#plain) : null;
+      // A stream may have thousands of messages in one piece.
+      let refusal = this.#holdPieces(call, Math.max(1, begun.length));
       for (const head of begun) {
         messages++;
         refusal ??= this.#refusalOfMessage(call, head, messages);
@@ -97,46 +103,73 @@ export class Receiving {
       if (refusal) call.fail(refusal);
       return refusal === null;
     };
-    this.#tellWhoseMove(connection);
-    if (!call.isStream || connection.streams <= MOST_STREAMS) return null;
+    if (!call.isStream) return null;
+    connection.streams++;
+    if (connection.streams <= MOST_STREAMS) return null;
     return new ServiceError(
       'PIPELINE_FULL',
       `Over ${MOST_STREAMS} streams of this connection are open.`,
     );
   }
 
+  /** No message of a stream that carries requests is on its way. */
+  idles(call: GrpcExchange): void {
+    const connection = this.#byAsked.get(call);
+    if (!connection || call.isOver) return;
+    connection.receiving.delete(call);
+    connection.idle.set(call, performance.now());
+  }
+
+  /** A message of such a stream begins; returns why it is refused, or null. */
+  beginMessage(message: MessageExchange, head: MessageHead): ServiceError | null {
+    const connection = this.#byAsked.get(message.call);
+    if (!connection) return null;
+    connection.idle.delete(message.call);
+    this.#byAsked.set(message, connection);
+    connection.receiving.add(message);
+    this.#tellWhoseMove(connection);
+    return this.#refusalOfMessage(message, head, 1);
+  }
+
+  /** A piece of it has come; returns why it is refused, or null. */
+  piece(message: MessageExchange): ServiceError | null {
+    message.stillLooks = 0;
+    return this.#holdPieces(message, 1);
+  }
+
   /** All of its request has come. */
-  whole(call: GrpcExchange): void {
-    if (call.takesMany) return; // what was made of its messages may wait for its client until it ends
-    const connection = this.#byCall.get(call);
-    call.isWhole = true;
-    if (!connection?.receiving.delete(call)) return;
-    this.#plain.end(call);
-    this.#compressed.end(call);
-    if (!call.isStream) connection.owed.add(call);
+  whole(asked: Asked): void {
+    if (asked.takesMany) return; // what was made of its messages may wait for its client until it ends
+    const connection = this.#byAsked.get(asked);
+    asked.isWhole = true;
+    if (!connection?.receiving.delete(asked)) return;
+    this.#plain.end(asked);
+    this.#compressed.end(asked);
+    if (!asked.isStream) connection.owed.add(asked);
     this.#tellWhoseMove(connection);
   }
 
   /** Its answer, of so many bytes, has been written; it ends when its client has taken it. */
-  answered(call: GrpcExchange, bytes: number): void {
-    const connection = this.#byCall.get(call);
-    if (!connection || call.isStream || call.isOver) return;
+  answered(asked: Asked, bytes: number): void {
+    const connection = this.#byAsked.get(asked);
+    if (!connection || asked.isStream || asked.isOver) return;
     const held = SMALL_BYTES + bytes; // the call itself costs memory, however small its answer
     this.#answers.hasRoomFor(held); // those who do not take theirs go
-    this.#answers.begin(call, held);
-    connection.owed.delete(call);
-    connection.answered.set(call, performance.now());
+    this.#answers.begin(asked, held);
+    connection.owed.delete(asked);
+    connection.answered.set(asked, performance.now());
     this.#tellWhoseMove(connection);
   }
 
-  end(call: GrpcExchange): void {
-    const connection = this.#byCall.get(call);
+  end(asked: Asked): void {
+    const connection = this.#byAsked.get(asked);
     if (!connection) return;
-    for (const budget of [this.#plain, this.#compressed, this.#answers]) budget.end(call);
-    connection.receiving.delete(call);
-    connection.owed.delete(call);
-    connection.answered.delete(call);
-    if (call.isStream) connection.streams--;
+    for (const budget of [this.#plain, this.#compressed, this.#answers]) budget.end(asked);
+    connection.receiving.delete(asked);
+    connection.owed.delete(asked);
+    connection.answered.delete(asked);
+    connection.idle.delete(asked as GrpcExchange);
+    if (asked.isStream && !asked.carriesRequests) connection.streams--;
     this.#tellWhoseMove(connection);
   }
 
@@ -153,7 +186,7 @@ export class Receiving {
   }
 
   #refusalOfMessage(
-    call: GrpcExchange,
+    asked: Asked,
     { isCompressed, bytes }: MessageHead,
     messages: number,
   ): ServiceError | null {
@@ -162,20 +195,28 @@ export class Receiving {
       const problem = `The message is over the limit of ${bodyLimit} bytes.`;
       return new ServiceError('BODY_TOO_LARGE', problem);
     }
-    if (messages > 1 && !call.takesMany) {
+    if (messages > 1 && !asked.takesMany) {
       return new ServiceError('BODY_INVALID', 'message: another one follows');
     }
     if (!isCompressed && bytes <= SMALL_BYTES) return null;
-    if (!isCompressed) return this.#hold(call, bytes, this.#plain);
-    return this.#hold(call, Math.min(bodyLimit, bytes * MOST_INFLATED), this.#compressed);
+    if (!isCompressed) return this.#hold(asked, bytes, this.#plain);
+    return this.#hold(asked, Math.min(bodyLimit, bytes * MOST_INFLATED), this.#compressed);
   }
 
-  /** Counts so many more bytes of a call; returns why it is refused where they have no room, or null. */
-  #hold(call: GrpcExchange, bytes: number, budget: ByteBudget<GrpcExchange>): ServiceError | null {
-    if (!budget.hasRoomFor(bytes, call)) {
+  /** More pieces of it have come, of which the first are free. */
+  #holdPieces(asked: Asked, count: number): ServiceError | null {
+    const free = Math.max(FREE_PIECES, asked.pieces);
+    asked.pieces += count;
+    const kept = Math.max(0, asked.pieces - free) * PIECE_BYTES;
+    return kept > 0 ? this.#hold(asked, kept, this.#plain) : null;
+  }
+
+  /** Counts so many more bytes of it; returns why it is refused where they have no room, or null. */
+  #hold(asked: Asked, bytes: number, budget: ByteBudget<Asked>): ServiceError | null {
+    if (!budget.hasRoomFor(bytes, asked)) {
       return new ServiceError('BODY_MEMORY_FULL', 'Too many messages are on their way.');
     }
-    if (!budget.add(call, bytes)) budget.begin(call, bytes);
+    if (!budget.add(asked, bytes)) budget.begin(asked, bytes);
     return null;
   }
 
@@ -203,25 +244,31 @@ export class Receiving {
   }
 
   #giveUp(connection: Connection, isTimeUp: boolean): void {
-    for (const call of connection.receiving) {
-      if (++call.stillLooks < STILL_LOOKS && !isTimeUp) continue;
-      call.fail(new ServiceError('DRAINING', 'The service is shutting down.'));
+    const draining = new ServiceError('DRAINING', 'The service is shutting down.');
+    for (const asked of connection.receiving) {
+      if (++asked.stillLooks >= STILL_LOOKS || isTimeUp) asked.fail(draining);
     }
-    if (isTimeUp && connection.answered.size > 0)
-      this.#connections.cut(connection.socket, 'answer_stuck');
+    if (!isTimeUp) return;
+    for (const call of connection.idle.keys()) call.fail(draining);
+    if (connection.answered.size > 0) this.#connections.cut(connection.socket, 'answer_stuck');
   }
 
   /**
-   * Each call costs memory, though nothing of its message has come: beside one of each connection there
-   * are as many that take their time as small messages fit into the memory for messages.
+   * Each call costs memory, though nothing of its message has come, and each stream that idles: beside one
+   * of each connection there are as many that take their time as small messages fit into the memory for
+   * messages.
    */
   #boundSlow(before: number): void {
     let count = 0;
     let worst: { readonly connection: Connection; readonly slow: number } | null = null;
     for (const connection of this.#byPeer.values()) {
       let slow = 0;
-      for (const call of connection.receiving) {
-        if (call.startedAt > before) break;
+      for (const { startedAt } of connection.receiving) {
+        if (startedAt > before) break;
+        slow++;
+      }
+      for (const since of connection.idle.values()) {
+        if (since > before) break;
         slow++;
       }
       count += slow;

@@ -5,7 +5,7 @@ import { type ConnectionInjector, Server, ServerCredentials } from '@grpc/grpc-j
 import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { protoPath } from 'grpc-health-check';
-import type { GrpcService, Method } from '../protocols/grpc-service';
+import type { GrpcService, Method, StreamMethod } from '../protocols/grpc-service';
 import { ConnectionLimit } from '../serving/connection-limit';
 import { Connections } from '../serving/connections';
 import type { Context } from '../serving/context';
@@ -48,7 +48,7 @@ export class GrpcServer extends Transport {
   readonly #services = new Map<string, GrpcService>();
 
   constructor(context: Context, given: readonly GrpcService[]) {
-    const { config, metrics, readiness } = context;
+    const { config, metrics, readiness, logger } = context;
     const limit = new ConnectionLimit(config.maxConnections);
     const connections = new Connections(limit, metrics.countConnectionEnd, null);
     // Connections are accepted here, where they can be counted, bounded and given a new certificate.
@@ -65,7 +65,8 @@ export class GrpcServer extends Transport {
     // As many may watch the health as may be connected.
     const names = services.map(({ name }) => name);
     this.#health = new Health(names, readiness, config.maxConnections);
-    this.#calls = new Calls({ readiness, pipeline, targets, receiving: this.#receiving });
+    const receiving = this.#receiving;
+    this.#calls = new Calls({ readiness, pipeline, targets, receiving, logger });
     this.#server = new Server({
       interceptors: [this.#calls.intercept],
       'grpc.max_receive_message_length': config.bodyLimit,
@@ -95,6 +96,11 @@ export class GrpcServer extends Transport {
     return this.#calls.size;
   }
 
+  /** Open streams of which each message is a request. */
+  get streams(): number {
+    return this.#calls.streams;
+  }
+
   /** Those who watch the health are told so at once. */
   leave(): void {
     this.#health.tell();
@@ -121,9 +127,14 @@ export class GrpcServer extends Transport {
       const method: Method = (message, call) => (now().methods[name] as Method)(message, call);
       return [name, method];
     });
+    const streams = Object.entries(service.streams).map(([name, stream]) => {
+      const open: StreamMethod['open'] = (call) => (now().streams[name] as StreamMethod).open(call);
+      return [name, { ...stream, open }];
+    });
     return {
       ...service,
       methods: Object.fromEntries(methods),
+      streams: Object.fromEntries(streams),
       refusal: (timeoutMs) => now().refusal(timeoutMs),
     };
   }
@@ -151,10 +162,13 @@ function targetsOf(services: readonly GrpcService[]): ReadonlyMap<string, GrpcTa
   const targets = new Map<string, GrpcTarget | null>();
   for (const method of ['Check', 'List', 'Watch'])
     targets.set(`/${HEALTH_SERVICE}/${method}`, null);
-  for (const { name, probes, analyses, management, refusal } of services) {
+  for (const { name, probes, analyses, streams, management, refusal } of services) {
     for (const method of probes) targets.set(`/${name}/${method}`, null);
     for (const path of analyses.map((method) => `/${name}/${method}`)) {
       targets.set(path, { path, refusal });
+    }
+    for (const path of Object.keys(streams).map((method) => `/${name}/${method}`)) {
+      targets.set(path, { path, refusal: () => null, carriesRequests: true });
     }
     for (const path of management.map((method) => `/${name}/${method}`)) {
       targets.set(path, { path, refusal: () => null, isManagement: true });

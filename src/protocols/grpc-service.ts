@@ -1,4 +1,5 @@
 import type { EngineError } from '../native/engine';
+import type { ServiceError } from '../serving/errors';
 import type { Answer } from '../serving/exchange';
 import type { Call } from './endpoint';
 
@@ -13,6 +14,28 @@ export interface Counted {
 /** Messages are as @grpc/proto-loader makes them with `LOADING` (grpc/server.ts). */
 export type Method = (message: never, call: Call) => Answer | Promise<Answer>;
 
+/** One stream: what answers its messages, in the order in which they came. */
+export interface StreamHandler {
+  /** `Answer.body`: the messages that answer it, in an array, which may be empty. */
+  readonly answer: Method;
+  /**
+   * What tells the client of an error, after which the stream goes on; null: the stream ends with the
+   * error as its status.
+   *
+   * @param message that it is about; null: it could not be read
+   */
+  readonly tell: (error: ServiceError, message: never | null) => object | null;
+}
+
+/** A method whose client sends any number of messages. */
+export interface StreamMethod {
+  /** Messages of one stream that are in memory at once; no more of it is read before one is answered. */
+  readonly mostAtOnce: number;
+  /** The stream is one request of its client: it goes on while the service drains. */
+  readonly isOneRequest: boolean;
+  readonly open: (call: Pick<Call, 'header'>) => StreamHandler;
+}
+
 /** A service that is offered over gRPC, apart from how calls come and go. */
 export interface GrpcService {
   /** With its package: `inference.GRPCInferenceService`. */
@@ -21,6 +44,8 @@ export interface GrpcService {
   readonly protos: { readonly folder: string; readonly file: string };
   /** By name, as in the protocol file; those of it that are missing are UNIMPLEMENTED. */
   readonly methods: Readonly<Record<string, Method>>;
+  /** The same of those that take streams. */
+  readonly streams: Readonly<Record<string, StreamMethod>>;
   /** Methods that supervisors and load balancers ask, who have no key. */
   readonly probes: readonly string[];
   /** Methods that run the model. */

@@ -68,8 +68,8 @@ const TABLES: [title: string, said: readonly string[], is: readonly string[]][] 
     [...new Set([...STATUSES, 408])].map(String),
   ],
   [
-    'docs/open-inference.md: statuses of gRPC, and theirs in the log',
-    rows('docs/open-inference.md')
+    'docs/grpc.md: statuses of gRPC, and theirs in the log',
+    rows('docs/grpc.md')
       .filter(([, logged = '']) => /^\d{3}$/.test(logged))
       .map(([status, logged]) => `${status} ${logged}`),
     ['INTERNAL 500', ...GRPC.map(([, name, logged]) => `${name} ${logged}`).slice(1)],

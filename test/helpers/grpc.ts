@@ -3,6 +3,7 @@ import {
   type CallOptions,
   type ChannelCredentials,
   type Client,
+  type ClientDuplexStream,
   type ClientOptions,
   credentials,
   loadPackageDefinition,
@@ -13,6 +14,7 @@ import {
 import { loadSync } from '@grpc/proto-loader';
 import { protoPath } from 'grpc-health-check';
 import { ROOT, type Service } from './service';
+import { until } from './until';
 
 const PROTOS = path.join(ROOT, 'src/protocols/open-inference/grpc/protos');
 const LOADED = loadSync(['grpc_service.proto', protoPath], {
@@ -96,6 +98,15 @@ export class GrpcClient {
     return { answer, cancel };
   }
 
+  /** ModelStreamInfer. */
+  stream(options: GrpcOptions = {}): GrpcStream {
+    const { metadata, ...more } = options;
+    const sent = new Metadata();
+    for (const [key, value] of Object.entries(metadata ?? {})) sent.set(key, value);
+    const [client] = this.#clients;
+    return new GrpcStream(client?.ModelStreamInfer?.(sent, more) as Duplex);
+  }
+
   /** Statuses of health, as they come. */
   watch(service = ''): AsyncIterable<{ readonly status: string }> & { cancel: () => void } {
     const [, client] = this.#clients;
@@ -104,6 +115,52 @@ export class GrpcClient {
 
   close(): void {
     for (const client of this.#clients) client.close();
+  }
+}
+
+type Duplex = ClientDuplexStream<object, StreamAnswer>;
+
+/** Of ModelStreamInfer. */
+export interface StreamAnswer {
+  readonly error_message: string;
+  readonly infer_response: Readonly<Record<string, unknown>> & { readonly id: string };
+}
+
+/** A stream of requests, and what has come of it. */
+export class GrpcStream {
+  readonly answers: StreamAnswer[] = [];
+  /** How it ended: `OK`, or the status and what it says. */
+  readonly ended: Promise<string>;
+  readonly #call: Duplex;
+
+  constructor(call: Duplex) {
+    this.#call = call;
+    call.on('data', (answer: StreamAnswer) => this.answers.push(answer));
+    call.on('error', () => {});
+    this.ended = new Promise((resolve) => {
+      call.on('status', ({ code, details }: Ended) => {
+        resolve(code === status.OK ? 'OK' : `${status[code]} ${details}`);
+      });
+    });
+  }
+
+  send(message: object): void {
+    this.#call.write(message);
+  }
+
+  /** It sends no more. */
+  end(): void {
+    this.#call.end();
+  }
+
+  cancel(): void {
+    this.#call.cancel();
+  }
+
+  /** Resolves when so many answers have come. */
+  async until(count: number): Promise<readonly StreamAnswer[]> {
+    await until(`${count} answers of a stream`, () => this.answers.length >= count);
+    return this.answers;
   }
 }
 

@@ -2,6 +2,7 @@ import http2 from 'node:http2';
 import type { Service } from './service';
 
 export const INFER = '/inference.GRPCInferenceService/ModelInfer';
+export const STREAM = '/inference.GRPCInferenceService/ModelStreamInfer';
 export const LIVE = '/inference.GRPCInferenceService/ServerLive';
 export const WATCH = '/grpc.health.v1.Health/Watch';
 export const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';

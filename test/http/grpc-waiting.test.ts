@@ -1,6 +1,6 @@
 import { GrpcClient, textRequest } from '../helpers/grpc';
 import { startHolding } from '../helpers/holding';
-import { type Scrape, scrape, untilQueued } from '../helpers/metrics';
+import { type Scrape, scrape, untilQueued, untilScraped } from '../helpers/metrics';
 import {
   frame,
   INFER,
@@ -10,6 +10,7 @@ import {
   type RawCall,
   RawSession,
   REFLECTION,
+  STREAM,
   WATCH,
 } from '../helpers/raw-grpc';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
@@ -17,6 +18,7 @@ import { until, within } from '../helpers/until';
 
 const MODEL = textModel('bert-single-label');
 const NOTHING = frame(Buffer.alloc(0));
+const IN_FLIGHT = 'libtorch_serve_http_requests_in_flight';
 const LONG_AGO = { nodeArgs: ['--require', `${__dirname}/scripts/preload-later.cjs`] };
 
 const clients: GrpcClient[] = [];
@@ -56,6 +58,13 @@ async function watch(session: RawSession): Promise<RawCall> {
   return call;
 }
 
+/** A stream of requests, of which one has been answered. */
+async function idle(session: RawSession): Promise<RawCall> {
+  const call = session.call(STREAM, frame(messageOf('good')));
+  await new Promise((resolve) => call.stream.once('data', resolve));
+  return call;
+}
+
 /** What a client may do on its connection so that the next move is its own. */
 const WAITING: readonly [string, (service: Service) => Promise<RawSession>][] = [
   [
@@ -81,6 +90,14 @@ const WAITING: readonly [string, (service: Service) => Promise<RawSession>][] = 
       const session = connect(service);
       session.call(INFER, frame(messageOf('good')));
       await session.read();
+      return session;
+    },
+  ],
+  [
+    'whose streams idle',
+    async (service) => {
+      const session = connect(service);
+      await idle(session);
       return session;
     },
   ],
@@ -170,6 +187,18 @@ it('ends calls that send nothing, or not all, after a minute, as it does slow bo
     expect(await status).toBe('4 The message was not received in time.');
   }
   expect(session.isClosed).toBe(false);
+});
+
+it('ends streams whose message has begun a minute ago, and not those that idle', async () => {
+  const service = await start({}, LONG_AGO);
+  const session = connect(service);
+  const idling = await idle(session);
+  const late = session.call(STREAM, frame(messageOf('good')).subarray(0, 10));
+  // With the one that asks.
+  await untilScraped('a message', service, (seen) => seen.value(IN_FLIGHT) === 2);
+  service.kill('SIGUSR2');
+  expect(await late.status).toBe('4 The message was not received in time.');
+  expect([idling.isOver, session.isClosed]).toEqual([false, false]);
 });
 
 it('cuts off who has not taken an answer for a minute', async () => {

@@ -62,6 +62,7 @@ export class Servers {
       ...{ loaded: service.loaded, loadFailed: service.loadFailed, models: service.models },
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
+      streams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,
       ...{ credentials, gather },
     });
     const context: Context = {

@@ -37,6 +37,8 @@ const LOAD_FAILED = 'libtorch_serve_model_load_failed';
 const LOAD_FAILED_HELP =
   '1: what the folder holds could not be loaded when it was last looked at; what was loaded before serves on.';
 
+const STREAMS_HELP = 'Open streams of gRPC, of which each message is counted as a request.';
+
 export interface MeasuredModel {
   readonly engine: EngineMonitor;
   readonly served: ServedModel;
@@ -54,6 +56,8 @@ export interface MetricsOptions {
   readonly models: () => readonly MeasuredModel[];
   readonly requestsInFlight: () => number;
   readonly connections: () => number;
+  /** Open streams of gRPC of which each message is a request; null: there is no port for it. */
+  readonly streams: (() => number) | null;
   readonly credentials: Credentials;
   readonly gather: Gather;
 }
@@ -94,6 +98,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
       'Connections that the service ended because of their clients or for want of room, by reason.',
       () => byLabel('reason', connectionEnds),
     ),
+    ...(options.streams
+      ? [gauge('libtorch_serve_grpc_streams', STREAMS_HELP, options.streams)]
+      : []),
     options.credentials.family(),
   ];
   const ofLoop = [...loopFamilies(), ...processFamilies()];

@@ -5,7 +5,8 @@ import type { Call } from '../../endpoint';
 import type { Counted, GrpcService } from '../../grpc-service';
 import type { ServedModel } from '../served-model';
 import type { ServedModels } from '../served-models';
-import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';
+import { infer, modelStreamInfer } from './infer';
+import type { ModelInferRequest } from './messages';
 
 /** Far more than a request has beside the elements of lists. */
 const OTHER_FIELDS = 1000;
@@ -48,6 +49,7 @@ export function grpcService(models: ServedModels, mostElements: number): GrpcSer
     protos: { folder: path.join(__dirname, 'protos'), file: 'grpc_service.proto' },
     probes: ['ServerLive', 'ServerReady'],
     analyses: ['ModelInfer'],
+    streams: { ModelStreamInfer: modelStreamInfer(models) },
     management: ['RepositoryModelLoad', 'RepositoryModelUnload'],
     // Each element of a list may be a field, in two inputs.
     fields: { counted: COUNTED, most: OTHER_FIELDS + 2 * mostElements },
@@ -67,13 +69,7 @@ export function grpcService(models: ServedModels, mostElements: number): GrpcSer
         const asked = name === '' ? models.allFor(call) : [models.find(name, version, call)];
         return { body: await models.describeStatistics(asked) };
       },
-      ModelInfer: async (request: ModelInferRequest, call: Call) => {
-        const served = models.find(request.model_name, request.model_version, call);
-        const asked = readInferRequest(request);
-        const answered = await served.infer(asked, call);
-        const { inferences } = answered;
-        return { body: writeInferAnswer(request, served, answered), inferences };
-      },
+      ModelInfer: (request: ModelInferRequest, call: Call) => infer(models, request, call),
       RepositoryIndex: ({ ready }: { readonly ready: boolean }, { access }: Call) =>
         changing(async (repository) => ({ models: await indexOf(repository, ready, access) })),
       RepositoryModelLoad: ({ model_name }: { readonly model_name: string }) =>

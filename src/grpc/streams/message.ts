@@ -1,0 +1,97 @@
+import type { ServiceError } from '../../serving/errors';
+import { type Answer, Exchange, type Outcome, type Target } from '../../serving/exchange';
+import type { GrpcExchange } from '../exchange';
+import { Unreadable } from '../reading';
+import { httpStatusOf, statusOf } from '../status';
+
+/** How a message of a stream is answered: its stream says so. */
+export interface MessageEnds {
+  /** It may be read: it has been. */
+  readonly receive: (message: MessageExchange) => void;
+  readonly send: (message: MessageExchange, answer: Answer) => void;
+  readonly sendError: (message: MessageExchange, error: ServiceError) => void;
+}
+
+/** One message of a stream: a request of its own, with the key, the model's deadline and the headers of its call. */
+export class MessageExchange extends Exchange {
+  readonly call: GrpcExchange;
+  /** A message before it is not answered yet. */
+  readonly isPipelined: boolean;
+  readonly isPublic = false;
+  readonly isWork = true;
+  readonly about = null;
+  readonly target: Target;
+  readonly place: string;
+  readonly takesMany = false;
+  readonly isStream = false;
+  readonly carriesRequests = false;
+  /** All of it has come. */
+  isWhole = false;
+  /** grpc-js has read it. */
+  isRead = false;
+  /** See `GrpcExchange`. */
+  stillLooks = 0;
+  pieces = 0;
+  readonly #ends: MessageEnds;
+  /** As it is told; null: none. */
+  #told: ServiceError | null = null;
+
+  /** @param number of the messages of its stream, from 1 on */
+  constructor(
+    call: GrpcExchange,
+    target: Target,
+    ends: MessageEnds,
+    { number, isPipelined }: { readonly number: number; readonly isPipelined: boolean },
+  ) {
+    super(`${call.requestId}.${number}`, call.readiness, call.isLate);
+    this.call = call;
+    this.target = target;
+    this.place = call.place;
+    this.isPipelined = isPipelined;
+    this.#ends = ends;
+  }
+
+  header(name: string): string | undefined {
+    return this.call.header(name);
+  }
+
+  key(): string | null {
+    return this.call.key();
+  }
+
+  /** What its stream has left. */
+  askedTimeoutMs(): number {
+    return this.call.askedTimeoutMs() - (this.startedAt - this.call.startedAt);
+  }
+
+  welcome(): void {}
+
+  receive(): void {
+    this.#ends.receive(this);
+  }
+
+  parse(): void {
+    if (this.body instanceof Unreadable) throw this.body.error;
+  }
+
+  send(answer: Answer): void {
+    this.#ends.send(this, answer);
+  }
+
+  protected sendError(error: ServiceError): void {
+    this.#told ??= error;
+    this.#ends.sendError(this, error);
+  }
+
+  /** @param answered false: its client has gone */
+  end(answered: boolean): Outcome {
+    this.isOver = true;
+    this.cancel();
+    const status = this.#told ? httpStatusOf(statusOf(this.#told, this.#told).code) : 200;
+    return {
+      ...{ method: 'POST', httpVersion: '2.0', route: this.place },
+      status: answered ? status : 499,
+      answered,
+    };
+  }
+}

@@ -1,0 +1,57 @@
+import type { ServiceError } from '../../../serving/errors';
+import type { Answer } from '../../../serving/exchange';
+import type { Call } from '../../endpoint';
+import type { StreamMethod } from '../../grpc-service';
+import type { ServedModels } from '../served-models';
+import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';
+
+/** Messages of one stream that are in memory at once: enough for the batches of one model. */
+const MOST_AT_ONCE = 64;
+
+/** With which a client chooses that errors end the stream, with a status, as they end a call. */
+const STATUS_HEADER = 'triton_grpc_error';
+
+/** ModelInfer. */
+export async function infer(
+  models: ServedModels,
+  request: ModelInferRequest,
+  call: Call,
+): Promise<Answer> {
+  const served = models.find(request.model_name, request.model_version, call);
+  const asked = readInferRequest(request);
+  const answered = await served.infer(asked, call);
+  const { inferences } = answered;
+  return { body: writeInferAnswer(request, served, answered), inferences };
+}
+
+/**
+ * ModelStreamInfer: each message has one answer, in the order of the messages. So that answer is the last
+ * of its request, and says so as Triton's do: there is no empty one behind it, whether the request asks for
+ * that (triton_enable_empty_final_response) or not.
+ */
+export function modelStreamInfer(models: ServedModels): StreamMethod {
+  return {
+    mostAtOnce: MOST_AT_ONCE,
+    isOneRequest: false,
+    open: (stream) => {
+      const isWithStatus = stream.header(STATUS_HEADER) === 'true';
+      return {
+        answer: async (request: ModelInferRequest, call: Call) => {
+          const { body, inferences = [] } = await infer(models, request, call);
+          const parameters = {
+            triton_final_response: { bool_param: true },
+            // What ModelInfer says in its trailers.
+            ...(inferences.some(({ truncated }) => truncated) && {
+              input_truncated: { bool_param: true },
+            }),
+          };
+          return { body: [{ infer_response: { ...body, parameters } }], inferences };
+        },
+        tell: ({ message }: ServiceError, request: ModelInferRequest | null) =>
+          isWithStatus
+            ? null
+            : { error_message: message, infer_response: { id: request?.id ?? '' } },
+      };
+    },
+  };
+}
