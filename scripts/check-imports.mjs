@@ -17,6 +17,7 @@ const MAY_IMPORT = {
   repository: ['.', 'models', 'native', 'settings', 'tasks'],
   serving: ['.', 'native', 'settings'],
   protocols: ['.', 'native', 'numeric', 'serving', 'tasks'],
+  streaming: ['.', 'native', 'numeric', 'protocols', 'recordings', 'serving', 'tasks'],
   grpc: ['native', 'serving', 'protocols'],
   http: ['.', 'native', 'serving', 'protocols'],
   embedded: ['.', 'native', 'settings', 'tasks'],
@@ -32,7 +33,8 @@ const COMBINING = ['tasks/guard'];
 /** Packages, and files of ours, that only these folders import. */
 const ONLY_IN = {
   express: ['http'],
-  pino: ['serving', 'grpc', 'http', 'commands'],
+  pino: ['serving', 'grpc', 'http', 'streaming', 'commands'],
+  ws: ['http'],
   'src/native/binding': ['native'],
   'src/native/load': ['native'],
 };

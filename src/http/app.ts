@@ -14,6 +14,7 @@ import { Cors } from './cors';
 import { answerError, notFound, type Routes, RouteTable, routesByPath } from './route-table';
 import { UnsentAnswers } from './send';
 import { type StaticFile, serveStaticFile } from './static-files';
+import { Upgrades } from './upgrade';
 
 const KEY_NEEDED = 'An API key is needed, in one header: "Authorization: Bearer KEY".';
 
@@ -36,6 +37,7 @@ export interface Site {
 export interface App {
   readonly app: Express;
   readonly listener: Listener;
+  readonly upgrades: Upgrades;
   /** Another site takes the place of this one, under requests that are on their way. */
   readonly show: (site: Site) => void;
 }
@@ -88,8 +90,14 @@ export function createApp(
     errorShapes: () => rules.errors,
     aboutOf: (path: string) => rules.aboutOf(path),
   };
+  const upgrades = new Upgrades({
+    ...{ readiness, due, connections, routes, pipeline },
+    aboutOf: shared.aboutOf,
+    origins: access.corsOrigins,
+    messageLimit: config.bodyLimit,
+  });
   const cors = access.corsOrigins.length > 0 ? new Cors(access.corsOrigins) : null;
-  return { app, listener: listenBeforeExpress(shared, pipeline, cors), show };
+  return { app, listener: listenBeforeExpress(shared, pipeline, cors), upgrades, show };
 }
 
 function routesOf(

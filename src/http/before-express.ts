@@ -66,9 +66,12 @@ export function listenBeforeExpress(
  * Classes whose instances have the prototypes that Express wants from birth. Otherwise it changes
  * the prototype of every request and response (express, lib/application.js, `app.handle`), and V8
  * cannot cache property accesses on such objects: that cost a fifth of the event loop's time.
+ *
+ * @param takesUpgrade whether a request that asks for an upgrade gets one
  */
 export function prototypesOf(
   app: Express,
+  takesUpgrade: (request: http.IncomingMessage) => boolean,
 ): Pick<http.ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
   class IncomingMessage extends http.IncomingMessage {}
   class ServerResponse<
@@ -79,20 +82,51 @@ export function prototypesOf(
   Object.setPrototypeOf(ServerResponse.prototype, prototypes.response);
   prototypes.request = IncomingMessage.prototype;
   prototypes.response = ServerResponse.prototype;
+  leaveUpgrades(IncomingMessage.prototype, takesUpgrade);
   return { IncomingMessage, ServerResponse };
 }
 
 /**
- * First of all middleware. HTTP/1.1 wants a Host header (RFC 9112, 3.2); Node's own check answers without
- * a body. And more headers than some hundred are refused: of more than 2,000 Node would by itself leave
- * out the last.
+ * Where a server has a listener of 'upgrade', Node hands it every request that asks for one, be it for HTTP/2 on
+ * any path, its body unread. This server takes some of them; the others it answers as if they had not asked, as it
+ * may (RFC 9110, 7.8), and as Node does without a listener. Node looks at `upgrade` of the request, which it has
+ * set, when all headers are there (`parserOnIncoming` of lib/_http_server.js).
  */
-export function checkHeaders(request: Request, _response: Response, next: NextFunction): void {
+function leaveUpgrades(
+  prototype: http.IncomingMessage,
+  takesUpgrade: (request: http.IncomingMessage) => boolean,
+): void {
+  const isAsked = Symbol('upgrade');
+  interface Asking extends http.IncomingMessage {
+    [isAsked]?: unknown;
+  }
+  Object.defineProperty(prototype, 'upgrade', {
+    get(this: Asking): boolean {
+      return Boolean(this[isAsked]) && takesUpgrade(this);
+    },
+    set(this: Asking, value: unknown): void {
+      this[isAsked] = value;
+    },
+  });
+}
+
+/**
+ * HTTP/1.1 wants a Host header (RFC 9112, 3.2); Node's own check answers without a body. And more headers than
+ * some hundred are refused: of more than 2,000 Node would by itself leave out the last.
+ */
+export function headersProblem(request: IncomingMessage): ServiceError | null {
   if (request.rawHeaders.length > 2 * MOST_HEADERS) {
-    throw new ServiceError('HEADERS_TOO_MANY', `There are over ${MOST_HEADERS} headers.`);
+    return new ServiceError('HEADERS_TOO_MANY', `There are over ${MOST_HEADERS} headers.`);
   }
   if (request.headers.host === undefined && request.httpVersion === '1.1') {
-    throw new ServiceError('REQUEST_INVALID', 'The Host header is missing.');
+    return new ServiceError('REQUEST_INVALID', 'The Host header is missing.');
   }
+  return null;
+}
+
+/** First of all middleware. */
+export function checkHeaders(request: Request, _response: Response, next: NextFunction): void {
+  const problem = headersProblem(request);
+  if (problem) throw problem;
   next();
 }

@@ -154,6 +154,7 @@ export class HttpExchange extends Exchange {
     }
     const seconds = retryAfterSeconds(error, raised);
     if (seconds !== null) response.setHeader('Retry-After', seconds);
+    if (error.code === 'UPGRADE_NEEDED') response.setHeader('Upgrade', 'websocket');
     if (error.code === 'KEY_NEEDED') response.setHeader('WWW-Authenticate', 'Bearer');
     // Without "100 Continue" nobody knows whether its body still comes.
     if (!this.#isWelcome && this.#request.headers.expect !== undefined) {

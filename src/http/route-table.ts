@@ -1,5 +1,11 @@
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
-import { type Endpoint, type Handler, METHODS, type Method } from '../protocols/endpoint';
+import {
+  type Endpoint,
+  type Get as EndpointOfGet,
+  type Handler,
+  METHODS,
+  type Method,
+} from '../protocols/endpoint';
 import { decoded } from '../protocols/protocol';
 import { ServiceError } from '../serving/errors';
 import type { Parameters } from '../serving/exchange';
@@ -9,7 +15,7 @@ import { exchangeOf, type FoundRoute } from './exchange';
 import { pathOf } from './request-target';
 import { endWith } from './send';
 
-type Get = RequestHandler | Pick<Endpoint, 'handle'>;
+type Get = RequestHandler | Pick<EndpointOfGet, 'handle' | 'upgrade'>;
 
 /** What a path is asked for, by method; GET is HEAD as well. */
 export type Route = { readonly GET?: Get } & { readonly [Name in Method]?: Endpoint };
@@ -61,6 +67,12 @@ export class RouteTable {
       return { ...(this.#found.get(pattern) as FoundRoute), parameters };
     }
     return undefined;
+  }
+
+  /** What a client is given that asks for a WebSocket there; null: an answer. */
+  upgradeAt(path: string): EndpointOfGet['upgrade'] | null {
+    const get = (this.at(path)?.route as Route | undefined)?.GET;
+    return (typeof get === 'object' && get.upgrade) || null;
   }
 
   /** From now on these are all there are. */

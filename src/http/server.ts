@@ -12,6 +12,7 @@ import { Transport } from '../serving/transport';
 import { AnswersDue } from './answers-due';
 import { createApp, type Site } from './app';
 import { prototypesOf } from './before-express';
+import { rawAnswer } from './raw-answer';
 import { giveUpStalled } from './stalled-requests';
 
 /** Time a client may take for its request line and headers, in ms. */
@@ -39,21 +40,30 @@ const LAST_WORDS: LastWords = {
 export class HttpServer extends Transport<http.Server> {
   readonly #context: Context;
   readonly #due: AnswersDue;
+  readonly #endTalks: () => Promise<void>;
   /** See `App`. */
   readonly show: (site: Site) => void;
 
-  /** @param limit of the connections of all event loops */
-  constructor(context: Context, site: Site, limit: ConnectionLimit) {
+  /**
+   * @param limit of the connections of all event loops
+   * @param endTalks tells those with whom there are conversations that these are over; resolves when they know
+   */
+  constructor(
+    context: Context,
+    site: Site,
+    limit: ConnectionLimit,
+    endTalks: () => Promise<void> = async () => {},
+  ) {
     const { config, metrics } = context;
     const connections = new Connections(limit, metrics.countConnectionEnd, LAST_WORDS);
     const due = new AnswersDue(connections, config.maxConnectionRequests);
-    const { app, listener, show } = createApp(context, site, { due, connections });
+    const { app, listener, upgrades, show } = createApp(context, site, { due, connections });
     const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: CLIENT_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
       keepAliveTimeout: config.keepAliveTimeoutMs,
-      ...prototypesOf(app),
+      ...prototypesOf(app, (request) => upgrades.takes(request)),
       requireHostHeader: false, // Node would answer it without a body; see checkHeaders
     };
     super(context, connections, {
@@ -62,12 +72,14 @@ export class HttpServer extends Transport<http.Server> {
     });
     this.#context = context;
     this.#due = due;
+    this.#endTalks = endTalks;
     this.show = show;
     this.server.maxHeadersCount = 0; // Node would leave out those beyond; see checkHeaders
     this.server.on('request', (request, response) => listener(request, response));
     this.server.on('checkContinue', (request, response) => listener(request, response, true));
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
     this.server.on('checkExpectation', (request, response) => listener(request, response));
+    this.server.on('upgrade', upgrades.begin);
     this.server.on('clientError', this.#answerClientError);
   }
 
@@ -91,7 +103,9 @@ export class HttpServer extends Transport<http.Server> {
       net.Server.prototype.close.call(this.server, () => resolve());
     });
     const stalled = giveUpStalled(this.#due, this.connections, patienceMs);
-    await this.#due.drain();
+    const drained = this.#due.drain(); // no request begins a conversation from here on
+    await this.#endTalks();
+    await drained;
     while (this.connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
     await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
     await this.#due.drain();
@@ -141,14 +155,4 @@ function describeClientError(code: string | undefined): {
     default:
       return { status: 400, detail: 'The request is not valid HTTP.' };
   }
-}
-
-/** An error for a connection on which no request was read, and so there is no response object. */
-function rawAnswer(status: number, detail: string, headers = ''): string {
-  const body = JSON.stringify({ detail });
-  return (
-    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n` +
-    `Content-Type: application/json; charset=utf-8\r\n${headers}` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
-  );
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import type { Access } from '../serving/access';
+import type { Converse } from '../serving/conversation';
 import { ElementError, ServiceError } from '../serving/errors';
 import type { Answer, Asked, Parameters, Target } from '../serving/exchange';
 import type { Readiness } from '../serving/readiness';
@@ -21,6 +22,9 @@ export interface Call {
   readonly query: URLSearchParams;
   /** What whoever asks may do: lists tell of the models that it may see. */
   readonly access: Access;
+  /** Known by the same key again; empty: no keys are needed. */
+  readonly owner: string;
+  readonly requestId: string;
   /** Of HTTP's headers or gRPC's metadata, by its name in lower case. */
   header(name: string): string | undefined;
   /**
@@ -53,7 +57,10 @@ export interface Endpoint extends Target {
 }
 
 /** A route of GET. */
-export type Get = Pick<Endpoint, 'handle' | 'describe'>;
+export interface Get extends Pick<Endpoint, 'handle' | 'describe'> {
+  /** A client that asks for a WebSocket there gets one, with what this gives at its end. @throws as a handler */
+  readonly upgrade?: (call: Call) => Converse;
+}
 
 /** The body as the schema types it. */
 export function parseBody<Schema extends z.ZodType>(

@@ -26,6 +26,7 @@ const KINDS = {
   MEDIA_TYPE_UNSUPPORTED: { http: 415, grpc: 'INVALID_ARGUMENT' },
   BODY_INVALID: { http: 422, grpc: 'INVALID_ARGUMENT' },
   INPUT_TOO_LONG: { http: 422, grpc: 'INVALID_ARGUMENT' },
+  UPGRADE_NEEDED: { http: 426, grpc: 'UNIMPLEMENTED' },
   HEADERS_TOO_MANY: { http: 431, grpc: 'INVALID_ARGUMENT' },
   /** Never sent: the client has gone. Written to the log only (nginx's code for it). */
   CANCELLED: { http: 499, grpc: 'CANCELLED' },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { type About, EVERYTHING } from './access';
+import { digestOf } from './credentials/keys';
 import { type ServiceError, toServiceError } from './errors';
 import type { Readiness } from './readiness';
 import { roundMs, type Timings, timingsOf } from './timings';
@@ -138,6 +139,12 @@ export abstract class Exchange {
   abstract send(answer: Answer): void;
   /** @param raised what the error was made of: it may know how long what waits will take */
   protected abstract sendError(error: ServiceError, raised: unknown): void;
+
+  /** See `Call`. */
+  get owner(): string {
+    const key = this.key();
+    return key === null ? '' : Buffer.from(digestOf(key)).toString('base64');
+  }
 
   /** In ms, until its deadline. */
   get remainingMs(): number {

@@ -5,6 +5,7 @@ import { CredentialError } from '../../serving/credentials/files';
 import { createLog, type Log } from '../../serving/log';
 import { startTracing } from '../../serving/tracing/start';
 import type { Config } from '../../settings/config';
+import { Streams } from '../../streaming/streams';
 import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE, fail } from '../exit';
 import { EventLoops } from './loops/event-loops';
 import { openModels } from './models/open-models';
@@ -40,7 +41,8 @@ export async function serve(config: Config, version: string): Promise<void> {
   const loops = new EventLoops(config, version, credentialFiles.values);
   credentialFiles.onRenewal = (renewal) => loops.renew(renewal);
   const { gather, connectionLimit } = loops;
-  const opening = open({ config, version, gather }, log);
+  const streams = new Streams(config, log.logger);
+  const opening = open({ config, version, gather, streams }, log);
   // Beside the loading, which has threads of its own.
   const readingPages = readPages(config.service, log.logger);
   const tracer = startTracing(config, version, log.logger);
@@ -53,7 +55,7 @@ export async function serve(config: Config, version: string): Promise<void> {
     const [{ service, management, begin }, pages] = loaded;
     const parts = {
       ...{ service, management, pages, tracer, describeApi },
-      ...{ credentials, gather, connectionLimit },
+      ...{ credentials, gather, connectionLimit, streams },
     };
     const servers = new Servers(config, parts, log);
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);

@@ -16,6 +16,7 @@ import { Scheduler } from '../../serving/scheduler';
 import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
+import type { Streams } from '../../streaming/streams';
 import { type Pages, pagesAt } from './read-pages';
 import type { Service, ServiceSite } from './service';
 
@@ -33,6 +34,7 @@ export interface Parts {
   readonly gather: Gather;
   /** Of the HTTP port, for all event loops. */
   readonly connectionLimit: ConnectionLimit;
+  readonly streams: Streams;
 }
 
 /** A port that cannot be had; the message says which setting names it. */
@@ -55,6 +57,7 @@ export class Servers {
 
   constructor(given: Config, parts: Parts, { logger }: Log) {
     const { service, management, credentials, tracer, gather, connectionLimit, pages } = parts;
+    const { streams } = parts;
     // Of what all event loops have together, a share.
     const config = { ...given, bodyMemory: Math.ceil(given.bodyMemory / given.eventLoops) };
     const metrics = createMetrics({
@@ -63,7 +66,7 @@ export class Servers {
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
       streams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,
-      ...{ credentials, gather },
+      ...{ credentials, gather, signalStreams: streams.metrics },
     });
     const context: Context = {
       ...{ config, credentials, logger, metrics, tracer },
@@ -86,7 +89,7 @@ export class Servers {
         site.pages.flatMap(({ name, at }) => pagesAt(pages, name, at)),
       );
     };
-    this.#http = new HttpServer(context, this.#siteOf(), connectionLimit);
+    this.#http = new HttpServer(context, this.#siteOf(), connectionLimit, () => streams.close());
     this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);
     const isManaged = management !== null && config.managementPort !== null;
     const limit = new ConnectionLimit(config.maxConnections);

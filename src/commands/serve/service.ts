@@ -17,6 +17,8 @@ import type { Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { Gather } from '../../serving/peers';
 import type { Config } from '../../settings/config';
+import { streaming } from '../../streaming/protocol';
+import type { Streams } from '../../streaming/streams';
 import type { Served } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
 import type { SharedModel, TaskModel } from '../../tasks/task-model';
@@ -67,15 +69,21 @@ export interface ServiceOptions {
   /** Of the package. */
   readonly version: string;
   readonly gather: Gather;
+  /** Of this event loop. */
+  readonly streams: Streams;
 }
 
 /** What a model speaks, its own protocol first, and its GET /info. */
 export function speak(
   served: Served,
-  { config, version, gather }: ServiceOptions,
+  options: ServiceOptions,
 ): { readonly protocols: readonly [Protocol, ...Protocol[]]; readonly info: ServiceInfo } {
-  const surroundings = surroundingsOf({ config, version, gather });
-  const others = PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []);
+  const { config, version, streams } = options;
+  const surroundings = surroundingsOf(options);
+  const others = [
+    ...PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []),
+    streaming(served, streams),
+  ];
   const info = describe(served, version, config);
   return { protocols: [own(served, surroundings, { service: info, others }), ...others], info };
 }

@@ -47,6 +47,8 @@ export interface Operation {
   readonly outcome?: string;
   /** Of the answer, beside those of all answers. */
   readonly headers?: Node;
+  /** The connection becomes a WebSocket: `answer` is the first message there, not that of HTTP. */
+  readonly isUpgrade?: boolean;
   /** Bodies may be bytes, too, both ways. */
   readonly isBinary?: boolean;
   readonly errors: Readonly<Record<number, string | Failure>>;
@@ -83,7 +85,14 @@ export function describeOperation(operation: Operation, { tag, error }: Speaker)
       requestBody: { required: true, content: content(request) },
     }),
     responses: {
-      200: response(outcome, content(answer), { ...(request && ANALYSIS_HEADERS), ...headers }),
+      ...(operation.isUpgrade
+        ? { 101: response(outcome) }
+        : {
+            200: response(outcome, content(answer), {
+              ...(request && ANALYSIS_HEADERS),
+              ...headers,
+            }),
+          }),
       ...Object.fromEntries(failures),
     },
   };

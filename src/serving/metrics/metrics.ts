@@ -16,6 +16,7 @@ import {
 import { loopFamilies, processFamilies } from './process-metrics';
 import { CONTENT_TYPE, expose } from './registry';
 import { RequestMetrics } from './request-metrics';
+import type { StreamMetrics } from './stream-metrics';
 import { torchServeFamilies, torchServeLabels } from './torchserve-metrics';
 
 /**
@@ -59,6 +60,7 @@ export interface MetricsOptions {
   /** Open streams of gRPC of which each message is a request; null: there is no port for it. */
   readonly streams: (() => number) | null;
   readonly credentials: Credentials;
+  readonly signalStreams: StreamMetrics;
   readonly gather: Gather;
 }
 
@@ -92,6 +94,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       requestsInFlight,
     ),
     ...requests.families(),
+    ...options.signalStreams.families(),
     gauge('libtorch_serve_http_connections', 'Open connections.', options.connections),
     counter(
       'libtorch_serve_http_connections_cut_total',

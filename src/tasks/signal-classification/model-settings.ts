@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ModelFileError } from '../../models/files';
 import { parseModelJson, quoted, readModelJson } from '../../models/json';
 import { printable } from '../../printable';
+import { type QualitySettings, qualitySchema, toQualitySettings } from './quality-settings';
 
 /** Samples in a window, unless the model has settings: 2.69 s at 95 Hz. */
 export const WINDOW_LENGTH = 256;
@@ -32,9 +33,11 @@ export interface ModelSettings {
   readonly windowLength: number;
   /** Of a window as the model takes it; null: the model's file says, else it is [1, windowLength]. */
   readonly inputShape: readonly number[] | null;
-  /** Hz; what the model was trained on. Nothing is resampled. */
+  /** Hz; what the model was trained on. Streams are resampled to it, requests are not. */
   readonly samplingRateHz: number | null;
   readonly channel: string | null;
+  /** What a window looks like that a person would not trust. */
+  readonly quality: QualitySettings;
   readonly name: string | null;
   readonly version: string | null;
 }
@@ -88,6 +91,7 @@ const keys = {
     .positive({ error: expected('a number of Hz above 0') })
     .optional(),
   channel: text.optional(),
+  quality: qualitySchema.optional(),
 };
 
 const schema = z
@@ -135,6 +139,7 @@ export function readModelSettings(modelPath: string): ModelSettings {
     inputShape: given.input_shape ?? null,
     samplingRateHz: given.sampling_rate_hz ?? null,
     channel: given.channel ?? null,
+    quality: toQualitySettings(given.quality),
     name: given.name ?? null,
     version: given.version ?? null,
   };
@@ -149,10 +154,10 @@ function checkModelSettings(value: unknown, file: string): z.output<typeof schem
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const keys = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : (issue?.path ?? []);
-  const key = keys.reduce<string>(
-    (name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${String(part)}`),
-    '',
-  );
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const key = [...(issue?.path ?? []), ...unknown].reduce<string>((name, part) => {
+    if (typeof part === 'number') return `${name}[${part}]`;
+    return name === '' ? String(part) : `${name}.${String(part)}`;
+  }, '');
   throw new ModelFileError(printable([file, key, issue?.message].filter(Boolean).join(': ')));
 }

@@ -11,6 +11,7 @@ import { createLog } from '../../../serving/log';
 import { Peers } from '../../../serving/peers';
 import { startTracing } from '../../../serving/tracing/start';
 import type { Config, ServiceName } from '../../../settings/config';
+import { Streams } from '../../../streaming/streams';
 import { TaskModel } from '../../../tasks/task-model';
 import { PRESETS } from '../../presets';
 import { ModelsService } from '../models/models-service';
@@ -43,6 +44,7 @@ const config = { ...data.config, grpcPort: null, managementPort: null };
 const log = createLog(config, { eventLoop: loop });
 const peers = new Peers(loop);
 const tracer = startTracing(config, version, log.logger);
+const streams = new Streams(config, log.logger);
 const credentials = new Credentials(data.credentials);
 const reading = readPages(config.service, log.logger);
 
@@ -53,7 +55,7 @@ let servers: Servers | null = null;
 let areSpansOut: boolean | undefined;
 
 function attach(shared: SharedService): Service {
-  const options = { config, version, gather: peers.gather };
+  const options = { config, version, gather: peers.gather, streams };
   if ('model' in shared) {
     const name = config.service as ServiceName;
     const single = new SingleService(name, options);
@@ -78,7 +80,7 @@ const orders = {
       config,
       {
         ...{ service, management: null, pages, tracer, describeApi },
-        ...{ credentials, gather, connectionLimit },
+        ...{ credentials, gather, connectionLimit, streams },
       },
       log,
     );

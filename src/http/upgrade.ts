@@ -1,0 +1,196 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { About } from '../serving/access';
+import type { Connections } from '../serving/connections';
+import { keyOf } from '../serving/credentials/keys';
+import { ERRORS, retryAfterSeconds, ServiceError } from '../serving/errors';
+import { Exchange, type Parameters } from '../serving/exchange';
+import type { Pipeline } from '../serving/pipeline';
+import type { Readiness } from '../serving/readiness';
+import type { AnswersDue } from './answers-due';
+import { headersProblem } from './before-express';
+import type { FoundRoute } from './exchange';
+import { rawAnswer } from './raw-answer';
+import { originForm, pathOf, queryOf } from './request-target';
+import type { RouteTable } from './route-table';
+import { keyOfSubprotocols, WebSockets } from './websockets';
+
+/** How long the connection of a request that was refused stays open for the answer to be read, in ms. */
+const LAST_WORDS_MS = 1000;
+
+export interface UpgradeOptions {
+  readonly readiness: Readiness;
+  readonly due: AnswersDue;
+  readonly connections: Connections;
+  readonly routes: RouteTable;
+  readonly pipeline: Pipeline;
+  readonly aboutOf: (path: string) => About | null;
+  /** Pages of which may connect, beside those of the service itself; `*`: all. */
+  readonly origins: readonly string[];
+  /** Bytes of a message. */
+  readonly messageLimit: number;
+}
+
+/**
+ * Connections that become WebSockets: such a request goes the way of all others, but at its end there is no answer
+ * but a conversation.
+ */
+export class Upgrades {
+  readonly #options: UpgradeOptions;
+  readonly #webSockets: WebSockets;
+
+  constructor(options: UpgradeOptions) {
+    this.#options = options;
+    const { messageLimit, connections } = options;
+    this.#webSockets = new WebSockets(messageLimit, connections);
+  }
+
+  /** Whether what asks for an upgrade gets one; others are answered as if they had not asked. */
+  takes({ method, url = '', headers }: IncomingMessage): boolean {
+    if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+    return Boolean(this.#options.routes.upgradeAt(pathOf({ url: originForm(url) })));
+  }
+
+  /** The server's listener of 'upgrade'. */
+  readonly begin = (request: IncomingMessage, _socket: unknown, head: Buffer): void => {
+    const { socket } = request;
+    const { due, connections, pipeline } = this.#options;
+    request.url = originForm(request.url ?? '');
+    socket.on('error', () => socket.destroy());
+    // What answers an earlier request on this connection must not be overtaken.
+    if (due.isAnswerDueOn(socket)) {
+      socket.destroy();
+      return;
+    }
+    connections.owes(socket);
+    pipeline.begin(new UpgradeExchange(request, head, this.#options, this.#webSockets));
+  };
+}
+
+class UpgradeExchange extends Exchange {
+  readonly isWork = false;
+  readonly isPublic = false;
+  readonly isPipelined = false;
+  readonly target = null;
+  readonly #request: IncomingMessage;
+  readonly #head: Buffer;
+  readonly #options: UpgradeOptions;
+  readonly #webSockets: WebSockets;
+  readonly #path: string;
+  readonly #found: FoundRoute | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    head: Buffer,
+    options: UpgradeOptions,
+    webSockets: WebSockets,
+  ) {
+    super(request.headers['x-request-id'], options.readiness, options.due.isDraining);
+    this.#request = request;
+    this.#head = head;
+    this.#options = options;
+    this.#webSockets = webSockets;
+    this.#path = pathOf({ url: request.url ?? '' });
+    this.#found = options.routes.at(this.#path);
+  }
+
+  get place(): string | null {
+    return this.#found?.path ?? null;
+  }
+
+  override get parameters(): Parameters {
+    return this.#found?.parameters ?? {};
+  }
+
+  override get query(): URLSearchParams {
+    return queryOf({ url: this.#request.url ?? '' });
+  }
+
+  get about(): About | null {
+    return this.#options.aboutOf(this.#path);
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers[name]?.toString();
+  }
+
+  key(): string | null {
+    const { headers } = this.#request;
+    if (headers.authorization !== undefined) return keyOf(this.#request);
+    return keyOfSubprotocols(headers['sec-websocket-protocol']);
+  }
+
+  askedTimeoutMs(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  welcome(): void {}
+
+  receive(): void {
+    this.handle = () => ({ body: {} });
+    this.#options.pipeline.received(this);
+  }
+
+  parse(): void {
+    const problem = headersProblem(this.#request) ?? this.#originProblem();
+    if (problem) throw problem;
+    if (this.isLate) throw new ServiceError('DRAINING', 'The service is shutting down.');
+  }
+
+  send(): void {
+    const upgrade = this.#options.routes.upgradeAt(this.#path);
+    if (!upgrade) throw new ServiceError('NOT_FOUND', 'There is no such path here.');
+    const converse = upgrade(this);
+    this.#webSockets.accept(this.#request, this.#head, {
+      converse: (peer) => {
+        this.#end(101);
+        return converse(peer);
+      },
+      refuse: (message) => this.fail(new ServiceError('REQUEST_INVALID', `${message}.`)),
+    });
+  }
+
+  protected sendError(error: ServiceError, raised: unknown): void {
+    const status = ERRORS[error.code].http;
+    const seconds = retryAfterSeconds(error, raised);
+    const headers = [
+      `X-Request-Id: ${this.requestId}\r\n`,
+      seconds === null ? '' : `Retry-After: ${seconds}\r\n`,
+      status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '',
+    ].join('');
+    endWith(this.#request.socket, rawAnswer(status, error.message, headers));
+    this.#end(status);
+  }
+
+  #end(status: number): void {
+    this.isOver = true;
+    const { httpVersion, method = 'GET' } = this.#request;
+    const outcome = { method, httpVersion, route: this.place, status, answered: true };
+    this.#options.pipeline.ended(this, outcome);
+  }
+
+  /** A browser sends every page's origin, and its user's connection may be nearer than the page's own. */
+  #originProblem(): ServiceError | null {
+    const { origin, host } = this.#request.headers;
+    const { origins } = this.#options;
+    if (origin === undefined || origins[0] === '*' || origins.includes(origin)) return null;
+    if (host !== undefined && URL.canParse(origin) && new URL(origin).host === hostOf(origin, host))
+      return null;
+    const message = 'Pages of this origin may not connect here: see CORS_ORIGINS.';
+    return new ServiceError('FORBIDDEN', message);
+  }
+}
+
+/** The Host header as `URL.host` has it: without the port that is the scheme's own. */
+function hostOf(origin: string, host: string): string | null {
+  const url = `${new URL(origin).protocol}//${host}`;
+  return URL.canParse(url) ? new URL(url).host : null;
+}
+
+function endWith(socket: Socket, answer: string): void {
+  socket.end(answer);
+  // Not at once: a client that is still sending would lose the answer. But not when it pleases.
+  const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+  socket.once('close', () => clearTimeout(timer));
+  socket.resume();
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Connections } from '../serving/connections';
+import type { CloseCode, Converse, Peer } from '../serving/conversation';
+
+/** Spoken where a client asks for it by name. */
+const SUBPROTOCOL = 'libtorch-serve.stream';
+/** Before a key that a browser's page sends, which can set no headers: of the key, base64url follows. */
+const KEY_SUBPROTOCOL = 'libtorch-serve.key.';
+/** Parts in which a message may come: each takes hundreds of bytes, whatever it holds. */
+const MOST_FRAGMENTS = 1024;
+/** What has come of a frame that is not whole, in as many pieces as the network makes of it. */
+const MOST_CHUNKS = 8192;
+/** Answers to pings that a client does not read. */
+const MOST_PONGS = 16;
+/** How long a client may take to close its side, in ms. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+/** Makes WebSockets of connections (RFC 6455), without compression: a small message could be a large one. */
+export class WebSockets {
+  readonly #server: WebSocketServer;
+  readonly #connections: Connections;
+  /** Answers what is no handshake: of the request that is being looked at. */
+  #refuse: (message: string) => void = () => {};
+
+  /** @param maxPayload bytes of a message */
+  constructor(maxPayload: number, connections: Connections) {
+    this.#connections = connections;
+    this.#server = new WebSocketServer({
+      ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload },
+      ...{ maxFragments: MOST_FRAGMENTS, maxBufferedChunks: MOST_CHUNKS },
+      ...{ maxPendingAutoPongs: MOST_PONGS, closeTimeout: CLOSE_TIMEOUT_MS },
+      handleProtocols: (offered: ReadonlySet<string>) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
+    });
+    this.#server.on('wsClientError', ({ message }) => this.#refuse(message));
+  }
+
+  /**
+   * The handshake, and what follows it.
+   *
+   * @param refuse answers what is no handshake
+   */
+  accept(
+    request: IncomingMessage,
+    head: Buffer,
+    { converse, refuse }: { readonly converse: Converse; refuse(message: string): void },
+  ): void {
+    const { socket } = request;
+    this.#refuse = refuse;
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      const talk = converse(new WebSocketPeer(webSocket, socket, this.#connections));
+      // A message comes as one Buffer: that is what `binaryType` is by default.
+      webSocket.on('message', (data, isBinary) => {
+        if (isBinary) talk.binary(data as Buffer);
+        else talk.text(data as Buffer);
+      });
+      // A frame that is none: the close message says so, and `close` follows.
+      webSocket.on('error', () => {});
+      webSocket.on('close', () => talk.closed());
+      socket.on('drain', () => talk.drained());
+    });
+  }
+}
+
+/** The key that a page sends among its subprotocols; null: none, or more than one. */
+export function keyOfSubprotocols(header: string | undefined): string | null {
+  const keys = (header ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name.startsWith(KEY_SUBPROTOCOL));
+  const [key, ...others] = keys;
+  if (key === undefined || others.length > 0) return null;
+  return Buffer.from(key.slice(KEY_SUBPROTOCOL.length), 'base64url').toString('latin1');
+}
+
+class WebSocketPeer implements Peer {
+  readonly #webSocket: WebSocket;
+  readonly #socket: Socket;
+  readonly #connections: Connections;
+
+  constructor(webSocket: WebSocket, socket: Socket, connections: Connections) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#connections = connections;
+  }
+
+  get unsent(): number {
+    return this.#socket.writableLength;
+  }
+
+  send(message: string): void {
+    this.#webSocket.send(message);
+  }
+
+  close(code: CloseCode, reason: string): void {
+    this.#webSocket.resume(); // else nobody would see the other side close
+    this.#webSocket.close(code, reason);
+  }
+
+  pause(): void {
+    this.#webSocket.pause();
+  }
+
+  resume(): void {
+    this.#webSocket.resume();
+  }
+
+  setQuiet(isQuiet: boolean): void {
+    if (isQuiet) this.#connections.waits(this.#socket, null);
+    else this.#connections.owes(this.#socket);
+  }
+}

@@ -1,0 +1,51 @@
+/** Why a conversation ends, as WebSockets say it (RFC 6455, 7.4); from 4000 on our own. */
+export const CLOSE = {
+  ENDED: 1000,
+  /** The service is shutting down, or the model is exchanged; the reason says where the stream is. */
+  LEAVING: 1001,
+  /** What came is of another kind than was agreed on. */
+  UNSUPPORTED: 1003,
+  TOO_LARGE: 1009,
+  INTERNAL: 1011,
+  /** There is no room now. */
+  TRY_LATER: 1013,
+  /** A message is not as it should be; the detail names the field. */
+  INVALID: 4400,
+  FORBIDDEN: 4403,
+  /** There is no such stream any more. */
+  UNKNOWN: 4404,
+  /** The first message, or the reading of answers, took too long. */
+  TIMEOUT: 4408,
+  /** The stream cannot go on from there. */
+  CONFLICT: 4409,
+} as const;
+
+export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
+
+/** The other side of a conversation, whatever transport is between. */
+export interface Peer {
+  /** Bytes that have not gone out yet. */
+  readonly unsent: number;
+  send(message: string): void;
+  /** Nothing is sent any more; what was, still goes out. */
+  close(code: CloseCode, reason: string): void;
+  /** It is to send nothing for now. */
+  pause(): void;
+  resume(): void;
+  /** It has said nothing for long: its connection may be closed where another one needs room. */
+  setQuiet(isQuiet: boolean): void;
+}
+
+/** What is made of what a peer says. */
+export interface Talk {
+  /** A message of UTF-8. */
+  text(bytes: Buffer): void;
+  binary(bytes: Buffer): void;
+  /** What was sent has gone out. */
+  drained(): void;
+  /** The connection is closed, whoever did so. */
+  closed(): void;
+}
+
+/** Begins a conversation. */
+export type Converse = (peer: Peer) => Talk;

@@ -1,0 +1,65 @@
+import { argmax } from '../numeric/activations';
+import { roundToFourDecimals } from '../numeric/rounding';
+import { ANSWERED, type AnswerRing } from './answer-ring';
+import { problemsOf } from './quality';
+import type { Place } from './timeline';
+
+const NOTHING = '"diagnosis":null,"confidence":null,"probabilities":null';
+/** Of amplitudes: what float32 holds. */
+const DIGITS = 7;
+const MICROSECONDS = 1e6;
+
+/** Writes rows as JSON, see `windowAnswer`: thousands a second, of thousands of streams. */
+export class AnswerWriter {
+  readonly #labels: readonly string[];
+  /** `"label":`, as JSON. */
+  readonly #keys: readonly string[];
+  readonly #time: Place['type'];
+
+  constructor(labels: readonly string[], time: Place['type']) {
+    this.#labels = labels.map((label) => JSON.stringify(label));
+    this.#keys = this.#labels.map((label) => `${label}:`);
+    this.#time = time;
+  }
+
+  /** @param error why the model gave no answer */
+  write(ring: AnswerRing, window: number, error: string | undefined): string {
+    const row = ring.rowOf(window);
+    const isAnswered = row.state === ANSWERED;
+    const smoothed = isAnswered ? ring.smoothedOf(window) : null;
+    const problems = row.problems === 0 ? '[]' : JSON.stringify(problemsOf(row.problems));
+    return (
+      `{"window":${window},"first_sample":${row.firstSample},"time":${this.timeOf(row.seconds)},` +
+      (isAnswered ? this.#labelled(ring.probabilitiesOf(window)) : NOTHING) +
+      `,"quality":{"problems":${problems},"peak_to_peak":${amplitude(row.peakToPeak)},` +
+      `"mains_share":${share(row.mainsShare)}}` +
+      (row.skipped > 0 ? `,"skipped":${row.skipped}` : '') +
+      (smoothed === null ? '' : `,"smoothed":{${this.#labelled(smoothed)}}`) +
+      (error === undefined ? '}' : `,"error":${JSON.stringify(error)}}`)
+    );
+  }
+
+  /** As JSON. */
+  timeOf(seconds: number): string {
+    if (this.#time === 'date') return `"${new Date(Math.round(seconds * 1000)).toISOString()}"`;
+    return String(Math.round(seconds * MICROSECONDS) / MICROSECONDS);
+  }
+
+  #labelled(probabilities: Float32Array): string {
+    const top = argmax(probabilities);
+    let all = '';
+    for (let i = 0; i < probabilities.length; i++) {
+      all += `${i > 0 ? ',' : ''}${this.#keys[i]}${roundToFourDecimals(probabilities[i] as number)}`;
+    }
+    const confidence = roundToFourDecimals(probabilities[top] as number);
+    return `"diagnosis":${this.#labels[top]},"confidence":${confidence},"probabilities":{${all}}`;
+  }
+}
+
+function amplitude(value: number): string {
+  return Number.isFinite(value) ? String(Number(value.toPrecision(DIGITS))) : 'null';
+}
+
+function share(value: number): string {
+  return Number.isNaN(value) ? 'null' : String(roundToFourDecimals(value));
+}

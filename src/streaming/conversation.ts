@@ -1,0 +1,290 @@
+import type { z } from 'zod';
+import { describeFirstIssue } from '../protocols/validation/fields';
+import { CLOSE, type CloseCode, type Peer, type Talk } from '../serving/conversation';
+import { ServiceError } from '../serving/errors';
+import { parseJson } from '../serving/json';
+import { CONTROLS, type Opening, opening, resumption } from './messages';
+import { findNoSample, fromFloat32, fromNumbers } from './samples';
+import { type Asked, cutOf, SignalStream } from './signal-stream';
+import type { Conversation, Streams } from './streams';
+
+/** Of the rates of samples and model: the filter is as long as they are apart. */
+const MOST_RATIO = 512;
+/** Bytes that the reason of a close message may have (RFC 6455, 5.5). */
+const MOST_REASON = 123;
+
+const SHAPES = 'an array of samples, or an object with samples, at, gap, received or end';
+
+/** Why a conversation ends; the message is told to the client. */
+class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: CloseCode;
+
+  constructor(code: CloseCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Whose conversation it is. */
+export interface Caller {
+  /** Of the request that it began with. */
+  readonly requestId: string;
+  /** What only who knows the same key has; empty: no keys are needed. */
+  readonly owner: string;
+}
+
+/** What a client says on one connection, from its first message to the end of the connection. */
+export class StreamTalk implements Talk, Conversation {
+  readonly #streams: Streams;
+  readonly #asked: Asked;
+  readonly #owner: string;
+  readonly #peer: Peer;
+  /** Of the request that it began with, for the log. */
+  readonly requestId: string;
+  /** `performance.now()` at its beginning. */
+  readonly startedAt = performance.now();
+  /** Null: the first message has not come. */
+  stream: SignalStream | null = null;
+  #isOver = false;
+
+  constructor(streams: Streams, asked: Asked, { requestId, owner }: Caller, peer: Peer) {
+    this.#streams = streams;
+    this.#asked = asked;
+    this.#owner = owner;
+    this.requestId = requestId;
+    this.#peer = peer;
+    streams.begin(this);
+  }
+
+  /** Nothing that comes is listened to any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Bytes that its client has not taken. */
+  get unsent(): number {
+    return this.#peer.unsent;
+  }
+
+  /** JSON. */
+  text(bytes: Buffer): void {
+    this.#hear(() => {
+      const message = parse(bytes);
+      if (this.stream === null) this.#begin(message);
+      else if (Array.isArray(message)) this.#numbers(this.stream, message, 'samples');
+      else this.#control(this.stream, message);
+    });
+  }
+
+  /** Samples. */
+  binary(bytes: Buffer): void {
+    this.#hear(() => {
+      const { stream } = this;
+      if (stream === null)
+        throw new Refusal(CLOSE.INVALID, 'message: the first one has to be JSON');
+      if (stream.opening.format !== 'f32') {
+        throw new Refusal(CLOSE.UNSUPPORTED, 'message: is binary, but "format" is "json"');
+      }
+      const samples = fromFloat32(bytes);
+      if (samples === null) {
+        throw new Refusal(CLOSE.INVALID, 'message: expected a multiple of 4 bytes, of float32');
+      }
+      this.#feed(stream, samples);
+    });
+  }
+
+  /** What was sent has gone out. */
+  drained(): void {
+    this.stream?.proceed();
+  }
+
+  /** The connection is closed, whoever did so. */
+  closed(): void {
+    const { stream } = this;
+    if (!this.#isOver && stream) this.#streams.broke(stream);
+    this.#isOver = true;
+    this.#streams.gone(this);
+  }
+
+  /** Ends it, the client being told why. */
+  fail(code: CloseCode, detail: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#peer.send(JSON.stringify({ error: { code, detail } }));
+    this.#peer.close(code, cut(detail));
+    this.#streams.closing(this, code);
+  }
+
+  /**
+   * The stream is to go on elsewhere: what the model is working on is answered, and then the client is told where
+   * the stream is.
+   */
+  leave(): void {
+    const { stream } = this;
+    if (stream === null) this.leaveNow();
+    else stream.rest(() => this.leaveNow());
+  }
+
+  /** The same at once: the model is gone. */
+  leaveNow(): void {
+    this.#leave(this.stream ? JSON.stringify(this.stream.place) : '');
+  }
+
+  /** Its stream has come to its end, of which the client has been told. */
+  ended(): void {
+    this.#isOver = true;
+    this.#streams.closing(this, CLOSE.ENDED);
+  }
+
+  #leave(place: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#peer.close(CLOSE.LEAVING, place);
+    this.#streams.closing(this, CLOSE.LEAVING);
+  }
+
+  #hear(say: () => void): void {
+    if (this.#isOver) return;
+    try {
+      say();
+    } catch (error) {
+      if (error instanceof Refusal) this.fail(error.code, error.message);
+      else throw error;
+    }
+  }
+
+  #begin(message: unknown): void {
+    const isResumption = typeof message === 'object' && message !== null && 'resume' in message;
+    if (isResumption) {
+      const { resume } = check(resumption, message);
+      this.#resume(resume.stream, resume.next_window);
+    } else this.#open(check(opening, message));
+  }
+
+  #open(given: Opening): void {
+    const { settings } = this.#asked;
+    const { samplingRateHz } = settings;
+    const ratio = samplingRateHz === null ? 1 : given.sampling_rate_hz / samplingRateHz;
+    if (ratio > MOST_RATIO || ratio < 1 / MOST_RATIO) {
+      const range = `from ${(samplingRateHz ?? 0) / MOST_RATIO} to ${(samplingRateHz ?? 0) * MOST_RATIO}`;
+      throw new Refusal(CLOSE.INVALID, `sampling_rate_hz: expected a rate ${range}`);
+    }
+    if (cutOf(given, settings).step < ratio) {
+      const least = Math.ceil(ratio);
+      const why = `at ${given.sampling_rate_hz} Hz the model has fewer`;
+      throw new Refusal(CLOSE.INVALID, `step: expected at least ${least} samples: ${why}`);
+    }
+    const stream = new SignalStream(this.#asked, given, this.#peer, this.#streams.watcher);
+    const id = this.#streams.add(this, stream, this.#owner);
+    if (id === null) throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for another stream.');
+    this.stream = stream;
+    this.#welcome(id, stream, false);
+  }
+
+  #resume(id: string, nextWindow: number): void {
+    const stream = this.#streams.find(id, this.#owner);
+    if (stream === null || stream.asked.name !== this.#asked.name) {
+      throw new Refusal(CLOSE.UNKNOWN, 'resume.stream: there is no such stream any more');
+    }
+    const { next_window: next } = stream.place;
+    if (nextWindow < stream.firstKept || nextWindow > next) {
+      const range = `from ${stream.firstKept} to ${next}`;
+      throw new Refusal(CLOSE.CONFLICT, `resume.next_window: expected a window ${range}`);
+    }
+    this.stream = stream;
+    this.#streams.resumed(this, stream);
+    this.#welcome(id, stream, true);
+    stream.attach(this.#peer, nextWindow);
+  }
+
+  #welcome(id: string, stream: SignalStream, isResumed: boolean): void {
+    const { name, model, settings } = this.#asked;
+    const told = {
+      stream: id,
+      patient_id: stream.opening.patient_id,
+      model: name,
+      classes: model.about.labels,
+      window_length: settings.windowLength,
+      step: stream.cut.step,
+      sampling_rate_hz: stream.opening.sampling_rate_hz,
+      resampled_to_hz: stream.resampledToHz,
+      delay_ms: Math.round(stream.delayMs * 1000) / 1000,
+      ...stream.place,
+      resumed: isResumed,
+    };
+    this.#peer.send(JSON.stringify(told));
+  }
+
+  #control(stream: SignalStream, message: unknown): void {
+    const keys = typeof message === 'object' && message !== null ? Object.keys(message) : [];
+    const [key] = Object.keys(CONTROLS).filter((name) => keys.includes(name));
+    switch (key) {
+      case 'samples': {
+        const { at, samples } = check(CONTROLS.samples, message);
+        if (at !== undefined) this.#before(stream).at(at);
+        this.#numbers(stream, samples, 'samples');
+        return;
+      }
+      case 'at':
+        this.#before(stream).at(check(CONTROLS.at, message).at);
+        return;
+      case 'gap':
+        this.#before(stream).gap(check(CONTROLS.gap, message).gap);
+        return;
+      case 'received':
+        stream.received(check(CONTROLS.received, message).received);
+        return;
+      case 'end':
+        check(CONTROLS.end, message);
+        this.#before(stream).end();
+        return;
+      default:
+        throw new Refusal(CLOSE.INVALID, `message: expected ${SHAPES}`);
+    }
+  }
+
+  #numbers(stream: SignalStream, values: readonly unknown[], field: string): void {
+    if (stream.opening.format !== 'json') {
+      throw new Refusal(CLOSE.UNSUPPORTED, `${field}: are JSON, but "format" is "f32"`);
+    }
+    const wrong = findNoSample(values);
+    if (wrong >= 0) {
+      throw new Refusal(CLOSE.INVALID, `${field}[${wrong}]: expected a number or null`);
+    }
+    this.#feed(stream, fromNumbers(values as readonly (number | null)[]));
+  }
+
+  #feed(stream: SignalStream, samples: Float64Array): void {
+    if (samples.length > 0) this.#before(stream).feed(samples);
+  }
+
+  /** The stream, as long as it has not been ended. */
+  #before(stream: SignalStream): SignalStream {
+    if (!stream.isEnding) return stream;
+    throw new Refusal(CLOSE.INVALID, 'message: comes after "end"');
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new Refusal(CLOSE.INVALID, error.message.replace(/^body: /, 'message: '));
+  }
+}
+
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = describeFirstIssue(result.error).replace(/^body: /, 'message: ');
+  throw new Refusal(CLOSE.INVALID, issue);
+}
+
+/** As much as a close message may say. */
+function cut(reason: string): string {
+  let end = reason.length;
+  while (Buffer.byteLength(reason.slice(0, end)) > MOST_REASON) end--;
+  return reason.slice(0, end);
+}

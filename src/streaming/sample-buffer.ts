@@ -1,0 +1,56 @@
+/** The last samples of a signal that goes on: those that nobody needs any more make room for those that come. */
+export class SampleBuffer {
+  readonly values: Float64Array;
+  /** The number of `values[0]`. */
+  first = 0;
+  /** The number that the next sample will have. */
+  end = 0;
+
+  /** @param capacity more than are ever needed at once: the more, the less often they are moved */
+  constructor(capacity: number) {
+    this.values = new Float64Array(capacity);
+  }
+
+  /** How many more there is room for when those before `needed` are gone. */
+  room(needed: number): number {
+    const keptFrom = Math.min(Math.max(needed, this.first), this.end);
+    return this.values.length - (this.end - keptFrom);
+  }
+
+  /**
+   * Appends samples from `offset` to `offset + count`, for which there is room.
+   *
+   * @param needed the number of the first one that is still needed
+   */
+  append(samples: Float64Array, offset: number, count: number, needed: number): void {
+    this.#makeRoom(count, needed);
+    const at = this.end - this.first;
+    if (count === samples.length) this.values.set(samples, at);
+    else this.values.set(samples.subarray(offset, offset + count), at);
+    this.end += count;
+  }
+
+  push(value: number, needed: number): void {
+    this.#makeRoom(1, needed);
+    this.values[this.end - this.first] = value;
+    this.end++;
+  }
+
+  /** Those with the numbers from `start` to before `end`, as long as nothing is appended. */
+  view(start: number, end: number): Float64Array {
+    return this.values.subarray(start - this.first, end - this.first);
+  }
+
+  /** Another signal begins. */
+  clear(): void {
+    this.first = 0;
+    this.end = 0;
+  }
+
+  #makeRoom(count: number, needed: number): void {
+    if (this.end - this.first + count <= this.values.length) return;
+    const keptFrom = Math.min(Math.max(needed, this.first), this.end);
+    this.values.copyWithin(0, keptFrom - this.first, this.end - this.first);
+    this.first = keptFrom;
+  }
+}

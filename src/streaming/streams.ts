@@ -1,0 +1,267 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Logger } from 'pino';
+import { CLOSE, type CloseCode } from '../serving/conversation';
+import { type StreamEnd, StreamMetrics } from '../serving/metrics/stream-metrics';
+import { CLIENT_TIMEOUT_MS } from '../serving/patience';
+import { Judge } from './quality';
+import type { SignalStream, Watcher } from './signal-stream';
+import { SlidingWindows } from './sliding-windows';
+
+/** How long a stream whose connection is broken may be taken up again, in ms. */
+const RESUME_MS = 60_000;
+/** How long the first message of a conversation may take, in ms. */
+const OPENING_MS = 10_000;
+/** How often those who are late are looked for, in ms. */
+const LOOK_MS = 1000;
+/** How often streams try again whose windows the queue of the model refused, in ms. */
+const RETRY_MS = 10;
+/** How long clients may take to close their connections when the service is shutting down, in ms. */
+const LAST_MS = 2000;
+/** A stream's own bytes beside its samples, for the sum of all. */
+const OWN_BYTES = 4096;
+
+interface Limits {
+  /** Bytes of the streams of all event loops. */
+  readonly bodyMemory: number;
+  readonly eventLoops: number;
+  readonly requestTimeoutMs: number;
+}
+
+/** What is said on one connection, see `conversation.ts`. */
+export interface Conversation {
+  readonly requestId: string;
+  /** `performance.now()` at its beginning. */
+  readonly startedAt: number;
+  /** Null: it has opened none. */
+  readonly stream: SignalStream | null;
+  drained(): void;
+  fail(code: CloseCode, detail: string): void;
+  leave(): void;
+  leaveNow(): void;
+  ended(): void;
+}
+
+/** What is known of a stream beside what it does. */
+interface Known {
+  readonly id: string;
+  readonly owner: string;
+  readonly bytes: number;
+  readonly openedAt: number;
+  /** Of the first connection. */
+  readonly requestId: string;
+  /** Null: its connection is broken. */
+  conversation: Conversation | null;
+  /** `performance.now()` when it broke. */
+  brokenAt: number;
+}
+
+const ENDS: Partial<Record<CloseCode, StreamEnd>> = {
+  [CLOSE.ENDED]: 'ended',
+  [CLOSE.LEAVING]: 'leaving',
+  [CLOSE.TIMEOUT]: 'timeout',
+};
+
+/** All streams of one event loop, of all models and transports. */
+export class Streams {
+  readonly watcher: Watcher;
+  readonly metrics = new StreamMetrics();
+  /** Bytes of all that are open here. */
+  readonly #mostBytes: number;
+  readonly #logger: Logger;
+  readonly #known = new Map<SignalStream, Known>();
+  readonly #byId = new Map<string, SignalStream>();
+  /** Whose connections are not closed yet. */
+  readonly #conversations = new Set<Conversation>();
+  /** Those without a first message, from the oldest on. */
+  readonly #opening = new Set<Conversation>();
+  /** Those whose client does not take its answers, since when. */
+  readonly #stuck = new Map<Conversation, number>();
+  /** Those whose connection is broken, from the first to break on. */
+  readonly #broken = new Set<SignalStream>();
+  readonly #refused = new Set<SignalStream>();
+  #bytes = 0;
+  #look: NodeJS.Timeout | null = null;
+  #retry: NodeJS.Timeout | null = null;
+  #onEmpty: (() => void) | null = null;
+
+  constructor({ bodyMemory, eventLoops, requestTimeoutMs }: Limits, logger: Logger) {
+    this.#mostBytes = bodyMemory / eventLoops;
+    this.#logger = logger;
+    this.metrics.open = () => this.#known.size;
+    this.watcher = this.#watch(requestTimeoutMs);
+  }
+
+  /** A connection has been made. */
+  begin(conversation: Conversation): void {
+    this.#conversations.add(conversation);
+    this.#opening.add(conversation);
+    this.#look ??= setInterval(this.#lookAround, LOOK_MS).unref();
+  }
+
+  /** @returns its id; null: there is no memory for another one */
+  add(conversation: Conversation, stream: SignalStream, owner: string): string | null {
+    const { quality } = stream.asked.settings;
+    const bytes =
+      OWN_BYTES + SlidingWindows.bytesOf(stream.cut) + Judge.bytesOf(stream.rawLength, quality);
+    if (!this.#hasRoomFor(bytes)) return null;
+    const id = randomBytes(18).toString('base64url');
+    const { requestId } = conversation;
+    const [openedAt, brokenAt] = [performance.now(), 0];
+    this.#bytes += bytes;
+    this.#known.set(stream, { id, owner, bytes, openedAt, requestId, conversation, brokenAt });
+    this.#byId.set(id, stream);
+    this.#opening.delete(conversation);
+    this.metrics.opened++;
+    return id;
+  }
+
+  /** Null: there is none that this owner may take up. */
+  find(id: string, owner: string): SignalStream | null {
+    const stream = this.#byId.get(id);
+    const known = stream && this.#known.get(stream);
+    if (!known) return null;
+    const [a, b] = [Buffer.from(known.owner), Buffer.from(owner)];
+    return a.length === b.length && timingSafeEqual(a, b) ? stream : null;
+  }
+
+  /** Where its former connection is not known to be broken, it is ended. */
+  resumed(conversation: Conversation, stream: SignalStream): void {
+    const known = this.#known.get(stream) as Known;
+    const before = known.conversation;
+    known.conversation = conversation;
+    this.#broken.delete(stream);
+    this.#opening.delete(conversation);
+    this.metrics.resumed++;
+    if (!before) return;
+    stream.detach();
+    before.fail(CLOSE.CONFLICT, 'The stream goes on with another connection.');
+  }
+
+  /** Its connection is broken: it may be taken up again for a while. */
+  broke(stream: SignalStream): void {
+    const known = this.#known.get(stream);
+    if (!known) return;
+    known.conversation = null;
+    known.brokenAt = performance.now();
+    stream.detach();
+    this.#broken.add(stream);
+  }
+
+  /** A conversation is over; its connection is being closed. */
+  closing(conversation: Conversation, code: CloseCode): void {
+    const { stream } = conversation;
+    this.#opening.delete(conversation);
+    if (!stream || this.#known.get(stream)?.conversation !== conversation) return;
+    if (code === CLOSE.TIMEOUT) this.broke(stream);
+    else this.#forget(stream, ENDS[code] ?? 'error');
+  }
+
+  /** Its connection is closed. */
+  gone(conversation: Conversation): void {
+    this.#conversations.delete(conversation);
+    this.#opening.delete(conversation);
+    this.#stuck.delete(conversation);
+    if (this.#conversations.size === 0) this.#onEmpty?.();
+  }
+
+  /** Its client takes no answers for now. */
+  stuck(conversation: Conversation): void {
+    if (!this.#stuck.has(conversation)) this.#stuck.set(conversation, performance.now());
+  }
+
+  /** It has taken them. */
+  drained(conversation: Conversation): void {
+    this.#stuck.delete(conversation);
+    conversation.drained();
+  }
+
+  /** Tells all clients where their streams are, and resolves when they have gone, or have had time to. */
+  async close(): Promise<void> {
+    for (const conversation of [...this.#conversations]) conversation.leave();
+    if (this.#conversations.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+      setTimeout(resolve, LAST_MS).unref();
+    });
+  }
+
+  #watch(requestTimeoutMs: number): Watcher {
+    return {
+      requestTimeoutMs,
+      answered: (milliseconds) => this.metrics.answered(milliseconds),
+      unusable: () => this.metrics.count('unusable'),
+      skipped: () => this.metrics.count('skipped'),
+      failed: () => this.metrics.count('failed'),
+      refused: (stream) => {
+        this.#refused.add(stream);
+        this.#retry ??= setTimeout(this.#tryAgain, RETRY_MS);
+      },
+      ended: (stream) => this.#known.get(stream)?.conversation?.ended(),
+      left: (stream) => {
+        const conversation = this.#known.get(stream)?.conversation;
+        if (conversation) conversation.leaveNow();
+        else this.#forget(stream, 'leaving');
+      },
+      misplaced: (stream, message) =>
+        this.#known.get(stream)?.conversation?.fail(CLOSE.INVALID, `at: ${message}`),
+    };
+  }
+
+  /** Those whose connection broke first make room. */
+  #hasRoomFor(bytes: number): boolean {
+    for (const stream of this.#broken) {
+      if (this.#bytes + bytes <= this.#mostBytes) break;
+      this.#forget(stream, 'broken');
+    }
+    return this.#bytes + bytes <= this.#mostBytes;
+  }
+
+  #forget(stream: SignalStream, end: StreamEnd): void {
+    const known = this.#known.get(stream);
+    if (!known) return;
+    stream.stop();
+    this.#known.delete(stream);
+    this.#byId.delete(known.id);
+    this.#broken.delete(stream);
+    this.#refused.delete(stream);
+    this.#bytes -= known.bytes;
+    this.metrics.ended(end);
+    const durationMs = Math.round(performance.now() - known.openedAt);
+    const { windows, skipped } = stream.counts;
+    const { requestId } = known;
+    const model = stream.asked.name;
+    this.#logger.info({ requestId, model, end, windows, skipped, durationMs }, 'stream');
+  }
+
+  readonly #lookAround = (): void => {
+    const now = performance.now();
+    for (const conversation of this.#opening) {
+      if (now - conversation.startedAt < OPENING_MS) break;
+      const within = `within ${OPENING_MS / 1000} s`;
+      conversation.fail(CLOSE.TIMEOUT, `message: none opened a stream ${within}`);
+    }
+    for (const [conversation, since] of this.#stuck) {
+      if (now - since < CLIENT_TIMEOUT_MS) break;
+      this.#stuck.delete(conversation);
+      conversation.fail(CLOSE.TIMEOUT, 'Answers have not been taken.');
+    }
+    for (const stream of this.#broken) {
+      if (now - (this.#known.get(stream)?.brokenAt ?? 0) < RESUME_MS) break;
+      this.#forget(stream, 'broken');
+    }
+    if (this.#conversations.size > 0 || this.#broken.size > 0 || !this.#look) return;
+    clearInterval(this.#look);
+    this.#look = null;
+  };
+
+  /** In the order in which they were refused; those that are refused again come behind. */
+  readonly #tryAgain = (): void => {
+    this.#retry = null;
+    const refused = [...this.#refused];
+    this.#refused.clear();
+    for (const stream of refused) {
+      if (this.#refused.size > 0) this.#refused.add(stream);
+      else stream.proceed();
+    }
+  };
+}

@@ -1,0 +1,81 @@
+/** Where a sample is: its number, or when it was taken, as seconds of any clock or in time of the world. */
+export type Place =
+  | { readonly type: 'index'; readonly index: number }
+  | { readonly type: 'seconds'; readonly seconds: number }
+  /** Since 1970-01-01T00:00:00Z. */
+  | { readonly type: 'date'; readonly seconds: number };
+
+/** A time stamp that is off by less says nothing of a gap: by so many samples, or so many seconds. */
+const SLACK_SAMPLES = 1.5;
+const SLACK_SECONDS = 0.02;
+
+/** A place that cannot be where a client says it is; the message says why. */
+export class PlaceError extends Error {
+  override readonly name = 'PlaceError';
+}
+
+/** Numbers and times of the samples of a stream. */
+export class Timeline {
+  /** In which the client says where samples are, and is told. */
+  readonly type: Place['type'];
+  readonly samplingRate: number;
+  /** The number that the next sample will have. */
+  next: number;
+  /** The sample whose time is known last, and its time in seconds. */
+  #index: number;
+  #seconds: number;
+
+  /** @param samplingRate Hz */
+  constructor(start: Place, samplingRate: number) {
+    this.type = start.type;
+    this.samplingRate = samplingRate;
+    this.next = start.type === 'index' ? start.index : 0;
+    this.#index = this.next;
+    this.#seconds = start.type === 'index' ? start.index / samplingRate : start.seconds;
+  }
+
+  /** Of a sample, which may lie between two, in seconds. */
+  secondsOf(index: number): number {
+    return this.#seconds + (index - this.#index) / this.samplingRate;
+  }
+
+  /**
+   * The next sample is here. Times may tremble, and a clock may run faster than the rate says: what is near
+   * enough is taken for no gap, and for the time from then on.
+   *
+   * @returns how many samples are missing before it
+   * @throws PlaceError: it says nothing that can be, or goes back
+   */
+  missingBefore(place: Place): number {
+    if (place.type !== this.type) {
+      throw new PlaceError(`expected ${WORDS[this.type]}, as "start" is`);
+    }
+    const missing =
+      place.type === 'index' ? place.index - this.next : this.#missingUntil(place.seconds);
+    if (missing < 0) {
+      throw new PlaceError(`goes back by ${-missing} samples: those have come already`);
+    }
+    if (place.type !== 'index') {
+      this.#index = this.next + missing;
+      this.#seconds = place.seconds;
+    }
+    return missing;
+  }
+
+  /** So many samples have come, or are missing. */
+  pass(samples: number): void {
+    this.next += samples;
+  }
+
+  #missingUntil(seconds: number): number {
+    const samples = (seconds - this.secondsOf(this.next)) * this.samplingRate;
+    const slack = Math.max(SLACK_SAMPLES, SLACK_SECONDS * this.samplingRate);
+    return Math.abs(samples) <= slack ? 0 : Math.round(samples);
+  }
+}
+
+export const WORDS = {
+  index: 'the number of a sample',
+  seconds: '{"seconds": number}',
+  date: 'a time such as "2026-01-31T12:00:00.000Z"',
+} as const;

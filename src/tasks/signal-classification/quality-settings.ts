@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { quoted } from '../../models/json';
+
+/** What a person who knows signals would see in a window, in the order in which it is told. */
+export const PROBLEMS = [
+  'not_finite',
+  'flat',
+  'clipped',
+  'amplitude',
+  'jump',
+  'mains_hum',
+] as const;
+export type Problem = (typeof PROBLEMS)[number];
+
+/** From when on a window has such a problem. Amplitudes are in the unit of the samples. */
+export interface QualitySettings {
+  /** Peak to peak: a window that has no more is flat. */
+  readonly flatBelow: number;
+  /** Of the samples, that stand at the highest or the lowest value in runs of 3 or more. */
+  readonly clippedShare: number;
+  /** The lowest and the highest value that samples may have; null: any. */
+  readonly amplitudeRange: readonly [number, number] | null;
+  /** Between neighbouring samples; null: no difference is a jump. */
+  readonly jumpAbove: number | null;
+  /** Frequencies of mains that are looked for, in Hz. */
+  readonly mainsHz: readonly number[];
+  /** Of the power of the window. */
+  readonly mainsShare: number;
+  /** Of which a window is not asked about. What is not finite never is. */
+  readonly unusable: readonly Problem[];
+}
+
+export const USUAL_QUALITY: QualitySettings = {
+  flatBelow: 0,
+  clippedShare: 0.02,
+  amplitudeRange: null,
+  jumpAbove: null,
+  mainsHz: [50, 60],
+  mainsShare: 0.5,
+  unusable: [],
+};
+
+function expected(what: string): { error: (issue: { readonly input?: unknown }) => string } {
+  return { error: ({ input }) => `expected ${what}, found ${quoted(input)}` };
+}
+
+const share = z
+  .number(expected('a share, above 0 and up to 1'))
+  .gt(0, expected('a share, above 0 and up to 1'))
+  .max(1, expected('a share, above 0 and up to 1'));
+
+const least = (what: string) => z.number(expected(what)).min(0, expected(what));
+
+const RANGE = 'two numbers, the lowest and the highest value';
+
+const keys = {
+  flat_below: least('a number of 0 or more').optional(),
+  clipped_share: share.optional(),
+  amplitude_range: z
+    .tuple([z.number(expected('a number')), z.number(expected('a number'))], expected(RANGE))
+    .refine(([low, high]) => low < high, expected(RANGE))
+    .optional(),
+  jump_above: least('a number of 0 or more').optional(),
+  mains_hz: z
+    .array(z.number(expected('a number of Hz')).positive(expected('a number of Hz above 0')), {
+      ...expected('an array of frequencies in Hz'),
+    })
+    .max(2, expected('at most 2 frequencies'))
+    .optional(),
+  mains_share: share.optional(),
+  unusable: z
+    .array(z.enum(PROBLEMS, expected(`one of ${PROBLEMS.join(', ')}`)), {
+      ...expected('an array of problems'),
+    })
+    .optional(),
+};
+
+/** The object "quality" of a model's settings. */
+export const qualitySchema = z.strictObject(keys, {
+  error: ({ code }) =>
+    code === 'unrecognized_keys'
+      ? `unknown key, expected one of ${Object.keys(keys).join(', ')}`
+      : 'expected an object',
+});
+
+export function toQualitySettings(
+  given: z.output<typeof qualitySchema> | undefined,
+): QualitySettings {
+  const usual = USUAL_QUALITY;
+  if (given === undefined) return usual;
+  return {
+    flatBelow: given.flat_below ?? usual.flatBelow,
+    clippedShare: given.clipped_share ?? usual.clippedShare,
+    amplitudeRange: given.amplitude_range ?? usual.amplitudeRange,
+    jumpAbove: given.jump_above ?? usual.jumpAbove,
+    mainsHz: given.mains_hz ?? usual.mainsHz,
+    mainsShare: given.mains_share ?? usual.mainsShare,
+    unusable: given.unusable ?? usual.unusable,
+  };
+}
