@@ -3,15 +3,18 @@
 
     pip install torch transformers sentence-transformers
     python scripts/export.py path/to/classifier --output served-model
+    python scripts/export.py path/to/tagger --task token-classification --output served-model
+    python scripts/export.py path/to/cross-encoder --task reranking --output served-model
     python scripts/export.py path/to/embedder --task embedding --output served-model
     python scripts/export.py my_models.py:build --window 1,256 --output eeg_model.pt2
     python scripts/export.py my_package.models:build --window 22,1000 --output eeg_model.pt2
 
 The first form takes the directory of a Hugging Face sequence classifier (save_pretrained) and writes a
-directory with model.pt2, config.json and the tokenizer. The second takes one of sentence-transformers, or that of
-an encoder alone, and exports all that makes a vector of a text. The others call a function without arguments that
-returns an nn.Module with its weights loaded, and write one file; --window is the shape of one window, without
-the batch.
+directory with model.pt2, config.json and the tokenizer; the second does so of a token classifier, and the third of
+a cross-encoder, with what sentence-transformers says of it. The fourth takes a directory of sentence-transformers,
+or that of an encoder alone, and exports all that makes a vector of a text. The others call a function without
+arguments that returns an nn.Module with its weights loaded, and write one file; --window is the shape of one
+window, without the batch.
 
 The number of rows, and of tokens, is left open as far as the model lets it: what cannot be left open is said.
 What was written is read back and compared with the model itself, alone and in a batch, before this ends with 0.
@@ -47,7 +50,8 @@ class ExportError(Exception):
 
 
 class TextClassifier(nn.Module):
-    """input_ids, attention_mask and token_type_ids, int64 [batch, length], to logits [batch, labels]."""
+    """input_ids, attention_mask and token_type_ids, int64 [batch, length], to logits [batch, labels], or of a
+    token classifier [batch, length, labels]."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -62,12 +66,16 @@ class TextClassifier(nn.Module):
         return self.model(input_ids=input_ids, attention_mask=attention_mask, **types).logits
 
 
-def load_text_model(directory: Path, length: int | None) -> tuple[TextClassifier, object, int]:
+def load_text_model(
+    directory: Path, length: int | None, task: str = "text-classification"
+) -> tuple[TextClassifier, object, int]:
     """The classifier in float32, its tokenizer, and how many tokens it takes at most."""
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoTokenizer
 
+    of_tokens = task == "token-classification"
+    load = AutoModelForTokenClassification if of_tokens else AutoModelForSequenceClassification
     tokenizer = AutoTokenizer.from_pretrained(directory)
-    model = AutoModelForSequenceClassification.from_pretrained(directory, dtype=torch.float32).eval()
+    model = load.from_pretrained(directory, dtype=torch.float32).eval()
     config = model.config
     config.use_cache = False
     if config.pad_token_id is None:
@@ -213,7 +221,10 @@ def warn_of_company(module: nn.Module, inputs: Inputs, lengths: list[int]) -> No
     for row, length in enumerate(lengths):
         alone = tuple(tensor[row : row + 1, :length] for tensor in inputs)
         with torch.no_grad():
-            difference = (module(*alone) - module(*inputs)[row]).abs().max().item()
+            own, beside = module(*alone)[0], module(*inputs)[row]
+        if own.dim() > 1:  # of each token, of which some are padding
+            beside = beside[:length]
+        difference = (own - beside).abs().max().item()
         if difference > TOLERANCE:
             print("This model answers otherwise in a padded batch than alone: texts of different lengths will "
                   "not share a run.")
@@ -221,23 +232,30 @@ def warn_of_company(module: nn.Module, inputs: Inputs, lengths: list[int]) -> No
 
 
 def export_text(arguments: argparse.Namespace) -> str:
-    if arguments.task == "embedding":
-        from export_embedding import Embedder
-
-        embedder = Embedder(Path(arguments.model))
-        if embedder.problem is not None:
-            raise ExportError(embedder.problem)
-        if not (difference := embedder.difference()) <= TOLERANCE:
-            raise ExportError(f"SentenceTransformer.encode answers otherwise than encoder and modules: {difference:.1e}")
-        limit = embedder.limited_to(limit_of(embedder.encoder, embedder.tokenizer, arguments.length))
-        return export_texts(arguments, (embedder.module, embedder.tokenizer, limit), embedder.save)
-    module, tokenizer, limit = load_text_model(Path(arguments.model), arguments.length)
+    if arguments.task in ("embedding", "reranking"):
+        model = open_sentence_model(Path(arguments.model), arguments.task)
+        limit = model.limited_to(limit_of(model.encoder, model.tokenizer, arguments.length))
+        return export_texts(arguments, (model.module, model.tokenizer, limit), model.save)
+    module, tokenizer, limit = load_text_model(Path(arguments.model), arguments.length, arguments.task)
 
     def save(output: Path) -> None:
         tokenizer.save_pretrained(output)
         module.model.config.save_pretrained(output)
 
     return export_texts(arguments, (module, tokenizer, limit), save)
+
+
+def open_sentence_model(directory: Path, task: str):
+    """A directory of sentence-transformers: an Embedder or a Reranker."""
+    from export_embedding import Embedder
+    from export_reranking import Reranker
+
+    model = Embedder(directory) if task == "embedding" else Reranker(directory, TextClassifier)
+    if model.problem is not None:
+        raise ExportError(model.problem)
+    if not (difference := model.difference()) <= TOLERANCE:
+        raise ExportError(f"{model.REFERENCE} answers otherwise than what would be exported: {difference:.1e}")
+    return model
 
 
 def export_texts(
@@ -302,7 +320,10 @@ def main() -> int:
     )
     parser.add_argument("model", help="a directory, FILE.py:FUNCTION or MODULE:FUNCTION")
     parser.add_argument(
-        "--task", choices=["text-classification", "embedding"], default="text-classification", help="of a directory"
+        "--task",
+        choices=["text-classification", "token-classification", "reranking", "embedding"],
+        default="text-classification",
+        help="of a directory",
     )
     parser.add_argument("--output", help="directory (text) or file (signal) to write")
     parser.add_argument("--window", help="shape of one window of a signal model: 1,256")

@@ -37,6 +37,8 @@ class TextVector(nn.Module):
 class Embedder:
     """A directory of sentence-transformers, or that of an encoder alone, in float32."""
 
+    REFERENCE = "SentenceTransformer.encode"
+
     def __init__(self, directory: Path) -> None:
         self.model = SentenceTransformer(
             str(directory), device="cpu", model_kwargs={"dtype": torch.float32}, local_files_only=True
@@ -67,9 +69,13 @@ class Embedder:
         """All of the directory but weights, which the program has."""
         if getattr(self.encoder.config, "hidden_size", None) is None:
             self.encoder.config.hidden_size = self.model[0].get_embedding_dimension()
-        with tempfile.TemporaryDirectory() as folder:
-            self.model.save(folder, create_model_card=False)
-            shutil.copytree(folder, output, ignore=WEIGHTS, dirs_exist_ok=True)
+        save_without_weights(self.model, output)
+
+
+def save_without_weights(model: nn.Module, output: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder, create_model_card=False)
+        shutil.copytree(folder, output, ignore=WEIGHTS, dirs_exist_ok=True)
 
 
 def problem_of(modules: list[nn.Module]) -> str | None:

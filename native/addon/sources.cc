@@ -144,7 +144,8 @@ Source source_argument(const Napi::Object& from) {
                                       .tokenizer_directory = text(from, "tokenizerDirectory"),
                                       .num_labels = count(from, "numLabels"),
                                       .position_limit = count(from, "positionLimit"),
-                                      .padding_id = optional(id, from, "paddingId")};
+                                      .padding_id = optional(id, from, "paddingId"),
+                                      .of_tokens = flag(from, "ofTokens")};
   }
   if (type == "signal-program") {
     return backend::SignalProgramSource{.path = text(from, "path"),

@@ -4,7 +4,7 @@ import { spans } from './spans.mjs';
 
 /** @param require of dist/tasks, at `tasks` */
 export function kindOf(directory, require, tasks) {
-  const { isMarked, TASKS } = require(path.join(tasks, 'registry.js'));
+  const { claimsOn, TASKS } = require(path.join(tasks, 'registry.js'));
   const task = (name) => TASKS.find((each) => each.name === name);
   const kinds = [
     numbers(task('text-classification'), {
@@ -33,8 +33,8 @@ export function kindOf(directory, require, tasks) {
     }),
     spans(task('token-classification'), require, tasks),
   ];
-  const able = kinds.filter((kind) => kind.task.findIn(directory).length > 0);
-  return able.find((kind) => isMarked(kind.task, directory)) ?? able[0] ?? kinds[0];
+  const able = claimsOn(directory).flatMap(([one]) => kinds.filter(({ task }) => task === one));
+  return able[0] ?? kinds[0];
 }
 
 /** Answers that are numbers. */

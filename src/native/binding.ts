@@ -143,7 +143,10 @@ export interface TextModelSource {
   readonly lateInteraction?: LateInteraction;
 }
 
-/** A TorchScript or torch.export file that maps input_ids and attention_mask to logits, behind a tokenizer. */
+/**
+ * A TorchScript or torch.export file that maps input_ids and attention_mask to logits, [texts, numLabels] or
+ * [texts, tokens, numLabels], behind a tokenizer.
+ */
 export interface TextProgramSource {
   readonly type: 'text-program';
   /** Absolute path. */
@@ -153,6 +156,8 @@ export interface TextProgramSource {
   readonly positionLimit: number;
   /** config.json's pad_token_id; absent: the tokenizer says. */
   readonly paddingId?: number;
+  /** Logits are those of each token. */
+  readonly ofTokens: boolean;
   /** Absolute path. */
   readonly tokenizerDirectory: string;
 }

@@ -6,7 +6,7 @@ import { identityOf, isWithin, ModelFileError } from '../models/files';
 import type { Dtype, ModelSource } from '../native/engine';
 import { MODEL_NAME } from '../settings/values';
 import type { About, ClassifierAbout } from '../tasks/abilities';
-import { isMarked, TASKS } from '../tasks/registry';
+import { claimsOn, TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import { withoutPaths } from '../without-paths';
 import { archivesIn, type UnpackedArchives } from './archives';
@@ -217,21 +217,18 @@ function archiveOf(folder: string): string | null {
 }
 
 function findModel(folder: string, { task: named }: ModelJson): { task: Task; place: string } {
-  const marked = (task: Task) => task.findIn(folder).some((place) => isMarked(task, place));
-  const tasks =
-    named === undefined
-      ? [...TASKS.filter(marked), ...TASKS]
-      : TASKS.filter(({ name }) => name === named);
-  for (const task of tasks) {
-    const places = task.findIn(folder);
-    if (places.length > 1) {
-      const names = places.map((place) => path.basename(place)).join(', ');
-      throw new ModelFileError(`expected one model, found ${names}`);
-    }
-    if (places[0] !== undefined) return { task, place: places[0] };
+  const claims = claimsOn(folder).filter(([{ name }]) => named === undefined || name === named);
+  const [first] = claims;
+  if (first === undefined) {
+    const what = 'expected config.json beside its weights, or one .pt or .pt2 file, found neither';
+    throw new ModelFileError(named ? `task: ${named}: ${what}` : what);
   }
-  const what = 'expected config.json beside its weights, or one .pt or .pt2 file, found neither';
-  throw new ModelFileError(named ? `task: ${named}: ${what}` : what);
+  const [task, place] = first;
+  const places = claims.filter(([one]) => one === task).map(([, where]) => path.basename(where));
+  if (places.length > 1) {
+    throw new ModelFileError(`expected one model, found ${places.join(', ')}`);
+  }
+  return { task, place };
 }
 
 /** Of what and how it is loaded, without its content: the same for two names of the same files. */

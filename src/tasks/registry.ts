@@ -26,8 +26,24 @@ export const TASKS: readonly Task[] = [
   tokenClassification,
 ];
 
+/** A task, and a place that it takes for a model of its own. */
+export type Claim = readonly [task: Task, place: string];
+
+/** Of a folder by all tasks, those first for whose task the place is marked. @throws ModelFileError */
+export function claimsOn(folder: string): readonly Claim[] {
+  return markedFirst(
+    TASKS.flatMap((task) => task.findIn(folder).map((one) => [task, one] as const)),
+  );
+}
+
+/** Otherwise in the order that they have. */
+export function markedFirst(claims: readonly Claim[]): readonly Claim[] {
+  const marked = claims.filter(([task, place]) => isMarked(task, place));
+  return [...new Set([...marked, ...claims])];
+}
+
 /** Whether a model is marked as one of this task. What cannot be read as such is not; who reads it says why. */
-export function isMarked(task: Task, place: string): boolean {
+function isMarked(task: Task, place: string): boolean {
   try {
     return task.isMarked?.(place) ?? false;
   } catch {

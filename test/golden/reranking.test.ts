@@ -1,5 +1,7 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { EngineError } from '../../src/native/engine';
-import { reranking } from '../../src/tasks/registry';
+import { claimsOn, reranking } from '../../src/tasks/registry';
 import { toPair } from '../../src/tasks/reranking/cross-encoder';
 import { rankByScore } from '../../src/tasks/reranking/ranking';
 import { TaskModel } from '../../src/tasks/task-model';
@@ -7,22 +9,25 @@ import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';
 import { modelWith } from '../helpers/model-folder';
 import { SCHEDULING } from '../helpers/scheduling';
+import { FIXTURES } from '../helpers/service';
 
 /** Largest difference to sentence-transformers that a score may have. */
 const TOLERANCE = 1e-5;
+
+interface Answer {
+  readonly query: string;
+  readonly documents: readonly string[];
+  /** Of a model with several labels those of each. */
+  readonly predicted: readonly (number | readonly number[])[];
+  /** null: the model has several labels. */
+  readonly ranked: readonly number[] | null;
+}
 
 interface Case {
   readonly model: string;
   readonly config: object;
   readonly files: Readonly<Record<string, object>>;
-  readonly answers: readonly {
-    readonly query: string;
-    readonly documents: readonly string[];
-    /** Of a model with several labels those of each. */
-    readonly predicted: readonly (number | readonly number[])[];
-    /** null: the model has several labels. */
-    readonly ranked: readonly number[] | null;
-  }[];
+  readonly answers: readonly Answer[];
 }
 
 const { cases } = readFixture<{ readonly cases: readonly Case[] }>('reranking.json');
@@ -30,44 +35,50 @@ const folder = new Folder();
 
 afterAll(() => folder.remove());
 
-describe.each(cases.map((one, index) => [`${index} ${one.model}`, one] as const))(
-  '%s',
-  (_, { model: fixture, config, files, answers }) => {
-    let model: Awaited<ReturnType<typeof load>>;
-    const load = () =>
-      TaskModel.load(
-        reranking,
-        modelWith(folder, fixture, { 'config.json': config, ...files }),
-        SCHEDULING,
-      );
+/** A name, the path of the model, and what is expected of it. */
+type Expected = readonly [name: string, place: () => string, answers: readonly Answer[]];
 
-    beforeAll(async () => {
-      model = await load();
-    });
+const SAVED = cases.map(({ model, config, files, answers }, index): Expected => {
+  const place = () => modelWith(folder, model, { 'config.json': config, ...files });
+  return [`${index} ${model}`, place, answers];
+});
 
-    afterAll(() => model.close());
+/** Whose architecture has no code here: scripts/export.py made programs of them. */
+const EXPORTED = readdirSync(path.join(FIXTURES, 'reranking')).map((name): Expected => {
+  const { answers } = readFixture<Pick<Case, 'answers'>>('reranking', name, 'golden.json');
+  return [name, () => path.join(FIXTURES, 'reranking', name), answers];
+});
 
-    it.each(answers.map((one) => [one.query, one] as const))(
-      'scores and ranks as CrossEncoder does: %s',
-      async (_, { query, documents, predicted, ranked }) => {
-        const pairs = documents.map((document) => toPair(query, document));
-        const together = await model.runAll(pairs, {});
-        const alone = await Promise.all(pairs.map((pair) => model.run(pair, {})));
-        for (const [index, expected] of predicted.flat().entries()) {
-          const tolerance = TOLERANCE * Math.max(1, Math.abs(expected));
-          for (const way of [together, alone]) {
-            const actual = way.flatMap(({ scores }) => [...scores])[index] as number;
-            expect(Math.abs(actual - expected)).toBeLessThanOrEqual(tolerance);
-          }
+describe.each([...SAVED, ...EXPORTED])('%s', (_, place, answers) => {
+  let model: Awaited<ReturnType<typeof load>>;
+  const load = () => TaskModel.load(reranking, place(), SCHEDULING);
+
+  beforeAll(async () => {
+    model = await load();
+  });
+
+  afterAll(() => model.close());
+
+  it.each(answers.map((one) => [one.query, one] as const))(
+    'scores and ranks as CrossEncoder does: %s',
+    async (_, { query, documents, predicted, ranked }) => {
+      const pairs = documents.map((document) => toPair(query, document));
+      const together = await model.runAll(pairs, {});
+      const alone = await Promise.all(pairs.map((pair) => model.run(pair, {})));
+      for (const [index, expected] of predicted.flat().entries()) {
+        const tolerance = TOLERANCE * Math.max(1, Math.abs(expected));
+        for (const way of [together, alone]) {
+          const actual = way.flatMap(({ scores }) => [...scores])[index] as number;
+          expect(Math.abs(actual - expected)).toBeLessThanOrEqual(tolerance);
         }
-        if (ranked === null) return;
-        const scores = together.map((one) => one.scores[0] as number);
-        expect(rankByScore(scores).map(({ index }) => index)).toEqual(ranked);
-        expect(rankByScore(scores, 1).map(({ index }) => index)).toEqual(ranked.slice(0, 1));
-      },
-    );
-  },
-);
+      }
+      if (ranked === null) return;
+      const scores = together.map((one) => one.scores[0] as number);
+      expect(rankByScore(scores).map(({ index }) => index)).toEqual(ranked);
+      expect(rankByScore(scores, 1).map(({ index }) => index)).toEqual(ranked.slice(0, 1));
+    },
+  );
+});
 
 describe('what sentence-transformers has saved', () => {
   const mark = (name: string, config: object, files: Readonly<Record<string, unknown>> = {}) =>
@@ -82,6 +93,15 @@ describe('what sentence-transformers has saved', () => {
     );
     expect(isMarked('roberta-one-label', {})).toBe(false);
     expect(isMarked('roberta-three-labels-float16', saved)).toBe(false);
+  });
+
+  it('is what a folder is taken for, whatever version has written it', () => {
+    for (const { model, config, files, answers } of cases) {
+      const [first] = claimsOn(mark(model, config, files));
+      const hasOneLabel = answers.every(({ ranked }) => ranked !== null);
+      expect(first?.[0].name).toBe(hasOneLabel ? 'reranking' : 'text-classification');
+    }
+    for (const [, place] of EXPORTED) expect(claimsOn(place())[0]?.[0].name).toBe('reranking');
   });
 
   it('names an activation that is not known', () => {

@@ -99,13 +99,18 @@ def rerank(folder: Path, fixture: str, config: dict, files: dict) -> dict:
     model = CrossEncoder(
         str(directory), device="cpu", max_length=limit, model_kwargs={"dtype": torch.float32}, local_files_only=True
     )
+    answers = answers_of(model)
+    print(f"reranking: {fixture} {config}: {type(model.activation_fn).__name__}, {answers[2]['predicted']}")
+    return {"model": fixture, "config": config, "files": files, "answers": answers}
+
+
+def answers_of(model: CrossEncoder) -> list[dict]:
     answers = []
     for query, documents in QUERIES:
         predicted = model.predict([(query, document) for document in documents]).tolist()
         ranked = [row["corpus_id"] for row in model.rank(query, documents)] if model.num_labels == 1 else None
         answers.append({"query": query, "documents": documents, "predicted": predicted, "ranked": ranked})
-    print(f"reranking: {fixture} {config}: {type(model.activation_fn).__name__}, {answers[2]['predicted']}")
-    return {"model": fixture, "config": config, "files": files, "answers": answers}
+    return answers
 
 
 def zero_shot(folder: Path, fixture: str, names: list[str]) -> dict:

@@ -10,6 +10,7 @@ How to run it (never needed to build, run or test the project; a few minutes, an
     python test/parity/make_golden.py --embeddings                           # test/fixtures/embeddings
     python test/parity/make_golden.py --minilm all-MiniLM-L6-v2              # test/fixtures/all-minilm-l6-v2.json
     python test/parity/make_golden.py --tagging                              # test/fixtures/tagging
+    python test/parity/make_golden.py --exported-heads                       # test/fixtures/{tagging,reranking}/exported-*
 
 The first form makes, in test/fixtures/:
     models/<name>/            a tiny random model as save_pretrained writes it, in varied forms
@@ -28,6 +29,8 @@ The first form makes, in test/fixtures/:
     pairs/                    tokens and answers by transformers for two texts at once
     embeddings/               encoders with answers of sentence-transformers: embeddings, SPLADE, classes of tokens
     tagging/<name>/           tiny token classifiers, with the spans that the pipeline of transformers finds
+    tagging/exported-<name>/, reranking/exported-<name>/  the same of token classifiers and cross-encoders that
+                              scripts/export.py exported
 exported/versions/ is made by exported_versions.py, in environments of their own.
 The second form only computes answers of the shipped models, the third those for pairs, the fourth what
 is in embeddings/, the fifth the vectors of the model that test/golden/python/requirements.txt names. A second run with the versions of
@@ -46,6 +49,7 @@ import eeg_golden  # noqa: E402
 import embedding_golden  # noqa: E402
 import exported_embeddings  # noqa: E402
 import exported_golden  # noqa: E402
+import exported_heads  # noqa: E402
 import hostile_scripts  # noqa: E402
 import late_interaction_golden  # noqa: E402
 import pair_golden  # noqa: E402
@@ -68,6 +72,7 @@ def main() -> None:
     )
     parser.add_argument("--only", help="only the text model of this name")
     parser.add_argument("--tagging", action="store_true", help="only what belongs to token classifiers")
+    parser.add_argument("--exported-heads", action="store_true", help="only exported token classifiers and cross-encoders")
     parser.add_argument("--pairs", action="store_true", help="only what belongs to pairs of texts")
     parser.add_argument("--embeddings", action="store_true", help="only test/fixtures/embeddings")
     parser.add_argument("--minilm", type=Path, metavar="DIR", help="only test/fixtures/all-minilm-l6-v2.json")
@@ -87,6 +92,9 @@ def main() -> None:
     if arguments.tagging:
         tagging_golden.make(FIXTURES / "tagging")
         return
+    if arguments.exported_heads:
+        exported_heads.make(FIXTURES)
+        return
     if arguments.shipped:
         shipped.make(*arguments.shipped, FIXTURES)
         return
@@ -103,6 +111,7 @@ def main() -> None:
         late_interaction_golden.make(FIXTURES / "embeddings" / "late-interaction")
         exported_embeddings.make(FIXTURES / "embeddings" / "exported")
         tagging_golden.make(FIXTURES / "tagging")
+        exported_heads.make(FIXTURES)
 
 
 if __name__ == "__main__":

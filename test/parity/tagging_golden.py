@@ -81,12 +81,14 @@ def make_model(spec: Spec, directory: Path) -> None:
     tiny_models.compact(directory / "tokenizer.json")
 
 
-def make_golden(directory: Path) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(directory)
-    model = AutoModelForTokenClassification.from_pretrained(directory, dtype=torch.float32).eval()
+def make_golden(directory: Path, source: Path | None = None) -> None:
+    """`source`: where the weights are, if `directory` has a program."""
+    source = source or directory
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    model = AutoModelForTokenClassification.from_pretrained(source, dtype=torch.float32).eval()
     tag = pipeline("token-classification", model=model, tokenizer=tokenizer, device="cpu")
     rows = []
-    exact = AutoModelForTokenClassification.from_pretrained(directory, dtype=torch.float64).eval()
+    exact = AutoModelForTokenClassification.from_pretrained(source, dtype=torch.float64).eval()
     for index, text in enumerate(TEXTS):
         check_stability((model, exact), tokenizer, text, directory.name)
         for strategy in STRATEGIES:

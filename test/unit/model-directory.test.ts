@@ -184,6 +184,7 @@ describe('readModelDirectory', () => {
     remove('model.safetensors');
     expect(readModelDirectory(directory).source).toEqual({
       type: 'text-program',
+      ofTokens: false,
       path: path.join(directory, 'model.pt'),
       numLabels: 2,
       ...positions,
@@ -198,6 +199,7 @@ describe('readModelDirectory', () => {
     remove('model.safetensors');
     expect(readModelDirectory(directory).source).toMatchObject({
       type: 'text-program',
+      ofTokens: false,
       path: path.join(directory, 'model.pt2'),
     });
   });

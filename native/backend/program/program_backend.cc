@@ -64,11 +64,11 @@ std::vector<engine::Output> ProgramBackend::run(engine::Batch batch, gemm::Threa
     for (const Rows& rows : rows_of(batch, limits_)) {
       const auto count = static_cast<int64_t>(rows.count);
       const at::Tensor all =
-          answers(program_->run(arguments(rows, batch)), count).to(at::kFloat).contiguous();
+          answers(program_->run(arguments(rows, batch)), rows).to(at::kFloat).contiguous();
       const auto* row = all.const_data_ptr<float>();
-      const int64_t columns = all.numel() / count;
+      const auto columns = static_cast<size_t>(all.numel() / count);
       for (const size_t place : rows.places) {
-        results[place].values.assign(row, row + columns);
+        results[place] = output_of({row, columns}, *batch[place]);
         row += columns;
       }
     }

@@ -36,8 +36,14 @@ class ProgramBackend : public engine::Backend {
   /// What the program is given.
   virtual std::vector<c10::IValue> arguments(const Rows& rows, engine::Batch batch) const = 0;
 
-  /// What it gave: the answers of `rows` rows, one after the other. Throws engine::BackendError.
-  virtual at::Tensor answers(const c10::IValue& output, int64_t rows) const = 0;
+  /// What it gave: the answers of the rows, one after the other. Throws engine::BackendError.
+  virtual at::Tensor answers(const c10::IValue& output, const Rows& rows) const = 0;
+
+  /// Of one row: what the input has asked for.
+  virtual engine::Output output_of(std::span<const float> answer,
+                                   const engine::Sequence& /*input*/) const {
+    return {.values = {answer.begin(), answer.end()}};
+  }
 
   std::vector<engine::Output> run(engine::Batch batch) { return run(batch, nullptr); }
 

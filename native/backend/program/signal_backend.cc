@@ -185,7 +185,8 @@ class SignalBackend final : public ProgramBackend {
     return {input.to(input_.type)};
   }
 
-  at::Tensor answers(const c10::IValue& output, int64_t rows) const override {
+  at::Tensor answers(const c10::IValue& output, const Rows& all) const override {
+    const auto rows = static_cast<int64_t>(all.count);
     at::Tensor numbers = single_tensor(output);
     if (numbers.is_complex() || numbers.numel() % rows != 0) {
       throw engine::BackendError("the model gave " + std::to_string(numbers.numel()) +

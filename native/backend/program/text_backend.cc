@@ -13,6 +13,7 @@
 #include "program/text_inputs.h"
 #include "runtime/runtime.h"
 #include "text/tokenize.h"
+#include "text/tokenizer_vocabulary.h"
 
 namespace backend {
 namespace {
@@ -103,6 +104,7 @@ class TextBackend final : public ProgramBackend {
               const ComputeOptions& compute)
       : ProgramBackend(std::move(program), source.path, compute),
         num_labels_(static_cast<int64_t>(source.num_labels)),
+        of_tokens_(source.of_tokens),
         inputs_(text_inputs_of(this->program().inputs(), file())),
         tokenizer_(open_tokenizer(source, inputs_.length.most)),
         padding_id_(source.padding_id) {
@@ -119,6 +121,8 @@ class TextBackend final : public ProgramBackend {
     }
     end_trial();
   }
+
+  const hf::Tokenizer& tokenizer() const { return *tokenizer_; }
 
   engine::Description description() const override {
     return {.max_length = tokenizer_->max_length(),
@@ -160,15 +164,26 @@ class TextBackend final : public ProgramBackend {
     return arguments;
   }
 
-  /// [rows, num_labels]
-  at::Tensor answers(const c10::IValue& output, int64_t rows) const override {
+  /// [rows, num_labels], or [rows, tokens, num_labels]
+  at::Tensor answers(const c10::IValue& output, const Rows& rows) const override {
     at::Tensor logits = logits_of(output);
-    if (logits.numel() != rows * num_labels_) {
+    const size_t things = of_tokens_ ? rows.count * rows.length : rows.count;
+    if (logits.numel() != static_cast<int64_t>(things) * num_labels_) {
       throw engine::BackendError("the model gave " + std::to_string(logits.numel()) +
-                                 " numbers for " + std::to_string(rows) + " text(s), expected " +
+                                 " numbers for " + std::to_string(things) +
+                                 (of_tokens_ ? " token(s)" : " text(s)") + ", expected " +
                                  std::to_string(num_labels_) + " for each");
     }
     return logits;
+  }
+
+  /// Without the rows of tokens that the text was filled up with, which are its last.
+  engine::Output output_of(std::span<const float> answer,
+                           const engine::Sequence& text) const override {
+    if (!of_tokens_) return ProgramBackend::output_of(answer, text);
+    const size_t tokens = text.input_ids.size();
+    const auto own = answer.first(tokens * static_cast<size_t>(num_labels_));
+    return {.values = {own.begin(), own.end()}, .rows = tokens};
   }
 
   at::Tensor values_of(TextRole role, const Rows& rows, engine::Batch batch) const {
@@ -259,6 +274,7 @@ class TextBackend final : public ProgramBackend {
   }
 
   int64_t num_labels_;
+  bool of_tokens_;
   TextInputs inputs_;
   rust::Box<hf::Tokenizer> tokenizer_;
   std::optional<int64_t> padding_id_;
@@ -270,7 +286,9 @@ class TextBackend final : public ProgramBackend {
 LoadedModel serve_texts(std::unique_ptr<Program> program, const TextProgramSource& source,
                         const ComputeOptions& compute) {
   const auto backend = std::make_shared<TextBackend>(std::move(program), source, compute);
-  return {.backend = backend, .report = backend->report()};
+  return {.backend = backend,
+          .report = backend->report(),
+          .vocabulary = std::make_shared<TokenizerVocabulary>(backend, backend->tokenizer())};
 }
 
 }  // namespace backend

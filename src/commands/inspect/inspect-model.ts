@@ -6,7 +6,7 @@ import {
   type ProgramReport,
   type SchedulingOptions,
 } from '../../native/engine';
-import { isMarked, TASKS } from '../../tasks/registry';
+import { markedFirst, TASKS } from '../../tasks/registry';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
 import { serviceOf } from '../presets';
@@ -66,7 +66,7 @@ function locate(named: string): readonly [Task, string] {
     const place = task.locate(named);
     return place === null ? [] : [[task, place] as const];
   });
-  const chosen = found.find(([task, place]) => isMarked(task, place)) ?? found[0];
+  const [chosen] = markedFirst(found);
   if (chosen) return chosen;
   throw new Error(`${named}: is no model of ${TASKS.map(({ name }) => name).join(' or ')}`);
 }

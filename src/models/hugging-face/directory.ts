@@ -97,16 +97,21 @@ function stringOrNull(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-/** A program of n outputs. */
+/** A program of n outputs, for a text or for each of its tokens. */
 export function programSource(
   directory: string,
   config: ModelConfig,
-  { program, numLabels }: { readonly program: string; readonly numLabels: number },
+  {
+    program,
+    numLabels,
+    ofTokens = false,
+  }: { readonly program: string; readonly numLabels: number; readonly ofTokens?: boolean },
 ): TextProgramSource {
   return {
     type: 'text-program',
     path: program,
     numLabels,
+    ofTokens,
     ...describePositions(config),
     tokenizerDirectory: directory,
   };

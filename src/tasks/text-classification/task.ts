@@ -36,11 +36,14 @@ const tensors: Tensors<string | TextInput, Classification, TextAbout> = {
 
 /** Models of other heads, or of none: what else a folder holds is read, and what lacks is said. */
 const OF_OTHERS = /Model$|ForMaskedLM$|ForTokenClassification$/;
+/** In a directory of sentence-transformers: a cross-encoder, from version 6 on. */
+const OWN = /ForSequenceClassification$/;
 
 function mayClassify(folder: string): boolean {
   const architectures = architecturesOf(folder);
   if (architectures === null) return false;
-  return !architectures.some((name) => OF_OTHERS.test(name)) && listModules(folder) === null;
+  if (listModules(folder) !== null) return architectures.some((name) => OWN.test(name));
+  return !architectures.some((name) => OF_OTHERS.test(name));
 }
 
 /** A Hugging Face sequence classifier: a text, or two, to its top label, as `pipeline` answers. */

@@ -5,12 +5,13 @@ import {
   CONFIG,
   identityOf,
   modelConfig,
+  programSource,
   readDirectory,
   weightsSource,
 } from '../../models/hugging-face/directory';
 import { countLabels, labelConfig, labelNames } from '../../models/hugging-face/labels';
 import { findModel } from '../../models/hugging-face/weight-files';
-import type { TextModelSource } from '../../native/engine';
+import type { TextModelSource, TextProgramSource } from '../../native/engine';
 import type { ClassifierAbout } from '../abilities';
 
 const ARCHITECTURE = 'ForTokenClassification';
@@ -21,7 +22,7 @@ const configSchema = modelConfig.extend({
 });
 
 export interface TaggerDirectory {
-  readonly source: TextModelSource;
+  readonly source: TextModelSource | TextProgramSource;
   /** Absolute paths of all that is read of the folder. */
   readonly files: readonly string[];
   readonly about: ClassifierAbout;
@@ -45,21 +46,19 @@ export function readTagger(directory: string): TaggerDirectory {
       `${CONFIG}: architectures: expected a model for token classification, found ${architectures}`,
     );
   }
-  const found = findModel(directory);
-  if ('program' in found) {
-    throw new ModelFileError(
-      'model.safetensors: not found: a token classifier is loaded from weights, not from a program',
-    );
-  }
-  const { weightFiles } = found;
   const numLabels = countLabels(config);
+  const found = findModel(directory);
+  const source =
+    'program' in found
+      ? programSource(directory, config, { program: found.program, numLabels, ofTokens: true })
+      : weightsSource(directory, config, {
+          weightFiles: found.weightFiles,
+          head: { name: 'token-classification' },
+          added: { num_labels: numLabels },
+        });
   return {
-    source: weightsSource(directory, config, {
-      weightFiles,
-      head: { name: 'token-classification' },
-      added: { num_labels: numLabels },
-    }),
-    files: [...files, ...weightFiles],
+    source,
+    files: [...files, ...('program' in found ? [found.program] : found.weightFiles)],
     about: { ...identityOf(config), labels: labelNames(config.id2label, numLabels) },
   };
 }

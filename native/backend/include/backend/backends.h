@@ -32,13 +32,15 @@ struct TextModelSource {
 };
 
 /// A program (TorchScript, or what torch.export saved) that maps input_ids and attention_mask,
-/// int64 [batch, length], to logits [batch, num_labels], behind a tokenizer.
+/// int64 [batch, length], to logits [batch, num_labels], or of each token [batch, length,
+/// num_labels], behind a tokenizer.
 struct TextProgramSource {
   std::string path;
   std::string tokenizer_directory;
   size_t num_labels = 0;
   size_t position_limit = 0;  ///< tokens, special ones included, that the configuration allows
   std::optional<int64_t> padding_id;  ///< config.json's; nothing: the tokenizer's own
+  bool of_tokens = false;             ///< logits of each token
 };
 
 /// A program that maps n windows, float32 each, to n × the number of classes.
