@@ -2,7 +2,9 @@ import type { EngineError } from '../native/engine';
 import { ServiceError } from '../serving/errors';
 import { type Catalogue, findNamed, servingVersion } from '../tasks/catalogue';
 import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/answer';
+import type { GuardFile } from '../tasks/guard/file';
 import type { Guard } from '../tasks/guard/guard';
+import { type Moderation, Moderator } from '../tasks/guard/moderator';
 import type { GuardState } from '../tasks/guard/state';
 import { AbleModels } from './able-models';
 import type { Call } from './endpoint';
@@ -11,6 +13,7 @@ import type { Call } from './endpoint';
 export class Guarding {
   readonly #state: GuardState;
   readonly #catalogue: () => Catalogue;
+  readonly #moderators = new WeakMap<GuardFile, Promise<Moderator>>();
 
   constructor(state: GuardState, catalogue: () => Catalogue) {
     this.#state = state;
@@ -36,7 +39,30 @@ export class Guarding {
    */
   async check(call: Call, question: GuardQuestion): Promise<GuardAnswer> {
     const guard = this.require();
-    const names = guard.modelsFor(question.direction);
+    const { models, options } = this.#within(call, guard.modelsFor(question));
+    return guard.check(question, models, options);
+  }
+
+  /**
+   * The same, by categories.
+   *
+   * @param all of each text its parts
+   * @throws ServiceError as `check`; NOT_FOUND: its file maps no categories
+   */
+  async moderate(call: Call, all: readonly (readonly string[])[]): Promise<readonly Moderation[]> {
+    const { file } = this.require();
+    if (!file.moderations) {
+      const message = 'There are no moderations here: the file of the guard has no "moderations".';
+      throw new ServiceError('NOT_FOUND', message);
+    }
+    const opened = this.#moderators.get(file) ?? Moderator.open(file, this.#state.counts);
+    this.#moderators.set(file, opened);
+    const moderator = await opened;
+    const { models, options } = this.#within(call, moderator.models);
+    return Promise.all(all.map((texts) => moderator.moderate(texts, models, options)));
+  }
+
+  #within(call: Call, names: readonly string[]) {
     for (const model of names) call.access.require({ model });
     const models: GuardModels = {
       find: (name, ability) => {
@@ -45,8 +71,8 @@ export class Guarding {
       },
     };
     const [name] = names;
-    if (name === undefined) return guard.check(question, models);
-    return guard.check(question, models, call.inferOptions({ name, version: null }));
+    const options = name === undefined ? {} : call.inferOptions({ name, version: null });
+    return { models, options };
   }
 
   /** `Target.refusal`: that of the first of its models that would refuse, where that blocks. */

@@ -1,6 +1,7 @@
 import { type Catalogue, catalogueOf } from '../../tasks/catalogue';
 import { type Served, servedAs } from '../../tasks/served';
 import { AbleModels } from '../able-models';
+import type { Endpoint } from '../endpoint';
 import type { Protocol, Surroundings } from '../protocol';
 import { embeddings } from './embeddings';
 import { errorAnswer, errors } from './errors';
@@ -14,8 +15,12 @@ export function openAi(served: Served, surroundings: Surroundings): Protocol | n
 
 /** The same of all models that can be named. */
 export function openAiOf(catalogue: () => Catalogue, surroundings: Surroundings): Protocol {
+  return openAiProtocol([embeddings(new AbleModels(catalogue, 'embeds texts'), surroundings)]);
+}
+
+export function openAiProtocol(endpoints: readonly Endpoint[]): Protocol {
   return {
-    endpoints: [embeddings(new AbleModels(catalogue, 'embeds texts'), surroundings)],
+    endpoints,
     gets: {},
     prefix: null,
     errors,

@@ -5,8 +5,10 @@ import type { Abilities, Ability } from '../abilities';
 export interface GuardQuestion {
   /** Parts of one message, or messages: looked at each alone, and together. */
   readonly texts: readonly string[];
-  /** Whether they go to a language model, or come from one. */
-  readonly direction: 'input' | 'output';
+  /** Whether they go to a language model, or come from one; `both`: where nothing says which. */
+  readonly direction: 'input' | 'output' | 'both';
+  /** Names of the checks that are asked; left out: all of the direction. */
+  readonly checks?: readonly string[] | undefined;
 }
 
 export type CheckAction = 'block' | 'redact' | 'note';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { checkModelJson, parseModelJson } from '../../models/json';
 import { STRATEGIES } from '../token-classification/spans';
 import { findTemplateProblem, TEMPLATE } from '../zero-shot/classify';
+import { findUnmapped, moderations } from './moderations';
 
 export const GUARD_JSON = 'guard.json';
 
@@ -122,18 +123,35 @@ const limits = z.strictObject({
     .describe('What is done about texts that were not looked at whole'),
 });
 
+const streams = z.strictObject({
+  held_back: z
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(64)
+    .describe(
+      'Characters (code points) at the end of a stream that is redacted, which are not passed on until more ' +
+        'has come: as long as the longest text that is redacted',
+    ),
+});
+
 /** The file of a guard; docs/guard.schema.json is made of it. */
 export const guardFile = z
   .strictObject({
     $schema: z.string().optional(),
     checks: z.array(check).min(1).max(MOST_CHECKS),
     limits: limits.prefault({}),
+    streams: streams.prefault({}),
+    moderations: moderations.optional(),
   })
-  .superRefine(({ checks }, context) => {
+  .superRefine(({ checks, moderations }, context) => {
     for (const [index, one] of checks.entries()) {
       const problem = findProblem(one, checks.slice(0, index));
       if (problem)
         context.addIssue({ code: 'custom', ...problem, path: ['checks', index, ...problem.path] });
+    }
+    for (const { path, message } of findUnmapped(moderations, labelsByCheck(checks))) {
+      context.addIssue({ code: 'custom', message, path: ['moderations', ...path] });
     }
   });
 
@@ -147,6 +165,17 @@ export function parseGuardFile(text: string, file = GUARD_JSON): GuardFile {
 /** The same of what has been parsed. @throws ModelFileError */
 export function checkGuardFile(content: unknown, file = GUARD_JSON): GuardFile {
   return checkModelJson(file, guardFile, content);
+}
+
+/** What each check can find, by its name; null: any label of its model. */
+function labelsByCheck(checks: readonly Check[]): ReadonlyMap<string, readonly string[] | null> {
+  return new Map(
+    checks.map((one) => {
+      if (one.type !== 'patterns') return [one.name, one.labels ? Object.keys(one.labels) : null];
+      const kinds = one.kinds.map((kind) => kind.toUpperCase());
+      return [one.name, [...kinds, ...Object.keys(one.patterns)]];
+    }),
+  );
 }
 
 function findProblem(

@@ -1,6 +1,6 @@
 import { ModelFileError } from '../../models/files';
 import { Cancellation, type CancelSignal } from '../../native/cancellation';
-import type { InferOptions } from '../../native/engine';
+import { EngineError, type EngineErrorCode, type InferOptions } from '../../native/engine';
 import { PatternError, Patterns } from '../../native/patterns';
 import type {
   CheckError,
@@ -81,22 +81,23 @@ export class Guard {
   }
 
   /** Names of the models that it asks. */
-  modelsFor(direction: GuardQuestion['direction']): readonly string[] {
-    const names = this.#checksOf(direction).flatMap((one) => ('model' in one ? one.model : []));
+  modelsFor(question: Omit<GuardQuestion, 'texts'>): readonly string[] {
+    const names = this.#checksOf(question).flatMap((one) => ('model' in one ? one.model : []));
     return [...new Set(names)];
   }
 
   /**
    * Runs all checks at once.
    *
-   * @throws EngineError CANCELLED: the signal was aborted
+   * @throws EngineError CANCELLED: the signal was aborted; or why there is no answer for now, where a check
+   *   would block: to block a text because there is much to do would say something of the text
    */
   async check(
     question: GuardQuestion,
     models: GuardModels,
     options: GuardOptions = {},
   ): Promise<GuardAnswer> {
-    const checks = this.#checksOf(question.direction);
+    const checks = this.#checksOf(question);
     const looked = await this.#look(question.texts, checks, options);
     const ended = await this.#run(checks, looked, models, options.signal);
     const findings = ended.flatMap((one) =>
@@ -122,8 +123,9 @@ export class Guard {
     };
   }
 
-  #checksOf(direction: GuardQuestion['direction']): readonly Check[] {
-    return this.file.checks.filter(({ on }) => on === 'both' || on === direction);
+  #checksOf({ direction, checks }: Omit<GuardQuestion, 'texts'>): readonly Check[] {
+    const asked = this.file.checks.filter(({ name }) => checks?.includes(name) ?? true);
+    return asked.filter(({ on }) => direction === 'both' || on === 'both' || on === direction);
   }
 
   /** What patterns find, and what models are to be given. */
@@ -180,6 +182,10 @@ export class Guard {
       } catch (error) {
         if (signal?.aborted) throw error;
         if (isDecided) return { check, isSkipped: true };
+        if (check.on_error === 'block' && isForNow(error)) {
+          cancel();
+          throw error;
+        }
         return { check, problem: (error as Error).message };
       }
     };
@@ -219,6 +225,19 @@ export class Guard {
       else this.#counts.count(name, one.ran.hits.length > 0 ? 'found' : 'passed');
     }
   }
+}
+
+/** Asked again later, there may be an answer. */
+const FOR_NOW: readonly EngineErrorCode[] = [
+  'QUEUE_FULL',
+  'WAIT_TOO_LONG',
+  'DEADLINE_TOO_CLOSE',
+  'DRAINING',
+  'DEADLINE_EXCEEDED',
+];
+
+function isForNow(error: unknown): boolean {
+  return error instanceof EngineError && FOR_NOW.includes(error.code);
 }
 
 const ANYWHERE = { check: null, part: null, start: null };

@@ -1,8 +1,11 @@
+import { detectorsOf } from '../../../protocols/detectors/protocol';
 import type { Get } from '../../../protocols/endpoint';
 import { Guarding } from '../../../protocols/guarding';
+import { liteLlmOf } from '../../../protocols/litellm/protocol';
 import { grpcService } from '../../../protocols/open-inference/grpc/service';
 import { openInferenceOf } from '../../../protocols/open-inference/rest/protocol';
 import { ServedModels } from '../../../protocols/open-inference/served-models';
+import { moderationsOf } from '../../../protocols/openai/moderations';
 import { openAiOf } from '../../../protocols/openai/protocol';
 import { describeApi } from '../../../protocols/openapi/document';
 import { guardOf } from '../../../protocols/own/guard';
@@ -102,7 +105,9 @@ export class ModelsService implements Service {
     ];
     const named = openAiOf(() => this.#catalogue, surroundingsOf(this.#options));
     const guards = this.#guarding.isThere
-      ? [guardOf(this.#guarding, surroundingsOf(this.#options))]
+      ? [guardOf, liteLlmOf, detectorsOf, moderationsOf].map((of) =>
+          of(this.#guarding, surroundingsOf(this.#options)),
+        )
       : [];
     const protocols = distinct([own, ...guards, all, named, ...torchServe, ...others]);
     const atRoot = protocols.map((protocol) => ({ protocol, at: '' }));

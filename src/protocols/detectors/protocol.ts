@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { ERRORS } from '../../serving/errors';
+import type { Guarding } from '../guarding';
+import type { ErrorShape, Protocol, Surroundings } from '../protocol';
+import { chat, contents, generation } from './detectors';
+
+/** As the orchestrator reads them. */
+const errors: ErrorShape = {
+  status: (code) => ERRORS[code].http,
+  body: ({ code, message }) => ({ code: ERRORS[code].http, message }),
+};
+
+const errorAnswer = z.object({ code: z.int().describe('The status'), message: z.string() });
+
+/**
+ * The detectors' API of the FMS guardrails orchestrator, which TrustyAI and OpenShift AI run, by a guard.
+ * https://github.com/foundation-model-stack/fms-guardrails-orchestrator, docs/api/openapi_detector_api.yaml
+ */
+export function detectorsOf(guarding: Guarding, surroundings: Surroundings): Protocol {
+  return {
+    endpoints: [contents, generation, chat].map((of) => of(guarding, surroundings)),
+    gets: {},
+    prefix: '/api/v1/text/',
+    errors,
+    probes: [],
+    info: null,
+    namesModels: true,
+    tag: { name: 'detectors', description: "The guardrails orchestrator's API of detectors." },
+    error: { name: 'DetectorError', schema: errorAnswer },
+  };
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { CATEGORIES, type Category } from '../../tasks/guard/moderations';
+import type { Moderation } from '../../tasks/guard/moderator';
+import { type Endpoint, parseBody, requireListLength } from '../endpoint';
+import { requireLookedAt } from '../guard-reasons';
+import type { Guarding } from '../guarding';
+import { ANALYSIS_ERRORS } from '../openapi/operation';
+import type { Protocol, Surroundings } from '../protocol';
+import { moderationsBody, partsOf } from './body';
+import { openAiProtocol } from './protocol';
+
+const MODEL = 'guard';
+
+const byCategory = <Schema extends z.ZodType>(schema: Schema) =>
+  z.object(
+    Object.fromEntries(CATEGORIES.map((name) => [name, schema])) as Record<Category, Schema>,
+  );
+
+const answer = z.object({
+  id: z.string(),
+  model: z.literal(MODEL),
+  results: z.array(
+    z.object({
+      flagged: z.boolean().describe('Whether any category is'),
+      categories: byCategory(z.boolean()),
+      category_scores: byCategory(z.number()),
+      category_applied_input_types: byCategory(z.array(z.literal('text'))),
+    }),
+  ),
+});
+
+type Result = z.infer<typeof answer>['results'][number];
+
+const EXAMPLE = {
+  request: { input: 'Awful, a terrible waste of time.' },
+  answer: {
+    id: 'modr-07734bd2-2473-4f07-94e1-0d9f0e6843cf',
+    model: MODEL,
+    results: [
+      resultOf({
+        scores: { ...every(0), harassment: 0.9736 },
+        flagged: { ...every(false), harassment: true },
+      }),
+    ],
+  },
+};
+
+/** OpenAI's moderations by a guard. */
+export function moderationsOf(guarding: Guarding, surroundings: Surroundings): Protocol {
+  return openAiProtocol([moderations(guarding, surroundings)]);
+}
+
+/** POST /v1/moderations */
+function moderations(guarding: Guarding, { listLength }: Surroundings): Endpoint {
+  return {
+    path: '/v1/moderations',
+    refusal: guarding.refusal,
+    handle: async (call) => {
+      const { input } = parseBody(moderationsBody, call);
+      const texts = partsOf(input);
+      requireListLength(Array.isArray(input) ? input : [], 'input', listLength);
+      const moderated = await guarding.moderate(call, texts);
+      for (const one of moderated) requireLookedAt(one.answer);
+      const body: z.infer<typeof answer> = {
+        ...{ id: `modr-${randomUUID()}`, model: MODEL },
+        results: moderated.map(resultOf),
+      };
+      return { body, inferences: moderated.flatMap((one) => one.answer.inferences) };
+    },
+    describe: () => ({
+      id: 'openaiModerations',
+      summary: 'Which categories texts are of, as the file of the guard maps them',
+      request: { name: 'OpenAIModerations', schema: moderationsBody, example: EXAMPLE.request },
+      answer: { name: 'OpenAIModerationsAnswer', schema: answer, example: EXAMPLE.answer },
+      errors: {
+        400: 'The body is not what it should be, the list is over MAX_LIST_LENGTH, or not all of a text was looked at.',
+        404: 'The file of the guard has no "moderations".',
+        413: 'The body is over BODY_LIMIT.',
+        415: ANALYSIS_ERRORS[415],
+        503: 'The guard, or one of its models, is not loaded; or there is too much to do.',
+        504: ANALYSIS_ERRORS[504],
+      },
+    }),
+  };
+}
+
+function resultOf({ scores, flagged }: Pick<Moderation, 'scores' | 'flagged'>): Result {
+  return {
+    flagged: Object.values(flagged).some(Boolean),
+    categories: { ...flagged },
+    category_scores: { ...scores },
+    category_applied_input_types: every(['text']),
+  };
+}
+
+function every<Value>(value: Value): Record<Category, Value> {
+  return Object.fromEntries(CATEGORIES.map((name) => [name, value])) as Record<Category, Value>;
+}
