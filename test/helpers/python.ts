@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from './service';
 
-export const INSTALL_MS = 180_000;
+export const INSTALL_MS = 600_000;
 
 export const runFile = promisify(execFile);
 

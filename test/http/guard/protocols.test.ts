@@ -1,10 +1,10 @@
 /** What other systems ask a guard: LiteLLM, the guardrails orchestrator, and clients of OpenAI's moderations. */
-import path from 'node:path';
 import OpenAI from 'openai';
 import { Documented } from '../../helpers/documented';
+import { guardDirectory, TONE } from '../../helpers/guard-directory';
 import { type Answer, post, postRaw } from '../../helpers/http';
-import { newDirectory, removeDirectories } from '../../helpers/models-directory';
-import { ROOT, type Service } from '../../helpers/service';
+import { removeDirectories } from '../../helpers/models-directory';
+import type { Service } from '../../helpers/service';
 
 const EMAIL = 'ann.lee@example.org';
 const RUDE = 'awful, a terrible waste of time';
@@ -16,23 +16,14 @@ const CHAT = '/api/v1/text/chat';
 const MODERATIONS = '/v1/moderations';
 const TAGS = ['LiteLLM', 'detectors', 'OpenAI'];
 
-const tone = { type: 'text-classification', labels: { NEGATIVE: 0.9 }, model: 'sentiment' };
 const data = { type: 'patterns', name: 'data', action: 'redact', kinds: ['email'] };
-const CHECKS = [data, { ...tone, name: 'tone', action: 'block', on: 'input' }];
+const CHECKS = [data, { ...TONE, on: 'input' }];
 const MAPPED = {
   harassment: { check: 'tone', label: 'NEGATIVE' },
   illicit: [{ check: 'data', label: 'EMAIL' }],
 };
 
-const serve = async (file: object, env = {}): Promise<Service> => {
-  const directory = newDirectory();
-  for (const name of ['config', 'tokenizer', 'tokenizer_config'])
-    directory.file(`sentiment/${name}.json`, path.join(ROOT, `models/sentiment/${name}.json`));
-  const weights = 'sentiment/model.safetensors';
-  directory.file(weights, path.join(ROOT, 'models', weights));
-  directory.write('guard.json', JSON.stringify(file));
-  return directory.start({ env });
-};
+const serve = (file: object, env = {}): Promise<Service> => guardDirectory(file).start({ env });
 
 let service: Service;
 let documented: Documented;
@@ -255,7 +246,7 @@ describe('what cannot be answered', () => {
 
   it('is blocked, or an error where there is no word for that', async () => {
     const gone = await serve({
-      checks: [{ ...tone, model: 'nobody', name: 'gone', action: 'note' }],
+      checks: [{ ...TONE, model: 'nobody', name: 'gone', action: 'note' }],
       moderations: { categories: { hate: { check: 'gone', label: 'NEGATIVE' } } },
     });
     expect((await noted(GUARDRAIL, BODIES[GUARDRAIL], gone)).json).toEqual({
