@@ -1,4 +1,5 @@
 import type { EngineError } from '../native/engine';
+import { EVERYTHING } from '../serving/access';
 import { ServiceError } from '../serving/errors';
 import { type Catalogue, findNamed, servingVersion } from '../tasks/catalogue';
 import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/answer';
@@ -63,15 +64,19 @@ export class Guarding {
   }
 
   #within(call: Call, names: readonly string[]) {
-    for (const model of names) call.access.require({ model });
+    const access = call.access.isGuarding ? EVERYTHING : call.access;
+    for (const model of names) access.require({ model });
     const models: GuardModels = {
       find: (name, ability) => {
-        const served = new AbleModels(this.#catalogue, ability).find(name, call);
-        return { model: served.model, options: call.inferOptions(served) };
+        const served = new AbleModels(this.#catalogue, ability).find(name, { access });
+        const { version } = served;
+        const options = call.inferOptions({ name: served.name, version, isOfGuard: true });
+        return { model: served.model, options };
       },
     };
     const [name] = names;
-    const options = name === undefined ? {} : call.inferOptions({ name, version: null });
+    const options =
+      name === undefined ? {} : call.inferOptions({ name, version: null, isOfGuard: true });
     return { models, options };
   }
 

@@ -6,6 +6,8 @@ export interface Grant {
   readonly models: readonly string[] | null;
   /** It loads and unloads models. */
   readonly isManaging: boolean;
+  /** It asks the guard, whichever models that asks. */
+  readonly isGuarding?: boolean;
 }
 
 export const UNLIMITED: Grant = { models: null, isManaging: true };
@@ -29,11 +31,14 @@ export type NamesOf = (name: string) => readonly string[];
 export class Access {
   readonly #models: ReadonlySet<string> | null;
   readonly #isManaging: boolean;
+  /** It may ask the guard, though the key is not for all models of that. */
+  readonly isGuarding: boolean;
   readonly #namesOf: NamesOf;
 
-  constructor({ models, isManaging }: Grant, namesOf: NamesOf) {
+  constructor({ models, isManaging, isGuarding = false }: Grant, namesOf: NamesOf) {
     this.#models = models && new Set(models);
     this.#isManaging = isManaging;
+    this.isGuarding = isGuarding;
     this.#namesOf = namesOf;
   }
 

@@ -29,6 +29,8 @@ export interface Answer {
 /** A model that is to run. */
 export interface Asked {
   readonly name: string;
+  /** A guard asks it, for which the key may be. */
+  readonly isOfGuard?: true;
   /** Null: its files do not say. */
   readonly version: string | null;
 }
@@ -153,7 +155,8 @@ export abstract class Exchange {
 
   /** See `Call`. */
   inferOptions(asked: Asked, timeoutMs: number | null = null): InferOptions {
-    this.access.require({ model: asked.name });
+    const isGuarding = asked.isOfGuard === true && this.access.isGuarding;
+    if (!isGuarding) this.access.require({ model: asked.name });
     this.asked = asked;
     this.submittedAt = performance.now();
     if (timeoutMs !== null) this.timeoutMs = Math.min(this.timeoutMs, timeoutMs);

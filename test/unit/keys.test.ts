@@ -5,7 +5,8 @@ import { isPublicPath } from '../../src/serving/authentication';
 import { parseKeys } from '../../src/serving/credentials/key-file';
 import { ApiKeys, digestOf, keyOf } from '../../src/serving/credentials/keys';
 
-const WORDS = 'expected nothing after the key, or models=NAME,NAME or models=*, and management';
+const WORDS =
+  'expected nothing after the key, or models=NAME,NAME or models=*, and management, and guard';
 
 describe('parseKeys', () => {
   it.each([
@@ -32,6 +33,8 @@ describe('parseKeys', () => {
     ['models=films,reviews-2', { models: ['films', 'reviews-2'], isManaging: false }],
     ['models=*', { models: null, isManaging: false }],
     ['management', { models: [], isManaging: true }],
+    ['guard', { models: [], isManaging: false, isGuarding: true }],
+    ['models=films guard', { models: ['films'], isManaging: false, isGuarding: true }],
     ['management \t models=films', { models: ['films'], isManaging: true }],
     ['models=* management', UNLIMITED],
   ])('reads what a key with %j is for', (words, grant) => {

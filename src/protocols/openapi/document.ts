@@ -10,7 +10,7 @@ const OWN = 'Error';
 
 const NO_KEY = 'There is no key in one Authorization header, or it is not known.';
 const NOT_FOR_THIS =
-  'The key is not for this: it is limited to some models, or to their management.';
+  'The key is not for this: it is limited to some models, to their management, or to the guard.';
 const NO_KEY_HEADERS = { 'WWW-Authenticate': { schema: { const: 'Bearer' } } };
 
 /** What is added to the description where keys are set. */

@@ -10,7 +10,7 @@ const MOST_KEYS = 1000;
 const LONGEST_KEY = 1024;
 const KEY = /^[\x21-\x7e]+$/;
 const EXPECTED_WORDS =
-  'expected nothing after the key, or models=NAME,NAME or models=*, and management';
+  'expected nothing after the key, or models=NAME,NAME or models=*, and management, and guard';
 
 const MODELS = 'models=';
 
@@ -23,7 +23,7 @@ export interface GrantedKey {
 /**
  * The keys of a file: one a line; lines that begin with `#` and empty ones are left out, as is white
  * space around a key. Words after a key say what it is for, and nothing else: `models=NAME,NAME` to ask
- * these models, `models=*` all, `management` to load and unload them. A key alone is for everything.
+ * these models, `models=*` all, `management` to load and unload them, `guard` to ask the guard. A key alone is for everything.
  *
  * @throws Error that names the line, and never quotes it
  */
@@ -72,13 +72,15 @@ function grantOf(words: readonly string[]): Grant | null {
   if (new Set(words.map((word) => word.replace(/=.*/s, ''))).size < words.length) return null;
   let models: readonly string[] | null = [];
   let isManaging = false;
+  let isGuarding = false;
   for (const word of words) {
     if (word === 'management') isManaging = true;
+    else if (word === 'guard') isGuarding = true;
     else if (word === `${MODELS}*`) models = null;
     else if (word.startsWith(MODELS)) {
       models = word.slice(MODELS.length).split(',');
       if (!models.every((name) => MODEL_NAME.pattern.test(name))) return null;
     } else return null;
   }
-  return { models, isManaging };
+  return { models, isManaging, ...(isGuarding && { isGuarding }) };
 }
