@@ -46,13 +46,13 @@ function makeDirectory() {
 }
 
 /** How a server is started, by its name: { run, env }. It is started in the model's folder. */
-function command(name, { service, port, python, root = ROOT }) {
+function command(name, { service, port, python, root = ROOT, flags }) {
   if (FIELD[service]) return fieldCommand(name, { service, port, python, root });
   const local = { HOST: '127.0.0.1', PORT: String(port) };
   if (name === OURS || name === 'single') {
     const args = { models: name === OURS ? ['models', makeDirectory()] : ['sentiment'] };
     const main = path.join(root, 'dist/main.js');
-    return { run: [process.execPath, main, ...(args[service] ?? [service])], env: local };
+    return { run: [process.execPath, ...flags, main, ...(args[service] ?? [service])], env: local };
   }
   if (name === 'node-ort') {
     const server = path.join(BUILD, 'node-ort/server.mjs');
@@ -127,13 +127,16 @@ export function startProcess(run, options) {
 
 /**
  * Start a server and wait for its first answer to `request`. through: what runs it (`taskset …`), root: the
- * checkout of `OURS`, where it is not this one, env: settings of its own.
+ * checkout of `OURS`, where it is not this one, flags: of Node for it, env: settings of its own.
  * Returns { port, pid, coldStart (s), stop }.
  */
-export async function start(name, { service, request, python, root, through = [], env: own = {} }) {
+export async function start(
+  name,
+  { service, request, python, root, through = [], flags = [], env: own = {} },
+) {
   if (!ROUTES[service]) throw new Error(`"${service}" is no service: ${Object.keys(ROUTES)}`);
   const port = await freePort();
-  const { run, env } = command(name, { service, port, python, root });
+  const { run, env } = command(name, { service, port, python, root, flags });
   const logFile = path.join(os.tmpdir(), `bench-${process.pid}-${service}-${name}.log`);
   const log = fs.openSync(logFile, 'w');
   const begin = performance.now();

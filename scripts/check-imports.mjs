@@ -18,7 +18,7 @@ const MAY_IMPORT = {
   serving: ['.', 'native', 'settings'],
   protocols: ['.', 'native', 'numeric', 'serving', 'tasks'],
   streaming: ['.', 'native', 'numeric', 'protocols', 'recordings', 'serving', 'tasks'],
-  grpc: ['native', 'serving', 'protocols'],
+  grpc: ['.', 'native', 'serving', 'protocols'],
   http: ['.', 'native', 'serving', 'protocols'],
   embedded: ['.', 'native', 'settings', 'tasks'],
   commands: null, // all of them

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { PassingMap } from '../passing-map';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
@@ -21,13 +22,13 @@ type Asked = GrpcExchange | MessageExchange;
 interface Connection {
   readonly socket: Socket;
   /** What has not come whole, and streams of messages, from the first to the last. */
-  readonly receiving: Set<Asked>;
+  readonly receiving: PassingMap<Asked, true>;
   /** What has one answer, has come whole, and is not answered. */
-  readonly owed: Set<Asked>;
+  readonly owed: PassingMap<Asked, true>;
   /** That of which the answer is written and not taken yet: since when (`performance.now()`). */
-  readonly answered: Map<Asked, number>;
+  readonly answered: PassingMap<Asked, number>;
   /** Streams that carry requests, of which none is on its way: since when. From the first to the last. */
-  readonly idle: Map<GrpcExchange, number>;
+  readonly idle: PassingMap<GrpcExchange, number>;
   /** That carry no requests. */
   streams: number;
 }
@@ -68,10 +69,10 @@ export class Receiving {
     const peer = `${socket.remoteAddress}:${socket.remotePort}`;
     const connection = {
       socket,
-      receiving: new Set<Asked>(),
-      owed: new Set<Asked>(),
-      answered: new Map<Asked, number>(),
-      idle: new Map<GrpcExchange, number>(),
+      receiving: new PassingMap<Asked, true>(),
+      owed: new PassingMap<Asked, true>(),
+      answered: new PassingMap<Asked, number>(),
+      idle: new PassingMap<GrpcExchange, number>(),
       streams: 0,
     };
     this.#byPeer.set(peer, connection);
@@ -86,7 +87,7 @@ export class Receiving {
     const connection = this.#byPeer.get(call.peer);
     if (!connection) return null;
     this.#byAsked.set(call, connection);
-    connection.receiving.add(call);
+    connection.receiving.set(call, true);
     this.#tellWhoseMove(connection);
     if (call.carriesRequests) return null;
     const heads = new MessageHeads();
@@ -126,7 +127,7 @@ export class Receiving {
     if (!connection) return null;
     connection.idle.delete(message.call);
     this.#byAsked.set(message, connection);
-    connection.receiving.add(message);
+    connection.receiving.set(message, true);
     this.#tellWhoseMove(connection);
     return this.#refusalOfMessage(message, head, 1);
   }
@@ -145,7 +146,7 @@ export class Receiving {
     if (!connection?.receiving.delete(asked)) return;
     this.#plain.end(asked);
     this.#compressed.end(asked);
-    if (!asked.isStream) connection.owed.add(asked);
+    if (!asked.isStream) connection.owed.set(asked, true);
     this.#tellWhoseMove(connection);
   }
 
@@ -235,7 +236,7 @@ export class Receiving {
   };
 
   #endLate(connection: Connection, before: number): void {
-    for (const call of connection.receiving) {
+    for (const call of connection.receiving.keys()) {
       if (call.startedAt > before) break; // and so have those that follow
       call.fail(new ServiceError('DEADLINE_EXCEEDED', 'The message was not received in time.'));
     }
@@ -245,7 +246,7 @@ export class Receiving {
 
   #giveUp(connection: Connection, isTimeUp: boolean): void {
     const draining = new ServiceError('DRAINING', 'The service is shutting down.');
-    for (const asked of connection.receiving) {
+    for (const asked of connection.receiving.keys()) {
       if (++asked.stillLooks >= STILL_LOOKS || isTimeUp) asked.fail(draining);
     }
     if (!isTimeUp) return;
@@ -263,7 +264,7 @@ export class Receiving {
     let worst: { readonly connection: Connection; readonly slow: number } | null = null;
     for (const connection of this.#byPeer.values()) {
       let slow = 0;
-      for (const { startedAt } of connection.receiving) {
+      for (const { startedAt } of connection.receiving.keys()) {
         if (startedAt > before) break;
         slow++;
       }

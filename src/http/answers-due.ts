@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Response } from 'express';
+import { PassingMap } from '../passing-map';
 import type { Connections } from '../serving/connections';
 import { InFlight } from '../serving/in-flight';
 
@@ -12,7 +13,7 @@ const GRACE = 128;
 /** The answers that are due on each connection, in the order of their requests. */
 export class AnswersDue extends InFlight {
   readonly #connections: Connections;
-  readonly #due = new Map<Socket, Response[]>();
+  readonly #due = new PassingMap<Socket, Response[]>();
   readonly #maxRequests: number;
   /** Requests that a connection has brought, where that is bounded. */
   readonly #brought = new WeakMap<Socket, number>();

@@ -11,25 +11,36 @@ export interface CancelSignal {
  */
 export class Cancellation implements CancelSignal {
   #aborted = false;
-  readonly #listeners = new Set<() => void>();
+  /** Nearly always all there is. */
+  #first: (() => void) | null = null;
+  #others: Set<() => void> | null = null;
 
   get aborted(): boolean {
     return this.#aborted;
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.add(listener);
+    if (this.#first === listener) return;
+    if (this.#first === null && !this.#others?.size) {
+      this.#first = listener;
+      return;
+    }
+    this.#others ??= new Set();
+    this.#others.add(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.delete(listener);
+    if (this.#first === listener) this.#first = null;
+    else this.#others?.delete(listener);
   }
 
   /** Calls each listener once; after the first call it does nothing. */
   abort(): void {
     if (this.#aborted) return;
     this.#aborted = true;
-    for (const listener of this.#listeners) listener();
-    this.#listeners.clear();
+    this.#first?.();
+    for (const listener of this.#others ?? []) listener();
+    this.#first = null;
+    this.#others = null;
   }
 }

@@ -143,7 +143,7 @@ export class Engine {
   ): Promise<Inference> {
     const started = performance.now();
     const ticket = this.submit(input, 1, { signal, timeoutMs });
-    const inference = await this.settled(ticket, this.cancelOn(signal, ticket));
+    const inference = await this.settled(ticket, signal);
     const windows = unrunWindows(inference);
     if (windows === null) return inference;
     return this.inferWindows(inference, windows, { signal, timeoutMs, started });
@@ -262,9 +262,12 @@ export class Engine {
     return firstTicket;
   }
 
-  private settled(ticket: number, stopListening?: () => void): Promise<Inference> {
+  /** @param signal that cancels it */
+  private settled(ticket: number, signal?: CancelSignal): Promise<Inference> {
+    const cancel = signal && (() => this.native.cancel(ticket));
+    if (cancel) signal.addEventListener('abort', cancel);
     return new Promise((resolve, reject) => {
-      this.waiting.requests.set(ticket, { resolve, reject, stopListening });
+      this.waiting.requests.set(ticket, { resolve, reject, signal, cancel });
     });
   }
 
@@ -285,13 +288,6 @@ export class Engine {
         return new EngineError(code, `${wait} the deadline is in ${deadline} ms.`, { waitMs });
       }
     }
-  }
-
-  private cancelOn(signal: CancelSignal | undefined, ticket: number): (() => void) | undefined {
-    if (!signal) return undefined;
-    const cancel = (): void => this.native.cancel(ticket);
-    signal.addEventListener('abort', cancel);
-    return () => signal.removeEventListener('abort', cancel);
   }
 }
 

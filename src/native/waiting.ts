@@ -1,4 +1,6 @@
+import { PassingMap } from '../passing-map';
 import type { Completion, Inference } from './binding';
+import type { CancelSignal } from './cancellation';
 import { type EngineError, errorOf } from './engine-error';
 
 /** Told what has ended, once for a batch, before anybody who waits for it is. Must not throw. */
@@ -7,12 +9,14 @@ export type EngineObserver = (completions: readonly Completion[]) => void;
 interface Pending {
   readonly resolve: (inference: Inference) => void;
   readonly reject: (error: EngineError) => void;
-  readonly stopListening: (() => void) | undefined;
+  /** What cancels it, and on what; undefined: nothing does. */
+  readonly signal: CancelSignal | undefined;
+  readonly cancel: (() => void) | undefined;
 }
 
 /** Who waits for an engine's answers, and who is told of them. */
 export class Waiting {
-  readonly requests = new Map<number, Pending>();
+  readonly requests = new PassingMap<number, Pending>();
   readonly observers: EngineObserver[] = [];
 
   readonly onCompletions = (completions: readonly Completion[]): void => {
@@ -21,7 +25,7 @@ export class Waiting {
       const request = this.requests.get(completion.ticket);
       if (!request) continue;
       this.requests.delete(completion.ticket);
-      request.stopListening?.();
+      if (request.cancel) request.signal?.removeEventListener('abort', request.cancel);
       if (completion.code === undefined) {
         request.resolve(completion);
       } else {

@@ -1,3 +1,5 @@
+import { PassingMap } from '../passing-map';
+
 /** What Node keeps of each piece in which bytes come, beside them: of a byte alone it is 300 times as much. */
 export const PIECE_BYTES = 320;
 /**
@@ -35,7 +37,7 @@ export interface ByteBudgetOptions<Key> {
  */
 export class ByteBudget<Key> {
   readonly #options: ByteBudgetOptions<Key>;
-  readonly #holders = new Map<Key, Holder>();
+  readonly #holders = new PassingMap<Key, Holder>();
   #held = 0;
 
   constructor(options: ByteBudgetOptions<Key>) {

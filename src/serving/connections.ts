@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { PassingMap } from '../passing-map';
 import type { ConnectionLimit, Side } from './connection-limit';
 import type { ConnectionEnd } from './metrics/metrics';
 
@@ -31,9 +32,9 @@ export class Connections implements Side {
   readonly #count: (end: ConnectionEnd) => void;
   /** Null: it closes them without a word. */
   readonly #lastWords: LastWords | null;
-  readonly #open = new Set<Socket>();
+  readonly #open = new PassingMap<Socket, true>();
   /** From the longest wait to the shortest; those with a whole request are left out when met. */
-  readonly #waiting = new Map<Socket, Waiting>();
+  readonly #waiting = new PassingMap<Socket, Waiting>();
 
   constructor(
     limit: ConnectionLimit,
@@ -59,7 +60,7 @@ export class Connections implements Side {
       socket.destroy();
       return;
     }
-    this.#open.add(socket);
+    this.#open.set(socket, true);
     this.#wait(socket, { receiving: null, hasAsked: false });
   }
 
@@ -67,12 +68,12 @@ export class Connections implements Side {
   secured(socket: Socket, secure: Socket): void {
     if (!this.#open.delete(socket)) return;
     this.#waiting.delete(socket);
-    this.#open.add(secure);
+    this.#open.set(secure, true);
     this.#wait(secure, { receiving: null, hasAsked: false });
   }
 
   has(socket: Socket): boolean {
-    return this.#open.has(socket);
+    return this.#open.get(socket) ?? false;
   }
 
   /** The next move is the client's: to send the rest of this request or, where it is null, one. */
@@ -92,7 +93,7 @@ export class Connections implements Side {
 
   /** Ends one whose client does not do its part; true, for `ByteBudget`. */
   cut(socket: Socket, end: ConnectionEnd): true {
-    if (this.#open.has(socket)) {
+    if (this.#open.get(socket)) {
       this.closed(socket);
       this.#count(end);
       socket.destroy();
@@ -102,7 +103,7 @@ export class Connections implements Side {
 
   /** Ends all of them, whatever is due. */
   destroyAll(): void {
-    for (const socket of this.#open) socket.destroy();
+    for (const socket of this.#open.keys()) socket.destroy();
   }
 
   /** Whether one that was accepted less than `ms` ago has not sent a request yet. */
@@ -115,7 +116,7 @@ export class Connections implements Side {
   }
 
   #wait(socket: Socket, state: Omit<Waiting, 'since'>): void {
-    if (!this.#open.has(socket)) return;
+    if (!this.#open.get(socket)) return;
     this.#waiting.delete(socket); // else it would keep its place
     this.#waiting.set(socket, { since: performance.now(), ...state });
     if (this.#waiting.size === 1) this.#limit.waits();

@@ -1,8 +1,8 @@
 import pino, { type Logger } from 'pino';
 import type { Config } from '../settings/config';
 
-/** Bytes gathered before a write, and the longest a line waits in ms. */
-const BUFFER_BYTES = 4096;
+/** Bytes gathered before a write, of sonic-boom's 16 KiB at most, and the longest a line waits in ms. */
+const BUFFER_BYTES = 12_288;
 const FLUSH_INTERVAL_MS = 200;
 /** Bytes that may wait for a reader who falls behind; more lines are dropped. */
 const MOST_BYTES = 16_777_216;

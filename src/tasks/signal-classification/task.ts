@@ -58,7 +58,7 @@ export const signalClassification: Task<readonly number[], Classification, Signa
       modelFile: path.basename(file),
       settingsFile: path.basename(settingsPath(file)),
     }),
-  prepare: (signal) => new Float32Array(zNormalize(signal)),
+  prepare: (signal) => zNormalize(signal, new Float32Array(signal.length)),
   answer: (inference, about, index) => {
     const { values } = inference;
     const count = about.labels.length;
