@@ -34,9 +34,9 @@ export class AnswerRing {
   readonly #classes: number;
   readonly #width: number;
   readonly #smooths: boolean;
-  #rows = FIRST_ROWS;
-  #places: Float64Array;
-  #numbers: Float32Array;
+  #rows = 0;
+  #places = new Float64Array(0);
+  #numbers = new Float32Array(0);
   /** The first window that is kept, and the one that comes next. */
   first: number;
   end: number;
@@ -46,8 +46,6 @@ export class AnswerRing {
     this.#classes = classes;
     this.#smooths = smooths;
     this.#width = PROBABILITIES + classes * (smooths ? 2 : 1);
-    this.#places = new Float64Array(FIRST_ROWS * 2);
-    this.#numbers = new Float32Array(FIRST_ROWS * this.#width);
     this.first = firstWindow;
     this.end = firstWindow;
   }
@@ -127,7 +125,7 @@ export class AnswerRing {
   #grow(): void {
     const [rows, places, numbers] = [this.#rows, this.#places, this.#numbers];
     const width = this.#width;
-    this.#rows = rows * 2;
+    this.#rows = Math.max(FIRST_ROWS, rows * 2);
     this.#places = new Float64Array(this.#rows * 2);
     this.#numbers = new Float32Array(this.#rows * width);
     for (let window = this.first; window < this.end; window++) {

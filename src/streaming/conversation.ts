@@ -44,9 +44,12 @@ export class StreamTalk implements Talk, Conversation {
   readonly requestId: string;
   /** `performance.now()` at its beginning. */
   readonly startedAt = performance.now();
+  /** When its client said something last. */
+  heardAt = 0;
   /** Null: the first message has not come. */
   stream: SignalStream | null = null;
   #isOver = false;
+  #isQuiet = false;
 
   constructor(streams: Streams, asked: Asked, { requestId, owner }: Caller, peer: Peer) {
     this.#streams = streams;
@@ -60,11 +63,6 @@ export class StreamTalk implements Talk, Conversation {
   /** Nothing that comes is listened to any more. */
   get isOver(): boolean {
     return this.#isOver;
-  }
-
-  /** Bytes that its client has not taken. */
-  get unsent(): number {
-    return this.#peer.unsent;
   }
 
   /** JSON. */
@@ -96,7 +94,13 @@ export class StreamTalk implements Talk, Conversation {
 
   /** What was sent has gone out. */
   drained(): void {
+    this.#streams.drained(this);
     this.stream?.proceed();
+  }
+
+  setQuiet(isQuiet: boolean): void {
+    this.#isQuiet = isQuiet;
+    this.#peer.setQuiet(isQuiet);
   }
 
   /** The connection is closed, whoever did so. */
@@ -146,6 +150,8 @@ export class StreamTalk implements Talk, Conversation {
 
   #hear(say: () => void): void {
     if (this.#isOver) return;
+    this.heardAt = performance.now();
+    if (this.#isQuiet) this.#streams.woke(this);
     try {
       say();
     } catch (error) {

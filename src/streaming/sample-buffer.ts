@@ -1,6 +1,9 @@
+const NONE = new Float64Array(0);
+
 /** The last samples of a signal that goes on: those that nobody needs any more make room for those that come. */
 export class SampleBuffer {
-  readonly values: Float64Array;
+  values: Float64Array = NONE;
+  readonly #capacity: number;
   /** The number of `values[0]`. */
   first = 0;
   /** The number that the next sample will have. */
@@ -8,13 +11,13 @@ export class SampleBuffer {
 
   /** @param capacity more than are ever needed at once: the more, the less often they are moved */
   constructor(capacity: number) {
-    this.values = new Float64Array(capacity);
+    this.#capacity = capacity;
   }
 
   /** How many more there is room for when those before `needed` are gone. */
   room(needed: number): number {
     const keptFrom = Math.min(Math.max(needed, this.first), this.end);
-    return this.values.length - (this.end - keptFrom);
+    return this.#capacity - (this.end - keptFrom);
   }
 
   /**
@@ -48,6 +51,8 @@ export class SampleBuffer {
   }
 
   #makeRoom(count: number, needed: number): void {
+    // Not before: a stream that is silent needs none.
+    if (this.values === NONE) this.values = new Float64Array(this.#capacity);
     if (this.end - this.first + count <= this.values.length) return;
     const keptFrom = Math.min(Math.max(needed, this.first), this.end);
     this.values.copyWithin(0, keptFrom - this.first, this.end - this.first);

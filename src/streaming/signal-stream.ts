@@ -26,6 +26,8 @@ export interface Watcher {
   failed(): void;
   /** The queue of the model is full: `proceed` is to be called in a while. */
   refused(stream: SignalStream): void;
+  /** Its client takes no answers for now: `proceed` is to be called when it has. */
+  stuck(stream: SignalStream): void;
   /** It has come to its end. */
   ended(stream: SignalStream): void;
   /** Its model is going. */
@@ -285,7 +287,7 @@ export class SignalStream {
   }
 
   #leap(samples: number): boolean {
-    if (!this.#flush()) return false;
+    if (!this.#flush() || this.#isStuck()) return false;
     const first = this.#timeline.next;
     const time = this.#writer.timeOf(this.#timeline.secondsOf(first));
     this.#peer?.send(`{"gap":{"first_sample":${first},"samples":${samples},"time":${time}}}`);
@@ -300,7 +302,7 @@ export class SignalStream {
   /** A window is complete. @param arrivedAt its last sample. @returns false: it has to wait */
   #complete(arrivedAt: number): boolean {
     const { deadline_ms: deadline } = this.opening;
-    const isStuck = (this.#peer?.unsent ?? 0) > MOST_UNSENT;
+    const isStuck = this.#isStuck();
     if (deadline === null && isStuck) return false;
     const left =
       deadline === null
@@ -331,6 +333,12 @@ export class SignalStream {
     this.#ring.setQuality(window, judge.problems, judge.peakToPeak, judge.mainsShare);
     if (judge.isUsable) this.#ask(window, left);
     else this.#settle(window, UNUSABLE);
+    return true;
+  }
+
+  #isStuck(): boolean {
+    if (this.#peer === null || this.#peer.unsent <= MOST_UNSENT) return false;
+    this.#watcher.stuck(this);
     return true;
   }
 

@@ -11,6 +11,8 @@ import { SlidingWindows } from './sliding-windows';
 const RESUME_MS = 60_000;
 /** How long the first message of a conversation may take, in ms. */
 const OPENING_MS = 10_000;
+/** After how long in which its client said nothing a connection may make room for another one, in ms. */
+const QUIET_MS = 30_000;
 /** How often those who are late are looked for, in ms. */
 const LOOK_MS = 1000;
 /** How often streams try again whose windows the queue of the model refused, in ms. */
@@ -34,7 +36,9 @@ export interface Conversation {
   readonly startedAt: number;
   /** Null: it has opened none. */
   readonly stream: SignalStream | null;
-  drained(): void;
+  /** `performance.now()` when its client said something last. */
+  readonly heardAt: number;
+  setQuiet(isQuiet: boolean): void;
   fail(code: CloseCode, detail: string): void;
   leave(): void;
   leaveNow(): void;
@@ -76,6 +80,8 @@ export class Streams {
   readonly #opening = new Set<Conversation>();
   /** Those whose client does not take its answers, since when. */
   readonly #stuck = new Map<Conversation, number>();
+  /** When it was looked last whether they had become quiet, from the first on; without those that are. */
+  readonly #talking = new Map<Conversation, number>();
   /** Those whose connection is broken, from the first to break on. */
   readonly #broken = new Set<SignalStream>();
   readonly #refused = new Set<SignalStream>();
@@ -95,7 +101,14 @@ export class Streams {
   begin(conversation: Conversation): void {
     this.#conversations.add(conversation);
     this.#opening.add(conversation);
+    this.#talking.set(conversation, conversation.startedAt);
     this.#look ??= setInterval(this.#lookAround, LOOK_MS).unref();
+  }
+
+  /** It is no longer quiet. */
+  woke(conversation: Conversation): void {
+    this.#talking.set(conversation, performance.now());
+    conversation.setQuiet(false);
   }
 
   /** @returns its id; null: there is no memory for another one */
@@ -161,18 +174,13 @@ export class Streams {
     this.#conversations.delete(conversation);
     this.#opening.delete(conversation);
     this.#stuck.delete(conversation);
+    this.#talking.delete(conversation);
     if (this.#conversations.size === 0) this.#onEmpty?.();
   }
 
-  /** Its client takes no answers for now. */
-  stuck(conversation: Conversation): void {
-    if (!this.#stuck.has(conversation)) this.#stuck.set(conversation, performance.now());
-  }
-
-  /** It has taken them. */
+  /** Its client has taken its answers. */
   drained(conversation: Conversation): void {
     this.#stuck.delete(conversation);
-    conversation.drained();
   }
 
   /** Tells all clients where their streams are, and resolves when they have gone, or have had time to. */
@@ -195,6 +203,11 @@ export class Streams {
       refused: (stream) => {
         this.#refused.add(stream);
         this.#retry ??= setTimeout(this.#tryAgain, RETRY_MS);
+      },
+      stuck: (stream) => {
+        const conversation = this.#known.get(stream)?.conversation;
+        if (!conversation || this.#stuck.has(conversation)) return;
+        this.#stuck.set(conversation, performance.now());
       },
       ended: (stream) => this.#known.get(stream)?.conversation?.ended(),
       left: (stream) => {
@@ -244,6 +257,12 @@ export class Streams {
       if (now - since < CLIENT_TIMEOUT_MS) break;
       this.#stuck.delete(conversation);
       conversation.fail(CLOSE.TIMEOUT, 'Answers have not been taken.');
+    }
+    for (const [conversation, lookedAt] of this.#talking) {
+      if (now - lookedAt < QUIET_MS) break;
+      this.#talking.delete(conversation);
+      if (conversation.heardAt > lookedAt) this.#talking.set(conversation, now);
+      else conversation.setQuiet(true);
     }
     for (const stream of this.#broken) {
       if (now - (this.#known.get(stream)?.brokenAt ?? 0) < RESUME_MS) break;
