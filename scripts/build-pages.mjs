@@ -37,6 +37,12 @@ const PAGES = {
     description: 'Try the entailment model that this server runs: texts to labels of your own.',
   },
   models: { title: 'Models', description: 'The models that this server runs.' },
+  guard: {
+    title: 'Guard',
+    description:
+      'Try the guard of this server: what its checks find in texts, and with which thresholds.',
+    service: '../',
+  },
 };
 
 for (const [page, words] of Object.entries(PAGES)) {
@@ -63,18 +69,23 @@ for (const [page, words] of Object.entries(PAGES)) {
     metafile: true,
     tsconfig: path.join(SOURCES, 'tsconfig.json'),
   });
-  writeFileSync(path.join(folder, 'index.html'), html(words, Object.keys(metafile.outputs)));
+  const html = htmlOf({ service: './', ...words }, Object.keys(metafile.outputs));
+  writeFileSync(path.join(folder, 'index.html'), html);
   copyFileSync(path.join(SOURCES, 'shared', 'icon.svg'), path.join(folder, 'icon.svg'));
   writeFileSync(path.join(folder, 'licenses.txt'), licences(Object.keys(metafile.inputs)));
   for (const name of readdirSync(folder)) compress(path.join(folder, name));
 }
 
-/** The page's HTML with its words, and the names that its files got. */
-function html(words, outputs) {
+/**
+ * The page's HTML with its words, and the names that its files got.
+ *
+ * @param words `service`: where the service is, from the page
+ */
+function htmlOf(words, outputs) {
   const names = outputs.map((output) => path.basename(output));
   const template = readFileSync(path.join(SOURCES, 'shared', 'index.html'), 'utf8');
   return template
-    .replaceAll(/\{(title|description)\}/g, (_match, name) => words[name])
+    .replaceAll(/\{(title|description|service)\}/g, (_match, name) => words[name])
     .replaceAll(/\{(theme|main)\.(js|css)\}/g, (_match, entry, type) => {
       const name = names.find((name) => name.startsWith(`${entry}-`) && name.endsWith(`.${type}`));
       if (name === undefined) throw new Error(`${words.title}: there is no ${entry}.${type}`);

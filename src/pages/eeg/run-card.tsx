@@ -1,6 +1,6 @@
 import { windowStarts } from '../../recordings/recording';
 import { toCsv } from '../shared/csv-file';
-import { download } from '../shared/download';
+import { downloadCsv } from '../shared/download';
 import { reasonOf } from '../shared/errors';
 import { count, percent, plural } from '../shared/format';
 import { isReady } from '../shared/info';
@@ -90,7 +90,7 @@ function RunResult({ run: shown }: { readonly run: Run }) {
         <button
           type="button"
           disabled={isRunning.value || shown.outcomes.length === 0}
-          onClick={() => download('eeg-windows.csv', runCsv(shown))}
+          onClick={() => downloadCsv('eeg-windows.csv', runCsv(shown))}
         >
           Download CSV
         </button>

@@ -1,5 +1,5 @@
 import { toCsv } from '../shared/csv-file';
-import { download } from '../shared/download';
+import { downloadCsv } from '../shared/download';
 import { reasonOf } from '../shared/errors';
 import { count, milliseconds, percent, plural } from '../shared/format';
 import type { Line } from '../shared/lines';
@@ -51,7 +51,7 @@ export function LinesTable({ table }: { readonly table: Table }) {
             <button
               type="button"
               disabled={isRunning.value}
-              onClick={() => download('sentiment.csv', tableCsv(lines, outcomes))}
+              onClick={() => downloadCsv('sentiment.csv', tableCsv(lines, outcomes))}
             >
               Download CSV
             </button>

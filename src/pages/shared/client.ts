@@ -1,6 +1,7 @@
 import type { ClientOptions } from '../../client';
 import { UnreachableError } from './errors';
 import { isKeyAsked, key } from './key';
+import { atService } from './service';
 
 /** Where the time of one answer went, in milliseconds. */
 export interface Timings {
@@ -29,7 +30,7 @@ export function connect<Client>(
     onAnswer(answer.headers);
     return new Response(body, answer);
   };
-  return new Kind(new URL('.', location.href).href, {
+  return new Kind(new URL(atService('.'), location.href).href, {
     ...(key.value !== null && { apiKey: key.value }),
     timeoutMs: TIMEOUT_MS,
     fetch: ask,

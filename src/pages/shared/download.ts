@@ -1,7 +1,15 @@
-/** Offers a file that was made on this page. */
-export function download(name: string, text: string): void {
+/** Offers a table that was made on this page. */
+export function downloadCsv(name: string, text: string): void {
   // With a byte order mark, without which Excel takes UTF-8 for something else.
-  const url = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' }));
+  download(name, new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' }));
+}
+
+export function downloadJson(name: string, text: string): void {
+  download(name, new Blob([text], { type: 'application/json' }));
+}
+
+function download(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -27,16 +27,18 @@ export interface Question<Input, Body> extends Asked {
  * One request at a time; its answer stays until the next one is there.
  *
  * @param inputOf what is asked now; null: there is nothing to ask
+ * @param isThere what is asked; by default the model
  */
 export function question<Client, Input, Body>(
   Kind: Parameters<typeof connect<Client>>[0],
   inputOf: () => Input | null,
   send: (client: Client, input: Input) => Promise<Body>,
+  isThere: ReadonlySignal<boolean> = isReady,
 ): Question<Input, Body> {
   const answer = signal<Answered<Input, Body> | null>(null);
   const problem = signal<Explanation | null>(null);
   const isAsking = signal(false);
-  const canAsk = computed(() => isReady.value && !isAsking.value && inputOf() !== null);
+  const canAsk = computed(() => isThere.value && !isAsking.value && inputOf() !== null);
   const ask = async (): Promise<void> => {
     const input = inputOf();
     if (input === null || !canAsk.value) return;

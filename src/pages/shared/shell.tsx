@@ -3,6 +3,7 @@ import { info, infoProblem, loadInfo } from './info';
 import { isKeyAsked, key } from './key';
 import { KeyForm } from './key-form';
 import { ErrorNote, Note } from './note';
+import { atService } from './service';
 import { switchTheme, theme } from './theme';
 
 interface ShellProps {
@@ -41,8 +42,8 @@ export function Shell({ title, banner, badge, children }: ShellProps) {
       <footer class="bottom">
         <nav class="wide" aria-label="About this service">
           <span>libtorch-serve {info.value?.version}</span>
-          {isOfMany() && <a href="../../">All models</a>}
-          <a href="docs">API</a>
+          {allModels() !== null && <a href={allModels() as string}>All models</a>}
+          <a href={atService('docs')}>API</a>
           {key.value === null && !isKeyAsked.value && <OpenLinks />}
           <a href="licenses.txt">Licences</a>
         </nav>
@@ -55,10 +56,17 @@ export function Shell({ title, banner, badge, children }: ShellProps) {
 function OpenLinks() {
   return (
     <>
-      <a href="info">Model and limits</a>
-      {!isOfMany() && <a href="metrics">Metrics</a>}
+      <a href={atService('info')}>Model and limits</a>
+      {!isOfMany() && <a href={atService('metrics')}>Metrics</a>}
     </>
   );
+}
+
+/** Where the list of models is, from a page that is another one. */
+function allModels(): string | null {
+  if (isOfMany()) return '../../';
+  const service = atService('');
+  return service === './' ? null : service;
 }
 
 /** A page of one of several models: what is counted of all is not below its address. */

@@ -1,8 +1,8 @@
 import { AnswerCard } from '../shared/answer-card';
 import { plural } from '../shared/format';
+import { MarkedText } from '../shared/marked-text';
 import { Scroller } from '../shared/scroller';
 import { TableHead } from '../shared/table-head';
-import { type Piece, piecesOf } from './pieces';
 import { type Tag, tagging } from './state';
 import { toneOf } from './tones';
 
@@ -28,7 +28,11 @@ export function Results() {
       {({ input, body: { tags } }) => (
         <>
           <Legend tags={tags} />
-          <MarkedText text={input.text} tags={tags} />
+          <MarkedText
+            name="Text with its spans"
+            text={input.text}
+            marks={tags.map((tag) => ({ ...tag, tone: toneOf(tag.label) }))}
+          />
           {tags.length > 0 && <SpanTable text={input.text} tags={tags} />}
         </>
       )}
@@ -55,33 +59,6 @@ function Legend({ tags }: { readonly tags: readonly Tag[] }) {
 interface TextWithTags {
   readonly text: string;
   readonly tags: readonly Tag[];
-}
-
-function MarkedText({ text, tags }: TextWithTags) {
-  return (
-    <Scroller label="Text with its spans">
-      <p class="marked" dir="auto">
-        {piecesOf(text.length, tags).map((piece) => (
-          <MarkedPiece key={piece.start} text={text} piece={piece} />
-        ))}
-      </p>
-    </Scroller>
-  );
-}
-
-/** With the labels of all spans that it is part of. */
-function MarkedPiece({ text, piece }: { readonly text: string; readonly piece: Piece<Tag> }) {
-  const { start, end, spans } = piece;
-  const part = text.slice(start, end);
-  const [first] = spans;
-  if (!first) return <>{part}</>;
-  const labels = [...new Set(spans.map(({ label }) => label))];
-  return (
-    <mark class={toneOf(first.label)}>
-      {part}
-      <span class="label">{labels.join(' ')}</span>
-    </mark>
-  );
 }
 
 function SpanTable({ text, tags }: TextWithTags) {

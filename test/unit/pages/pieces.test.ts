@@ -1,4 +1,4 @@
-import { type Place, piecesOf } from '../../../src/pages/tagging/pieces';
+import { type Place, piecesOf } from '../../../src/pages/shared/pieces';
 
 const at = (start: number, end: number): Place => ({ start, end });
 
