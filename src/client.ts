@@ -6,6 +6,7 @@ export type { AllOptions, AllSource } from './client/all-options';
 export type { Outcome } from './client/ask-list';
 export type { ClientOptions } from './client/client';
 export { NoAnswerError, ResponseError } from './client/errors';
+export { GuardClient, type GuardOptions } from './client/guard';
 export { type RankedDocument, RerankClient, type RerankOptions } from './client/ranking';
 export type { CallOptions, RetryOptions } from './client/retry';
 export {
@@ -35,4 +36,5 @@ export type {
   ServiceInfo,
   ZeroShotAnswer,
 } from './protocols/own/schemas/answers';
+export type { GuardFileJson, GuardJson } from './protocols/own/schemas/guard';
 export type { TagAnswer, TagBatchAnswer } from './protocols/own/schemas/tag';

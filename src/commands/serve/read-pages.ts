@@ -6,7 +6,7 @@ import { TASKS } from '../../tasks/registry';
 
 const PAGES = path.join(__dirname, '../../pages');
 
-/** Pages of a service, and of the API, below which they are put. */
+/** A folder of dist/pages; `docs` is the page of the API. */
 export type PageName = string;
 
 /** By name, with paths from the root. */
@@ -16,7 +16,7 @@ export type Pages = Readonly<Partial<Record<PageName, readonly StaticFile[]>>>;
 export async function readPages(service: Config['service'], logger: Logger): Promise<Pages> {
   const names: readonly PageName[] =
     service === 'models'
-      ? ['models', ...TASKS.flatMap(({ page }) => page ?? []), 'docs']
+      ? ['models', 'guard', ...TASKS.flatMap(({ page }) => page ?? []), 'docs']
       : [service, 'docs'];
   try {
     const read = names.map(async (name) => {
@@ -30,8 +30,8 @@ export async function readPages(service: Config['service'], logger: Logger): Pro
   }
 }
 
-/** @param at the address of a model; empty: the root */
+/** @param at below which address; empty: the root */
 export function pagesAt(pages: Pages, name: PageName, at: string): readonly StaticFile[] {
-  const files = [...(pages[name] ?? []), ...(pages.docs ?? [])];
+  const files = pages[name] ?? [];
   return at === '' ? files : files.map((file) => ({ ...file, path: at + file.path }));
 }

@@ -51,7 +51,7 @@ export class SingleService implements Service {
       mounts: protocols.map((protocol) => ({ protocol, at: '' })),
       aboutOf: () => ({ model: this.#served.name }),
       described: { task: this.#served.task, info, protocols },
-      pages: [{ name: this.#name, at: '' }],
+      pages: [this.#name, 'docs'].map((name) => ({ name, at: '' })),
     };
   }
 

@@ -8,14 +8,32 @@ import './models.css';
 const PERIOD_MS = 2000;
 
 function ModelsPage() {
-  const models = (info.value as ModelsInfo | null)?.models;
+  const { models, guard } = (info.value as ModelsInfo | null) ?? {};
   return (
     <Shell title="Models" badge={models && <Count models={models} />}>
       {models?.length === 0 && (
         <p class="quiet">There is no model: put a folder into the directory, and load it.</p>
       )}
+      {guard && <GuardLine guard={guard} />}
       {models && models.length > 0 && <ModelTable models={models} />}
     </Shell>
+  );
+}
+
+function GuardLine({ guard }: { readonly guard: NonNullable<ModelsInfo['guard']> }) {
+  return (
+    <section class="card" aria-label="Guard">
+      <p>
+        <a href="guard/">Guard</a>{' '}
+        <span class="quiet">the checks of guard.json over these models and patterns</span>
+      </p>
+      {guard.reason !== null && (
+        <p class="failed">
+          {guard.loaded ? 'It is as it was: ' : 'It is not loaded: '}
+          {guard.reason}
+        </p>
+      )}
+    </section>
   );
 }
 

@@ -51,6 +51,12 @@ function explainAnswer({ status, detail, retryAfter }: ResponseError): Explanati
         advice: 'Enter one above and try again.',
         detail,
       };
+    case 403:
+      return {
+        title: 'The API key is not for this.',
+        advice: 'Whoever runs the service says what a key is for.',
+        detail,
+      };
     case 413:
       return {
         title: 'This is more than the service takes at once.',
@@ -59,6 +65,12 @@ function explainAnswer({ status, detail, retryAfter }: ResponseError): Explanati
       };
     case 424: // of text-embeddings-inference
     case 500:
+      if (detail.startsWith('The guard is not loaded'))
+        return {
+          title: 'The guard is not loaded.',
+          advice: 'Mend what is named below and send the process a SIGHUP.',
+          detail,
+        };
       return detail === 'Model is not loaded.'
         ? {
             title: 'The model is not loaded.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
-import type { GuardAnswer } from '../../tasks/guard/answer';
+import type { Finding, GuardAnswer } from '../../tasks/guard/answer';
 import { guardFile } from '../../tasks/guard/file';
 import { type Endpoint, type Get, parseBody, requireListLength } from '../endpoint';
 import type { Guarding } from '../guarding';
@@ -32,7 +32,7 @@ const EXAMPLE = {
 export function guardOf(guarding: Guarding, surroundings: Surroundings): Protocol {
   return {
     endpoints: [guard(guarding, surroundings)],
-    gets: { '/guard/schema': schema },
+    gets: { '/guard/schema': schema, '/guard/file': file(guarding) },
     prefix: null,
     errors: DETAIL,
     probes: [],
@@ -53,7 +53,8 @@ function guard(guarding: Guarding, surroundings: Surroundings): Endpoint {
       const texts = textsOf(body);
       requireListLength(texts, 'texts', surroundings.listLength);
       const direction = body.direction ?? 'input';
-      const answer = await guarding.check(call, { texts, direction });
+      const scores = body.scores ?? false;
+      const answer = await guarding.check(call, { texts, direction, scores });
       return { body: tell(answer, body.map ?? false), inferences: answer.inferences };
     },
     describe: () => {
@@ -78,15 +79,42 @@ function textsOf({ text, texts }: GuardBody): readonly string[] {
 }
 
 function tell(answer: GuardAnswer, hasMap: boolean): GuardJson {
-  const { action, findings, texts, map, errors, notLookedAt, skipped } = answer;
+  const { action, findings, scores, texts, map, errors, notLookedAt, skipped } = answer;
   return {
     action,
-    findings: findings.map((one) => ({ ...one, score: roundToFourDecimals(one.score) })),
+    findings: findings.map(rounded),
+    ...(scores && { scores: scores.map(rounded) }),
     texts: [...texts],
     ...(hasMap && { map }),
     errors: [...errors],
     not_looked_at: [...notLookedAt],
     skipped: [...skipped],
+  };
+}
+
+function rounded(finding: Finding): GuardJson['findings'][number] {
+  return { ...finding, score: roundToFourDecimals(finding.score) };
+}
+
+/** GET /guard/file: for those who may ask all of its models. */
+function file(guarding: Guarding): Get {
+  return {
+    handle: ({ access }) => {
+      const { file } = guarding.require();
+      for (const check of file.checks) if ('model' in check) access.require(check);
+      return { body: file };
+    },
+    describe: () => ({
+      ...{ id: 'guardFile', tag: 'operation', summary: "The guard's file, with its defaults" },
+      answer: { name: 'GuardFile', schema: z.toJSONSchema(guardFile, { io: 'output' }) },
+      outcome: 'What the guard is.',
+      errors: {
+        500: {
+          description: 'The file is wrong, and how.',
+          example: { detail: 'The guard is not loaded: guard.json: is not JSON' },
+        },
+      },
+    }),
   };
 }
 

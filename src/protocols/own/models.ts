@@ -24,10 +24,16 @@ const model = z.object({
   versions: z.array(version),
 });
 
+const guard = z.object({
+  loaded: z.boolean(),
+  reason: z.string().nullable().describe('Why it is not as its file says'),
+});
+
 /** GET /info of a directory of models. */
 const infoAnswer = z.object({
   service: z.literal('models'),
   models: z.array(model),
+  guard: guard.nullable().describe('null: there is no file of one'),
   ...serviceAnswer,
 });
 

@@ -9,6 +9,8 @@ export interface GuardQuestion {
   readonly direction: 'input' | 'output' | 'both';
   /** Names of the checks that are asked; left out: all of the direction. */
   readonly checks?: readonly string[] | undefined;
+  /** Also what lies below the thresholds; then no check is skipped. */
+  readonly scores?: boolean;
 }
 
 export type CheckAction = 'block' | 'redact' | 'note';
@@ -55,6 +57,8 @@ export interface GuardAnswer {
   readonly action: 'allow' | 'redact' | 'block';
   /** By part, then by place. */
   readonly findings: readonly Finding[];
+  /** What would be found if every threshold were 0, in the same order; null: it was not asked for. */
+  readonly scores: readonly Finding[] | null;
   /** With placeholders such as `<EMAIL_1>` for what checks redact; equal to those that were sent where nothing is. */
   readonly texts: readonly string[];
   /** By placeholder what it stands for. */

@@ -15,6 +15,7 @@ import type { Check, GuardFile, PatternCheck } from './file';
 import { Look } from './looks';
 import { type Hit, type Ran, runModelCheck } from './model-checks';
 import { redact } from './redaction';
+import { actionOf, reaches, withoutThresholds } from './thresholds';
 
 /** Whose pattern it is. */
 interface Owner {
@@ -34,6 +35,13 @@ type Ended =
   | { readonly check: Check; readonly ran: Ran }
   | { readonly check: Check; readonly problem: string }
   | { readonly check: Check; readonly isSkipped: true };
+
+interface Run {
+  readonly models: GuardModels;
+  readonly signal: CancelSignal | undefined;
+  /** What lies below thresholds is wanted, too. */
+  readonly hasScores: boolean;
+}
 
 /** What has been looked at, and what not. */
 interface Looked {
@@ -99,27 +107,27 @@ export class Guard {
   ): Promise<GuardAnswer> {
     const checks = this.#checksOf(question);
     const looked = await this.#look(question.texts, checks, options);
-    const ended = await this.#run(checks, looked, models, options.signal);
-    const findings = ended.flatMap((one) =>
-      'ran' in one ? findingsOf(one.check, one.ran.hits) : [],
+    const run = { models, signal: options.signal, hasScores: question.scores ?? false };
+    const ended = await this.#run(checks, looked, run);
+    const ran = ended.flatMap((one) => ('ran' in one ? one : []));
+    const findings = ran.flatMap(({ check, ran }) =>
+      findingsOf(check, ran.hits.filter(reaches(check))),
     );
+    const scores = ran.flatMap(({ check, ran }) => findingsOf(check, ran.hits));
     const errors = ended.flatMap((one): CheckError[] => {
       if (!('problem' in one)) return [];
       return [{ check: one.check.name, reason: one.problem, action: one.check.on_error }];
     });
     const { notLookedAt } = looked;
-    const isBlocked = [...findings, ...errors, ...notLookedAt].some(
-      ({ action }) => action === 'block',
-    );
-    const isRedacted = findings.some(({ action }) => action === 'redact');
-    const action = isBlocked ? 'block' : isRedacted ? 'redact' : 'allow';
+    const action = actionOf(findings, [...errors, ...notLookedAt]);
     this.#count(ended, action, notLookedAt.length > 0);
     return {
       ...{ action, errors, notLookedAt },
       findings: inOrder(findings),
+      scores: run.hasScores ? inOrder(scores) : null,
       ...redact(question.texts, findings),
       skipped: ended.flatMap((one) => ('isSkipped' in one ? one.check.name : [])),
-      inferences: ended.flatMap((one) => ('ran' in one ? one.ran.inferences : [])),
+      inferences: ran.flatMap(({ ran }) => ran.inferences),
     };
   }
 
@@ -163,8 +171,7 @@ export class Guard {
   async #run(
     checks: readonly Check[],
     { looks, hits }: Looked,
-    models: GuardModels,
-    signal: CancelSignal | undefined,
+    { models, signal, hasScores }: Run,
   ): Promise<readonly Ended[]> {
     const cancellation = new Cancellation();
     const cancel = (): void => cancellation.abort();
@@ -173,8 +180,9 @@ export class Guard {
     let isDecided = false;
     const runOne = async (check: Check): Promise<Ended> => {
       try {
-        const ran = await this.#runOne(check, looks, hits.get(check) ?? [], models, cancellation);
-        if (check.decisive && ran.hits.length > 0) {
+        const within = { models, signal: cancellation, hasScores };
+        const ran = await this.#runOne(check, looks, hits.get(check) ?? [], within);
+        if (check.decisive && ran.hits.length > 0 && !hasScores) {
           isDecided = true;
           cancel();
         }
@@ -206,13 +214,15 @@ export class Guard {
     check: Check,
     looks: readonly Look[],
     hits: readonly Hit[],
-    models: GuardModels,
-    signal: CancelSignal,
+    { models, signal, hasScores }: Run,
   ): Promise<Ran> {
     if (check.type === 'patterns') return { hits, inferences: [] };
     if (looks.length === 0) return { hits: [], inferences: [] };
-    const within = (options: InferOptions): InferOptions => ({ ...options, signal });
-    return runModelCheck(check, looks, models, within);
+    const within = (options: InferOptions): InferOptions => ({
+      ...options,
+      ...(signal && { signal }),
+    });
+    return runModelCheck(hasScores ? withoutThresholds(check) : check, looks, models, within);
   }
 
   #count(ended: readonly Ended[], action: GuardAnswer['action'], isLimited: boolean): void {
@@ -222,7 +232,7 @@ export class Guard {
       const { name } = one.check;
       if ('problem' in one) this.#counts.count(name, 'failed');
       else if ('isSkipped' in one) this.#counts.count(name, 'skipped');
-      else this.#counts.count(name, one.ran.hits.length > 0 ? 'found' : 'passed');
+      else this.#counts.count(name, one.ran.hits.some(reaches(one.check)) ? 'found' : 'passed');
     }
   }
 }

@@ -41,6 +41,8 @@ import {
 } from '../service';
 import { describeStuck } from '../watchdog';
 
+/** The page of the guard is below it. */
+const GUARD = '/guard';
 /** Between the name of a model and the number of a version, in paths. */
 const VERSIONS = '/versions/';
 /** Stands in metrics for the versions of a folder that cannot be read. */
@@ -123,7 +125,11 @@ export class ModelsService implements Service {
       mounts: [...atRoot, ...this.#catalogue.flatMap((model) => this.#mountsOf(model))],
       aboutOf: aboutPaths(protocols, defaults),
       described,
-      pages: [{ name: 'models', at: '' }, ...this.#catalogue.flatMap(pagesOf)],
+      pages: [
+        ...['models', 'docs'].map((name) => ({ name, at: '' })),
+        ...(this.guard.isThere ? [{ name: 'guard', at: GUARD }] : []),
+        ...this.#catalogue.flatMap(pagesOf),
+      ],
     };
   }
 
@@ -246,6 +252,9 @@ export class ModelsService implements Service {
       models: this.#catalogue
         .filter(({ name }) => access.maySee(name))
         .map((model) => this.#infoOf(model)),
+      guard: this.guard.isThere
+        ? { loaded: this.guard.guard !== null, reason: this.guard.reason }
+        : null,
       limits: limitsOf(config),
     };
   }
@@ -300,13 +309,13 @@ function aboutPaths(
   };
 }
 
-/** The page of its task, by all of its names. */
+/** The page of its task, and of its API, by all of its names. */
 function pagesOf(model: NamedModel): ServiceSite['pages'] {
   const page = servingVersion(model)?.served?.task.page ?? null;
   if (page === null) return [];
-  return [model.name, ...model.aliases].map((name) => ({
-    ...{ name: page, at: `${MODELS}${name}` },
-  }));
+  return [model.name, ...model.aliases].flatMap((name) =>
+    [page, 'docs'].map((one) => ({ name: one, at: `${MODELS}${name}` })),
+  );
 }
 
 /** Below the address of a model nothing names it again, and probes are those of the root. */

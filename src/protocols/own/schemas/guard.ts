@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { GuardFile } from '../../../tasks/guard/file';
 import { boolean, expected, listOf, object, string } from '../../validation/fields';
 
 /** Body of POST /guard. */
@@ -18,28 +19,35 @@ export const guardBody = object({
     .nullish()
     .describe('Whether they go to a language model or come from one. Default: input'),
   map: boolean().nullish().describe('Whether the answer says what placeholders stand for'),
+  scores: boolean()
+    .nullish()
+    .describe(
+      'Whether the answer has scores below the thresholds as well, for labels that count; then no check is skipped',
+    ),
 });
 
 const index = (what: string) => z.int().nullable().describe(what);
+
+const finding = z.object({
+  check: z.string().describe("Its name in the guard's file"),
+  label: z.string(),
+  score: z.number().describe('Four decimals; of patterns 1'),
+  part: index('Index of the text; null: all together'),
+  start: index('First UTF-16 unit of the text; null: the whole text'),
+  end: index('Behind the last one'),
+  view: z.string().describe('In which form of the text; text: as it is'),
+  action: z.enum(['block', 'redact', 'note']),
+});
 
 export const guardAnswer = z.object({
   action: z
     .enum(['allow', 'redact', 'block'])
     .describe('redact: pass on texts in the place of what was sent'),
-  findings: z
-    .array(
-      z.object({
-        check: z.string().describe("Its name in the guard's file"),
-        label: z.string(),
-        score: z.number().describe('Four decimals; of patterns 1'),
-        part: index('Index of the text; null: all together'),
-        start: index('First UTF-16 unit of the text; null: the whole text'),
-        end: index('Behind the last one'),
-        view: z.string().describe('In which form of the text; text: as it is'),
-        action: z.enum(['block', 'redact', 'note']),
-      }),
-    )
-    .describe('In the order of the texts'),
+  findings: z.array(finding).describe('In the order of the texts'),
+  scores: z
+    .array(finding)
+    .optional()
+    .describe('What would be found if every threshold were 0, in the same order'),
   texts: z.array(z.string()).describe('With placeholders for what is redacted'),
   map: z.record(z.string(), z.string()).optional().describe('By placeholder what it stands for'),
   errors: z
@@ -61,3 +69,5 @@ export const guardAnswer = z.object({
 
 export type GuardBody = z.infer<typeof guardBody>;
 export type GuardJson = z.infer<typeof guardAnswer>;
+/** GET /guard/file. */
+export type GuardFileJson = GuardFile;

@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { GuardJson } from '../../src/client';
+import { parseGuardFile } from '../../src/tasks/guard/file';
+import { post, request } from '../helpers/http';
+import { ModelsDirectory } from '../helpers/models-directory';
+import { ROOT, type Service } from '../helpers/service';
+import { describeInBrowser, LOOKS, setStage, takePicture, testLooks, type Visit } from './browser';
+
+const EMAIL = 'ann.lee@example.org';
+const TEXT = `\u{1f600} Write to ${EMAIL}, card 4111 1111 1111 1111.`;
+const RUDE = 'What an awful, boring waste of time this film is.';
+
+const TONE = { type: 'text-classification', model: 'sentiment', labels: { NEGATIVE: 0.95 } };
+const CHECKS = [
+  { type: 'patterns', name: 'personal data', action: 'redact', kinds: ['email', 'card', 'iban'] },
+  { ...TONE, name: 'tone', action: 'block' },
+  { ...TONE, name: 'answers', model: 'nobody', action: 'note', on: 'output' },
+];
+
+function put(directory: ModelsDirectory, guard: object): void {
+  const files = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
+  for (const name of files)
+    directory.file(`sentiment/${name}`, path.join(ROOT, 'models/sentiment', name));
+  directory.write('guard.json', JSON.stringify(guard));
+}
+
+describeInBrowser('the page of a guard', () => {
+  const directory = new ModelsDirectory();
+  const stage = setStage(() => {
+    put(directory, { checks: CHECKS });
+    return directory.start({ env: { BODY_LIMIT: '4000' } });
+  }, '/guard/');
+
+  afterAll(() => directory.folder.remove());
+
+  const ask = async (body: object): Promise<GuardJson> =>
+    (await post(stage.service, '/guard', body)).json as GuardJson;
+
+  const enter = async (page: Visit['page'], text: string): Promise<void> => {
+    await page.getByLabel('Text', { exact: true }).fill(text);
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.locator('.timing').waitFor();
+  };
+
+  /** Check, label, score and text of each row. */
+  async function rowsOf({ page }: Visit): Promise<readonly string[]> {
+    const rows = await page.getByRole('region', { name: 'Findings' }).locator('tbody tr').all();
+    return Promise.all(
+      rows.map(async (row) => (await row.locator('td').allTextContents()).slice(1, 5).join(' | ')),
+    );
+  }
+
+  it('shows what is found and the text without it, by keyboard alone', async () => {
+    const visit = await stage.open();
+    const { page, problems } = visit;
+    await page.getByLabel('Text', { exact: true }).focus();
+    await page.keyboard.insertText(TEXT);
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.timing').waitFor();
+    const { action, findings, texts } = await ask({ text: TEXT });
+    expect([action, findings.length]).toEqual(['redact', 2]);
+    expect(await page.locator('.verdict').textContent()).toBe('Redacted');
+    expect(await rowsOf(visit)).toEqual([
+      `personal data | EMAIL | 1.0000 | ${EMAIL}`,
+      'personal data | CARD | 1.0000 | 4111 1111 1111 1111',
+    ]);
+    const marks = await page.locator('mark').evaluateAll((all) => all.map((one) => one.innerHTML));
+    expect(marks[0]).toBe(`${EMAIL}<span class="label">personal data: EMAIL 1.00</span>`);
+    expect(await page.getByRole('region', { name: 'Text, redacted' }).textContent()).toBe(texts[0]);
+    expect(await page.locator('.placeholders').textContent()).toContain(`<EMAIL_1>${EMAIL}`);
+    expect(await page.getByRole('status').last().textContent()).toBe('');
+    expect(await visit.walk()).toEqual(
+      expect.arrayContaining([
+        'direction',
+        'part-0',
+        'Check',
+        'tone: NEGATIVE',
+        'Findings',
+        'Copy',
+      ]),
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it('judges anew when a slider moves, as the service would with that file', async () => {
+    const visit = await stage.open();
+    const { page, problems } = visit;
+    await enter(page, RUDE);
+    const scored = await ask({ text: RUDE, scores: true });
+    const score = scored.scores?.find(({ check }) => check === 'tone')?.score ?? 0;
+    expect(scored.action).toBe('block');
+    expect(await page.locator('.verdict').textContent()).toBe('Blocked');
+    const slider = page.getByRole('slider', { name: 'tone: NEGATIVE' });
+    await slider.focus();
+    await page.keyboard.press('End');
+    await page.locator('.verdict').getByText('Allowed').waitFor();
+    expect(score).toBeLessThan(1);
+    expect(await page.getByText(`Highest score here: ${score.toFixed(4)}`).count()).toBe(1);
+    expect(await page.getByText('With those of the file: blocked.').count()).toBe(1);
+
+    const { name, text } = await visit.download('Download');
+    expect(name).toBe('guard.json');
+    const file = parseGuardFile(text);
+    const { json } = await request(stage.service, { path: '/guard/file' });
+    expect(file.checks[1]).toMatchObject({ name: 'tone', labels: { NEGATIVE: 1 } });
+    expect(json).toMatchObject({ checks: [{}, { labels: { NEGATIVE: 0.95 } }, {}] });
+    expect({ ...file.checks[1], labels: {} }).toEqual({
+      ...(json as typeof file).checks[1],
+      labels: {},
+    });
+
+    // A service with that file says the same.
+    directory.write('guard.json', text);
+    await stage.service.kill('SIGHUP');
+    await stage.service.waitForLog(({ msg }) => msg === 'guard loaded');
+    await page.reload();
+    await enter(page, RUDE);
+    expect(await page.locator('.verdict').textContent()).toBe('Allowed');
+    expect(problems).toEqual([]);
+  });
+});
