@@ -1,10 +1,11 @@
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { GuardJson } from '../../src/client';
 import { parseGuardFile } from '../../src/tasks/guard/file';
 import { post, request } from '../helpers/http';
 import { ModelsDirectory } from '../helpers/models-directory';
-import { ROOT, type Service } from '../helpers/service';
+import { ROOT } from '../helpers/service';
+import { until } from '../helpers/until';
 import { describeInBrowser, LOOKS, setStage, takePicture, testLooks, type Visit } from './browser';
 
 const EMAIL = 'ann.lee@example.org';
@@ -36,6 +37,17 @@ describeInBrowser('the page of a guard', () => {
 
   const ask = async (body: object): Promise<GuardJson> =>
     (await post(stage.service, '/guard', body)).json as GuardJson;
+
+  /** Until the threshold of the tone is that. */
+  async function load(guard: string, threshold: number): Promise<void> {
+    directory.write('guard.json', guard);
+    stage.service.kill('SIGHUP');
+    await until(`a threshold of ${threshold}`, async () => {
+      const { json } = await request(stage.service, { path: '/guard/file' });
+      const { checks } = json as { readonly checks: readonly { readonly labels?: object }[] };
+      return isDeepStrictEqual(checks[1]?.labels, { NEGATIVE: threshold });
+    });
+  }
 
   const enter = async (page: Visit['page'], text: string): Promise<void> => {
     await page.getByLabel('Text', { exact: true }).fill(text);
@@ -111,12 +123,85 @@ describeInBrowser('the page of a guard', () => {
     });
 
     // A service with that file says the same.
-    directory.write('guard.json', text);
-    await stage.service.kill('SIGHUP');
-    await stage.service.waitForLog(({ msg }) => msg === 'guard loaded');
-    await page.reload();
-    await enter(page, RUDE);
-    expect(await page.locator('.verdict').textContent()).toBe('Allowed');
+    await load(text, 1);
+    expect((await ask({ text: RUDE })).action).toBe('allow');
+    await load(JSON.stringify({ checks: CHECKS }), 0.95);
+    expect((await ask({ text: RUDE })).action).toBe('block');
     expect(problems).toEqual([]);
+  });
+
+  it('takes several parts, and says what could not run in which direction', async () => {
+    const visit = await stage.open();
+    const { page, problems } = visit;
+    await page.getByLabel('Text', { exact: true }).fill('Thank you.');
+    await page.getByRole('button', { name: 'Add a part' }).click();
+    await page.getByLabel('Part 2', { exact: true }).fill(TEXT);
+    await page.getByLabel('Direction').selectOption('output');
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.locator('.timing').waitFor();
+    expect(await page.locator('.verdict').textContent()).toBe('Blocked');
+    expect(await page.getByText('Check “answers” could not run, which blocks.').count()).toBe(1);
+    expect(await page.locator('.note .detail').textContent()).toContain('no model "nobody"');
+    expect(await page.getByRole('region', { name: 'Part 2, redacted' }).textContent()).toContain(
+      '<EMAIL_1>',
+    );
+    await page.getByRole('button', { name: 'Remove part 2' }).click();
+    expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('Thank you.');
+    expect(problems).toEqual([]);
+  });
+
+  it('says what the service refuses, and in its words why', async () => {
+    const visit = await stage.open();
+    await visit.page.getByLabel('Text', { exact: true }).fill('far too long '.repeat(400));
+    await visit.page.getByRole('button', { name: 'Check', exact: true }).click();
+    await visit.page.getByText('This is more than the service takes at once.').waitFor();
+    expect(await visit.page.locator('.note .detail').textContent()).toContain('4000 bytes');
+  });
+
+  it('is led to by the list of models', async () => {
+    const { page, problems } = await stage.open();
+    await page.getByRole('link', { name: 'All models' }).click();
+    await page.getByRole('link', { name: 'Guard' }).click();
+    await page.locator('.badge').getByText('3 checks').waitFor();
+    expect(page.url()).toBe(`${stage.service.origin}/guard/`);
+    expect(problems).toEqual([]);
+  });
+
+  it('picture of it', async () => {
+    const visit = await stage.open(LOOKS[0]);
+    await enter(visit.page, `${TEXT} ${RUDE}`);
+    await takePicture(visit, 'guard');
+  });
+
+  testLooks(stage, async ({ page }) => {
+    await page.getByRole('button', { name: 'Please write to' }).click();
+    await page.locator('.timing').waitFor();
+  });
+});
+
+describeInBrowser('the page of a guard that is not loaded, or has keys', () => {
+  const KEY = 'the-key-of-the-guard-test';
+  const wrong = new ModelsDirectory();
+  const stage = setStage(() => {
+    put(wrong, { checks: CHECKS.map((check) => ({ ...check, name: 'one name' })) });
+    return wrong.start({ env: { API_KEYS_FILE: wrong.folder.put('keys', KEY) } });
+  }, '/guard/');
+
+  afterAll(() => wrong.folder.remove());
+
+  it.each(LOOKS)('asks for a key, and says why there is no guard: $look', async (look) => {
+    const visit = await stage.open(look, stage.service, 'form:has(#key)');
+    const { page } = visit;
+    expect(await page.locator('.badge').textContent()).toBe('Key needed');
+    expect([await visit.findViolations(), await visit.overflow()]).toEqual([[], 0]);
+    await page.getByLabel('API key').fill(KEY);
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText('The guard is not loaded.').waitFor();
+    expect(await page.locator('.note .detail').textContent()).toContain(
+      'checks.1.name: another check is called "one name"',
+    );
+    expect(await page.locator('.badge').textContent()).toBe('Not loaded');
+    expect(await page.getByRole('button', { name: 'Check', exact: true }).isDisabled()).toBe(true);
+    expect([await visit.findViolations(), await visit.overflow()]).toEqual([[], 0]);
   });
 });

@@ -96,12 +96,13 @@ function rounded(finding: Finding): GuardJson['findings'][number] {
   return { ...finding, score: roundToFourDecimals(finding.score) };
 }
 
-/** GET /guard/file: for those who may ask all of its models. */
+/** GET /guard/file: for those who may ask the guard. */
 function file(guarding: Guarding): Get {
   return {
     handle: ({ access }) => {
       const { file } = guarding.require();
-      for (const check of file.checks) if ('model' in check) access.require(check);
+      const models = access.isGuarding ? [] : file.checks.filter((check) => 'model' in check);
+      for (const { model } of models) access.require({ model });
       return { body: file };
     },
     describe: () => ({
