@@ -6,6 +6,7 @@ export {
   type RunOptions,
   type RunOptions as ClassifyOptions,
 } from './embedded/engine';
+export { Guard, type GuardCheckOptions, type GuardLoadOptions } from './embedded/guard';
 export { type RankOptions, Reranker, type RerankerOptions } from './embedded/reranker';
 export {
   type EegOptions,
@@ -33,5 +34,6 @@ export {
 } from './embedded/zero-shot';
 export { EngineError, type EngineErrorCode } from './native/engine';
 export { ConfigError } from './settings/config';
+export type { Finding, GuardAnswer } from './tasks/guard/answer';
 export type { RankedDocument } from './tasks/reranking/ranking';
 export type { SentimentInput, SentimentTexts } from './tasks/text-classification/text-input';

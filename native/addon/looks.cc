@@ -84,6 +84,7 @@ Napi::Value looked_object(Napi::Env env, hf::Looked looked) {
   object["looks"] = looks;
   object["places"] = numbers(env, looked.places);
   object["left"] = std::string(looked.left);
+  object["isCut"] = looked.is_cut;
   return object;
 }
 
@@ -122,6 +123,10 @@ Napi::Value look(const Napi::CallbackInfo& info) {
   auto parts = strings(info[1], "parts");
   const auto given = object(info[2], "options");
   const hf::LookOptions options{
+      .forms = flag(given, "forms"),
+      .decoded = flag(given, "decoded"),
+      .joined = flag(given, "joined"),
+      .most_views = count(given, "mostViews"),
       .most_places = count(given, "mostPlaces"),
       .timeout_ms = number(given.Get("timeoutMs"), {.least = 0, .most = kMaxCount}, "timeoutMs"),
   };

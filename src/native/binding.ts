@@ -405,7 +405,16 @@ export interface PatternSource {
 /** Compiled patterns; opaque. */
 export type NativePatterns = object;
 
+/** Which forms of the parts are looked at, beside the parts themselves. */
 export interface LookOptions {
+  /** Without what is not seen, in NFKC, and with Latin letters for what looks like them. */
+  readonly forms: boolean;
+  /** What is written in base64, and once more in that; in tags and in variation selectors. */
+  readonly decoded: boolean;
+  /** All parts as one text. */
+  readonly joined: boolean;
+  /** Texts beside the parts themselves. */
+  readonly mostViews: number;
   /** Places that are told. */
   readonly mostPlaces: number;
   /** 0: any. */
@@ -430,6 +439,8 @@ export interface NativeLooked {
   readonly places: Uint32Array;
   /** Why not all patterns were looked for; empty: they were. */
   readonly left: '' | 'places' | 'time';
+  /** There are more forms than `mostViews`. */
+  readonly isCut: boolean;
 }
 
 export interface NativeBinding {

@@ -34,6 +34,8 @@ export interface InferOptions {
    * is refused. Default: never.
    */
   readonly timeoutMs?: number;
+  /** Of a text that is read in windows, how many: what lies behind them is cut. Default: all. */
+  readonly mostWindows?: number;
 }
 
 /**
@@ -139,12 +141,12 @@ export class Engine {
    */
   async infer(
     input: NativeInput,
-    { signal, timeoutMs = 0 }: InferOptions = {},
+    { signal, timeoutMs = 0, mostWindows }: InferOptions = {},
   ): Promise<Inference> {
     const started = performance.now();
     const ticket = this.submit(input, 1, { signal, timeoutMs });
     const inference = await this.settled(ticket, signal);
-    const windows = unrunWindows(inference);
+    const windows = unrunWindows(inference, mostWindows);
     if (windows === null) return inference;
     return this.inferWindows(inference, windows, { signal, timeoutMs, started });
   }
@@ -164,7 +166,7 @@ export class Engine {
    */
   async inferAll(
     inputs: readonly NativeInput[],
-    { signal, timeoutMs = 0 }: InferOptions = {},
+    { signal, timeoutMs = 0, mostWindows }: InferOptions = {},
   ): Promise<readonly Inference[]> {
     if (inputs.length === 0) return [];
     const started = performance.now();
@@ -183,7 +185,7 @@ export class Engine {
     try {
       const ran = await Promise.all(answers);
       for (const [index, one] of ran.entries()) {
-        const windows = unrunWindows(one);
+        const windows = unrunWindows(one, mostWindows);
         if (windows === null) continue;
         ran[index] = await this.inferWindows(one, windows, { signal, timeoutMs, started, index });
       }

@@ -3,9 +3,23 @@ import type { Inference, TokenInput, TokenPlaces } from './binding';
 /** So many windows of a text are in the queue at once: other requests take turns with them. */
 const AT_ONCE = 32;
 
-/** The windows of a text that was cut into several, of which none has run; null: it was run. */
-export function unrunWindows({ places }: Inference): TokenPlaces | null {
-  return places && places.lengths.length > 1 ? places : null;
+/**
+ * The windows of a text that was cut into several, of which none has run; null: it was run.
+ *
+ * @param most of them, from the first on; left out: all
+ */
+export function unrunWindows({ places }: Inference, most?: number): TokenPlaces | null {
+  if (!places || places.lengths.length < 2) return null;
+  if (most === undefined || places.lengths.length <= most) return places;
+  const lengths = places.lengths.slice(0, most);
+  const tokens = lengths.reduce((sum, length) => sum + length, 0);
+  return {
+    ids: places.ids.slice(0, tokens),
+    types: places.types.slice(0, tokens),
+    offsets: places.offsets.slice(0, 2 * tokens),
+    texts: places.texts.slice(0, tokens),
+    lengths,
+  };
 }
 
 /**
@@ -35,6 +49,8 @@ export async function runWindows(
   }
   return {
     ...cut,
+    places,
+    truncated: cut.truncated || places.lengths.length < (cut.places?.lengths.length ?? 0),
     values,
     rows,
     tokens: sum(({ tokens }) => tokens),

@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
-import { ModelFileError, readText } from '../models/files';
+import { identityOf, ModelFileError, readText } from '../models/files';
 import { GUARD_JSON, parseGuardFile } from '../tasks/guard/file';
 import type { FoundGuard } from '../tasks/guard/state';
 import { withoutPaths } from '../without-paths';
@@ -14,8 +15,7 @@ const MOST_BYTES = 4 * 2 ** 20;
  * @param file its path; null: `guard.json` in the directory, which may be missing
  */
 export function readGuard(directory: string, file: string | null): FoundGuard {
-  const folder = file === null ? directory : path.dirname(file);
-  const name = file === null ? GUARD_JSON : path.basename(file);
+  const { folder, name } = placeOf(directory, file);
   try {
     const text = readText(folder, name, MOST_BYTES);
     if (text !== null) return { file: parseGuardFile(text, name) };
@@ -26,4 +26,16 @@ export function readGuard(directory: string, file: string | null): FoundGuard {
     const code = (error as NodeJS.ErrnoException).code;
     return { problem: isExpected ? withoutPaths(message) : `${name}: cannot be read: ${code}` };
   }
+}
+
+/** Something that changes with the file; empty: there is none. */
+export function stampGuard(directory: string, file: string | null): string {
+  const { folder, name } = placeOf(directory, file);
+  const place = path.join(folder, name);
+  return statSync(place, { throwIfNoEntry: false }) ? identityOf(place) : '';
+}
+
+function placeOf(directory: string, file: string | null) {
+  if (file === null) return { folder: directory, name: GUARD_JSON };
+  return { folder: path.dirname(file), name: path.basename(file) };
 }

@@ -7,7 +7,7 @@ import { UnpackedArchives } from './archives';
 import { memoryLeft } from './memory';
 import type { Reply } from './questions';
 import { listModels, placeOf, readModel, stampModels } from './read-folder';
-import { readGuard } from './read-guard';
+import { readGuard, stampGuard } from './read-guard';
 import type { Read, ReaderData } from './reader';
 
 const port = parentPort as MessagePort;
@@ -23,6 +23,7 @@ port.on('message', async ({ id, what, name }: Read) => {
     model: () => readModel(place, name, { dtype, unpacked }),
     memory: () => memoryLeft(),
     guard: () => readGuard(given.directory, guardFile),
+    'guard stamp': () => stampGuard(given.directory, guardFile),
     forget: () => unpacked.forgetBelow(path.join(directory, name), []),
   };
   port.postMessage(await reply(id, read[what]));

@@ -23,7 +23,7 @@ export interface ReaderData {
 }
 
 export interface Read extends Numbered {
-  readonly what: 'list' | 'stamps' | 'model' | 'memory' | 'forget' | 'guard';
+  readonly what: 'list' | 'stamps' | 'model' | 'memory' | 'forget' | 'guard' | 'guard stamp';
   /** Of a model. */
   readonly name: string;
 }
@@ -68,6 +68,11 @@ export class FolderReader {
   /** Of GUARD_FILE, or of the directory. */
   async guard(): Promise<FoundGuard> {
     return (await this.#read('guard')) as FoundGuard;
+  }
+
+  /** Something that changes with it; empty: there is none. */
+  async guardStamp(): Promise<string> {
+    return (await this.#read('guard stamp')) as string;
   }
 
   async memoryLeft(): Promise<Memory> {

@@ -75,6 +75,11 @@ export class ModelRepository {
     return this.#reader.guard();
   }
 
+  /** Something that changes with its file. */
+  guardStamp(): Promise<string> {
+    return this.#reader.guardStamp();
+  }
+
   /**
    * Looks at all folders again: loads what is new or has changed, unloads what has gone. What fails is in
    * the catalogue and told to `events`.

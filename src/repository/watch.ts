@@ -25,7 +25,6 @@ export function watchFolders(
 ): NodeJS.Timeout {
   let known: Stamps = loaded;
   let before: Stamps = loaded;
-  let isLooking = false;
   const look = async (): Promise<void> => {
     const now: Stamps = await repository.stamps();
     for (const name of new Set([...Object.keys(now), ...Object.keys(known)])) {
@@ -36,6 +35,31 @@ export function watchFolders(
     }
     before = now;
   };
+  return regularly(look, log);
+}
+
+/** The same of the file of a guard. @param stamp of what was loaded */
+export function watchGuard(
+  repository: ModelRepository,
+  stamp: string,
+  { log, readGuard }: { readonly log: WatchLog; readGuard(): Promise<void> },
+): NodeJS.Timeout {
+  let known = stamp;
+  let before = stamp;
+  const look = async (): Promise<void> => {
+    const now = await repository.guardStamp();
+    if (now === before && now !== known) {
+      known = now;
+      log.info({}, 'the file of the guard has changed');
+      await readGuard();
+    }
+    before = now;
+  };
+  return regularly(look, log);
+}
+
+function regularly(look: () => Promise<void>, log: WatchLog): NodeJS.Timeout {
+  let isLooking = false;
   const timer = setInterval(() => {
     if (isLooking) return;
     isLooking = true;

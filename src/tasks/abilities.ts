@@ -81,6 +81,8 @@ export interface TaggingInput {
   readonly text: string;
   /** All of it, in windows that share so many tokens. Default: it is cut. */
   readonly stride?: number;
+  /** Tokens of a window, special ones included, up to what the model takes. Default: that. */
+  readonly maxTokens?: number;
 }
 
 /** The answer of a token classifier to one text. */

@@ -3,9 +3,12 @@
 
 pub mod bridge;
 mod cards;
+mod decoded;
+mod forms;
 mod ibans;
 mod kinds;
 mod looks;
+mod mapped;
 mod patterns;
 
 pub use looks::Place;

@@ -124,7 +124,10 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
 function openAll(options: ServiceOptions, log: Log): Opened {
   const models = openModels(options, log);
   const { service, management } = models;
-  const share = () => ({ catalogue: shareCatalogue(service.catalogue) });
+  const share = () => ({
+    catalogue: shareCatalogue(service.catalogue),
+    guard: service.guard.shared,
+  });
   return {
     ...{ service, management },
     begin: async ({ servers, loops }) => {
@@ -132,7 +135,7 @@ function openAll(options: ServiceOptions, log: Log): Opened {
       loops.repository = models.control;
       models.begin(async () => {
         servers.show();
-        await loops.show(share().catalogue);
+        await loops.show(share());
       });
     },
     close: () => models.close(),

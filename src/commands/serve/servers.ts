@@ -63,6 +63,7 @@ export class Servers {
     const metrics = createMetrics({
       packageVersion: service.site.described.info.version,
       ...{ loaded: service.loaded, loadFailed: service.loadFailed, models: service.models },
+      others: service.families ?? (() => []),
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
       streams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,

@@ -13,12 +13,13 @@ import { textEmbeddingsInference } from '../../protocols/text-embeddings-inferen
 import { vllm } from '../../protocols/vllm/protocol';
 import type { About, NamesOf } from '../../serving/access';
 import type { Log } from '../../serving/log';
-import type { Sample } from '../../serving/metrics/family';
+import type { Family, Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { Gather } from '../../serving/peers';
 import type { Config } from '../../settings/config';
 import { streaming } from '../../streaming/protocol';
 import type { Streams } from '../../streaming/streams';
+import type { SharedGuard } from '../../tasks/guard/state';
 import type { Served } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
 import type { SharedModel, TaskModel } from '../../tasks/task-model';
@@ -43,6 +44,8 @@ export interface Service {
   /** Whether what is in their folders could not be loaded; null: they have none that is looked at again. */
   readonly loadFailed: (() => readonly Sample[]) | null;
   readonly models: () => readonly MeasuredModel[];
+  /** What else is counted. */
+  readonly families?: () => readonly Family[];
   /** Why requests should not be sent here; null: they should. */
   readonly problem: () => string | null;
   /** Refuses what comes and what waits; what runs goes on. */
@@ -51,9 +54,12 @@ export interface Service {
 }
 
 /** What other event loops serve: the one model, or all of a directory. */
-export type SharedService =
-  | { readonly model: SharedModel }
-  | { readonly catalogue: SharedCatalogue };
+export type SharedService = { readonly model: SharedModel } | SharedModels;
+
+export interface SharedModels {
+  readonly catalogue: SharedCatalogue;
+  readonly guard: SharedGuard;
+}
 
 export interface ServiceSite {
   readonly mounts: readonly Mount[];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
 import type { Finding, GuardAnswer } from '../../tasks/guard/answer';
-import { guardFile } from '../../tasks/guard/file';
+import { guardFile, guardSchema } from '../../tasks/guard/file';
 import { type Endpoint, type Get, parseBody, requireListLength } from '../endpoint';
 import type { Guarding } from '../guarding';
 import { DETAIL, type Protocol, type Surroundings } from '../protocol';
@@ -121,7 +121,7 @@ function file(guarding: Guarding): Get {
 
 /** GET /guard/schema */
 const schema: Get = {
-  handle: () => ({ body: z.toJSONSchema(guardFile, { io: 'input' }) }),
+  handle: () => ({ body: guardSchema() }),
   describe: () => ({
     ...{ id: 'guardSchema', tag: 'operation', summary: "JSON Schema of a guard's file" },
     answer: { name: 'GuardSchema', schema: { type: 'object' } },

@@ -55,6 +55,8 @@ export interface MetricsOptions {
   readonly loadFailed: (() => readonly Sample[]) | null;
   /** Those that are loaded, as they are when somebody asks. */
   readonly models: () => readonly MeasuredModel[];
+  /** What else the service counts. */
+  readonly others: () => readonly Family[];
   readonly requestsInFlight: () => number;
   readonly connections: () => number;
   /** Open streams of gRPC of which each message is a request; null: there is no port for it. */
@@ -108,7 +110,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
   ];
   const ofLoop = [...loopFamilies(), ...processFamilies()];
   const ofModels = new ModelFamilies();
-  const families = (): readonly Family[] => [...ofService, ...ofModels.of(models()), ...ofLoop];
+  const families = (): readonly Family[] => [
+    ...ofService,
+    ...options.others(),
+    ...ofModels.of(models()),
+    ...ofLoop,
+  ];
   const gatherSamples = options.gather('metrics', () =>
     Object.fromEntries(
       families().map(({ name, isOfProcess, read }) => [name, isOfProcess ? [] : read()]),

@@ -48,7 +48,7 @@ export interface NotLookedAt {
   /** Index of the text, and from where on; null: of any. */
   readonly part: number | null;
   readonly start: number | null;
-  readonly limit: 'characters' | 'places' | 'time';
+  readonly limit: 'characters' | 'views' | 'windows' | 'places' | 'time';
   readonly action: 'block' | 'note';
 }
 

@@ -23,6 +23,9 @@ const labels = z
   .record(label, threshold)
   .refine((given) => Object.keys(given).length > 0, { error: 'expected at least one label' });
 
+/** What a text may hide in: all of them by default. */
+export const VIEWS = ['forms', 'decoded', 'joined'] as const;
+
 const common = {
   name: name.describe('In answers and metrics'),
   on: z.enum(['input', 'output', 'both']).default('both').describe('Which texts are checked'),
@@ -37,36 +40,58 @@ const common = {
     .boolean()
     .default(false)
     .describe('What it finds ends the checks that are still under way; of those that block'),
+  views: z
+    .array(z.enum(VIEWS))
+    .default([...VIEWS])
+    .describe(
+      'Beside the texts as they are. forms: without characters that are not seen, in NFKC, with ' +
+        'Latin letters for those that look like them; decoded: what is written in base64, tags or ' +
+        'variation selectors; joined: all texts as one',
+    ),
 };
 
 const model = {
   ...common,
   model: z.string().min(1).describe('Name of the model in the directory of models'),
+};
+
+const windows = {
+  window: z
+    .int()
+    .min(8)
+    .optional()
+    .describe(
+      'Tokens of a window, special ones included: a short one lets less stand beside what is ' +
+        'looked for. Default: what the model takes',
+    ),
+  stride: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Tokens that windows share. Default: 64, at most a quarter of a window'),
+};
+const READ_WHOLE = 'Longer texts than a window are read whole, in windows';
+
+const classifier = z.strictObject({
+  type: z.literal('text-classification'),
+  ...model,
   long_texts: z
     .strictObject({
-      stride: z
-        .int()
-        .min(0)
-        .optional()
-        .describe('Tokens that windows share. Default: 64, at most a quarter of what it takes'),
+      ...windows,
       combine: z
         .enum(['max', 'mean'])
         .default('max')
         .describe('Whether one window is enough, or the mean of all counts'),
     })
     .prefault({})
-    .describe('Longer texts than the model takes are read whole, in windows'),
-};
-
-const classifier = z.strictObject({
-  type: z.literal('text-classification'),
-  ...model,
+    .describe(READ_WHOLE),
   labels: labels.describe('Those that count, with the score from which on they do'),
 });
 
 const tagger = z.strictObject({
   type: z.literal('token-classification'),
   ...model,
+  long_texts: z.strictObject(windows).prefault({}).describe(READ_WHOLE),
   labels: labels
     .optional()
     .describe('Those that count, with the score from which on they do. Default: all but O'),
@@ -77,6 +102,7 @@ const tagger = z.strictObject({
 const zeroShot = z.strictObject({
   type: z.literal('zero-shot-classification'),
   ...model,
+  long_texts: z.strictObject(windows).prefault({}).describe(READ_WHOLE),
   candidate_labels: z.array(label).min(1).max(100).describe('That the model chooses from'),
   labels: labels.describe('Of the candidates those that count, with their scores'),
   hypothesis_template: z
@@ -116,6 +142,13 @@ const limits = z.strictObject({
     .min(1)
     .default(2 ** 20)
     .describe('UTF-16 units of all texts of a request together'),
+  views: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(64)
+    .describe('Texts that are made of those of a request: forms, decoded and joined ones'),
+  windows: z.int().min(1).max(100_000).default(512).describe('In which one check reads one text'),
   places: z.int().min(1).max(100_000).default(10_000).describe('That patterns may find'),
   on_limit: z
     .enum(['block', 'note'])
@@ -135,7 +168,7 @@ const streams = z.strictObject({
     ),
 });
 
-/** The file of a guard; docs/guard.schema.json is made of it. */
+/** The file of a guard. */
 export const guardFile = z
   .strictObject({
     $schema: z.string().optional(),
@@ -156,6 +189,11 @@ export const guardFile = z
   });
 
 export type GuardFile = z.output<typeof guardFile>;
+
+/** JSON Schema of the file, as people write it. */
+export function guardSchema(): object {
+  return z.toJSONSchema(guardFile, { io: 'input' });
+}
 
 /** @throws ModelFileError: `guard.json: checks.0.action: …` */
 export function parseGuardFile(text: string, file = GUARD_JSON): GuardFile {

@@ -2,26 +2,15 @@ import { ModelFileError } from '../../models/files';
 import { Cancellation, type CancelSignal } from '../../native/cancellation';
 import { EngineError, type EngineErrorCode, type InferOptions } from '../../native/engine';
 import { PatternError, Patterns } from '../../native/patterns';
-import type {
-  CheckError,
-  Finding,
-  GuardAnswer,
-  GuardModels,
-  GuardQuestion,
-  NotLookedAt,
-} from './answer';
+import type { CheckError, GuardAnswer, GuardModels, GuardQuestion } from './answer';
 import { GuardCounts } from './counts';
 import type { Check, GuardFile, PatternCheck } from './file';
-import { Look } from './looks';
-import { type Hit, type Ran, runModelCheck } from './model-checks';
+import { findingsOf, inOrder, unreadBy } from './findings';
+import { type Looked, lookAt, type OwnedPatterns, wants } from './looking';
+import { runModelCheck } from './model-checks';
+import type { Ran } from './ran';
 import { redact } from './redaction';
 import { actionOf, reaches, withoutThresholds } from './thresholds';
-
-/** Whose pattern it is. */
-interface Owner {
-  readonly check: PatternCheck;
-  readonly label: string;
-}
 
 export interface GuardOptions {
   /** Aborted: nobody wants the answer any more. */
@@ -43,29 +32,15 @@ interface Run {
   readonly hasScores: boolean;
 }
 
-/** What has been looked at, and what not. */
-interface Looked {
-  readonly looks: readonly Look[];
-  readonly hits: ReadonlyMap<Check, readonly Hit[]>;
-  readonly notLookedAt: readonly NotLookedAt[];
-}
-
 /** The checks of a guard's file, ready to run. */
 export class Guard {
   readonly file: GuardFile;
-  readonly #patterns: Patterns;
-  /** By the place of each pattern. */
-  readonly #owners: readonly Owner[];
+  readonly #patterns: OwnedPatterns;
   readonly #counts: GuardCounts;
 
-  private constructor(
-    file: GuardFile,
-    patterns: { readonly compiled: Patterns; readonly owners: readonly Owner[] },
-    counts: GuardCounts,
-  ) {
+  private constructor(file: GuardFile, patterns: OwnedPatterns, counts: GuardCounts) {
     this.file = file;
-    this.#patterns = patterns.compiled;
-    this.#owners = patterns.owners;
+    this.#patterns = patterns;
     this.#counts = counts;
   }
 
@@ -106,28 +81,33 @@ export class Guard {
     options: GuardOptions = {},
   ): Promise<GuardAnswer> {
     const checks = this.#checksOf(question);
-    const looked = await this.#look(question.texts, checks, options);
-    const run = { models, signal: options.signal, hasScores: question.scores ?? false };
-    const ended = await this.#run(checks, looked, run);
+    const { limits } = this.file;
+    const { signal, timeoutMs = 0 } = options;
+    const looked = await lookAt(question.texts, checks, this.#patterns, { limits, timeoutMs });
+    const hasScores = question.scores ?? false;
+    const ended = await this.#run(checks, looked, { models, signal, hasScores });
     const ran = ended.flatMap((one) => ('ran' in one ? one : []));
-    const findings = ran.flatMap(({ check, ran }) =>
-      findingsOf(check, ran.hits.filter(reaches(check))),
-    );
-    const scores = ran.flatMap(({ check, ran }) => findingsOf(check, ran.hits));
+    const scores = ran.flatMap((one) => findingsOf(one.check, one.ran.hits));
+    const findings = hasScores
+      ? ran.flatMap(({ check, ran }) => findingsOf(check, ran.hits.filter(reaches(check))))
+      : scores;
     const errors = ended.flatMap((one): CheckError[] => {
       if (!('problem' in one)) return [];
       return [{ check: one.check.name, reason: one.problem, action: one.check.on_error }];
     });
-    const { notLookedAt } = looked;
+    const notLookedAt = [
+      ...looked.notLookedAt,
+      ...ran.flatMap((one) => unreadBy(one.check, one.ran.unread, limits.on_limit)),
+    ];
     const action = actionOf(findings, [...errors, ...notLookedAt]);
     this.#count(ended, action, notLookedAt.length > 0);
     return {
       ...{ action, errors, notLookedAt },
       findings: inOrder(findings),
-      scores: run.hasScores ? inOrder(scores) : null,
+      scores: hasScores ? inOrder(scores) : null,
       ...redact(question.texts, findings),
       skipped: ended.flatMap((one) => ('isSkipped' in one ? one.check.name : [])),
-      inferences: ran.flatMap(({ ran }) => ran.inferences),
+      inferences: ran.flatMap((one) => one.ran.inferences),
     };
   }
 
@@ -136,41 +116,10 @@ export class Guard {
     return asked.filter(({ on }) => direction === 'both' || on === 'both' || on === direction);
   }
 
-  /** What patterns find, and what models are to be given. */
-  async #look(
-    texts: readonly string[],
-    checks: readonly Check[],
-    { timeoutMs = 0 }: GuardOptions,
-  ): Promise<Looked> {
-    const { characters, places: mostPlaces, on_limit: action } = this.file.limits;
-    const cut = cutTo(texts, characters);
-    const native = await this.#patterns.look(cut.texts, { mostPlaces, timeoutMs });
-    const looks = native.looks.map((one) => new Look(one, cut.texts));
-    const hits = new Map<Check, Hit[]>();
-    for (let at = 0; at < native.places.length; at += 4) {
-      const [pattern, look, start, end] = native.places.subarray(at, at + 4) as unknown as number[];
-      const { check, label } = this.#owners[pattern as number] as Owner;
-      if (!checks.includes(check)) continue;
-      const hit = { look: looks[look as number] as Look, label, score: 1 };
-      hits.set(check, [
-        ...(hits.get(check) ?? []),
-        { ...hit, start: start as number, end: end as number },
-      ]);
-    }
-    const notLookedAt = cut.rest.map(
-      (place): NotLookedAt => ({ check: null, ...place, limit: 'characters', action }),
-    );
-    const patterns = checks.filter(({ type }) => type === 'patterns');
-    const isLeft = native.left !== '' && patterns.length > 0;
-    const left = isLeft ? [{ ...ANYWHERE, limit: native.left, action } as NotLookedAt] : [];
-    const asked = looks.filter(({ text }) => text.trim() !== '');
-    return { looks: asked, hits, notLookedAt: [...notLookedAt, ...left] };
-  }
-
   /** In the order of the checks. */
   async #run(
     checks: readonly Check[],
-    { looks, hits }: Looked,
+    looked: Looked,
     { models, signal, hasScores }: Run,
   ): Promise<readonly Ended[]> {
     const cancellation = new Cancellation();
@@ -180,8 +129,7 @@ export class Guard {
     let isDecided = false;
     const runOne = async (check: Check): Promise<Ended> => {
       try {
-        const within = { models, signal: cancellation, hasScores };
-        const ran = await this.#runOne(check, looks, hits.get(check) ?? [], within);
+        const ran = await this.#runOne(check, looked, { models, signal: cancellation, hasScores });
         if (check.decisive && ran.hits.length > 0 && !hasScores) {
           isDecided = true;
           cancel();
@@ -212,17 +160,18 @@ export class Guard {
 
   async #runOne(
     check: Check,
-    looks: readonly Look[],
-    hits: readonly Hit[],
+    { looks, hits }: Looked,
     { models, signal, hasScores }: Run,
   ): Promise<Ran> {
-    if (check.type === 'patterns') return { hits, inferences: [] };
-    if (looks.length === 0) return { hits: [], inferences: [] };
+    if (check.type === 'patterns') return { ...NOTHING, hits: hits.get(check) ?? [] };
+    const given = looks.filter((look) => look.text.trim() !== '' && wants(check, look));
+    if (given.length === 0) return NOTHING;
+    const mostWindows = this.file.limits.windows;
     const within = (options: InferOptions): InferOptions => ({
-      ...options,
+      ...{ ...options, mostWindows },
       ...(signal && { signal }),
     });
-    return runModelCheck(hasScores ? withoutThresholds(check) : check, looks, models, within);
+    return runModelCheck(hasScores ? withoutThresholds(check) : check, given, models, within);
   }
 
   #count(ended: readonly Ended[], action: GuardAnswer['action'], isLimited: boolean): void {
@@ -250,7 +199,7 @@ function isForNow(error: unknown): boolean {
   return error instanceof EngineError && FOR_NOW.includes(error.code);
 }
 
-const ANYWHERE = { check: null, part: null, start: null };
+const NOTHING: Ran = { hits: [], inferences: [], unread: [] };
 
 function sourcesOf(check: PatternCheck, index: number) {
   const kinds = check.kinds.map((kind, at) => ({
@@ -264,43 +213,4 @@ function sourcesOf(check: PatternCheck, index: number) {
     })),
   );
   return [...kinds, ...own];
-}
-
-/** The beginning of the texts, and from where on each of the others is left. */
-function cutTo(texts: readonly string[], characters: number) {
-  let left = characters;
-  const rest: { part: number; start: number }[] = [];
-  const cut = texts.map((text, part) => {
-    const kept = text.length <= left ? text : text.slice(0, left);
-    left -= kept.length;
-    if (kept.length < text.length) rest.push({ part, start: kept.length });
-    return kept;
-  });
-  return { texts: cut, rest };
-}
-
-/** One for each part that a hit lies in; of equal ones the first. */
-function findingsOf({ name, action }: Check, hits: readonly Hit[]): readonly Finding[] {
-  const found = new Map<string, Finding>();
-  for (const { look, label, score, start, end } of hits) {
-    const told = { check: name, label, score, view: look.view, action };
-    const isWhole = look.isWhole(start, end);
-    const places = isWhole
-      ? [{ part: look.part, start: null, end: null }]
-      : look.placesOf(start, end);
-    for (const place of places) {
-      const key = JSON.stringify([label, place.part, place.start, place.end]);
-      const known = found.get(key);
-      if (!known || known.score < score) found.set(key, { ...told, ...place });
-    }
-  }
-  return [...found.values()];
-}
-
-function inOrder(findings: readonly Finding[]): readonly Finding[] {
-  const place = ({ part, start }: Finding) => [part ?? -1, start ?? -1] as const;
-  return findings.toSorted((a, b) => {
-    const [[partA, startA], [partB, startB]] = [place(a), place(b)];
-    return partA - partB || startA - startB;
-  });
 }

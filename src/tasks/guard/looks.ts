@@ -1,4 +1,7 @@
 import type { NativeLook } from '../../native/engine';
+import type { VIEWS } from './file';
+
+export type View = (typeof VIEWS)[number];
 
 /** Where something lies in what was sent. */
 export interface Place {
@@ -24,6 +27,14 @@ export class Look {
     this.#parts = parts;
     this.#starts = starts ?? null;
     this.#ends = ends ?? null;
+  }
+
+  /** What a check has to want to be given it, of `VIEWS`. */
+  get steps(): ReadonlySet<View> {
+    const words = this.view.split(' ').filter((word) => word !== 'text');
+    return new Set(
+      words.map((word) => (word === 'decoded' || word === 'joined' ? word : ('forms' as const))),
+    );
   }
 
   /** It is all of a part, or of all parts. */

@@ -1,29 +1,18 @@
 import type { Inference, InferOptions } from '../../native/engine';
 import type { ClassifiesTexts, Entails, TagsTexts } from '../abilities';
 import { spansOf } from '../token-classification/spans';
-import { classifyZeroShot } from '../zero-shot/classify';
 import type { GuardModels } from './answer';
 import type { ModelCheck } from './file';
 import type { Look } from './looks';
-
-/** What a check has found in a look, in UTF-16 units of it. */
-export interface Hit {
-  readonly look: Look;
-  readonly label: string;
-  readonly score: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-export interface Ran {
-  readonly hits: readonly Hit[];
-  readonly inferences: readonly Inference[];
-}
+import type { Hit, Ran, Unread } from './ran';
+import { chooseInPieces } from './zero-shot-pieces';
 
 type Of<Type> = Extract<ModelCheck, { readonly type: Type }>;
 
 /** Tokens that windows share. */
 const STRIDE = 64;
+/** At most, in most texts. */
+const CHARACTERS_OF_TOKEN = 4;
 
 /** @throws Error: the model is not there, refuses or fails */
 export async function runModelCheck(
@@ -48,8 +37,10 @@ export async function runModelCheck(
   }
 }
 
-function strideOf({ long_texts: { stride } }: ModelCheck, maxLength: number): number {
-  return stride ?? Math.min(STRIDE, Math.floor(maxLength / 4));
+/** How a model reads what is longer than a window. */
+function windowsOf({ long_texts: { window, stride } }: ModelCheck, maxLength: number) {
+  const maxTokens = Math.min(window ?? maxLength, maxLength);
+  return { maxTokens, stride: stride ?? Math.min(STRIDE, Math.floor(maxTokens / 4)) };
 }
 
 async function classify(
@@ -60,8 +51,8 @@ async function classify(
 ): Promise<Ran> {
   const { labels: known } = model.about;
   requireLabels(check, known);
-  const stride = strideOf(check, model.maxLength);
-  const inputs = looks.map(({ text }) => ({ text, places: true, stride }));
+  const windows = windowsOf(check, model.maxLength);
+  const inputs = looks.map(({ text }) => ({ text, places: true, ...windows }));
   const answers = await model.runAll(inputs, options);
   const hits = answers.flatMap(({ windows = [] }, index): Hit[] => {
     const look = looks[index] as Look;
@@ -78,7 +69,8 @@ async function classify(
       }),
     );
   });
-  return { hits, inferences: answers.map(({ inference }) => inference) };
+  const inferences = answers.map(({ inference }) => inference);
+  return { hits, inferences, unread: unreadOf(looks, inferences) };
 }
 
 async function tag(
@@ -91,8 +83,8 @@ async function tag(
   const strategy = check.aggregation_strategy;
   const plain = strategy === 'none' ? model.about.labels : model.about.labels.map(withoutPrefix);
   requireLabels(check, plain);
-  const stride = strideOf(check, model.maxLength);
-  const inputs = looks.map(({ text }) => ({ text, stride }));
+  const windows = windowsOf(check, model.maxLength);
+  const inputs = looks.map(({ text }) => ({ text, ...windows }));
   const answers = await model.runAll(inputs, options);
   const hits: Hit[] = [];
   for (const [index, answer] of answers.entries()) {
@@ -102,7 +94,8 @@ async function tag(
       hits.push({ look: looks[index] as Look, label, score, start, end });
     }
   }
-  return { hits, inferences: answers.map(({ inference }) => inference) };
+  const inferences = answers.map(({ inference }) => inference);
+  return { hits, inferences, unread: unreadOf(looks, inferences) };
 }
 
 async function choose(
@@ -112,19 +105,29 @@ async function choose(
   options: InferOptions,
 ): Promise<Ran> {
   const question = {
-    texts: looks.map(({ text }) => text),
     labels: check.candidate_labels,
     template: check.hypothesis_template,
     isMultiLabel: check.multi_label,
   };
-  const { answers, inferences } = await classifyZeroShot(model, question, options);
-  const hits = answers.flatMap((answer, index) => {
-    const look = looks[index] as Look;
-    return answer
-      .filter(({ label, score }) => score >= (check.labels[label] ?? Number.POSITIVE_INFINITY))
-      .map((one) => ({ look, ...one, start: 0, end: look.text.length }));
+  const { stride, maxTokens } = windowsOf(check, model.maxLength);
+  const pieces = {
+    longest: CHARACTERS_OF_TOKEN * maxTokens,
+    overlap: CHARACTERS_OF_TOKEN * stride,
+    most: options.mostWindows ?? Number.POSITIVE_INFINITY,
+  };
+  const { hits, ...ran } = await chooseInPieces(model, looks, question, pieces, options);
+  const counts = ({ label, score }: Hit): boolean =>
+    score >= (check.labels[label] ?? Number.POSITIVE_INFINITY);
+  return { ...ran, hits: hits.filter(counts) };
+}
+
+/** What lies behind the last window of texts that have more than may be read. */
+function unreadOf(looks: readonly Look[], inferences: readonly Inference[]): readonly Unread[] {
+  return inferences.flatMap(({ truncated, places }, index) => {
+    if (!truncated) return [];
+    const start = places?.offsets.reduce((last, place) => Math.max(last, place), 0) ?? 0;
+    return [{ look: looks[index] as Look, start }];
   });
-  return { hits, inferences };
 }
 
 /** As spans have them. */

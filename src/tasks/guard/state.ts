@@ -2,7 +2,7 @@ import { GuardCounts } from './counts';
 import type { GuardFile } from './file';
 import { Guard } from './guard';
 
-/** What was found of a guard's file. Can be sent to another thread. */
+/** What was found of a guard's file. */
 export type FoundGuard =
   /** There is none. */
   | null
@@ -10,11 +10,18 @@ export type FoundGuard =
   /** Why it is none, for clients. */
   | { readonly problem: string };
 
+/** The same for other threads: another number, another file. */
+export interface SharedGuard {
+  readonly number: number;
+  readonly found: FoundGuard;
+}
+
 /** The guard of a service: none, one, or one that could not be loaded, while its file may be read again. */
 export class GuardState {
   readonly counts = new GuardCounts();
   #guard: Guard | null = null;
   #reason: string | null = null;
+  #shared: SharedGuard = { number: 0, found: null };
 
   /** There is a file of a guard, or was one. */
   get isThere(): boolean {
@@ -30,23 +37,37 @@ export class GuardState {
     return this.#reason;
   }
 
-  /** A file that is wrong leaves what there was. @returns whether it is as the file says now */
-  async show(found: FoundGuard): Promise<boolean> {
+  /** For `follow` of other threads. */
+  get shared(): SharedGuard {
+    return this.#shared;
+  }
+
+  /** A file that is wrong leaves what there was. */
+  async show(found: FoundGuard): Promise<void> {
+    const shared = { number: this.#shared.number + 1, found };
+    await this.#take(found);
+    this.#shared = shared;
+  }
+
+  /** Has what another thread has. */
+  async follow(shared: SharedGuard): Promise<void> {
+    if (shared.number === this.#shared.number) return;
+    await this.#take(shared.found);
+    this.#shared = shared;
+  }
+
+  async #take(found: FoundGuard): Promise<void> {
     if (found === null) {
       [this.#guard, this.#reason] = [null, null];
-      return true;
-    }
-    if ('problem' in found) {
+    } else if ('problem' in found) {
       this.#reason = found.problem;
-      return false;
-    }
-    try {
-      this.#guard = await Guard.open(found.file, this.counts);
-      this.#reason = null;
-      return true;
-    } catch (error) {
-      this.#reason = (error as Error).message;
-      return false;
+    } else {
+      try {
+        this.#guard = await Guard.open(found.file, this.counts);
+        this.#reason = null;
+      } catch (error) {
+        this.#reason = (error as Error).message;
+      }
     }
   }
 }

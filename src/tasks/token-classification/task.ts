@@ -26,7 +26,11 @@ export const tokenClassification: Task<TaggingInput, Tagging, ClassifierAbout> =
   filesOf: (directory) => readTagger(directory).files,
   read: readTagger,
   judge: () => [],
-  prepare: ({ text, stride }) => ({ text, places: true, ...(stride !== undefined && { stride }) }),
+  prepare: ({ text, stride, maxTokens }) => ({
+    ...{ text, places: true },
+    ...(stride !== undefined && { stride }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  }),
   answer: (inference, { labels: { length } }, index, { text }) => {
     const { values } = inference;
     if (!allFinite(values)) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::looks::{self, Left, Options};
+use super::looks::{self, Left, Options, Views};
 use super::patterns::{self, Source};
 use crate::bridge::{Guarded, guard};
 
@@ -17,6 +17,10 @@ mod ffi {
 
     /// Which texts are looked at, and how much of them.
     pub struct LookOptions {
+        forms: bool,
+        decoded: bool,
+        joined: bool,
+        most_views: usize,
         most_places: usize,
         /// 0: any.
         timeout_ms: f64,
@@ -38,6 +42,8 @@ mod ffi {
         places: Vec<u32>,
         /// Why not all patterns were looked for: `places` or `time`; empty: they were.
         left: String,
+        /// There are more views than may be.
+        is_cut: bool,
     }
 
     extern "Rust" {
@@ -69,11 +75,17 @@ impl Patterns {
     pub fn look(&self, parts: Vec<String>, options: &LookOptions) -> Guarded<Looked> {
         guard(|| {
             let timeout = options.timeout_ms / 1000.0;
+            let views = Views {
+                forms: options.forms,
+                decoded: options.decoded,
+                joined: options.joined,
+                most: options.most_views,
+            };
             let options = Options {
                 most_places: options.most_places,
                 timeout: (timeout > 0.0).then(|| Duration::from_secs_f64(timeout.min(1e9))),
             };
-            let looks = looks::looks_of(parts);
+            let (looks, is_all) = looks::looks_of(parts, &views);
             let (places, left) = looks::places_in(&self.0, &looks, &options);
             let left = match left {
                 Left::Nothing => "",
@@ -93,18 +105,19 @@ impl Patterns {
                 places: places.flat_map(of).collect(),
                 looks: looks.into_iter().map(told).collect(),
                 left: left.to_owned(),
+                is_cut: !is_all,
             })
         })
     }
 }
 
 fn told(look: looks::Look) -> Look {
-    let text = match look.view {
+    let text = match look.view.as_str() {
         "" => Vec::new(),
         _ => look.text.encode_utf16().collect(),
     };
     Look {
-        view: look.view.to_owned(),
+        view: look.view,
         part: look.part,
         text,
         starts: look.starts,

@@ -50,7 +50,7 @@ pub const KINDS: [Kind; 6] = [
         candidate: r#"(?i)https?://[^\s<>"]+"#,
         judge: |text, Range { start, end }| {
             let kept = text[start..end].trim_end_matches(|last| ".,;:!?)]}'*".contains(last));
-            vec![start..start + kept.len()]
+            Some(start..start + kept.len()).into_iter().collect()
         },
     },
 ];

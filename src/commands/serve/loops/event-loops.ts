@@ -7,8 +7,7 @@ import { alone, type Gather, Peers } from '../../../serving/peers';
 import type { Config } from '../../../settings/config';
 import type { Repository } from '../../../tasks/repository';
 import { answerQuestion, type Question } from '../models/remote-repository';
-import type { SharedCatalogue } from '../models/shared-catalogue';
-import type { SharedService } from '../service';
+import type { SharedModels, SharedService } from '../service';
 import type { LoopData, Order } from './thread';
 
 /**
@@ -49,9 +48,9 @@ export class EventLoops {
     this.#peers?.join(others);
   }
 
-  /** Resolves when all of them serve these models, and use no others any more. */
-  async show(catalogue: SharedCatalogue): Promise<void> {
-    await this.#all(() => ['show', catalogue]);
+  /** Resolves when all of them serve these models and this guard, and use no others any more. */
+  async show(models: SharedModels): Promise<void> {
+    await this.#all(() => ['show', models]);
   }
 
   /** Of the process, for clients of the other event loops. */

@@ -16,10 +16,10 @@ import { TaskModel } from '../../../tasks/task-model';
 import { PRESETS } from '../../presets';
 import { ModelsService } from '../models/models-service';
 import { RemoteRepository, type RepositoryReply } from '../models/remote-repository';
-import { Attachments, type SharedCatalogue } from '../models/shared-catalogue';
+import { Attachments } from '../models/shared-catalogue';
 import { readPages } from '../read-pages';
 import { Servers } from '../servers';
-import type { Service, SharedService } from '../service';
+import type { Service, SharedModels, SharedService } from '../service';
 import { SingleService } from '../single-service';
 
 /** What a thread is started with. */
@@ -87,10 +87,13 @@ const orders = {
     await servers.listenOn(descriptor);
   },
 
-  /** Other models are served. */
-  async show(shared: SharedCatalogue): Promise<void> {
-    const catalogue = attachments.attach(shared);
-    if (service instanceof ModelsService) service.show(catalogue);
+  /** Other models are served, or another guard. */
+  async show(shared: SharedModels): Promise<void> {
+    const catalogue = attachments.attach(shared.catalogue);
+    if (service instanceof ModelsService) {
+      await service.guard.follow(shared.guard);
+      service.show(catalogue);
+    }
     servers?.show();
     await attachments.leaveOthers(catalogue);
   },

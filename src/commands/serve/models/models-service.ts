@@ -15,7 +15,7 @@ import { kserveV1, torchServeInference } from '../../../protocols/torchserve/inf
 import { torchServeManagement } from '../../../protocols/torchserve/management';
 import { NamedModels } from '../../../protocols/torchserve/models';
 import type { About, Access } from '../../../serving/access';
-import type { Sample } from '../../../serving/metrics/family';
+import type { Family, Sample } from '../../../serving/metrics/family';
 import type { MeasuredModel } from '../../../serving/metrics/metrics';
 import {
   type Catalogue,
@@ -40,6 +40,7 @@ import {
   surroundingsOf,
 } from '../service';
 import { describeStuck } from '../watchdog';
+import { guardFamilies } from './guard-families';
 
 /** The page of the guard is below it. */
 const GUARD = '/guard';
@@ -169,6 +170,8 @@ export class ModelsService implements Service {
         value: one.reason === null ? 0 : 1,
       })),
     );
+
+  readonly families = (): readonly Family[] => guardFamilies(this.guard);
 
   readonly models = (): readonly MeasuredModel[] =>
     this.served().map((served) => this.#measure(served));

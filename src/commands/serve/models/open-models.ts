@@ -1,6 +1,6 @@
 import { addon } from '../../../native/engine';
 import { ModelRepository } from '../../../repository/repository';
-import { watchFolders } from '../../../repository/watch';
+import { watchFolders, watchGuard } from '../../../repository/watch';
 import type { Log } from '../../../serving/log';
 import type { Repository } from '../../../tasks/repository';
 import type { Served } from '../../../tasks/served';
@@ -51,11 +51,11 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
   const control = controlOf(repository);
   const service = new ModelsService(options, control);
   const readGuard = async (): Promise<void> => {
-    if (await service.guard.show(await repository.guard())) {
-      if (service.guard.isThere) logger.info('guard loaded');
-    } else {
-      logger.error(`The guard is not loaded: ${service.guard.reason}`);
-    }
+    const { guard } = service;
+    await guard.show(await repository.guard());
+    if (guard.reason !== null) logger.error(`The guard is not loaded: ${guard.reason}`);
+    else if (guard.isThere)
+      logger.info({ checks: guard.guard?.file.checks.length }, 'guard loaded');
     await show();
   };
   const loadAll = async (): Promise<void> => {
@@ -69,6 +69,9 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
   const beginLoading = async (): Promise<void> => {
     if (config.modelsWatch) {
       timers.push(watchFolders(repository, await repository.stamps(), logger));
+      timers.push(
+        watchGuard(repository, await repository.guardStamp(), { log: logger, readGuard }),
+      );
     }
     await loadAll();
   };

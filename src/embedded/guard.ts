@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { SchedulingOptions } from '../native/engine';
+import { ConfigError, configOf } from '../settings/config';
+import type { Abilities, Ability } from '../tasks/abilities';
+import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/answer';
+import {
+  checkGuardFile,
+  type GuardFile,
+  type ModelCheck,
+  parseGuardFile,
+} from '../tasks/guard/file';
+import { Guard as Checks } from '../tasks/guard/guard';
+import { restore } from '../tasks/guard/redaction';
+import { TASKS } from '../tasks/registry';
+import type { Task } from '../tasks/task';
+import type { TaskModel } from '../tasks/task-model';
+import { type EngineOptions, environment, loaded, loadTexts, type RunOptions } from './engine';
+
+export interface GuardLoadOptions
+  extends EngineOptions,
+    Pick<SchedulingOptions, 'dtype' | 'products'> {
+  /** Path of a guard's file, or its content. */
+  readonly file: string | object;
+  /** By the names that the file gives its models: folders that `save_pretrained` wrote. */
+  readonly models?: Readonly<Record<string, string>>;
+}
+
+export interface GuardCheckOptions extends RunOptions {
+  /** Whether the texts go to a language model or come from one. Default: input. */
+  readonly direction?: GuardQuestion['direction'];
+}
+
+/** Checks of a guard's file in this process. Loaded once; `close` when it is no longer needed. */
+export class Guard {
+  readonly #checks: Checks;
+  readonly #models: ReadonlyMap<string, Loaded>;
+
+  private constructor(checks: Checks, models: ReadonlyMap<string, Loaded>) {
+    this.#checks = checks;
+    this.#models = models;
+  }
+
+  /**
+   * @throws ConfigError: an option is wrong, or a model of the file is not among `models`; EngineError with
+   *   code MODEL_LOAD_FAILED, whose message names the file and the key at fault
+   */
+  static async load({ file, models = {}, ...options }: GuardLoadOptions): Promise<Guard> {
+    const { scheduling } = configOf('sentiment', options, environment());
+    const checks = await loaded(async () => Checks.open(readFile(file)));
+    const wanted = modelsOf(checks.file);
+    const missing = [...wanted.keys()].filter((name) => !Object.hasOwn(models, name));
+    if (missing.length > 0) {
+      throw new ConfigError(missing.map((name) => `models: expected the folder of "${name}"`));
+    }
+    const found = new Map<string, Loaded>();
+    try {
+      for (const [name, task] of wanted) {
+        const folder = path.resolve(models[name] as string);
+        found.set(name, { task, model: await loadTexts(task, folder, scheduling) });
+      }
+    } catch (error) {
+      await closeAll(found);
+      throw error;
+    }
+    return new Guard(checks, found);
+  }
+
+  /**
+   * @param texts one, or parts that are looked at each alone, and together
+   * @throws EngineError CANCELLED
+   */
+  check(texts: string | readonly string[], options: GuardCheckOptions = {}): Promise<GuardAnswer> {
+    const { direction = 'input', ...run } = options;
+    const models: GuardModels = {
+      find: (name, ability) => ({ model: this.#find(name, ability), options: run }),
+    };
+    const question = { texts: typeof texts === 'string' ? [texts] : texts, direction };
+    return this.#checks.check(question, models, run);
+  }
+
+  /** Gives back what the placeholders of an answer stand for. */
+  static restore(text: string, map: GuardAnswer['map']): string {
+    return restore(text, map);
+  }
+
+  /** Answers what was accepted, ends the threads, frees the models. */
+  close(): Promise<void> {
+    return closeAll(this.#models);
+  }
+
+  #find<Name extends Ability>(name: string, ability: Name): Abilities[Name] {
+    const { task, model } = this.#models.get(name) as Loaded;
+    if (!task.abilities.includes(ability)) throw new Error(`"${name}" is not one that ${ability}.`);
+    return model as unknown as Abilities[Name];
+  }
+}
+
+interface Loaded {
+  readonly task: Task;
+  readonly model: TaskModel;
+}
+
+function readFile(file: string | object): GuardFile {
+  if (typeof file === 'object') return checkGuardFile(file, 'file');
+  return parseGuardFile(readFileSync(file, 'utf8'), path.basename(file));
+}
+
+/** By name, with the task that can do all that is asked of it: entailment models classify as well. */
+function modelsOf({ checks }: GuardFile): ReadonlyMap<string, Task> {
+  const asking = checks.filter((one): one is ModelCheck => one.type !== 'patterns');
+  const byZeroShotLast = asking.toSorted((a, b) => rank(a) - rank(b));
+  return new Map(byZeroShotLast.map(({ model, type }) => [model, taskOf(type)]));
+}
+
+function rank({ type }: ModelCheck): number {
+  return type === 'zero-shot-classification' ? 1 : 0;
+}
+
+function taskOf(type: ModelCheck['type']): Task {
+  return TASKS.find(({ name }) => name === type) as Task;
+}
+
+async function closeAll(models: ReadonlyMap<string, Loaded>): Promise<void> {
+  await Promise.all([...models.values()].map(({ model }) => model.close()));
+}
