@@ -8,6 +8,7 @@ const WITH_HASHES = [
   'scripts/check-native.txt',
   'test/schemathesis/requirements.txt',
   'test/clients/python/requirements.txt',
+  'test/clients/python/litellm/requirements.txt',
   'examples/ray/requirements.txt',
 ];
 
@@ -24,7 +25,7 @@ const WITH_VERSIONS = [
 ];
 
 const CRATES = ['native/hf', 'native/hf/fuzz'];
-const NPM = ['.', 'bench/peers/node-ort', 'examples/retrieval/store'];
+const NPM = ['.', 'bench/peers/node-ort', 'examples/retrieval/store', 'examples/guard/middleware'];
 
 /** Requirements files that are there (of a package as it is installed, not all are). */
 export function requirementFiles(root) {

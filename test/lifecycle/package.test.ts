@@ -11,7 +11,9 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { post } from '../helpers/http';
 import { killAll, NodeProcess, ROOT, startService } from '../helpers/service';
+import { until } from '../helpers/until';
 
 const run = promisify(execFile);
 const MEBIBYTE = 1024 ** 2;
@@ -234,6 +236,32 @@ describe('an installed package', () => {
       { cwd: temporary },
     ).catch((error: { stderr: string }) => error);
     expect(other.stderr).toContain('passages.db holds vectors of');
+  });
+
+  it('guards a route of Express, and one of Fastify', async () => {
+    const middleware = path.join(temporary, 'guard', 'middleware');
+    await run('npm', ['ci', ...QUIET, '--prefix', middleware], { cwd: temporary });
+    for (const framework of ['express', 'fastify']) {
+      const script = path.join(middleware, `${framework}.mjs`);
+      const process_ = new NodeProcess({ script, cwd: temporary, env: { PORT: '0' } });
+      const port = await until(`${framework}.mjs`, () => {
+        if (process_.stderr !== '') throw new Error(process_.stderr);
+        return /^listening on http:\S+:(\d+)$/m.exec(process_.stdout)?.[1];
+      });
+      const ask = async (body: object) => {
+        const { status, json } = await post({ port: Number(port) }, '/chat', body);
+        return [status, json];
+      };
+      expect(await ask({ prompt: 'I am ann@example.org.' })).toEqual([
+        ...[200, { answer: 'Ask <EMAIL_2>. You said: I am <EMAIL_1>.' }],
+      ]);
+      expect(await ask({ prompt: 'awful, a terrible waste of time' })).toEqual([
+        ...[400, { error: 'blocked', checks: ['tone'] }],
+      ]);
+      expect((await ask({}))[0]).toBe(400);
+      process_.kill('SIGTERM');
+      await process_.exit;
+    }
   });
 
   it('has types', async () => {
