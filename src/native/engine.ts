@@ -16,7 +16,7 @@ import type { CancelSignal } from './cancellation';
 import { EngineError, errorOf } from './engine-error';
 import { loadBinding } from './load';
 import { Vocabulary } from './vocabulary';
-import { type EngineObserver, Waiting } from './waiting';
+import { type EngineObserver, type Pending, Waiting } from './waiting';
 import { runWindows, unrunWindows } from './windows';
 
 export type * from './binding';
@@ -196,6 +196,22 @@ export class Engine {
     } finally {
       signal?.removeEventListener('abort', cancel);
     }
+  }
+
+  /**
+   * Run the model on each input of a list, which are taken all or none, and of which each ends by itself: of
+   * texts, such as are not read in windows.
+   *
+   * @param waiting who is told, in the order of the inputs, at most once each
+   * @throws EngineError where they are refused: nobody is told then
+   */
+  inferEach(
+    inputs: readonly NativeInput[],
+    timeoutMs: number,
+    waiting: readonly Pick<Pending, 'resolve' | 'reject'>[],
+  ): void {
+    const firstTicket = this.submit(inputs, inputs.length, { signal: undefined, timeoutMs });
+    for (const [index, one] of waiting.entries()) this.waiting.add(firstTicket + index, one);
   }
 
   /** Why an input that came now would be refused; null: it would be taken. Microseconds. */

@@ -6,18 +6,22 @@ import { type EngineError, errorOf } from './engine-error';
 /** Told what has ended, once for a batch, before anybody who waits for it is. Must not throw. */
 export type EngineObserver = (completions: readonly Completion[]) => void;
 
-interface Pending {
-  readonly resolve: (inference: Inference) => void;
-  readonly reject: (error: EngineError) => void;
+export interface Pending {
+  resolve(inference: Inference): void;
+  reject(error: EngineError): void;
   /** What cancels it, and on what; undefined: nothing does. */
-  readonly signal: CancelSignal | undefined;
-  readonly cancel: (() => void) | undefined;
+  readonly signal?: CancelSignal | undefined;
+  readonly cancel?: (() => void) | undefined;
 }
 
 /** Who waits for an engine's answers, and who is told of them. */
 export class Waiting {
   readonly requests = new PassingMap<number, Pending>();
   readonly observers: EngineObserver[] = [];
+
+  add(ticket: number, pending: Pending): void {
+    this.requests.set(ticket, pending);
+  }
 
   readonly onCompletions = (completions: readonly Completion[]): void => {
     for (const observe of this.observers) observe(completions);

@@ -44,8 +44,8 @@ function signalStream(
       call.access.require({ model: name });
       const loaded = requireModel(model);
       const { settings } = loaded.about as SignalAbout;
-      return (peer) =>
-        new StreamTalk(streams, { name: title, model: loaded, settings }, call, peer);
+      const asked = { name: title, model: loaded, settings, queue: streams.queueOf(loaded) };
+      return (peer) => new StreamTalk(streams, asked, call, peer);
     },
     describe: () => ({
       ...{ id: 'stream', summary: 'Windows of a signal that goes on, over a WebSocket' },

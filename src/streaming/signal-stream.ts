@@ -1,4 +1,4 @@
-import { EngineError } from '../native/engine';
+import type { EngineError } from '../native/engine';
 import { CLOSE, type Peer } from '../serving/conversation';
 import type { Classification, ClassifiesSignals } from '../tasks/abilities';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
@@ -9,6 +9,7 @@ import { Judge } from './quality';
 import { type Cut, SlidingWindows } from './sliding-windows';
 import { type Smoothing, smoothingOf } from './smoothing';
 import { type Place, PlaceError, Timeline } from './timeline';
+import type { WindowOwner, WindowQueue } from './window-queue';
 
 /** Windows of one stream that the model has not answered yet: one that sends minutes at once is no burst for others. */
 const MOST_IN_FLIGHT = 16;
@@ -24,8 +25,6 @@ export interface Watcher {
   unusable(): void;
   skipped(): void;
   failed(): void;
-  /** The queue of the model is full: `proceed` is to be called in a while. */
-  refused(stream: SignalStream): void;
   /** Its client takes no answers for now: `proceed` is to be called when it has. */
   stuck(stream: SignalStream): void;
   /** It has come to its end. */
@@ -40,6 +39,7 @@ export interface Asked {
   readonly name: string;
   readonly model: ClassifiesSignals;
   readonly settings: ModelSettings;
+  readonly queue: WindowQueue;
 }
 
 type Item =
@@ -54,7 +54,7 @@ type Item =
   | { readonly type: 'end' };
 
 /** A signal that never ends, window by window through a model. Takes samples, gives answers in their order. */
-export class SignalStream {
+export class SignalStream implements WindowOwner {
   readonly opening: Opening;
   readonly asked: Asked;
   readonly cut: Cut;
@@ -314,25 +314,14 @@ export class SignalStream {
       return true;
     }
     if (this.#inFlight >= MOST_IN_FLIGHT) return false;
-    const refusal = this.asked.model.refusal(left);
-    if (refusal?.code === 'DRAINING') {
-      this.#watcher.left(this);
-      return false;
-    }
-    if (refusal !== null && (deadline === null || refusal.code !== 'DEADLINE_TOO_CLOSE')) {
-      this.#watcher.refused(this);
-      return false;
-    }
     const window = this.#add(arrivedAt);
-    if (refusal !== null) {
-      this.#settle(window, SKIPPED_WINDOW);
-      return true;
-    }
     const judge = this.#judge;
     judge.see(this.#windows.rawWindow);
     this.#ring.setQuality(window, judge.problems, judge.peakToPeak, judge.mainsShare);
-    if (judge.isUsable) this.#ask(window, left);
-    else this.#settle(window, UNUSABLE);
+    if (judge.isUsable) {
+      this.#inFlight++;
+      this.asked.queue.ask(this, window, this.#windows.window, performance.now() + left);
+    } else this.#settle(window, UNUSABLE);
     return true;
   }
 
@@ -353,16 +342,8 @@ export class SignalStream {
     return end;
   }
 
-  #ask(window: number, timeoutMs: number): void {
-    this.#inFlight++;
-    const input = this.#windows.window as unknown as readonly number[];
-    this.asked.model.run(input, { timeoutMs }).then(
-      (answer) => this.#answer(window, answer),
-      (error: Error) => this.#fail(window, error),
-    );
-  }
-
-  #answer(window: number, { scores }: Classification): void {
+  /** Of `WindowOwner`. */
+  answered(window: number, { scores }: Classification): void {
     this.#inFlight--;
     if (this.#isOver) return;
     this.#ring.probabilitiesOf(window).set(scores);
@@ -370,21 +351,24 @@ export class SignalStream {
     this.proceed();
   }
 
-  #fail(window: number, error: Error): void {
+  /** Of `WindowOwner`. */
+  late(window: number): void {
     this.#inFlight--;
     if (this.#isOver) return;
-    const code = error instanceof EngineError ? error.code : null;
+    this.#settle(window, SKIPPED_WINDOW);
+    this.proceed();
+  }
+
+  /** Of `WindowOwner`. */
+  failed(window: number, { code, message }: EngineError): void {
+    this.#inFlight--;
+    if (this.#isOver) return;
     if (code === 'DRAINING') {
       this.#watcher.left(this);
       return;
     }
-    const isLate =
-      code === 'DEADLINE_EXCEEDED' ||
-      code === 'DEADLINE_TOO_CLOSE' ||
-      code === 'QUEUE_FULL' ||
-      code === 'WAIT_TOO_LONG';
-    if (!isLate) this.#noteError(window, code === null ? 'Internal error.' : error.message);
-    this.#settle(window, isLate ? SKIPPED_WINDOW : FAILED);
+    this.#noteError(window, message);
+    this.#settle(window, FAILED);
     this.proceed();
   }
 

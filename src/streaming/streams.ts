@@ -3,9 +3,11 @@ import type { Logger } from 'pino';
 import { CLOSE, type CloseCode } from '../serving/conversation';
 import { type StreamEnd, StreamMetrics } from '../serving/metrics/stream-metrics';
 import { CLIENT_TIMEOUT_MS } from '../serving/patience';
+import type { ClassifiesSignals } from '../tasks/abilities';
 import { Judge } from './quality';
 import type { SignalStream, Watcher } from './signal-stream';
 import { SlidingWindows } from './sliding-windows';
+import { WindowQueue } from './window-queue';
 
 /** How long a stream whose connection is broken may be taken up again, in ms. */
 const RESUME_MS = 60_000;
@@ -15,8 +17,6 @@ const OPENING_MS = 10_000;
 const QUIET_MS = 30_000;
 /** How often those who are late are looked for, in ms. */
 const LOOK_MS = 1000;
-/** How often streams try again whose windows the queue of the model refused, in ms. */
-const RETRY_MS = 10;
 /** How long clients may take to close their connections when the service is shutting down, in ms. */
 const LAST_MS = 2000;
 /** A stream's own bytes beside its samples, for the sum of all. */
@@ -84,10 +84,9 @@ export class Streams {
   readonly #talking = new Map<Conversation, number>();
   /** Those whose connection is broken, from the first to break on. */
   readonly #broken = new Set<SignalStream>();
-  readonly #refused = new Set<SignalStream>();
+  readonly #queues = new WeakMap<ClassifiesSignals, WindowQueue>();
   #bytes = 0;
   #look: NodeJS.Timeout | null = null;
-  #retry: NodeJS.Timeout | null = null;
   #onEmpty: (() => void) | null = null;
 
   constructor({ bodyMemory, eventLoops, requestTimeoutMs }: Limits, logger: Logger) {
@@ -95,6 +94,14 @@ export class Streams {
     this.#logger = logger;
     this.metrics.open = () => this.#known.size;
     this.watcher = this.#watch(requestTimeoutMs);
+  }
+
+  queueOf(model: ClassifiesSignals): WindowQueue {
+    const known = this.#queues.get(model);
+    if (known) return known;
+    const queue = new WindowQueue(model);
+    this.#queues.set(model, queue);
+    return queue;
   }
 
   /** A connection has been made. */
@@ -200,10 +207,6 @@ export class Streams {
       unusable: () => this.metrics.count('unusable'),
       skipped: () => this.metrics.count('skipped'),
       failed: () => this.metrics.count('failed'),
-      refused: (stream) => {
-        this.#refused.add(stream);
-        this.#retry ??= setTimeout(this.#tryAgain, RETRY_MS);
-      },
       stuck: (stream) => {
         const conversation = this.#known.get(stream)?.conversation;
         if (!conversation || this.#stuck.has(conversation)) return;
@@ -236,7 +239,6 @@ export class Streams {
     this.#known.delete(stream);
     this.#byId.delete(known.id);
     this.#broken.delete(stream);
-    this.#refused.delete(stream);
     this.#bytes -= known.bytes;
     this.metrics.ended(end);
     const durationMs = Math.round(performance.now() - known.openedAt);
@@ -271,16 +273,5 @@ export class Streams {
     if (this.#conversations.size > 0 || this.#broken.size > 0 || !this.#look) return;
     clearInterval(this.#look);
     this.#look = null;
-  };
-
-  /** In the order in which they were refused; those that are refused again come behind. */
-  readonly #tryAgain = (): void => {
-    this.#retry = null;
-    const refused = [...this.#refused];
-    this.#refused.clear();
-    for (const stream of refused) {
-      if (this.#refused.size > 0) this.#refused.add(stream);
-      else stream.proceed();
-    }
   };
 }

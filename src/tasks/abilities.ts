@@ -4,6 +4,7 @@ import type {
   EngineMonitor,
   Inference,
   InferOptions,
+  NativeInput,
   TextInput,
   Vocabulary,
 } from '../native/engine';
@@ -51,6 +52,26 @@ export interface Runs<Input, Answer, Known extends About = About> {
   refusal(timeoutMs: number): EngineError | null;
 }
 
+/** Is told of an inference when it ends: once, by one of both. */
+export interface Awaits {
+  resolve(inference: Inference): void;
+  reject(error: EngineError): void;
+}
+
+/** A model that is asked thousands of times a second by few: what a promise for each would cost matters. */
+export interface RunsEach<Input, Answer> {
+  /** What the engine is given for an input, which may be overwritten from then on. */
+  prepare(input: Input): NativeInput;
+  /**
+   * Inputs that are taken all or none, and of which each ends by itself.
+   *
+   * @throws EngineError where they are refused: nobody is told then
+   */
+  runEach(inputs: readonly NativeInput[], timeoutMs: number, waiting: readonly Awaits[]): void;
+  /** @throws EngineError INFERENCE_FAILED: the outputs are no answer */
+  answer(inference: Inference, input: Input): Answer;
+}
+
 /** What a model says of one input. */
 export interface Answered {
   readonly inference: Inference;
@@ -96,7 +117,8 @@ export interface Tagging extends Answered {
 export type TagsTexts = Runs<TaggingInput, Tagging, ClassifierAbout>;
 export type ClassifiesTexts = Runs<string | TextInput, Classification, ClassifierAbout>;
 /** A window: `maxLength` finite values in any linear unit. */
-export type ClassifiesSignals = Runs<readonly number[], Classification, ClassifierAbout>;
+export type ClassifiesSignals = Runs<readonly number[], Classification, ClassifierAbout> &
+  RunsEach<readonly number[], Classification>;
 
 /** The answer of a cross-encoder to a query and a document. */
 export interface PairScore extends Answered {

@@ -2,11 +2,13 @@ import {
   Engine,
   type EngineError,
   type EngineMonitor,
+  type Inference,
   type InferOptions,
+  type NativeInput,
   type SchedulingOptions,
   type Vocabulary,
 } from '../native/engine';
-import type { About, Answered, Runs } from './abilities';
+import type { About, Answered, Awaits, Runs, RunsEach } from './abilities';
 import type { Task } from './task';
 
 /** By which another thread of this process uses a model. */
@@ -18,7 +20,7 @@ export interface SharedModel<Known extends About = About> {
 
 /** A loaded model: an engine, between what its task makes of inputs and what it makes of outputs. */
 export class TaskModel<Input = unknown, Answer = Answered, Known extends About = About>
-  implements Runs<Input, Answer, Known>
+  implements Runs<Input, Answer, Known>, RunsEach<Input, Answer>
 {
   readonly about: Known;
   /** When this thread began to use it. */
@@ -88,8 +90,8 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
   }
 
   async run(input: Input, options: InferOptions): Promise<Answer> {
-    const inference = await this.#engine.infer(this.#task.prepare(input, this.about), options);
-    return this.#task.answer(inference, this.about, null, input);
+    const inference = await this.#engine.infer(this.prepare(input), options);
+    return this.answer(inference, input);
   }
 
   async runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]> {
@@ -98,6 +100,18 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
     return inferences.map((one, index) =>
       this.#task.answer(one, this.about, index, inputs[index] as Input),
     );
+  }
+
+  prepare(input: Input): NativeInput {
+    return this.#task.prepare(input, this.about);
+  }
+
+  runEach(inputs: readonly NativeInput[], timeoutMs: number, waiting: readonly Awaits[]): void {
+    this.#engine.inferEach(inputs, timeoutMs, waiting);
+  }
+
+  answer(inference: Inference, input: Input): Answer {
+    return this.#task.answer(inference, this.about, null, input);
   }
 
   refusal(timeoutMs: number): EngineError | null {
