@@ -3,9 +3,8 @@ import { EVERYTHING } from '../serving/access';
 import { ServiceError } from '../serving/errors';
 import { type Catalogue, findNamed, servingVersion } from '../tasks/catalogue';
 import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/answer';
-import type { GuardFile } from '../tasks/guard/file';
 import type { Guard } from '../tasks/guard/guard';
-import { type Moderation, Moderator } from '../tasks/guard/moderator';
+import { checksOf, type Moderation, moderate } from '../tasks/guard/moderate';
 import type { GuardState } from '../tasks/guard/state';
 import { AbleModels } from './able-models';
 import type { Call } from './endpoint';
@@ -14,7 +13,6 @@ import type { Call } from './endpoint';
 export class Guarding {
   readonly #state: GuardState;
   readonly #catalogue: () => Catalogue;
-  readonly #moderators = new WeakMap<GuardFile, Promise<Moderator>>();
 
   constructor(state: GuardState, catalogue: () => Catalogue) {
     this.#state = state;
@@ -51,16 +49,15 @@ export class Guarding {
    * @throws ServiceError as `check`; NOT_FOUND: its file maps no categories
    */
   async moderate(call: Call, all: readonly (readonly string[])[]): Promise<readonly Moderation[]> {
-    const { file } = this.require();
-    if (!file.moderations) {
+    const guard = this.require();
+    const { moderations } = guard.file;
+    if (!moderations) {
       const message = 'There are no moderations here: the file of the guard has no "moderations".';
       throw new ServiceError('NOT_FOUND', message);
     }
-    const opened = this.#moderators.get(file) ?? Moderator.open(file, this.#state.counts);
-    this.#moderators.set(file, opened);
-    const moderator = await opened;
-    const { models, options } = this.#within(call, moderator.models);
-    return Promise.all(all.map((texts) => moderator.moderate(texts, models, options)));
+    const asked = { direction: 'both', checks: checksOf(moderations) } as const;
+    const { models, options } = this.#within(call, guard.modelsFor(asked));
+    return Promise.all(all.map((texts) => moderate(guard, texts, models, options)));
   }
 
   #within(call: Call, names: readonly string[]) {

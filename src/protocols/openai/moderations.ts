@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Moderation } from '../../tasks/guard/moderate';
 import { CATEGORIES, type Category } from '../../tasks/guard/moderations';
-import type { Moderation } from '../../tasks/guard/moderator';
 import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { requireLookedAt } from '../guard-reasons';
 import type { Guarding } from '../guarding';
