@@ -20,10 +20,15 @@ export interface Redacted {
  */
 export function redact(texts: readonly string[], findings: readonly Finding[]): Redacted {
   const placeholders = new Placeholders(texts);
+  const byPart: Finding[][] = texts.map(() => []);
+  for (const one of findings) {
+    if (one.action !== 'redact') continue;
+    for (const own of one.part === null ? byPart : [byPart[one.part]]) own?.push(one);
+  }
   const redacted = texts.map((text, part) => {
     let written = '';
     let at = 0;
-    for (const { start, end, label } of replacedIn(text, part, findings)) {
+    for (const { start, end, label } of replacedIn(text, byPart[part] ?? [])) {
       written += text.slice(at, start) + placeholders.of(label, text.slice(start, end));
       at = end;
     }
@@ -40,9 +45,8 @@ export function restore(text: string, map: Redacted['map']): string {
 }
 
 /** Of one text, in its order. */
-function replacedIn(text: string, part: number, findings: readonly Finding[]): readonly Replaced[] {
+function replacedIn(text: string, findings: readonly Finding[]): readonly Replaced[] {
   const own = findings
-    .filter((one) => one.action === 'redact' && (one.part === part || one.part === null))
     .map(({ start, end, ...one }) => ({ ...one, start: start ?? 0, end: end ?? text.length }))
     .filter(({ start, end }) => start < end)
     .sort((a, b) => a.start - b.start);
@@ -64,8 +68,10 @@ function replacedIn(text: string, part: number, findings: readonly Finding[]): r
 class Placeholders {
   readonly map: Record<string, string> = {};
   readonly #texts: readonly string[];
+  /** By label and text. */
   readonly #known = new Map<string, string>();
-  readonly #last = new Map<string, number>();
+  /** By label those that are taken, and the last that was given. */
+  readonly #numbers = new Map<string, { readonly taken: ReadonlySet<number>; last: number }>();
 
   constructor(texts: readonly string[]) {
     this.#texts = texts;
@@ -76,13 +82,25 @@ class Placeholders {
     const key = `${name} ${text}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    let number = this.#last.get(name) ?? 0;
-    let placeholder: string;
-    do placeholder = `<${name}_${++number}>`;
-    while (this.#texts.some((one) => one.includes(placeholder)));
-    this.#last.set(name, number);
+    const numbers = this.#numbers.get(name) ?? { taken: takenIn(this.#texts, name), last: 0 };
+    this.#numbers.set(name, numbers);
+    do numbers.last++;
+    while (numbers.taken.has(numbers.last));
+    const placeholder = `<${name}_${numbers.last}>`;
     this.#known.set(key, placeholder);
     this.map[placeholder] = text;
     return placeholder;
   }
+}
+
+/** Numbers of what looks like placeholders of a label. */
+function takenIn(texts: readonly string[], name: string): ReadonlySet<number> {
+  const begin = `<${name}_`;
+  const taken = new Set<number>();
+  for (const text of texts) {
+    for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) {
+      taken.add(Number.parseInt(text.slice(at + begin.length, at + begin.length + 16), 10));
+    }
+  }
+  return taken;
 }
