@@ -12,17 +12,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { describeMachine, machineType } from './machine.mjs';
+import { SCHEDULING } from './texts.mjs';
 
 const require = createRequire(import.meta.url);
 const { TaskModel } = require('../dist/tasks/task-model.js');
 const { textClassification } = require('../dist/tasks/text-classification/task.js');
-
-/** All texts wait at once. */
-const SCHEDULING = {
-  ...require('../test/helpers/scheduling.json'),
-  maxQueueRequests: 100_000,
-  maxQueueWaitMs: 3_600_000,
-};
 
 const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,

@@ -10,12 +10,12 @@
  * documents. Kendall's tau is tau-b. Needs a built service (npm run build). A format is measured whether or
  * not it is faster than float32 here.
  */
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeMachine, machineType } from './machine.mjs';
 import { compareRanks, mean } from './ranks.mjs';
+import { SCHEDULING, textsOf } from './texts.mjs';
 
 const require = createRequire(import.meta.url);
 const { Engine } = require('../dist/native/engine.js');
@@ -25,13 +25,6 @@ const { findModel } = require(`${HUGGING_FACE}/weight-files.js`);
 
 const QUERIES = 50;
 const DOCUMENTS = 100;
-
-/** All texts wait at once. */
-const SCHEDULING = {
-  ...require('../test/helpers/scheduling.json'),
-  maxQueueRequests: 100_000,
-  maxQueueWaitMs: 3_600_000,
-};
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -48,11 +41,7 @@ if (files.length === 0) {
   process.exit(2);
 }
 
-const texts = files
-  .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
-  .map((line) => line.split('\t')[0].trim())
-  .filter((text) => text !== '' && text !== 'sentence')
-  .slice(0, Number(options.texts));
+const texts = textsOf(files).slice(0, Number(options.texts));
 
 /** The vector of each text, of length 1. */
 async function embed(dtype) {

@@ -14,6 +14,7 @@ import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { describeMachine, machineType } from './machine.mjs';
 import { compareRanks } from './ranks.mjs';
+import { textsOf } from './texts.mjs';
 
 const require = createRequire(import.meta.url);
 const { Reranker, SentimentEngine } = require('../dist/index.js');
@@ -33,10 +34,7 @@ if (files.length === 0) {
   process.exit(2);
 }
 
-const texts = files
-  .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
-  .map((line) => line.split('\t')[0].trim())
-  .filter((text) => text !== '' && text !== 'sentence');
+const texts = textsOf(files);
 
 /** One row of scores for each query, or for each 100 texts. */
 async function scores(dtype) {

@@ -101,7 +101,8 @@ backend::LateInteraction late_interaction(const Napi::Object& from, const char* 
   return {.filled_length = optional(limit, given, "filledLength").value_or(0),
           .filling_token = optional<std::string>(text, given, "fillingToken"),
           .filling_is_seen = flag(given, "fillingIsSeen"),
-          .skipped = texts(given, "skipped")};
+          .skipped = texts(given, "skipped"),
+          .prefixes = texts(given, "prefixes")};
 }
 
 backend::ModelConfig model_config(const Napi::Object& from) {

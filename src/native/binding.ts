@@ -123,6 +123,8 @@ export interface LateInteraction {
   readonly fillingIsSeen?: boolean;
   /** Tokens that have no row in the answer to an input with `skips`. */
   readonly skipped: readonly string[];
+  /** Of texts, which are tokens of the vocabulary though text is normalized. */
+  readonly prefixes: readonly string[];
 }
 
 /** A Hugging Face directory whose encoder has code of its own here, its files already found. */

@@ -26,10 +26,12 @@ const { texts } = readFixture<{ texts: readonly string[] }>('texts.json');
 const DIRECTORIES = readdirSync(FOLDER);
 
 it('there are models of each form', () => {
-  expect(DIRECTORIES).toEqual(['fixed', 'fixed-attended', 'lengths', 'min', 'min-token']);
+  const saved = ['fixed', 'fixed-attended', 'lengths', 'min', 'min-token'];
+  const pylate = ['pylate', 'pylate-attended', 'pylate-unfilled'];
+  expect(DIRECTORIES).toEqual([...saved, ...pylate]);
 });
 
-it.each(DIRECTORIES)('%s has the vectors of MultiVectorEncoder', async (name) => {
+it.each(DIRECTORIES)('%s has the vectors of MultiVectorEncoder, or of PyLate', async (name) => {
   const directory = path.join(FOLDER, name);
   expect(tokenEmbedding.findIn(directory)).toEqual([directory]);
   const { answers } = readFixture<Golden>('embeddings', 'late-interaction', name, 'golden.json');
@@ -76,12 +78,6 @@ describe('what cannot be read as sentence-transformers reads it', () => {
   const expansion = { strategy: 'min', length: 6 };
 
   it.each<[string, string, object, string]>([
-    [
-      'lengths',
-      'config_sentence_transformers.json',
-      { model_type: 'ColBERT' },
-      'config_sentence_transformers.json: model_type: "ColBERT" is a format of PyLate',
-    ],
     [
       'fixed',
       '2_MultiVectorMask/config.json',

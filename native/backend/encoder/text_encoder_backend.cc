@@ -56,6 +56,9 @@ TextModel load_text_model(const TextModelSource& source, const Numbers& numbers)
   checkpoint->release_pages();
   try {
     rust::Box<hf::Tokenizer> tokenizer = opening.get();
+    for (const std::string& prefix : source.late_interaction.prefixes) {
+      tokenizer->keep_whole(prefix);
+    }
     tokenizer->limit(
         std::min(static_cast<size_t>(sizes.max_length), source.max_length.value_or(SIZE_MAX)));
     tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));

@@ -118,6 +118,8 @@ mod ffi {
         ) -> Result<Box<Tokenizer>>;
         /// As if opened with `position_limit`, where that is less.
         fn limit(self: &mut Tokenizer, position_limit: usize) -> Result<()>;
+        /// With what texts may begin: a token of the vocabulary stays one, though text is normalized.
+        fn keep_whole(self: &mut Tokenizer, prefix: &str) -> Result<()>;
         /// Fails, naming the token, where a token has an id of `rows` or more.
         fn require_ids_below(self: &Tokenizer, rows: usize) -> Result<()>;
         /// The smaller of `position_limit` and tokenizer_config.json's model_max_length.
@@ -168,6 +170,10 @@ pub fn open_tokenizer(
 impl Tokenizer {
     pub fn limit(&mut self, position_limit: usize) -> Guarded<()> {
         guard(|| self.0.limit(position_limit))
+    }
+
+    pub fn keep_whole(&mut self, prefix: &str) -> Guarded<()> {
+        guard(|| self.0.keep_whole(prefix))
     }
 
     pub fn require_ids_below(&self, rows: usize) -> Guarded<()> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tokenizers::{Model, ModelWrapper};
+use tokenizers::{AddedToken, Model, ModelWrapper};
 
 use crate::backend::{self, Part, Source, Template, Templates, specials};
 use crate::class;
@@ -160,6 +160,22 @@ impl Tokenizer {
     /// Of a token of the vocabulary, by what it is called there.
     pub fn id_of(&self, token: &str) -> Option<u32> {
         self.inner.token_to_id(token)
+    }
+
+    /// With what texts may begin: where it, or its first word, is a token of the vocabulary, it stays
+    /// one, whatever the normalizer makes of text. Source: sentence-transformers,
+    /// multi_vector_encoder/model.py (`_register_prefix_tokens`).
+    pub fn keep_whole(&mut self, prefix: &str) -> Result<()> {
+        let words = [Some(prefix), prefix.split_whitespace().next()];
+        let known = |token: &&str| self.inner.token_to_id(token).is_some();
+        let Some(token) = words.into_iter().flatten().find(known) else {
+            return Ok(());
+        };
+        let token = AddedToken::from(token, true).normalized(false);
+        let problem = |error| anyhow!("prefix: {error}");
+        self.inner.add_special_tokens([token]).map_err(problem)?;
+        self.is_cut = cut::is_exact(&self.inner);
+        Ok(())
     }
 
     /// Special tokens added, the texts cut so that all of it fits into `max_length`. An error that

@@ -15,6 +15,7 @@ import {
   type TokenMask,
   within,
 } from './modules';
+import { pylateSchema, readPylate } from './pylate';
 
 const SETTINGS = 'config_sentence_transformers.json';
 
@@ -32,7 +33,7 @@ export const TRANSFORMER_SETTINGS = [
 export const SIMILARITIES = ['cosine', 'dot', 'euclidean', 'manhattan'] as const;
 export type Similarity = (typeof SIMILARITIES)[number];
 
-const settingsSchema = z.looseObject({
+const settingsSchema = pylateSchema.extend({
   model_type: z.string().nullish(),
   prompts: z.record(z.string(), z.string().nullable()).nullish(),
   default_prompt_name: z.string().nullish(),
@@ -79,6 +80,8 @@ export interface SentenceDirectory {
   readonly lowercases: boolean;
   /** Put before texts, by name. */
   readonly prompts: Readonly<Record<string, string>>;
+  /** Of them, those that are tokens of the vocabulary, though text is normalized. */
+  readonly prefixes: readonly string[];
   /** Of the prompt that a text gets where none is asked for; null: none. */
   readonly defaultPromptName: string | null;
   readonly similarity: Similarity;
@@ -100,25 +103,30 @@ export function readSentenceDirectory(directory: string): SentenceDirectory | nu
     settingsSchema,
     readModelJson(directory, SETTINGS) ?? {},
   );
-  requireOwnFormat(settings.model_type);
   const encoder = path.join(directory, first.path);
   const transformer = within(first.path, () => readTransformer(encoder));
   const mask = others.find(({ type }) => type === MASK);
   const pooling = others.find(({ type }) => type === SPLADE);
-  const prompts = Object.entries(settings.prompts ?? {}).filter(
-    (entry): entry is [string, string] => entry[1] !== null,
+  const prompts = Object.fromEntries(
+    Object.entries(settings.prompts ?? {}).filter(
+      (entry): entry is [string, string] => entry[1] !== null,
+    ),
   );
+  const modules = others.flatMap((module) =>
+    module.type === SPLADE ? [] : (readModule(directory, module) ?? []),
+  );
+  const pylate = settings.model_type === 'ColBERT' ? readPylate(settings, prompts) : null;
   return {
     encoder,
-    modules: others.flatMap((module) =>
-      module.type === SPLADE ? [] : (readModule(directory, module) ?? []),
-    ),
+    // PyLate has no module for it.
+    modules: pylate ? [...modules, { type: 'normalize' }] : modules,
     splade: pooling ? readSplade(directory, pooling) : null,
     maxLength: transformer.max_seq_length ?? null,
-    lengths: transformer,
-    mask: mask ? readMask(directory, mask) : null,
+    lengths: pylate?.lengths ?? transformer,
+    mask: pylate?.mask ?? (mask ? readMask(directory, mask) : null),
     lowercases: transformer.do_lower_case ?? false,
-    prompts: Object.fromEntries(prompts),
+    prompts: pylate?.prompts ?? prompts,
+    prefixes: pylate?.prefixes ?? [],
     defaultPromptName: requirePrompt(settings.default_prompt_name ?? null, settings.prompts ?? {}),
     similarity: SIMILARITIES.find((one) => one === settings.similarity_fn_name) ?? 'cosine',
     truncateDim: settings.truncate_dim ?? null,
@@ -137,15 +145,6 @@ export function readTransformer(encoder: string): TransformerSettings {
     if (content !== undefined) return checkModelJson(name, transformerSchema, content);
   }
   return {};
-}
-
-/** @throws ModelFileError: of a directory that says in other places how it is read */
-function requireOwnFormat(type: string | null | undefined): void {
-  if (type !== 'ColBERT') return;
-  throw new ModelFileError(
-    `${SETTINGS}: model_type: "ColBERT" is a format of PyLate: save the model anew with ` +
-      'sentence-transformers: MultiVectorEncoder(DIRECTORY).save_pretrained(OTHER)',
-  );
 }
 
 function requirePrompt(name: string | null, prompts: Readonly<Record<string, unknown>>) {

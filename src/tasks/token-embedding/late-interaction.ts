@@ -28,7 +28,7 @@ const SETTINGS = 'sentence_bert_config.json';
  */
 export function lateReadingOf({ source, sentence }: SentenceModel): LateReading | null {
   if (sentence === null) return null;
-  const { lengths, mask, maxLength } = sentence;
+  const { lengths, mask, maxLength, prefixes } = sentence;
   const { query_length: query, document_length: document, query_expansion: expansion } = lengths;
   if (mask === null) {
     if (!expansion) return null;
@@ -50,6 +50,7 @@ export function lateReadingOf({ source, sentence }: SentenceModel): LateReading 
         fillingIsSeen: expansion.attend ?? false,
       }),
       skipped: mask.skipped,
+      prefixes,
     },
     maxLength: maxLength === null ? null : Math.max(...longest),
     roles: {
