@@ -83,7 +83,7 @@ export function createApp(
   };
   show(site);
   const shared = {
-    ...{ app, readiness, due, routes },
+    ...{ app, readiness, due, connections, routes },
     isPublic: (path: string) => rules.isPublic(path),
     unsentAnswers: new UnsentAnswers(bodyMemory, connections),
     release: bodies.release,

@@ -3,6 +3,7 @@ import { type Endpoint, METHODS, type Method } from '../protocols/endpoint';
 import type { ErrorShapes } from '../protocols/protocol';
 import type { About } from '../serving/access';
 import type { IsPublic } from '../serving/authentication';
+import type { Connections } from '../serving/connections';
 import { keyOf } from '../serving/credentials/keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';
 import { type Answer, Exchange, type Parameters } from '../serving/exchange';
@@ -10,6 +11,7 @@ import { parseJson } from '../serving/json';
 import type { Readiness } from '../serving/readiness';
 import { tellTimings } from '../serving/timings';
 import type { AnswersDue } from './answers-due';
+import { converseByEvents } from './event-stream';
 import { pathOf, queryOf } from './request-target';
 import { sendBytes, sendJson, type UnsentAnswers } from './send';
 
@@ -30,6 +32,7 @@ export interface Shared {
   readonly app: Express;
   readonly readiness: Readiness;
   readonly due: AnswersDue;
+  readonly connections: Connections;
   readonly unsentAnswers: UnsentAnswers;
   /** Its body is not held any longer. */
   readonly release: (response: Response) => void;
@@ -137,8 +140,12 @@ export class HttpExchange extends Exchange {
     this.#shared.release(this.#response);
   }
 
-  send({ body, headers, isCompressible, status = 200 }: Answer): void {
+  send({ body, headers, isCompressible, converse, status = 200 }: Answer): void {
     const response = this.#response;
+    if (converse) {
+      converseByEvents(response, this.#shared.connections, converse);
+      return;
+    }
     if (headers) for (const name in headers) response.setHeader(name, headers[name] as string);
     if (this.timings) tellTimings(this.timings, (name, value) => response.setHeader(name, value));
     if (Buffer.isBuffer(body)) sendBytes(response, body, isCompressible);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { type About, EVERYTHING } from './access';
+import type { Converse } from './conversation';
 import { digestOf } from './credentials/keys';
 import { type ServiceError, toServiceError } from './errors';
 import type { Readiness } from './readiness';
@@ -24,6 +25,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string | number>>;
   /** Whether HTTP may compress bytes for clients that ask for it. */
   readonly isCompressible?: boolean;
+  /** Of HTTP: there is no body, but server-sent events. */
+  readonly converse?: Converse;
 }
 
 /** A model that is to run. */

@@ -3,6 +3,7 @@ import { describeFirstIssue } from '../protocols/validation/fields';
 import { CLOSE, type CloseCode, type Peer, type Talk } from '../serving/conversation';
 import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
+import type { ModelSettings } from '../tasks/signal-classification/model-settings';
 import { CONTROLS, type Opening, opening, resumption } from './messages';
 import { findNoSample, fromFloat32, fromNumbers } from './samples';
 import { type Asked, cutOf, SignalStream } from './signal-stream';
@@ -48,6 +49,8 @@ export class StreamTalk implements Talk, Conversation {
   heardAt = 0;
   /** Null: the first message has not come. */
   stream: SignalStream | null = null;
+  /** Why it was ended; null: it was not, or there is nothing wrong. */
+  problem: string | null = null;
   #isOver = false;
   #isQuiet = false;
 
@@ -67,12 +70,12 @@ export class StreamTalk implements Talk, Conversation {
 
   /** JSON. */
   text(bytes: Buffer): void {
-    this.#hear(() => {
-      const message = parse(bytes);
-      if (this.stream === null) this.#begin(message);
-      else if (Array.isArray(message)) this.#numbers(this.stream, message, 'samples');
-      else this.#control(this.stream, message);
-    });
+    this.#hear(() => this.#say(parse(bytes)));
+  }
+
+  /** The same, parsed. */
+  say(message: unknown): void {
+    this.#hear(() => this.#say(message));
   }
 
   /** Samples. */
@@ -115,6 +118,7 @@ export class StreamTalk implements Talk, Conversation {
   fail(code: CloseCode, detail: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.problem = detail;
     this.#peer.send(JSON.stringify({ error: { code, detail } }));
     this.#peer.close(code, cut(detail));
     this.#streams.closing(this, code);
@@ -160,6 +164,12 @@ export class StreamTalk implements Talk, Conversation {
     }
   }
 
+  #say(message: unknown): void {
+    if (this.stream === null) this.#begin(message);
+    else if (Array.isArray(message)) this.#numbers(this.stream, message, 'samples');
+    else this.#control(this.stream, message);
+  }
+
   #begin(message: unknown): void {
     const isResumption = typeof message === 'object' && message !== null && 'resume' in message;
     if (isResumption) {
@@ -169,18 +179,8 @@ export class StreamTalk implements Talk, Conversation {
   }
 
   #open(given: Opening): void {
-    const { settings } = this.#asked;
-    const { samplingRateHz } = settings;
-    const ratio = samplingRateHz === null ? 1 : given.sampling_rate_hz / samplingRateHz;
-    if (ratio > MOST_RATIO || ratio < 1 / MOST_RATIO) {
-      const range = `from ${(samplingRateHz ?? 0) / MOST_RATIO} to ${(samplingRateHz ?? 0) * MOST_RATIO}`;
-      throw new Refusal(CLOSE.INVALID, `sampling_rate_hz: expected a rate ${range}`);
-    }
-    if (cutOf(given, settings).step < ratio) {
-      const least = Math.ceil(ratio);
-      const why = `at ${given.sampling_rate_hz} Hz the model has fewer`;
-      throw new Refusal(CLOSE.INVALID, `step: expected at least ${least} samples: ${why}`);
-    }
+    const problem = openingProblem(given, this.#asked.settings);
+    if (problem !== null) throw new Refusal(CLOSE.INVALID, problem);
     const stream = new SignalStream(this.#asked, given, this.#peer, this.#streams.watcher);
     const id = this.#streams.add(this, stream, this.#owner);
     if (id === null) throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for another stream.');
@@ -270,6 +270,20 @@ export class StreamTalk implements Talk, Conversation {
     if (!stream.isEnding) return stream;
     throw new Refusal(CLOSE.INVALID, 'message: comes after "end"');
   }
+}
+
+/** What of it does not go together with the model; null: nothing. */
+export function openingProblem(given: Opening, settings: ModelSettings): string | null {
+  const { sampling_rate_hz: rate } = given;
+  const { samplingRateHz } = settings;
+  if (samplingRateHz === null) return null;
+  const ratio = rate / samplingRateHz;
+  if (ratio > MOST_RATIO || ratio < 1 / MOST_RATIO) {
+    const range = `from ${samplingRateHz / MOST_RATIO} to ${samplingRateHz * MOST_RATIO}`;
+    return `sampling_rate_hz: expected a rate ${range}`;
+  }
+  if (cutOf(given, settings).step >= ratio) return null;
+  return `step: expected at least ${Math.ceil(ratio)} samples: at ${rate} Hz the model has fewer`;
 }
 
 function parse(bytes: Buffer): unknown {

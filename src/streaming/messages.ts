@@ -77,7 +77,7 @@ function findSampleProblem(value: unknown): ElementProblem | null {
 }
 
 const SAMPLES = 'an array of numbers';
-const SAMPLES_SCHEMA = {
+export const SAMPLES_SCHEMA = {
   type: 'array',
   items: { type: ['number', 'null'] },
   description: 'In any linear unit; null: there is none, and no window with it is asked about',
@@ -129,7 +129,7 @@ export const opening = object({
     .optional()
     .describe('From one window to the next, in samples that are sent; left out: a window'),
   start: place
-    .default({ type: 'index', index: 0 })
+    .prefault(0)
     .meta({ ...PLACE_SCHEMA, description: 'Where the first sample is; answers say times alike' }),
   format: z
     .enum(['json', 'f32'], { error: expected('"json" or "f32"') })
@@ -152,6 +152,15 @@ export const opening = object({
         'skipped. null: all are answered, and who sends faster is slowed',
     ),
   first_window: windowNumber.default(0).describe('The number of the first window'),
+});
+
+/** The body of POST /stream: the first message, and where all or some samples are known already, those. */
+export const openingBody = opening.extend({
+  samples: samples.optional(),
+  end: z
+    .boolean({ error: expected('true or false') })
+    .default(false)
+    .describe('There are no more samples than these'),
 });
 
 /** The messages of a client after the first, but for arrays and binary ones, which are samples: by their keys. */
@@ -211,6 +220,12 @@ export const openedAnswer = z.object({
   next_window: z.int(),
   next_sample: z.int().describe('The number of the next sample that is waited for'),
   resumed: z.boolean(),
+});
+
+/** To whoever brings samples: how far the stream has come. */
+export const takenAnswer = z.object({
+  next_window: z.int().describe('The first one that has not been answered'),
+  next_sample: z.int().describe('The first one that has not been taken'),
 });
 
 export const gapAnswer = z.object({

@@ -1,84 +1,44 @@
 import type { Get } from '../protocols/endpoint';
-import { requireModel } from '../protocols/endpoint';
-import { RETRY_AFTER } from '../protocols/openapi/responses';
-import { errorAnswer as detailAnswer } from '../protocols/own/schemas/answers';
+import { errorAnswer } from '../protocols/own/schemas/answers';
 import { DETAIL, type Protocol } from '../protocols/protocol';
-import { ServiceError } from '../serving/errors';
-import type { ClassifiesSignals } from '../tasks/abilities';
 import { type Served, servedAs } from '../tasks/served';
-import type { SignalAbout } from '../tasks/signal-classification/rows';
-import { StreamTalk } from './conversation';
-import { openedAnswer } from './messages';
+import { describeSocket } from './asyncapi';
+import { noStream, overEvents, overWebSocket, PATH, samplesOf } from './routes';
 import type { Streams } from './streams';
 
-const PATH = '/stream';
-
 /** Streams of signals, and for models of texts what there is instead. */
-export function streaming(served: Served, streams: Streams): Protocol {
+export function streaming(served: Served, streams: Streams, version: string): Protocol {
   const signals = servedAs(served, 'classifies signals');
-  const get: Get = signals ? signalStream(signals, streams) : noStream(served);
-  return {
-    endpoints: [],
-    gets: { [PATH]: get },
-    prefix: null,
-    errors: DETAIL,
-    probes: [],
-    info: null,
-    // At the root of a directory of models, the path is that of a model that has streams.
-    ...(signals === null && { namesModels: true }),
+  const own = {
+    ...{ prefix: null, errors: DETAIL, probes: [], info: null },
     tag: { name: 'streams', description: 'Windows of a signal that goes on' },
-    error: { name: 'Error', schema: detailAnswer },
+    error: { name: 'Error', schema: errorAnswer },
+  };
+  if (signals === null) {
+    // At the root of a directory of models, the path is that of a model that has streams.
+    return { ...own, endpoints: [], gets: { [PATH]: noStream(served) }, namesModels: true };
+  }
+  return {
+    ...own,
+    endpoints: [overEvents(signals, streams), samplesOf(signals, streams)],
+    gets: { [PATH]: overWebSocket(signals, streams), '/asyncapi.json': asyncApi(served, version) },
   };
 }
 
-function signalStream(
-  { name, task, model, title }: Served<ClassifiesSignals>,
-  streams: Streams,
-): Get {
-  return {
-    handle: () => {
-      const how = 'ask for an upgrade to a WebSocket (RFC 6455)';
-      throw new ServiceError('UPGRADE_NEEDED', `Streams of signals are here: ${how}.`);
-    },
-    upgrade: (call) => {
-      call.access.require({ model: name });
-      const loaded = requireModel(model);
-      const { settings } = loaded.about as SignalAbout;
-      const asked = { name: title, model: loaded, settings, queue: streams.queueOf(loaded) };
-      return (peer) => new StreamTalk(streams, asked, call, peer);
-    },
-    describe: () => ({
-      ...{ id: 'stream', summary: 'Windows of a signal that goes on, over a WebSocket' },
-      description: `${task.notice ?? ''}${ABOUT}`,
-      answer: { name: 'StreamOpened', schema: openedAnswer },
-      isUpgrade: true,
-      outcome: 'The connection is a WebSocket from here on.',
-      errors: {
-        400: 'It is no handshake of a WebSocket.',
-        403: 'A page of another origin may not connect: see CORS_ORIGINS.',
-        426: {
-          description: 'It does not ask for an upgrade.',
-          headers: { Upgrade: { schema: { const: 'websocket' } } },
-        },
-        500: 'The model is not loaded.',
-        503: { description: 'The service is shutting down.', headers: RETRY_AFTER },
-      },
-    }),
+/** GET /asyncapi.json. The document is made when it is first asked for. */
+function asyncApi({ task }: Served, version: string): Get {
+  let document: object | undefined;
+  const tell = (): object => {
+    document ??= describeSocket(task.notice, version);
+    return document;
   };
-}
-
-const ABOUT = 'What is said there is described by `GET /asyncapi.json`.';
-
-function noStream({ name }: Served): Get {
   return {
-    handle: () => {
-      const what = 'streams are of models of signals, and it reads texts';
-      throw new ServiceError('NOT_FOUND', `The model ${name} has no streams: ${what}.`);
-    },
+    handle: () => ({ body: tell() }),
     describe: () => ({
-      ...{ id: 'noStream', summary: 'There are no streams of texts' },
-      answer: { name: 'Error', schema: detailAnswer },
-      errors: { 404: 'Streams are of models of signals.' },
+      ...{ id: 'asyncapi', summary: 'What is said in streams' },
+      answer: { name: 'AsyncApi', schema: { type: 'object' } },
+      outcome: 'AsyncAPI 3.0.',
+      errors: {},
     }),
   };
 }

@@ -85,6 +85,8 @@ export class SignalStream implements WindowOwner {
   /** The end was said, and all samples before it have been taken. */
   #hasEnded = false;
   #isOver = false;
+  /** Who waits for `taken`. */
+  readonly #onTaken: (() => void)[] = [];
   /** Not null: it takes no more samples. */
   #onRest: (() => void) | null = null;
 
@@ -164,6 +166,7 @@ export class SignalStream implements WindowOwner {
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.#isPaused = false;
+    for (const tell of this.#onTaken.splice(0)) tell();
   }
 
   /** The first window that can still be told. */
@@ -210,6 +213,12 @@ export class SignalStream implements WindowOwner {
     if (this.#next === this.#ring.end) then();
   }
 
+  /** Resolves when what was put in has been taken, as far as it is to wait for that. */
+  taken(): Promise<void> {
+    if (!this.#isPaused) return Promise.resolve();
+    return new Promise((resolve) => this.#onTaken.push(resolve));
+  }
+
   /** Nothing is done any more. */
   stop(): void {
     this.#isOver = true;
@@ -228,7 +237,10 @@ export class SignalStream implements WindowOwner {
     if (isSlow === this.#isPaused) return;
     this.#isPaused = isSlow;
     if (isSlow) this.#peer?.pause();
-    else this.#peer?.resume();
+    else {
+      this.#peer?.resume();
+      for (const tell of this.#onTaken.splice(0)) tell();
+    }
   }
 
   /** False: it cannot be done for now. */

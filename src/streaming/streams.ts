@@ -38,6 +38,10 @@ export interface Conversation {
   readonly stream: SignalStream | null;
   /** `performance.now()` when its client said something last. */
   readonly heardAt: number;
+  /** Why it was ended; null: it was not. */
+  readonly problem: string | null;
+  text(bytes: Buffer): void;
+  binary(bytes: Buffer): void;
   setQuiet(isQuiet: boolean): void;
   fail(code: CloseCode, detail: string): void;
   leave(): void;
@@ -142,6 +146,11 @@ export class Streams {
     if (!known) return null;
     const [a, b] = [Buffer.from(known.owner), Buffer.from(owner)];
     return a.length === b.length && timingSafeEqual(a, b) ? stream : null;
+  }
+
+  /** What goes on about a stream; null: nothing, or its connection is broken. */
+  conversationOf(stream: SignalStream): Conversation | null {
+    return this.#known.get(stream)?.conversation ?? null;
   }
 
   /** Where its former connection is not known to be broken, it is ended. */

@@ -88,7 +88,7 @@ export function speak(
   const surroundings = surroundingsOf(options);
   const others = [
     ...PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []),
-    streaming(served, streams),
+    streaming(served, streams, version),
   ];
   const info = describe(served, version, config);
   return { protocols: [own(served, surroundings, { service: info, others }), ...others], info };

@@ -4,6 +4,7 @@ import {
   jsonContent,
   type Node,
   response,
+  schemaReference,
   TIMEOUT_PARAMETER,
   toSchema,
 } from './responses';
@@ -43,12 +44,14 @@ export interface Operation {
   readonly description?: string | undefined;
   readonly request?: Named;
   readonly answer: Named;
-  /** In which case it is the answer, where that is not plain. */
-  readonly outcome?: string;
+  /** In which case it is the answer, where that is not plain; null: it never is. */
+  readonly outcome?: string | null;
   /** Of the answer, beside those of all answers. */
   readonly headers?: Node;
   /** The connection becomes a WebSocket: `answer` is the first message there, not that of HTTP. */
   readonly isUpgrade?: boolean;
+  /** The answer goes on, as server-sent events of which `answer` is the first. */
+  readonly isEvents?: boolean;
   /** Bodies may be bytes, too, both ways. */
   readonly isBinary?: boolean;
   readonly errors: Readonly<Record<number, string | Failure>>;
@@ -62,8 +65,8 @@ export interface Speaker {
 }
 
 export function describeOperation(operation: Operation, { tag, error }: Speaker): Node {
-  const { id, summary, description, request, answer, headers, isBinary, errors } = operation;
-  const outcome = operation.outcome ?? (request ? 'The answer of the model.' : 'As it is.');
+  const { id, summary, description, request, answer, isBinary, errors } = operation;
+  const { outcome = request ? 'The answer of the model.' : 'As it is.' } = operation;
   const failures = Object.entries(errors).map(([status, failure]) => {
     const told: Failure = typeof failure === 'string' ? { description: failure } : failure;
     return [
@@ -85,17 +88,24 @@ export function describeOperation(operation: Operation, { tag, error }: Speaker)
       requestBody: { required: true, content: content(request) },
     }),
     responses: {
-      ...(operation.isUpgrade
-        ? { 101: response(outcome) }
-        : {
-            200: response(outcome, content(answer), {
-              ...(request && ANALYSIS_HEADERS),
-              ...headers,
-            }),
-          }),
+      ...(outcome !== null && describeOutcome(operation, outcome, content(answer))),
       ...Object.fromEntries(failures),
     },
   };
+}
+
+function describeOutcome(
+  { request, answer, headers, isUpgrade, isEvents }: Operation,
+  outcome: string,
+  content: Node,
+): Node {
+  if (isUpgrade) return { 101: response(outcome) };
+  if (isEvents) {
+    return {
+      200: response(outcome, { 'text/event-stream': { schema: schemaReference(answer.name) } }),
+    };
+  }
+  return { 200: response(outcome, content, { ...(request && ANALYSIS_HEADERS), ...headers }) };
 }
 
 const BYTES = { type: 'string', format: 'binary' };
