@@ -1,6 +1,5 @@
 #include "looks.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -59,21 +58,26 @@ Napi::Value handle(Napi::Env env, SharedPatterns patterns) {
   return Napi::External<SharedPatterns>::New(env, new SharedPatterns(std::move(patterns)), free);
 }
 
-Napi::Uint32Array numbers(Napi::Env env, const rust::Vec<uint32_t>& values) {
-  auto array = Napi::Uint32Array::New(env, values.size());
-  std::ranges::copy(values, array.Data());
-  return array;
+/// Not copied: of a long text that would hold up the event loop.
+Napi::Uint32Array numbers(Napi::Env env, rust::Vec<uint32_t>&& values) {
+  if (values.empty()) return Napi::Uint32Array::New(env, 0);
+  auto* held = new rust::Vec<uint32_t>(std::move(values));
+  using Deleter = void (*)(Napi::Env, void*, rust::Vec<uint32_t>*);
+  const Deleter free = [](Napi::Env, void*, rust::Vec<uint32_t>* held) { delete held; };
+  auto buffer =
+      Napi::ArrayBuffer::New(env, held->data(), held->size() * sizeof(uint32_t), free, held);
+  return Napi::Uint32Array::New(env, held->size(), buffer, 0);
 }
 
-Napi::Object look_object(Napi::Env env, const hf::Look& look) {
+Napi::Object look_object(Napi::Env env, hf::Look& look) {
   auto object = Napi::Object::New(env);
   object["view"] = std::string(look.view);
   object["part"] = static_cast<double>(look.part);
   if (look.view.empty()) return object;
   const auto* units = reinterpret_cast<const char16_t*>(look.text.data());
   object["text"] = Napi::String::New(env, units, look.text.size());
-  object["starts"] = numbers(env, look.starts);
-  object["ends"] = numbers(env, look.ends);
+  object["starts"] = numbers(env, std::move(look.starts));
+  object["ends"] = numbers(env, std::move(look.ends));
   return object;
 }
 
@@ -82,7 +86,7 @@ Napi::Value looked_object(Napi::Env env, hf::Looked looked) {
   auto looks = Napi::Array::New(env, looked.looks.size());
   for (uint32_t i = 0; i < looked.looks.size(); ++i) looks[i] = look_object(env, looked.looks[i]);
   object["looks"] = looks;
-  object["places"] = numbers(env, looked.places);
+  object["places"] = numbers(env, std::move(looked.places));
   object["left"] = std::string(looked.left);
   object["isCut"] = looked.is_cut;
   return object;

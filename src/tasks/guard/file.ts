@@ -149,7 +149,7 @@ const limits = z.strictObject({
     .default(64)
     .describe('Texts that are made of those of a request: forms, decoded and joined ones'),
   windows: z.int().min(1).max(100_000).default(512).describe('In which one check reads one text'),
-  places: z.int().min(1).max(100_000).default(10_000).describe('That patterns may find'),
+  places: z.int().min(1).max(100_000).default(2000).describe('That patterns may find'),
   on_limit: z
     .enum(['block', 'note'])
     .default('block')

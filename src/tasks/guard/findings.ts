@@ -30,7 +30,7 @@ function distinct({ name, action }: Check, hits: readonly Hit[]): readonly Findi
       ? [{ part: look.part, start: null, end: null }]
       : look.placesOf(start, end);
     for (const place of places) {
-      const key = JSON.stringify([label, place.part, place.start, place.end]);
+      const key = `${place.part} ${place.start} ${place.end} ${label}`;
       const known = found.get(key);
       if (known && known.score >= score) continue;
       found.set(key, { check: name, label, score, ...place, view: look.view, action });

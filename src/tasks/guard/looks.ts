@@ -39,6 +39,7 @@ export class Look {
 
   /** It is all of a part, or of all parts. */
   isWhole(start: number, end: number): boolean {
+    if (this.part !== null && !this.#starts) return start === 0 && end === this.text.length;
     const places = this.placesOf(start, end);
     const wanted = this.part === null ? this.#parts : [this.#parts[this.part] as string];
     const length = wanted.reduce((sum, { length }) => sum + length, 0);

@@ -39,11 +39,7 @@ fn in_base64(text: &[Mapped]) -> Vec<Vec<Mapped>> {
             continue;
         }
         let bytes = bytes_of(run);
-        if let [(whole, text)] = &readable(&bytes)[..]
-            && *whole == bytes.len()
-        {
-            found.push(text.clone());
-        }
+        found.extend(readable(&bytes, bytes.len()));
     }
     let wholes: Vec<(u32, u32)> = found.iter().map(|one| extent(one)).collect();
     for run in runs(text, |one| is_space(one) || bits_of(one.0).is_some()) {
@@ -52,11 +48,7 @@ fn in_base64(text: &[Mapped]) -> Vec<Vec<Mapped>> {
             continue;
         }
         for shift in 0..4.min(packed.len()) {
-            let within = readable(&bytes_of(&packed[shift..]));
-            for (_, text) in within
-                .into_iter()
-                .filter(|(bytes, _)| *bytes >= LEAST_WITHIN)
-            {
+            for text in readable(&bytes_of(&packed[shift..]), LEAST_WITHIN) {
                 let (start, end) = extent(&text);
                 let before = wholes.partition_point(|whole| whole.0 <= start);
                 let is_known = before > 0 && end <= wholes[before - 1].1;
@@ -104,29 +96,32 @@ fn bytes_of(run: &[Mapped]) -> Vec<Byte> {
     bytes
 }
 
-/// The longest texts among bytes, each with how many bytes it has: UTF-8, without controls.
-fn readable(bytes: &[Byte]) -> Vec<(usize, Vec<Mapped>)> {
+/// The texts among bytes that have so many of them: UTF-8, without controls.
+fn readable(bytes: &[Byte], least: usize) -> Vec<Vec<Mapped>> {
     let plain: Vec<u8> = bytes.iter().map(|(byte, ..)| *byte).collect();
+    let is_unread = |one: char| one.is_control() && !"\t\n\r".contains(one);
     let mut found = Vec::new();
     let mut at = 0;
     for chunk in plain.utf8_chunks() {
-        let mut text: Vec<Mapped> = Vec::new();
-        let mut begin = at;
-        for character in chunk.valid().chars() {
-            let next = at + character.len_utf8();
-            if character.is_control() && !"\t\n\r".contains(character) {
-                found.push((at - begin, std::mem::take(&mut text)));
-                begin = next;
-            } else {
-                text.push((character, bytes[at].1, bytes[next - 1].2));
+        for text in chunk.valid().split_inclusive(is_unread) {
+            let read = text.trim_end_matches(is_unread);
+            if read.len() >= least.max(1) {
+                found.push(placed(read, &bytes[at..]));
             }
-            at = next;
+            at += text.len();
         }
-        found.push((at - begin, text));
         at += chunk.invalid().len();
     }
-    found.retain(|(_, text)| !text.is_empty());
     found
+}
+
+/// A text that bytes begin with.
+fn placed(text: &str, bytes: &[Byte]) -> Vec<Mapped> {
+    let each = text.char_indices().map(|(first, character)| {
+        let last = first + character.len_utf8() - 1;
+        (character, bytes[first].1, bytes[last].2)
+    });
+    each.collect()
 }
 
 /// Tags stand for ASCII, variation selectors for bytes.
@@ -153,12 +148,7 @@ fn in_hidden(text: &[Mapped]) -> Vec<Vec<Mapped>> {
             if bytes.len() < LEAST_HIDDEN || is_flag {
                 continue;
             }
-            let texts = readable(&bytes).into_iter();
-            found.extend(
-                texts
-                    .filter(|(bytes, _)| *bytes >= LEAST_HIDDEN)
-                    .map(|(_, text)| text),
-            );
+            found.extend(readable(&bytes, LEAST_HIDDEN));
         }
     }
     found
