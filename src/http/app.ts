@@ -94,7 +94,7 @@ export function createApp(
     ...{ readiness, due, connections, routes, pipeline },
     aboutOf: shared.aboutOf,
     origins: access.corsOrigins,
-    messageLimit: config.bodyLimit,
+    limits: config,
   });
   const cors = access.corsOrigins.length > 0 ? new Cors(access.corsOrigins) : null;
   return { app, listener: listenBeforeExpress(shared, pipeline, cors), upgrades, show };

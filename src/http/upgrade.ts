@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { About } from '../serving/access';
+import type { BodyLimits } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { keyOf } from '../serving/credentials/keys';
 import { ERRORS, retryAfterSeconds, ServiceError } from '../serving/errors';
@@ -27,8 +28,8 @@ export interface UpgradeOptions {
   readonly aboutOf: (path: string) => About | null;
   /** Pages of which may connect, beside those of the service itself; `*`: all. */
   readonly origins: readonly string[];
-  /** Bytes of a message. */
-  readonly messageLimit: number;
+  /** Of messages. */
+  readonly limits: BodyLimits;
 }
 
 /**
@@ -41,8 +42,7 @@ export class Upgrades {
 
   constructor(options: UpgradeOptions) {
     this.#options = options;
-    const { messageLimit, connections } = options;
-    this.#webSockets = new WebSockets(messageLimit, connections);
+    this.#webSockets = new WebSockets(options.limits, options.connections);
   }
 
   /** Whether what asks for an upgrade gets one; others are answered as if they had not asked. */

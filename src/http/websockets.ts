@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import type { CloseCode, Converse, Peer } from '../serving/conversation';
+import { PATIENCE_MS } from '../serving/patience';
 
 /** Spoken where a client asks for it by name. */
 const SUBPROTOCOL = 'libtorch-serve.stream';
@@ -21,12 +23,17 @@ const CLOSE_TIMEOUT_MS = 2000;
 export class WebSockets {
   readonly #server: WebSocketServer;
   readonly #connections: Connections;
+  /** Of messages that have come in part: those of slow senders make room. */
+  readonly #partly: ByteBudget<Socket>;
   /** Answers what is no handshake: of the request that is being looked at. */
   #refuse: (message: string) => void = () => {};
 
-  /** @param maxPayload bytes of a message */
-  constructor(maxPayload: number, connections: Connections) {
+  constructor({ bodyLimit: maxPayload, bodyMemory: limit }: BodyLimits, connections: Connections) {
     this.#connections = connections;
+    this.#partly = new ByteBudget({
+      ...{ limit, patienceMs: PATIENCE_MS },
+      cut: (socket) => connections.cut(socket, 'body_stuck'),
+    });
     this.#server = new WebSocketServer({
       ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload },
       ...{ maxFragments: MOST_FRAGMENTS, maxBufferedChunks: MOST_CHUNKS },
@@ -50,16 +57,42 @@ export class WebSockets {
     this.#refuse = refuse;
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       const talk = converse(new WebSocketPeer(webSocket, socket, this.#connections));
+      const received = this.#budget(socket);
       // A message comes as one Buffer: that is what `binaryType` is by default.
       webSocket.on('message', (data, isBinary) => {
+        received();
         if (isBinary) talk.binary(data as Buffer);
         else talk.text(data as Buffer);
       });
       // A frame that is none: the close message says so, and `close` follows.
       webSocket.on('error', () => {});
-      webSocket.on('close', () => talk.closed());
+      webSocket.on('close', () => {
+        received();
+        talk.closed();
+      });
       socket.on('drain', () => talk.drained());
     });
+  }
+
+  /** Bounds what is held of a message that is on its way. @returns to be called when it has come */
+  #budget(socket: Socket): () => void {
+    const partly = this.#partly;
+    let bytes = 0;
+    let isCounted = false;
+    // Before the listener of `ws`, which tells of whole messages.
+    socket.prependListener('data', (chunk: Buffer) => {
+      bytes += chunk.length + PIECE_BYTES;
+      if (bytes <= SMALL_BYTES) return;
+      if (isCounted) partly.add(socket, chunk.length + PIECE_BYTES);
+      else partly.begin(socket, bytes);
+      isCounted = true;
+      if (!partly.hasRoomFor(0, socket)) this.#connections.cut(socket, 'body_stuck');
+    });
+    return () => {
+      bytes = 0;
+      if (isCounted) partly.end(socket);
+      isCounted = false;
+    };
   }
 }
 

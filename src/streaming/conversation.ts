@@ -262,7 +262,11 @@ export class StreamTalk implements Talk, Conversation {
   }
 
   #feed(stream: SignalStream, samples: Float64Array): void {
-    if (samples.length > 0) this.#before(stream).feed(samples);
+    if (samples.length === 0) return;
+    if (!this.#streams.hasRoomFor(samples.byteLength)) {
+      throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for these samples.');
+    }
+    this.#before(stream).feed(samples);
   }
 
   /** The stream, as long as it has not been ended. */

@@ -25,6 +25,8 @@ export interface Watcher {
   unusable(): void;
   skipped(): void;
   failed(): void;
+  /** So many bytes of samples more, or fewer, wait for their turn. */
+  held(bytes: number): void;
   /** Its client takes no answers for now: `proceed` is to be called when it has. */
   stuck(stream: SignalStream): void;
   /** It has come to its end. */
@@ -164,7 +166,7 @@ export class SignalStream implements WindowOwner {
   detach(): void {
     this.#peer = null;
     this.#waiting = [];
-    this.#waitingBytes = 0;
+    this.#hold(-this.#waitingBytes);
     this.#isPaused = false;
     for (const tell of this.#onTaken.splice(0)) tell();
   }
@@ -199,7 +201,7 @@ export class SignalStream implements WindowOwner {
       if (!isHeld) this.#waiting.shift();
       if (this.#isOver) return;
     }
-    if (this.#waiting.length === 0) this.#waitingBytes = 0;
+    if (this.#waiting.length === 0) this.#hold(-this.#waitingBytes);
     this.#slow(isHeld && (this.opening.deadline_ms === null || this.#waitingBytes > MOST_WAITING));
     if (this.#hasEnded && this.#next === this.#ring.end) this.#finish();
   }
@@ -207,7 +209,7 @@ export class SignalStream implements WindowOwner {
   /** Takes no more samples; once what the model is working on has been answered, `then` is called. */
   rest(then: () => void): void {
     this.#waiting = [];
-    this.#waitingBytes = 0;
+    this.#hold(-this.#waitingBytes);
     this.#slow(true);
     this.#onRest = then;
     if (this.#next === this.#ring.end) then();
@@ -228,9 +230,15 @@ export class SignalStream implements WindowOwner {
   #put(item: Item, bytes = 0): void {
     if (this.#onRest !== null) return;
     this.#waiting.push(item);
-    this.#waitingBytes += bytes;
+    this.#hold(bytes);
     if (this.#waiting.length === 1) this.proceed();
     else if (this.#waitingBytes > MOST_WAITING) this.#slow(true);
+  }
+
+  #hold(bytes: number): void {
+    if (bytes === 0) return;
+    this.#waitingBytes += bytes;
+    this.#watcher.held(bytes);
   }
 
   #slow(isSlow: boolean): void {

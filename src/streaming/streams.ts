@@ -127,7 +127,7 @@ export class Streams {
     const { quality } = stream.asked.settings;
     const bytes =
       OWN_BYTES + SlidingWindows.bytesOf(stream.cut) + Judge.bytesOf(stream.rawLength, quality);
-    if (!this.#hasRoomFor(bytes)) return null;
+    if (!this.hasRoomFor(bytes)) return null;
     const id = randomBytes(18).toString('base64url');
     const { requestId } = conversation;
     const [openedAt, brokenAt] = [performance.now(), 0];
@@ -181,7 +181,7 @@ export class Streams {
     const { stream } = conversation;
     this.#opening.delete(conversation);
     if (!stream || this.#known.get(stream)?.conversation !== conversation) return;
-    if (code === CLOSE.TIMEOUT) this.broke(stream);
+    if (code === CLOSE.TIMEOUT || code === CLOSE.TRY_LATER) this.broke(stream);
     else this.#forget(stream, ENDS[code] ?? 'error');
   }
 
@@ -216,6 +216,9 @@ export class Streams {
       unusable: () => this.metrics.count('unusable'),
       skipped: () => this.metrics.count('skipped'),
       failed: () => this.metrics.count('failed'),
+      held: (bytes) => {
+        this.#bytes += bytes;
+      },
       stuck: (stream) => {
         const conversation = this.#known.get(stream)?.conversation;
         if (!conversation || this.#stuck.has(conversation)) return;
@@ -233,7 +236,7 @@ export class Streams {
   }
 
   /** Those whose connection broke first make room. */
-  #hasRoomFor(bytes: number): boolean {
+  hasRoomFor(bytes: number): boolean {
     for (const stream of this.#broken) {
       if (this.#bytes + bytes <= this.#mostBytes) break;
       this.#forget(stream, 'broken');
