@@ -25,6 +25,10 @@ export interface StreamHandler {
    * @param message that it is about; null: it could not be read
    */
   readonly tell: (error: ServiceError, message: never | null) => object | null;
+  /** Of what is neither counted nor logged where it is answered: it asks for nothing. Left out: of none. */
+  readonly isAside?: (message: never) => boolean;
+  /** The stream is over. */
+  readonly close?: () => void;
 }
 
 /** A method whose client sends any number of messages. */

@@ -161,7 +161,10 @@ export class Stream {
     const { receiving, pipeline, inFlight } = this.#options;
     this.#toAnswer.delete(message);
     this.#answered.delete(message);
-    pipeline.ended(message, message.end(answered));
+    const outcome = message.end(answered);
+    const { isAside } = this.#handler;
+    const isTold = !message.isRead || message.error || !isAside?.(message.body as never);
+    if (isTold) pipeline.ended(message, outcome);
     receiving.end(message);
     if (!this.call.isOver) this.#rest();
     inFlight.ended();
@@ -188,6 +191,7 @@ export class Stream {
       this.#end(message, settled !== null && 'status' in settled); // or nobody has its answer
     }
     for (const message of this.#answered) this.#end(message, false);
+    this.#handler.close?.();
     if (this.#options.method.isOneRequest) this.#options.inFlight.ended();
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { checkModelJson, parseModelJson } from '../../models/json';
 import { STRATEGIES } from '../token-classification/spans';
 import { findTemplateProblem, TEMPLATE } from '../zero-shot/classify';
+import { extProcSection } from './ext-proc-section';
 import { findUnmapped, moderations } from './moderations';
 
 export const GUARD_JSON = 'guard.json';
@@ -176,6 +177,7 @@ export const guardFile = z
     limits: limits.prefault({}),
     streams: streams.prefault({}),
     moderations: moderations.optional(),
+    ext_proc: extProcSection.prefault({}),
   })
   .superRefine(({ checks, moderations }, context) => {
     for (const [index, one] of checks.entries()) {

@@ -1,5 +1,7 @@
 import { detectorsOf } from '../../../protocols/detectors/protocol';
 import type { Get } from '../../../protocols/endpoint';
+import { extProc } from '../../../protocols/envoy/service';
+import type { GrpcService } from '../../../protocols/grpc-service';
 import { Guarding } from '../../../protocols/guarding';
 import { liteLlmOf } from '../../../protocols/litellm/protocol';
 import { grpcService } from '../../../protocols/open-inference/grpc/service';
@@ -65,6 +67,8 @@ export class ModelsService implements Service {
   readonly guard = new GuardState();
   readonly #guarding = new Guarding(this.guard, () => this.#catalogue);
   #catalogue: Catalogue = [];
+  /** Null: nobody has asked for it. */
+  #extProc: GrpcService | null = null;
   /** Names of what was there at the first look. */
   readonly #startup = new Set<string>();
   /** The first look at all folders is not over. */
@@ -153,7 +157,12 @@ export class ModelsService implements Service {
     };
   }
 
-  readonly grpc = () => [grpcService(this.#served, this.#options.config.maxListLength)];
+  readonly grpc = () => {
+    const { maxListLength, bodyLimit, bodyMemory, eventLoops } = this.#options.config;
+    const limits = { bodyLimit, bodyMemory: Math.ceil(bodyMemory / eventLoops) };
+    this.#extProc ??= extProc(this.#guarding, limits); // one: it counts what all its streams hold
+    return [grpcService(this.#served, maxListLength), this.#extProc];
+  };
 
   readonly loaded = (): readonly Sample[] =>
     this.#catalogue.flatMap(({ name, versions }) =>

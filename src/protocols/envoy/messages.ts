@@ -1,0 +1,104 @@
+/** Messages of protos/envoy/service/ext_proc/v3, as @grpc/proto-loader reads them. */
+
+export type BodySendMode =
+  | 'NONE'
+  | 'STREAMED'
+  | 'BUFFERED'
+  | 'BUFFERED_PARTIAL'
+  | 'FULL_DUPLEX_STREAMED'
+  | 'GRPC';
+
+interface HeaderValue {
+  readonly key: string;
+  readonly value: string;
+  readonly raw_value: Buffer;
+}
+
+export interface HttpHeaders {
+  readonly headers: { readonly headers: readonly HeaderValue[] } | null;
+  readonly end_of_stream: boolean;
+}
+
+export interface HttpBody {
+  readonly body: Buffer;
+  readonly end_of_stream: boolean;
+  readonly end_of_stream_without_message: boolean;
+}
+
+export interface ProcessingRequest {
+  /** Which of the following is there. */
+  readonly request?:
+    | 'request_headers'
+    | 'response_headers'
+    | 'request_body'
+    | 'response_body'
+    | 'request_trailers'
+    | 'response_trailers';
+  readonly request_headers?: HttpHeaders;
+  readonly response_headers?: HttpHeaders;
+  readonly request_body?: HttpBody;
+  readonly response_body?: HttpBody;
+  readonly observability_mode: boolean;
+  /** With the first message of a stream. */
+  readonly protocol_config: {
+    readonly request_body_mode: BodySendMode;
+    readonly response_body_mode: BodySendMode;
+  } | null;
+}
+
+/** A ProcessingResponse. */
+export type ProcessingResponse = object;
+
+/** What is changed of headers: `set` in the place of what is there. */
+export interface Headers {
+  readonly set?: Readonly<Record<string, string>>;
+  readonly remove?: readonly string[];
+}
+
+/** @param name of the field of `ProcessingResponse` that answers: `request_headers` and so on */
+export function goOn(name: string, headers: Headers = {}, body: object | null = null): object {
+  const mutation = mutationOf(headers);
+  return {
+    [name]: {
+      response: {
+        ...(mutation && { header_mutation: mutation }),
+        ...(body && { body_mutation: body }),
+      },
+    },
+  };
+}
+
+/** An answer in the place of all else. */
+export function answerAtOnce(status: number, body: object): ProcessingResponse {
+  return {
+    immediate_response: {
+      status: { code: status },
+      headers: mutationOf({ set: { 'content-type': 'application/json' } }),
+      body: Buffer.from(JSON.stringify(body)),
+      details: 'guard',
+    },
+  };
+}
+
+/** In lower case; of a name that is there twice, the last. */
+export function readHeaders({ headers }: HttpHeaders): ReadonlyMap<string, string> {
+  return new Map(
+    (headers?.headers ?? []).map(({ key, value, raw_value }) => [
+      key.toLowerCase(),
+      raw_value.length > 0 ? raw_value.toString('latin1') : value,
+    ]),
+  );
+}
+
+function mutationOf({ set = {}, remove = [] }: Headers): object | null {
+  const entries = Object.entries(set);
+  if (entries.length === 0 && remove.length === 0) return null;
+  return {
+    set_headers: entries.map(([key, value]) => ({
+      // Envoy reads raw_value; value alone is for older ones.
+      header: { key, raw_value: Buffer.from(value) },
+      append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
+    })),
+    remove_headers: remove,
+  };
+}

@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { ByteBudget } from '../../serving/byte-budget';
+import { PATIENCE_MS } from '../../serving/patience';
+import type { Call } from '../endpoint';
+import type { Counted, GrpcService } from '../grpc-service';
+import type { Guarding } from '../guarding';
+import type { ProcessingRequest } from './messages';
+import { Session } from './session';
+
+/** Envoy takes 100 headers by default, each of them three fields and what they lie in. */
+const MOST_FIELDS = 10_000;
+
+const HEADERS: Counted = { 1: { 1: {} } };
+const COUNTED: Counted = { 2: HEADERS, 3: HEADERS, 4: {}, 5: {}, 6: HEADERS, 7: HEADERS, 11: {} };
+
+export interface ExtProcOptions {
+  /** Bytes of one body. */
+  readonly bodyLimit: number;
+  /** Bytes of all bodies that come in pieces. */
+  readonly bodyMemory: number;
+}
+
+/**
+ * Envoy's external processing (envoy/service/ext_proc/v3/external_processor.proto): the guard before and behind
+ * an upstream. A stream is one HTTP request and its answer.
+ */
+export function extProc(
+  guarding: Guarding,
+  { bodyLimit, bodyMemory }: ExtProcOptions,
+): GrpcService {
+  const held = new ByteBudget<Session>({
+    ...{ limit: bodyMemory, patienceMs: PATIENCE_MS },
+    cut: (session) => session.drop(),
+  });
+  return {
+    name: 'envoy.service.ext_proc.v3.ExternalProcessor',
+    protos: {
+      folder: path.join(__dirname, 'protos'),
+      file: 'envoy/service/ext_proc/v3/external_processor.proto',
+    },
+    methods: {},
+    streams: {
+      Process: {
+        mostAtOnce: 1, // what is said of a message depends on those before it
+        isOneRequest: true,
+        open: () => {
+          let session: Session | null = null;
+          return {
+            answer: (message: ProcessingRequest, call: Call) => {
+              session ??= new Session({ guarding, bodyLimit, held });
+              return session.answer(message, call);
+            },
+            // The stream ends with its status: Envoy's failure_mode_allow says what that means.
+            tell: () => null,
+            isAside: ({ request_body, response_body }: ProcessingRequest) =>
+              !request_body && !response_body,
+            close: () => session?.close(),
+          };
+        },
+      },
+    },
+    probes: [],
+    analyses: [],
+    management: [],
+    fields: { counted: COUNTED, most: MOST_FIELDS },
+    refusal: guarding.refusal,
+  };
+}

@@ -1,0 +1,290 @@
+import type { Inference } from '../../native/engine';
+import { roundToFourDecimals } from '../../numeric/rounding';
+import type { ByteBudget } from '../../serving/byte-budget';
+import { ServiceError } from '../../serving/errors';
+import type { Answer } from '../../serving/exchange';
+import type { GuardAnswer } from '../../tasks/guard/answer';
+import type { ExtProcSection } from '../../tasks/guard/ext-proc-section';
+import type { Call } from '../endpoint';
+import type { Guarding } from '../guarding';
+import { type BodyPaths, readBody } from './bodies';
+import {
+  answerAtOnce,
+  type BodySendMode,
+  goOn,
+  type Headers,
+  type HttpBody,
+  type HttpHeaders,
+  type ProcessingRequest,
+  type ProcessingResponse,
+  readHeaders,
+} from './messages';
+import { stepsOf } from './paths';
+
+/** That Envoy takes of a body in one message. */
+const PIECE_BYTES = 64 * 1024;
+
+export interface SessionOptions {
+  readonly guarding: Guarding;
+  /** Of one body. */
+  readonly bodyLimit: number;
+  /** Pieces of bodies that wait for the rest. */
+  readonly held: ByteBudget<Session>;
+}
+
+type SideName = 'request' | 'response';
+
+/** The request of a client, or the answer of the upstream. */
+interface Side {
+  readonly name: SideName;
+  mode: BodySendMode;
+  headers: ReadonlyMap<string, string>;
+  /** Its headers are not answered before its body has been looked at. */
+  areHeadersHeld: boolean;
+  pieces: Buffer[];
+}
+
+/** What is made of a body: it goes on, as it is (null) or as another, or there is an answer in its place. */
+type Verdict =
+  | { readonly headers: Headers; readonly body: Buffer | null }
+  | { readonly atOnce: ProcessingResponse };
+
+/** One HTTP request through Envoy, and its answer. */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #section: ExtProcSection;
+  readonly #request = newSide('request');
+  readonly #response = newSide('response');
+  #inferences: readonly Inference[] = [];
+  #isFirst = true;
+  #isDropped = false;
+
+  /** @throws ServiceError METHOD_NOT_ALLOWED: there is no guard; MODEL_NOT_LOADED: its file is wrong */
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    if (!options.guarding.isThere) {
+      throw new ServiceError('METHOD_NOT_ALLOWED', 'There is no guard here: it has no file.');
+    }
+    this.#section = options.guarding.require().file.ext_proc;
+  }
+
+  /** @throws ServiceError, EngineError */
+  async answer(message: ProcessingRequest, call: Call): Promise<Answer> {
+    if (this.#isDropped) {
+      throw new ServiceError('BODY_MEMORY_FULL', 'Too many bodies are on their way.');
+    }
+    this.#configure(message);
+    this.#inferences = [];
+    const answers = await this.#answer(message, call);
+    // One that only watches is told nothing.
+    return { body: message.observability_mode ? [] : answers, inferences: this.#inferences };
+  }
+
+  /** What it holds makes room for others. */
+  drop(): true {
+    this.#isDropped = true;
+    for (const side of [this.#request, this.#response]) side.pieces = [];
+    return true;
+  }
+
+  /** It is over. */
+  close(): void {
+    this.drop();
+    this.#options.held.end(this);
+  }
+
+  #configure({ protocol_config }: ProcessingRequest): void {
+    if (!this.#isFirst) return;
+    this.#isFirst = false;
+    this.#request.mode = protocol_config?.request_body_mode ?? 'BUFFERED';
+    this.#response.mode = protocol_config?.response_body_mode ?? 'BUFFERED';
+    for (const { name, mode } of [this.#request, this.#response]) {
+      if (mode !== 'STREAMED' && mode !== 'GRPC') continue;
+      const wanted = 'BUFFERED, BUFFERED_PARTIAL, FULL_DUPLEX_STREAMED or NONE';
+      const why = 'what goes on before all of it has come was not looked at whole';
+      throw new ServiceError(
+        'BODY_INVALID',
+        `processing_mode.${name}_body_mode: expected ${wanted}, found ${mode}: ${why}`,
+      );
+    }
+  }
+
+  async #answer(message: ProcessingRequest, call: Call): Promise<readonly ProcessingResponse[]> {
+    switch (message.request) {
+      case 'request_headers':
+        return this.#takeHeaders(this.#request, message.request_headers as HttpHeaders);
+      case 'response_headers':
+        return this.#takeHeaders(this.#response, message.response_headers as HttpHeaders);
+      case 'request_body':
+        return this.#takeBody(this.#request, message.request_body as HttpBody, call);
+      case 'response_body':
+        return this.#takeBody(this.#response, message.response_body as HttpBody, call);
+      case 'request_trailers':
+        return this.#takeTrailers(this.#request, call);
+      case 'response_trailers':
+        return this.#takeTrailers(this.#response, call);
+      default:
+        throw new ServiceError('BODY_INVALID', 'request: expected headers, a body or trailers');
+    }
+  }
+
+  #takeHeaders(side: Side, given: HttpHeaders): readonly ProcessingResponse[] {
+    side.headers = readHeaders(given);
+    side.areHeadersHeld = side.mode === 'FULL_DUPLEX_STREAMED' && !given.end_of_stream;
+    return side.areHeadersHeld ? [] : [goOn(`${side.name}_headers`, this.#cleared(side))];
+  }
+
+  async #takeBody(
+    side: Side,
+    { body, end_of_stream, end_of_stream_without_message }: HttpBody,
+    call: Call,
+  ): Promise<readonly ProcessingResponse[]> {
+    if (side.mode !== 'FULL_DUPLEX_STREAMED') {
+      const isWhole = side.mode === 'BUFFERED' || end_of_stream;
+      const verdict = await this.#judge(side, body, { call, isWhole });
+      if ('atOnce' in verdict) return [verdict.atOnce];
+      const mutation = verdict.body && { body: verdict.body };
+      return [goOn(`${side.name}_body`, verdict.headers, mutation)];
+    }
+    const tooLarge = this.#hold(side, body);
+    if (tooLarge) return [tooLarge];
+    const isEnd = end_of_stream || end_of_stream_without_message;
+    return isEnd ? this.#release(side, call, true) : [];
+  }
+
+  async #takeTrailers(side: Side, call: Call): Promise<readonly ProcessingResponse[]> {
+    const before = side.areHeadersHeld ? await this.#release(side, call, false) : [];
+    const isOver = before.some((one) => 'immediate_response' in one);
+    return isOver ? before : [...before, { [`${side.name}_trailers`]: {} }];
+  }
+
+  /**
+   * @returns the answer in the place of a body that is too large; null: it is not
+   * @throws ServiceError BODY_MEMORY_FULL
+   */
+  #hold(side: Side, piece: Buffer): ProcessingResponse | null {
+    const { held, bodyLimit } = this.#options;
+    const bytes = side.pieces.reduce((sum, { length }) => sum + length, piece.length);
+    if (bytes > bodyLimit) {
+      return this.#refuse(`The body is over the limit of ${bodyLimit} bytes.`, 'too_large');
+    }
+    if (!held.hasRoomFor(piece.length, this)) {
+      throw new ServiceError('BODY_MEMORY_FULL', 'Too many bodies are on their way.');
+    }
+    if (!held.add(this, piece.length)) held.begin(this, piece.length);
+    side.pieces.push(piece);
+    return null;
+  }
+
+  /** Headers and body of what came in pieces. @param isEnd nothing follows */
+  async #release(side: Side, call: Call, isEnd: boolean): Promise<readonly ProcessingResponse[]> {
+    const whole = Buffer.concat(side.pieces);
+    side.pieces = [];
+    this.#options.held.end(this);
+    const verdict = await this.#judge(side, whole, { call, isWhole: true });
+    if ('atOnce' in verdict) return [verdict.atOnce];
+    const body = verdict.body ?? whole;
+    const headers = side.areHeadersHeld ? [goOn(`${side.name}_headers`, verdict.headers)] : [];
+    side.areHeadersHeld = false;
+    const count = Math.max(1, Math.ceil(body.length / PIECE_BYTES));
+    const pieces = Array.from({ length: count }, (_, i) => ({
+      body: body.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
+      end_of_stream: isEnd && i === count - 1,
+    }));
+    return [
+      ...headers,
+      ...pieces.map((piece) => goOn(`${side.name}_body`, {}, { streamed_response: piece })),
+    ];
+  }
+
+  /** @param isWhole false: Envoy has not sent all of it */
+  async #judge(
+    side: Side,
+    bytes: Buffer,
+    { call, isWhole }: { readonly call: Call; readonly isWhole: boolean },
+  ): Promise<Verdict> {
+    const headers = this.#cleared(side);
+    if (isWhole && bytes.length === 0) return { headers, body: null };
+    const body = isWhole ? readBody(bytes, side.headers, this.#pathsOf(side)) : null;
+    const direction = side.name === 'request' ? 'input' : 'output';
+    if (!body) {
+      if (this.#section.unreadable === 'allow') return { headers, body: null };
+      return { atOnce: this.#refuse(`The guard cannot read this ${direction}.`, 'unreadable') };
+    }
+    if (body.texts.length === 0) return { headers, body: null };
+    const answer = await this.#options.guarding.check(call, { texts: body.texts, direction });
+    this.#inferences = answer.inferences;
+    if (answer.action === 'block') {
+      const message = `The guard has blocked this ${direction}: ${reasonsOf(answer)}.`;
+      return { atOnce: this.#refuse(message, 'blocked', answer) };
+    }
+    const noted = noteOf(answer);
+    const changed = answer.action === 'redact' ? body.write(answer.texts) : null;
+    return {
+      headers: {
+        ...headers,
+        set: {
+          ...(noted !== '' && { [this.#section.header]: noted }),
+          ...(changed && { 'content-length': String(changed.length) }),
+        },
+        remove: noted === '' ? (headers.remove ?? []) : without(headers, this.#section.header),
+      },
+      body: changed,
+    };
+  }
+
+  #pathsOf({ name }: Side): BodyPaths {
+    const { input, output, events } = this.#section;
+    const json = name === 'request' ? input : output;
+    return { json: json.map(stepsOf), events: events.map(stepsOf) };
+  }
+
+  /** Nobody else says what the guard has found, and the upstream answers in a form that can be read. */
+  #cleared({ name }: Side): Headers {
+    const isAnswerRead = name === 'request' && this.#response.mode !== 'NONE';
+    return { remove: [this.#section.header, ...(isAnswerRead ? ['accept-encoding'] : [])] };
+  }
+
+  /** As OpenAI's servers tell of errors, which clients of language models read. */
+  #refuse(message: string, code: string, answer: GuardAnswer | null = null): ProcessingResponse {
+    const findings = (answer?.findings ?? []).map(({ check, label, score, action }) => ({
+      ...{ check, label, score: roundToFourDecimals(score), action },
+    }));
+    return answerAtOnce(this.#section.status, {
+      error: { message, type: 'guard', param: null, code, findings },
+    });
+  }
+}
+
+function newSide(name: SideName): Side {
+  return { name, mode: 'BUFFERED', headers: new Map(), areHeadersHeld: false, pieces: [] };
+}
+
+function without({ remove = [] }: Headers, header: string): readonly string[] {
+  return remove.filter((name) => name !== header);
+}
+
+/** Names of the checks that block. */
+function reasonsOf({ findings, errors, notLookedAt }: GuardAnswer): string {
+  const found = findings.filter(({ action }) => action === 'block');
+  const failed = errors.filter(({ action }) => action === 'block');
+  const limits = notLookedAt.filter(({ action }) => action === 'block');
+  const reasons = [
+    ...found.map(({ check, label }) => `${check} (${label})`),
+    ...failed.map(({ check }) => `${check} could not run`),
+    ...limits.map(({ limit }) => `it is over a limit of the guard (${limit})`),
+  ];
+  return [...new Set(reasons)].join(', ');
+}
+
+/** What was found, for a header: `check/label;score=0.98`, with commas between them; the highest score of each. */
+function noteOf({ findings }: GuardAnswer): string {
+  const scores = new Map<string, number>();
+  for (const { check, label, score } of findings) {
+    const name = `${encodeURIComponent(check)}/${encodeURIComponent(label)}`;
+    scores.set(name, Math.max(score, scores.get(name) ?? 0));
+  }
+  return [...scores]
+    .map(([name, score]) => `${name};score=${roundToFourDecimals(score)}`)
+    .join(', ');
+}

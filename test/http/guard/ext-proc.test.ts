@@ -1,0 +1,157 @@
+/** Envoy's external processing by a client of its protocol files: what Envoy itself would not do (test/clients/envoy.test.ts). */
+import { ExtProcStream } from '../../helpers/ext-proc';
+import { scrape } from '../../helpers/metrics';
+import { FIRST, newDirectory, removeDirectories } from '../../helpers/models-directory';
+import type { Service } from '../../helpers/service';
+import { until } from '../../helpers/until';
+
+const JSON_BODY = { 'content-type': 'application/json' };
+const EMAIL = 'ann.lee@example.org';
+const ROUTE = '/envoy.service.ext_proc.v3.ExternalProcessor/Process';
+const CHECKS = [{ type: 'patterns', name: 'data', action: 'redact', kinds: ['email'] }];
+const IN_FLIGHT = 'libtorch_serve_http_requests_in_flight';
+
+const streams: ExtProcStream[] = [];
+
+afterEach(() => {
+  for (const stream of streams.splice(0)) stream.close();
+});
+
+afterAll(removeDirectories);
+
+function start(guard: object | null, env = {}): Promise<Service> {
+  const directory = newDirectory();
+  directory.text('model', FIRST);
+  if (guard) directory.write('guard.json', JSON.stringify({ checks: CHECKS, ...guard }));
+  return directory.start({ env: { GRPC_PORT: '0', ...env } });
+}
+
+function open(...given: ConstructorParameters<typeof ExtProcStream>): ExtProcStream {
+  const stream = new ExtProcStream(...given);
+  streams.push(stream);
+  return stream;
+}
+
+function bodyOf(content: string): Buffer {
+  return Buffer.from(JSON.stringify({ messages: [{ content }] }));
+}
+
+it('is UNIMPLEMENTED without a guard, and needs a key where keys are set', async () => {
+  const none = open(await start(null));
+  none.begin('BUFFERED');
+  expect(await none.ended).toBe('UNIMPLEMENTED There is no guard here: it has no file.');
+  const service = await start({}, { API_KEY: 'a-key-of-some-length' });
+  expect(await open(service).ended).toMatch(/^UNAUTHENTICATED An API key is needed/);
+  const known = open(service, { authorization: 'Bearer a-key-of-some-length' });
+  known.begin('BUFFERED');
+  expect(await known.until(1)).toHaveProperty('request_headers');
+});
+
+it('says which modes it does not take, and what else is wrong with a message', async () => {
+  const service = await start({});
+  const streamed = open(service);
+  streamed.begin('STREAMED');
+  expect(await streamed.ended).toMatch(
+    /^INVALID_ARGUMENT processing_mode.request_body_mode: expected BUFFERED, .* found STREAMED: /,
+  );
+  const empty = open(service);
+  empty.send({});
+  expect(await empty.ended).toBe('INVALID_ARGUMENT request: expected headers, a body or trailers');
+});
+
+it('answers a stream in pieces when all has come, headers first, and trailers', async () => {
+  const service = await start({});
+  const stream = open(service);
+  stream.begin('FULL_DUPLEX_STREAMED', JSON_BODY);
+  const body = bodyOf(`Write to ${EMAIL}.`);
+  for (let i = 0; i < body.length; i += 7)
+    stream.send({ request_body: { body: body.subarray(i, i + 7) } });
+  stream.send({ request_trailers: { trailers: { headers: [] } } });
+  await stream.until(3);
+  const [headers, piece, trailers] = stream.answers as Readonly<Record<string, object>>[];
+  expect(headers?.request_headers).toMatchObject({
+    response: {
+      header_mutation: {
+        set_headers: [{ header: { key: 'x-guard' } }, { header: { key: 'content-length' } }],
+        remove_headers: ['accept-encoding'],
+      },
+    },
+  });
+  const answered = piece?.request_body as {
+    response: { body_mutation: { streamed_response: { body: Buffer; end_of_stream?: boolean } } };
+  };
+  const { streamed_response } = answered.response.body_mutation;
+  expect(String(streamed_response.body)).toBe(String(bodyOf('Write to <EMAIL_1>.')));
+  expect(streamed_response.end_of_stream ?? false).toBe(false);
+  expect(trailers).toHaveProperty('request_trailers');
+  stream.end();
+  expect(await stream.ended).toBe('OK');
+});
+
+it('reads a part of a body as one that cannot be read, as the file says', async () => {
+  const part = { request_body: { body: bodyOf('Hello.').subarray(0, 10), end_of_stream: false } };
+  for (const [unreadable, answer] of [
+    ['block', 'immediate_response'],
+    ['allow', 'request_body'],
+  ] as const) {
+    const stream = open(await start({ ext_proc: { unreadable, status: 451 } }));
+    stream.begin('BUFFERED_PARTIAL', JSON_BODY);
+    stream.send(part);
+    expect(await stream.until(2)).toHaveProperty(answer);
+    const { immediate_response } = stream.answers[1] as { immediate_response?: object };
+    if (unreadable === 'block') expect(immediate_response).toMatchObject({ status: { code: 451 } });
+  }
+});
+
+it('bounds a body that comes in pieces, and all of them', async () => {
+  const service = await start({}, { BODY_LIMIT: '64kb', BODY_MEMORY: '128kb' });
+  const large = open(service);
+  large.begin('FULL_DUPLEX_STREAMED', JSON_BODY);
+  for (let i = 0; i < 3; i++) large.send({ request_body: { body: Buffer.alloc(30_000, 0x20) } });
+  expect(await large.until(1)).toHaveProperty('immediate_response');
+  // Of those that are not over, the first make room for one more, and are told so.
+  const many = Array.from({ length: 8 }, () => open(service));
+  for (const stream of many) {
+    stream.begin('FULL_DUPLEX_STREAMED', JSON_BODY);
+    stream.send({ request_body: { body: Buffer.alloc(30_000, 0x20) } });
+  }
+  const full = /^UNAVAILABLE Too many bodies are on their way\.$/;
+  await until('streams that found no room', async () => {
+    const ended = await Promise.all(many.map((one) => Promise.race([one.ended, null])));
+    return ended.filter((one) => one !== null && full.test(one)).length >= 4;
+  });
+  // What was held is free again.
+  for (const stream of many) stream.close();
+  const next = open(service);
+  next.begin('FULL_DUPLEX_STREAMED', JSON_BODY);
+  next.send({ request_body: { body: bodyOf('Hello.'), end_of_stream: true } });
+  expect(await next.until(2)).toHaveProperty('request_body');
+});
+
+it('tells nothing to an Envoy that only watches, and counts all the same', async () => {
+  const service = await start({});
+  const stream = open(service);
+  const watches = { observability_mode: true };
+  stream.send({ request_headers: { headers: { headers: [] } }, ...watches });
+  stream.send({ request_body: { body: bodyOf(EMAIL), end_of_stream: true }, ...watches });
+  stream.end();
+  expect(await stream.ended).toBe('OK');
+  expect(stream.answers).toEqual([]);
+  expect((await scrape(service)).requests).toEqual({ [`${ROUTE} 200`]: 1 });
+});
+
+it('goes on with what it has begun on SIGTERM', async () => {
+  const service = await start({});
+  const stream = open(service);
+  stream.begin('BUFFERED', JSON_BODY);
+  await stream.until(1);
+  expect((await scrape(service)).value(IN_FLIGHT)).toBe(2); // with the one that asks
+  await service.beginStop();
+  stream.send({ request_body: { body: bodyOf(EMAIL), end_of_stream: true } });
+  await stream.until(2);
+  stream.send({ response_headers: { headers: { headers: [] } } });
+  await stream.until(3);
+  stream.end();
+  expect(await stream.ended).toBe('OK');
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+});
