@@ -191,7 +191,19 @@ describe('what is under way', () => {
     await untilQueued(service, 0);
   });
 
-  it('is refused one by one where the queue is full', async () => {
+  it('waits where the stream itself has filled the queue', async () => {
+    const service = await start({ MAX_QUEUE_REQUESTS: '10', MAX_BATCH_REQUESTS: '4' });
+    const stream = connect(service).stream();
+    for (let i = 0; i < 300; i++) ask(stream, String(i), ...Array((i % 10) + 1).fill('good'));
+    stream.end();
+    expect(await stream.ended).toBe('OK');
+    expect(stream.answers.filter(({ error_message }) => error_message !== '')).toEqual([]);
+    expect(stream.answers.map(({ infer_response }) => infer_response.id)).toEqual(
+      Array.from({ length: 300 }, (_, i) => String(i)),
+    );
+  });
+
+  it('is refused one by one where others have filled the queue', async () => {
     const service = await startHolding(60_000, { GRPC_PORT: '0', MAX_QUEUE_REQUESTS: '2' });
     const held = connect(service).call('ModelInfer', textRequest('a', 'b'));
     await untilQueued(service, 2);
@@ -323,7 +335,7 @@ describe('on SIGTERM', () => {
     expect(await service.exit).toEqual({ code: 0, signal: null });
   });
 
-  it('gives up a message that stands still, and a client that takes no answers', async () => {
+  it('gives up a message that stands still', async () => {
     const service = await start();
     const session = connectRaw(service);
     const half = session.call(STREAM, frame(messageOf('good')).subarray(0, 10));

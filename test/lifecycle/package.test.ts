@@ -30,7 +30,7 @@ interface Pack {
 const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CMakeLists\.txt|binding\.gyp)$/,
   /^dist\/(?!pages\/).*\.(js|d\.ts)$/,
-  /^dist\/protocols\/open-inference\/grpc\/protos\/\w+\.proto$/,
+  /^dist\/protocols\/(open-inference\/grpc|envoy)\/protos\/[\w/]+\.proto$/,
   /^dist\/pages\/(docs|eeg|embedding|guard|models|reranking|sentiment|tagging|zero-shot)\/[^/]+\.(html|js|css|svg|png|jpg|txt)(\.br|\.gz)?$/,
   /^models\/(eeg|sentiment)\/[^/]+\.(json|md|pt|safetensors)$/,
   /^native\/(?!test\/)(?!.*\btests?\b).*(\.(cc|h|rs|cmake)|CMakeLists\.txt|Cargo\.(toml|lock))$/,

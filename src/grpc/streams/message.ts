@@ -78,6 +78,12 @@ export class MessageExchange extends Exchange {
     this.#ends.send(this, answer);
   }
 
+  /** It begins once more, with the time that it has left. */
+  again(): void {
+    [this.error, this.route, this.#told] = [null, null, null];
+    this.stage = 0;
+  }
+
   protected sendError(error: ServiceError): void {
     this.#told ??= error;
     this.#ends.sendError(this, error);

@@ -40,6 +40,8 @@ export class Stream {
   readonly #toAnswer = new Map<MessageExchange, Settled | null>();
   /** Whose answers are written, and not taken yet. */
   readonly #answered = new Set<MessageExchange>();
+  /** Refused for now, while others of this stream were under way: they begin again, one for each of those. */
+  readonly #parked: MessageExchange[] = [];
   /** The one that comes, until grpc-js has read it. */
   #coming: MessageExchange | null = null;
   /** Its client sends no more. */
@@ -52,6 +54,7 @@ export class Stream {
       this.#settle(message, { answers });
     },
     sendError: (message, error) => {
+      if (this.#park(message, error)) return;
       const told = this.#tell(message, error);
       this.#settle(
         message,
@@ -71,7 +74,10 @@ export class Stream {
     this.#handler = options.method.open(call);
     if (options.method.isOneRequest) options.inFlight.begun();
     this.#feed = new Feed(call.innermost, {
-      hasRoom: () => !this.#isDraining && this.#size < options.method.mostAtOnce,
+      hasRoom: () => {
+        const isFull = this.#size >= options.method.mostAtOnce || this.#parked.length > 0;
+        return !isFull && !this.#isDraining;
+      },
       begins: (head) => this.#begin(head),
       comes: () => this.#coming === null || this.#accept(options.receiving.piece(this.#coming)),
     });
@@ -129,9 +135,28 @@ export class Stream {
     return this.#handler.tell(error, body instanceof Unreadable ? null : (body as never));
   }
 
+  /** A stream that fills the queue by itself is slowed down, not refused. True: it waits. */
+  #park(message: MessageExchange, { code }: ServiceError): boolean {
+    if (!message.isRead || (code !== 'QUEUE_FULL' && code !== 'WAIT_TOO_LONG')) return false;
+    const waiting = new Set([...this.#parked, message, this.#coming]);
+    const isAlone = [...this.#toAnswer].every(
+      ([other, settled]) => settled !== null || waiting.has(other),
+    );
+    if (!isAlone) this.#parked.push(message);
+    return !isAlone;
+  }
+
   #settle(message: MessageExchange, settled: Settled): void {
     if (this.#toAnswer.get(message) !== null) return; // it is answered, or over
     this.#toAnswer.set(message, settled);
+    this.#flush();
+    const next = this.call.isEnding ? undefined : this.#parked.shift();
+    if (!next) return;
+    next.again();
+    this.#options.pipeline.begin(next);
+  }
+
+  #flush(): void {
     for (const [first, its] of this.#toAnswer) {
       if (its === null || this.call.isEnding) return;
       if ('status' in its) this.#fail(its.status);

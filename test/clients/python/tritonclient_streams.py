@@ -56,9 +56,9 @@ def parameters_of(result):
 
 def check_order(service):
     """Large and small ones in turns: the answers come as the requests went."""
-    elements = service.elements(200)
+    elements = service.elements(100)
     stream = Stream(service)
-    sizes = [(200 if i % 7 == 0 else 1) for i in range(150)]
+    sizes = [(100 if i % 7 == 0 else 1) for i in range(150)]
     for i, size in enumerate(sizes):
         stream.ask(elements[:size], request_id=str(i))
     names, scores, _ = service.expected(elements)
@@ -147,7 +147,7 @@ def check_timeout(service):
 
 def check_cancellation(service):
     """What is cancelled leaves the queue: what follows does not wait for it."""
-    stream, elements = Stream(service), service.elements(256)
+    stream, elements = Stream(service), service.elements(100)
     for _ in range(200):
         stream.ask(elements)
     stream.client.stop_stream(cancel_requests=True)

@@ -2,6 +2,7 @@
 messages of Envoy's ext_proc, with the fields that are used. Readers of protobuf skip the others.
 
     pip install --require-hashes --requirement requirements.txt
+    pip install --no-deps xds-protos==1.85.0
     python write_envoy_protos.py ../../../src/protocols/envoy/protos
 """
 
