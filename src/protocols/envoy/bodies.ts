@@ -65,7 +65,7 @@ interface Line {
 
 /** Events bring a text in pieces: those of one place are looked at together, and put back where the first was. */
 function readEvents(bytes: Buffer, paths: readonly Steps[]): Body | null {
-  const text = bytes.toString();
+  const text = bytes.toString().replace(/^\ufeff/, ''); // which readers of events skip
   const lines = text.split(/\r\n|\n|\r/).map(lineOf);
   const isAllJson = lines.every(({ line, json }) => json !== undefined || !isJsonDue(line));
   if (!isAllJson) return null;
