@@ -22,6 +22,12 @@ export const CLOSE = {
 
 export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
 
+/** Why a conversation ends, and what is wrong. */
+export interface Ending {
+  readonly code: CloseCode;
+  readonly detail: string;
+}
+
 /** The other side of a conversation, whatever transport is between. */
 export interface Peer {
   /** Bytes that have not gone out yet. */

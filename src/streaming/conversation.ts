@@ -1,31 +1,14 @@
-import type { z } from 'zod';
-import { describeFirstIssue } from '../protocols/validation/fields';
-import { CLOSE, type CloseCode, type Peer, type Talk } from '../serving/conversation';
-import { ServiceError } from '../serving/errors';
-import { parseJson } from '../serving/json';
-import type { ModelSettings } from '../tasks/signal-classification/model-settings';
+import { CLOSE, type CloseCode, type Ending, type Peer, type Talk } from '../serving/conversation';
 import { CONTROLS, type Opening, opening, resumption } from './messages';
+import { openingProblem } from './opening';
+import { check, cut, parse, Refusal } from './refusal';
+import type { Claim, Conversation, Reply } from './roles';
 import { findNoSample, fromFloat32, fromNumbers } from './samples';
-import { type Asked, cutOf, SignalStream } from './signal-stream';
-import type { Conversation, Streams } from './streams';
+import { type Asked, SignalStream } from './signal-stream';
+import type { Streams } from './streams';
 
-/** Of the rates of samples and model: the filter is as long as they are apart. */
-const MOST_RATIO = 512;
-/** Bytes that the reason of a close message may have (RFC 6455, 5.5). */
-const MOST_REASON = 123;
-
+const EARLY = 'message: comes before the stream has been taken up';
 const SHAPES = 'an array of samples, or an object with samples, at, gap, received or end';
-
-/** Why a conversation ends; the message is told to the client. */
-class Refusal extends Error {
-  override readonly name = 'Refusal';
-  readonly code: CloseCode;
-
-  constructor(code: CloseCode, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 /** Whose conversation it is. */
 export interface Caller {
@@ -50,9 +33,11 @@ export class StreamTalk implements Talk, Conversation {
   /** Null: the first message has not come. */
   stream: SignalStream | null = null;
   /** Why it was ended; null: it was not, or there is nothing wrong. */
-  problem: string | null = null;
+  problem: Ending | null = null;
   #isOver = false;
   #isQuiet = false;
+  /** Its stream is on its way from another event loop. */
+  #isFetching = false;
 
   constructor(streams: Streams, asked: Asked, { requestId, owner }: Caller, peer: Peer) {
     this.#streams = streams;
@@ -118,7 +103,7 @@ export class StreamTalk implements Talk, Conversation {
   fail(code: CloseCode, detail: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.problem = detail;
+    this.problem = { code, detail };
     this.#peer.send(JSON.stringify({ error: { code, detail } }));
     this.#peer.close(code, cut(detail));
     this.#streams.closing(this, code);
@@ -152,19 +137,22 @@ export class StreamTalk implements Talk, Conversation {
     this.#streams.closing(this, CLOSE.LEAVING);
   }
 
-  #hear(say: () => void): void {
-    if (this.#isOver) return;
+  /** @returns what it gives; undefined: it was refused, or nothing is listened to any more */
+  #hear<Made>(say: () => Made): Made | undefined {
+    if (this.#isOver) return undefined;
     this.heardAt = performance.now();
     if (this.#isQuiet) this.#streams.woke(this);
     try {
-      say();
+      return say();
     } catch (error) {
-      if (error instanceof Refusal) this.fail(error.code, error.message);
-      else throw error;
+      if (!(error instanceof Refusal)) throw error;
+      this.fail(error.code, error.message);
+      return undefined;
     }
   }
 
   #say(message: unknown): void {
+    if (this.#isFetching) throw new Refusal(CLOSE.INVALID, EARLY);
     if (this.stream === null) this.#begin(message);
     else if (Array.isArray(message)) this.#numbers(this.stream, message, 'samples');
     else this.#control(this.stream, message);
@@ -189,17 +177,49 @@ export class StreamTalk implements Talk, Conversation {
   }
 
   #resume(id: string, nextWindow: number): void {
-    const stream = this.#streams.find(id, this.#owner);
-    if (stream === null || stream.asked.name !== this.#asked.name) {
+    const claim = { id, owner: this.#owner, model: this.#asked.name };
+    const stream = this.#streams.find(claim);
+    if (stream === null) {
+      void this.#fetch(claim, nextWindow);
+      return;
+    }
+    const problem = stream.problemOf(nextWindow);
+    if (problem !== null) throw new Refusal(problem.code, problem.detail);
+    this.#streams.resumed(this, stream);
+    this.#goOn(id, stream, nextWindow);
+  }
+
+  /** The event loop that has the stream gives it away. */
+  async #fetch(claim: Claim, nextWindow: number): Promise<void> {
+    this.#isFetching = true;
+    const reply = await this.#streams.ask({ type: 'move', ...claim, nextWindow });
+    this.#isFetching = false;
+    if (this.#isOver) {
+      // Its client has gone meanwhile, and may come back.
+      if (reply && 'state' in reply) this.#streams.broke(this.#restore(claim, reply));
+      return;
+    }
+    const stream = this.#hear(() => this.#restore(claim, reply));
+    if (stream) this.#goOn(claim.id, stream, nextWindow);
+  }
+
+  /** @throws Refusal */
+  #restore({ id, owner }: Claim, reply: Reply | null): SignalStream {
+    if (reply && 'problem' in reply) throw new Refusal(reply.problem.code, reply.problem.detail);
+    if (!reply || !('state' in reply)) {
       throw new Refusal(CLOSE.UNKNOWN, 'resume.stream: there is no such stream any more');
     }
-    const { next_window: next } = stream.place;
-    if (nextWindow < stream.firstKept || nextWindow > next) {
-      const range = `from ${stream.firstKept} to ${next}`;
-      throw new Refusal(CLOSE.CONFLICT, `resume.next_window: expected a window ${range}`);
+    const { state, requestId } = reply;
+    const stream = SignalStream.restore(this.#asked, state, this.#peer, this.#streams.watcher);
+    if (!this.#streams.adopt(this, stream, { id, owner, requestId })) {
+      throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for another stream.');
     }
+    this.#streams.metrics.resumed++;
+    return stream;
+  }
+
+  #goOn(id: string, stream: SignalStream, nextWindow: number): void {
     this.stream = stream;
-    this.#streams.resumed(this, stream);
     this.#welcome(id, stream, true);
     stream.attach(this.#peer, nextWindow);
   }
@@ -228,22 +248,22 @@ export class StreamTalk implements Talk, Conversation {
     switch (key) {
       case 'samples': {
         const { at, samples } = check(CONTROLS.samples, message);
-        if (at !== undefined) this.#before(stream).at(at);
+        if (at !== undefined) this.#before(stream).put({ type: 'place', place: at });
         this.#numbers(stream, samples, 'samples');
         return;
       }
       case 'at':
-        this.#before(stream).at(check(CONTROLS.at, message).at);
+        this.#before(stream).put({ type: 'place', place: check(CONTROLS.at, message).at });
         return;
       case 'gap':
-        this.#before(stream).gap(check(CONTROLS.gap, message).gap);
+        this.#before(stream).put({ type: 'gap', samples: check(CONTROLS.gap, message).gap });
         return;
       case 'received':
         stream.received(check(CONTROLS.received, message).received);
         return;
       case 'end':
         check(CONTROLS.end, message);
-        this.#before(stream).end();
+        this.#before(stream).put({ type: 'end' });
         return;
       default:
         throw new Refusal(CLOSE.INVALID, `message: expected ${SHAPES}`);
@@ -266,7 +286,7 @@ export class StreamTalk implements Talk, Conversation {
     if (!this.#streams.hasRoomFor(samples.byteLength)) {
       throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for these samples.');
     }
-    this.#before(stream).feed(samples);
+    this.#before(stream).put({ type: 'samples', samples, offset: 0, at: performance.now() });
   }
 
   /** The stream, as long as it has not been ended. */
@@ -274,41 +294,4 @@ export class StreamTalk implements Talk, Conversation {
     if (!stream.isEnding) return stream;
     throw new Refusal(CLOSE.INVALID, 'message: comes after "end"');
   }
-}
-
-/** What of it does not go together with the model; null: nothing. */
-export function openingProblem(given: Opening, settings: ModelSettings): string | null {
-  const { sampling_rate_hz: rate } = given;
-  const { samplingRateHz } = settings;
-  if (samplingRateHz === null) return null;
-  const ratio = rate / samplingRateHz;
-  if (ratio > MOST_RATIO || ratio < 1 / MOST_RATIO) {
-    const range = `from ${samplingRateHz / MOST_RATIO} to ${samplingRateHz * MOST_RATIO}`;
-    return `sampling_rate_hz: expected a rate ${range}`;
-  }
-  if (cutOf(given, settings).step >= ratio) return null;
-  return `step: expected at least ${Math.ceil(ratio)} samples: at ${rate} Hz the model has fewer`;
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    throw new Refusal(CLOSE.INVALID, error.message.replace(/^body: /, 'message: '));
-  }
-}
-
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issue = describeFirstIssue(result.error).replace(/^body: /, 'message: ');
-  throw new Refusal(CLOSE.INVALID, issue);
-}
-
-/** As much as a close message may say. */
-function cut(reason: string): string {
-  let end = reason.length;
-  while (Buffer.byteLength(reason.slice(0, end)) > MOST_REASON) end--;
-  return reason.slice(0, end);
 }

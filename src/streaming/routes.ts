@@ -6,9 +6,10 @@ import { parseJson } from '../serving/json';
 import type { ClassifiesSignals } from '../tasks/abilities';
 import type { Served } from '../tasks/served';
 import type { SignalAbout } from '../tasks/signal-classification/rows';
-import { openingProblem, StreamTalk } from './conversation';
+import { StreamTalk } from './conversation';
 import { openedAnswer, openingBody, resumption, takenAnswer } from './messages';
-import type { Asked, SignalStream } from './signal-stream';
+import { openingProblem } from './opening';
+import type { Asked } from './signal-stream';
 import type { Streams } from './streams';
 
 export const PATH = '/stream';
@@ -71,11 +72,10 @@ export function overEvents(served: Served<ClassifiesSignals>, streams: Streams):
       const { body } = call;
       const isResumption = typeof body === 'object' && body !== null && 'resume' in body;
       const opening = isResumption ? null : parseBody(openingBody, call);
-      const resumed = isResumption ? parseBody(resumption, call) : null;
+      if (isResumption) parseBody(resumption, call);
       const asked = askedOf(served, call, streams);
       const problem = opening && openingProblem(opening, asked.settings);
       if (problem) throw new ServiceError('BODY_INVALID', problem);
-      if (resumed && !streams.find(resumed.resume.stream, call.owner)) throw unknown();
       return {
         body: {},
         converse: (peer) => {
@@ -94,7 +94,7 @@ export function overEvents(served: Served<ClassifiesSignals>, streams: Streams):
       answer: { name: 'StreamOpened', schema: openedAnswer },
       isEvents: true,
       outcome: 'Events, each of them a message; the first one says which stream it is.',
-      errors: { ...ERRORS, ...BODY_ERRORS, 404: 'resume: there is no such stream any more.' },
+      errors: { ...ERRORS, ...BODY_ERRORS },
     }),
   };
 }
@@ -109,16 +109,14 @@ export function samplesOf(served: Served<ClassifiesSignals>, streams: Streams): 
       call.access.require({ model: served.name });
       const bytes = call.body as Buffer;
       const isBinary = /^application\/octet-stream\b/i.test(call.header('content-type') ?? '');
-      const id = call.parameters[ID] ?? '';
-      const stream: SignalStream | null = streams.find(id, call.owner);
-      const talk = stream && streams.conversationOf(stream);
-      if (!stream || !talk) throw unknown();
       if (!isBinary) parseJson(bytes); // so that it is told as of any body
-      if (isBinary) talk.binary(bytes);
-      else talk.text(bytes);
-      if (talk.problem !== null) throw new ServiceError('BODY_INVALID', talk.problem);
-      await stream.taken();
-      return { body: stream.place };
+      const claim = { id: call.parameters[ID] ?? '', owner: call.owner, model: served.title };
+      const reply = await streams.say(claim, bytes, isBinary);
+      if (reply && 'place' in reply) return { body: reply.place };
+      if (reply && 'problem' in reply) {
+        throw new ServiceError('BODY_INVALID', reply.problem.detail);
+      }
+      throw new ServiceError('NOT_FOUND', 'There is no such stream any more.');
     },
     describe: () => ({
       ...{ id: 'streamSamples', summary: 'Samples for a stream that is answered by events' },
@@ -160,8 +158,4 @@ export function noStream({ name }: Served): Get {
       errors: { 404: 'Streams are of models of signals.' },
     }),
   };
-}
-
-function unknown(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'There is no such stream any more.');
 }

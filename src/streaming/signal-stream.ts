@@ -1,14 +1,14 @@
 import type { EngineError } from '../native/engine';
-import { CLOSE, type Peer } from '../serving/conversation';
+import { CLOSE, type Ending, type Peer } from '../serving/conversation';
 import type { Classification, ClassifiesSignals } from '../tasks/abilities';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
-import { ANSWERED, AnswerRing, FAILED, PENDING, SKIPPED_WINDOW, UNUSABLE } from './answer-ring';
-import { AnswerWriter } from './answer-writer';
+import { Answers, type AnswersState, type WindowCounter } from './answers';
 import type { Opening } from './messages';
+import { cutOf } from './opening';
 import { Judge } from './quality';
-import { type Cut, SlidingWindows } from './sliding-windows';
-import { type Smoothing, smoothingOf } from './smoothing';
-import { type Place, PlaceError, Timeline } from './timeline';
+import { type Cut, SlidingWindows, type WindowsState } from './sliding-windows';
+import { type Place, PlaceError, Timeline, type TimelineState } from './timeline';
+import { type Item, Waiting } from './waiting';
 import type { WindowOwner, WindowQueue } from './window-queue';
 
 /** Windows of one stream that the model has not answered yet: one that sends minutes at once is no burst for others. */
@@ -19,12 +19,8 @@ const MOST_UNSENT = 16_384;
 const MOST_WAITING = 262_144;
 
 /** What a stream is told to the world. */
-export interface Watcher {
+export interface Watcher extends WindowCounter {
   readonly requestTimeoutMs: number;
-  answered(milliseconds: number): void;
-  unusable(): void;
-  skipped(): void;
-  failed(): void;
   /** So many bytes of samples more, or fewer, wait for their turn. */
   held(bytes: number): void;
   /** Its client takes no answers for now: `proceed` is to be called when it has. */
@@ -44,16 +40,15 @@ export interface Asked {
   readonly queue: WindowQueue;
 }
 
-type Item =
-  | {
-      readonly type: 'samples';
-      readonly samples: Float64Array;
-      offset: number;
-      readonly at: number;
-    }
-  | { readonly type: 'gap'; readonly samples: number }
-  | { readonly type: 'place'; readonly place: Place }
-  | { readonly type: 'end' };
+/** A stream as another thread goes on with it. */
+export interface StreamState {
+  readonly opening: Opening;
+  readonly windows: WindowsState;
+  readonly timeline: TimelineState;
+  readonly answers: AnswersState;
+  readonly base: number;
+  readonly hasEnded: boolean;
+}
 
 /** A signal that never ends, window by window through a model. Takes samples, gives answers in their order. */
 export class SignalStream implements WindowOwner {
@@ -64,31 +59,14 @@ export class SignalStream implements WindowOwner {
   readonly #windows: SlidingWindows;
   readonly #timeline: Timeline;
   readonly #judge: Judge;
-  readonly #ring: AnswerRing;
-  readonly #writer: AnswerWriter;
-  readonly #smoothing: Smoothing | null;
-  /** Windows with which smoothing begins anew. */
-  readonly #restarts: number[] = [];
-  readonly #errors = new Map<number, string>();
-  /** `performance.now()` when the last sample of windows came that are not answered, in their order. */
-  #arrivals: number[] = [];
-  #waiting: Item[] = [];
-  #waitingBytes = 0;
+  readonly #answers: Answers;
+  readonly #waiting: Waiting;
   #inFlight = 0;
   /** The number of the first sample since the last gap. */
   #base: number;
-  /** The first window that has not been answered. */
-  #next: number;
-  #skippedSince = 0;
-  #skipped = 0;
-  #answered = 0;
-  #peer: Peer | null;
-  #isPaused = false;
   /** The end was said, and all samples before it have been taken. */
   #hasEnded = false;
   #isOver = false;
-  /** Who waits for `taken`. */
-  readonly #onTaken: (() => void)[] = [];
   /** Not null: it takes no more samples. */
   #onRest: (() => void) | null = null;
 
@@ -96,28 +74,52 @@ export class SignalStream implements WindowOwner {
     const { settings, model } = asked;
     this.asked = asked;
     this.opening = opening;
-    this.#peer = peer;
     this.#watcher = watcher;
     this.cut = cutOf(opening, settings);
     this.#windows = new SlidingWindows(this.cut);
     this.#timeline = new Timeline(opening.start, opening.sampling_rate_hz);
     this.#judge = new Judge(this.#windows.rawLength, opening.sampling_rate_hz, settings.quality);
-    const { smoothing, first_window: firstWindow } = opening;
-    const { labels } = model.about;
-    this.#ring = new AnswerRing(firstWindow, labels.length, smoothing !== null);
-    this.#writer = new AnswerWriter(labels, opening.start.type);
-    this.#smoothing = smoothing && smoothingOf(smoothing, labels.length);
+    this.#answers = new Answers(opening, model.about.labels, peer, watcher);
+    this.#waiting = new Waiting(peer, (bytes) => watcher.held(bytes));
     this.#base = this.#timeline.next;
-    this.#next = firstWindow;
+  }
+
+  static restore(asked: Asked, state: StreamState, peer: Peer, watcher: Watcher): SignalStream {
+    const stream = new SignalStream(asked, state.opening, peer, watcher);
+    stream.#windows.restore(state.windows);
+    stream.#timeline.restore(state.timeline);
+    stream.#answers.restore(state.answers);
+    stream.#base = state.base;
+    stream.#hasEnded = state.hasEnded;
+    return stream;
+  }
+
+  /** For `restore` in another thread; nothing may be on its way through the model. */
+  save(): StreamState {
+    return {
+      opening: this.opening,
+      windows: this.#windows.save(),
+      timeline: this.#timeline.save(),
+      answers: this.#answers.save(),
+      ...{ base: this.#base, hasEnded: this.#hasEnded },
+    };
   }
 
   /** The first window that has not been answered, and the first sample that has not been taken. */
   get place(): { readonly next_window: number; readonly next_sample: number } {
-    return { next_window: this.#next, next_sample: this.#timeline.next };
+    return { next_window: this.#answers.next, next_sample: this.#timeline.next };
   }
 
-  get counts(): { readonly windows: number; readonly skipped: number } {
-    return { windows: this.#answered, skipped: this.#skipped + this.#skippedSince };
+  get counts(): Answers['counts'] {
+    return this.#answers.counts;
+  }
+
+  /** Why it cannot go on from this window; null: it can. */
+  problemOf(nextWindow: number): Ending | null {
+    const { firstKept, next } = this.#answers;
+    if (nextWindow >= firstKept && nextWindow <= next) return null;
+    const detail = `resume.next_window: expected a window from ${firstKept} to ${next}`;
+    return { code: CLOSE.CONFLICT, detail };
   }
 
   /** Of what the filter waits for behind a window, in ms. */
@@ -137,88 +139,46 @@ export class SignalStream implements WindowOwner {
 
   /** Whether the end has been said. */
   get isEnding(): boolean {
-    return this.#hasEnded || this.#waiting.some(({ type }) => type === 'end');
+    return this.#hasEnded || this.#waiting.hasEnd;
   }
 
-  feed(samples: Float64Array): void {
-    this.#put({ type: 'samples', samples, offset: 0, at: performance.now() }, samples.byteLength);
-  }
-
-  gap(samples: number): void {
-    this.#put({ type: 'gap', samples });
-  }
-
-  /** Where the next sample is. */
-  at(place: Place): void {
-    this.#put({ type: 'place', place });
+  /** Takes samples, or what is said of them, in their order. */
+  put(item: Item): void {
+    if (this.#onRest !== null) return;
+    this.#waiting.add(item);
+    if (this.#waiting.length === 1) this.proceed();
+    else if (this.#waiting.bytes > MOST_WAITING) this.#waiting.slow(true);
   }
 
   /** Answers up to this window have come to the client. */
   received(window: number): void {
-    this.#ring.forgetBefore(Math.min(window + 1, this.#next));
-  }
-
-  end(): void {
-    this.#put({ type: 'end' });
-  }
-
-  /** The connection is broken: what has not been taken of it will be sent again. */
-  detach(): void {
-    this.#peer = null;
-    this.#waiting = [];
-    this.#hold(-this.#waitingBytes);
-    this.#isPaused = false;
-    for (const tell of this.#onTaken.splice(0)) tell();
-  }
-
-  /** The first window that can still be told. */
-  get firstKept(): number {
-    return this.#ring.first;
-  }
-
-  /** Goes on with another connection, from this window on. */
-  attach(peer: Peer, nextWindow: number): void {
-    this.#peer = peer;
-    this.#ring.forgetBefore(nextWindow);
-    for (let window = Math.max(nextWindow, this.#ring.first); window < this.#next; window++) {
-      if (this.#ring.stateOf(window) !== SKIPPED_WINDOW) this.#tell(window);
-    }
-    this.proceed();
-  }
-
-  /** Does what can be done with what has come. */
-  proceed(): void {
-    if (this.#isOver) return;
-    if (this.#onRest !== null) {
-      if (this.#next === this.#ring.end) this.#onRest();
-      return;
-    }
-    let isHeld = false;
-    while (!isHeld) {
-      const [item] = this.#waiting;
-      if (!item) break;
-      isHeld = !this.#do(item);
-      if (!isHeld) this.#waiting.shift();
-      if (this.#isOver) return;
-    }
-    if (this.#waiting.length === 0) this.#hold(-this.#waitingBytes);
-    this.#slow(isHeld && (this.opening.deadline_ms === null || this.#waitingBytes > MOST_WAITING));
-    if (this.#hasEnded && this.#next === this.#ring.end) this.#finish();
-  }
-
-  /** Takes no more samples; once what the model is working on has been answered, `then` is called. */
-  rest(then: () => void): void {
-    this.#waiting = [];
-    this.#hold(-this.#waitingBytes);
-    this.#slow(true);
-    this.#onRest = then;
-    if (this.#next === this.#ring.end) then();
+    this.#answers.received(window);
   }
 
   /** Resolves when what was put in has been taken, as far as it is to wait for that. */
   taken(): Promise<void> {
-    if (!this.#isPaused) return Promise.resolve();
-    return new Promise((resolve) => this.#onTaken.push(resolve));
+    return this.#waiting.taken();
+  }
+
+  /** The connection is broken: what has not been taken of it will be sent again. */
+  detach(): void {
+    this.#answers.peer = null;
+    this.#waiting.detach();
+  }
+
+  /** Goes on with another connection, from this window on. */
+  attach(peer: Peer, nextWindow: number): void {
+    this.#answers.peer = peer;
+    this.#waiting.attach(peer);
+    this.#answers.tellAgain(nextWindow);
+    this.proceed();
+  }
+
+  /** Takes no more samples; once what the model is working on has been answered, `then` is called. */
+  rest(then: () => void): void {
+    this.#waiting.clear();
+    this.#onRest = then;
+    if (this.#answers.areTold) then();
   }
 
   /** Nothing is done any more. */
@@ -227,28 +187,23 @@ export class SignalStream implements WindowOwner {
     this.detach();
   }
 
-  #put(item: Item, bytes = 0): void {
-    if (this.#onRest !== null) return;
-    this.#waiting.push(item);
-    this.#hold(bytes);
-    if (this.#waiting.length === 1) this.proceed();
-    else if (this.#waitingBytes > MOST_WAITING) this.#slow(true);
-  }
-
-  #hold(bytes: number): void {
-    if (bytes === 0) return;
-    this.#waitingBytes += bytes;
-    this.#watcher.held(bytes);
-  }
-
-  #slow(isSlow: boolean): void {
-    if (isSlow === this.#isPaused) return;
-    this.#isPaused = isSlow;
-    if (isSlow) this.#peer?.pause();
-    else {
-      this.#peer?.resume();
-      for (const tell of this.#onTaken.splice(0)) tell();
+  /** Does what can be done with what has come. */
+  proceed(): void {
+    if (this.#isOver) return;
+    if (this.#onRest !== null) {
+      if (this.#answers.areTold) this.#onRest();
+      return;
     }
+    const { first } = this.#waiting;
+    let isHeld = false;
+    for (let item = first; item && !isHeld; item = this.#waiting.first) {
+      isHeld = !this.#do(item);
+      if (this.#isOver) return;
+      if (!isHeld) this.#waiting.shift();
+    }
+    const isLate = this.opening.deadline_ms === null || this.#waiting.bytes > MOST_WAITING;
+    this.#waiting.slow(isHeld && isLate);
+    if (this.#hasEnded && this.#answers.areTold) this.#finish();
   }
 
   /** False: it cannot be done for now. */
@@ -261,9 +216,8 @@ export class SignalStream implements WindowOwner {
       case 'place':
         return this.#moveTo(item.place);
       case 'end':
-        if (!this.#flush()) return false;
-        this.#hasEnded = true;
-        return true;
+        this.#hasEnded = this.#flush();
+        return this.#hasEnded;
     }
   }
 
@@ -308,14 +262,14 @@ export class SignalStream implements WindowOwner {
 
   #leap(samples: number): boolean {
     if (!this.#flush() || this.#isStuck()) return false;
+    const { peer, writer } = this.#answers;
     const first = this.#timeline.next;
-    const time = this.#writer.timeOf(this.#timeline.secondsOf(first));
-    this.#peer?.send(`{"gap":{"first_sample":${first},"samples":${samples},"time":${time}}}`);
+    const time = writer.timeOf(this.#timeline.secondsOf(first));
+    peer?.send(`{"gap":{"first_sample":${first},"samples":${samples},"time":${time}}}`);
     this.#timeline.pass(samples);
     this.#windows.restart();
     this.#base = this.#timeline.next;
-    const window = this.#ring.end;
-    if (this.#smoothing && this.#restarts.at(-1) !== window) this.#restarts.push(window);
+    this.#answers.restart();
     return true;
   }
 
@@ -324,50 +278,41 @@ export class SignalStream implements WindowOwner {
     const { deadline_ms: deadline } = this.opening;
     const isStuck = this.#isStuck();
     if (deadline === null && isStuck) return false;
-    const left =
-      deadline === null
-        ? this.#watcher.requestTimeoutMs
-        : deadline - (performance.now() - arrivedAt);
-    if (left <= 0 || isStuck) {
-      this.#add(arrivedAt);
-      this.#settle(this.#ring.end - 1, SKIPPED_WINDOW);
+    const now = performance.now();
+    const until = deadline === null ? now + this.#watcher.requestTimeoutMs : arrivedAt + deadline;
+    if (until <= now || isStuck) {
+      this.#answers.skip(this.#add(arrivedAt));
       return true;
     }
     if (this.#inFlight >= MOST_IN_FLIGHT) return false;
     const window = this.#add(arrivedAt);
-    const judge = this.#judge;
-    judge.see(this.#windows.rawWindow);
-    this.#ring.setQuality(window, judge.problems, judge.peakToPeak, judge.mainsShare);
-    if (judge.isUsable) {
+    this.#judge.see(this.#windows.rawWindow);
+    this.#answers.setQuality(window, this.#judge);
+    if (this.#judge.isUsable) {
       this.#inFlight++;
-      this.asked.queue.ask(this, window, this.#windows.window, performance.now() + left);
-    } else this.#settle(window, UNUSABLE);
+      this.asked.queue.ask(this, window, this.#windows.window, until);
+    } else this.#answers.leaveOut(window);
     return true;
   }
 
   #isStuck(): boolean {
-    if (this.#peer === null || this.#peer.unsent <= MOST_UNSENT) return false;
+    const { peer } = this.#answers;
+    if (peer === null || peer.unsent <= MOST_UNSENT) return false;
     this.#watcher.stuck(this);
     return true;
   }
 
   #add(arrivedAt: number): number {
-    const windows = this.#windows;
-    const { end } = this.#ring;
-    this.#ring.add(
-      this.#base + windows.firstRaw,
-      this.#timeline.secondsOf(this.#base + windows.place),
-    );
-    this.#arrivals.push(arrivedAt);
-    return end;
+    const { firstRaw, place } = this.#windows;
+    const seconds = this.#timeline.secondsOf(this.#base + place);
+    return this.#answers.add(this.#base + firstRaw, seconds, arrivedAt);
   }
 
   /** Of `WindowOwner`. */
   answered(window: number, { scores }: Classification): void {
     this.#inFlight--;
     if (this.#isOver) return;
-    this.#ring.probabilitiesOf(window).set(scores);
-    this.#settle(window, ANSWERED);
+    this.#answers.answer(window, scores);
     this.proceed();
   }
 
@@ -375,7 +320,7 @@ export class SignalStream implements WindowOwner {
   late(window: number): void {
     this.#inFlight--;
     if (this.#isOver) return;
-    this.#settle(window, SKIPPED_WINDOW);
+    this.#answers.skip(window);
     this.proceed();
   }
 
@@ -387,72 +332,16 @@ export class SignalStream implements WindowOwner {
       this.#watcher.left(this);
       return;
     }
-    this.#noteError(window, message);
-    this.#settle(window, FAILED);
+    this.#answers.fail(window, message);
     this.proceed();
   }
 
-  #noteError(window: number, message: string): void {
-    for (const known of this.#errors.keys())
-      if (known < this.#ring.first) this.#errors.delete(known);
-    this.#errors.set(window, message);
-  }
-
-  /** It is known what becomes of a window; those that are the next ones are told. */
-  #settle(window: number, state: number): void {
-    this.#ring.setState(window, state);
-    while (this.#next < this.#ring.end) {
-      const next = this.#next;
-      const is = this.#ring.stateOf(next);
-      if (is === PENDING) return;
-      this.#next++;
-      const arrivedAt = this.#arrivals.shift() as number;
-      if (is === SKIPPED_WINDOW) {
-        this.#skippedSince++;
-        this.#watcher.skipped();
-        continue;
-      }
-      this.#ring.setSkipped(next, this.#skippedSince);
-      this.#skipped += this.#skippedSince;
-      this.#skippedSince = 0;
-      this.#answered++;
-      if (is === ANSWERED) {
-        this.#smooth(next);
-        this.#watcher.answered(performance.now() - arrivedAt);
-      } else if (is === UNUSABLE) this.#watcher.unusable();
-      else this.#watcher.failed();
-      this.#tell(next);
-    }
-  }
-
-  #smooth(window: number): void {
-    if (!this.#smoothing) return;
-    const [restart] = this.#restarts;
-    if (restart !== undefined && restart <= window) {
-      this.#restarts.shift();
-      this.#smoothing.restart();
-    }
-    const output = this.#ring.smoothedOf(window) as Float32Array;
-    this.#smoothing.add(this.#ring.probabilitiesOf(window), output);
-  }
-
-  #tell(window: number): void {
-    this.#peer?.send(this.#writer.write(this.#ring, window, this.#errors.get(window)));
-  }
-
   #finish(): void {
-    const peer = this.#peer;
+    const { peer } = this.#answers;
     if (peer === null) return; // its client is to be told when it comes back
     this.#isOver = true;
     peer.send(JSON.stringify({ end: { ...this.counts, ...this.place } }));
     peer.close(CLOSE.ENDED, '');
     this.#watcher.ended(this);
   }
-}
-
-export function cutOf(opening: Opening, { windowLength, samplingRateHz }: ModelSettings): Cut {
-  const rate = opening.sampling_rate_hz;
-  const perModelSample = samplingRateHz === null ? 1 : rate / samplingRateHz;
-  const step = opening.step ?? Math.max(1, Math.round(windowLength * perModelSample));
-  return { windowLength, samplingRate: rate, modelRate: samplingRateHz, step };
 }

@@ -5,11 +5,20 @@ export type SmoothingKind =
   /** The weight of the last window, above 0 and up to 1; the rest has that of those before. */
   | { readonly exponential: number };
 
+export interface SmoothingState {
+  readonly values: Float64Array;
+  /** Windows that it has seen. */
+  readonly count: number;
+}
+
 export interface Smoothing {
   /** Takes the probabilities of a window, and writes what they are when smoothed to `output`. */
   add(probabilities: Float32Array, output: Float32Array): void;
   /** What follows does not follow on what was before. */
   restart(): void;
+  /** For `restore` in another thread. */
+  save(): SmoothingState;
+  restore(state: SmoothingState): void;
 }
 
 export function smoothingOf(kind: SmoothingKind, classes: number): Smoothing {
@@ -22,7 +31,7 @@ export function smoothingOf(kind: SmoothingKind, classes: number): Smoothing {
 class ExponentialSmoothing implements Smoothing {
   readonly #alpha: number;
   readonly #state: Float64Array;
-  #isFirst = true;
+  #count = 0;
 
   constructor(alpha: number, classes: number) {
     this.#alpha = alpha;
@@ -30,8 +39,7 @@ class ExponentialSmoothing implements Smoothing {
   }
 
   add(probabilities: Float32Array, output: Float32Array): void {
-    const alpha = this.#isFirst ? 1 : this.#alpha;
-    this.#isFirst = false;
+    const alpha = this.#count++ === 0 ? 1 : this.#alpha;
     const state = this.#state;
     for (let i = 0; i < state.length; i++) {
       state[i] = alpha * (probabilities[i] as number) + (1 - alpha) * (state[i] as number);
@@ -40,7 +48,16 @@ class ExponentialSmoothing implements Smoothing {
   }
 
   restart(): void {
-    this.#isFirst = true;
+    this.#count = 0;
+  }
+
+  save(): SmoothingState {
+    return { values: this.#state, count: this.#count };
+  }
+
+  restore({ values, count }: SmoothingState): void {
+    this.#state.set(values);
+    this.#count = count;
   }
 }
 
@@ -74,6 +91,15 @@ class MedianSmoothing implements Smoothing {
 
   restart(): void {
     this.#count = 0;
+  }
+
+  save(): SmoothingState {
+    return { values: Float64Array.from(this.#last), count: this.#count };
+  }
+
+  restore({ values, count }: SmoothingState): void {
+    this.#last.set(values);
+    this.#count = count;
   }
 
   /** Of the windows that there are; of an even number the mean of the two in the middle. */

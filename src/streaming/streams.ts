@@ -4,7 +4,9 @@ import { CLOSE, type CloseCode } from '../serving/conversation';
 import { type StreamEnd, StreamMetrics } from '../serving/metrics/stream-metrics';
 import { CLIENT_TIMEOUT_MS } from '../serving/patience';
 import type { ClassifiesSignals } from '../tasks/abilities';
+import { OtherLoops } from './other-loops';
 import { Judge } from './quality';
+import type { Claim, Conversation, Known, Question, Reply } from './roles';
 import type { SignalStream, Watcher } from './signal-stream';
 import { SlidingWindows } from './sliding-windows';
 import { WindowQueue } from './window-queue';
@@ -29,40 +31,6 @@ interface Limits {
   readonly requestTimeoutMs: number;
 }
 
-/** What is said on one connection, see `conversation.ts`. */
-export interface Conversation {
-  readonly requestId: string;
-  /** `performance.now()` at its beginning. */
-  readonly startedAt: number;
-  /** Null: it has opened none. */
-  readonly stream: SignalStream | null;
-  /** `performance.now()` when its client said something last. */
-  readonly heardAt: number;
-  /** Why it was ended; null: it was not. */
-  readonly problem: string | null;
-  text(bytes: Buffer): void;
-  binary(bytes: Buffer): void;
-  setQuiet(isQuiet: boolean): void;
-  fail(code: CloseCode, detail: string): void;
-  leave(): void;
-  leaveNow(): void;
-  ended(): void;
-}
-
-/** What is known of a stream beside what it does. */
-interface Known {
-  readonly id: string;
-  readonly owner: string;
-  readonly bytes: number;
-  readonly openedAt: number;
-  /** Of the first connection. */
-  readonly requestId: string;
-  /** Null: its connection is broken. */
-  conversation: Conversation | null;
-  /** `performance.now()` when it broke. */
-  brokenAt: number;
-}
-
 const ENDS: Partial<Record<CloseCode, StreamEnd>> = {
   [CLOSE.ENDED]: 'ended',
   [CLOSE.LEAVING]: 'leaving',
@@ -75,6 +43,8 @@ export class Streams {
   readonly metrics = new StreamMetrics();
   /** Bytes of all that are open here. */
   readonly #mostBytes: number;
+  /** Null: there is this one alone. */
+  readonly #others: OtherLoops<Question, Reply> | null;
   readonly #logger: Logger;
   readonly #known = new Map<SignalStream, Known>();
   readonly #byId = new Map<string, SignalStream>();
@@ -93,8 +63,11 @@ export class Streams {
   #look: NodeJS.Timeout | null = null;
   #onEmpty: (() => void) | null = null;
 
-  constructor({ bodyMemory, eventLoops, requestTimeoutMs }: Limits, logger: Logger) {
+  /** @param loop the number of this event loop */
+  constructor({ bodyMemory, eventLoops, requestTimeoutMs }: Limits, logger: Logger, loop = 0) {
     this.#mostBytes = bodyMemory / eventLoops;
+    const others = eventLoops - 1;
+    this.#others = others > 0 ? new OtherLoops(loop, others, (asked) => this.#answer(asked)) : null;
     this.#logger = logger;
     this.metrics.open = () => this.#known.size;
     this.watcher = this.#watch(requestTimeoutMs);
@@ -124,46 +97,58 @@ export class Streams {
 
   /** @returns its id; null: there is no memory for another one */
   add(conversation: Conversation, stream: SignalStream, owner: string): string | null {
-    const { quality } = stream.asked.settings;
-    const bytes =
-      OWN_BYTES + SlidingWindows.bytesOf(stream.cut) + Judge.bytesOf(stream.rawLength, quality);
-    if (!this.hasRoomFor(bytes)) return null;
     const id = randomBytes(18).toString('base64url');
     const { requestId } = conversation;
-    const [openedAt, brokenAt] = [performance.now(), 0];
-    this.#bytes += bytes;
-    this.#known.set(stream, { id, owner, bytes, openedAt, requestId, conversation, brokenAt });
-    this.#byId.set(id, stream);
-    this.#opening.delete(conversation);
+    if (!this.adopt(conversation, stream, { id, owner, requestId })) return null;
     this.metrics.opened++;
     return id;
   }
 
-  /** Null: there is none that this owner may take up. */
-  find(id: string, owner: string): SignalStream | null {
+  /** The same of one that has an id. False: there is no memory for it. */
+  adopt(
+    conversation: Conversation,
+    stream: SignalStream,
+    given: Pick<Known, 'id' | 'owner' | 'requestId'>,
+  ): boolean {
+    const { quality } = stream.asked.settings;
+    const bytes =
+      OWN_BYTES + SlidingWindows.bytesOf(stream.cut) + Judge.bytesOf(stream.rawLength, quality);
+    if (!this.hasRoomFor(bytes)) return false;
+    const [openedAt, brokenAt] = [performance.now(), 0];
+    this.#bytes += bytes;
+    this.#known.set(stream, { ...given, bytes, openedAt, conversation, brokenAt });
+    this.#byId.set(given.id, stream);
+    this.#opening.delete(conversation);
+    return true;
+  }
+
+  /** Null: there is none here that this owner may take up. */
+  find({ id, owner, model }: Claim): SignalStream | null {
     const stream = this.#byId.get(id);
     const known = stream && this.#known.get(stream);
-    if (!known) return null;
+    if (!known || stream.asked.name !== model) return null;
     const [a, b] = [Buffer.from(known.owner), Buffer.from(owner)];
     return a.length === b.length && timingSafeEqual(a, b) ? stream : null;
   }
 
-  /** What goes on about a stream; null: nothing, or its connection is broken. */
-  conversationOf(stream: SignalStream): Conversation | null {
-    return this.#known.get(stream)?.conversation ?? null;
+  /** What another event loop has; null: none has such a stream. */
+  async ask(question: Question): Promise<Reply | null> {
+    return this.#others?.ask(question) ?? null;
+  }
+
+  /** Says something in the conversation of a stream, wherever that is; null: there is none. */
+  async say(claim: Claim, bytes: Buffer, isBinary: boolean): Promise<Reply | null> {
+    const question = { type: 'say', ...claim, bytes, isBinary } as const;
+    return (await this.#say(question)) ?? this.ask(question);
   }
 
   /** Where its former connection is not known to be broken, it is ended. */
   resumed(conversation: Conversation, stream: SignalStream): void {
-    const known = this.#known.get(stream) as Known;
-    const before = known.conversation;
-    known.conversation = conversation;
+    this.#endFormer(stream);
+    (this.#known.get(stream) as Known).conversation = conversation;
     this.#broken.delete(stream);
     this.#opening.delete(conversation);
     this.metrics.resumed++;
-    if (!before) return;
-    stream.detach();
-    before.fail(CLOSE.CONFLICT, 'The stream goes on with another connection.');
   }
 
   /** Its connection is broken: it may be taken up again for a while. */
@@ -209,6 +194,47 @@ export class Streams {
     });
   }
 
+  #answer(question: Question): Promise<Reply | null> {
+    return question.type === 'say' ? this.#say(question) : this.#giveAway(question);
+  }
+
+  async #say(question: Extract<Question, { readonly type: 'say' }>): Promise<Reply | null> {
+    const stream = this.find(question);
+    const conversation = stream && this.#known.get(stream)?.conversation;
+    if (!stream || !conversation) return null;
+    const bytes = Buffer.from(question.bytes);
+    if (question.isBinary) conversation.binary(bytes);
+    else conversation.text(bytes);
+    const { problem } = conversation;
+    if (problem !== null) return { problem };
+    await stream.taken();
+    return { place: stream.place };
+  }
+
+  /** To another event loop, once what the model is working on has been answered. */
+  async #giveAway(question: Extract<Question, { readonly type: 'move' }>): Promise<Reply | null> {
+    const stream = this.find(question);
+    if (!stream) return null;
+    const problem = stream.problemOf(question.nextWindow);
+    if (problem !== null) return { problem };
+    this.#endFormer(stream);
+    await new Promise<void>((resolve) => stream.rest(resolve));
+    const known = this.#known.get(stream);
+    if (!known) return null; // its model has gone meanwhile
+    const state = stream.save();
+    this.#remove(stream, known);
+    return { state, requestId: known.requestId };
+  }
+
+  #endFormer(stream: SignalStream): void {
+    const known = this.#known.get(stream) as Known;
+    const before = known.conversation;
+    if (!before) return;
+    known.conversation = null;
+    stream.detach();
+    before.fail(CLOSE.CONFLICT, 'The stream goes on with another connection.');
+  }
+
   #watch(requestTimeoutMs: number): Watcher {
     return {
       requestTimeoutMs,
@@ -247,17 +273,21 @@ export class Streams {
   #forget(stream: SignalStream, end: StreamEnd): void {
     const known = this.#known.get(stream);
     if (!known) return;
-    stream.stop();
-    this.#known.delete(stream);
-    this.#byId.delete(known.id);
-    this.#broken.delete(stream);
-    this.#bytes -= known.bytes;
+    this.#remove(stream, known);
     this.metrics.ended(end);
     const durationMs = Math.round(performance.now() - known.openedAt);
     const { windows, skipped } = stream.counts;
     const { requestId } = known;
     const model = stream.asked.name;
     this.#logger.info({ requestId, model, end, windows, skipped, durationMs }, 'stream');
+  }
+
+  #remove(stream: SignalStream, { id, bytes }: Known): void {
+    stream.stop();
+    this.#known.delete(stream);
+    this.#byId.delete(id);
+    this.#broken.delete(stream);
+    this.#bytes -= bytes;
   }
 
   readonly #lookAround = (): void => {

@@ -1,12 +1,11 @@
-import http from 'node:http';
 import path from 'node:path';
 import { resample } from '../../src/recordings/resample';
 import { type Answer, post, request } from '../helpers/http';
 import { normal, seededRandom } from '../helpers/random';
 import { killAll, ROOT, type Service, startService } from '../helpers/service';
 import { expectError } from '../helpers/services';
+import { Events } from '../helpers/stream-events';
 import { StreamClient, type StreamMessage } from '../helpers/streams';
-import { within } from '../helpers/until';
 
 const SHIPPED = { cwd: path.join(ROOT, 'models', 'eeg') };
 const OPENING = { sampling_rate_hz: 95, step: 50 };
@@ -16,64 +15,6 @@ afterAll(killAll);
 function signal(length: number): number[] {
   const random = seededRandom(21);
   return Array.from({ length }, (_, i) => 30 * Math.sin(i / 7) + 12 * normal(random));
-}
-
-/** Events of an answer that goes on. */
-class Events {
-  readonly messages: StreamMessage[] = [];
-  closed: unknown = null;
-  readonly ended: Promise<void>;
-  status = 0;
-  type: string | undefined;
-  readonly request: http.ClientRequest;
-  #waiting: (() => void)[] = [];
-
-  constructor(service: Service, body: object) {
-    let end = (): void => {};
-    this.ended = new Promise((resolve) => {
-      end = resolve;
-    });
-    this.request = http.request(
-      {
-        ...{ port: service.port, host: '127.0.0.1', path: '/stream', method: 'POST', agent: false },
-        headers: { 'Content-Type': 'application/json' },
-      },
-      (response) => {
-        this.status = response.statusCode ?? 0;
-        this.type = response.headers['content-type'];
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-          const events = text.split('\n\n');
-          text = events.pop() as string;
-          for (const event of events) this.#read(event);
-        });
-        response.on('close', () => end());
-      },
-    );
-    this.request.on('error', () => {});
-    this.request.end(JSON.stringify(body));
-  }
-
-  async first(key: string): Promise<StreamMessage> {
-    const find = () => this.messages.find((message) => key in message);
-    const wait = async (): Promise<void> => {
-      while (!find()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    };
-    await within(() => `${key} among ${JSON.stringify(this.messages.slice(-3))}`, wait());
-    return find() as StreamMessage;
-  }
-
-  get windows(): readonly StreamMessage[] {
-    return this.messages.filter(({ window }) => window !== undefined);
-  }
-
-  #read(event: string): void {
-    const data = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] as string) as StreamMessage;
-    if (event.startsWith('event: close')) this.closed = data;
-    else this.messages.push(data);
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
 }
 
 describe('POST /stream', () => {
@@ -142,8 +83,9 @@ describe('POST /stream', () => {
     expectError(await post(service, '/stream', {}), 422, 'sampling_rate_hz: is required');
     const small = { sampling_rate_hz: 256, step: 1 };
     expectError(await post(service, '/stream', small), 422, /^step: expected at least 3 samples/);
-    const resume = { resume: { stream: 'none', next_window: 0 } };
-    expectError(await post(service, '/stream', resume), 404, 'There is no such stream any more.');
+    const lost = new Events(service, { resume: { stream: 'none', next_window: 0 } });
+    await lost.ended;
+    expect(lost.closed).toMatchObject({ code: 4404 });
     expectError(await post(service, '/stream/none', [1]), 404, 'There is no such stream any more.');
     const events = new Events(service, OPENING);
     const { stream } = await events.first('stream');

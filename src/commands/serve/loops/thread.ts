@@ -44,7 +44,7 @@ const config = { ...data.config, grpcPort: null, managementPort: null };
 const log = createLog(config, { eventLoop: loop });
 const peers = new Peers(loop);
 const tracer = startTracing(config, version, log.logger);
-const streams = new Streams(config, log.logger);
+const streams = new Streams(config, log.logger, loop);
 const credentials = new Credentials(data.credentials);
 const reading = readPages(config.service, log.logger);
 

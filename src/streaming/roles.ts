@@ -1,0 +1,57 @@
+import type { CloseCode, Ending } from '../serving/conversation';
+import type { SignalStream, StreamState } from './signal-stream';
+
+/** What is said on one connection, see `conversation.ts`. */
+export interface Conversation {
+  readonly requestId: string;
+  /** `performance.now()` at its beginning. */
+  readonly startedAt: number;
+  /** Null: it has opened none. */
+  readonly stream: SignalStream | null;
+  /** `performance.now()` when its client said something last. */
+  readonly heardAt: number;
+  /** Why it was ended; null: it was not. */
+  readonly problem: Ending | null;
+  text(bytes: Buffer): void;
+  binary(bytes: Buffer): void;
+  setQuiet(isQuiet: boolean): void;
+  fail(code: CloseCode, detail: string): void;
+  leave(): void;
+  leaveNow(): void;
+  ended(): void;
+}
+
+/** What is known of a stream beside what it does. */
+export interface Known {
+  readonly id: string;
+  readonly owner: string;
+  readonly bytes: number;
+  readonly openedAt: number;
+  /** Of the first connection. */
+  readonly requestId: string;
+  /** Null: its connection is broken. */
+  conversation: Conversation | null;
+  /** `performance.now()` when it broke. */
+  brokenAt: number;
+}
+
+/** Who asks for a stream by its id. */
+export interface Claim {
+  readonly id: string;
+  /** See `Caller`. */
+  readonly owner: string;
+  /** That the path names. */
+  readonly model: string;
+}
+
+/** What one event loop asks the others for. */
+export type Question =
+  /** The stream itself, which goes on where it is asked for. */
+  | (Claim & { readonly type: 'move'; readonly nextWindow: number })
+  /** Something to be said in its conversation. */
+  | (Claim & { readonly type: 'say'; readonly bytes: Uint8Array; readonly isBinary: boolean });
+
+export type Reply =
+  | { readonly problem: Ending }
+  | { readonly state: StreamState; readonly requestId: string }
+  | { readonly place: SignalStream['place'] };
