@@ -5,6 +5,7 @@ import { start } from '../shared/start';
 import { Composer } from './composer';
 import { file, fileProblem, loadFile, startFile } from './file';
 import { FileCard } from './file-card';
+import { FindingsCard } from './findings-card';
 import { Results } from './results';
 import { ThresholdsCard } from './thresholds-card';
 import './guard.css';
@@ -17,13 +18,12 @@ function GuardPage() {
           <ErrorNote explanation={fileProblem.value} onRetry={loadFile} />
         )}
       </div>
-      <div class="columns">
-        <div class="stacked">
-          <Composer />
-          <ThresholdsCard />
-        </div>
+      <div class="columns workbench">
+        <Composer />
         <Results />
+        <ThresholdsCard />
       </div>
+      <FindingsCard />
       <FileCard />
     </Shell>
   );

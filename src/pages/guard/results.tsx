@@ -4,13 +4,12 @@ import { plural } from '../shared/format';
 import { MarkedText } from '../shared/marked-text';
 import { Note } from '../shared/note';
 import { toneOf } from './file';
-import { FindingsTable } from './findings-table';
 import { type Finding, guarding, judged } from './state';
 import { isMoved } from './thresholds';
 
 const WORDS = {
   allow: { verdict: 'Allowed', advice: 'Pass it on as it is.' },
-  redact: { verdict: 'Redacted', advice: 'Pass on the text below in its place.' },
+  redact: { verdict: 'Redacted', advice: 'Pass on the redacted text in its place.' },
   block: { verdict: 'Blocked', advice: 'Do not pass it on.' },
 };
 
@@ -65,7 +64,6 @@ function Judged({ texts, answer, byFile }: JudgedProps) {
         <Part key={part} text={text} part={part} answer={answer} isOnly={texts.length === 1} />
       ))}
       <Together findings={findings} />
-      {findings.length > 0 && <FindingsTable texts={texts} findings={findings} />}
       <Placeholders map={answer.map ?? {}} />
     </>
   );
@@ -156,7 +154,7 @@ function Part({ text, part, answer, isOnly }: PartProps) {
       <MarkedText name={`${name}, with what was found`} text={text} marks={marks} />
       {redacted !== text && (
         <>
-          <h3>{isOnly ? 'Text to pass on' : `Part ${part + 1} to pass on`}</h3>
+          <h3>{name}, redacted</h3>
           <MarkedText name={`${name}, redacted`} text={redacted} marks={[]} />
         </>
       )}

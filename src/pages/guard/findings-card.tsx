@@ -1,7 +1,7 @@
 import { Scroller } from '../shared/scroller';
 import { TableHead } from '../shared/table-head';
 import { toneOf } from './file';
-import type { Finding } from './state';
+import { type Finding, guarding, judged } from './state';
 
 const COLUMNS = [
   { name: 'Finding', isNumber: true },
@@ -17,15 +17,15 @@ const COLUMNS = [
 /** More rows make a page slow. */
 const ROWS_SHOWN = 500;
 
-interface FindingsTableProps {
-  readonly texts: readonly string[];
-  readonly findings: readonly Finding[];
-}
-
-export function FindingsTable({ texts, findings }: FindingsTableProps) {
+/** All that was found in the texts, if anything was. */
+export function FindingsCard() {
+  const texts = guarding.answer.value?.input.texts ?? [];
+  const findings = judged.value?.findings ?? [];
+  if (findings.length === 0) return null;
   return (
-    <>
-      <Scroller label="Findings">
+    <section class="card" aria-labelledby="findings">
+      <h2 id="findings">Findings</h2>
+      <Scroller label="Table of findings">
         <table>
           <TableHead columns={COLUMNS} />
           <tbody>
@@ -40,7 +40,7 @@ export function FindingsTable({ texts, findings }: FindingsTableProps) {
           `The first ${ROWS_SHOWN} of ${findings.length} are shown. `}
         Places count UTF-16 units, as <code>text.slice(from, to)</code> in JavaScript.
       </p>
-    </>
+    </section>
   );
 }
 
@@ -64,7 +64,7 @@ function Row({ number, finding, texts }: RowProps) {
       </td>
       <td>{label}</td>
       <td class="number">{score.toFixed(4)}</td>
-      <td class="wrap">
+      <td class="wrap found">
         {isSpan ? (
           texts[part]?.slice(start, end)
         ) : (
@@ -72,7 +72,7 @@ function Row({ number, finding, texts }: RowProps) {
         )}
       </td>
       <td>{action}</td>
-      <td>{view === 'text' ? 'the text as it is' : view}</td>
+      <td>{view === 'text' ? 'as it is' : view}</td>
       <td class="number places">
         {isSpan ? `${texts.length > 1 ? `${part + 1}: ` : ''}${start} – ${end}` : '–'}
       </td>
