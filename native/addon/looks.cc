@@ -39,7 +39,9 @@ class Worker final : public Napi::AsyncWorker {
       SetError(error.what());
     }
   }
-  void OnOK() override { deferred_.Resolve(to_js_(Env(), std::move(*result_))); }
+  void OnOK() override {
+    if (result_) deferred_.Resolve(to_js_(Env(), std::move(*result_)));
+  }
   void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
 
  private:
@@ -94,11 +96,10 @@ Napi::Value looked_object(Napi::Env env, hf::Looked looked) {
 
 rust::Vec<rust::String> strings(const Napi::Value& value, const std::string& name) {
   rust::Vec<rust::String> strings;
-  for (const auto& text : list(value, "an array of strings", name, [](const auto&... element) {
-         return text(element...);
-       })) {
-    strings.push_back(rust::String::lossy(text));
-  }
+  list(value, "an array of strings", name, [&](const Napi::Value& part, const std::string& place) {
+    strings.push_back(rust::String::lossy(text(part, place)));
+    return 0;
+  });
   return strings;
 }
 

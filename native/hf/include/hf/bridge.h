@@ -1,6 +1,6 @@
-// The Rust crate native/hf: tokenizers, safetensors, programs of torch.export, and what a guard looks
-// for. What it has is described in src/bridge.rs, src/exported/bridge.rs and src/guard/bridge.rs; it
-// throws rust::Error.
+// The Rust crate native/hf: tokenizers, safetensors, programs of torch.export, and what a guard
+// looks for. What it has is described in src/bridge.rs, src/exported/bridge.rs and
+// src/guard/bridge.rs; it throws rust::Error.
 #ifndef HF_BRIDGE_H_
 #define HF_BRIDGE_H_
 
