@@ -16,7 +16,7 @@ const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
 /** Metrics that only text models have. */
 const OF_TEXTS = /tokenization|truncated/;
 /** And that only directories of models have. */
-const OF_DIRECTORIES = /load_failed/;
+const OF_DIRECTORIES = /load_failed|guard/;
 
 const { it: itWithPrometheus, describe: describeWithPrometheus } = needs('prometheus');
 
@@ -40,6 +40,12 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr }) => ({ title, expr })),
 );
 
+/** Of a guard: one that finds something, and one that cannot run. */
+const CHECKS = [
+  { type: 'patterns', name: 'data', action: 'redact', kinds: ['email'] },
+  { type: 'text-classification', name: 'gone', model: 'nobody', action: 'note', labels: { A: 0 } },
+];
+
 let sentiment: Service;
 let eeg: Service;
 let models: Service;
@@ -49,6 +55,7 @@ beforeAll(async () => {
   directory.text('films', FIRST);
   directory.signal('waves');
   directory.write('odd/model.json', '{"share": "all"}');
+  directory.write('guard.json', JSON.stringify({ checks: CHECKS }));
   [sentiment, eeg, models] = await Promise.all([
     startService('sentiment', { env: textModel('bert-single-label') }),
     startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL } }),
@@ -65,6 +72,7 @@ async function askAll(): Promise<void> {
       await post(service, route, refused);
     }
   }
+  await post(models, '/guard', { text: 'I am ann@example.org.' });
 }
 
 function promtool(args: readonly string[], input?: string) {
