@@ -111,10 +111,10 @@ export const SETTINGS = {
   MODELS_DIR: own('directory of models, each in a folder of its own', optional(file()), '', 'none'),
   MODELS_WATCH: own('whether a folder of models that changes is loaded again', boolean(), 'false'),
   GUARD_FILE: own(
-    'file of a guard over the models of a directory',
+    'file of a guard over a directory of models',
     optional(file()),
     '',
-    'guard.json in the directory, if there is one',
+    'guard.json there, if any',
   ),
   MODEL_NAME: own(
     'name of the model of sentiment or eeg, in every protocol',

@@ -4,8 +4,8 @@ import type { Place } from './looks';
 import type { Hit, Unread } from './ran';
 
 /**
- * One for each part that a hit lies in; of equal ones the surest. Of all parts together only what none of them
- * has alone: a name that ends a part is not one with the address that begins the next.
+ * One for each part that a hit lies in; of equal ones the surest. Of all parts together only what does not
+ * lie over what one of them has alone: a name that ends a part is not one with the address that begins the next.
  */
 export function findingsOf(check: Check, hits: readonly Hit[]): readonly Finding[] {
   const alone = distinct(
@@ -15,7 +15,6 @@ export function findingsOf(check: Check, hits: readonly Hit[]): readonly Finding
   const together = hits.filter(({ look, label, start, end }) => {
     if (look.part !== null) return false;
     const places = look.placesOf(start, end);
-    if (places.length < 2) return false;
     const own = alone.filter((one) => one.label === label);
     return !places.some((place) => own.some((one) => overlap(one, place)));
   });

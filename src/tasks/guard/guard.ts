@@ -130,7 +130,7 @@ export class Guard {
     const runOne = async (check: Check): Promise<Ended> => {
       try {
         const ran = await this.#runOne(check, looked, { models, signal: cancellation, hasScores });
-        if (check.decisive && ran.hits.length > 0 && !hasScores) {
+        if (check.decisive && !hasScores && findingsOf(check, ran.hits).length > 0) {
           isDecided = true;
           cancel();
         }

@@ -97,3 +97,15 @@ it('an entailment model reads a long text in pieces, all of it', async () => {
   await few.close();
   await guard.close();
 });
+
+it('what decides is told: a decisive check that finds only in two parts together blocks', async () => {
+  const guard = await Guard.load({ file: { checks: [{ ...DATA, decisive: true }] } });
+  for (const texts of [
+    ['to ann@exam', 'ple.org'],
+    ['film.', 'ann@example.org'],
+  ]) {
+    const { action, findings } = await guard.check(texts);
+    expect([texts, action, findings.length > 0]).toEqual([texts, 'block', true]);
+  }
+  await guard.close();
+});
