@@ -116,22 +116,27 @@ async function settle() {
   await delay(1500);
 }
 
+/** Of the first ones the service's heap grows for what is no stream's: the memory is that of the others. */
+async function measureSilent(port, of) {
+  const first = await openAll(port, silent, () => {});
+  await settle();
+  const before = of();
+  const others = await openAll(port, silent, () => {});
+  await settle();
+  const idle = of();
+  await delay(5000);
+  const cpu = (of().cpu - idle.cpu) / 5;
+  const kilobytes = ((idle.rss - before.rss) * 1024) / silent;
+  console.log(`${silent} silent streams beside as many: ${kilobytes.toFixed(1)} kB each`);
+  console.log(`  processor time of all: ${cpu.toFixed(4)} s a second`);
+  for (const socket of [...first, ...others]) socket.terminate();
+}
+
 async function main() {
   const { child, port } = await startService();
   const of = () => usage(child.pid);
   await settle();
-  const before = of();
-  const quiet = silent > 0 ? await openAll(port, silent, () => {}) : [];
-  await settle();
-  const idle = of();
-  await delay(5000);
-  const rested = of();
-  for (const socket of quiet) socket.terminate();
-  if (silent > 0) {
-    const kilobytes = ((idle.rss - before.rss) * 1024) / silent;
-    console.log(`${silent} silent streams: ${kilobytes.toFixed(1)} kB each`);
-    console.log(`  processor time: ${((rested.cpu - idle.cpu) / 5).toFixed(4)} s a second`);
-  }
+  if (silent > 0) await measureSilent(port, of);
   await settle();
 
   const blocks = blocksOf(Math.ceil((seconds * rate) / step));

@@ -56,7 +56,7 @@ export class Upgrades {
     const { socket } = request;
     const { due, connections, pipeline } = this.#options;
     request.url = originForm(request.url ?? '');
-    socket.on('error', () => socket.destroy());
+    socket.on('error', destroy);
     // What answers an earlier request on this connection must not be overtaken.
     if (due.isAnswerDueOn(socket)) {
       socket.destroy();
@@ -185,6 +185,11 @@ class UpgradeExchange extends Exchange {
 function hostOf(origin: string, host: string): string | null {
   const url = `${new URL(origin).protocol}//${host}`;
   return URL.canParse(url) ? new URL(url).host : null;
+}
+
+/** Of the socket whose error it listens to. */
+function destroy(this: Socket): void {
+  this.destroy();
 }
 
 function endWith(socket: Socket, answer: string): void {

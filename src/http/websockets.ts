@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
-import type { CloseCode, Converse, Peer } from '../serving/conversation';
+import type { CloseCode, Converse, Peer, Talk } from '../serving/conversation';
 import { PATIENCE_MS } from '../serving/patience';
 
 /** Spoken where a client asks for it by name. */
@@ -53,24 +53,17 @@ export class WebSockets {
     head: Buffer,
     { converse, refuse }: { readonly converse: Converse; refuse(message: string): void },
   ): void {
-    const { socket } = request;
     this.#refuse = refuse;
-    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      const talk = converse(new WebSocketPeer(webSocket, socket, this.#connections));
-      const received = this.#budget(socket);
-      // A message comes as one Buffer: that is what `binaryType` is by default.
-      webSocket.on('message', (data, isBinary) => {
-        received();
-        if (isBinary) talk.binary(data as Buffer);
-        else talk.text(data as Buffer);
-      });
-      // A frame that is none: the close message says so, and `close` follows.
-      webSocket.on('error', () => {});
-      webSocket.on('close', () => {
-        received();
-        talk.closed();
-      });
-      socket.on('drain', () => talk.drained());
+    this.#server.handleUpgrade(request, request.socket, head, (webSocket) => {
+      this.#listen(webSocket, request.socket, converse);
+    });
+    this.#refuse = () => {};
+  }
+
+  /** Apart from where the request is known: what listens would keep it for as long as the connection is open. */
+  #listen(webSocket: WebSocket, socket: Socket, converse: Converse): void {
+    connect(converse(new WebSocketPeer(webSocket, socket, this.#connections)), {
+      ...{ webSocket, socket, received: this.#budget(socket) },
     });
   }
 
@@ -95,6 +88,32 @@ export class WebSockets {
     };
   }
 }
+
+/** @param received to be called when a message has come whole */
+function connect(
+  talk: Talk,
+  {
+    webSocket,
+    socket,
+    received,
+  }: { readonly webSocket: WebSocket; readonly socket: Socket; received(): void },
+): void {
+  // A message comes as one Buffer: that is what `binaryType` is by default.
+  webSocket.on('message', (data, isBinary) => {
+    received();
+    if (isBinary) talk.binary(data as Buffer);
+    else talk.text(data as Buffer);
+  });
+  // A frame that is none: the close message says so, and `close` follows.
+  webSocket.on('error', ignore);
+  webSocket.on('close', () => {
+    received();
+    talk.closed();
+  });
+  socket.on('drain', () => talk.drained());
+}
+
+function ignore(): void {}
 
 /** The key that a page sends among its subprotocols; null: none, or more than one. */
 export function keyOfSubprotocols(header: string | undefined): string | null {

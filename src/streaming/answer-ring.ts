@@ -26,6 +26,10 @@ export interface Row {
   mainsShare: number;
 }
 
+/** Before the first window: a silent stream is to take little. */
+const NO_PLACES = new Float64Array(0);
+const NO_NUMBERS = new Float32Array(0);
+
 export interface RingState {
   readonly first: number;
   readonly end: number;
@@ -43,8 +47,8 @@ export class AnswerRing {
   readonly #width: number;
   readonly #smooths: boolean;
   #rows = 0;
-  #places = new Float64Array(0);
-  #numbers = new Float32Array(0);
+  #places = NO_PLACES;
+  #numbers = NO_NUMBERS;
   /** The first window that is kept, and the one that comes next. */
   first: number;
   end: number;

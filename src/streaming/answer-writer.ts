@@ -56,6 +56,17 @@ export class AnswerWriter {
   }
 }
 
+const writers = new WeakMap<readonly string[], Map<Place['type'], AnswerWriter>>();
+
+/** One for all streams of a model that say times alike. */
+export function writerOf(labels: readonly string[], time: Place['type']): AnswerWriter {
+  const ofLabels = writers.get(labels) ?? new Map<Place['type'], AnswerWriter>();
+  writers.set(labels, ofLabels);
+  const writer = ofLabels.get(time) ?? new AnswerWriter(labels, time);
+  ofLabels.set(time, writer);
+  return writer;
+}
+
 function amplitude(value: number): string {
   return Number.isFinite(value) ? String(Number(value.toPrecision(DIGITS))) : 'null';
 }

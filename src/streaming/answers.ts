@@ -8,7 +8,7 @@ import {
   SKIPPED_WINDOW,
   UNUSABLE,
 } from './answer-ring';
-import { AnswerWriter } from './answer-writer';
+import { type AnswerWriter, writerOf } from './answer-writer';
 import type { Opening } from './messages';
 import type { Judge } from './quality';
 import { type Smoothing, type SmoothingState, smoothingOf } from './smoothing';
@@ -25,7 +25,7 @@ export interface AnswersState {
   readonly ring: RingState;
   readonly smoothing: SmoothingState | null;
   readonly restarts: readonly number[];
-  readonly errors: ReadonlyMap<number, string>;
+  readonly errors: ReadonlyMap<number, string> | null;
   readonly next: number;
   readonly skippedSince: number;
   readonly skipped: number;
@@ -40,7 +40,8 @@ export class Answers {
   readonly #smoothing: Smoothing | null;
   /** Windows with which smoothing begins anew. */
   readonly #restarts: number[] = [];
-  readonly #errors = new Map<number, string>();
+  /** Null: the model has failed on no window. */
+  #errors: Map<number, string> | null = null;
   /** `performance.now()` when the last sample came of windows that are not told yet, in their order. */
   readonly #arrivals: number[] = [];
   /** The first window that has not been told. */
@@ -53,7 +54,7 @@ export class Answers {
 
   constructor(opening: Opening, labels: readonly string[], peer: Peer, counter: WindowCounter) {
     const { smoothing, first_window: first } = opening;
-    this.writer = new AnswerWriter(labels, opening.start.type);
+    this.writer = writerOf(labels, opening.start.type);
     this.peer = peer;
     this.#counter = counter;
     this.#ring = new AnswerRing(first, labels.length, smoothing !== null);
@@ -126,6 +127,7 @@ export class Answers {
 
   /** @param message why the model gave no answer */
   fail(window: number, message: string): void {
+    this.#errors ??= new Map();
     for (const known of this.#errors.keys()) {
       if (known < this.#ring.first) this.#errors.delete(known);
     }
@@ -146,7 +148,7 @@ export class Answers {
     this.#ring.restore(state.ring);
     if (state.smoothing) this.#smoothing?.restore(state.smoothing);
     this.#restarts.push(...state.restarts);
-    for (const [window, error] of state.errors) this.#errors.set(window, error);
+    this.#errors = state.errors && new Map(state.errors);
     this.#next = state.next;
     this.#skippedSince = state.skippedSince;
     this.#skipped = state.skipped;
@@ -194,6 +196,6 @@ export class Answers {
   }
 
   #tell(window: number): void {
-    this.peer?.send(this.writer.write(this.#ring, window, this.#errors.get(window)));
+    this.peer?.send(this.writer.write(this.#ring, window, this.#errors?.get(window)));
   }
 }
