@@ -48,6 +48,10 @@ export class Checkout {
     // Clients of other systems, that pages show.
     const clients = path.join('node_modules', '@huggingface');
     symlinkSync(path.join(ROOT, clients), path.join(this.#folder, clients));
+    symlinkSync(
+      path.join(ROOT, 'node_modules', 'ws'),
+      path.join(this.#folder, 'node_modules', 'ws'),
+    );
     symlinkSync(path.join(ROOT, 'dist', 'main.js'), path.join(bin, 'libtorch-serve'));
   }
 
