@@ -145,6 +145,26 @@ const PARTS = {
     await check('compose-go asks for the password of Grafana', () =>
       refused(() => read({ GRAFANA_PASSWORD: '' }), /GRAFANA_PASSWORD/),
     );
+    const guard = path.join(ROOT, 'examples/guard/compose.yaml');
+    const names = [
+      'GUARD_KEY',
+      'LITELLM_MASTER_KEY',
+      'UPSTREAM_KEY',
+      'UPSTREAM_MODEL',
+      'UPSTREAM_URL',
+    ];
+    const given = Object.fromEntries(names.map((name) => [name, 'test']));
+    const readGuard = (env) =>
+      run(program('compose'), [guard], { env: { ...process.env, ...env } });
+    await check('compose-go, a guard with LiteLLM', () => {
+      const { services } = JSON.parse(readGuard(given));
+      return Object.keys(services).join(', ');
+    });
+    for (const name of names) {
+      await check(`compose-go asks for ${name}`, () =>
+        refused(() => readGuard({ ...given, [name]: '' }), new RegExp(name)),
+      );
+    }
   },
   grafana: async () => {
     const dashboard = readFileSync(path.join(ROOT, 'deploy/grafana/libtorch-serve.json'), 'utf8');

@@ -2,21 +2,20 @@
  * LiteLLM's proxy as PyPI has it, between a client of OpenAI and a language model, with a guard before and behind
  * the model.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import OpenAI from 'openai';
 import { ChatUpstream } from '../helpers/chat-upstream';
 import { guardDirectory, TONE } from '../helpers/guard-directory';
-import { request } from '../helpers/http';
+import { LITELLM, startLiteLlm } from '../helpers/litellm';
 import { removeDirectories } from '../helpers/models-directory';
 import { needs } from '../helpers/needs';
 import { freePort } from '../helpers/ports';
 import { INSTALL_MS, installPython } from '../helpers/python';
-import { NodeProcess, type Service } from '../helpers/service';
-import { setTestLimit, until } from '../helpers/until';
+import type { Service } from '../helpers/service';
+import { setTestLimit } from '../helpers/until';
 
-const REQUIREMENTS = path.join(__dirname, 'python', 'litellm', 'requirements.txt');
 const KEY = 'a-key-that-is-long-enough-0123456789';
 const MASTER_KEY = `sk-${'0123456789'.repeat(4)}`;
 const EMAIL = 'ann.lee@example.org';
@@ -57,48 +56,25 @@ async function startProxy(packages: string): Promise<number> {
   const open = { unreachable_fallback: 'fail_open' };
   const transform = { streaming_transform_mode: 'incremental_diff' };
   const model = { model: 'openai/echo', api_base: `${upstream.origin}/v1`, api_key: 'none' };
-  const config = path.join(temporary, 'config.yaml');
-  writeFileSync(
-    config,
-    JSON.stringify({
-      model_list: [{ model_name: 'echo', litellm_params: model }],
-      guardrails: [
-        guardrail('before', 'pre_call'),
-        guardrail('after', 'post_call', transform),
-        guardrail('after-as-is', 'post_call'),
-        guardrail('gone', 'pre_call', { api_base: nowhere }),
-        guardrail('gone-open', 'pre_call', { api_base: nowhere, ...open }),
-        guardrail('stranger-open', 'pre_call', { ...wrongKey, ...open }),
-      ],
-    }),
-  );
-  const port = await freePort();
-  const proxy = new NodeProcess({
-    program: 'python3',
-    script: path.join(packages, 'bin', 'litellm'),
-    args: ['--config', config, '--host', '127.0.0.1', '--port', String(port)],
-    cwd: temporary,
-    env: {
-      ...{ PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1', HOME: temporary },
-      ...{ LITELLM_MASTER_KEY: MASTER_KEY, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
-    },
-  });
-  let isEnded = false;
-  void proxy.exit.then(() => {
-    isEnded = true;
-  });
-  await until('the proxy of LiteLLM', async () => {
-    if (isEnded) throw new Error(proxy.stderr + proxy.stdout);
-    const asked = request({ port }, { path: '/health/liveliness' });
-    return (await asked.catch(() => null))?.status === 200;
-  });
-  return port;
+  const config = {
+    model_list: [{ model_name: 'echo', litellm_params: model }],
+    guardrails: [
+      guardrail('before', 'pre_call'),
+      guardrail('after', 'post_call', transform),
+      guardrail('after-as-is', 'post_call'),
+      guardrail('gone', 'pre_call', { api_base: nowhere }),
+      guardrail('gone-open', 'pre_call', { api_base: nowhere, ...open }),
+      guardrail('stranger-open', 'pre_call', { ...wrongKey, ...open }),
+    ],
+  };
+  const env = { LITELLM_MASTER_KEY: MASTER_KEY };
+  return startLiteLlm(packages, { config: JSON.stringify(config), env, folder: temporary });
 }
 
 needs('python').describe("LiteLLM's proxy", () => {
   beforeAll(async () => {
     temporary = mkdtempSync(path.join(os.tmpdir(), 'litellm-'));
-    const packages = await installPython('litellm', REQUIREMENTS);
+    const packages = await installPython('litellm', LITELLM);
     service = await guardDirectory({ checks: CHECKS }).start({ env: { API_KEY: KEY } });
     upstream = await new ChatUpstream().start();
     const baseURL = `http://127.0.0.1:${await startProxy(packages)}/v1`;
