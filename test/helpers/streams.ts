@@ -16,7 +16,8 @@ export class StreamClient {
   #isClosed = false;
 
   constructor({ port }: Address, { path = '/stream', protocols, ...options }: StreamOptions = {}) {
-    this.socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols ?? [], options);
+    const scheme = options.ca === undefined ? 'ws' : 'wss';
+    this.socket = new WebSocket(`${scheme}://127.0.0.1:${port}${path}`, protocols ?? [], options);
     this.socket.on('message', (data) => {
       this.messages.push(JSON.parse(String(data)) as StreamMessage);
       this.#wake();

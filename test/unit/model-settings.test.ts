@@ -11,6 +11,7 @@ import {
   settingsPath,
   WINDOW_LENGTH,
 } from '../../src/tasks/signal-classification/model-settings';
+import { USUAL_QUALITY } from '../../src/tasks/signal-classification/quality-settings';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 
@@ -99,6 +100,7 @@ describe('readModelSettings', () => {
       inputShape: null,
       samplingRateHz: null,
       channel: null,
+      quality: USUAL_QUALITY,
       name: null,
       version: null,
     });
