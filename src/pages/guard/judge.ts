@@ -1,6 +1,6 @@
 import type { GuardFileJson, GuardJson } from '../../client';
 import { redact } from '../../tasks/guard/redaction';
-import { actionOf, reaches } from '../../tasks/guard/thresholds';
+import { actionOf, isTold } from '../../tasks/guard/thresholds';
 
 /**
  * What the guard would answer with the thresholds of another file of the same checks.
@@ -12,7 +12,7 @@ export function judge(
   answer: GuardJson,
   { checks }: GuardFileJson,
 ): GuardJson {
-  const counts = new Map(checks.map((check) => [check.name, reaches(check)]));
+  const counts = new Map(checks.map((check) => [check.name, isTold(check)]));
   const findings = (answer.scores ?? []).filter((one) => counts.get(one.check)?.(one));
   const redacted = redact(texts, findings);
   return {

@@ -83,7 +83,12 @@ function tell(answer: GuardAnswer, hasMap: boolean): GuardJson {
   return {
     action,
     findings: findings.map(rounded),
-    ...(scores && { scores: scores.map(rounded) }),
+    ...(scores && {
+      scores: scores.map(({ alone, ...one }) => ({
+        ...rounded(one),
+        alone: alone === null ? null : roundToFourDecimals(alone),
+      })),
+    }),
     texts: [...texts],
     ...(hasMap && { map }),
     errors: [...errors],

@@ -32,6 +32,15 @@ export interface Finding {
   readonly action: CheckAction;
 }
 
+/** What would be found, if it reaches its threshold. */
+export interface ScoredFinding extends Finding {
+  /**
+   * Of parts together: the highest score that one part has alone for the label in this place. Where that
+   * reaches the threshold, too, this is not told. null: there is none.
+   */
+  readonly alone: number | null;
+}
+
 /** A check that could not run. */
 export interface CheckError {
   readonly check: string;
@@ -58,7 +67,7 @@ export interface GuardAnswer {
   /** By part, then by place. */
   readonly findings: readonly Finding[];
   /** What would be found if every threshold were 0, in the same order; null: it was not asked for. */
-  readonly scores: readonly Finding[] | null;
+  readonly scores: readonly ScoredFinding[] | null;
   /** With placeholders such as `<EMAIL_1>` for what checks redact; equal to those that were sent where nothing is. */
   readonly texts: readonly string[];
   /** By placeholder what it stands for. */

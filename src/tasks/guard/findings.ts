@@ -1,4 +1,4 @@
-import type { Finding, NotLookedAt } from './answer';
+import type { Finding, NotLookedAt, ScoredFinding } from './answer';
 import type { Check } from './file';
 import type { Place } from './looks';
 import type { Hit, Unread } from './ran';
@@ -19,6 +19,28 @@ export function findingsOf(check: Check, hits: readonly Hit[]): readonly Finding
     return !places.some((place) => own.some((one) => overlap(one, place)));
   });
   return [...alone, ...distinct(check, together)];
+}
+
+/** The same of hits below the thresholds, with what decides then whether one is told. */
+export function scoresOf(check: Check, hits: readonly Hit[]): readonly ScoredFinding[] {
+  const alone = distinct(
+    check,
+    hits.filter(({ look }) => look.part !== null),
+  );
+  const together = hits
+    .filter(({ look }) => look.part === null)
+    .flatMap((hit) => {
+      const places = hit.look.placesOf(hit.start, hit.end);
+      const over = alone.filter(
+        (one) => one.label === hit.label && places.some((place) => overlap(one, place)),
+      );
+      const highest = over.reduce<number | null>(
+        (most, { score }) => Math.max(most ?? 0, score),
+        null,
+      );
+      return distinct(check, [hit]).map((one) => ({ ...one, alone: highest }));
+    });
+  return [...alone.map((one) => ({ ...one, alone: null })), ...together];
 }
 
 function distinct({ name, action }: Check, hits: readonly Hit[]): readonly Finding[] {
@@ -44,7 +66,7 @@ function overlap({ part, start, end }: Finding, place: Place): boolean {
 }
 
 /** By part and place; those of all parts first. */
-export function inOrder(findings: readonly Finding[]): readonly Finding[] {
+export function inOrder<One extends Finding>(findings: readonly One[]): readonly One[] {
   const place = ({ part, start }: Finding) => [part ?? -1, start ?? -1] as const;
   return findings.toSorted((a, b) => {
     const [[partA, startA], [partB, startB]] = [place(a), place(b)];

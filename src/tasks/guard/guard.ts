@@ -5,7 +5,7 @@ import { PatternError, Patterns } from '../../native/patterns';
 import type { CheckError, GuardAnswer, GuardModels, GuardQuestion } from './answer';
 import { GuardCounts } from './counts';
 import type { Check, GuardFile, PatternCheck } from './file';
-import { findingsOf, inOrder, unreadBy } from './findings';
+import { findingsOf, inOrder, scoresOf, unreadBy } from './findings';
 import { type Looked, lookAt, type OwnedPatterns, wants } from './looking';
 import { runModelCheck } from './model-checks';
 import type { Ran } from './ran';
@@ -87,10 +87,9 @@ export class Guard {
     const hasScores = question.scores ?? false;
     const ended = await this.#run(checks, looked, { models, signal, hasScores });
     const ran = ended.flatMap((one) => ('ran' in one ? one : []));
-    const scores = ran.flatMap((one) => findingsOf(one.check, one.ran.hits));
-    const findings = hasScores
-      ? ran.flatMap(({ check, ran }) => findingsOf(check, ran.hits.filter(reaches(check))))
-      : scores;
+    const findings = ran.flatMap(({ check, ran }) =>
+      findingsOf(check, ran.hits.filter(reaches(check))),
+    );
     const errors = ended.flatMap((one): CheckError[] => {
       if (!('problem' in one)) return [];
       return [{ check: one.check.name, reason: one.problem, action: one.check.on_error }];
@@ -104,7 +103,7 @@ export class Guard {
     return {
       ...{ action, errors, notLookedAt },
       findings: inOrder(findings),
-      scores: hasScores ? inOrder(scores) : null,
+      scores: hasScores ? inOrder(ran.flatMap((one) => scoresOf(one.check, one.ran.hits))) : null,
       ...redact(question.texts, findings),
       skipped: ended.flatMap((one) => ('isSkipped' in one ? one.check.name : [])),
       inferences: ran.flatMap((one) => one.ran.inferences),

@@ -1,4 +1,4 @@
-import type { GuardAnswer } from './answer';
+import type { GuardAnswer, ScoredFinding } from './answer';
 import type { Check, ModelCheck } from './file';
 
 /** From which score on a label counts; null: it does not. What patterns find always does. */
@@ -13,6 +13,14 @@ export function thresholdOf(check: Check, label: string): number | null {
 export function reaches(check: Check) {
   return ({ label, score }: { readonly label: string; readonly score: number }): boolean =>
     score >= (thresholdOf(check, label) ?? Number.POSITIVE_INFINITY);
+}
+
+/** Whether something of `scores` is found. */
+export function isTold(check: Check) {
+  return ({ label, score, alone }: Pick<ScoredFinding, 'label' | 'score' | 'alone'>): boolean => {
+    const reached = reaches(check);
+    return reached({ label, score }) && (alone === null || !reached({ label, score: alone }));
+  };
 }
 
 /** The check with thresholds of 0: what it finds then is all that its labels could count for. */

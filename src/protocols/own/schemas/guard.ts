@@ -45,7 +45,16 @@ export const guardAnswer = z.object({
     .describe('redact: pass on texts in the place of what was sent'),
   findings: z.array(finding).describe('In the order of the texts'),
   scores: z
-    .array(finding)
+    .array(
+      finding.extend({
+        alone: z
+          .number()
+          .nullable()
+          .describe(
+            'Of parts together: the highest score of one part alone for the label in this place; where that counts, this is not told',
+          ),
+      }),
+    )
     .optional()
     .describe('What would be found if every threshold were 0, in the same order'),
   texts: z.array(z.string()).describe('With placeholders for what is redacted'),
