@@ -14,7 +14,7 @@ import { until } from '../helpers/until';
 
 const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
 /** Metrics that only text models have. */
-const OF_TEXTS = /tokenization|truncated/;
+const OF_TEXTS = /tokenization|truncated|result_cache/;
 /** And that only directories of models have. */
 const OF_DIRECTORIES = /load_failed|guard/;
 
@@ -56,10 +56,11 @@ beforeAll(async () => {
   directory.signal('waves');
   directory.write('odd/model.json', '{"share": "all"}');
   directory.write('guard.json', JSON.stringify({ checks: CHECKS }));
+  const grpc = async () => ({ GRPC_PORT: String(await freePort()) });
   [sentiment, eeg, models] = await Promise.all([
-    startService('sentiment', { env: textModel('bert-single-label') }),
-    startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL } }),
-    directory.start(),
+    startService('sentiment', { env: { ...textModel('bert-single-label'), ...(await grpc()) } }),
+    startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL, ...(await grpc()) } }),
+    directory.start({ env: await grpc() }),
   ]);
 });
 

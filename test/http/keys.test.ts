@@ -359,7 +359,7 @@ describe('API_KEYS_FILE', () => {
     [
       'it says nothing of what a key is for',
       folder.put('words', 'good-key\nsecret key'),
-      /words: line 2: expected nothing after the key, or models=NAME,NAME or models=\*, and management$/,
+      /words: line 2: expected nothing after the key, or models=NAME,NAME or models=\*, and management, and guard$/,
     ],
   ])('ends the start with 2 and a line where %s', async (_name, file, line) => {
     const process = new NodeProcess({

@@ -109,6 +109,7 @@ describe('what is there at start', () => {
     for (const [path, methods] of Object.entries(paths)) {
       if (!('get' in methods)) continue;
       const { status } = await request(service, { path: `/models/waves${path}` });
+      // A WebSocket is asked for an upgrade.
       expect([path, status]).toEqual([path, path === '/stream' ? 426 : 200]);
     }
   });
