@@ -99,12 +99,19 @@ export class LoadedModels {
   async #promiseMemory(needed: number): Promise<void> {
     for (;;) {
       const memory = await this.#memoryLeft();
-      const alone = needed + this.#unopened;
+      const alone = needed + this.#unopened + this.#cacheToCome();
       if (alone + this.#promised <= memory.left) break;
       if (this.#promised === 0) throw new ModelFileError(describeShortage(alone, memory));
       await new Promise<void>((resolve) => this.#waitingForMemory.push(resolve));
     }
     this.#promised += needed;
+  }
+
+  /** Bytes that the answers of all models, which are kept in one place, may still come to. */
+  #cacheToCome(): number {
+    const most = (this.#scheduling.resultCacheMb ?? 0) * 2 ** 20;
+    if (most === 0) return 0;
+    return Math.max(0, most - (this.all[0]?.monitor.stats().cacheBytes ?? 0));
   }
 
   #schedulingFor(settings: ModelJson): SchedulingOptions {

@@ -4,23 +4,13 @@ import path from 'node:path';
 import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';
 import { modelWith } from '../helpers/model-folder';
+import { type RankedAnswer, RERANKING_CASES, type RerankingCase } from '../helpers/reranking';
 import { FIXTURES } from '../helpers/service';
 import { jsonLines, overFiles } from './command';
 
 const TOLERANCE = 1e-5;
 /** Half a unit of the fourth decimal more. */
 const ROUNDED = 0.5e-4 + TOLERANCE;
-
-interface Case {
-  readonly model: string;
-  readonly config: object;
-  readonly files: Readonly<Record<string, object>>;
-  readonly answers: readonly {
-    readonly query: string;
-    readonly documents: readonly string[];
-    readonly predicted: readonly (number | readonly number[])[];
-  }[];
-}
 
 const folder = new Folder();
 const inFolder = (name: string): string => path.join(folder.path, name);
@@ -34,8 +24,8 @@ const lines = (name: string) =>
 afterAll(() => folder.remove());
 
 describe('rerank', () => {
-  const { cases } = readFixture<{ readonly cases: readonly Case[] }>('reranking.json');
-  const place = ({ model, config, files }: Case) =>
+  const cases = RERANKING_CASES;
+  const place = ({ model, config, files }: RerankingCase) =>
     modelWith(folder, model, { 'config.json': config, ...files });
   const close = (actual: number, expected: number) =>
     expect(Math.abs(actual - expected)).toBeLessThanOrEqual(
@@ -43,7 +33,7 @@ describe('rerank', () => {
     );
 
   it.each([1, 2, 6])('scores as CrossEncoder.predict: case %d', async (index) => {
-    const one = cases[index] as Case;
+    const one = cases[index] as RerankingCase;
     const rows = one.answers.flatMap(({ query, documents }) =>
       documents.map((document) => ({ query, document })),
     );
@@ -63,10 +53,10 @@ describe('rerank', () => {
   });
 
   it('takes one query for all documents, columns of other names, and gives outputs as they are', async () => {
-    const { query, documents } = (cases[1] as Case).answers[0] as Case['answers'][number];
+    const { query, documents } = (cases[1] as RerankingCase).answers[0] as RankedAnswer;
     writeFileSync(inFolder('docs.jsonl'), jsonLines(documents.map((body) => ({ body }))));
     const options = ['docs.jsonl', '--document-column', 'body', '--query', query];
-    const model = ['--model', place(cases[1] as Case)];
+    const model = ['--model', place(cases[1] as RerankingCase)];
     await run('rerank', ...model, ...options, '-o', 'scores.csv', '--keep', 'none');
     await run('rerank', ...model, ...options, '--raw-scores', '-o', 'raw.jsonl');
     const [header, ...cells] = readFileSync(inFolder('scores.csv'), 'utf8').trim().split('\n');

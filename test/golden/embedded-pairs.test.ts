@@ -2,6 +2,7 @@ import { EngineError, InputError, Reranker, ZeroShot } from '../../src/index';
 import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';
 import { modelWith } from '../helpers/model-folder';
+import { caseOfOneLabel } from '../helpers/reranking';
 
 const folder = new Folder();
 
@@ -9,22 +10,12 @@ afterAll(() => folder.remove());
 
 const IDENTITY = { sbert_ce_default_activation_function: 'torch.nn.modules.linear.Identity' };
 
-interface Ranked {
-  readonly query: string;
-  readonly documents: readonly string[];
-  readonly predicted: readonly number[];
-  readonly ranked: readonly number[];
-}
-
 it('ranks as CrossEncoder does', async () => {
-  const { cases } = readFixture<{
-    cases: { model: string; config: object; answers: Ranked[] }[];
-  }>('reranking.json');
-  const golden = cases.find(({ config }) => JSON.stringify(config) === JSON.stringify(IDENTITY));
-  const modelDirectory = modelWith(folder, golden?.model ?? '', { 'config.json': IDENTITY });
+  const golden = caseOfOneLabel(IDENTITY);
+  const modelDirectory = modelWith(folder, golden.model, { 'config.json': IDENTITY });
   const reranker = await Reranker.load({ modelDirectory, workers: 1 });
   expect(reranker.maxLength).toBe(40);
-  for (const { query, documents, predicted, ranked } of golden?.answers ?? []) {
+  for (const { query, documents, predicted, ranked } of golden.answers) {
     const scores = await reranker.score(query, documents);
     for (const [index, [score = Number.NaN]] of scores.entries()) {
       expect(Math.abs(score - (predicted[index] as number))).toBeLessThan(1e-5);

@@ -8,44 +8,28 @@ import { TaskModel } from '../../src/tasks/task-model';
 import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';
 import { modelWith } from '../helpers/model-folder';
+import { type RankedAnswer, RERANKING_CASES, type RerankingCase } from '../helpers/reranking';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
 
 /** Largest difference to sentence-transformers that a score may have. */
 const TOLERANCE = 1e-5;
 
-interface Answer {
-  readonly query: string;
-  readonly documents: readonly string[];
-  /** Of a model with several labels those of each. */
-  readonly predicted: readonly (number | readonly number[])[];
-  /** null: the model has several labels. */
-  readonly ranked: readonly number[] | null;
-}
-
-interface Case {
-  readonly model: string;
-  readonly config: object;
-  readonly files: Readonly<Record<string, object>>;
-  readonly answers: readonly Answer[];
-}
-
-const { cases } = readFixture<{ readonly cases: readonly Case[] }>('reranking.json');
 const folder = new Folder();
 
 afterAll(() => folder.remove());
 
 /** A name, the path of the model, and what is expected of it. */
-type Expected = readonly [name: string, place: () => string, answers: readonly Answer[]];
+type Expected = readonly [name: string, place: () => string, answers: readonly RankedAnswer[]];
 
-const SAVED = cases.map(({ model, config, files, answers }, index): Expected => {
+const SAVED = RERANKING_CASES.map(({ model, config, files, answers }, index): Expected => {
   const place = () => modelWith(folder, model, { 'config.json': config, ...files });
   return [`${index} ${model}`, place, answers];
 });
 
 /** Whose architecture has no code here: scripts/export.py made programs of them. */
 const EXPORTED = readdirSync(path.join(FIXTURES, 'reranking')).map((name): Expected => {
-  const { answers } = readFixture<Pick<Case, 'answers'>>('reranking', name, 'golden.json');
+  const { answers } = readFixture<Pick<RerankingCase, 'answers'>>('reranking', name, 'golden.json');
   return [name, () => path.join(FIXTURES, 'reranking', name), answers];
 });
 
@@ -96,7 +80,7 @@ describe('what sentence-transformers has saved', () => {
   });
 
   it('is what a folder is taken for, whatever version has written it', () => {
-    for (const { model, config, files, answers } of cases) {
+    for (const { model, config, files, answers } of RERANKING_CASES) {
       const [first] = claimsOn(mark(model, config, files));
       const hasOneLabel = answers.every(({ ranked }) => ranked !== null);
       expect(first?.[0].name).toBe(hasOneLabel ? 'reranking' : 'text-classification');

@@ -211,6 +211,23 @@ describe('a model that does not fit', () => {
     );
   });
 
+  it('leaves room for the answers that are kept and are not there yet', async () => {
+    const models = new LoadedModels({ resultCacheMb: 50 } as never, async () => memory);
+    memory = { left: 200 * MB, limit: 500 * MB };
+    await expect(models.take(task, found('a', 20 * MB), settings)).rejects.toThrow(
+      'needs about 207 MB of memory, 200 MB are left',
+    );
+    const first = models.take(task, found('a', 0), settings);
+    await settled();
+    loading.get('a')?.();
+    const monitor = { stats: () => ({ cacheBytes: 30 * 2 ** 20 }) };
+    Object.assign(await first, { monitor });
+    memory = { left: 40 * MB, limit: 500 * MB };
+    await expect(models.take(task, found('b', 20 * MB), settings)).rejects.toThrow(
+      'needs about 41 MB of memory, 40 MB are left',
+    );
+  });
+
   it('waits for one that is being loaded, and is refused when that has taken its own', async () => {
     const models = await loaded();
     const first = models.take(task, found('a', 60 * MB), settings);

@@ -1,32 +1,19 @@
 import { Documented, near } from '../../helpers/documented';
-import { readFixture } from '../../helpers/golden';
 import { type Answer, post, postRaw, request } from '../../helpers/http';
 import { modelWith } from '../../helpers/model-folder';
 import { ModelsDirectory } from '../../helpers/models-directory';
+import { caseOfOneLabel } from '../../helpers/reranking';
 import { killAll, type Service } from '../../helpers/service';
 
 const TAGS = ['Jina', 'Cohere', 'vLLM', 'text-embeddings-inference'];
 const MEBIBYTE = 1024 ** 2;
 const IDENTITY = { sbert_ce_default_activation_function: 'torch.nn.modules.linear.Identity' };
 
-interface Golden {
-  readonly model: string;
-  readonly config: object;
-  readonly answers: readonly {
-    readonly query: string;
-    readonly documents: readonly string[];
-    readonly predicted: readonly number[];
-    readonly ranked: readonly number[];
-  }[];
-}
-
-const { cases } = readFixture<{ readonly cases: readonly Golden[] }>('reranking.json');
 /** Outputs as they are. */
-const golden = cases.find(
-  ({ model, config }) =>
-    model === 'roberta-one-label' && JSON.stringify(config) === JSON.stringify(IDENTITY),
-) as Golden;
-const [{ query, documents, predicted, ranked }] = golden.answers as [Golden['answers'][number]];
+const golden = caseOfOneLabel(IDENTITY);
+const [{ query, documents, predicted, ranked }] = golden.answers as [
+  (typeof golden.answers)[number],
+];
 const sigmoid = (value: number) => 1 / (1 + Math.exp(-value));
 const scoreOf = (index: number) => predicted[index] as number;
 
