@@ -1,7 +1,7 @@
 /**
  * Measure this server and its peers in turn, on the same cores, with the same bodies.
  *
- *   npm run bench -- [--service sentiment|eeg|models|embedding|reranking|tagging]
+ *   npm run bench -- [--service sentiment|eeg|models|embedding|reranking|tagging|guard]
  *                    [--peers fastapi,fastapi-tuned,node-ort,single,…]
  *                    [--clients 1,8,64] [--seconds 8] [--warmup 2] [--rounds 3]
  *                    [--python VENV/bin/python] [--store | --model DIRECTORY]
@@ -169,11 +169,13 @@ async function main() {
     throw new SetupError('CPU time and memory are read from /proc: the benchmarks need Linux');
   }
   const options = readArguments();
-  const { services, peers } = options;
+  const { services } = options;
+  const peers = options.peers.filter((name) =>
+    services.some((service) => PEER_NAMES[service].includes(name)),
+  );
   const sentiment = services.includes('sentiment');
   const encoders = services.filter((service) => FIELD[service]);
-  const nodeOrt =
-    (sentiment || encoders.length > 0) && peers.some((name) => name.startsWith('node-ort'));
+  const nodeOrt = peers.some((name) => name.startsWith('node-ort'));
   const needsPython = services.some((service) => service !== 'models');
   const needs = { nodeOrt, sentiment, encoders: encoders.length > 0 };
   const python = needsPython ? setUp({ python: options.python, ...needs }) : null;

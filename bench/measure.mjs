@@ -53,6 +53,7 @@ async function measureServer(name, plan, compare) {
   const server = await start(name, {
     service,
     request: loads[0].requests[0],
+    isWhole: FIELD[service]?.isWhole,
     python,
     env: model ? settingsOf(model) : {},
   });

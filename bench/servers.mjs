@@ -126,13 +126,14 @@ export function startProcess(run, options) {
 }
 
 /**
- * Start a server and wait for its first answer to `request`. through: what runs it (`taskset …`), root: the
+ * Start a server and wait for its first answer to `request`, of which `isWhole` says whether its models were there,
+ * where it answers before they are. through: what runs it (`taskset …`), root: the
  * checkout of `OURS`, where it is not this one, flags: of Node for it, env: settings of its own.
  * Returns { port, pid, coldStart (s), stop }.
  */
 export async function start(
   name,
-  { service, request, python, root, through = [], flags = [], env: own = {} },
+  { service, request, isWhole, python, root, through = [], flags = [], env: own = {} },
 ) {
   if (!ROUTES[service]) throw new Error(`"${service}" is no service: ${Object.keys(ROUTES)}`);
   const port = await freePort();
@@ -148,9 +149,9 @@ export async function start(
   fs.closeSync(log);
   for (;;) {
     const connection = new Connection(port);
-    const { status } = await connection.ask(request);
+    const { status, body } = await connection.ask(request);
     connection.close();
-    if (status === 200) break;
+    if (status === 200 && (isWhole === undefined || isWhole(body))) break;
     if (child.exitCode !== null || performance.now() - begin > 120_000) {
       await stop();
       throw new Error(`${name} gave no answer (last status ${status}), see ${logFile}`);

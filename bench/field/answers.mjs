@@ -58,3 +58,26 @@ export function compareTags(ours, theirs, { exact }) {
   if (exact) require(worst <= ROUNDED, `scores by ${worst}`);
   return `${same} of ${all} tokens have the same label, largest difference of their scores ${worst.toFixed(4)}`;
 }
+
+/** What checks find: scores of classifiers by label, and spans. */
+export function compareFindings(ours, theirs, { exact }) {
+  const keyOf = ({ check, label, start, end }) =>
+    JSON.stringify([check, label, start, end ?? null]);
+  let [same, all, worst] = [0, 0, 0];
+  for (const [i, { findings }] of ours.entries()) {
+    const others = new Map(theirs[i].findings.map((one) => [keyOf(one), one.score]));
+    if (exact)
+      require(findings.length ===
+        others.size, `${findings.length} findings against ${others.size}`);
+    all += findings.length;
+    for (const one of findings) {
+      const score = others.get(keyOf(one));
+      if (exact) require(score !== undefined, `${keyOf(one)} is not there`);
+      if (score === undefined) continue;
+      same += 1;
+      worst = Math.max(worst, Math.abs(score - one.score));
+    }
+  }
+  if (exact) require(worst <= ROUNDED, `scores by ${worst}`);
+  return `${same} of ${all} findings are the same, largest difference of their scores ${worst.toFixed(4)}`;
+}

@@ -40,13 +40,26 @@ const COMMANDS = {
       DTYPE: int8 ? 'q8' : 'fp32',
     },
   }),
-  openvino: ({ service, port, python, int8 }) => ({
-    run: [python, ...uvicorn('openvino', 'server', port)],
-    env: {
-      ...{ TASK: service, MODEL_DIR: modelOf(service), BATCH: OPENVINO_BATCH },
-      MODEL_FILE: path.join(FIELD_BUILD, 'openvino', service, int8 ? 'int8.xml' : 'float32.xml'),
-    },
-  }),
+  openvino: ({ service, port, python, int8 }) => {
+    const [folder, numbers] = [
+      path.join(FIELD_BUILD, 'openvino', service),
+      int8 ? 'int8' : 'float32',
+    ];
+    const isGuard = service === 'guard';
+    return {
+      run: [python, ...uvicorn('openvino', isGuard ? 'guard' : 'server', port)],
+      env: {
+        MODEL_DIR: modelOf(service),
+        ...(isGuard
+          ? { MODEL_FILES: folder, NUMBERS: numbers }
+          : {
+              TASK: service,
+              BATCH: OPENVINO_BATCH,
+              MODEL_FILE: path.join(folder, `${numbers}.xml`),
+            }),
+      },
+    };
+  },
   fastembed: ({ service, port, int8 }) => ({
     run: [path.join(BUILD, 'fastembed/bin/python'), ...uvicorn('fastembed', 'server', port)],
     env: {

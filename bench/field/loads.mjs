@@ -29,8 +29,20 @@ export function documents(count, length) {
 /** A full stop is one; of the words all are one, but this one. */
 const tokensOf = (word) => 1 + word.endsWith('.') + word.startsWith('refund');
 
-/** Texts of so many tokens, or one fewer, with the two special ones. */
+/** Texts to tag of so many tokens. */
 export function textsOfTokens(count, tokens) {
+  return ofTokens(count, tokens).map((each) =>
+    JSON.stringify({ text: each, aggregation_strategy: 'none' }),
+  );
+}
+
+/** The same for a guard. */
+export function guarded(count, tokens) {
+  return ofTokens(count, tokens).map((each) => JSON.stringify({ text: each }));
+}
+
+/** Texts of so many tokens, or one fewer, with the two special ones. */
+function ofTokens(count, tokens) {
   const random = generator(4);
   return many(count, () => {
     let used = 2;
@@ -40,7 +52,7 @@ export function textsOfTokens(count, tokens) {
         used += tokensOf(word);
         return used <= tokens;
       });
-    return JSON.stringify({ text: words.join(' '), aggregation_strategy: 'none' });
+    return words.join(' ');
   });
 }
 

@@ -1,25 +1,25 @@
 /** What is measured of encoders beside other servers: what is asked, of whom, and how answers are compared. */
 import path from 'node:path';
 import { BUILD } from '../paths.mjs';
-import { compareScores, compareTags, compareVectors } from './answers.mjs';
-import { documents, lists, sentences, textsOfTokens } from './loads.mjs';
+import { compareFindings, compareScores, compareTags, compareVectors } from './answers.mjs';
+import { documents, guarded, lists, sentences, textsOfTokens } from './loads.mjs';
 
 export const FIELD_BUILD = path.join(BUILD, 'field');
 
 /** The model of each service, the same files for all servers. */
-export const modelOf = (service) => path.join(FIELD_BUILD, 'models', FIELD[service].model);
+export const modelOf = (service) => path.join(FIELD_BUILD, FIELD[service].model);
 
 const PAIRS = (names) => names.flatMap((name) => [name, `${name}-int8`]);
 const FASTAPI = ['fastapi', 'fastapi-tuned'];
 
 /**
  * Of each service its path; its model; its peers, `-int8` of which are in 8 bits; and its loads: bodies of requests,
- * numbers of clients, and how many answers are compared.
+ * numbers of clients, and how many answers are compared; of one that answers before its models are there, what says so.
  */
 export const FIELD = {
   embedding: {
     route: '/embed',
-    model: 'embedder',
+    model: 'models/embedder',
     peers: [...FASTAPI, ...PAIRS(['node-ort', 'openvino', 'fastembed'])],
     loads: () => [
       { load: 'sentence', bodies: sentences(2000), clients: [1, 8, 64], compared: 200 },
@@ -29,7 +29,7 @@ export const FIELD = {
   },
   reranking: {
     route: '/rerank',
-    model: 'reranker',
+    model: 'models/reranker',
     peers: [...FASTAPI, ...PAIRS(['node-ort', 'openvino', 'fastembed'])],
     loads: () => [
       { load: '100 documents', bodies: documents(8, 100), clients: [1, 4], compared: 2 },
@@ -38,7 +38,7 @@ export const FIELD = {
   },
   tagging: {
     route: '/tag',
-    model: 'tagger',
+    model: 'models/tagger',
     peers: [...FASTAPI, ...PAIRS(['node-ort', 'openvino'])],
     loads: () => [
       { load: '128 tokens', bodies: textsOfTokens(64, 128), clients: [1, 8], compared: 20 },
@@ -46,4 +46,24 @@ export const FIELD = {
     ],
     compare: compareTags,
   },
+  guard: {
+    route: '/guard',
+    model: 'guard',
+    peers: [...FASTAPI, ...PAIRS(['openvino'])],
+    loads: () => [
+      { load: '128 tokens', bodies: guarded(64, 128), clients: [1, 16], compared: 5 },
+      { load: '512 tokens', bodies: guarded(64, 512), clients: [1, 4], compared: 2 },
+    ],
+    compare: compareFindings,
+    // A guard answers before its models are loaded, and says so.
+    isWhole: (body) => !JSON.parse(body).errors?.length,
+  },
+};
+
+/** The models of the guard, with what each of them is. */
+export const GUARD_MODELS = {
+  injection: 'classifying',
+  toxicity: 'classifying',
+  intent: 'classifying',
+  names: 'tagging',
 };

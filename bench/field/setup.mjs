@@ -1,14 +1,16 @@
 /** What the servers of encoders need, made once under build/bench: packages, models, and the peers' forms of them. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { BENCH, PEERS, ROOT } from '../paths.mjs';
+import { BENCH, MODELS, PEERS, ROOT } from '../paths.mjs';
 import { makePython, once, run } from '../setup.mjs';
 import { calibration } from './loads.mjs';
-import { FIELD_BUILD, modelOf } from './services.mjs';
+import { FIELD_BUILD, GUARD_MODELS, modelOf } from './services.mjs';
 
 const EMBEDDER = path.join(ROOT, 'test/golden/python/requirements.txt');
 const FASTEMBED = path.join(PEERS, 'fastembed/requirements.txt');
 const RANDOM_MODELS = path.join(BENCH, 'field/random_models.py');
+const SHAPES = path.join(BENCH, 'families/random_models.py');
+const OF_GUARD = path.join(BENCH, 'field/guard_models.py');
 const EXPORT = path.join(PEERS, 'node-ort/export_onnx.py');
 const QUANTIZE = path.join(PEERS, 'node-ort/quantize.py');
 const CONVERT = path.join(PEERS, 'openvino/convert.py');
@@ -21,8 +23,10 @@ export function setUpField({ services, peers, python }) {
     // In an environment of its own: it needs an older huggingface_hub than transformers.
     makePython('fastembed', [FASTEMBED]);
   }
-  makeModels(python);
-  for (const service of services) {
+  if (services.includes('guard')) makeGuard({ peers, python });
+  const others = services.filter((service) => service !== 'guard');
+  if (others.length > 0) makeModels(python);
+  for (const service of others) {
     if (peers.some((name) => /^(node-ort|fastembed)/.test(name))) exportOnnx(service, python);
     if (peers.some((name) => name.startsWith('openvino'))) convert(service, python);
   }
@@ -51,6 +55,24 @@ function exportOnnx(service, python) {
   once(folder, [EXPORT, QUANTIZE, ...filesOf(service)], `${service}: ONNX`, () => {
     run(python, [EXPORT, modelOf(service), folder, service], OFFLINE);
     run(python, [QUANTIZE, folder], OFFLINE);
+  });
+}
+
+/** Four models with random weights and the file of a guard, and OpenVINO's forms of them. */
+function makeGuard({ peers, python }) {
+  const folder = modelOf('guard');
+  once(folder, [SHAPES, OF_GUARD], 'models of a guard', () => {
+    run(python, [OF_GUARD, path.join(MODELS, 'sentiment'), folder], OFFLINE);
+  });
+  if (!peers.some((name) => name.startsWith('openvino'))) return;
+  const converted = path.join(FIELD_BUILD, 'openvino/guard');
+  once(converted, [CONVERT, path.join(folder, '.made-from')], 'guard: OpenVINO', () => {
+    const texts = path.join(converted, 'texts.json');
+    fs.writeFileSync(texts, JSON.stringify(calibration('guard')));
+    for (const [name, task] of Object.entries(GUARD_MODELS)) {
+      const target = path.join(converted, name);
+      run(python, [CONVERT, task, path.join(folder, name), target, texts], OFFLINE);
+    }
   });
 }
 

@@ -2,7 +2,7 @@
 
 Usage: python convert.py TASK SRC_DIR OUT_DIR TEXTS.json
 
-TASK: embedding, reranking or tagging. Writes OUT_DIR/float32.xml and OUT_DIR/int8.xml, with the pooling of
+TASK: embedding, reranking, tagging or classifying. Writes OUT_DIR/float32.xml and OUT_DIR/int8.xml, with the pooling of
 sentence-transformers (mean, length 1) for embeddings. TEXTS.json: texts, or pairs of them, that the ranges of activations
 are taken from.
 """
@@ -20,6 +20,7 @@ CLASSES = {
     "embedding": AutoModel,
     "reranking": AutoModelForSequenceClassification,
     "tagging": AutoModelForTokenClassification,
+    "classifying": AutoModelForSequenceClassification,
 }
 
 
@@ -30,7 +31,7 @@ class Output(torch.nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, input_ids, attention_mask, token_type_ids):
+    def forward(self, input_ids, attention_mask, token_type_ids=None):
         output = self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
         if "logits" in output:
             return output.logits
@@ -42,11 +43,16 @@ class Output(torch.nn.Module):
 def convert(task: str, source: Path, target: Path, inputs: list) -> None:
     target.mkdir(parents=True, exist_ok=True)
     tokenizer = AutoTokenizer.from_pretrained(source)
-    model = CLASSES[task].from_pretrained(source, dtype=torch.float32, attn_implementation="sdpa").eval()
+    config = json.loads((source / "config.json").read_text())
+    # DeBERTa has no other implementation, and no types of tokens.
+    is_deberta = config["model_type"].startswith("deberta")
+    attention = "eager" if is_deberta else "sdpa"
+    model = CLASSES[task].from_pretrained(source, dtype=torch.float32, attn_implementation=attention).eval()
+    names = ("input_ids", "attention_mask") if is_deberta else ("input_ids", "attention_mask", "token_type_ids")
 
     def encode(batch: list, kind: str) -> dict:
         encoded = tokenizer(batch, padding=True, truncation=True, max_length=512, return_tensors=kind)
-        return {name: encoded[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
+        return {name: encoded[name] for name in names}
 
     with torch.no_grad():
         converted = ov.convert_model(Output(model), example_input=encode(inputs[:2], "pt"))

@@ -5,15 +5,12 @@ TASK=embedding|reranking|tagging MODEL_DIR=/path/to/model MODEL_FILE=/path/to/mo
 
 import json
 import os
-import queue
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import openvino as ov
 import orjson
 from fastapi import FastAPI, Response
+from model import Model, padded
 from pydantic import BaseModel
 from tokenizers import Tokenizer
 
@@ -21,47 +18,6 @@ MODEL_DIR, MODEL_FILE = Path(os.environ["MODEL_DIR"]), os.environ["MODEL_FILE"]
 # Texts of a list that go through the model at once, of like length.
 BATCH = int(os.environ["BATCH"])
 LONGEST = {"embedding": 256, "reranking": 512, "tagging": 512}[os.environ["TASK"]]
-
-
-class Model:
-    """The model twice: with the hint for latency, for what is alone; else with that for throughput."""
-
-    def __init__(self, file: str):
-        core, model = ov.Core(), ov.Core().read_model(file)
-        # By itself OpenVINO would multiply a float32 model in bfloat16 where the processor can.
-        exact = {} if "int8" in Path(file).name else {"INFERENCE_PRECISION_HINT": "f32"}
-        latency, throughput = (
-            core.compile_model(model, "CPU", {"PERFORMANCE_HINT": hint, **exact}) for hint in ("LATENCY", "THROUGHPUT")
-        )
-        self.names = [port.any_name for port in latency.inputs]
-        self.alone = latency.create_infer_request()
-        requests = throughput.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
-        self.free = queue.Queue()
-        for _ in range(requests):
-            self.free.put(throughput.create_infer_request())
-        self.threads = ThreadPoolExecutor(requests)
-        self.lock, self.under_way = threading.Lock(), 0
-
-    def infer(self, batches: list[dict]) -> list[np.ndarray]:
-        """The first output of each batch."""
-        with self.lock:
-            self.under_way += 1
-            # Nobody else is under way, so nobody has the request of the model with the hint for latency.
-            alone = self.under_way == 1 and len(batches) == 1
-        try:
-            if alone:
-                return [self.alone.infer(batches[0])[0].copy()]
-            return list(self.threads.map(self._one, batches))
-        finally:
-            with self.lock:
-                self.under_way -= 1
-
-    def _one(self, batch: dict) -> np.ndarray:
-        request = self.free.get()
-        try:
-            return request.infer(batch)[0].copy()
-        finally:
-            self.free.put(request)
 
 
 model = Model(MODEL_FILE)
@@ -77,20 +33,9 @@ def run(inputs: list) -> tuple[list, list[np.ndarray]]:
     encodings = tokenizer.encode_batch(inputs)
     order = sorted(range(len(encodings)), key=lambda index: len(encodings[index].ids))
     groups = [order[begin : begin + BATCH] for begin in range(0, len(order), BATCH)]
-    outputs = model.infer([padded([encodings[index] for index in group]) for group in groups])
+    outputs = model.infer([padded([encodings[index] for index in group], model.names) for group in groups])
     rows = dict(zip(order, (row for output in outputs for row in output)))
     return encodings, [rows[index] for index in range(len(inputs))]
-
-
-def padded(encodings: list) -> dict:
-    """Inputs of the model for texts of like length."""
-    shape = (len(encodings), max(len(each.ids) for each in encodings))
-    batch = {name: np.zeros(shape, np.int64) for name in model.names}
-    for row, each in enumerate(encodings):
-        parts = {"input_ids": each.ids, "attention_mask": each.attention_mask, "token_type_ids": each.type_ids}
-        for name in model.names:
-            batch[name][row, : len(each.ids)] = parts[name]
-    return batch
 
 
 def answer(value) -> Response:
