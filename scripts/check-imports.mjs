@@ -18,6 +18,7 @@ const MAY_IMPORT = {
   serving: ['.', 'native', 'settings'],
   protocols: ['.', 'native', 'numeric', 'serving', 'tasks'],
   streaming: ['.', 'native', 'numeric', 'protocols', 'recordings', 'serving', 'tasks'],
+  following: ['.', 'files', 'recordings', 'serving', 'streaming'],
   grpc: ['.', 'native', 'serving', 'protocols'],
   http: ['.', 'native', 'serving', 'protocols'],
   embedded: ['.', 'native', 'settings', 'tasks'],

@@ -40,12 +40,19 @@ function runOverFiles(
   { name, args }: Extract<Command, { type: 'files' }>,
   environment: Environment,
 ): Promise<number> {
+  if (name === 'classify' && args.includes('--follow') && !asksForHelp(args)) {
+    type Following = typeof import('./commands/classify/follow/command');
+    const { runFollow } = require('./commands/classify/follow/command') as Following;
+    return runFollow(args, environment);
+  }
   type Running = typeof import('./commands/over-files/command');
   type Registry = typeof import('./commands/over-files/registry');
   const { runCommand } = require('./commands/over-files/command') as Running;
   const { FILES_COMMANDS } = require('./commands/over-files/registry') as Registry;
   return runCommand(FILES_COMMANDS[name], args, environment);
 }
+
+const asksForHelp = (args: readonly string[]) => args.includes('--help') || args.includes('-h');
 
 main().catch((error: unknown) => {
   if (!(error instanceof ConfigError)) throw error;

@@ -4,6 +4,8 @@ export const EXIT_FAILURE = 1;
 export const EXIT_USAGE = 2;
 /** The model did not come back from a batch. */
 export const EXIT_STUCK = 3;
+/** Done, but something has no answer. */
+export const EXIT_REJECTED = 4;
 
 /** One readable line on standard error. */
 export function say(line: string): void {

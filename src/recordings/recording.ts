@@ -28,7 +28,10 @@ const NEWER_NAMES: Readonly<Record<string, string>> = { T3: 'T7', T4: 'T8', T5: 
  * Index of the channel that a model was made for: "T3" is found as "T3", "EEG T3-Ref" or under its
  * newer name T7. null: there is none.
  */
-export function findChannel(channels: readonly Channel[], wanted: string | null): number | null {
+export function findChannel(
+  channels: readonly Pick<Channel, 'label'>[],
+  wanted: string | null,
+): number | null {
   if (wanted === null) return null;
   const name = wanted.trim().toUpperCase();
   const older = Object.entries(NEWER_NAMES).find(([, newer]) => newer === name)?.[0];

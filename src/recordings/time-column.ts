@@ -1,4 +1,6 @@
 export interface TimeColumn {
+  /** In a second; null: it counts samples, or does not say in what unit. */
+  readonly unit: number | null;
   /** null: it counts samples, or does not say in what unit. */
   readonly samplingRateHz: number | null;
   readonly notes: readonly string[];
@@ -47,7 +49,7 @@ function describe(
   title: string | null,
 ): TimeColumn {
   const unit = unitOf(title, typical);
-  if (unit === null) return { samplingRateHz: null, notes: [] };
+  if (unit === null) return { unit, samplingRateHz: null, notes: [] };
   const span = (times[times.length - 1] as number) - (times[0] as number);
   // A gap must not lower the rate: without one, the whole span is more exact than one step.
   const hasGap = steps.some((step) => step > 1.5 * typical);
@@ -55,7 +57,7 @@ function describe(
   const notes = hasGap
     ? ['The times have gaps. They are left out: what comes after one is drawn directly behind it.']
     : [];
-  return { samplingRateHz: nearlyWhole(unit / period), notes };
+  return { unit, samplingRateHz: nearlyWhole(unit / period), notes };
 }
 
 /** Steps of time in a second; null: it counts samples. */
@@ -69,7 +71,8 @@ function unitOf(title: string | null, typical: number): number | null {
   return typical > 1 ? 1000 : 1;
 }
 
-function toTime(cell: string, decimal: '.' | ',', mayBeDate: boolean): number {
+/** @param mayBeDate a date becomes seconds since 1970 */
+export function toTime(cell: string, decimal: '.' | ',', mayBeDate: boolean): number {
   const number = toNumber(cell, decimal);
   if (Number.isFinite(number) || !mayBeDate || !/\d[-:T/]\d/.test(cell)) return number;
   return Date.parse(cell.trim().replace(' ', 'T')) / 1000;

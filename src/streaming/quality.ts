@@ -62,7 +62,8 @@ export class Judge {
     return (this.problems & this.#unusable) === 0;
   }
 
-  see(samples: Float64Array): void {
+  /** @param taken what the model takes of them: the same, or resampled, for which the filter looks around */
+  see(samples: Float64Array, taken = samples): void {
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
     let sum = 0;
@@ -77,8 +78,7 @@ export class Judge {
       if (difference > jump) jump = difference;
       before = value;
     }
-    // A sum of values near the largest double may be infinite though each is finite.
-    if (!Number.isFinite(sum) && !samples.every(Number.isFinite)) {
+    if (!areFinite(samples, sum) || (taken !== samples && !areFinite(taken, sumOf(taken)))) {
       this.problems = bitOf('not_finite');
       this.peakToPeak = Number.NaN;
       this.mainsShare = Number.NaN;
@@ -127,6 +127,17 @@ export class Judge {
     }
     return largest;
   }
+}
+
+/** A sum of values near the largest double may be infinite though each is finite. */
+function areFinite(samples: Float64Array, sum: number): boolean {
+  return Number.isFinite(sum) || samples.every(Number.isFinite);
+}
+
+function sumOf(samples: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < samples.length; i++) sum += samples[i] as number;
+  return sum;
 }
 
 /** Of the samples that stand at either end of the range in a row. */

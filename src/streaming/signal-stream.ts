@@ -110,6 +110,11 @@ export class SignalStream implements WindowOwner {
     return { next_window: this.#answers.next, next_sample: this.#timeline.next };
   }
 
+  /** Windows that the model is working on. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
   get counts(): Answers['counts'] {
     return this.#answers.counts;
   }
@@ -286,11 +291,12 @@ export class SignalStream implements WindowOwner {
     }
     if (this.#inFlight >= MOST_IN_FLIGHT) return false;
     const window = this.#add(arrivedAt);
-    this.#judge.see(this.#windows.rawWindow);
+    const { filter, rawWindow, window: taken } = this.#windows;
+    this.#judge.see(rawWindow, filter === null ? rawWindow : taken);
     this.#answers.setQuality(window, this.#judge);
     if (this.#judge.isUsable) {
       this.#inFlight++;
-      this.asked.queue.ask(this, window, this.#windows.window, until);
+      this.asked.queue.ask(this, window, taken, until);
     } else this.#answers.leaveOut(window);
     return true;
   }

@@ -78,10 +78,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['within {} ms of the first', constant('src/commands/serve/shutdown.ts#SAME_SIGNAL_MS')],
   ['| {} | the command line or a setting is wrong', constant('src/commands/exit.ts#EXIT_USAGE')],
   ['| {} | the model did not come back', constant('src/commands/exit.ts#EXIT_STUCK')],
-  [
-    '| {} | done, but some rows have no',
-    constant('src/commands/over-files/command.ts#EXIT_REJECTED'),
-  ],
+  ['| {} | done, but some rows have no', constant('src/commands/exit.ts#EXIT_REJECTED')],
   [
     'samples, 1 to {};',
     constant('src/tasks/signal-classification/model-settings.ts#LONGEST_WINDOW'),

@@ -3,18 +3,20 @@ import { describeFlags, readCommandLine, withCommonFlags } from '../over-files/o
 import { readTaskJob } from '../over-files/task-job';
 import { PRESETS } from '../presets';
 
-const NOTICE = 'A demonstration: no medical device, and no diagnosis.';
+export const NOTICE = 'A demonstration: no medical device, and no diagnosis.';
 
 /** The flags of `classify` beside the settings of the services. */
 export const FLAGS = withCommonFlags({
   ...PRESETS.sentiment.task.rows?.flags,
   ...PRESETS.eeg.task.rows?.flags,
+  follow: { help: 'eeg: a file of samples that grows, each window as soon as it is complete' },
 });
 
 /** `libtorch-serve classify`: the models of the services. */
 export const CLASSIFY: FilesCommand = {
   help: [
     'Usage: libtorch-serve classify [sentiment|eeg] FILE... -o OUTPUT [--flag value ...]',
+    '       libtorch-serve classify eeg --follow FILE [-o OUTPUT] [--flag value ...]',
     '',
     'Classifies files without HTTP. Rows come as JSONL, CSV, TSV or Parquet, EEG also as recordings,',
     'EDF or CSV, that are cut into windows; all but Parquet also as .gz or .zst. - is a pipe, and',

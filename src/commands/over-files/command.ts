@@ -4,16 +4,15 @@ import { ProgressDisplay } from '../../files/progress';
 import { ModelFileError } from '../../models/files';
 import { EngineError } from '../../native/engine';
 import { packageVersion } from '../../package-version';
+import { RecordingError } from '../../recordings/recording';
 import { type Config, ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
-import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE, say } from '../exit';
+import { EXIT_FAILURE, EXIT_REJECTED, EXIT_STUCK, EXIT_USAGE, say } from '../exit';
 import { describeProcessorProblem } from '../serve/processor-problem';
 import { StuckError } from './dispatcher';
 import type { Job } from './job';
 import { forgetRun, runOverFiles } from './run';
 import { describeSummary } from './summary';
-
-const EXIT_REJECTED = 4;
 
 const EXIT_CODES = [
   [0, 'all rows have an answer'],
@@ -24,7 +23,7 @@ const EXIT_CODES = [
 ] as const;
 
 /** What tells a person enough without its stack. */
-const EXPECTED = [RunError, EngineError, ModelFileError];
+const EXPECTED = [RunError, RecordingError, EngineError, ModelFileError, StuckError];
 
 /** A command over files. */
 export interface FilesCommand {
@@ -60,9 +59,7 @@ export async function runCommand(
     await forgetRun(job.options);
     return summary.rejected > 0 ? EXIT_REJECTED : 0;
   } catch (error) {
-    const lines = error instanceof ConfigError ? error.lines : [(error as Error).message];
-    for (const line of lines) say(line);
-    return exitCodeOf(error as Error);
+    return sayWhy(error as Error);
   } finally {
     // A pipe that nobody reads any more would keep the process alive.
     process.stdin.destroy();
@@ -77,16 +74,23 @@ export function helpText({ help }: FilesCommand): string {
 
 function readJob(command: FilesCommand, args: readonly string[], environment: Environment): Job {
   const { settings, toJob } = command.read(args);
+  const config = configOf(settings, environment);
+  const version = packageVersion(environment.packageRoot);
+  return { ...toJob(config), version, stuckAfterMs: stuckAfterMs(config) };
+}
+
+/** @throws ConfigError, UsageError */
+export function configOf(settings: readonly string[], environment: Environment): Config {
   const config = readConfig(settings, environment);
   const problem = describeProcessorProblem(config);
   if (problem) throw new UsageError(problem);
   config.warnings.forEach(say);
-  const { scheduling, inferenceGraceMs } = config;
-  return {
-    ...toJob(config),
-    version: packageVersion(environment.packageRoot),
-    stuckAfterMs: scheduling.maxQueueDelayMs + scheduling.inferenceTimeoutMs + inferenceGraceMs,
-  };
+  return config;
+}
+
+/** A batch that comes back at all has come back by then. */
+export function stuckAfterMs({ scheduling, inferenceGraceMs }: Config): number {
+  return scheduling.maxQueueDelayMs + scheduling.inferenceTimeoutMs + inferenceGraceMs;
 }
 
 /** What is committed is whole at any moment, so there is nothing to wait for. */
@@ -97,6 +101,12 @@ function stopAtSignals(): void {
       process.exit(128 + constants.signals[signal]);
     });
   }
+}
+
+/** Why a command could not do what it was asked for; returns the exit code. */
+export function sayWhy(error: Error): number {
+  for (const line of error instanceof ConfigError ? error.lines : [error.message]) say(line);
+  return exitCodeOf(error);
 }
 
 function exitCodeOf(error: Error): number {

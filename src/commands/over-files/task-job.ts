@@ -49,7 +49,7 @@ export function readTaskJob(
           ...(task.takes === 'texts' && { dtype, products }),
         },
         modelFiles: () => task.filesOf(placeOf(config)),
-        load: () => load(task, placeOf(config), scheduling(config), asked),
+        load: () => load(task, placeOf(config), unhurried(config), asked),
       };
     },
   };
@@ -75,6 +75,6 @@ async function load(
 }
 
 /** Nothing is refused: what is handed over is bounded here, and nobody waits for an answer in time. */
-function scheduling({ scheduling }: Config): SchedulingOptions {
+export function unhurried({ scheduling }: Config): SchedulingOptions {
   return { ...scheduling, maxQueueRequests: 2 ** 20, maxQueueWaitMs: 2 ** 31 - 1 };
 }

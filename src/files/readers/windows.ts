@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { readRecording } from '../../recordings/read-recording';
 import {
-  type Channel,
   findChannel,
   type Recording,
   RecordingError,
@@ -38,9 +37,13 @@ export interface CuttingOptions {
   readonly resample: boolean;
 }
 
-export interface Cutting {
+/** What both say. */
+export interface Chosen {
   readonly model: ModelWindows;
   readonly options: CuttingOptions;
+}
+
+export interface Cutting extends Chosen {
   /** Told what a person should know of how a recording was read. */
   readonly note: (text: string) => void;
 }
@@ -100,17 +103,29 @@ function* windowsOf(recording: Recording, cutting: Cutting): Generator<Batch> {
 
 /** @returns `rate` in Hz of the samples; null: nobody knows */
 function prepare(recording: Recording, cutting: Cutting) {
-  const { label, samples, samplingRateHz } = chooseChannel(recording, cutting);
+  const { name, channels } = recording;
+  const { label, samples, samplingRateHz } = chooseChannel(name, channels, cutting);
   const rate = samplingRateHz ?? cutting.options.samplingRate;
   const wanted = cutting.model.samplingRateHz;
   if (wanted === null) return { label, rate, samples };
-  const fail = (problem: string) => new RecordingError(`${recording.name}: ${problem}`);
-  if (rate === null) throw fail('does not say its sampling rate: use --sampling-rate.');
-  if (Math.abs(rate - wanted) <= SAME_RATE * wanted) return { label, rate, samples };
-  if (!cutting.options.resample) {
-    throw fail(`was recorded at ${rate} Hz, the model expects ${wanted} Hz: use --resample.`);
-  }
+  if (rate === null) throw unknownRate(name);
+  requireRate(name, rate, cutting);
+  if (isRate(rate, wanted)) return { label, rate, samples };
   return { label, rate: wanted, samples: resample(samples, rate, wanted) };
+}
+
+const isRate = (rate: number, wanted: number) => Math.abs(rate - wanted) <= SAME_RATE * wanted;
+
+export function unknownRate(name: string): RecordingError {
+  return new RecordingError(`${name}: does not say its sampling rate: use --sampling-rate.`);
+}
+
+/** @throws RecordingError: it is not the model's, and nobody has asked to resample */
+export function requireRate(name: string, rate: number, { model, options }: Chosen): void {
+  const { samplingRateHz: wanted } = model;
+  if (wanted === null || options.resample || isRate(rate, wanted)) return;
+  const rates = `was recorded at ${rate} Hz, the model expects ${wanted} Hz`;
+  throw new RecordingError(`${name}: ${rates}: use --resample.`);
 }
 
 /** A page may quote a cell; what a run says of its inputs does not. */
@@ -118,7 +133,12 @@ function withoutCells(message: string): string {
   return message.replace(/holds ".*", which/s, 'holds what');
 }
 
-function chooseChannel({ name, channels }: Recording, { options, model }: Cutting): Channel {
+/** @throws RecordingError */
+export function chooseChannel<One extends { readonly label: string }>(
+  name: string,
+  channels: readonly One[],
+  { options, model }: Chosen,
+): One {
   const wanted = options.channel ?? model.channel;
   const only = options.channel === null && channels.length === 1 ? 0 : -1;
   const channel = channels[findChannel(channels, wanted) ?? only];

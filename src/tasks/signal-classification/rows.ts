@@ -52,7 +52,7 @@ export const signalRows: Rows<readonly number[], Classification, SignalAbout> = 
   },
 };
 
-function cuttingOf(values: FlagValues): CuttingOptions {
+export function cuttingOf(values: FlagValues): CuttingOptions {
   return {
     channel: values.get('channel') ?? null,
     step: numberOf(values, 'step', SAMPLES),

@@ -42,6 +42,17 @@ describe('Judge', () => {
     }
   });
 
+  it('sees that what the model would take is not finite, for the filter looks further', () => {
+    const judge = new Judge(LENGTH, RATE, USUAL_QUALITY);
+    const taken = new Float64Array(95).fill(1);
+    const samples = Float64Array.from({ length: LENGTH }, (_, i) => sine(10, i));
+    judge.see(samples, taken);
+    expect(judge.isUsable).toBe(true);
+    taken[94] = Number.NaN;
+    judge.see(samples, taken);
+    expect([problemsOf(judge.problems), judge.isUsable]).toEqual([['not_finite'], false]);
+  });
+
   it('takes the largest doubles for finite', () => {
     const seen = judged(signal((i) => (i % 3 ? 1 : -1) * Number.MAX_VALUE));
     expect(seen.problems).not.toContain('not_finite');

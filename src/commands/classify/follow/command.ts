@@ -1,0 +1,149 @@
+import { existsSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
+import { UsageError } from '../../../files/errors';
+import { PIPE } from '../../../files/formats';
+import { growthOf } from '../../../following/growing-file';
+import { comingOn } from '../../../following/pipe';
+import type { Config } from '../../../settings/config';
+import type { Environment } from '../../../settings/environment';
+import { WindowQueue } from '../../../streaming/window-queue';
+import { signalClassification } from '../../../tasks/signal-classification/task';
+import { TaskModel } from '../../../tasks/task-model';
+import { EXIT_REJECTED, say } from '../../exit';
+import { configOf, sayWhy, stuckAfterMs } from '../../over-files/command';
+import { StuckError } from '../../over-files/dispatcher';
+import { unhurried } from '../../over-files/task-job';
+import { PRESETS } from '../../presets';
+import { FLAGS, NOTICE } from '../command';
+import { FollowedFile } from './followed-file';
+import { type FollowOptions, readFollowOptions } from './options';
+import { FollowOutput, isThere } from './output';
+
+/** How often a model that has not come back is looked at, in ms. */
+const PERIOD_MS = 100;
+
+type SignalModel = Awaited<ReturnType<typeof loadModel>>;
+
+/** `libtorch-serve classify eeg --follow FILE`; returns the exit code. */
+export async function runFollow(
+  args: readonly string[],
+  environment: Environment,
+): Promise<number> {
+  const stopping = stopAtSignals();
+  try {
+    const options = readFollowOptions(args, FLAGS);
+    requireFiles(options);
+    const config = configOf(['eeg', ...options.settings], environment);
+    const model = await loadModel(config);
+    try {
+      model.warnings.forEach(say);
+      const { answered, problems } = await follow(options, model, config, stopping);
+      say(
+        `${options.name}: ${answered} windows answered, ${problems} lines or windows without an answer`,
+      );
+      say(NOTICE);
+      return stopping.exitCode ?? (problems > 0 ? EXIT_REJECTED : 0);
+    } finally {
+      model.drop();
+      await model.close();
+    }
+  } catch (error) {
+    return sayWhy(error as Error);
+  } finally {
+    stopping.stop();
+    // A pipe that nobody reads any more would keep the process alive.
+    process.stdin.destroy();
+  }
+}
+
+function loadModel(config: Config) {
+  return TaskModel.load(signalClassification, PRESETS.eeg.placeOf(config), unhurried(config));
+}
+
+/** A file that is not there is waited for. @throws UsageError */
+function requireFiles({ name, place, output, overwrites }: FollowOptions): void {
+  const stat = place === null ? undefined : statSync(place, { throwIfNoEntry: false });
+  if (stat && !stat.isFile()) {
+    throw new UsageError(`${name}: is no file that could grow: use --follow - < ${name}`);
+  }
+  if (output === PIPE || !existsSync(output)) return;
+  if (stat && statSync(output).ino === stat.ino) {
+    throw new UsageError(`${output}: is what is followed: name another file for the answers`);
+  }
+  if (!overwrites) throw new UsageError(isThere(output));
+}
+
+class Stopping {
+  readonly #abort = new AbortController();
+  /** Null: no signal has come. */
+  exitCode: number | null = null;
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  readonly stop = (): void => this.#abort.abort();
+}
+
+/** What is complete is answered first; the second signal ends the process at once. */
+function stopAtSignals(): Stopping {
+  const stopping = new Stopping();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      const exitCode = 128 + constants.signals[signal];
+      if (stopping.exitCode !== null) process.exit(exitCode);
+      say(`stopped (${signal})`);
+      stopping.exitCode = exitCode;
+      stopping.stop();
+    });
+  }
+  return stopping;
+}
+
+async function follow(
+  { name, place, cutting, output: out, overwrites }: FollowOptions,
+  model: SignalModel,
+  config: Config,
+  stopping: Stopping,
+): Promise<Pick<FollowedFile, 'answered' | 'problems'>> {
+  const { settings } = model.about;
+  const queue = new WindowQueue(model);
+  const output: FollowOutput = new FollowOutput(out, overwrites, () => file.drained());
+  const asked = { name: model.about.name ?? '', model, settings, queue };
+  const file = new FollowedFile({ name, asked, cutting, output, note: say });
+  const growth =
+    place === null
+      ? comingOn(process.stdin, stopping.signal)
+      : growthOf(name, place, stopping.signal);
+  const all = async () => {
+    for await (const one of growth) await file.take(one);
+    await file.end(place === null && !stopping.signal.aborted);
+    await output.end();
+  };
+  const watch = watchModel(model, file, stuckAfterMs(config));
+  try {
+    await Promise.race([all(), output.failed, watch.failed]);
+    return file;
+  } finally {
+    watch.close();
+    file.stop();
+  }
+}
+
+/** Rejects with StuckError when the model does not come back with windows that it has. */
+function watchModel(model: SignalModel, file: FollowedFile, afterMs: number) {
+  let timer: NodeJS.Timeout | undefined;
+  let busySince = performance.now();
+  const failed = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      const now = performance.now();
+      if (file.inFlight === 0) busySince = now;
+      const { stuckMs } = model.monitor;
+      if (stuckMs === 0 || now - Math.max(busySince, file.answeredAt) < afterMs) return;
+      const seconds = Math.round(stuckMs / 1000);
+      reject(new StuckError(`the model has not come back from a window for ${seconds} s`));
+    }, PERIOD_MS);
+  });
+  failed.catch(() => {}); // whoever waits for it is told
+  return { failed, close: () => clearInterval(timer) };
+}

@@ -1,0 +1,223 @@
+import {
+  type CuttingOptions,
+  chooseChannel,
+  requireRate,
+  unknownRate,
+} from '../../../files/readers/windows';
+import type { Growth } from '../../../following/growing-file';
+import { LocalStream } from '../../../following/local-stream';
+import { type SampleColumn, type SampleLine, SampleLines } from '../../../following/sample-lines';
+import { describeFirstIssue } from '../../../protocols/validation/fields';
+import { RecordingError } from '../../../recordings/recording';
+import { type Opening, opening } from '../../../streaming/messages';
+import { openingProblem } from '../../../streaming/opening';
+import type { Asked } from '../../../streaming/signal-stream';
+import { type Place, PlaceError } from '../../../streaming/timeline';
+import type { FollowOutput } from './output';
+
+/** Lines from which it is learned how a file is written: before its first window is complete, where that can be. */
+const LEARN_FROM = { least: 16, most: 1000 };
+/** A step of time that is off by more than this share of the usual one may be a gap. */
+const UNEVEN = 0.5;
+/** Times that say a rate that is off by more are not followed. */
+const SAME_RATE = 0.02;
+
+const ANEW = 'it is read from its beginning';
+
+export interface Following {
+  /** Of the file, for messages. */
+  readonly name: string;
+  readonly asked: Asked;
+  readonly cutting: CuttingOptions;
+  readonly output: FollowOutput;
+  /** Told what a person should know. */
+  readonly note: (text: string) => void;
+}
+
+/** A file that grows: a stream, or where it is cut or replaced, one after the other. */
+export class FollowedFile {
+  readonly #following: Following;
+  #lines: SampleLines;
+  #stream: LocalStream | null = null;
+  /** How times are told; null: they are those of the numbers of samples. */
+  #clock: SampleColumn['clock'] = null;
+  #rate = 0;
+  /** When the last sample was taken. */
+  #seconds = Number.NaN;
+  #nextWindow = 0;
+  /** Windows that have an answer. */
+  answered = 0;
+  /** Windows that have none, and lines without a sample. */
+  problems = 0;
+  /** `performance.now()` when the model gave an answer last. */
+  answeredAt = 0;
+
+  constructor(following: Following) {
+    this.#following = following;
+    this.#lines = this.#newLines(null);
+  }
+
+  /** Windows that the model is working on. */
+  get inFlight(): number {
+    return this.#stream?.inFlight ?? 0;
+  }
+
+  /** @throws RecordingError: it is no table of samples */
+  async take(growth: Growth): Promise<void> {
+    const { name, note } = this.#following;
+    switch (growth.type) {
+      case 'bytes':
+        return this.#feed(this.#lines.take(growth.bytes));
+      case 'missing':
+        return note(`${name}: is not there: a file of that name is waited for`);
+      case 'cut':
+        return this.#beginAnew(`has become shorter: ${ANEW}`);
+      case 'replaced':
+        return this.#beginAnew(`is another file now: ${ANEW}`);
+    }
+  }
+
+  /** There is no more. @param isWhole the last line needs no end */
+  async end(isWhole: boolean): Promise<void> {
+    try {
+      await this.#feed(this.#lines.end(isWhole));
+    } catch (error) {
+      // A file that was left before it had enough is none that could not be read.
+      if (isWhole || !(error instanceof RecordingError)) throw error;
+      this.#tell(null, error.message);
+    }
+    await this.#endStream();
+  }
+
+  /** Nothing is written any more. */
+  stop(): void {
+    this.#stream?.stop();
+  }
+
+  /** What was written has gone out. */
+  drained(): void {
+    this.#stream?.drained();
+  }
+
+  async #beginAnew(detail: string): Promise<void> {
+    const { hasPart } = this.#lines;
+    await this.end(false);
+    if (hasPart) this.#tell(null, 'the last line has no end: it is left out');
+    this.#tell(null, detail);
+    this.#lines = this.#newLines(this.#lines);
+  }
+
+  #newLines(before: SampleLines | null): SampleLines {
+    const { name, asked, cutting } = this.#following;
+    const { settings } = asked;
+    const { least, most } = LEARN_FROM;
+    return new SampleLines({
+      name,
+      learnFrom: Math.min(most, Math.max(least, settings.windowLength)),
+      choose: (columns) => chooseChannel(name, columns, { model: settings, options: cutting }),
+      before,
+    });
+  }
+
+  async #feed(lines: readonly SampleLine[]): Promise<void> {
+    if (lines.length === 0) return;
+    if (this.#stream === null) this.#learn();
+    let from = 0;
+    for (const [index, line] of lines.entries()) {
+      if (line.problem !== null) this.#tell(line.line, line.problem);
+      if (index === 0 || this.#isUneven(line)) {
+        this.#put(lines.slice(from, index));
+        await this.#goTo(line);
+        from = index;
+      }
+      this.#seconds = line.seconds ?? this.#seconds + 1 / this.#rate;
+    }
+    this.#put(lines.slice(from));
+    await this.#stream?.taken();
+  }
+
+  #put(lines: readonly SampleLine[]): void {
+    this.#stream?.samples(Float64Array.from(lines, ({ sample }) => sample));
+  }
+
+  #isUneven({ seconds }: SampleLine): boolean {
+    if (this.#clock === null || seconds === null) return false;
+    return Math.abs((seconds - this.#seconds) * this.#rate - 1) > UNEVEN;
+  }
+
+  /** The next sample is that of this line: a gap is seen, and a time that goes back begins anew. */
+  async #goTo(line: SampleLine): Promise<void> {
+    const place = this.#placeOf(line);
+    this.#stream ??= this.#open(line);
+    if (place === null) return;
+    try {
+      this.#stream.place(place);
+    } catch (error) {
+      if (!(error instanceof PlaceError)) throw error;
+      await this.#endStream();
+      this.#tell(line.line, 'the time goes back: a signal begins there');
+      this.#stream = this.#open(line);
+    }
+  }
+
+  /** Null: nothing says it. */
+  #placeOf({ seconds }: SampleLine): Place | null {
+    return this.#clock === null || seconds === null ? null : { type: this.#clock, seconds };
+  }
+
+  /** @throws RecordingError: it cannot be known how it is to be cut into windows */
+  #open(line: SampleLine): LocalStream {
+    const { name, asked, cutting, output } = this.#following;
+    const parsed = opening.safeParse({
+      sampling_rate_hz: this.#rate,
+      ...(cutting.step !== null && { step: cutting.step }),
+      first_window: this.#nextWindow,
+    });
+    const problem = parsed.success
+      ? openingProblem(parsed.data, asked.settings)
+      : describeFirstIssue(parsed.error);
+    if (problem !== null) throw new RecordingError(`${name}: ${problem}`);
+    const first = parsed.data as Opening;
+    const start = this.#placeOf(line) ?? first.start;
+    return new LocalStream(asked, { ...first, start }, output, {
+      answered: () => this.#count(true),
+      unusable: () => this.#count(false),
+      skipped: () => this.#count(false),
+      failed: () => this.#count(false),
+    });
+  }
+
+  /** @throws RecordingError: the rate is not known, or not to be resampled */
+  #learn(): void {
+    const { name, asked, cutting, note } = this.#following;
+    const { label, samplingRateHz: said, clock, notes } = this.#lines.column as SampleColumn;
+    const rate = cutting.samplingRate ?? said;
+    if (rate === null) throw unknownRate(name);
+    requireRate(name, rate, { model: asked.settings, options: cutting });
+    this.#rate = rate;
+    this.#clock = said !== null && Math.abs(said / rate - 1) <= SAME_RATE ? clock : null;
+    for (const one of notes) note(`${name}: ${one}`);
+    note(`${name}: “${label}”, ${rate} Hz${this.#clock === null ? '' : ', with its times'}`);
+    if (said === null || this.#clock !== null) return;
+    note(`${name}: its times say ${said} Hz, and are not followed`);
+  }
+
+  #count(isAnswered: boolean): void {
+    this.answeredAt = performance.now();
+    if (isAnswered) this.answered++;
+    else this.problems++;
+  }
+
+  async #endStream(): Promise<void> {
+    if (this.#stream === null) return;
+    this.#nextWindow = await this.#stream.end();
+    this.#stream = null;
+  }
+
+  /** In the output, where it belongs. @param line null: of the file */
+  #tell(line: number | null, detail: string): void {
+    const { name, output } = this.#following;
+    if (line !== null) this.problems++;
+    output.write(JSON.stringify({ error: { file: name, line, detail } }));
+  }
+}

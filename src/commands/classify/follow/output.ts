@@ -1,0 +1,57 @@
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { RunError, UsageError } from '../../../files/errors';
+import { PIPE } from '../../../files/formats';
+
+export const isThere = (file: string) =>
+  `${file}: is there already: name another file, or use --overwrite`;
+
+/** Lines of JSON, to a file or standard output, as soon as there is one. */
+export class FollowOutput {
+  readonly #name: string;
+  readonly #stream: NodeJS.WritableStream & { readonly writableLength: number };
+  /** Rejects when nothing can be written any more. */
+  readonly failed: Promise<never>;
+
+  /** @param onDrain what was written has gone out */
+  constructor(output: string, overwrites: boolean, onDrain: () => void) {
+    const isPipe = output === PIPE;
+    this.#name = isPipe ? 'standard output' : output;
+    this.#stream = isPipe
+      ? process.stdout
+      : createWriteStream(output, { flags: overwrites ? 'w' : 'wx' });
+    this.#stream.on('drain', onDrain);
+    this.failed = new Promise((_, reject) => {
+      this.#stream.on('error', (error: NodeJS.ErrnoException) => reject(this.#problemOf(error)));
+    });
+    this.failed.catch(() => {}); // whoever waits for it is told
+  }
+
+  /** Bytes that have not gone out yet. */
+  get unsent(): number {
+    return this.#stream.writableLength;
+  }
+
+  write(json: string): void {
+    this.#stream.write(`${json}\n`);
+  }
+
+  /** Resolves when all has gone out. */
+  async end(): Promise<void> {
+    if (this.#stream === process.stdout) {
+      await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+      return;
+    }
+    this.#stream.end();
+    await finished(this.#stream);
+  }
+
+  #problemOf(error: NodeJS.ErrnoException): Error {
+    if (error.code === 'EEXIST') {
+      return new UsageError(
+        `${this.#name}: is there already: name another file, or use --overwrite`,
+      );
+    }
+    return new RunError(`${this.#name} cannot be written: ${error.message}`);
+  }
+}

@@ -1,0 +1,103 @@
+import type { Peer } from '../serving/conversation';
+import type { WindowCounter } from '../streaming/answers';
+import type { Opening } from '../streaming/messages';
+import { type Asked, SignalStream, type Watcher } from '../streaming/signal-stream';
+import { type Place, Timeline } from '../streaming/timeline';
+import type { Item } from '../streaming/waiting';
+
+/** All windows are to be answered, however long that takes. */
+const PATIENCE_MS = 2 ** 31 - 1;
+
+/** Where the messages of a stream go. */
+export interface Lines {
+  /** Bytes that have not gone out yet. */
+  readonly unsent: number;
+  write(message: string): void;
+}
+
+/** A stream without a connection: samples and messages stay in this process. */
+export class LocalStream {
+  readonly #stream: SignalStream;
+  /** As the stream has it, for what it would refuse. */
+  readonly #timeline: Timeline;
+  readonly #ended: Promise<void>;
+
+  constructor(asked: Asked, opening: Opening, lines: Lines, counter: WindowCounter) {
+    let tellEnded = () => {};
+    this.#ended = new Promise((resolve) => {
+      tellEnded = resolve;
+    });
+    this.#stream = new SignalStream(asked, opening, peerOf(lines), watch(counter, tellEnded));
+    this.#timeline = new Timeline(opening.start, opening.sampling_rate_hz);
+  }
+
+  /** Windows that the model is working on. */
+  get inFlight(): number {
+    return this.#stream.inFlight;
+  }
+
+  /** Where the next sample is. @throws PlaceError: before those that have come */
+  place(place: Place): void {
+    this.#timeline.pass(this.#timeline.missingBefore(place));
+    this.#put({ type: 'place', place });
+  }
+
+  /** @param samples NaN: there is none */
+  samples(samples: Float64Array): void {
+    if (samples.length === 0) return;
+    this.#timeline.pass(samples.length);
+    this.#put({ type: 'samples', samples, offset: 0, at: performance.now() });
+  }
+
+  /** Resolves when what was put in has been taken, as far as it is to wait for that. */
+  taken(): Promise<void> {
+    return this.#stream.taken();
+  }
+
+  /** What was written has gone out. */
+  drained(): void {
+    this.#stream.proceed();
+  }
+
+  /** Answers all that is complete. @returns the number of the next window */
+  async end(): Promise<number> {
+    this.#put({ type: 'end' });
+    await this.#ended;
+    return this.#stream.place.next_window;
+  }
+
+  /** Nothing is answered any more. */
+  stop(): void {
+    this.#stream.stop();
+  }
+
+  #put(item: Item): void {
+    this.#stream.put(item);
+  }
+}
+
+/** Nobody is told to wait: whoever reads waits by itself (`taken`). */
+function peerOf(lines: Lines): Peer {
+  const nothing = () => {};
+  return {
+    get unsent() {
+      return lines.unsent;
+    },
+    send: (message) => lines.write(message),
+    ...{ close: nothing, pause: nothing, resume: nothing, setQuiet: nothing },
+  };
+}
+
+function watch(counter: WindowCounter, ended: () => void): Watcher {
+  const nothing = () => {};
+  return {
+    requestTimeoutMs: PATIENCE_MS,
+    answered: (milliseconds) => counter.answered(milliseconds),
+    unusable: () => counter.unusable(),
+    skipped: () => counter.skipped(),
+    failed: () => counter.failed(),
+    // Its model stays as long as it is not stopped, and `place` refuses what cannot be.
+    ...{ held: nothing, stuck: nothing, left: nothing, misplaced: nothing },
+    ended,
+  };
+}

@@ -1,0 +1,123 @@
+import Papa from 'papaparse';
+import { RecordingError } from './recording';
+import { asTime, isTimeName, type TimeColumn, toNumber } from './time-column';
+
+type Cells = readonly string[];
+
+/** A table of samples, and how its numbers and columns are written. */
+export interface Table {
+  readonly name: string;
+  readonly delimiter: string;
+  readonly decimal: '.' | ',';
+  readonly header: Cells | null;
+  readonly units: Cells | null;
+  readonly body: readonly { readonly line: number; readonly cells: Cells }[];
+}
+
+/** A column that holds samples. */
+export interface TableColumn {
+  readonly label: string;
+  readonly unit: string | null;
+  /** From 0 on. */
+  readonly at: number;
+  /** As they are written, and as numbers; a channel may be shorter than its neighbours. */
+  readonly cells: Cells;
+  readonly samples: Float64Array;
+}
+
+export interface TableColumns {
+  /** At least one. */
+  readonly columns: readonly TableColumn[];
+  /** Null: no column says when samples were taken. */
+  readonly time: (TimeColumn & { readonly at: number }) | null;
+  readonly notes: readonly string[];
+}
+
+/**
+ * @param content not empty
+ * @throws RecordingError
+ */
+export function readTable(content: string, name: string): Table {
+  const sample = content.slice(0, 20_000);
+  const delimiter = [';', '\t', ',', ' '].find((candidate) => sample.includes(candidate)) ?? ',';
+  // A comma between digits, and no point between any: 12,5 is twelve and a half.
+  const hasDecimalCommas = /\d,\d/.test(sample) && !/\d\.\d/.test(sample);
+  const decimal = delimiter !== ',' && hasDecimalCommas ? ',' : '.';
+  const rows = readCells(content, delimiter);
+  const textOf = (row: Table['body'][number] | undefined): Cells | null => {
+    const filled = row?.cells.filter((cell) => cell.trim() !== '') ?? [];
+    const words = filled.filter((cell) => !Number.isFinite(toNumber(cell, decimal)));
+    return row && words.length > filled.length / 2 ? row.cells : null;
+  };
+  const header = textOf(rows[0]);
+  const units = header && textOf(rows[1]);
+  const body = rows.slice((header ? 1 : 0) + (units ? 1 : 0));
+  const [only] = body;
+  if (!only) throw new RecordingError(`${name}: there is no row of numbers in it.`);
+  const table = { name, delimiter, decimal, header, units, body } as const;
+  if (body.length > 1 || header !== null || only.cells.length === 1) return table;
+  return { ...table, body: only.cells.map((cell) => ({ line: only.line, cells: [cell] })) };
+}
+
+/** The rows in which there is anything. */
+export function readCells(content: string, delimiter: string): Table['body'] {
+  // Columns that are set with spaces have any number of them.
+  const even = delimiter === ' ' ? content.replace(/^ +| +$/gm, '').replace(/ +/g, ' ') : content;
+  return Papa.parse<string[]>(even, { delimiter })
+    .data.map((cells, index) => ({ line: index + 1, cells }))
+    .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''));
+}
+
+/** @throws RecordingError: none holds numbers */
+export function tableColumns(table: Table): TableColumns {
+  const { name, decimal, header, units, body } = table;
+  // Not Math.max(...): a file can have more rows than a call can have arguments.
+  const width = body.reduce((most, { cells }) => Math.max(most, cells.length), 0);
+  const notes: string[] = [];
+  const columns: TableColumn[] = [];
+  let time: TableColumns['time'] = null;
+  for (let at = 0; at < width; at++) {
+    const title = header?.[at]?.trim() || null;
+    const cells = body.map((row) => row.cells[at]?.trim() ?? '');
+    if (time === null && (at === 0 || isTimeName(title))) {
+      const found = asTime(cells, title, decimal, width === 1);
+      if (found !== null) {
+        time = { ...found, at };
+        notes.push(...found.notes);
+        continue;
+      }
+    }
+    const label = title ?? `Channel ${columns.length + 1}`;
+    const samples = toNumbers(cells, decimal);
+    const unit = units?.[at]?.trim() || null;
+    if (samples !== null) columns.push({ label, unit, at, cells, samples });
+    else if (title !== null) notes.push(`“${label}” is left out: it holds no numbers.`);
+  }
+  if (columns.length === 0) {
+    throw new RecordingError(`${name}: there is no column of numbers in it.`);
+  }
+  if (mayBeDecimalCommas(table)) {
+    notes.push(
+      'Read as two columns. If the commas are decimal commas, write points, or end each line with a semicolon.',
+    );
+  }
+  return { columns, time, notes };
+}
+
+/** null: the column holds words, or nothing. */
+function toNumbers(cells: Cells, decimal: Table['decimal']): Float64Array | null {
+  const length = cells.findLastIndex((cell) => cell !== '') + 1;
+  const samples = Float64Array.from({ length }, (_, i) => toNumber(cells[i] as string, decimal));
+  const numbers = samples.filter(Number.isFinite).length;
+  return length === 0 || numbers * 2 < length ? null : samples;
+}
+
+/** "12,5" on each line: two columns, or one of twelve and a half? */
+function mayBeDecimalCommas({ delimiter, header, body }: Table): boolean {
+  if (delimiter !== ',' || header !== null) return false;
+  const [whole, fraction] = [/^\s*[-+]?\d+$/, /^\d+\s*$/];
+  return body.every(
+    ({ cells: [first = '', second = '', ...rest] }) =>
+      rest.length === 0 && whole.test(first) && fraction.test(second),
+  );
+}
