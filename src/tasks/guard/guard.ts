@@ -3,6 +3,7 @@ import { Cancellation, type CancelSignal } from '../../native/cancellation';
 import { EngineError, type EngineErrorCode, type InferOptions } from '../../native/engine';
 import { PatternError, Patterns } from '../../native/patterns';
 import type { CheckError, GuardAnswer, GuardModels, GuardQuestion } from './answer';
+import { Asked } from './asked';
 import { GuardCounts } from './counts';
 import type { Check, GuardFile, PatternCheck } from './file';
 import { findingsOf, inOrder, scoresOf, unreadBy } from './findings';
@@ -27,6 +28,7 @@ type Ended =
 
 interface Run {
   readonly models: GuardModels;
+  readonly asked: Asked;
   readonly signal: CancelSignal | undefined;
   /** What lies below thresholds is wanted, too. */
   readonly hasScores: boolean;
@@ -85,7 +87,10 @@ export class Guard {
     const { signal, timeoutMs = 0 } = options;
     const looked = await lookAt(question.texts, checks, this.#patterns, { limits, timeoutMs });
     const hasScores = question.scores ?? false;
-    const ended = await this.#run(checks, looked, { models, signal, hasScores });
+    const ended = await this.#run(checks, looked, {
+      ...{ models, signal, hasScores },
+      asked: new Asked(),
+    });
     const ran = ended.flatMap((one) => ('ran' in one ? one : []));
     const findings = ran.flatMap(({ check, ran }) =>
       findingsOf(check, ran.hits.filter(reaches(check))),
@@ -106,7 +111,8 @@ export class Guard {
       scores: hasScores ? inOrder(ran.flatMap((one) => scoresOf(one.check, one.ran.hits))) : null,
       ...redact(question.texts, findings),
       skipped: ended.flatMap((one) => ('isSkipped' in one ? one.check.name : [])),
-      inferences: ran.flatMap((one) => one.ran.inferences),
+      // Checks that ask a model the same have the same of it.
+      inferences: [...new Set(ran.flatMap((one) => one.ran.inferences))],
     };
   }
 
@@ -119,7 +125,7 @@ export class Guard {
   async #run(
     checks: readonly Check[],
     looked: Looked,
-    { models, signal, hasScores }: Run,
+    { signal, ...shared }: Run,
   ): Promise<readonly Ended[]> {
     const cancellation = new Cancellation();
     const cancel = (): void => cancellation.abort();
@@ -128,8 +134,8 @@ export class Guard {
     let isDecided = false;
     const runOne = async (check: Check): Promise<Ended> => {
       try {
-        const ran = await this.#runOne(check, looked, { models, signal: cancellation, hasScores });
-        if (check.decisive && !hasScores && findingsOf(check, ran.hits).length > 0) {
+        const ran = await this.#runOne(check, looked, { ...shared, signal: cancellation });
+        if (check.decisive && !shared.hasScores && findingsOf(check, ran.hits).length > 0) {
           isDecided = true;
           cancel();
         }
@@ -160,7 +166,7 @@ export class Guard {
   async #runOne(
     check: Check,
     { looks, hits }: Looked,
-    { models, signal, hasScores }: Run,
+    { models, asked, signal, hasScores }: Run,
   ): Promise<Ran> {
     if (check.type === 'patterns') return { ...NOTHING, hits: hits.get(check) ?? [] };
     const given = looks.filter((look) => look.text.trim() !== '' && wants(check, look));
@@ -170,7 +176,8 @@ export class Guard {
       ...{ ...options, mostWindows },
       ...(signal && { signal }),
     });
-    return runModelCheck(hasScores ? withoutThresholds(check) : check, given, models, within);
+    const asking = { models, asked, within };
+    return runModelCheck(hasScores ? withoutThresholds(check) : check, given, asking);
   }
 
   #count(ended: readonly Ended[], action: GuardAnswer['action'], isLimited: boolean): void {

@@ -2,6 +2,7 @@ import type { Inference, InferOptions } from '../../native/engine';
 import type { ClassifiesTexts, Entails, TagsTexts } from '../abilities';
 import { spansOf } from '../token-classification/spans';
 import type { GuardModels } from './answer';
+import type { Asked } from './asked';
 import type { ModelCheck } from './file';
 import type { Look } from './looks';
 import type { Hit, Ran, Unread } from './ran';
@@ -14,21 +15,34 @@ const STRIDE = 64;
 /** At most, in most texts. */
 const CHARACTERS_OF_TOKEN = 4;
 
+/** What the model checks of a request share. */
+export interface Asking {
+  readonly models: GuardModels;
+  readonly asked: Asked;
+  /** Limits of the request. */
+  readonly within: (options: InferOptions) => InferOptions;
+}
+
+interface Found<Model> {
+  readonly model: Model;
+  readonly options: InferOptions;
+  readonly asked: Asked;
+}
+
 /** @throws Error: the model is not there, refuses or fails */
 export async function runModelCheck(
   check: ModelCheck,
   looks: readonly Look[],
-  models: GuardModels,
-  within: (options: InferOptions) => InferOptions,
+  { models, asked, within }: Asking,
 ): Promise<Ran> {
   switch (check.type) {
     case 'text-classification': {
       const { model, options } = models.find(check.model, 'classifies texts');
-      return classify(check, looks, model, within(options));
+      return classify(check, looks, { model, asked, options: within(options) });
     }
     case 'token-classification': {
       const { model, options } = models.find(check.model, 'tags texts');
-      return tag(check, looks, model, within(options));
+      return tag(check, looks, { model, asked, options: within(options) });
     }
     case 'zero-shot-classification': {
       const { model, options } = models.find(check.model, 'entails');
@@ -46,14 +60,12 @@ function windowsOf({ long_texts: { window, stride } }: ModelCheck, maxLength: nu
 async function classify(
   check: Of<'text-classification'>,
   looks: readonly Look[],
-  model: ClassifiesTexts,
-  options: InferOptions,
+  { model, options, asked }: Found<ClassifiesTexts>,
 ): Promise<Ran> {
   const { labels: known } = model.about;
   requireLabels(check, known);
-  const windows = windowsOf(check, model.maxLength);
-  const inputs = looks.map(({ text }) => ({ text, places: true, ...windows }));
-  const answers = await model.runAll(inputs, options);
+  const reading = { places: true, ...windowsOf(check, model.maxLength) } as const;
+  const answers = await asked.runAll(model, looks, reading, options);
   const hits = answers.flatMap(({ windows = [] }, index): Hit[] => {
     const look = looks[index] as Look;
     const all = { start: 0, end: look.text.length };
@@ -76,16 +88,13 @@ async function classify(
 async function tag(
   check: Of<'token-classification'>,
   looks: readonly Look[],
-  model: TagsTexts,
-  options: InferOptions,
+  { model, options, asked }: Found<TagsTexts>,
 ): Promise<Ran> {
   const { labels: wanted, threshold } = check;
   const strategy = check.aggregation_strategy;
   const plain = strategy === 'none' ? model.about.labels : model.about.labels.map(withoutPrefix);
   requireLabels(check, plain);
-  const windows = windowsOf(check, model.maxLength);
-  const inputs = looks.map(({ text }) => ({ text, ...windows }));
-  const answers = await model.runAll(inputs, options);
+  const answers = await asked.runAll(model, looks, windowsOf(check, model.maxLength), options);
   const hits: Hit[] = [];
   for (const [index, answer] of answers.entries()) {
     for (const { label, score, start, end } of await spansOf(answer, model, { strategy })) {
