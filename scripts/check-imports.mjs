@@ -11,7 +11,7 @@ const MAY_IMPORT = {
   settings: [],
   files: ['.', 'numeric', 'recordings'],
   native: ['.'],
-  client: ['.', 'protocols'], // of protocols types alone
+  client: ['.', 'protocols', 'streaming'], // of protocols types alone; of streaming also places and times
   models: ['.', 'native'],
   tasks: ['.', 'files', 'models', 'native', 'numeric'],
   repository: ['.', 'models', 'native', 'settings', 'tasks'],

@@ -1,11 +1,11 @@
 /**
- * Clients of all services, for Node.js and browsers. They need `fetch` and nothing else; the types
+ * Clients of all services, for Node.js and browsers. They need `fetch` and, for streams, `WebSocket`; the types
  * of the answers are those of the schemas that the services document themselves with.
  */
 export type { AllOptions, AllSource } from './client/all-options';
 export type { Outcome } from './client/ask-list';
 export type { ClientOptions } from './client/client';
-export { NoAnswerError, ResponseError } from './client/errors';
+export { NoAnswerError, ResponseError, StreamError } from './client/errors';
 export { GuardClient, type GuardOptions } from './client/guard';
 export { type RankedDocument, RerankClient, type RerankOptions } from './client/ranking';
 export type { CallOptions, RetryOptions } from './client/retry';
@@ -16,6 +16,14 @@ export {
   type SignalElement,
 } from './client/signals';
 export { TagClient, type TagOptions } from './client/spans';
+export type { WebSocketClass, WebSocketLike } from './client/streams/connection';
+export type {
+  SamplePlace,
+  Samples,
+  StreamAnswer,
+  StreamInput,
+  StreamOptions,
+} from './client/streams/options';
 export {
   type AnalyzeOptions,
   SentimentClient,
@@ -38,3 +46,4 @@ export type {
 } from './protocols/own/schemas/answers';
 export type { GuardFileJson, GuardJson } from './protocols/own/schemas/guard';
 export type { TagAnswer, TagBatchAnswer } from './protocols/own/schemas/tag';
+export type { GapAnswer, OpenedAnswer, WindowAnswer } from './streaming/messages';

@@ -7,7 +7,7 @@ const told = new WeakMap<AbortSignal, Set<() => void>>();
  *
  * @returns what takes it back
  */
-function onceAborted(signal: AbortSignal | undefined, call: () => void): () => void {
+export function onceAborted(signal: AbortSignal | undefined, call: () => void): () => void {
   if (!signal) return () => {};
   const calls = told.get(signal) ?? new Set();
   if (!told.has(signal)) {
@@ -37,7 +37,7 @@ export async function withDeadline<Answer>(
   if (signal?.aborted) onAbort();
   const forget = onceAborted(signal, onAbort);
   const timer = setTimeout(() => {
-    controller.abort(new DOMException(`No answer within ${timeoutMs} ms.`, 'TimeoutError'));
+    controller.abort(timeoutOf(timeoutMs));
   }, timeoutMs);
   try {
     return await run(controller.signal);
@@ -56,4 +56,8 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
     });
   await withDeadline(signal, ms, untilAborted);
   signal?.throwIfAborted();
+}
+
+export function timeoutOf(timeoutMs: number): DOMException {
+  return new DOMException(`No answer within ${timeoutMs} ms.`, 'TimeoutError');
 }

@@ -1,6 +1,7 @@
 import type { CallOptions } from './retry';
+import type { AnySource } from './source';
 
-const RETRIES = 20;
+export const RETRIES = 20;
 
 /** Of requests; what rejects a call, rejects the iterator. `retries`: 20 by default. */
 export interface AllOptions extends CallOptions {
@@ -17,7 +18,7 @@ export interface AllOptions extends CallOptions {
   readonly ordered?: boolean;
 }
 
-export type AllSource<Element> = Iterable<Element> | AsyncIterable<Element>;
+export type AllSource<Element> = AnySource<Element>;
 
 /** With the defaults. */
 export type AllSettings = AllOptions &

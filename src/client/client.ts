@@ -5,19 +5,25 @@ import type { Outcome } from './ask-list';
 import { ResponseError } from './errors';
 import { Flow, type ListLimits, type ListRoute } from './flow';
 import { type CallOptions, withRetries } from './retry';
+import type { SocketRoute, WebSocketClass } from './streams/connection';
 
 export interface ClientOptions {
   /** Sent as `Authorization: Bearer …`, where the service has keys; wins over one in `headers`. */
   readonly apiKey?: string;
   /** Longest wait for an answer, in ms, unless a call has its own. Default: 60,000. */
   readonly timeoutMs?: number;
-  /** Sent with every request, such as `x-request-id`. */
+  /** Sent with every request, such as `x-request-id`; a stream, whose WebSocket sends none, takes a key from them. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the global one. */
   readonly fetch?: typeof fetch;
+  /** For streams. Default: the global one, which Node.js has from 22 on; before, that of `ws`. */
+  readonly WebSocket?: WebSocketClass;
 }
 
 const TIMEOUT_MS = 60_000;
+const STREAM_PROTOCOL = 'libtorch-serve.stream';
+/** Of a request for a path that is for WebSockets. */
+const UPGRADE_REQUIRED = 426;
 
 /** What the clients of all models share. */
 export class Client<Info extends { readonly limits: ListLimits }> {
@@ -63,7 +69,7 @@ export class Client<Info extends { readonly limits: ListLimits }> {
     body?: object | string,
     options: CallOptions = {},
   ): Promise<Answer> {
-    const { signal, timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS } = options;
+    const { signal, timeoutMs = this.timeoutMs } = options;
     const json = typeof body === 'object' ? JSON.stringify(body) : body;
     const attempt = (): Promise<Answer> =>
       withDeadline(signal, timeoutMs, (either) => this.#attempt(path, json, either));
@@ -83,6 +89,38 @@ export class Client<Info extends { readonly limits: ListLimits }> {
       limits: async (call: CallOptions) => (await this.info(call)).limits,
     };
     return new Flow(route, source, options);
+  }
+
+  /** In ms, unless a call has its own. */
+  protected get timeoutMs(): number {
+    return this.#options.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  /** @throws TypeError: there are no WebSockets here */
+  protected socketRoute(path: string): SocketRoute {
+    const Kind = this.#options.WebSocket ?? (globalThis.WebSocket as WebSocketClass | undefined);
+    if (!Kind)
+      throw new TypeError('WebSocket: there is no global one; give that of `ws` as option');
+    const url = `${this.#url}${path}`.replace(/^http/i, 'ws');
+    return {
+      connect: () => new Kind(url, this.#subprotocols()),
+      refusal: (signal) =>
+        this.#attempt(path, undefined, signal).catch((error: unknown) => {
+          const isUpgradeMissing =
+            error instanceof ResponseError && error.status === UPGRADE_REQUIRED;
+          return isUpgradeMissing ? new TypeError(`${url}: the WebSocket was not opened`) : error;
+        }),
+    };
+  }
+
+  /** Which bring the key: a page can set no headers. */
+  #subprotocols(): string[] {
+    const { apiKey, headers } = this.#options;
+    const header = new Headers(headers).get('authorization') ?? '';
+    const key = apiKey ?? /^Bearer (\S+)$/i.exec(header)?.[1];
+    if (key === undefined) return [STREAM_PROTOCOL];
+    const base64 = btoa(key).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+    return [STREAM_PROTOCOL, `libtorch-serve.key.${base64}`];
   }
 
   async #attempt<Answer>(

@@ -70,3 +70,18 @@ export class NoAnswerError extends Error {
     this.cause = cause;
   }
 }
+
+/** The service ended a stream, or its connection broke, and it did not go on. */
+export class StreamError extends Error {
+  override readonly name = 'StreamError';
+  /** With which the connection was closed, see docs/streaming.md; 1006: it broke. */
+  readonly code: number;
+  /** What the service says is wrong, and where. */
+  readonly detail: string;
+
+  constructor(code: number, detail: string) {
+    super(`${code}: ${detail}`);
+    this.code = code;
+    this.detail = detail;
+  }
+}

@@ -3,6 +3,7 @@ import { type AllOptions, type AllSettings, type AllSource, withDefaults } from 
 import { askList, type Item, type ListRequest, type Outcome } from './ask-list';
 import { NoAnswerError } from './errors';
 import { type CallOptions, isTimeout } from './retry';
+import { Source } from './source';
 
 /** A route that takes lists of elements. */
 export interface ListRoute<Element, Result> {
@@ -52,15 +53,11 @@ interface List<Element, Result> {
  */
 export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Element, Result>> {
   readonly #route: ListRoute<Element, Result>;
-  readonly #source: AllSource<Element>;
+  readonly #source: Source<Element>;
   readonly #settings: AllSettings;
   readonly #request: ListRequest<Result>;
   /** Aborted: nobody wants the outcomes any more. */
   readonly #stop = new AbortController();
-  /** Null: it has not been asked for yet, or has closed itself. */
-  #iterator: Iterator<Element> | AsyncIterator<Element> | null = null;
-  /** `next()` of the source has not come back. */
-  #isReading = false;
   /** Nothing more comes of the source. */
   #end: { readonly failure?: unknown } | null = null;
   /** Known before the first element is read. */
@@ -76,13 +73,8 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
 
   /** @throws TypeError, RangeError: the source or an option is none */
   constructor(route: ListRoute<Element, Result>, source: AllSource<Element>, options: AllOptions) {
-    // A string would be iterable, too, of its characters.
-    const isSource = typeof source === 'object' && source !== null;
-    if (!isSource || !(Symbol.asyncIterator in source || Symbol.iterator in source)) {
-      throw new TypeError('source: expected an iterable or an async iterable of elements');
-    }
+    this.#source = new Source(source, 'elements');
     this.#route = route;
-    this.#source = source;
     this.#settings = withDefaults(options);
     this.#request = {
       field: route.field,
@@ -128,7 +120,7 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#leave();
-      const closing = this.#closeSource();
+      const closing = this.#source.close();
       await (hasThrown ? closing.catch(() => {}) : closing);
     }
   }
@@ -174,26 +166,17 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
       this.#limits = await this.#route.limits(this.#callOptions()).catch((error: unknown) => {
         throw isTimeout(error) ? new NoAnswerError(0, error) : error;
       });
-      const source = this.#source;
-      this.#iterator =
-        Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
       while (!this.#stop.signal.aborted && !this.#hasFailed()) {
         if (this.#held >= this.#settings.lookAhead) {
           await this.#changes.next();
           continue;
         }
-        this.#isReading = true;
-        const { done, value } = await this.#iterator.next();
-        this.#isReading = false;
-        if (done) {
-          this.#iterator = null;
-          break;
-        }
+        const { done, value } = await this.#source.next();
+        if (done) break;
         this.#add(value);
       }
       this.#end = {};
     } catch (failure) {
-      if (this.#isReading) this.#iterator = null; // it has closed itself
       this.#end = { failure };
     }
     this.#sendSome();
@@ -272,13 +255,6 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
 
   #callOptions(): CallOptions {
     return { ...this.#settings, signal: this.#stop.signal };
-  }
-
-  /** A source that is just being read closes itself when that ends, which may be never. */
-  async #closeSource(): Promise<void> {
-    const closing = Promise.resolve(this.#iterator?.return?.());
-    if (this.#isReading) closing.catch(() => {});
-    else await closing;
   }
 }
 

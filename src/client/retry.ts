@@ -1,13 +1,13 @@
 import { sleep } from './abort';
-import { ResponseError } from './errors';
+import { ResponseError, StreamError } from './errors';
 
 export interface RetryOptions {
   /**
    * How many times a request is sent again that was refused (429, 503), lost (no connection, 408, 502)
    * or not answered in time (504, `timeoutMs`; at most twice, for each costs a whole deadline). Between
    * two times are what `Retry-After` says and a random part of 250 ms, 500 ms, 1 s … 30 s. Sending
-   * again is harmless: an answer is computed from the request alone. Default: 0; of `analyzeAll` and
-   * `predictAll` 20.
+   * again is harmless: an answer is computed from the request alone. Default: 0; of `analyzeAll`,
+   * `predictAll` and `stream` 20.
    */
   readonly retries?: number;
   /** No time begins later than this after the first, in ms. Default: 300,000. */
@@ -28,6 +28,10 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
 const MOST_TIMEOUTS = 2;
 const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+/** Of closed streams: the service goes, the connection broke, no room, answers not taken; and what proxies say. */
+const TEMPORARY_CLOSES: ReadonlySet<number> = new Set([
+  ...[1001, 1005, 1006, 1011, 1012, 1013, 1014, 4408],
+]);
 
 /** @throws what the last attempt threw, or the signal's reason */
 export async function withRetries<Answer>(
@@ -56,8 +60,10 @@ export function isTimeout(error: unknown): error is Error {
   return error instanceof ResponseError ? error.status === 504 : nameOf(error) === 'TimeoutError';
 }
 
-function isTemporary(error: unknown): error is Error {
+/** Trying again may help. */
+export function isTemporary(error: unknown): error is Error {
   if (error instanceof ResponseError) return TEMPORARY.has(error.status);
+  if (error instanceof StreamError) return TEMPORARY_CLOSES.has(error.code);
   if (isTimeout(error)) return true;
   // What `fetch` throws where there is no connection, or it breaks; and for a URL that is none.
   return nameOf(error) === 'TypeError' && codeOf(error) !== 'ERR_INVALID_URL';

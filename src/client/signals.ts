@@ -3,6 +3,9 @@ import type { AllOptions, AllSource } from './all-options';
 import type { Outcome } from './ask-list';
 import { Client, isObject } from './client';
 import type { CallOptions } from './retry';
+import type { AnySource } from './source';
+import type { StreamAnswer, StreamInput, StreamOptions } from './streams/options';
+import { SampleStream } from './streams/sample-stream';
 
 /** One window of the model's length; or an object with one. */
 export type SignalElement = ArrayLike<number> | { readonly signal: ArrayLike<number> };
@@ -44,6 +47,22 @@ export class EegClient extends Client<EegInfo> {
     const rest = `,"patient_id":${JSON.stringify(patientId)}`;
     const list = { field: 'signals', rest, jsonOf: signalOf };
     return this.askAll('/predict/batch', list, source, options);
+  }
+
+  /**
+   * A signal that goes on: its windows are answered as its samples come, in their order, none lost and none twice,
+   * whatever becomes of connections (docs/streaming.md). The source is read no faster than the service takes
+   * samples and you take answers.
+   *
+   * @returns rejects as `SampleStream` says
+   * @throws TypeError: the source or an option is none, or there are no WebSockets here
+   */
+  stream(
+    source: AnySource<StreamInput>,
+    options: StreamOptions,
+  ): AsyncIterableIterator<StreamAnswer> {
+    const settings = { ...options, timeoutMs: options.timeoutMs ?? this.timeoutMs };
+    return new SampleStream(this.socketRoute('/stream'), source, settings);
   }
 }
 

@@ -263,7 +263,8 @@ export class StreamTalk implements Talk, Conversation {
         return;
       case 'end':
         check(CONTROLS.end, message);
-        this.#before(stream).put({ type: 'end' });
+        // Who comes back after a broken connection does not know whether it has come.
+        if (!stream.isEnding) stream.put({ type: 'end' });
         return;
       default:
         throw new Refusal(CLOSE.INVALID, `message: expected ${SHAPES}`);

@@ -7,15 +7,13 @@ import {
   object,
 } from '../protocols/validation/fields';
 import { PROBLEMS } from '../tasks/signal-classification/quality-settings';
-import { type Place, WORDS } from './timeline';
+import { MOST_INDEX, type Place, placeOf, WORDS } from './timeline';
 
 /** From which samples are taken, in Hz: telemetry, and what is recorded inside of a head. */
 const RATE = { least: 0.1, most: 200_000 };
 const MOST_STEP = 100_000_000;
 const MOST_MEDIAN = 101;
 const MOST_DEADLINE_MS = 600_000;
-/** Sums of whole numbers up to here are exact. */
-const MOST_INDEX = 2 ** 50;
 
 /** Whole numbers and times as JSON has them. */
 function whole(what: string, least: number, most: number) {
@@ -28,29 +26,7 @@ function within(what: string, least: number, most: number) {
   return z.number({ error: words }).min(least, { error: words }).max(most, { error: words });
 }
 
-const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 const PLACES = `${WORDS.index}, ${WORDS.seconds} or ${WORDS.date}`;
-
-function placeOf(value: unknown): Place | null {
-  if (typeof value === 'number') {
-    const isIndex = Number.isInteger(value) && value >= 0 && value <= MOST_INDEX;
-    return isIndex ? { type: 'index', index: value } : null;
-  }
-  if (typeof value === 'string') {
-    const milliseconds = DATE.test(value) ? Date.parse(value) : Number.NaN;
-    return Number.isNaN(milliseconds) ? null : { type: 'date', seconds: secondsOf(value) };
-  }
-  const seconds = (value as { readonly seconds?: unknown } | null)?.seconds;
-  if (typeof seconds !== 'number' || !(Math.abs(seconds) <= MOST_INDEX)) return null;
-  return { type: 'seconds', seconds };
-}
-
-/** With all digits of the fraction, of which Date has three. */
-function secondsOf(date: string): number {
-  const fraction = /\.(\d+)/.exec(date)?.[1] ?? '';
-  const without = date.replace(/\.\d+/, '');
-  return Date.parse(without) / 1000 + (fraction === '' ? 0 : Number(`0.${fraction}`));
-}
 
 const PLACE_SCHEMA = {
   anyOf: [
@@ -205,6 +181,8 @@ export const windowAnswer = z.object({
   error: z.string().optional().describe('Why the model gave no answer'),
 });
 
+export type WindowAnswer = z.output<typeof windowAnswer>;
+
 export const openedAnswer = z.object({
   stream: z.string().describe('Unguessable; for "resume"'),
   patient_id: z.string().nullable(),
@@ -222,6 +200,8 @@ export const openedAnswer = z.object({
   resumed: z.boolean(),
 });
 
+export type OpenedAnswer = z.output<typeof openedAnswer>;
+
 /** To whoever brings samples: how far the stream has come. */
 export const takenAnswer = z.object({
   next_window: z.int().describe('The first one that has not been answered'),
@@ -231,6 +211,8 @@ export const takenAnswer = z.object({
 export const gapAnswer = z.object({
   gap: z.object({ first_sample: z.int(), samples: z.int(), time }),
 });
+
+export type GapAnswer = z.output<typeof gapAnswer>;
 
 export const endAnswer = z.object({
   end: z.object({

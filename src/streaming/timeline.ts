@@ -8,6 +8,8 @@ export type Place =
 /** A time stamp that is off by less says nothing of a gap: by so many samples, or so many seconds. */
 const SLACK_SAMPLES = 1.5;
 const SLACK_SECONDS = 0.02;
+/** Sums of whole numbers up to here are exact. */
+export const MOST_INDEX = 2 ** 50;
 
 /** A place that cannot be where a client says it is; the message says why. */
 export class PlaceError extends Error {
@@ -96,3 +98,26 @@ export const WORDS = {
   seconds: '{"seconds": number}',
   date: 'a time such as "2026-01-31T12:00:00.000Z"',
 } as const;
+
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+/** What JSON says; null: that is no place. */
+export function placeOf(value: unknown): Place | null {
+  if (typeof value === 'number') {
+    const isIndex = Number.isInteger(value) && value >= 0 && value <= MOST_INDEX;
+    return isIndex ? { type: 'index', index: value } : null;
+  }
+  if (typeof value === 'string') {
+    const milliseconds = DATE.test(value) ? Date.parse(value) : Number.NaN;
+    return Number.isNaN(milliseconds) ? null : { type: 'date', seconds: secondsOf(value) };
+  }
+  const seconds = (value as { readonly seconds?: unknown } | null)?.seconds;
+  if (typeof seconds !== 'number' || !(Math.abs(seconds) <= MOST_INDEX)) return null;
+  return { type: 'seconds', seconds };
+}
+
+/** With all digits of the fraction, of which Date has three. */
+function secondsOf(date: string): number {
+  const fraction = /\.(\d+)/.exec(date)?.[1] ?? '';
+  const without = date.replace(/\.\d+/, '');
+  return Date.parse(without) / 1000 + (fraction === '' ? 0 : Number(`0.${fraction}`));
+}

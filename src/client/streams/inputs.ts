@@ -1,0 +1,62 @@
+import { PlaceError, placeOf, WORDS } from '../../streaming/timeline';
+import type { Said } from './said';
+
+const SHAPES = 'an array of samples, or an object with samples, at or gap';
+const PLACES = `${WORDS.index}, ${WORDS.seconds} or ${WORDS.date}`;
+
+/**
+ * Adds an element of a source, of which nothing is kept.
+ *
+ * @param name of the element, for the error
+ * @throws TypeError, RangeError: it is none
+ */
+export function addInput(said: Said, element: unknown, name: string): void {
+  if (isList(element)) {
+    said.addSamples(samplesOf(element, name));
+    return;
+  }
+  const given = (typeof element === 'object' ? element : null) ?? {};
+  const { samples, at, gap } = given as Readonly<Record<string, unknown>>;
+  if (samples === undefined && at === undefined && gap === undefined) {
+    throw new TypeError(`${name}: expected ${SHAPES}`);
+  }
+  if (gap !== undefined) {
+    if (!Number.isSafeInteger(gap) || (gap as number) < 1) {
+      throw new TypeError(`${name}.gap: expected a number of samples, at least 1`);
+    }
+    said.addGap(gap as number);
+  }
+  const list = samples === undefined ? null : samplesOf(samples, `${name}.samples`);
+  if (at !== undefined) addPlace(said, at, `${name}.at`);
+  if (list) said.addSamples(list);
+}
+
+function addPlace(said: Said, at: unknown, name: string): void {
+  const place = placeOf(at);
+  if (place === null) throw new TypeError(`${name}: expected ${PLACES}`);
+  try {
+    said.addPlace(place, at);
+  } catch (error) {
+    if (!(error instanceof PlaceError)) throw error;
+    throw new RangeError(`${name}: ${error.message}`);
+  }
+}
+
+function isList(value: unknown): value is ArrayLike<unknown> {
+  const isObject = typeof value === 'object' && value !== null;
+  return isObject && 'length' in value && typeof value.length === 'number';
+}
+
+function samplesOf(values: unknown, name: string): Float64Array | Float32Array {
+  if (!isList(values)) throw new TypeError(`${name}: expected an array of samples`);
+  if (values instanceof Float32Array || values instanceof Float64Array) return values;
+  const samples = new Float64Array(values.length);
+  for (let i = 0; i < samples.length; i++) {
+    const value = values[i];
+    if (typeof value !== 'number' && value !== null) {
+      throw new TypeError(`${name}[${i}]: expected a number or null`);
+    }
+    samples[i] = value ?? Number.NaN;
+  }
+  return samples;
+}
