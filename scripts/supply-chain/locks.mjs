@@ -10,6 +10,8 @@ const WITH_HASHES = [
   'test/clients/python/requirements.txt',
   'test/clients/python/litellm/requirements.txt',
   'examples/ray/requirements.txt',
+  'examples/amplifiers/python/lsl-requirements.txt',
+  'examples/amplifiers/python/brainflow-requirements.txt',
 ];
 
 /** By hand, for golden files, training and comparisons: versions alone. */

@@ -14,17 +14,13 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { resample } from '../../src/recordings/resample';
-import { post } from '../helpers/http';
 import { normal, seededRandom } from '../helpers/random';
 import { killAll, MAIN, ROOT, type Service, startService } from '../helpers/service';
+import { predictions, type StreamMessage, said } from '../helpers/streams';
 import { until } from '../helpers/until';
 
 const SHIPPED = path.join(ROOT, 'models', 'eeg', 'eeg_model.pt');
 const WINDOW = 256;
-
-interface Said {
-  readonly [key: string]: unknown;
-}
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'follow-'));
 let service: Service;
@@ -69,11 +65,11 @@ class Follow {
     });
   }
 
-  get said(): readonly Said[] {
+  get said(): readonly StreamMessage[] {
     return saidIn(this.stdout);
   }
 
-  get windows(): readonly Said[] {
+  get windows(): readonly StreamMessage[] {
     return this.said.filter(({ window }) => window !== undefined);
   }
 
@@ -90,9 +86,9 @@ class Follow {
   }
 }
 
-function saidIn(text: string): readonly Said[] {
+function saidIn(text: string): readonly StreamMessage[] {
   const lines = text.split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line) as Said);
+  return lines.map((line) => JSON.parse(line) as StreamMessage);
 }
 
 const newFile = () => path.join(folder, `${files++}.csv`);
@@ -104,15 +100,7 @@ function signal(length: number, seed = 3): number[] {
 
 const linesOf = (samples: readonly number[]) => samples.map((value) => `${value}\n`).join('');
 
-/** What POST /predict/batch says of windows. */
-async function predict(windows: readonly (readonly number[])[]) {
-  const { json } = await post(service, '/predict/batch', { signals: windows });
-  return (json as { readonly results: readonly Said[] }).results.map(answerOf);
-}
-
-function answerOf({ diagnosis, confidence, probabilities }: Said) {
-  return { diagnosis, confidence, probabilities };
-}
+const predict = (windows: readonly (readonly number[])[]) => predictions(service, windows);
 
 function windowsOf(samples: readonly number[], starts: readonly number[]) {
   return starts.map((start) => samples.slice(start, start + WINDOW));
@@ -149,7 +137,7 @@ describe('a file that grows', () => {
     await follow.hasWindows(7);
     expect(await follow.stop()).toBe(143);
     const starts = [0, 64, 128, 192, 256, 320, 384];
-    expect(follow.windows.map(answerOf)).toEqual(await predict(windowsOf(samples, starts)));
+    expect(follow.windows.map(said)).toEqual(await predict(windowsOf(samples, starts)));
     expect(follow.said.at(-1)).toEqual({
       end: { windows: 7, skipped: 0, next_window: 7, next_sample: 700 },
     });
@@ -174,7 +162,7 @@ describe('a file that grows', () => {
     const [first, second] = [samples.slice(0, 900), samples.slice(900)].map((part) =>
       Array.from(resample(Float64Array.from(part), 250, 95)).slice(0, WINDOW),
     );
-    expect(follow.windows.map(answerOf)).toEqual(
+    expect(follow.windows.map(said)).toEqual(
       await predict([first as number[], second as number[]]),
     );
     expect(follow.windows.map(({ first_sample, time }) => [first_sample, time])).toEqual([
@@ -228,7 +216,7 @@ describe('a file that grows', () => {
     await follow.hasWindows(3);
     expect(await follow.stop()).toBe(143);
     const begin = [first, second, third].map((samples) => samples.slice(0, WINDOW));
-    expect(follow.windows.map(answerOf)).toEqual(await predict(begin));
+    expect(follow.windows.map(said)).toEqual(await predict(begin));
     expect(follow.said.map((one) => Object.keys(one)[0])).toEqual([
       'window',
       'end',
@@ -278,7 +266,7 @@ describe('--follow', () => {
     const follow = new Follow('-', ['--sampling-rate', '95'], stdin);
     expect(await follow.ended).toBe(0);
     closeSync(stdin);
-    expect(follow.windows.map(answerOf)).toEqual(await predict([samples]));
+    expect(follow.windows.map(said)).toEqual(await predict([samples]));
     writeFileSync(file, `${linesOf(samples)}x\n`);
     const bad = openSync(file, 'r');
     const other = new Follow('-', ['--sampling-rate', '95'], bad);

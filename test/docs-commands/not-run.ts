@@ -11,6 +11,8 @@ export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
 const REPLACES = 'replaces files that other tests use at the same time';
 const DOCKER = 'needs Docker';
 const KUBERNETES = 'needs a cluster';
+const AMPLIFIERS =
+  'test/clients/amplifiers.test.ts runs it, test/http/serial-port.test.ts what is in Node';
 const RAY = 'test/soak/ray.test.ts runs it';
 const SYSTEMD = 'installs into this machine: test/lifecycle/systemd.test.ts looks at the unit';
 const NGINX = 'installs into this machine: test/http/nginx.test.ts runs the file';
@@ -41,6 +43,15 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
     'needs a model_store of TorchServe',
   'curl localhost:8080/predictions/my-model -T text.txt': 'test/http/torchserve.test.ts asks it',
   'pip install --require-hashes -r examples/ray/requirements.txt': RAY,
+  'pip install --require-hashes -r examples/amplifiers/python/lsl-requirements.txt': AMPLIFIERS,
+  'python examples/amplifiers/python/outlet.py recording.csv --rate 256 &': AMPLIFIERS,
+  'python examples/amplifiers/python/lsl.py ws://localhost:8001/stream --channel T3 --step 64':
+    AMPLIFIERS,
+  'pip install --require-hashes -r examples/amplifiers/python/brainflow-requirements.txt':
+    AMPLIFIERS,
+  'python examples/amplifiers/python/board.py ws://localhost:8001/stream --seconds 10': AMPLIFIERS,
+  'node examples/amplifiers/node/serial.mjs http://localhost:8001 /dev/ttyUSB0 --rate 256 --baud 115200':
+    AMPLIFIERS,
   'RAY_ADDRESS=auto python examples/ray/classify.py http://balancer s3://bucket/texts s3://bucket/labels --actors 8':
     'needs a cluster of Ray',
   'python examples/ray/demo.py': RAY,

@@ -32,6 +32,7 @@ const TOOLS = {
     isThere: runs('python3', '-m', 'pip', '--version'),
     install: 'apt-get install python3 python3-pip',
   },
+  script: { isThere: runs('script', '--version'), install: 'apt-get install bsdutils' },
   strace: { isThere: runs('strace', '--version'), install: 'apt-get install strace' },
   mount: {
     isThere: runs('unshare', '-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'),

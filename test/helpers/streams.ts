@@ -1,5 +1,5 @@
 import { type ClientOptions, WebSocket } from 'ws';
-import type { Address } from './http';
+import { type Address, post, type RequestOptions } from './http';
 import { within } from './until';
 
 export interface StreamMessage {
@@ -113,4 +113,19 @@ export async function refusedUpgrade(
       });
     }),
   );
+}
+
+/** What a stream says of a window, as `POST /predict` says it. */
+export function said({ diagnosis, confidence, probabilities }: StreamMessage) {
+  return { diagnosis, confidence, probabilities };
+}
+
+/** What POST /predict/batch says of windows, as answers of streams have it. */
+export async function predictions(
+  service: Address,
+  windows: readonly (readonly number[])[],
+  options: Partial<RequestOptions> = {},
+) {
+  const { json } = await post(service, '/predict/batch', { signals: windows }, options);
+  return (json as { readonly results: readonly StreamMessage[] }).results.map(said);
 }

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { resample } from '../../src/recordings/resample';
-import { post, request } from '../helpers/http';
+import { request } from '../helpers/http';
 import { normal, seededRandom } from '../helpers/random';
 import { killAll, ROOT, type Service, startService, textModel } from '../helpers/service';
-import { refusedUpgrade, StreamClient, type StreamMessage } from '../helpers/streams';
+import { predictions, refusedUpgrade, StreamClient, said } from '../helpers/streams';
 
 const SHIPPED = { cwd: path.join(ROOT, 'models', 'eeg') };
 const WINDOW = 256;
@@ -13,19 +13,6 @@ afterAll(killAll);
 function signal(length: number, seed = 3): number[] {
   const random = seededRandom(seed);
   return Array.from({ length }, (_, i) => 30 * Math.sin(i / 7) + 12 * normal(random));
-}
-
-/** What POST /predict/batch says of windows, as answers of streams have it. */
-async function predict(service: Service, windows: readonly (readonly number[])[]) {
-  const { json } = await post(service, '/predict/batch', { signals: windows });
-  const { results } = json as { readonly results: readonly StreamMessage[] };
-  return results.map(({ diagnosis, confidence, probabilities }) => ({
-    ...{ diagnosis, confidence, probabilities },
-  }));
-}
-
-function said({ diagnosis, confidence, probabilities }: StreamMessage) {
-  return { diagnosis, confidence, probabilities };
 }
 
 function windowsOf(samples: readonly number[], starts: readonly number[]) {
@@ -63,7 +50,9 @@ describe('GET /stream', () => {
     expect(others.at(-1)).toEqual({
       end: { windows: 12, skipped: 0, next_window: 12, next_sample: 1100 },
     });
-    expect(client.windows.map(said)).toEqual(await predict(service, windowsOf(samples, starts)));
+    expect(client.windows.map(said)).toEqual(
+      await predictions(service, windowsOf(samples, starts)),
+    );
     expect(
       client.windows.map(({ window, first_sample, time }) => [window, first_sample, time]),
     ).toEqual(
@@ -86,7 +75,7 @@ describe('GET /stream', () => {
     const all = Array.from(resample(Float64Array.from(samples), 256, 95));
     const starts = client.windows.map((_, index) => Math.round((index * 100 * 95) / 256));
     expect(starts).toHaveLength(24);
-    expect(client.windows.map(said)).toEqual(await predict(service, windowsOf(all, starts)));
+    expect(client.windows.map(said)).toEqual(await predictions(service, windowsOf(all, starts)));
     expect(client.windows[1]).toMatchObject({
       ...{ window: 1, first_sample: 99, time: '2026-01-31T12:00:00.389Z' },
     });
@@ -108,7 +97,9 @@ describe('GET /stream', () => {
     ]);
     expect(client.windows.map(({ first_sample }) => first_sample)).toEqual([0, 50, 100, 430]);
     const starts = [0, 50, 100, 400];
-    expect(client.windows.map(said)).toEqual(await predict(service, windowsOf(samples, starts)));
+    expect(client.windows.map(said)).toEqual(
+      await predictions(service, windowsOf(samples, starts)),
+    );
   });
 
   it.each<[string, object | string, readonly unknown[], RegExp]>([
