@@ -35,5 +35,6 @@ export {
 export { EngineError, type EngineErrorCode } from './native/engine';
 export { ConfigError } from './settings/config';
 export type { Finding, GuardAnswer } from './tasks/guard/answer';
+export type { Restorer } from './tasks/guard/restorer';
 export type { RankedDocument } from './tasks/reranking/ranking';
 export type { SentimentInput, SentimentTexts } from './tasks/text-classification/text-input';

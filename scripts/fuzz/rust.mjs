@@ -1,4 +1,4 @@
-/** Fuzzers of native/hf: texts as C++ gives them, the cuts of huge texts, SentencePiece, tokenizer files, safetensors. */
+/** Fuzzers of native/hf: texts as C++ gives them, the cuts of huge texts, what a guard looks at, SentencePiece, tokenizer files, safetensors. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,6 +12,7 @@ const TARGET_DIR = path.join(FOLDER, 'rust');
 export const TARGETS = {
   cut: 'texts',
   encode: 'texts',
+  looks: 'texts',
   safetensors: undefined,
   sentencepiece: undefined,
   tokenizer_files: 'tokenizer_files',

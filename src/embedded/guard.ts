@@ -12,6 +12,7 @@ import {
 } from '../tasks/guard/file';
 import { Guard as Checks } from '../tasks/guard/guard';
 import { restore } from '../tasks/guard/redaction';
+import { Restorer } from '../tasks/guard/restorer';
 import { TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';
@@ -82,6 +83,11 @@ export class Guard {
   /** Gives back what the placeholders of an answer stand for. */
   static restore(text: string, map: GuardAnswer['map']): string {
     return restore(text, map);
+  }
+
+  /** The same of a text that comes in pieces, such as the stream of a language model. */
+  static restorer(map: GuardAnswer['map']): Restorer {
+    return new Restorer(map);
   }
 
   /** Answers what was accepted, ends the threads, frees the models. */

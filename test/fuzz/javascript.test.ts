@@ -26,6 +26,7 @@ it('has all targets', () => {
   expect(TARGETS.sort()).toEqual([
     'csv',
     'edf',
+    'redaction',
     'request-target',
     'rounding',
     'schemas',

@@ -11,7 +11,7 @@ mod looks;
 mod mapped;
 mod patterns;
 
-pub use looks::Place;
+pub use looks::{Look, Options, Place, Views, looks_of, places_in};
 pub use patterns::{Patterns, Source};
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ import { ServiceError } from '../../serving/errors';
 import type { Answer } from '../../serving/exchange';
 import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { ExtProcSection } from '../../tasks/guard/ext-proc-section';
+import { restore } from '../../tasks/guard/redaction';
 import type { Call } from '../endpoint';
 import type { Guarding } from '../guarding';
 import { type BodyPaths, readBody } from './bodies';
@@ -56,6 +57,8 @@ export class Session {
   readonly #request = newSide('request');
   readonly #response = newSide('response');
   #inferences: readonly Inference[] = [];
+  /** Of the redacted request, where its answer is to have it again. */
+  #map: GuardAnswer['map'] = {};
   #isFirst = true;
   #isDropped = false;
 
@@ -83,6 +86,7 @@ export class Session {
   /** What it holds makes room for others. */
   drop(): true {
     this.#isDropped = true;
+    this.#map = {};
     for (const side of [this.#request, this.#response]) side.pieces = [];
     return true;
   }
@@ -212,14 +216,18 @@ export class Session {
       return { atOnce: this.#refuse(`The guard cannot read this ${direction}.`, 'unreadable') };
     }
     if (body.texts.length === 0) return { headers, body: null };
-    const answer = await this.#options.guarding.check(call, { texts: body.texts, direction });
+    const { texts } = body;
+    const taken = Object.keys(this.#map);
+    const answer = await this.#options.guarding.check(call, { texts, direction, taken });
     this.#inferences = answer.inferences;
     if (answer.action === 'block') {
       const message = `The guard has blocked this ${direction}: ${reasonsOf(answer)}.`;
       return { atOnce: this.#refuse(message, 'blocked', answer) };
     }
     const noted = noteOf(answer);
-    const changed = answer.action === 'redact' ? body.write(answer.texts) : null;
+    const written = this.#written(side, answer);
+    const isChanged = written.some((text, index) => text !== texts[index]);
+    const changed = isChanged ? body.write(written) : null;
     return {
       headers: {
         ...headers,
@@ -231,6 +239,13 @@ export class Session {
       },
       body: changed,
     };
+  }
+
+  /** The texts that go on: redacted and, of an answer, with what its request was redacted of. */
+  #written({ name }: Side, { texts, map }: GuardAnswer): readonly string[] {
+    if (name === 'response') return texts.map((text) => restore(text, this.#map));
+    if (this.#section.restore) this.#map = map;
+    return texts;
   }
 
   #pathsOf({ name }: Side): BodyPaths {

@@ -11,6 +11,8 @@ export interface GuardQuestion {
   readonly checks?: readonly string[] | undefined;
   /** Also what lies below the thresholds; then no check is skipped. */
   readonly scores?: boolean;
+  /** Placeholders that stand for something else already: none is given to what is found here. */
+  readonly taken?: readonly string[];
 }
 
 export type CheckAction = 'block' | 'redact' | 'note';

@@ -24,6 +24,10 @@ export const extProcSection = z.strictObject({
     .enum(['block', 'allow'])
     .default('block')
     .describe('What is done about bodies in which no text can be looked for'),
+  restore: z
+    .boolean()
+    .default(false)
+    .describe('Placeholders in the answer to a redacted request become what was redacted again'),
   input: paths([
     ...['messages[].content', 'messages[].content[].text', 'prompt', 'prompt[]'],
     ...['input', 'input[]', 'input[].content', 'input[].content[].text', 'instructions'],

@@ -109,7 +109,7 @@ export class Guard {
       ...{ action, errors, notLookedAt },
       findings: inOrder(findings),
       scores: hasScores ? inOrder(ran.flatMap((one) => scoresOf(one.check, one.ran.hits))) : null,
-      ...redact(question.texts, findings),
+      ...redact(question.texts, findings, question.taken),
       skipped: ended.flatMap((one) => ('isSkipped' in one ? one.check.name : [])),
       // Checks that ask a model the same have the same of it.
       inferences: [...new Set(ran.flatMap((one) => one.ran.inferences))],

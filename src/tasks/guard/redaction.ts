@@ -17,9 +17,15 @@ export interface Redacted {
  * Puts placeholders in the place of what was found. Of findings that overlap all that they cover is
  * replaced, under the label of the longest one, or else of the surer one, or else of the first check. Equal
  * texts of one label have the same placeholder.
+ *
+ * @param taken placeholders that are not given, beside those that the texts hold
  */
-export function redact(texts: readonly string[], findings: readonly Finding[]): Redacted {
-  const placeholders = new Placeholders(texts);
+export function redact(
+  texts: readonly string[],
+  findings: readonly Finding[],
+  taken: readonly string[] = [],
+): Redacted {
+  const placeholders = new Placeholders([...texts, ...taken]);
   const byPart: Finding[][] = texts.map(() => []);
   for (const one of findings) {
     if (one.action !== 'redact') continue;

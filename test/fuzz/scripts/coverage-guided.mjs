@@ -24,6 +24,7 @@ const TARGETS = {
   rounding: ['numbers', 'rounding'],
   traceparent: ['headers', 'traceparent'],
   'request-target': ['headers', 'requestTarget'],
+  redaction: ['guard', 'redaction'],
 };
 
 /** What is instrumented: ours, and what reads files for the page. */

@@ -1,5 +1,5 @@
 /** Envoy's external processing by a client of its protocol files: what Envoy itself would not do (test/clients/envoy.test.ts). */
-import { ExtProcStream } from '../../helpers/ext-proc';
+import { ExtProcStream, headersOf } from '../../helpers/ext-proc';
 import { scrape } from '../../helpers/metrics';
 import { FIRST, newDirectory, removeDirectories } from '../../helpers/models-directory';
 import type { Service } from '../../helpers/service';
@@ -154,4 +154,55 @@ it('goes on with what it has begun on SIGTERM', async () => {
   stream.end();
   expect(await stream.ended).toBe('OK');
   expect(await service.exit).toEqual({ code: 0, signal: null });
+});
+
+describe('placeholders in the answer to a redacted request', () => {
+  /** Of an answer in events of a few characters each. */
+  const eventsOf = (text: string): Buffer => {
+    const pieces = text.match(/.{1,3}/g) ?? [];
+    const events = pieces.map((content) =>
+      JSON.stringify({ choices: [{ index: 0, delta: { content } }] }),
+    );
+    return Buffer.from([...events, '[DONE]'].map((event) => `data: ${event}\n\n`).join(''));
+  };
+
+  const textOf = (events: string): string =>
+    [...events.matchAll(/^data: (\{.*)$/gm)]
+      .map(([, json]) => JSON.parse(json as string).choices[0].delta.content)
+      .join('');
+
+  type Mutated = { readonly response: { readonly body_mutation?: { readonly body: Buffer } } };
+
+  /** What the client is given of what the model has said to a text with an address. */
+  async function answered(service: Service, said: string): Promise<string> {
+    const stream = open(service);
+    stream.begin('BUFFERED', JSON_BODY);
+    stream.send({ request_body: { body: bodyOf(`Write to ${EMAIL}.`), end_of_stream: true } });
+    const asked = (await stream.until(2))?.request_body as unknown as Mutated;
+    expect(String(asked.response.body_mutation?.body)).toContain('<EMAIL_1>');
+    const headers = headersOf({ 'content-type': 'text/event-stream' });
+    stream.send({ response_headers: { headers } });
+    const body = eventsOf(said);
+    stream.send({ response_body: { body, end_of_stream: true } });
+    const told = (await stream.until(4))?.response_body as unknown as Mutated;
+    stream.close();
+    return textOf(String(told.response.body_mutation?.body ?? body));
+  }
+
+  it('become what was redacted again where the file says so, also cut into events', async () => {
+    const service = await start({ ext_proc: { restore: true } });
+    const said = 'I have written to <EMAIL_1>, not to <EMAIL_7>.';
+    expect(await answered(service, said)).toBe(said.replace('<EMAIL_1>', EMAIL));
+    // What the answer itself is redacted of has another one, and does not come back.
+    expect(await answered(service, 'Or to help@example.com?')).toBe('Or to <EMAIL_2>?');
+    expect(await answered(service, 'To <EMAIL_1>, or help@example.com.')).toBe(
+      `To ${EMAIL}, or <EMAIL_2>.`,
+    );
+    expect(service.stdout + service.stderr).not.toContain(EMAIL);
+  });
+
+  it('stay as they are by default', async () => {
+    const said = 'I have written to <EMAIL_1>.';
+    expect(await answered(await start({}), said)).toBe(said);
+  });
 });

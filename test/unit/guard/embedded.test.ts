@@ -49,6 +49,11 @@ it('gives placeholders back, and stops where nobody waits', async () => {
   expect(Guard.restore('I wrote to <EMAIL_1>, not to <EMAIL_2>.', map)).toBe(
     'I wrote to ann@example.org, not to <EMAIL_2>.',
   );
+  const restorer = Guard.restorer(map);
+  expect(['To <EM', 'AIL_1>.'].map((piece) => restorer.push(piece))).toEqual([
+    'To ',
+    'ann@example.org.',
+  ]);
   await expect(guard.check(RUDE, { signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: 'CANCELLED',
   });

@@ -2,6 +2,7 @@
 import type { Finding } from '../../../src/tasks/guard/answer';
 import { Look } from '../../../src/tasks/guard/looks';
 import { redact, restore } from '../../../src/tasks/guard/redaction';
+import { Restorer } from '../../../src/tasks/guard/restorer';
 import { seededRandom } from '../../helpers/random';
 
 const PIECES = [
@@ -91,5 +92,37 @@ it('a placeholder that a text already holds is none of ours', () => {
   expect(redact(['<A_1> x'], [found('A', 6, 7)])).toEqual({
     texts: ['<A_1> <A_2>'],
     map: { '<A_2>': 'x' },
+  });
+});
+
+it('placeholders that are taken elsewhere are not given', () => {
+  const { texts } = redact(['x y'], [found('A', 0, 1), found('B', 2, 3)], ['<A_1>', '<A_2>']);
+  expect(texts).toEqual(['<A_3> <B_1>']);
+});
+
+describe('of a text in pieces', () => {
+  const map = { '<A_1>': 'one', '<EMAIL_12>': 'ann@example.org' };
+
+  it('placeholders are given back wherever they are cut', () => {
+    const text = 'a < b <A_1><EMAIL_12> <EMAIL_1> <<A_1>> <A_1 <EMAIL_12';
+    const expected = restore(text, map);
+    expect(expected).toBe('a < b oneann@example.org <EMAIL_1> <one> <A_1 <EMAIL_12');
+    for (let first = 0; first <= text.length; first++) {
+      for (let second = first; second <= text.length; second++) {
+        const restorer = new Restorer(map);
+        const pieces = [text.slice(0, first), text.slice(first, second), text.slice(second)];
+        const given = pieces.map((piece) => restorer.push(piece)).join('');
+        expect(given + restorer.end()).toBe(expected);
+      }
+    }
+  });
+
+  it('nothing is held back but what may be the beginning of one', () => {
+    const restorer = new Restorer(map);
+    expect(
+      ['I am <b', ' <EM', 'AIL_12>', ' <EMAIL_123456'].map((one) => restorer.push(one)),
+    ).toEqual(['I am <b', ' ', 'ann@example.org', ' <EMAIL_123456']);
+    expect(restorer.end()).toBe('');
+    expect(new Restorer({}).push('<A_')).toBe('<A_');
   });
 });

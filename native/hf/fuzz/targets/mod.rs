@@ -5,12 +5,14 @@ mod checked;
 mod cut;
 mod encode;
 mod fixtures;
+mod looks;
 mod safetensors;
 mod sentencepiece;
 mod tokenizer_files;
 
 pub use cut::cut;
 pub use encode::encode;
+pub use looks::looks;
 pub use safetensors::safetensors;
 pub use sentencepiece::sentencepiece;
 pub use tokenizer_files::tokenizer_files;

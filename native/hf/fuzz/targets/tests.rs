@@ -5,9 +5,10 @@ use std::path::Path;
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 5] = [
+const TARGETS: [(&str, Target); 6] = [
     ("cut", super::cut),
     ("encode", super::encode),
+    ("looks", super::looks),
     ("safetensors", super::safetensors),
     ("sentencepiece", super::sentencepiece),
     ("tokenizer_files", super::tokenizer_files),
