@@ -1,6 +1,8 @@
 import { Shell } from '../shared/shell';
 import { start } from '../shared/start';
 import { classifyTheWindow, forgetRunsOfOtherSamples } from './classify';
+import { forgetStreamsOfOtherSamples } from './live/live';
+import { LiveCard } from './live/live-card';
 import { RunCard } from './run-card';
 import { SignalCard } from './signal-card';
 import { SourceCard } from './source-card';
@@ -22,6 +24,7 @@ function EegPage() {
       <SignalCard />
       <WindowCards />
       <RunCard />
+      <LiveCard />
     </Shell>
   );
 }
@@ -29,3 +32,4 @@ function EegPage() {
 start(<EegPage />);
 classifyTheWindow();
 forgetRunsOfOtherSamples();
+forgetStreamsOfOtherSamples();

@@ -1,9 +1,7 @@
-import { NoAnswerError, ResponseError } from '../../client';
+import { NoAnswerError, ResponseError, StreamError } from '../../client';
 
-/** No answer came. */
-export class UnreachableError extends Error {
-  override readonly name = 'UnreachableError';
-}
+/** No answer came. By its name the client knows what `fetch` throws then, and tries again where it is told to. */
+export class UnreachableError extends TypeError {}
 
 /** What the service said of one element, or why nothing was asked. */
 export function reasonOf(error: Error): string {
@@ -29,6 +27,13 @@ export function explain(error: unknown): Explanation {
     };
   }
   if (error instanceof ResponseError) return explainAnswer(error);
+  if (error instanceof StreamError) {
+    return {
+      title: 'The stream has ended before its time.',
+      advice: 'What came until then is still here. Play it again.',
+      detail: error.detail,
+    };
+  }
   return {
     title: 'Something went wrong on this page.',
     advice: 'Reload it and try again.',

@@ -1,0 +1,101 @@
+import { plural } from '../../shared/format';
+import { isReady } from '../../shared/info';
+import { ErrorNote } from '../../shared/note';
+import { modelRate, samples, windowLength } from '../state';
+import {
+  goOn,
+  isAway,
+  isOn,
+  knownRate,
+  type Live,
+  live,
+  pause,
+  phase,
+  play,
+  problem,
+  stop,
+} from './live';
+import { LiveAnswer } from './live-answer';
+import { LiveCanvas } from './live-canvas';
+import { LiveControls } from './live-controls';
+
+/** The recording, as a stream that goes on. */
+export function LiveCard() {
+  const [all, length] = [samples.value, windowLength.value];
+  if (all === null || length === null) return null;
+  return (
+    <section class="card" aria-labelledby="live">
+      <div class="row ends">
+        <h2 id="live">Live stream</h2>
+        <div class="row tight">
+          <PlayButtons />
+        </div>
+      </div>
+      <LiveControls />
+      <RateWords />
+      {problem.value && (
+        <div role="alert">
+          <ErrorNote explanation={problem.value} onRetry={play} />
+        </div>
+      )}
+      <div role="status" class="status-region">
+        {live.value && <p class="quiet">{words(live.value)}</p>}
+      </div>
+      {live.value ? (
+        <>
+          <LiveCanvas live={live.value} />
+          <LiveAnswer live={live.value} />
+        </>
+      ) : (
+        <p class="quiet">
+          Plays this channel as an amplifier would send it: each window is answered as soon as its
+          last sample is there.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function PlayButtons() {
+  const isPaused = phase.value === 'paused';
+  if (!isOn.value) {
+    return (
+      <button type="button" class="primary" disabled={!isReady.value} onClick={play}>
+        {live.value ? 'Play again' : 'Play'}
+      </button>
+    );
+  }
+  return (
+    <>
+      <button type="button" class="primary" onClick={isPaused ? goOn : pause}>
+        {isPaused ? 'Go on' : 'Pause'}
+      </button>
+      <button type="button" onClick={stop}>
+        Stop
+      </button>
+    </>
+  );
+}
+
+/** What the service does with another rate than the model's. */
+function RateWords() {
+  const [from, to] = [knownRate.value, modelRate.value];
+  if (to === null || from === to) return null;
+  return (
+    <p class="quiet">
+      {from === null
+        ? `Its sampling rate is not known: it is sent as if it were ${to} Hz.`
+        : `Sent at ${from} Hz: the service resamples it to ${to} Hz as it comes.`}
+    </p>
+  );
+}
+
+/** In which state it is; not which window has come, for it is read out. */
+function words({ windows }: Live): string {
+  const answered = plural(windows.length, 'window');
+  if (phase.value === 'stopped') return `Stopped after ${answered}.`;
+  if (phase.value === 'ended') return `The recording is over. Answered: ${answered}.`;
+  if (isAway.value) return 'The connection is lost. Trying again…';
+  if (phase.value === 'paused') return 'Paused.';
+  return 'Playing.';
+}

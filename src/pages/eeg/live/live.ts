@@ -1,0 +1,153 @@
+import { computed, effect, signal, untracked } from '@preact/signals';
+import { EegClient, type StreamOptions, type WindowAnswer } from '../../../client';
+import { connect } from '../../shared/client';
+import { type Explanation, explain } from '../../shared/errors';
+import { modelRate, rate, rateState, recordedRate, samples, windowLength } from '../state';
+import { Playhead } from './playhead';
+
+/** Answers are written at most as often; the signal is drawn in each frame. */
+const SHOW_EVERY_MS = 150;
+/** Where neither the recording nor the model has a rate. */
+const ANY_RATE = 100;
+/** How long it is tried to connect again. */
+const RETRY_FOR_MS = 60_000;
+const LATE_MS = 1000;
+
+/** Of a window, from one to the next. */
+export const STEPS = { window: 1, half: 1 / 2, quarter: 1 / 4 } as const;
+export const SMOOTHINGS = {
+  none: null,
+  median: { median: 5 },
+  exponential: { exponential: 0.3 },
+} as const;
+
+export const speed = signal(10);
+export const step = signal<keyof typeof STEPS>('half');
+export const smoothing = signal<keyof typeof SMOOTHINGS>('none');
+/** Windows that come too late are left out, as for an amplifier that waits for nobody. */
+export const skipsLate = signal(false);
+
+/** One stream, and what came of it. It changes while it plays: `shown` goes up when words are to be written anew. */
+export interface Live {
+  readonly samples: Float64Array;
+  /** Hz. */
+  readonly rate: number;
+  /** In samples: of a window, and from one to the next. */
+  readonly length: number;
+  readonly step: number;
+  readonly playhead: Playhead;
+  readonly controller: AbortController;
+  readonly windows: WindowAnswer[];
+}
+
+export const live = signal<Live | null>(null);
+export const phase = signal<'idle' | 'playing' | 'paused' | 'stopped' | 'ended'>('idle');
+export const problem = signal<Explanation | null>(null);
+/** The connection broke, and no other one is there yet. */
+export const isAway = signal(false);
+export const shown = signal(0);
+export const isOn = computed(() => phase.value === 'playing' || phase.value === 'paused');
+/** Hz of what is sent; the service resamples. Null: nobody knows it. */
+export const knownRate = computed(() =>
+  rateState.value === 'resampled' ? rate.value : recordedRate.value,
+);
+
+/** From the beginning. */
+export async function play(): Promise<void> {
+  const all = samples.value;
+  if (all === null || windowLength.value === null || isOn.value) return;
+  const next = begin(all, windowLength.value);
+  live.value = next;
+  phase.value = 'playing';
+  problem.value = null;
+  isAway.value = false;
+  const { controller, playhead } = next;
+  try {
+    const source = playhead.samples(controller.signal);
+    for await (const answer of connect(EegClient).stream(source, optionsOf(next))) {
+      if ('window' in answer) next.windows.push(answer);
+      showSoon();
+    }
+    if (live.value === next) phase.value = 'ended';
+  } catch (error) {
+    if (live.value !== next) return;
+    phase.value = 'stopped';
+    if (!controller.signal.aborted) problem.value = explain(error);
+  } finally {
+    controller.abort();
+    shown.value++;
+  }
+}
+
+export function pause(): void {
+  setPaused(true);
+}
+
+export function goOn(): void {
+  setPaused(false);
+}
+
+export function stop(): void {
+  live.value?.controller.abort();
+}
+
+export function setSpeed(times: number): void {
+  speed.value = times;
+  if (live.value) live.value.playhead.speed = times;
+}
+
+/** What was said of other samples is not kept. */
+export function forgetStreamsOfOtherSamples(): void {
+  effect(() => {
+    samples.value;
+    knownRate.value;
+    untracked(() => {
+      stop();
+      live.value = null;
+      phase.value = 'idle';
+      problem.value = null;
+    });
+  });
+}
+
+function begin(all: Float64Array, length: number): Live {
+  const hz = knownRate.value ?? modelRate.value ?? ANY_RATE;
+  const raw = (length * hz) / (modelRate.value ?? hz);
+  return {
+    ...{ samples: all, rate: hz, length: raw, windows: [] },
+    step: Math.max(1, Math.round(raw * STEPS[step.value])),
+    playhead: new Playhead(all, hz, speed.value),
+    controller: new AbortController(),
+  };
+}
+
+function optionsOf({ rate: samplingRateHz, step, controller }: Live): StreamOptions {
+  return {
+    ...{ samplingRateHz, step, smoothing: SMOOTHINGS[smoothing.value] },
+    ...{ signal: controller.signal, retryForMs: RETRY_FOR_MS },
+    deadlineMs: skipsLate.value ? LATE_MS : null,
+    onRetry: () => {
+      isAway.value = true;
+    },
+    onOpen: () => {
+      isAway.value = false;
+    },
+  };
+}
+
+function setPaused(isPaused: boolean): void {
+  if (!live.value || !isOn.value) return;
+  live.value.playhead.isPaused = isPaused;
+  phase.value = isPaused ? 'paused' : 'playing';
+}
+
+let isDue = false;
+
+function showSoon(): void {
+  if (isDue) return;
+  isDue = true;
+  setTimeout(() => {
+    isDue = false;
+    shown.value++;
+  }, SHOW_EVERY_MS);
+}
