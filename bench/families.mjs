@@ -7,21 +7,20 @@
  *
  * Needs a built service (npm run build). `sentiment` is the shipped model; the others have random
  * weights (families/random_models.py). `mixed` are sentences as `npm run bench` sends them, 20 words in
- * the median. --store writes the ratios into bench/results/families.json, for this type of machine.
+ * the median. --store writes figures and ratios into bench/results/families.json, for this type of machine; lengths and
+ * sides that were not measured this time stay as they are.
  */
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeBodies, makeTexts } from './bodies.mjs';
+import { ask, makeModel, OURS } from './families/sides.mjs';
 import { describeMachine, machineType } from './machine.mjs';
-import { BENCH, BUILD, MODELS, ROOT } from './paths.mjs';
+import { BENCH } from './paths.mjs';
 import { writeJson } from './report.mjs';
-import { once, run, setUp } from './setup.mjs';
+import { setUp } from './setup.mjs';
 
-const FOLDER = path.join(BENCH, 'families');
 const RESULTS = path.join(BENCH, 'results/families.json');
-const OURS = ['float32', 'int8', 'int8+bfloat16', 'bfloat16'];
 const PEERS = [
   'pytorch',
   'openvino-float32',
@@ -52,34 +51,6 @@ const { values: options } = parseArgs({
     store: { type: 'boolean', default: false },
   },
 });
-
-function makeModel(name, python) {
-  if (name === 'sentiment') return path.join(MODELS, name);
-  const folder = path.join(BUILD, 'shapes', name);
-  const script = path.join(FOLDER, 'random_models.py');
-  once(folder, [script], `random weights of the shape of ${name}`, () =>
-    run(python, [script, path.join(MODELS, 'sentiment'), folder]),
-  );
-  return folder;
-}
-
-/** What one side says of a model; null, with its last words on the terminal, where it cannot. */
-function ask(side, { name, folder, python, task }) {
-  const work = path.join(BUILD, 'families', name);
-  const command = OURS.includes(side)
-    ? [process.execPath, path.join(FOLDER, 'ours.mjs'), side, folder]
-    : [python, path.join(FOLDER, 'peer.py'), side, folder, work];
-  const { status, stdout, stderr } = spawnSync(command[0], command.slice(1), {
-    cwd: ROOT,
-    input: JSON.stringify(task),
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-    env: { ...process.env, HF_HUB_OFFLINE: '1', TQDM_DISABLE: '1' },
-  });
-  if (status === 0) return JSON.parse(stdout.trim().split('\n').at(-1));
-  console.log(`${name}: ${side} failed: ${stderr.trim().split('\n').at(-1)}`);
-  return null;
-}
 
 function checkAnswers(name, answers) {
   const expected = answers.float32?.samples;
@@ -142,13 +113,23 @@ function report(name, kinds, answers) {
   return compared;
 }
 
+/** Both, one inside the other; what the second has counts. */
+function merged(first, second) {
+  const isObject = (value) => typeof value === 'object' && value !== null;
+  const entries = Object.entries(second).map(([key, value]) => [
+    key,
+    isObject(value) ? merged(first[key] ?? {}, value) : value,
+  ]);
+  return { ...first, ...Object.fromEntries(entries) };
+}
+
 function store(results) {
   const machine = describeMachine();
   const type = machineType(machine);
   const stored = fs.existsSync(RESULTS) ? JSON.parse(fs.readFileSync(RESULTS, 'utf8')) : [];
   const others = stored.filter((entry) => entry.machine !== type);
   const before = stored.find((entry) => entry.machine === type);
-  const models = { ...before?.models, ...results };
+  const models = merged(before?.models ?? {}, results);
   writeJson(RESULTS, [...others, { machine: type, date: new Date().toISOString(), models }]);
   console.log(`stored in ${RESULTS} for ${type}`);
 }

@@ -11,22 +11,28 @@ import { median } from '../report.mjs';
 
 const { TextClassifier } = createRequire(import.meta.url)('../../dist/index.js');
 
-const LEAST_TIMES = 3;
-
 const [, , format, modelDirectory] = process.argv;
 const [dtype, products = 'auto'] = format.split('+');
-const { texts, samples, seconds } = JSON.parse(readFileSync(0, 'utf8'));
+const {
+  texts,
+  samples,
+  seconds,
+  least_times: leastTimes = 3,
+  alone = false,
+} = JSON.parse(readFileSync(0, 'utf8'));
 const classifier = await TextClassifier.load({ modelDirectory, dtype, products });
 
 async function measure(all) {
   await classifier.classify(all[0]);
   const times = [];
   const end = performance.now() + 1000 * seconds;
-  while (times.length < LEAST_TIMES || performance.now() < end) {
+  while (times.length < leastTimes || performance.now() < end) {
     const start = performance.now();
     await classifier.classify(all[times.length % all.length]);
     times.push(performance.now() - start);
   }
+  const own = { p50_ms: median(times), peak_mb: process.resourceUsage().maxRSS / 1024 };
+  if (alone) return own;
   await classifier.classifyBatch(all.slice(0, 8));
   const start = performance.now();
   let done = 0;
@@ -35,7 +41,7 @@ async function measure(all) {
     done += all.length;
   }
   return {
-    p50_ms: median(times),
+    ...own,
     texts_per_s: (1000 * done) / (performance.now() - start),
     peak_mb: process.resourceUsage().maxRSS / 1024,
   };
