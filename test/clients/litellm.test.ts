@@ -57,11 +57,14 @@ async function startProxy(packages: string): Promise<number> {
   const transform = { streaming_transform_mode: 'incremental_diff' };
   const model = { model: 'openai/echo', api_base: `${upstream.origin}/v1`, api_key: 'none' };
   const config = {
+    // /v1/messages of a model that is asked as OpenAI's: by default LiteLLM has them from the API of responses.
+    litellm_settings: { use_chat_completions_url_for_anthropic_messages: true },
     model_list: [{ model_name: 'echo', litellm_params: model }],
     guardrails: [
       guardrail('before', 'pre_call'),
       guardrail('after', 'post_call', transform),
       guardrail('after-as-is', 'post_call'),
+      guardrail('after-held', 'post_call', { streaming_buffer_until_moderated: true }),
       guardrail('gone', 'pre_call', { api_base: nowhere }),
       guardrail('gone-open', 'pre_call', { api_base: nowhere, ...open }),
       guardrail('stranger-open', 'pre_call', { ...wrongKey, ...open }),
@@ -163,6 +166,64 @@ needs('python').describe("LiteLLM's proxy", () => {
     expect(await streamed(KIND, ['after-as-is'])).toContain('help@example.org');
     await expect(streamed(SECRET, ['after-as-is'])).rejects.toMatchObject({
       message: expect.stringContaining('Blocked by the guard: secrets found SECRET.'),
+    });
+  });
+
+  describe('asked as Anthropic is', () => {
+    const messages = (content: string, guardrails: readonly string[], stream = false) =>
+      fetch(`${client.baseURL}/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': MASTER_KEY },
+        body: JSON.stringify({
+          ...(params(content, guardrails) as object),
+          max_tokens: 100,
+          stream,
+        }),
+      });
+
+    it('redacts and blocks before the model is asked', async () => {
+      const answer = await messages(`I am ${EMAIL}.`, ['before']);
+      expect(upstream.told.at(-1)).toBe('I am <EMAIL_1>.');
+      expect(await answer.json()).toMatchObject({
+        content: [{ type: 'text', text: expect.stringContaining('You said: I am <EMAIL_1>.') }],
+      });
+      const { length } = upstream.told;
+      const blocked = await messages(RUDE, ['before']);
+      expect([blocked.status, await blocked.text()]).toEqual([
+        400,
+        expect.stringContaining('Blocked by the guard: tone found NEGATIVE.'),
+      ]);
+      expect(upstream.told).toHaveLength(length);
+    });
+
+    it('redacts and blocks what the model has said', async () => {
+      const answer = await messages(KIND, ['after']);
+      expect(await answer.json()).toMatchObject({
+        content: [{ type: 'text', text: `You said: ${KIND} Write to <EMAIL_1>, please.` }],
+      });
+      const blocked = await messages(SECRET, ['after']);
+      expect([blocked.status, await blocked.text()]).toEqual([
+        400,
+        expect.stringContaining('Blocked by the guard: secrets found SECRET.'),
+      ]);
+    });
+
+    const streamedBy = async (content: string, guardrail: string): Promise<string> => {
+      const answer = await messages(content, [guardrail], true);
+      return answer.text();
+    };
+
+    it('does not redact in streams: LiteLLM has that for chat completions alone', async () => {
+      const told = [...(await streamedBy(KIND, 'after')).matchAll(/^data: (\{.*)$/gm)]
+        .map(([, json]) => JSON.parse(json as string).delta?.text ?? '')
+        .join('');
+      expect(told).toBe(`You said: ${KIND} Write to help@example.org, please.`);
+    });
+
+    it('blocks in streams that are held, before anything is passed on', async () => {
+      const told = await streamedBy(`${KIND} ${SECRET} ${KIND}`, 'after-held');
+      expect(told).toContain('Blocked by the guard: secrets found SECRET.');
+      for (const text of ['You said', 'sk-', 'warm']) expect(told).not.toContain(text);
     });
   });
 

@@ -26,6 +26,8 @@ const data = { type: 'patterns', name: 'data', action: 'block', kinds: ['email',
 let guard: Guard;
 let patterns: Guard;
 let shipped: Guard;
+/** Tells all of its windows. */
+let windows: Guard;
 
 beforeAll(async () => {
   cpSync(path.join(FIXTURES, 'tagging/bert'), tagger, { recursive: true });
@@ -36,17 +38,17 @@ beforeAll(async () => {
   patterns = await Guard.load({ file: { checks: [data] } });
   const tone = { type: 'text-classification', name: 'tone', model: 'sentiment', action: 'block' };
   const strict = { ...tone, labels: { NEGATIVE: 0.9 }, long_texts: { window: 32, stride: 16 } };
-  shipped = await Guard.load({
-    file: { checks: [strict] },
-    models: { sentiment: path.join(ROOT, 'models/sentiment') },
-    maxQueueWaitMs: 600_000,
-  });
+  const all = { ...strict, action: 'note', labels: { NEGATIVE: 0 } };
+  const models = { sentiment: path.join(ROOT, 'models/sentiment') };
+  shipped = await Guard.load({ file: { checks: [strict] }, models, maxQueueWaitMs: 600_000 });
+  windows = await Guard.load({ file: { checks: [all] }, models, maxQueueWaitMs: 600_000 });
 });
 
 afterAll(async () => {
   await guard.close();
   await patterns.close();
   await shipped.close();
+  await windows.close();
   folder.remove();
 });
 
@@ -107,6 +109,21 @@ describe('in long texts', () => {
       const { start, end } = findings[0] as { start: number; end: number };
       expect(start).toBeLessThan(at + RUDE.length);
       expect(end).toBeGreaterThan(at);
+    }
+  });
+
+  it('a classifier is given it whole in one of its windows, wherever they are cut', async () => {
+    // Windows of 32 tokens share 16, and what is looked for has 10.
+    for (let before = 0; before < 48; before++) {
+      const text = `${words(before)}${RUDE} ${words(30)}`;
+      const at = text.indexOf(RUDE);
+      const { findings } = await windows.check(text);
+      const whole = findings.filter(
+        ({ start, end }) => (start as number) <= at && (end as number) >= at + RUDE.length,
+      );
+      expect([before, whole.length > 0]).toEqual([before, true]);
+      const [first, last] = [findings[0], findings.at(-1)] as { start: number; end: number }[];
+      expect([first?.start, last?.end]).toEqual([0, text.trimEnd().length]);
     }
   });
 });
@@ -212,6 +229,30 @@ describe('in parts', () => {
     expect(redacted.join('').replaceAll(/<PER_\d>/g, '')).not.toMatch(/[wsr]/);
   });
 
+  it('a classifier finds it wherever it is cut between words', async () => {
+    const all = RUDE.split(' ');
+    for (let cut = 1; cut < all.length; cut++) {
+      const texts = [all.slice(0, cut).join(' '), all.slice(cut).join(' ')];
+      const { action, findings } = await shipped.check(texts);
+      expect([cut, action, findings.length > 0]).toEqual([cut, 'block', true]);
+    }
+  });
+
+  it('it is found in 1 MB of parts, where one ends and the next begins', async () => {
+    const filler = 'film and more, '.repeat(140);
+    const texts = Array.from({ length: 490 }, () => filler);
+    texts[250] = `${filler} ${CARD.slice(0, 10)}`;
+    texts[251] = `${CARD.slice(10)} ${filler}`;
+    const answer = await patterns.check(texts);
+    expect(answer).toMatchObject({ action: 'block', notLookedAt: [] });
+    expect(found(answer, 'data', texts).join('')).toBe(CARD);
+  });
+
+  it('but not where another part lies between: parts are joined in their order', async () => {
+    const texts = [CARD.slice(0, 10), 'Go on.', CARD.slice(10)];
+    expect(await patterns.check(texts)).toMatchObject({ action: 'allow', findings: [] });
+  });
+
   it('what one part has alone is not told again of two', async () => {
     const texts = ['A film.', `${EMAIL} film`];
     expect(found(await guard.check(texts), 'data', texts)).toEqual([EMAIL]);
@@ -231,6 +272,22 @@ describe('beyond a limit', () => {
     expect(start).toBeGreaterThan(100);
     expect(start).toBeLessThan(text.length);
     await own.close();
+  });
+
+  it.each([
+    ['block', 'block'],
+    ['note', 'allow'],
+  ])('of windows and of time, on_limit %s: %s', async (on_limit, action) => {
+    const limits = { windows: 1, on_limit };
+    const own = await Guard.load({ file: { ...names, limits }, models: { tagger } });
+    const notLookedAt = [{ limit: 'windows', action: on_limit }];
+    expect(await own.check(words(60).trim())).toMatchObject({ action, notLookedAt });
+    await own.close();
+    const late = await Guard.load({ file: { checks: [data], limits } });
+    const cut = [{ check: null, limit: 'time', action: on_limit }];
+    const answer = await late.check('film '.repeat(1000), { timeoutMs: 1e-3 });
+    expect(answer).toMatchObject({ action, notLookedAt: cut });
+    await late.close();
   });
 
   const limited = (limits: object) =>
