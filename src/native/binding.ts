@@ -81,6 +81,7 @@ export type SentenceModule =
     }
   | {
       readonly type: 'dense';
+      /** None: its weights are among those of the encoder, as `linear`. */
       readonly weightFiles: readonly string[];
       readonly inFeatures: number;
       readonly outFeatures: number;

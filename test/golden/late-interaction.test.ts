@@ -28,7 +28,8 @@ const DIRECTORIES = readdirSync(FOLDER);
 it('there are models of each form', () => {
   const saved = ['fixed', 'fixed-attended', 'lengths', 'min', 'min-token'];
   const pylate = ['pylate', 'pylate-attended', 'pylate-unfilled'];
-  expect(DIRECTORIES).toEqual([...saved, ...pylate]);
+  const stanford = ['stanford', 'stanford-attended', 'stanford-plain'];
+  expect(DIRECTORIES).toEqual([...saved, ...pylate, ...stanford]);
 });
 
 it.each(DIRECTORIES)('%s has the vectors of MultiVectorEncoder, or of PyLate', async (name) => {
@@ -115,6 +116,13 @@ describe('what cannot be read as sentence-transformers reads it', () => {
       'sentence_bert_config.json: query_expansion',
     ],
     ['fixed', 'config.json', { model_type: 'deberta-v2' }, 'attend: false is not supported'],
+    ['stanford', 'artifact.metadata', { query_maxlen: 0 }, 'artifact.metadata: query_maxlen: '],
+    [
+      'stanford',
+      'artifact.metadata',
+      { dim: 9 },
+      'model.safetensors: linear.weight: has shape [8, 16], expected [9, 16]',
+    ],
     [
       'fixed',
       'tokenizer_config.json',

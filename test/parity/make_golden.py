@@ -54,6 +54,7 @@ import hostile_scripts  # noqa: E402
 import late_interaction_golden  # noqa: E402
 import pair_golden  # noqa: E402
 import shipped  # noqa: E402
+import stanford_golden  # noqa: E402
 import tagging_golden  # noqa: E402
 import text_golden  # noqa: E402
 import tokenizer_golden  # noqa: E402
@@ -87,6 +88,7 @@ def main() -> None:
     if arguments.embeddings:
         embedding_golden.make(FIXTURES / "embeddings")
         late_interaction_golden.make(FIXTURES / "embeddings" / "late-interaction")
+        stanford_golden.make(FIXTURES / "embeddings" / "late-interaction")
         exported_embeddings.make(FIXTURES / "embeddings" / "exported")
         return
     if arguments.tagging:
@@ -109,6 +111,7 @@ def main() -> None:
         pair_golden.make(FIXTURES / "pairs")
         embedding_golden.make(FIXTURES / "embeddings")
         late_interaction_golden.make(FIXTURES / "embeddings" / "late-interaction")
+        stanford_golden.make(FIXTURES / "embeddings" / "late-interaction")
         exported_embeddings.make(FIXTURES / "embeddings" / "exported")
         tagging_golden.make(FIXTURES / "tagging")
         exported_heads.make(FIXTURES)

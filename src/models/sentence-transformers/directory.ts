@@ -16,6 +16,7 @@ import {
   within,
 } from './modules';
 import { pylateSchema, readPylate } from './pylate';
+import { readStanford } from './stanford';
 
 const SETTINGS = 'config_sentence_transformers.json';
 
@@ -59,7 +60,7 @@ const transformerSchema = z.looseObject({
 /** Of sentence_bert_config.json. */
 type TransformerSettings = z.output<typeof transformerSchema>;
 
-/** What a directory of sentence-transformers says beside weights and tokenizer. */
+/** What a directory of sentence-transformers, or of Stanford's ColBERT, says beside weights and tokenizer. */
 export interface SentenceDirectory {
   /** Absolute path of the encoder: the directory, or a folder in it. */
   readonly encoder: string;
@@ -94,7 +95,7 @@ export interface SentenceDirectory {
 /** @returns null: it is no such directory. @throws ModelFileError */
 export function readSentenceDirectory(directory: string): SentenceDirectory | null {
   const [first, ...others] = listModules(directory) ?? [];
-  if (!first) return null;
+  if (!first) return readStanford(directory);
   if (first.type !== 'Transformer' && first.type !== 'MLMTransformer') {
     throw new ModelFileError(`${MODULES}: type: expected Transformer first, found ${first.type}`);
   }

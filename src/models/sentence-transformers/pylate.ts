@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { TokenMask } from './modules';
 
 /** What string.punctuation of Python holds: the tokens without a vector where nothing else is said. */
-const PUNCTUATION = [...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'];
+export const PUNCTUATION = [...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'];
 
 /** As PyLate has them where nothing else is said. */
 const LENGTHS = { query: 32, document: 180 };

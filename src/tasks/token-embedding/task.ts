@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { directoryOf } from '../../models/hugging-face/directory';
 import { dimensionsOf, readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
+import { isStanford } from '../../models/sentence-transformers/stanford';
 import type { ModelSource, TextInput } from '../../native/engine';
 import type { TextToEmbed, TokenEmbeddings, TokenVectorsAbout } from '../abilities';
 import { prepareText, requireFinite } from '../prompted-text';
@@ -41,7 +42,7 @@ export const tokenEmbedding: Task<TextToEmbed, TokenEmbeddings, TokenVectorsAbou
   takes: 'texts',
   abilities: ['embeds tokens'],
   locate: directoryOf,
-  findIn: (folder) => (listModules(folder) ? [folder] : []),
+  findIn: (folder) => (listModules(folder) || isStanford(folder) ? [folder] : []),
   filesOf: (directory) => read(directory).files,
   read,
   judge: () => [],

@@ -2,6 +2,7 @@
 // sentence-transformers has them.
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "encoder/heads/head.h"
@@ -12,7 +13,14 @@ namespace {
 
 class Embedding final : public Head {
  public:
-  Embedding(const EmbeddingHead& what, int64_t hidden_size) : columns_(hidden_size) {
+  Embedding(const EmbeddingHead& what, const HeadSource& source) : columns_(source.hidden_size) {
+    const auto make = [&](const auto& each) {
+      if constexpr (std::is_same_v<decltype(each), const DenseModule&>) {
+        return modules::make(each, columns_, source.weights);
+      } else {
+        return modules::make(each, columns_);
+      }
+    };
     bool pooled = false;
     for (const Module& module : what.modules) {
       if (const auto* pooling = std::get_if<PoolingModule>(&module)) {
@@ -21,8 +29,7 @@ class Embedding final : public Head {
         pooled = true;
         reads_first_ = modules::pools_first_token(*pooling);
       }
-      modules_.push_back(
-          std::visit([&](const auto& each) { return modules::make(each, columns_); }, module));
+      modules_.push_back(std::visit(make, module));
       columns_ = modules_.back()->columns();
     }
   }
@@ -48,8 +55,9 @@ class Embedding final : public Head {
 }  // namespace
 
 std::unique_ptr<Head> make(const EmbeddingHead& what, const HeadSource& source) {
+  auto head = std::make_unique<Embedding>(what, source);
   source.weights.ignore_beside_base();
-  return std::make_unique<Embedding>(what, source.hidden_size);
+  return head;
 }
 
 }  // namespace backend::heads

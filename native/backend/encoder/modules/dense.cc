@@ -41,8 +41,9 @@ class Dense final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> make(const DenseModule& what, int64_t columns) {
+std::unique_ptr<Module> make(const DenseModule& what, int64_t columns, const Weights& model) {
   require_columns("Dense", what.in_features, columns);
+  if (what.weight_files.empty()) return std::make_unique<Dense>(what, model.in_float32());
   return with_own_weights("Dense", what.weight_files, [&](const Weights& weights) {
     return std::make_unique<Dense>(what, weights);
   });

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backend/text_head.h"
+#include "checkpoint/weights.h"
 #include "text/packed_batch.h"
 
 namespace backend::modules {
@@ -22,9 +23,10 @@ class Module {
   virtual at::Tensor operator()(const at::Tensor& rows, const nn::PackedBatch& batch) const = 0;
 };
 
-// `columns`: of the rows that it reads. Each throws LoadError. One file each, of the same name.
+// `columns`: of the rows that it reads. `model`: the weights of the whole model, for a module
+// without files. Each throws LoadError. One file each, of the same name.
 std::unique_ptr<Module> make(const PoolingModule& what, int64_t columns);
-std::unique_ptr<Module> make(const DenseModule& what, int64_t columns);
+std::unique_ptr<Module> make(const DenseModule& what, int64_t columns, const Weights& model);
 std::unique_ptr<Module> make(const LayerNormModule& what, int64_t columns);
 std::unique_ptr<Module> make(const NormalizeModule& what, int64_t columns);
 

@@ -22,7 +22,7 @@ struct PoolingModule {
 
 /// activation(x Wᵀ + b), and the input, projected where the sizes differ, added to it.
 struct DenseModule {
-  std::vector<std::string> weight_files;
+  std::vector<std::string> weight_files;  ///< empty: its weights are among the encoder's
   int64_t in_features = 0;
   int64_t out_features = 0;
   bool bias = true;

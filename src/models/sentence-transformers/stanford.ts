@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { SentenceModule } from '../../native/engine';
+import { filesThere } from '../files';
+import { architecturesOf } from '../hugging-face/architectures';
+import { CONFIG } from '../hugging-face/directory';
+import { checkModelJson, readModelJson } from '../json';
+import { PUNCTUATION } from './pylate';
+
+const METADATA = 'artifact.metadata';
+
+/** As Stanford's ColBERT has it where nothing else is said. */
+const DIMENSIONS = 128;
+const QUERY_LENGTH = 32;
+const MARKERS = { query: '[unused0]', document: '[unused1]' };
+
+const count = z.int().positive();
+
+/** What ColBERTConfig holds of how texts are read. */
+const metadataSchema = z.looseObject({
+  dim: count.nullish(),
+  query_token_id: z.string().nullish(),
+  doc_token_id: z.string().nullish(),
+  query_maxlen: count.nullish(),
+  doc_maxlen: count.nullish(),
+  attend_to_mask_tokens: z.boolean().nullish(),
+  mask_punctuation: z.boolean().default(true),
+});
+
+/** DistilBERT's config.json calls it otherwise. */
+const widthSchema = z.union(
+  [
+    z.looseObject({ hidden_size: count }).transform(({ hidden_size }) => hidden_size),
+    z.looseObject({ dim: count }).transform(({ dim }) => dim),
+  ],
+  { error: 'hidden_size: expected the size of a state' },
+);
+
+/** Whether a folder without modules.json is a checkpoint of Stanford's ColBERT. @throws ModelFileError */
+export function isStanford(directory: string): boolean {
+  return architecturesOf(directory)?.includes('HF_ColBERT') ?? false;
+}
+
+/**
+ * Such a checkpoint in the words of a directory of `MultiVectorEncoder`: its projection, without a bias, is
+ * `linear.weight` among the encoder's weights; queries are filled up with mask tokens, always.
+ *
+ * Source: colbert-ai, modeling/hf_colbert.py, infra/config/settings.py; sentence-transformers,
+ * multi_vector_encoder/model.py (_maybe_load_stanford_metadata, _build_stanford_projection).
+ *
+ * @returns null: it is none
+ * @throws ModelFileError
+ */
+export function readStanford(directory: string) {
+  if (!isStanford(directory)) return null;
+  const found = checkModelJson(METADATA, metadataSchema, readModelJson(directory, METADATA) ?? {});
+  const prompts = {
+    query: `${found.query_token_id || MARKERS.query} `,
+    document: `${found.doc_token_id || MARKERS.document} `,
+  };
+  const projection: SentenceModule = {
+    type: 'dense',
+    weightFiles: [],
+    inFeatures: checkModelJson(CONFIG, widthSchema, readModelJson(directory, CONFIG)),
+    outFeatures: found.dim ?? DIMENSIONS,
+    ...{ bias: false, activation: 'linear', residual: false },
+  };
+  return {
+    encoder: directory,
+    modules: [projection, { type: 'normalize' }] satisfies SentenceModule[],
+    splade: null,
+    maxLength: null,
+    lengths: {
+      document_length: found.doc_maxlen,
+      query_expansion: {
+        strategy: 'fixed' as const,
+        attend: found.attend_to_mask_tokens,
+        length: found.query_maxlen ?? QUERY_LENGTH,
+      },
+    },
+    mask: { skipped: found.mask_punctuation ? PUNCTUATION : [], tasks: ['document'] },
+    lowercases: false,
+    prompts,
+    prefixes: Object.values(prompts),
+    defaultPromptName: null,
+    similarity: 'cosine' as const,
+    truncateDim: null,
+    files: filesThere(directory, [METADATA]),
+  };
+}
