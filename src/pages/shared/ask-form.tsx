@@ -89,15 +89,23 @@ interface SelectProps<Value extends string> {
   readonly label: string;
   readonly value: Signal<Value>;
   readonly options: readonly (readonly [value: Value, words: string])[];
+  readonly isDisabled?: boolean;
 }
 
-export function Select<Value extends string>({ id, label, value, options }: SelectProps<Value>) {
+export function Select<Value extends string>({
+  id,
+  label,
+  value,
+  options,
+  isDisabled = false,
+}: SelectProps<Value>) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <select
         id={id}
         value={value.value}
+        disabled={isDisabled}
         onChange={({ currentTarget }) => {
           value.value = currentTarget.value as Value;
         }}

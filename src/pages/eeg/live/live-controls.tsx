@@ -1,16 +1,20 @@
-import type { Signal } from '@preact/signals';
+import { Select } from '../../shared/ask-form';
 import { isOn, setSpeed, skipsLate, smoothing, speed, step } from './live';
 
 const MOST_SPEED = 60;
 /** By Page up and Page down. */
 const LEAP = 10;
 
-const STEP_WORDS = { window: 'a window', half: 'half a window', quarter: 'a quarter' } as const;
-const SMOOTHING_WORDS = {
-  none: 'none',
-  median: 'median of 5 windows',
-  exponential: 'exponential, 0.3',
-} as const;
+const STEPS = [
+  ['window', 'a window'],
+  ['half', 'half a window'],
+  ['quarter', 'a quarter'],
+] as const;
+const SMOOTHINGS = [
+  ['none', 'none'],
+  ['median', 'median of 5 windows'],
+  ['exponential', 'exponential, 0.3'],
+] as const;
 
 /** How it is played, and what is asked of the service, which stays as it is while it plays. */
 export function LiveControls() {
@@ -18,8 +22,20 @@ export function LiveControls() {
     <>
       <div class="fields">
         <SpeedField />
-        <Choice id="step" label="From window to window" value={step} words={STEP_WORDS} />
-        <Choice id="smoothing" label="Smoothing" value={smoothing} words={SMOOTHING_WORDS} />
+        <Select
+          id="step"
+          label="From window to window"
+          value={step}
+          options={STEPS}
+          isDisabled={isOn.value}
+        />
+        <Select
+          id="smoothing"
+          label="Smoothing"
+          value={smoothing}
+          options={SMOOTHINGS}
+          isDisabled={isOn.value}
+        />
       </div>
       <label class="check">
         <input
@@ -62,35 +78,6 @@ function SpeedField() {
           setSpeed(Math.min(MOST_SPEED, Math.max(1, speed.value + leap)));
         }}
       />
-    </div>
-  );
-}
-
-interface ChoiceProps<Name extends string> {
-  readonly id: string;
-  readonly label: string;
-  readonly value: Signal<Name>;
-  readonly words: Readonly<Record<Name, string>>;
-}
-
-function Choice<Name extends string>({ id, label, value, words }: ChoiceProps<Name>) {
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={value.value}
-        disabled={isOn.value}
-        onChange={(event) => {
-          value.value = event.currentTarget.value as Name;
-        }}
-      >
-        {Object.entries<string>(words).map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
     </div>
   );
 }
