@@ -39,6 +39,12 @@ interface Layout {
   readonly time: { readonly at: number; readonly unit: number } | null;
 }
 
+/** How a table is written. */
+export interface Learned {
+  readonly layout: Layout;
+  readonly column: SampleColumn;
+}
+
 export interface SampleLinesOptions {
   /** Of the file, for messages. */
   readonly name: string;
@@ -46,8 +52,8 @@ export interface SampleLinesOptions {
   readonly learnFrom: number;
   /** @throws RecordingError */
   readonly choose: (columns: readonly TableColumn[]) => TableColumn;
-  /** Of the file that had this name before: one without a header has its columns. */
-  readonly before: SampleLines | null;
+  /** Of the file that had this name before: one without a header has its columns. Null: there was none. */
+  readonly before: Learned | null;
 }
 
 /**
@@ -57,9 +63,8 @@ export interface SampleLinesOptions {
 export class SampleLines {
   readonly #options: SampleLinesOptions;
   readonly #decoder = new StringDecoder('utf8');
-  #layout: Layout | null = null;
   /** Null: too few rows have come. */
-  column: SampleColumn | null = null;
+  learned: Learned | null = null;
   /** Text that is not read yet: as long as there is no layout all lines, then the one without an end. */
   #text = '';
   /** Lines before it. */
@@ -87,7 +92,7 @@ export class SampleLines {
       const line = this.#before + this.#ends + 1;
       throw new RecordingError(`${this.#options.name}, line ${line}: has no end.`);
     }
-    if (this.#layout === null && this.#ends < this.#options.learnFrom) return [];
+    if (this.learned === null && this.#ends < this.#options.learnFrom) return [];
     return this.#read(lineStart);
   }
 
@@ -105,8 +110,9 @@ export class SampleLines {
   /** Up to `end` of the text. */
   #read(end: number): readonly SampleLine[] {
     const text = this.#text.slice(0, end);
-    const [first, layout] = this.#layout === null ? this.#learn(text) : [0, this.#layout];
-    this.#layout = layout;
+    const [first, learned] = this.learned === null ? this.#learn(text) : [0, this.learned];
+    const { layout } = learned;
+    this.learned = learned;
     const lines: SampleLine[] = [];
     for (const [index, line] of text.split('\n').entries()) {
       const cells = index < first ? undefined : readCells(line, layout.delimiter)[0]?.cells;
@@ -119,7 +125,7 @@ export class SampleLines {
   }
 
   /** @returns the number of its first line with samples, from 0 on, and how they are written */
-  #learn(text: string): [number, Layout] {
+  #learn(text: string): [number, Learned] {
     const { name, choose, before } = this.#options;
     const from = text.search(/[^\s\ufeff]/);
     const content = text.slice(Math.max(0, from)).trimEnd();
@@ -128,11 +134,7 @@ export class SampleLines {
     const [row] = table.body;
     const first = countOf(text.slice(0, from), '\n') + ((row?.line ?? 1) - 1);
     const width = row?.cells.length ?? 0;
-    const known = before === null ? null : before.#layout;
-    if (table.header === null && before && known?.width === width) {
-      this.column = before.column;
-      return [first, known];
-    }
+    if (table.header === null && before?.layout.width === width) return [first, before];
     const { columns, time, notes } = tableColumns(table);
     const { label, at } = choose(columns);
     const unit = time?.unit ?? null;
@@ -143,8 +145,7 @@ export class SampleLines {
     const samplingRateHz = time?.samplingRateHz ?? null;
     // Gaps in times are not left out here.
     const others = notes.filter((note) => !time?.notes.includes(note));
-    this.column = { label, samplingRateHz, clock, notes: others };
-    return [first, layout];
+    return [first, { layout, column: { label, samplingRateHz, clock, notes: others } }];
   }
 
   #requireText(bytes: Buffer): void {

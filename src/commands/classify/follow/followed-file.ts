@@ -6,7 +6,12 @@ import {
 } from '../../../files/readers/windows';
 import type { Growth } from '../../../following/growing-file';
 import { LocalStream } from '../../../following/local-stream';
-import { type SampleColumn, type SampleLine, SampleLines } from '../../../following/sample-lines';
+import {
+  type Learned,
+  type SampleColumn,
+  type SampleLine,
+  SampleLines,
+} from '../../../following/sample-lines';
 import { describeFirstIssue } from '../../../protocols/validation/fields';
 import { RecordingError } from '../../../recordings/recording';
 import { type Opening, opening } from '../../../streaming/messages';
@@ -38,6 +43,8 @@ export interface Following {
 export class FollowedFile {
   readonly #following: Following;
   #lines: SampleLines;
+  /** Of the file that had the name before. */
+  #before: Learned | null = null;
   #stream: LocalStream | null = null;
   /** How times are told; null: they are those of the numbers of samples. */
   #clock: SampleColumn['clock'] = null;
@@ -54,7 +61,7 @@ export class FollowedFile {
 
   constructor(following: Following) {
     this.#following = following;
-    this.#lines = this.#newLines(null);
+    this.#lines = this.#newLines();
   }
 
   /** Windows that the model is working on. */
@@ -104,10 +111,11 @@ export class FollowedFile {
     await this.end(false);
     if (hasPart) this.#tell(null, 'the last line has no end: it is left out');
     this.#tell(null, detail);
-    this.#lines = this.#newLines(this.#lines);
+    this.#before = this.#lines.learned ?? this.#before;
+    this.#lines = this.#newLines();
   }
 
-  #newLines(before: SampleLines | null): SampleLines {
+  #newLines(): SampleLines {
     const { name, asked, cutting } = this.#following;
     const { settings } = asked;
     const { least, most } = LEARN_FROM;
@@ -115,7 +123,7 @@ export class FollowedFile {
       name,
       learnFrom: Math.min(most, Math.max(least, settings.windowLength)),
       choose: (columns) => chooseChannel(name, columns, { model: settings, options: cutting }),
-      before,
+      before: this.#before,
     });
   }
 
@@ -190,7 +198,8 @@ export class FollowedFile {
   /** @throws RecordingError: the rate is not known, or not to be resampled */
   #learn(): void {
     const { name, asked, cutting, note } = this.#following;
-    const { label, samplingRateHz: said, clock, notes } = this.#lines.column as SampleColumn;
+    const { column } = this.#lines.learned as Learned;
+    const { label, samplingRateHz: said, clock, notes } = column;
     const rate = cutting.samplingRate ?? said;
     if (rate === null) throw unknownRate(name);
     requireRate(name, rate, { model: asked.settings, options: cutting });
