@@ -7,6 +7,7 @@ import type { ClassifiesSignals } from '../tasks/abilities';
 import { OtherLoops } from './other-loops';
 import { Judge } from './quality';
 import type { Claim, Conversation, Known, Question, Reply } from './roles';
+import { SharedBytes } from './shared-bytes';
 import type { SignalStream, Watcher } from './signal-stream';
 import { SlidingWindows } from './sliding-windows';
 import { WindowQueue } from './window-queue';
@@ -59,6 +60,8 @@ export class Streams {
   /** Those whose connection is broken, from the first to break on. */
   readonly #broken = new Set<SignalStream>();
   readonly #queues = new WeakMap<ClassifiesSignals, WindowQueue>();
+  /** Of tables that streams of one rate share. */
+  readonly #shared = new SharedBytes();
   #bytes = 0;
   #look: NodeJS.Timeout | null = null;
   #onEmpty: (() => void) | null = null;
@@ -110,12 +113,15 @@ export class Streams {
     stream: SignalStream,
     given: Pick<Known, 'id' | 'owner' | 'requestId'>,
   ): boolean {
-    const { quality } = stream.asked.settings;
-    const bytes =
-      OWN_BYTES + SlidingWindows.bytesOf(stream.cut) + Judge.bytesOf(stream.rawLength, quality);
-    if (!this.hasRoomFor(bytes)) return false;
+    const bytes = OWN_BYTES + SlidingWindows.bytesOf(stream.cut);
+    // First, so that they stay counted while others make room.
+    const shared = this.#shared.add(...tablesOf(stream));
+    if (!this.hasRoomFor(bytes + shared)) {
+      this.#shared.remove(...tablesOf(stream));
+      return false;
+    }
     const [openedAt, brokenAt] = [performance.now(), 0];
-    this.#bytes += bytes;
+    this.#bytes += bytes + shared;
     this.#known.set(stream, { ...given, bytes, openedAt, conversation, brokenAt });
     this.#byId.set(given.id, stream);
     this.#opening.delete(conversation);
@@ -287,7 +293,7 @@ export class Streams {
     this.#known.delete(stream);
     this.#byId.delete(id);
     this.#broken.delete(stream);
-    this.#bytes -= bytes;
+    this.#bytes -= bytes + this.#shared.remove(...tablesOf(stream));
   }
 
   readonly #lookAround = (): void => {
@@ -316,4 +322,11 @@ export class Streams {
     clearInterval(this.#look);
     this.#look = null;
   };
+}
+
+/** What they are of, see `Judge`, and their bytes. */
+function tablesOf({ asked, cut, rawLength }: SignalStream): [string, number] {
+  const { quality } = asked.settings;
+  const key = `${rawLength} ${cut.samplingRate} ${quality.mainsHz}`;
+  return [key, Judge.bytesOf(rawLength, quality)];
 }

@@ -1,0 +1,12 @@
+import { SharedBytes } from '../../../src/streaming/shared-bytes';
+
+describe('SharedBytes', () => {
+  it('counts what is shared from the first who has it to the last', () => {
+    const shared = new SharedBytes();
+    expect([shared.add('a', 10), shared.add('a', 10), shared.add('b', 5)]).toEqual([10, 0, 5]);
+    expect([shared.remove('a', 10), shared.remove('b', 5), shared.remove('a', 10)]).toEqual([
+      0, 5, 10,
+    ]);
+    expect(shared.add('a', 10)).toBe(10);
+  });
+});
