@@ -62,7 +62,13 @@ async function startService() {
     [...profile, path.join(values.checkout, 'dist/main.js'), 'eeg'],
     {
       cwd: path.join(values.checkout, 'models/eeg'),
-      env: { ...process.env, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info' },
+      env: {
+        BODY_MEMORY: '256mb',
+        ...process.env,
+        HOST: '127.0.0.1',
+        PORT: '0',
+        LOG_LEVEL: 'info',
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
