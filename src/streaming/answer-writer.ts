@@ -2,12 +2,11 @@ import { argmax } from '../numeric/activations';
 import { roundToFourDecimals } from '../numeric/rounding';
 import { ANSWERED, type AnswerRing } from './answer-ring';
 import { problemsOf } from './quality';
-import type { Place } from './timeline';
+import { type Place, timeOf } from './timeline';
 
 const NOTHING = '"diagnosis":null,"confidence":null,"probabilities":null';
 /** Of amplitudes: what float32 holds. */
 const DIGITS = 7;
-const MICROSECONDS = 1e6;
 
 /** Writes rows as JSON, see `windowAnswer`: thousands a second, of thousands of streams. */
 export class AnswerWriter {
@@ -41,8 +40,8 @@ export class AnswerWriter {
 
   /** As JSON. */
   timeOf(seconds: number): string {
-    if (this.#time === 'date') return `"${new Date(Math.round(seconds * 1000)).toISOString()}"`;
-    return String(Math.round(seconds * MICROSECONDS) / MICROSECONDS);
+    const time = timeOf(this.#time, seconds);
+    return typeof time === 'string' ? `"${time}"` : String(time);
   }
 
   #labelled(probabilities: Float32Array): string {

@@ -93,6 +93,14 @@ export class Timeline {
   }
 }
 
+export const MICROSECONDS = 1e6;
+
+/** When a sample was taken, as answers say it: to the microsecond, of a date to the millisecond. */
+export function timeOf(type: Place['type'], seconds: number): number | string {
+  if (type === 'date') return new Date(Math.round(seconds * 1000)).toISOString();
+  return Math.round(seconds * MICROSECONDS) / MICROSECONDS;
+}
+
 export const WORDS = {
   index: 'the number of a sample',
   seconds: '{"seconds": number}',

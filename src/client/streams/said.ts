@@ -1,10 +1,9 @@
 import type { GapAnswer } from '../../streaming/messages';
-import { type Place, Timeline } from '../../streaming/timeline';
+import { MICROSECONDS, type Place, Timeline, timeOf } from '../../streaming/timeline';
 import type { WindowGrid } from './window-grid';
 
 /** Samples of a message, at most. */
 const PIECE = 4096;
-const MICROSECONDS = 1e6;
 
 /** What a source said, from one sample on. */
 interface Entry {
@@ -178,7 +177,7 @@ export class Said {
     this.#timeline.pass(length);
     if (length === 0) return;
     this.#segments.push({ base: this.#timeline.next, count: this.#count });
-    const time = this.#timeOf(seconds);
+    const time = timeOf(this.#timeline.type, seconds);
     this.#gaps.push({ gap: { first_sample: first, samples: length, time } });
     if (this.#grid) this.#settle(this.#grid);
   }
@@ -222,11 +221,5 @@ export class Said {
     const fraction = Math.min(MICROSECONDS - 1, Math.round((seconds - whole) * MICROSECONDS));
     const date = new Date(whole * 1000).toISOString();
     return date.replace('.000Z', `.${String(fraction).padStart(6, '0')}Z`);
-  }
-
-  /** As answers say it. */
-  #timeOf(seconds: number): number | string {
-    if (this.#timeline.type === 'date') return new Date(Math.round(seconds * 1000)).toISOString();
-    return Math.round(seconds * MICROSECONDS) / MICROSECONDS;
   }
 }

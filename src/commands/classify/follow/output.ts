@@ -47,11 +47,7 @@ export class FollowOutput {
   }
 
   #problemOf(error: NodeJS.ErrnoException): Error {
-    if (error.code === 'EEXIST') {
-      return new UsageError(
-        `${this.#name}: is there already: name another file, or use --overwrite`,
-      );
-    }
+    if (error.code === 'EEXIST') return new UsageError(isThere(this.#name));
     return new RunError(`${this.#name} cannot be written: ${error.message}`);
   }
 }
