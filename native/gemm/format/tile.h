@@ -11,6 +11,8 @@
 namespace gemm {
 namespace {
 
+constexpr int kLineBytes = 64;
+
 /// Sums in float32, which begin as the bias: what a Product (below) of any but int8 has for sums.
 template <class Simd>
 struct FloatSums {
@@ -49,8 +51,10 @@ void compute_tile(const Tile& tile) {
   constexpr int kGroup = Product::kGroup, kVector = Product::kLanes * kGroup;
   const auto* weights = static_cast<const Product::Weight*>(tile.panel);
   const auto* a = static_cast<const Product::Number*>(tile.a);
+  // A step may read more than one line, and so may have to ask for as much.
+  constexpr int kLines = 2 * kVector * static_cast<int>(sizeof(*weights)) / kLineBytes;
   const char* prefetch = tile.prefetch;
-  const int64_t stride = tile.a_stride;
+  const int64_t stride = tile.a_stride, prefetch_step = tile.prefetch_step / kLines;
   typename Product::Sum sums[kRows][2];
   const typename Product::Sum first[2] = {Product::first(tile, 0), Product::first(tile, 1)};
 #pragma GCC unroll 16
@@ -71,8 +75,10 @@ void compute_tile(const Tile& tile) {
       const auto left = Product::load(weights);
       const auto right = Product::load(weights + kVector);
       weights += 2 * kVector;
-      __builtin_prefetch(prefetch, 0, 2);
-      prefetch += tile.prefetch_step;
+#pragma GCC unroll 2
+      for (int line = 0; line < kLines; ++line, prefetch += prefetch_step) {
+        __builtin_prefetch(prefetch, 0, 2);
+      }
 #pragma GCC unroll 16
       for (int row = 0; row < kRows; ++row) {
         const auto factor = Product::broadcast(a + row * stride);
