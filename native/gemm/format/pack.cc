@@ -47,8 +47,7 @@ class GroupedPanels {
       : width_(kernel.panel_width),
         size_(filled_up(weight.inputs, kernel.inputs_together) * width_) {
     const auto count = filled_up(weight.outputs, width_) / width_ * size_;
-    memory_ = make_aligned<std::byte>(static_cast<size_t>(count) * sizeof(Number));
-    std::fill_n(reinterpret_cast<Number*>(memory_.get()), count, Number{0});
+    memory_ = PanelMemory(static_cast<size_t>(count) * sizeof(Number));
   }
 
   void set(int64_t output, int64_t input, Number number) {
@@ -64,7 +63,7 @@ class GroupedPanels {
  private:
   int64_t width_;
   int64_t size_;  ///< numbers of a panel
-  AlignedArray<std::byte> memory_;
+  PanelMemory memory_;
 };
 
 /// With which no weight is too large, nor are those together that meet in a lane of 16 bits. NaN
@@ -95,7 +94,7 @@ PackedWeight pack_as_stored(const StoredWeight& weight, const Kernel& kernel) {
   const int64_t width = kernel.panel_width;
   const int64_t panel_bytes = width * weight.inputs * (weight.storage == Storage::kFloat32 ? 4 : 2);
   const int64_t panels = ceil_divide(weight.outputs, width);
-  PackedWeight packed{.panels = make_aligned<std::byte>(static_cast<size_t>(panels * panel_bytes)),
+  PackedWeight packed{.panels = PanelMemory(static_cast<size_t>(panels * panel_bytes)),
                       .panel_bytes = panel_bytes};
   if (weight.storage == Storage::kFloat32) {
     pack(weight, reinterpret_cast<float*>(packed.panels.get()), width);

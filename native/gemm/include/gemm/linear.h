@@ -7,6 +7,7 @@
 
 #include "gemm/aligned.h"
 #include "gemm/format.h"
+#include "gemm/panel_memory.h"
 
 namespace gemm {
 
@@ -25,7 +26,7 @@ struct StoredWeight {
 /// A weight as a format multiplies it: panels of so many outputs as a kernel has, the last one
 /// filled up with zeros.
 struct PackedWeight {
-  AlignedArray<std::byte> panels;
+  PanelMemory panels;
   int64_t panel_bytes;
   // Of int8, for each output, filled up to whole panels. They may be left out without a warning:
   // NOLINTBEGIN(readability-redundant-member-init)
