@@ -33,7 +33,7 @@ class CachedRuns::Own {
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
 
-  void compute(gemm::ThreadPool* pool) {
+  void compute(const gemm::LentPool& pool) {
     std::vector<const Sequence*> sequences;
     sequences.reserve(items_.size());
     for (const Item* const item : items_) sequences.push_back(item->sequence);
@@ -64,7 +64,7 @@ ResultCache::Answer CachedRuns::find(const Sequence& sequence) {
   return answer;
 }
 
-std::vector<Output> CachedRuns::run(Batch batch, gemm::ThreadPool* pool, bool& computes_all) {
+std::vector<Output> CachedRuns::run(Batch batch, const gemm::LentPool& pool, bool& computes_all) {
   std::vector<Output> outputs(batch.size());
   std::vector<Item> items;
   items.reserve(batch.size());

@@ -21,7 +21,7 @@ class CachedRuns {
 
   /// As of Backend::run(), whose answers these are; the model runs what nobody else has run or is
   /// running. `computes_all`: it ran all of them, so that the time it took says something.
-  std::vector<Output> run(Batch batch, gemm::ThreadPool* pool, bool& computes_all);
+  std::vector<Output> run(Batch batch, const gemm::LentPool& pool, bool& computes_all);
 
   const ResultCache::Model& counts() const { return *model_; }
 

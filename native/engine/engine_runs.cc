@@ -45,7 +45,7 @@ bool Engine::prepare(Request& request) noexcept {
 }
 
 /// So that the queue can tell its wait from the first request on.
-void Engine::prepare_worker(gemm::ThreadPool* pool) {
+void Engine::prepare_worker(const gemm::LentPool& pool) {
   const std::optional<Sequence> sample = backend_->prepare_thread(pool);
   if (!sample) return;
   const Sequence* const batch[] = {&*sample};
@@ -61,8 +61,8 @@ void Engine::prepare_worker(gemm::ThreadPool* pool) {
 }
 
 /// Returns whether the time it took says something of the pace.
-bool Engine::run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker& worker) {
-  const std::optional<Ran> ran = run_together(batch, {batch.begin(), batch.end()}, pool, worker);
+bool Engine::run_batch(Requests& batch, Machine::Worker& worker) {
+  const std::optional<Ran> ran = run_together(batch, {batch.begin(), batch.end()}, worker);
   if (!ran) return false;
   if (ran->status != Status::kFailed || batch.size() == 1) {
     Completions ended;
@@ -74,7 +74,7 @@ bool Engine::run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker&
   // next one runs, which may not come back.
   bool is_typical = true;
   for (auto request = batch.begin(); request != batch.end(); ++request) {
-    const auto own = run_together(batch, {request, std::next(request)}, pool, worker);
+    const auto own = run_together(batch, {request, std::next(request)}, worker);
     if (!own) return false;
     is_typical = is_typical && own->is_typical;
     complete(std::move(request->ending));
@@ -85,7 +85,6 @@ bool Engine::run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker&
 /// Writes down how each of the part ended: all of them kOk, all kTimedOut, or all kFailed, which is
 /// returned. Nothing: it took too long, and all of the batch that had no answer have been told so.
 std::optional<Engine::Ran> Engine::run_together(Requests& batch, const Part& part,
-                                                gemm::ThreadPool* pool,
                                                 Machine::Worker& worker) noexcept {
   const auto start = options_.now();
   const auto size = static_cast<size_t>(std::ranges::distance(part));
@@ -101,7 +100,8 @@ std::optional<Engine::Ran> Engine::run_together(Requests& batch, const Part& par
     std::vector<const Sequence*> sequences;
     sequences.reserve(size);
     for (const auto& request : part) sequences.push_back(&request.sequence);
-    outputs = cached_ ? cached_->run(sequences, pool, is_typical) : backend_->run(sequences, pool);
+    outputs = cached_ ? cached_->run(sequences, worker.pool, is_typical)
+                      : backend_->run(sequences, worker.pool);
     if (outputs.size() != size) throw BackendError("the model left inputs unanswered");
   } catch (const RunTimeout&) {
     status = Status::kTimedOut;

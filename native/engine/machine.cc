@@ -177,20 +177,18 @@ gemm::ThreadPool* Machine::pool_of(ThreadPools& pools, size_t threads) {
 }
 
 void Machine::prepare(Worker& worker, Engine& engine, Lock& lock) {
-  worker.engine = &engine;
+  occupy(worker, &engine, std::nullopt);
   worker.begin(nullptr);
   ++engine.busy_;
   std::exception_ptr problem;
   try {
     worker.prepared.insert(&engine);
-    gemm::ThreadPool* pool = nullptr;
     if (engine.description_.uses_pool) {
-      const size_t own = engine.options_.threads_per_worker;
-      pool = pool_of(worker.pools, own);
-      if (engine.threads_alone() != own) pool_of(shared_pools_, engine.threads_alone());
+      worker.pool = pool_of(worker.pools, engine.options_.threads_per_worker);
+      pool_of(shared_pools_, engine.threads_alone());
     }
     lock.unlock();
-    engine.prepare_worker(pool);
+    engine.prepare_worker(worker.pool);
   } catch (...) {
     problem = std::current_exception();
   }
@@ -200,29 +198,41 @@ void Machine::prepare(Worker& worker, Engine& engine, Lock& lock) {
     engine.cannot_prepare_ = problem;
   }
   worker.end();
-  worker.engine = nullptr;
+  occupy(worker, nullptr, std::nullopt);
   engine.leave();
 }
 
-/// The pool that helps with a batch; null: none.
-gemm::ThreadPool* Machine::pool_for(Worker& worker, const Engine& engine, bool is_alone) {
-  const size_t own = engine.options_.threads_per_worker;
-  if (!engine.description_.uses_pool) return nullptr;
-  if (!is_alone || engine.threads_alone() == own) return worker.pools.at(own).get();
-  return shared_pools_.at(engine.threads_alone()).get();
+/// The worker is at work on that from now on.
+void Machine::occupy(Worker& worker, Engine* engine, std::optional<size_t> place) {
+  worker.engine = engine;
+  worker.place = place;
+  worker.pool = nullptr;
+  lend_pools();
+}
+
+/// A batch that runs while no other runs or waits has the cores of all, as long as that is so: of
+/// several that began together the last has help to its end. The others have their own. Nobody
+/// else uses the machine's pool then: whoever had it is done.
+void Machine::lend_pools() {
+  const bool is_none_behind =
+      std::ranges::all_of(engines_, [](const Engine* each) { return each->queue_->size() == 0; });
+  const bool is_one = std::ranges::count(workers_, false, &Worker::is_free) == 1;
+  const bool has_all = is_none_behind && is_one;
+  for (Worker& worker : workers_) {
+    if (!worker.place) continue;
+    const Engine& engine = *worker.engine;
+    engine.queue_->runs().set_cores(*worker.place, has_all ? engine.options_.workers : 1);
+    if (!engine.description_.uses_pool) continue;
+    worker.pool = has_all ? shared_pools_.at(engine.threads_alone()).get()
+                          : worker.pools.at(engine.options_.threads_per_worker).get();
+  }
 }
 
 void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
-  const bool is_only = std::ranges::all_of(workers_, &Worker::is_free);
   virtual_time_ = std::max(virtual_time_, engine.served_);
   Taken taken = engine.queue_->take_batch();
-  const bool is_alone = is_only && std::ranges::all_of(engines_, [](const Engine* each) {
-                          return each->queue_->size() == 0;
-                        });
-  const size_t cores = is_alone ? engine.options_.workers : 1;
-  gemm::ThreadPool* const pool = pool_for(worker, engine, is_alone);
-  worker.engine = &engine;
-  worker.place = taken.place;
+  const bool has_run = !taken.batch.empty();
+  occupy(worker, &engine, has_run ? std::optional(taken.place) : std::nullopt);
   ++engine.busy_;
   engine.served_ += taken.expected / engine.share_;
   const bool is_more = std::ranges::any_of(engines_, [](const Engine* each) {
@@ -231,15 +241,14 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
   if (is_more) work_changed_.notify_one();
   lock.unlock();
   engine.end_as(Status::kDeadlineExceeded, taken.expired);
-  const bool has_run = !taken.batch.empty();
-  const bool is_typical = has_run && engine.run_batch(taken.batch, pool, worker);
+  const bool is_typical = has_run && engine.run_batch(taken.batch, worker);
   taken.batch.clear();
   lock.lock();
   if (has_run) {
-    const double took = engine.queue_->runs().finish(taken.place, cores, is_typical);
+    const double took = engine.queue_->runs().finish(taken.place, is_typical);
     if (is_typical) engine.served_ += (took - taken.expected) / engine.share_;
   }
-  worker.engine = nullptr;
+  occupy(worker, nullptr, std::nullopt);
   engine.leave();
 }
 
@@ -320,7 +329,7 @@ Clock::time_point Machine::look_at_runs() {
       continue;
     }
     worker.is_stuck = true;
-    if (worker.batch != nullptr) worker.engine->give_up(*worker.batch, worker.place);
+    if (worker.batch != nullptr && worker.place) worker.engine->give_up(*worker.batch, *worker.place);
     replace_lost();
   }
   return next;

@@ -48,13 +48,22 @@ bool WaitEstimate::has_free_place() const {
 
 size_t WaitEstimate::begin(size_t cost) {
   const auto place = std::ranges::find(running_, size_t{0}, &Running::cost);
-  *place = {.cost = cost, .since = now_()};
+  const auto now = now_();
+  *place = {.cost = cost, .since = now, .changed = now};
   return static_cast<size_t>(place - running_.begin());
 }
 
-double WaitEstimate::finish(size_t place, size_t cores, bool is_typical) {
+void WaitEstimate::set_cores(size_t place, size_t cores) {
+  Running& batch = running_[place];
+  const auto now = now_();
+  batch.before = batch.time_until(now);
+  batch.changed = now;
+  batch.cores = cores;
+}
+
+double WaitEstimate::finish(size_t place, bool is_typical) {
   const Running batch = std::exchange(running_[place], {});
-  const Pace::Duration time = (now_() - batch.since) * static_cast<double>(cores);
+  const Pace::Duration time = batch.time_until(now_());
   if (is_typical) learn_run(batch.cost, time);
   return time.count();
 }
@@ -78,7 +87,7 @@ double WaitEstimate::work(size_t ready_cost) const {
   for (const Running& batch : running_) {
     if (batch.given_up || batch.cost == 0) continue;
     const Pace::Duration left =
-        run_pace_.time_for(static_cast<double>(batch.cost)) - (now_() - batch.since);
+        run_pace_.time_for(static_cast<double>(batch.cost)) - batch.time_until(now_());
     work += std::max(left, Pace::Duration::zero());
   }
   return work.count();

@@ -51,9 +51,11 @@ class WaitEstimate {
   double run_time(size_t cost) const {
     return run_pace_.time_for(static_cast<double>(cost)).count();
   }
-  /// That batch, which it ran on so many workers' cores, is done; is_typical: the pace learns of
-  /// it. Returns the worker's time that it took, in seconds.
-  double finish(size_t place, size_t cores, bool is_typical);
+  /// From now on that batch runs on so many workers' cores. It began with one's.
+  void set_cores(size_t place, size_t cores);
+  /// That batch is done; is_typical: the pace learns of it. Returns the worker's time that it took,
+  /// in seconds.
+  double finish(size_t place, bool is_typical);
   /// That batch takes too long: it says nothing of the pace, and when it ends is not known.
   void give_up(size_t place) { running_[place].given_up = true; }
   /// What a run that nobody waited for took, on one worker's cores.
@@ -81,7 +83,14 @@ class WaitEstimate {
   struct Running {
     size_t cost = 0;
     Clock::time_point since;
-    bool given_up = false;  ///< nobody knows when it ends
+    size_t cores = 1;           ///< now
+    Clock::time_point changed;  ///< when they became so many
+    Pace::Duration before{0};   ///< worker's time until then
+    bool given_up = false;      ///< nobody knows when it ends
+
+    Pace::Duration time_until(Clock::time_point now) const {
+      return before + (now - changed) * static_cast<double>(cores);
+    }
   };
 
   Preparation& preparation(Lane lane) { return lane == Lane::kShort ? short_ : long_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -16,13 +17,14 @@ struct Machine::Worker {
   std::thread thread;
   std::set<const Engine*> prepared;  ///< whose models may run here, and the one that is prepared
   ThreadPools pools;                 ///< its helpers on a batch
+  gemm::LentPool pool{nullptr};      ///< that helps it now: of these, or the machine's
 
-  Engine* engine = nullptr;   ///< that it is at work on, from here to there; null: none
-  size_t place = 0;           ///< of its batch in that engine's queue; see WaitEstimate
-  bool computes = false;      ///< the model does, from begin() to end()
-  Requests* batch = nullptr;  ///< that the model computes; null: the worker is being prepared
-  Clock::time_point start;    ///< of that
-  bool is_stuck = false;      ///< that was given up
+  Engine* engine = nullptr;     ///< that it is at work on, from here to there; null: none
+  std::optional<size_t> place;  ///< of its batch in that engine's queue; see WaitEstimate
+  bool computes = false;        ///< the model does, from begin() to end()
+  Requests* batch = nullptr;    ///< that the model computes; null: the worker is being prepared
+  Clock::time_point start;      ///< of that
+  bool is_stuck = false;        ///< that was given up
 
   bool is_free() const { return engine == nullptr; }
 

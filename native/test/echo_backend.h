@@ -57,16 +57,17 @@ class EchoBackend : public Backend {
     return sequence;
   }
 
-  std::optional<Sequence> prepare_thread(gemm::ThreadPool* /*pool*/) override {
+  std::optional<Sequence> prepare_thread(const gemm::LentPool& /*pool*/) override {
     if (thread_fails) throw BackendError("thread cannot be prepared");
     return std::nullopt;
   }
 
-  std::vector<Output> run(Batch batch, gemm::ThreadPool* pool) override {
+  std::vector<Output> run(Batch batch, const gemm::LentPool& pool) override {
     {
       std::unique_lock lock(mutex_);
       batch_sizes.push_back(batch.size());
-      if (pool != nullptr) batch_threads.push_back(pool->threads());
+      lent_pools.push_back(&pool);
+      if (pool != nullptr) batch_threads.push_back(threads_of(pool));
       ++running_;
       changed_.notify_all();
       const bool asked = std::ranges::any_of(batch, [this](const Sequence* sequence) {
@@ -143,6 +144,15 @@ class EchoBackend : public Backend {
     return batch_threads;
   }
 
+  /// That may compute each of them now; 0: the worker that had it has no batch any more.
+  std::vector<int64_t> threads_now() {
+    const std::lock_guard lock(mutex_);
+    std::vector<int64_t> threads;
+    threads.reserve(lent_pools.size());
+    for (const auto* const pool : lent_pools) threads.push_back(threads_of(*pool));
+    return threads;
+  }
+
   bool batching = true;
   bool needs_preparation = true;
   bool uses_pool = false;
@@ -150,9 +160,15 @@ class EchoBackend : public Backend {
   bool forgetful = false;  ///< a result less than there are inputs
 
  private:
+  static int64_t threads_of(const gemm::LentPool& lent) {
+    const gemm::ThreadPool* const pool = lent;
+    return pool != nullptr ? pool->threads() : 0;
+  }
+
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::vector<size_t> batch_sizes;
+  std::vector<const gemm::LentPool*> lent_pools;
   std::vector<int64_t> batch_threads;
   mutable size_t preparing_ = 0;
   size_t running_ = 0;

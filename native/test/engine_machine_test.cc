@@ -38,7 +38,7 @@ class TimedBackend : public EchoBackend {
     needs_preparation = false;
     batching = false;
   }
-  std::vector<Output> run(Batch batch, gemm::ThreadPool* pool) override {
+  std::vector<Output> run(Batch batch, const gemm::LentPool& pool) override {
     auto outputs = EchoBackend::run(batch, pool);
     simulated_time += Clock::duration(time_).count();
     const std::lock_guard lock(log_.mutex);

@@ -95,6 +95,27 @@ TEST_F(EngineTest, ABatchThatIsAloneHasAllCores) {
   EXPECT_EQ(backend->threads(), (std::vector<int64_t>{4, 2}));
 }
 
+TEST_F(EngineTest, CoresAreLentAnewWhenABatchComesAndWhenOneIsDone) {
+  using Threads = std::vector<int64_t>;
+  backend->needs_preparation = false;
+  backend->uses_pool = true;
+  Engine engine(a_machine(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
+  occupy_worker(engine, 1);
+  EXPECT_EQ(backend->threads_now(), (Threads{4}));
+  submit(engine, 2, Text{.text = "2"}, kNever);
+  backend->await_running(2);
+  EXPECT_EQ(backend->threads_now(), (Threads{2, 2}));
+  backend->let_run(1);
+  Threads now;
+  do {  // until the worker is done with it
+    now = backend->threads_now();
+    std::ranges::sort(now);
+  } while (now != Threads{0, 4});
+  backend->release();
+  ended.of(1);
+  ended.of(2);
+}
+
 TEST_F(EngineTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
   backend->uses_pool = true;
   Engine engine(a_machine(), backend, {.workers = 2, .long_input_bytes = kShortText + 1},

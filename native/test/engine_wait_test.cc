@@ -41,10 +41,10 @@ class SimulatedEncoder : public Backend {
     sequence.input_ids.assign(text.size(), 1);
     return sequence;
   }
-  std::optional<Sequence> prepare_thread(gemm::ThreadPool* /*pool*/) override {
+  std::optional<Sequence> prepare_thread(const gemm::LentPool& /*pool*/) override {
     return Sequence{.input_ids = std::vector<int64_t>(16), .token_type_ids = {}, .samples = {}};
   }
-  std::vector<Output> run(Batch batch, gemm::ThreadPool* /*pool*/) override {
+  std::vector<Output> run(Batch batch, const gemm::LentPool& /*pool*/) override {
     duration<double> time = milliseconds(1);
     {
       std::unique_lock lock(mutex_);

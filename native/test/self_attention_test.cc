@@ -116,7 +116,8 @@ TEST(SelfAttention, OfATextHasTheSameBitsInAnyBatch) {
     };
     const at::Tensor wanted = attend(others.narrow(0, first, 90).contiguous(), one);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name;
-    const backend::PoolInUse in_use(&pool);
+    const gemm::LentPool lent(&pool);
+    const backend::PoolInUse in_use(lent);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name << ", by a pool";
   }
 }

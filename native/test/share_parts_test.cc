@@ -19,7 +19,8 @@ constexpr int64_t kParts = 64;
 /// A thread that has no memory for its part fails the request, and not the process.
 TEST(SharePartsTest, ThrowsWhatAPartHasThrown) {
   gemm::ThreadPool pool(3);
-  const PoolInUse in_use(&pool);
+  const gemm::LentPool lent(&pool);
+  const PoolInUse in_use(lent);
   for (int64_t failing = 0; failing < kParts; ++failing) {
     std::atomic<int64_t> run{0};
     const auto part = [&](int64_t index) {

@@ -126,7 +126,7 @@ class TextEncoderBackend final : public engine::Backend {
     return sequence;
   }
 
-  std::optional<engine::Sequence> prepare_thread(gemm::ThreadPool* pool) override {
+  std::optional<engine::Sequence> prepare_thread(const gemm::LentPool& pool) override {
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
     engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence, &sequence};
@@ -139,7 +139,7 @@ class TextEncoderBackend final : public engine::Backend {
     return sequence;
   }
 
-  std::vector<engine::Output> run(engine::Batch batch, gemm::ThreadPool* pool) override {
+  std::vector<engine::Output> run(engine::Batch batch, const gemm::LentPool& pool) override {
     try {
       set_intra_op_threads(1);  // of LibTorch's own operators; the layers have the pool
       const PoolInUse in_use(pool);

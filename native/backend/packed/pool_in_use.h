@@ -9,23 +9,24 @@
 
 namespace backend {
 
-/// While it lives, the layers that the calling thread runs share their work with the pool.
+/// While it lives, the layers that the calling thread runs share their work with the pool that it
+/// is lent, each with the one of its time.
 class PoolInUse {
  public:
-  /// nullptr: nobody helps.
-  explicit PoolInUse(gemm::ThreadPool* pool) : before_(current_) { current_ = pool; }
-  ~PoolInUse() { current_ = before_; }
+  explicit PoolInUse(const gemm::LentPool& pool) : before_(lent_) { lent_ = &pool; }
+  ~PoolInUse() { lent_ = before_; }
   PoolInUse(const PoolInUse&) = delete;
   PoolInUse& operator=(const PoolInUse&) = delete;
 
   /// Of the calling thread: a pool that has helpers, or null.
   static gemm::ThreadPool* current() {
-    return current_ != nullptr && current_->has_helpers() ? current_ : nullptr;
+    gemm::ThreadPool* const pool = lent_ != nullptr ? lent_->load() : nullptr;
+    return pool != nullptr && pool->has_helpers() ? pool : nullptr;
   }
 
  private:
-  static inline thread_local constinit gemm::ThreadPool* current_ = nullptr;
-  gemm::ThreadPool* before_;
+  static inline thread_local constinit const gemm::LentPool* lent_ = nullptr;
+  const gemm::LentPool* before_;
 };
 
 /// Multiplications (with an addition each) that are worth a part of their own: some microseconds.

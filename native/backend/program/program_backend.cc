@@ -54,7 +54,7 @@ void ProgramBackend::limit_rows(const DimRange& things, int64_t most) {
   limits_.least_rows = static_cast<size_t>(std::max<int64_t>(things.least, 1));
 }
 
-std::vector<engine::Output> ProgramBackend::run(engine::Batch batch, gemm::ThreadPool* pool) {
+std::vector<engine::Output> ProgramBackend::run(engine::Batch batch, const gemm::LentPool& pool) {
   const PoolInUse in_use(pool);
   const RunLimit limit(compute_, in_trial_ ? file_ : "");
   set_intra_op_threads(compute_.threads_per_worker);

@@ -18,7 +18,7 @@ class ProgramBackend : public engine::Backend {
   /// Groups that share a call of the program run one after the other. The pool helps layers of
   /// ours; LibTorch's operators have threads of their own. Throws engine::BackendError,
   /// engine::RunTimeout among them; in the trial LoadError too.
-  std::vector<engine::Output> run(engine::Batch batch, gemm::ThreadPool* pool) final;
+  std::vector<engine::Output> run(engine::Batch batch, const gemm::LentPool& pool) final;
 
  protected:
   using Compare = bool (*)(const engine::Output& a, const engine::Output& b);

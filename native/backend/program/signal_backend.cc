@@ -160,7 +160,7 @@ class SignalBackend final : public ProgramBackend {
     return sequence;
   }
 
-  std::optional<engine::Sequence> prepare_thread(gemm::ThreadPool* /*pool*/) override {
+  std::optional<engine::Sequence> prepare_thread(const gemm::LentPool& /*pool*/) override {
     prepare_program();
     engine::Sequence zeros = prepare(std::vector<float>(window_length_));
     const engine::Sequence* batch[] = {&zeros};

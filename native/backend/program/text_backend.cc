@@ -146,7 +146,7 @@ class TextBackend final : public ProgramBackend {
     return tokenize(*tokenizer_, std::move(input));
   }
 
-  std::optional<engine::Sequence> prepare_thread(gemm::ThreadPool* /*pool*/) override {
+  std::optional<engine::Sequence> prepare_thread(const gemm::LentPool& /*pool*/) override {
     prepare_program();
     engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
     const engine::Sequence* batch[] = {&sequence};

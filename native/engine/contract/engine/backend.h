@@ -1,6 +1,7 @@
 // The one interface between the engine (queues, workers) and what computes.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
@@ -11,7 +12,8 @@
 
 namespace gemm {
 class ThreadPool;
-}
+using LentPool = std::atomic<ThreadPool*>;
+}  // namespace gemm
 
 namespace engine {
 
@@ -57,13 +59,13 @@ class Backend {
   /// Once on each worker thread, before its first run(): warm-up. Other models may run on the same
   /// thread. Returns something to run, by which the engine learns how fast this model is before the
   /// first request.
-  virtual std::optional<Sequence> prepare_thread(gemm::ThreadPool* pool) = 0;
+  virtual std::optional<Sequence> prepare_thread(const gemm::LentPool& pool) = 0;
 
   /// One batch; an output for each element, in order. Worker threads, several at once. `pool`: the
-  /// threads that may help, the worker's own share of the cores or, where no other batch runs or
+  /// threads that may help, the worker's own share of the cores or, while no other batch runs or
   /// waits, all that the model may use; null where the description wants none.
   /// Throws BackendError, after which nothing of the batch has been answered.
-  virtual std::vector<Output> run(Batch batch, gemm::ThreadPool* pool) = 0;
+  virtual std::vector<Output> run(Batch batch, const gemm::LentPool& pool) = 0;
 };
 
 }  // namespace engine

@@ -169,10 +169,10 @@ class Engine {
   struct Ran;
 
   size_t threads_alone() const { return options_.workers * options_.threads_per_worker; }
-  void prepare_worker(gemm::ThreadPool* pool);
+  void prepare_worker(const gemm::LentPool& pool);
   bool prepare(Request& request) noexcept;
-  bool run_batch(Requests& batch, gemm::ThreadPool* pool, Machine::Worker& worker);
-  std::optional<Ran> run_together(Requests& batch, const Part& part, gemm::ThreadPool* pool,
+  bool run_batch(Requests& batch, Machine::Worker& worker);
+  std::optional<Ran> run_together(Requests& batch, const Part& part,
                                   Machine::Worker& worker) noexcept;
   void end_as(Status status, Requests& requests) noexcept;
   void complete(Completions completions) noexcept;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -57,7 +58,8 @@ class Machine {
   Engine* most_behind(const Worker& worker, Clock::time_point& wake) const;
   void prepare(Worker& worker, Engine& engine, Lock& lock);
   void run(Worker& worker, Engine& engine, Lock& lock);
-  gemm::ThreadPool* pool_for(Worker& worker, const Engine& engine, bool is_alone);
+  void occupy(Worker& worker, Engine* engine, std::optional<size_t> place);
+  void lend_pools();
   static gemm::ThreadPool* pool_of(ThreadPools& pools, size_t threads);
 
   void prepare_inputs(Lane lane);

@@ -67,4 +67,8 @@ class ThreadPool {
   std::vector<std::thread> helpers_;
 };
 
+/// The pool that helps a thread now, or null. Another thread changes that while the first one
+/// computes. A pool that was read may be used for one piece of work.
+using LentPool = std::atomic<ThreadPool*>;
+
 }  // namespace gemm
