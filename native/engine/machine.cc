@@ -329,7 +329,8 @@ Clock::time_point Machine::look_at_runs() {
       continue;
     }
     worker.is_stuck = true;
-    if (worker.batch != nullptr && worker.place) worker.engine->give_up(*worker.batch, *worker.place);
+    if (worker.batch != nullptr && worker.place)
+      worker.engine->give_up(*worker.batch, *worker.place);
     replace_lost();
   }
   return next;
