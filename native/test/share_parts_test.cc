@@ -1,6 +1,7 @@
 // Layers whose work several threads share, and what of it fails.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <new>
@@ -39,6 +40,34 @@ TEST(SharePartsTest, ThrowsWhatAPartHasThrown) {
 
 TEST(SharePartsTest, ThrowsTheSameWhereNobodyHelps) {
   EXPECT_THROW(share_parts(2, [](int64_t) { throw std::bad_alloc(); }), std::bad_alloc);
+}
+
+TEST(SharePartsTest, EachRowIsOfOnePart) {
+  gemm::ThreadPool pool(3);
+  const gemm::LentPool lent(&pool);
+  const PoolInUse in_use(lent);
+  for (const int64_t rows : {0, 1, 2, 7, 500}) {
+    std::vector<std::atomic<int>> times(static_cast<size_t>(rows));
+    std::atomic<int64_t> parts{0};
+    backend::share_rows(rows, 4 * backend::kShareOfNumbers, [&](int64_t first, int64_t count) {
+      ++parts;
+      for (int64_t row = first; row < first + count; ++row) ++times[static_cast<size_t>(row)];
+    });
+    EXPECT_TRUE(std::ranges::all_of(times, [](const auto& each) { return each == 1; })) << rows;
+    EXPECT_EQ(parts, std::clamp<int64_t>(rows, 1, 16)) << rows;
+  }
+}
+
+/// Another thread takes the pool away, and gives it back.
+TEST(SharePartsTest, EachPieceOfWorkHasThePoolOfItsTime) {
+  gemm::ThreadPool pool(1);
+  gemm::LentPool lent(nullptr);
+  const PoolInUse in_use(lent);
+  EXPECT_EQ(PoolInUse::current(), nullptr);
+  lent = &pool;
+  EXPECT_EQ(PoolInUse::current(), &pool);
+  lent = nullptr;
+  EXPECT_EQ(PoolInUse::current(), nullptr);
 }
 
 }  // namespace

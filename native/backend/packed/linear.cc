@@ -96,7 +96,11 @@ at::Tensor PackedLinear::operator()(const at::Tensor& input, int64_t first, int6
                                     gemm::Activation activation) const {
   const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
   // Once for all parts of the outputs.
-  const gemm::Rows rows = linear_.rows(x.const_data_ptr<float>(), x.size(0), x.stride(0));
+  gemm::Rows rows = linear_.unmade_rows(x.const_data_ptr<float>(), x.size(0), x.stride(0));
+  if (rows.needs_making()) {
+    share_rows(rows.rows(), linear_.inputs(),
+               [&](int64_t start, int64_t some) { rows.make(start, some); });
+  }
   at::Tensor y = at::empty({x.size(0), count}, x.options());
   auto* const to = y.mutable_data_ptr<float>();
   share_outputs(count, x.numel() * count, linear_.panel_width(),

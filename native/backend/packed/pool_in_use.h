@@ -1,6 +1,7 @@
 // Which threads help the calling thread to compute.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -32,6 +33,9 @@ class PoolInUse {
 /// Multiplications (with an addition each) that are worth a part of their own: some microseconds.
 constexpr int64_t kShareOfWork = 500'000;
 
+/// So that one that is late keeps the others waiting for a fraction of its share.
+constexpr int64_t kPartsOfAThread = 4;
+
 /// Calls part(0) … part(count - 1) with the help of the pool in use. Throws what the first of them
 /// that failed has thrown (std::bad_alloc, of a thread's own memory), once all have ended.
 template <class Part>
@@ -51,6 +55,21 @@ void share_parts(int64_t count, const Part& part) {
     }
   });
   if (failure) std::rethrow_exception(failure);
+}
+
+/// Numbers of rows that are read and written once and are worth a part of their own, as above.
+constexpr int64_t kShareOfNumbers = 16'384;
+
+/// Calls some(first, count) for all rows of so many numbers each; in parts where a pool helps.
+template <class Some>
+void share_rows(int64_t rows, int64_t numbers, const Some& some) {
+  const gemm::ThreadPool* const pool = PoolInUse::current();
+  const int64_t most = pool != nullptr ? std::min(rows, kPartsOfAThread * pool->threads()) : 1;
+  const int64_t parts = std::max<int64_t>(1, std::min(rows * numbers / kShareOfNumbers, most));
+  share_parts(parts, [&](int64_t part) {
+    const int64_t first = part * rows / parts;
+    some(first, (part + 1) * rows / parts - first);
+  });
 }
 
 }  // namespace backend

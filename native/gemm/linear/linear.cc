@@ -1,7 +1,6 @@
 #include "gemm/linear.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "elementwise/elementwise.h"
 #include "format/bfloat16.h"
@@ -37,46 +36,51 @@ constexpr int64_t kLargeBlockBytes = 1'048'576;
 
 }  // namespace
 
-/// The same rows, a cache line further apart where that matters.
-void Rows::move_apart(const float* x, int64_t inputs) {
-  if (stride_ * value_bytes_ % kSetsApart != 0 || rows_ <= kFewRows) return;
-  const int64_t from = std::exchange(stride_, inputs + kLineFloats);
-  memory_ = make_aligned<std::byte>(static_cast<size_t>(rows_ * stride_ * value_bytes_));
-  auto* const to = reinterpret_cast<float*>(memory_.get());
-  for (int64_t i = 0; i < rows_; ++i) std::copy_n(x + i * from, inputs, to + i * stride_);
-  first_ = to;
-}
-
-Rows::Rows(const FormatKernel& by, const float* x, int64_t rows, int64_t x_stride, int64_t inputs)
-    : rows_(rows),
+Rows::Rows(const FormatKernel& by, const Floats& x)
+    : kernel_(by.kernel),
+      x_(x),
       value_bytes_(by.kernel->value_bytes),
-      stride_(x_stride),
+      stride_(x.stride),
       part_size_(0),
-      first_(x) {
-  const Kernel& kernel = *by.kernel;
-  if (kernel.round_rows == nullptr) {
-    move_apart(x, inputs);
+      parts_(std::max(1, by.format->parts)),
+      first_(x.values) {
+  if (kernel_->round_rows != nullptr) {
+    stride_ = row_stride(x.count, kernel_->inputs_together, kernel_->row_step);
+    part_size_ = filled_up(x.rows, kernel_->row_step) * stride_;
+    if (by.format->is_integer) scales_.resize(static_cast<size_t>(x.rows));
+  } else if (x.stride * value_bytes_ % kSetsApart == 0 && x.rows > kFewRows) {
+    stride_ = x.count + kLineFloats;  // the same rows, a cache line further apart
+    part_size_ = x.rows * stride_;
+  } else {
     return;
   }
-  stride_ = row_stride(inputs, kernel.inputs_together, kernel.row_step);
-  part_size_ = filled_up(rows, kernel.row_step) * stride_;
-  const int parts = std::max(1, by.format->parts);
-  memory_ = make_aligned<std::byte>(static_cast<size_t>(parts * part_size_ * value_bytes_));
+  memory_ = make_aligned<std::byte>(static_cast<size_t>(parts_ * part_size_ * value_bytes_));
   first_ = memory_.get();
-  if (by.format->is_integer) scales_.resize(static_cast<size_t>(rows));
-  kernel.round_rows({.from = x,
-                     .stride = x_stride,
-                     .rows = rows,
-                     .count = inputs,
-                     .to = memory_.get(),
-                     .to_stride = stride_,
-                     .filled = stride_,
-                     .parts = {.count = parts, .size = part_size_},
-                     .scales = scales_.empty() ? nullptr : scales_.data()});
-  for (int part = 1; part <= parts; ++part) {
-    const int64_t missing = part_size_ - rows * stride_;
+  for (int part = 1; part <= parts_; ++part) {
+    const int64_t missing = part_size_ - x.rows * stride_;
     std::fill_n(memory_.get() + (part * part_size_ - missing) * value_bytes_,
                 missing * value_bytes_, std::byte{0});
+  }
+}
+
+void Rows::make(int64_t first, int64_t count) {
+  if (!needs_making()) return;
+  const float* const from = x_.values + first * x_.stride;
+  std::byte* const to = memory_.get() + first * stride_ * value_bytes_;
+  if (kernel_->round_rows != nullptr) {
+    kernel_->round_rows({.from = from,
+                         .stride = x_.stride,
+                         .rows = count,
+                         .count = x_.count,
+                         .to = to,
+                         .to_stride = stride_,
+                         .filled = stride_,
+                         .parts = {.count = parts_, .size = part_size_},
+                         .scales = scales_.empty() ? nullptr : scales_.data() + first});
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    std::copy_n(from + i * x_.stride, x_.count, reinterpret_cast<float*>(to) + i * stride_);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 
 #include "gemm/layer_norm.h"
+#include "packed/pool_in_use.h"
 
 namespace backend::nn {
 
@@ -25,14 +26,20 @@ at::Tensor LayerNorm::of_sum(at::Tensor input, const at::Tensor& residual) const
 
 void LayerNorm::normalize(const at::Tensor& x, const at::Tensor* residual,
                           const at::Tensor& y) const {
-  gemm::normalize({.x = x.const_data_ptr<float>(),
-                   .residual = residual != nullptr ? residual->const_data_ptr<float>() : nullptr,
-                   .y = y.mutable_data_ptr<float>(),
-                   .rows = x.size(0),
-                   .size = x.size(1),
-                   .weight = weight_.const_data_ptr<float>(),
-                   .bias = bias_ ? bias_->const_data_ptr<float>() : nullptr,
-                   .epsilon = static_cast<float>(epsilon_)});
+  const int64_t size = x.size(1);
+  const auto* const from = x.const_data_ptr<float>();
+  const auto* const beside = residual != nullptr ? residual->const_data_ptr<float>() : nullptr;
+  auto* const to = y.mutable_data_ptr<float>();
+  share_rows(x.size(0), size, [&](int64_t first, int64_t count) {
+    gemm::normalize({.x = from + first * size,
+                     .residual = beside != nullptr ? beside + first * size : nullptr,
+                     .y = to + first * size,
+                     .rows = count,
+                     .size = size,
+                     .weight = weight_.const_data_ptr<float>(),
+                     .bias = bias_ ? bias_->const_data_ptr<float>() : nullptr,
+                     .epsilon = static_cast<float>(epsilon_)});
+  });
 }
 
 }  // namespace backend::nn

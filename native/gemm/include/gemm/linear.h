@@ -54,7 +54,7 @@ struct RowScale {
 };
 
 /// Rows of x as a format multiplies them, each by itself: no row depends on its neighbours. Made
-/// once for all parts of the outputs.
+/// once for all parts of the outputs, by one thread or by several.
 ///   float32: x itself, which has to be there as long as they are; or a copy, where its rows share
 ///     sets of the cache
 ///   bfloat16 and its sums: rounded to the nearest, parts one behind the other
@@ -62,9 +62,22 @@ struct RowScale {
 class Rows {
  public:
   /// x: [rows, inputs], x_stride floats from row to row.
-  Rows(const FormatKernel& by, const float* x, int64_t rows, int64_t x_stride, int64_t inputs);
+  Rows(const FormatKernel& by, const float* x, int64_t rows, int64_t x_stride, int64_t inputs)
+      : Rows(unmade(by, x, rows, x_stride, inputs)) {
+    make(0, rows);
+  }
 
-  int64_t rows() const { return rows_; }
+  /// The same, of which the caller has to make all rows before they are multiplied.
+  static Rows unmade(const FormatKernel& by, const float* x, int64_t rows, int64_t x_stride,
+                     int64_t inputs) {
+    return {by, {.values = x, .stride = x_stride, .rows = rows, .count = inputs}};
+  }
+  /// So many, from the first on. Several threads may make different ones.
+  void make(int64_t first, int64_t count);
+  /// Else x itself is multiplied.
+  bool needs_making() const { return memory_ != nullptr; }
+
+  int64_t rows() const { return x_.rows; }
 
   /// From this row on: of the first part, the same of the others lie part_size() further each.
   /// Filled up with zeros to the kernel's stride, and the rows to its step.
@@ -79,12 +92,18 @@ class Rows {
   }
 
  private:
-  void move_apart(const float* x, int64_t inputs);
+  struct Floats {
+    const float* values;
+    int64_t stride, rows, count;
+  };
+  Rows(const FormatKernel& by, const Floats& x);
 
-  int64_t rows_;
+  const Kernel* kernel_;
+  Floats x_;
   int64_t value_bytes_;
   int64_t stride_;     ///< numbers from row to row
   int64_t part_size_;  ///< numbers
+  int parts_;
   AlignedArray<std::byte> memory_;
   const void* first_;
   std::vector<RowScale> scales_;
@@ -113,6 +132,9 @@ class Linear {
   /// x: [rows, inputs], x_stride floats from row to row.
   Rows rows(const float* x, int64_t count, int64_t x_stride) const {
     return {by_, x, count, x_stride, inputs_};
+  }
+  Rows unmade_rows(const float* x, int64_t count, int64_t x_stride) const {
+    return Rows::unmade(by_, x, count, x_stride, inputs_);
   }
 
   /// Into y: [rows, range.count], y_stride floats from row to row. Throws std::bad_alloc: a thread
