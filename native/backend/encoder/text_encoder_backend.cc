@@ -167,6 +167,7 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
   const c10::InferenceMode inference_mode;
   try {
     TextModel model = load_text_model(source, numbers);
+    give_back_free_memory();
     const auto columns = static_cast<size_t>(model.head->columns());
     const auto words = static_cast<size_t>(model.encoder->sizes().vocabulary_size);
     const auto backend = std::make_shared<TextEncoderBackend>(std::move(model));

@@ -86,6 +86,8 @@ void keep_memory_between_batches() {
   mallopt(M_TRIM_THRESHOLD, kBytes);
 }
 
+void give_back_free_memory() { malloc_trim(0); }
+
 size_t resident_memory() {
   // proc(5), statm: pages of the program, of those in memory, …
   size_t program = 0, resident = 0;

@@ -36,4 +36,8 @@ size_t resident_memory();
 /// Otherwise it goes back to the system in between, and every page is faulted in anew.
 void keep_memory_between_batches();
 
+/// What malloc keeps goes back to the system: what loading has freed is nothing that a batch needs,
+/// and the weights lie elsewhere. Some milliseconds.
+void give_back_free_memory();
+
 }  // namespace backend

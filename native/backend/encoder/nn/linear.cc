@@ -2,6 +2,8 @@
 
 #include <ATen/ops/cat.h>
 
+#include "runtime/runtime.h"
+
 namespace backend::nn {
 
 Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias)
@@ -21,7 +23,10 @@ Linear Linear::side_by_side(std::initializer_list<Weights> layers, int64_t in_fe
     weights.push_back(layer.get_as_stored("weight", {out_features, in_features}));
     biases.push_back(layer.get("bias", {out_features}));
   }
-  return {at::cat(weights), at::cat(biases), layers.begin()->numbers()};
+  Linear all{at::cat(weights), at::cat(biases), layers.begin()->numbers()};
+  // Small things that stay would lie in the place of the copy, and that of the next layer elsewhere.
+  give_back_free_memory();
+  return all;
 }
 
 Linear Linear::outputs(int64_t first, int64_t count) const {
