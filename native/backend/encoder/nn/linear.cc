@@ -24,7 +24,8 @@ Linear Linear::side_by_side(std::initializer_list<Weights> layers, int64_t in_fe
     biases.push_back(layer.get("bias", {out_features}));
   }
   Linear all{at::cat(weights), at::cat(biases), layers.begin()->numbers()};
-  // Small things that stay would lie in the place of the copy, and that of the next layer elsewhere.
+  // Small things that stay would lie in the place of the copy, and that of the next layer
+  // elsewhere.
   give_back_free_memory();
   return all;
 }
