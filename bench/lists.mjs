@@ -2,7 +2,7 @@
  * What a list of texts takes by how many it has, asked one list after the other: ms (mean), the median over the rounds;
  * with another built checkout beside it, in turn.
  *
- *   node bench/lists.mjs [OTHER_CHECKOUT] [--model bert-base] [--tokens 23] [--sizes 1,2,4,8,16,32] [--format float32]
+ *   node bench/lists.mjs [OTHER_CHECKOUT] [--model sentiment] [--tokens 23] [--sizes 1,2,4,8,16,32] [--format float32]
  *     [--rounds 3] [--seconds 1] [--python …]
  *
  * Needs a built service (npm run build). The model and the formats: of families.mjs.
@@ -19,7 +19,7 @@ import { setUp } from './setup.mjs';
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    model: { type: 'string', default: 'bert-base' },
+    model: { type: 'string', default: 'sentiment' },
     tokens: { type: 'string', default: '23' },
     sizes: { type: 'string', default: '1,2,4,8,16,32' },
     format: { type: 'string', default: 'float32' },
@@ -66,7 +66,10 @@ console.table(
         ofSide.map((ms, side) => [side ? 'the other' : 'ms', Number(ms.toPrecision(3))]),
       );
       const ratios = rounds.map((round) => round[1]?.[index] / round[0][index]);
-      return [size, roots.length > 1 ? { ...cells, ratio: Number(median(ratios).toFixed(2)) } : cells];
+      return [
+        size,
+        roots.length > 1 ? { ...cells, ratio: Number(median(ratios).toFixed(2)) } : cells,
+      ];
     }),
   ),
 );
