@@ -52,7 +52,8 @@ void compute_tile(const Tile& tile) {
   const auto* weights = static_cast<const Product::Weight*>(tile.panel);
   const auto* a = static_cast<const Product::Number*>(tile.a);
   // A step may read more than one line, and so may have to ask for as much.
-  constexpr int kLines = 2 * kVector * static_cast<int>(sizeof(*weights)) / kLineBytes;
+  constexpr int kStepBytes = 2 * kVector * static_cast<int>(sizeof(*weights));
+  constexpr int kLines = (kStepBytes + kLineBytes - 1) / kLineBytes;
   const char* prefetch = tile.prefetch;
   const int64_t stride = tile.a_stride, prefetch_step = tile.prefetch_step / kLines;
   typename Product::Sum sums[kRows][2];
