@@ -64,6 +64,9 @@ export function makeBodies(service, count, seed = 1) {
   );
 }
 
+/** Words of a text of about so many tokens: one in twelve has a period, which is a token, and two are special. */
+export const wordsOf = (tokens) => Math.round((tokens - 2) / 1.085);
+
 /** One text for each number of words. */
 export function makeTexts(wordCounts, seed = 1) {
   const random = generator(seed);

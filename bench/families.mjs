@@ -14,7 +14,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeBodies, makeTexts } from './bodies.mjs';
+import { makeBodies, makeTexts, wordsOf } from './bodies.mjs';
 import { ask, makeModel, OURS } from './families/sides.mjs';
 import { describeMachine, machineType } from './machine.mjs';
 import { BENCH } from './paths.mjs';
@@ -158,13 +158,11 @@ function store(results) {
   console.log(`stored in ${RESULTS} for ${type}`);
 }
 
-/** About as many tokens as the kind says: of the words one in twelve has a period, which is a token. */
 function textsOf(kind) {
-  const words = Math.round((Number(kind) - 2) / 1.085);
   const bodies =
     kind === 'mixed'
       ? makeBodies('sentiment', 256)
-      : makeTexts(Array(Number(options.texts)).fill(words));
+      : makeTexts(Array(Number(options.texts)).fill(wordsOf(Number(kind))));
   return bodies.map((body) => JSON.parse(body).text);
 }
 

@@ -12,7 +12,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeTexts } from './bodies.mjs';
+import { makeTexts, wordsOf } from './bodies.mjs';
 import { ask, makeModel } from './families/sides.mjs';
 import { describeMachine, machineType } from './machine.mjs';
 import { BENCH } from './paths.mjs';
@@ -33,9 +33,8 @@ const { values: options } = parseArgs({
   },
 });
 
-/** About as many tokens: of the words one in twelve has a period, which is a token. */
 const textsOf = (tokens) =>
-  makeTexts(Array(4).fill(Math.round((tokens - 2) / 1.085))).map((body) => JSON.parse(body).text);
+  makeTexts(Array(4).fill(wordsOf(tokens))).map((body) => JSON.parse(body).text);
 const lengths = options.lengths.split(',').map(Number);
 const texts = Object.fromEntries(lengths.map((length) => [length, textsOf(length)]));
 const task = { texts, samples: texts[lengths[0]], seconds: Number(options.seconds) };

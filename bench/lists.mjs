@@ -10,7 +10,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeTexts } from './bodies.mjs';
+import { makeTexts, wordsOf } from './bodies.mjs';
 import { makeModel } from './families/sides.mjs';
 import { ROOT } from './paths.mjs';
 import { median } from './report.mjs';
@@ -32,8 +32,7 @@ const isShipped = options.model === 'sentiment';
 const python = isShipped ? '' : setUp({ python: options.python, encoders: true });
 const folder = makeModel(options.model, python);
 const sizes = options.sizes.split(',').map(Number);
-/** About as many tokens: of the words one in twelve has a period, which is a token. */
-const words = Math.round((Number(options.tokens) - 2) / 1.085);
+const words = wordsOf(Number(options.tokens));
 const textsOf = (count) => makeTexts(Array(count).fill(words)).map((body) => JSON.parse(body).text);
 const texts = Object.fromEntries(sizes.map((size) => [size, textsOf(size)]));
 const input = JSON.stringify({ texts, samples: textsOf(1), seconds: Number(options.seconds) });

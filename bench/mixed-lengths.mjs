@@ -10,7 +10,7 @@
  */
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
-import { makeTexts } from './bodies.mjs';
+import { makeTexts, wordsOf } from './bodies.mjs';
 import { describeMachine, machineType } from './machine.mjs';
 import { median } from './report.mjs';
 
@@ -32,7 +32,7 @@ const classifier = await TextClassifier.load({
 });
 /** Of so many tokens, about: of the words one in twelve has a period, which is a token. */
 const groups = options.lengths.split(',').map((length) => {
-  const words = Math.max(1, Math.round((Number(length) - 2) / 1.085));
+  const words = Math.max(1, wordsOf(Number(length)));
   return makeTexts(Array(Number(options.texts)).fill(words)).map((body) => JSON.parse(body).text);
 });
 /** One of each length, and again: no two neighbours are alike. */
