@@ -18,7 +18,7 @@ import { makeBodies, makeTexts, wordsOf } from './bodies.mjs';
 import { ask, makeModel, OURS } from './families/sides.mjs';
 import { describeMachine, machineType } from './machine.mjs';
 import { BENCH } from './paths.mjs';
-import { writeJson } from './report.mjs';
+import { merged, writeJson } from './report.mjs';
 import { setUp } from './setup.mjs';
 
 const RESULTS = path.join(BENCH, 'results/families.json');
@@ -55,7 +55,7 @@ const { values: options } = parseArgs({
 });
 
 /** What each side says, its figures the best of all rounds; null where it cannot. */
-function inTurn(sides, askSide) {
+function bestOfRounds(sides, askSide) {
   const rounds = Array.from({ length: Number(options.rounds) }, () =>
     Object.fromEntries(sides.map((side) => [side, askSide(side)])),
   );
@@ -137,16 +137,6 @@ function report(name, kinds, answers) {
   return compared;
 }
 
-/** Both, one inside the other; what the second has counts. */
-function merged(first, second) {
-  const isObject = (value) => typeof value === 'object' && value !== null;
-  const entries = Object.entries(second).map(([key, value]) => [
-    key,
-    isObject(value) ? merged(first[key] ?? {}, value) : value,
-  ]);
-  return { ...first, ...Object.fromEntries(entries) };
-}
-
 function store(results) {
   const machine = describeMachine();
   const type = machineType(machine);
@@ -176,7 +166,7 @@ const python = setUp({ python: options.python, encoders: true });
 console.log(machineType(describeMachine()));
 for (const name of options.models.split(',')) {
   const folder = makeModel(name, python);
-  const answers = inTurn(options.sides.split(','), (side) =>
+  const answers = bestOfRounds(options.sides.split(','), (side) =>
     ask(side, { name, folder, python, task }),
   );
   checkAnswers(name, answers);

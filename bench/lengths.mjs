@@ -7,7 +7,7 @@
  *
  * Needs a built service (npm run build). The model: of families.mjs. Each length is asked for once before it is measured.
  * Memory is the most that the process had until then, so lengths ascend. --store writes bench/results/lengths.json, for
- * this type of machine; sides that were not measured this time stay as they are.
+ * this type of machine; sides and lengths that were not measured this time stay as they are.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ import { makeTexts, wordsOf } from './bodies.mjs';
 import { ask, makeModel } from './families/sides.mjs';
 import { describeMachine, machineType } from './machine.mjs';
 import { BENCH } from './paths.mjs';
-import { writeJson } from './report.mjs';
+import { merged, writeJson } from './report.mjs';
 import { setUp } from './setup.mjs';
 
 const RESULTS = path.join(BENCH, 'results/lengths.json');
@@ -70,7 +70,7 @@ console.table(
 if (options.store) {
   const stored = fs.existsSync(RESULTS) ? JSON.parse(fs.readFileSync(RESULTS, 'utf8')) : [];
   const before = stored.find((entry) => entry.machine === type);
-  const models = { ...before?.models, [name]: { ...before?.models[name], ...figures } };
+  const models = merged(before?.models ?? {}, { [name]: figures });
   const others = stored.filter((entry) => entry.machine !== type);
   writeJson(RESULTS, [...others, { machine: type, date: new Date().toISOString(), models }]);
   console.log(`stored in ${RESULTS} for ${type}`);

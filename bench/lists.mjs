@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { makeTexts, wordsOf } from './bodies.mjs';
 import { makeModel } from './families/sides.mjs';
 import { ROOT } from './paths.mjs';
-import { median } from './report.mjs';
+import { inTurn, median } from './report.mjs';
 import { setUp } from './setup.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -51,12 +51,7 @@ function measure(root) {
 }
 
 const roots = [ROOT, ...positionals.map((folder) => path.resolve(folder))];
-const rounds = Array.from({ length: Number(options.rounds) }, (_, round) => {
-  // Each side goes first in half of the rounds.
-  const measured = new Map();
-  for (const root of round % 2 ? roots.toReversed() : roots) measured.set(root, measure(root));
-  return roots.map((root) => measured.get(root));
-});
+const rounds = await inTurn(roots, Number(options.rounds), measure);
 console.table(
   Object.fromEntries(
     sizes.map((size, index) => {

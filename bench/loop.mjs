@@ -13,7 +13,7 @@ import { makeBodies } from './bodies.mjs';
 import { byOwner, readProfile } from './cpu-profile.mjs';
 import { load, prepareRequest } from './load.mjs';
 import { ROOT } from './paths.mjs';
-import { median } from './report.mjs';
+import { inTurn, median } from './report.mjs';
 import { OURS, ROUTES, start } from './servers.mjs';
 
 const PARTS = ['event loop', "V8's and libuv's threads", 'engine'];
@@ -40,19 +40,13 @@ for (const service of options.service.split(',')) {
 /** Both sides run all the time and are asked in turn, so that what else the machine does hits both alike. */
 async function compare(service, requests) {
   const servers = [];
-  const rounds = [];
+  let rounds;
   try {
     for (const root of sides) {
       servers.push(await start(OURS, { service, request: requests[0], root }));
       await warmUp(servers.at(-1), requests);
     }
-    for (let round = 0; round < Number(options.rounds); round++) {
-      const measured = new Map();
-      for (const server of round % 2 ? servers.toReversed() : servers) {
-        measured.set(server, await measure(server, requests));
-      }
-      rounds.push(servers.map((server) => measured.get(server)));
-    }
+    rounds = await inTurn(servers, Number(options.rounds), (server) => measure(server, requests));
   } finally {
     for (const server of servers) await server.stop();
   }

@@ -5,23 +5,26 @@ import os from 'node:os';
 /** Instruction sets that decide which kernels multiply, as /proc/cpuinfo names them. */
 const DECISIVE = ['avx2', 'avx512_vnni', 'avx512_bf16', 'amx_tile'];
 
-/** The model and the flags of its instruction sets, of the text of /proc/cpuinfo. */
+/** The model, its family (null where it has none), and the flags of its instruction sets, of the text of /proc/cpuinfo. */
 export function readProcessor(cpuinfo) {
   const entry = (key) => new RegExp(`^${key}\\s*:(.*)$`, 'm').exec(cpuinfo)?.[1].trim();
   const flags = entry('flags') ?? entry('Features') ?? '';
   return {
     cpu: entry('model name') ?? 'unknown processor',
+    family: entry('cpu family') ?? null,
     flags: flags.split(/\s+/).filter((flag) => /^(avx|amx|asimd|sve)/.test(flag)),
   };
 }
 
 /**
  * What ratios depend on: two machines of a type may be compared. Model names alone do not tell, for
- * virtual machines have names as short as "AMD EPYC".
+ * virtual machines have names as short as "AMD EPYC", which are Zen 3 and 4 (family 25, with and without AVX-512) and
+ * Zen 5 (family 26).
  */
-export function machineType({ cpu, cores, flags }) {
+export function machineType({ cpu, family, cores, flags }) {
   const decisive = DECISIVE.filter((name) => flags.includes(name));
-  return `${cpu}, ${cores} cores, ${decisive.join(' ') || 'none of our instruction sets'}`;
+  const model = family ? `${cpu} family ${family}` : cpu;
+  return `${model}, ${cores} cores, ${decisive.join(' ') || 'none of our instruction sets'}`;
 }
 
 export function describeMachine() {

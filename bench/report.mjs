@@ -20,6 +20,28 @@ export function median(numbers) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** What each side measured, in their order, for each round; each side goes first in half of the rounds. */
+export async function inTurn(sides, rounds, measure) {
+  const all = [];
+  for (let round = 0; round < rounds; round++) {
+    const measured = new Map();
+    for (const side of round % 2 ? sides.toReversed() : sides)
+      measured.set(side, await measure(side));
+    all.push(sides.map((side) => measured.get(side)));
+  }
+  return all;
+}
+
+/** Both, one inside the other; what the second has counts. */
+export function merged(first, second) {
+  const isObject = (value) => typeof value === 'object' && value !== null;
+  const entries = Object.entries(second).map(([key, value]) => [
+    key,
+    isObject(value) ? merged(first[key] ?? {}, value) : value,
+  ]);
+  return { ...first, ...Object.fromEntries(entries) };
+}
+
 /** A measurement over the rounds. */
 function over(values, decimals) {
   const round = (value) => Number(value.toFixed(decimals));

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { makeBodies } from './bodies.mjs';
 import { load, prepareRequest } from './load.mjs';
 import { ROOT } from './paths.mjs';
-import { median } from './report.mjs';
+import { inTurn, median } from './report.mjs';
 import { OURS, ROUTES, start } from './servers.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -27,15 +27,9 @@ const levels = options.clients.split(',').map(Number);
 
 for (const service of options.service.split(',')) {
   const requests = makeBodies(service, 400).map((body) => prepareRequest(ROUTES[service], body));
-  const rounds = [];
-  for (let round = 0; round < Number(options.rounds); round++) {
-    // Each side goes first in half of the rounds.
-    const measured = new Map();
-    for (const root of round % 2 ? sides.toReversed() : sides) {
-      measured.set(root, await measure(service, requests, root));
-    }
-    rounds.push(sides.map((root) => measured.get(root)));
-  }
+  const rounds = await inTurn(sides, Number(options.rounds), (root) =>
+    measure(service, requests, root),
+  );
   for (const [index, clients] of levels.entries())
     print(
       service,

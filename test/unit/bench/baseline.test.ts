@@ -6,6 +6,7 @@ import { ROOT } from '../../helpers/service';
 
 interface Machine {
   readonly cpu: string;
+  readonly family: string | null;
   readonly cores: number;
   readonly flags: readonly string[];
 }
@@ -33,11 +34,11 @@ function call<Result>(file: string, name: string, ...args: readonly unknown[]): 
   return JSON.parse(run.stdout) as Result;
 }
 
-const OLD: Machine = { cpu: 'AMD EPYC', cores: 2, flags: ['avx', 'avx2'] };
+const OLD: Machine = { cpu: 'AMD EPYC', family: '25', cores: 2, flags: ['avx', 'avx2'] };
 const NEW: Machine = { ...OLD, flags: [...OLD.flags, 'avx512f', 'avx512_vnni', 'avx512_bf16'] };
 const BASELINE: Baseline = {
   allowed_fall: 0.2,
-  services: { sentiment: [{ machine: 'AMD EPYC, 2 cores, avx2', ratios: { 8: 5, 64: 7.5 } }] },
+  services: { sentiment: [{ machine: 'AMD EPYC family 25, 2 cores, avx2', ratios: { 8: 5, 64: 7.5 } }] },
 };
 
 const summaryOf = (...ratios: readonly [clients: number, ratio: number][]) => ({
@@ -85,12 +86,12 @@ describe('a run on a type of machine that ratios are stored for', () => {
 });
 
 it('a run on another type of machine is no regression, however low it is', () => {
-  for (const machine of [NEW, { ...OLD, cores: 4 }, { ...OLD, cpu: 'AMD EPYC 7763' }]) {
+  for (const machine of [NEW, { ...OLD, cores: 4 }, { ...OLD, family: '26' }]) {
     const { lines, fallen } = compare(machine, [64, 0.5]);
     expect(fallen).toBe(false);
     expect(lines[0]).toBe('64 clients: 0.5 × fastapi, none stored for this type of machine');
     expect(lines[1]).toMatch(
-      /^nothing is stored for AMD EPYC.+; there is for: AMD EPYC, 2 cores, avx2$/,
+      /^nothing is stored for AMD EPYC.+; there is for: AMD EPYC family 25, 2 cores, avx2$/,
     );
   }
 });
@@ -98,7 +99,7 @@ it('a run on another type of machine is no regression, however low it is', () =>
 it('a run beside several peers is compared with what is stored against the best of them', () => {
   const cell = 'sentence, 8 clients, int8';
   const summary = { ratios: [], best: [{ cell, rps: { peer: 'openvino-int8', median: 1.1 } }] };
-  const stored = { machine: 'AMD EPYC, 2 cores, avx2', ratios: { [cell]: 1.5 } };
+  const stored = { machine: 'AMD EPYC family 25, 2 cores, avx2', ratios: { [cell]: 1.5 } };
   const baseline = { allowed_fall: 0.2, services: { embedding: [stored] } };
   const run = { service: 'embedding', summary, machine: OLD };
   expect(call('baseline.mjs', 'compare', baseline, run)).toEqual({
@@ -120,29 +121,29 @@ describe('storing', () => {
   it('keeps what other types of machine and other levels have', () => {
     const both = store(BASELINE, NEW, [64, 6]);
     expect(both.services.sentiment).toEqual([
-      { machine: 'AMD EPYC, 2 cores, avx2', ratios: { 8: 5, 64: 7.5 } },
-      { machine: 'AMD EPYC, 2 cores, avx2 avx512_vnni avx512_bf16', ratios: { 64: 6 } },
+      { machine: 'AMD EPYC family 25, 2 cores, avx2', ratios: { 8: 5, 64: 7.5 } },
+      { machine: 'AMD EPYC family 25, 2 cores, avx2 avx512_vnni avx512_bf16', ratios: { 64: 6 } },
     ]);
     expect(store(both, OLD, [64, 8]).services.sentiment).toEqual([
-      { machine: 'AMD EPYC, 2 cores, avx2 avx512_vnni avx512_bf16', ratios: { 64: 6 } },
-      { machine: 'AMD EPYC, 2 cores, avx2', ratios: { 8: 5, 64: 8 } },
+      { machine: 'AMD EPYC family 25, 2 cores, avx2 avx512_vnni avx512_bf16', ratios: { 64: 6 } },
+      { machine: 'AMD EPYC family 25, 2 cores, avx2', ratios: { 8: 5, 64: 8 } },
     ]);
   });
 });
 
 describe('the type of a machine', () => {
   const processor = (cpuinfo: string) =>
-    call<Pick<Machine, 'cpu' | 'flags'>>('machine.mjs', 'readProcessor', cpuinfo);
+    call<Pick<Machine, 'cpu' | 'family' | 'flags'>>('machine.mjs', 'readProcessor', cpuinfo);
   const type = (machine: Machine) => call<string>('machine.mjs', 'machineType', machine);
 
-  it('is the model, its cores, and the instruction sets that kernels are chosen by', () => {
+  it('is the model and its family, its cores, and the instruction sets that kernels are chosen by', () => {
     const read = processor(
-      'processor\t: 0\nmodel name\t: Intel(R) Xeon(R) Processor\n' +
+      'processor\t: 0\ncpu family\t: 6\nmodel name\t: Intel(R) Xeon(R) Processor\n' +
         'flags\t\t: fpu avx avx2 avx512f avx512_bf16 avx512_vnni amx_bf16 amx_tile amx_int8 rdpid\n',
     );
     expect(read.cpu).toBe('Intel(R) Xeon(R) Processor');
     expect(type({ ...read, cores: 2 })).toBe(
-      'Intel(R) Xeon(R) Processor, 2 cores, avx2 avx512_vnni avx512_bf16 amx_tile',
+      'Intel(R) Xeon(R) Processor family 6, 2 cores, avx2 avx512_vnni avx512_bf16 amx_tile',
     );
     // What decides nothing makes no other type.
     expect(type({ ...read, cores: 2, flags: [...read.flags, 'avx_vnni'] })).toBe(
