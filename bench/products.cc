@@ -108,7 +108,7 @@ void measure_attention(int64_t head_size, int64_t tokens) {
             .key_value_stride = stride,
             .head_size = head_size,
             .scale = 0.125F,
-            .reach = tokens,
+            .window = tokens,
             .bias = nullptr,
             .bias_stride = 0,
             .positions = nullptr,

@@ -1,4 +1,4 @@
-// Layer normalization and GELU with every kernel that this processor runs, against double
+// Layer normalization, GELU and exponentials with every kernel that this processor runs, against double
 // precision.
 #include <gtest/gtest.h>
 
@@ -136,6 +136,46 @@ TEST(GeluTest, OfWhatIsNoNumber) {
     EXPECT_TRUE(std::isnan(y[1]));
     EXPECT_EQ(y[2], 1e30F);
     EXPECT_EQ(y[3], 0);
+  }
+}
+
+/// Over all exponents that float32 has, the highest of a row at its end; what is not seen is next to 0.
+TEST(ExponentialsTest, AreThoseOfTheDistanceFromTheHighest) {
+  constexpr int64_t kRows = 3, kCount = 4'096;
+  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+    std::vector<float> scores(kRows * kCount), powers;
+    for (size_t i = 0; i < scores.size(); ++i) {
+      scores[i] = static_cast<float>(i) * 87 / (kRows * kCount) - 7;
+    }
+    scores[5] = -std::numeric_limits<float>::infinity();
+    powers = scores;
+    float sums[kRows];
+    kernel->exponentials(powers.data(), kRows, kCount, kCount, sums);
+    for (int64_t row = 0; row < kRows; ++row) {
+      const auto end = static_cast<size_t>((row + 1) * kCount);
+      double sum = 0;
+      for (size_t i = end - kCount; i < end; ++i) {
+        const double distance = double{scores[end - 1]} - scores[i], power = std::exp(-distance);
+        ASSERT_NEAR(powers[i], power, (2.5e-7 + std::min(distance, 99.0) * 1e-7) * power + 0x1p-126)
+            << kernel->name << ", " << distance;
+        sum += power;
+      }
+      EXPECT_EQ(powers[end - 1], 1) << kernel->name;
+      EXPECT_NEAR(sums[row], sum, 1e-6 * sum) << kernel->name;
+    }
+  }
+}
+
+TEST(ExponentialsTest, NotANumberStays) {
+  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+    for (const char* payload : {"", "0x3fffff"}) {
+      std::vector<float> scores(64, -1);
+      scores[33] = std::nanf(payload);
+      float sums[1];
+      kernel->exponentials(scores.data(), 1, 64, 64, sums);
+      EXPECT_TRUE(std::isnan(scores[33])) << kernel->name;
+      EXPECT_TRUE(std::isnan(sums[0])) << kernel->name;
+    }
   }
 }
 

@@ -6,6 +6,6 @@
 namespace gemm {
 
 constinit const Elementwise kElementwiseAvx2 =
-    make_elementwise<Simd, gelu_by_quotient<Simd::Vector>>("avx2", kCompiledFor);
+    make_elementwise<Simd, gelu_by_quotient<Simd::Vector>, power_of_2<Simd>>("avx2", kCompiledFor);
 
 }  // namespace gemm

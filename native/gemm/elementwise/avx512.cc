@@ -51,9 +51,16 @@ Simd::Vector gelu(Simd::Vector x) {
   return half + size * value;
 }
 
+/// The same as the one of rows.h, by instructions that round and scale.
+Simd::Vector power_of_2_scaled(Simd::Vector x) {
+  x = Simd::max(Simd::Vector{} + kLeastExponent, x);
+  const auto whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  return _mm512_scalef_ps(power_of_fraction(x - whole), whole);
+}
+
 }  // namespace
 
 constinit const Elementwise kElementwiseAvx512 =
-    make_elementwise<Simd, gelu>("avx512", kCompiledFor);
+    make_elementwise<Simd, gelu, power_of_2_scaled>("avx512", kCompiledFor);
 
 }  // namespace gemm

@@ -6,6 +6,6 @@
 namespace gemm {
 
 constinit const Elementwise kElementwisePortable =
-    make_elementwise<Simd, gelu_by_quotient<Simd::Vector>>("portable", kCompiledFor);
+    make_elementwise<Simd, gelu_by_quotient<Simd::Vector>, power_of_2<Simd>>("portable", kCompiledFor);
 
 }  // namespace gemm

@@ -10,49 +10,59 @@
 namespace gemm {
 namespace {
 
-/// e to the power of −x, x ≥ 0, within 2 units in the last place.
+/// 2 to the power of x from −0.5 to 0.5, within 1.2e-7 of it, and 1 of 0: of the polynomials that are 1 there the
+/// one whose furthest error is least.
+template <class Vector>
+Vector power_of_fraction(Vector x) {
+  Vector power = x * 0x1.5bba14p-10F + 0x1.3cea88p-7F;
+  power = power * x + 0x1.c6b752p-5F;
+  power = power * x + 0x1.ebf9bcp-3F;
+  power = power * x + 0x1.62e42ap-1F;
+  return power * x + 1.0F;
+}
+
+/// Below, powers of 2 would be subnormal.
+constexpr float kLeastExponent = -126;
+
+/// 2 to the power of x ≤ 0, or of −126 where x is below. NaN stays.
 template <class Simd>
-Simd::Vector exp_of_negative(typename Simd::Vector x) {
+Simd::Vector power_of_2(typename Simd::Vector x) {
   using Vector = Simd::Vector;
   using Integers = Simd::Integers;
-  constexpr float kMax = 87;  // beyond, the result would be subnormal
-  constexpr float kLog2E = 1.44269504F;
-  constexpr float kRounder = 0x1.8p23F;  // an added float is rounded to an integer by it
-  constexpr float kLn2High = 0.693359375F;
-  constexpr float kLn2Low = -2.12194440e-4F;
-  constexpr int kFractionBits = 23;
-  x = x > kMax ? Vector{} - kMax : -x;  // NaN stays
-  const Vector nan_or_zero = x * 0.0F;
-  const Vector rounded = x * kLog2E + kRounder;
-  const Vector whole = rounded - kRounder;
-  const Vector rest = (x - whole * kLn2High) - whole * kLn2Low;
-  Vector power = rest * 1.9875691500e-4F + 1.3981999507e-3F;  // cephes, expf
-  power = power * rest + 8.3334519073e-3F;
-  power = power * rest + 4.1665795894e-2F;
-  power = power * rest + 1.6666665459e-1F;
-  power = power * rest + 5.0000001201e-1F;
-  power = power * rest * rest + rest + 1.0F;
-  return (Vector)((Integers)power + ((Integers)rounded << kFractionBits)) + nan_or_zero;
+  constexpr int kFractionBits = 23, kExponentBias = 127;
+  // An added float is rounded to an integer by it, and its lowest bits are those of the exponent.
+  constexpr float kRounder = 0x1.8p23F + kExponentBias;
+  x = Simd::max(Vector{} + kLeastExponent, x);
+  const Vector rounded = x + kRounder;
+  const auto factor = (Vector)((Integers)rounded << kFractionBits);
+  return power_of_fraction(x - (rounded - kRounder)) * factor;
 }
 
 /// See Elementwise.
-template <class Simd>
+template <class Simd, Simd::Vector (*power_of_2)(typename Simd::Vector)>
 void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums) {
   using Vector = Simd::Vector;
+  constexpr int kLanes = Simd::kLanes;
+  constexpr float kLog2E = 1.44269504F;
+  // Two vectors at a time: neither waits for the other.
   for (int64_t row = 0; row < rows; ++row, scores += stride) {
-    Vector highest = Simd::load(scores);
-    for (int64_t i = Simd::kLanes; i < count; i += Simd::kLanes) {
-      const Vector values = Simd::load(scores + i);
-      highest = values > highest ? values : highest;
+    Vector highest[2] = {Simd::load(scores), Simd::load(scores + kLanes)};
+    for (int64_t i = 2 * kLanes; i < count; i += 2 * kLanes) {
+      highest[0] = Simd::max(highest[0], Simd::load(scores + i));
+      highest[1] = Simd::max(highest[1], Simd::load(scores + i + kLanes));
     }
-    const float most = highest_of<Simd::kLanes>(highest);
-    Vector sum{};
-    for (int64_t i = 0; i < count; i += Simd::kLanes) {
-      const Vector power = exp_of_negative<Simd>(most - Simd::load(scores + i));
-      Simd::store(scores + i, power);
-      sum += power;
+    const float most = highest_of<kLanes>(Simd::max(highest[0], highest[1]));
+    Vector sum[2] = {};
+    for (int64_t i = 0; i < count; i += 2 * kLanes) {
+#pragma GCC unroll 2
+      for (int half = 0; half < 2; ++half) {
+        float* const at = scores + i + half * kLanes;
+        const Vector power = power_of_2((Simd::load(at) - most) * kLog2E);
+        Simd::store(at, power);
+        sum[half] += power;
+      }
     }
-    sums[row] = sum_of<Simd::kLanes>(sum);
+    sums[row] = sum_of<kLanes>(sum[0] + sum[1]);
   }
 }
 
@@ -140,13 +150,14 @@ void normalize_rows(const LayerNormRows& rows) {
   }
 }
 
-template <class Simd, Simd::Vector (*gelu)(typename Simd::Vector)>
+template <class Simd, Simd::Vector (*gelu)(typename Simd::Vector),
+          Simd::Vector (*power_of_2)(typename Simd::Vector)>
 constexpr Elementwise make_elementwise(const char* name, Instructions needs) noexcept {
   return {.name = name,
           .needs = needs,
           .lanes = Simd::kLanes,
           .gelu = compute_gelu<Simd, gelu>,
-          .exponentials = compute_exponentials<Simd>,
+          .exponentials = compute_exponentials<Simd, power_of_2>,
           .pack_keys = pack_keys<Simd>,
           .pack_values = pack_values<Simd>,
           .add_by_row = add_by_row<Simd>,

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "linear/tiling.h"
+
 namespace gemm {
 namespace {
-
-constexpr size_t kLineBytes = 64;
 
 /// Of a large page, on the processors that have them of this size; elsewhere it is only the step
 /// in which memory goes back.
@@ -19,8 +19,6 @@ constexpr size_t kPageBytes = size_t{2} << 20;
 
 /// Small weights lie side by side in one.
 constexpr size_t kBlockBytes = size_t{64} << 20;
-
-size_t filled_up(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
 
 /// Of the blocks.
 std::mutex mutex;

@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "format/kernel.h"
+#include "linear/tiling.h"
 
 namespace gemm {
 namespace {
-
-constexpr int kLineBytes = 64;
 
 /// Sums in float32, which begin as the bias: what a Product (below) of any but int8 has for sums.
 template <class Simd>
@@ -52,8 +51,8 @@ void compute_tile(const Tile& tile) {
   const auto* weights = static_cast<const Product::Weight*>(tile.panel);
   const auto* a = static_cast<const Product::Number*>(tile.a);
   // A step may read more than one line, and so may have to ask for as much.
-  constexpr int kStepBytes = 2 * kVector * static_cast<int>(sizeof(*weights));
-  constexpr int kLines = (kStepBytes + kLineBytes - 1) / kLineBytes;
+  constexpr int64_t kStepBytes = int64_t{2} * kVector * sizeof(*weights);
+  constexpr int64_t kLines = (kStepBytes + kLineBytes - 1) / kLineBytes;
   const char* prefetch = tile.prefetch;
   const int64_t stride = tile.a_stride, prefetch_step = tile.prefetch_step / kLines;
   typename Product::Sum sums[kRows][2];
@@ -77,7 +76,7 @@ void compute_tile(const Tile& tile) {
       const auto right = Product::load(weights + kVector);
       weights += 2 * kVector;
 #pragma GCC unroll 2
-      for (int line = 0; line < kLines; ++line, prefetch += prefetch_step) {
+      for (int64_t line = 0; line < kLines; ++line, prefetch += prefetch_step) {
         __builtin_prefetch(prefetch, 0, 2);
       }
 #pragma GCC unroll 16

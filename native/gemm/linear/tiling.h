@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace gemm {
 
@@ -9,12 +10,18 @@ namespace gemm {
 constexpr int kMaxTileRows = 32;
 constexpr int kWidestPanel = 32;
 
-/// Of a cache line.
-constexpr int64_t kLineFloats = 64 / sizeof(float);
+constexpr int64_t kLineBytes = 64;
+constexpr int64_t kLineFloats = kLineBytes / static_cast<int64_t>(sizeof(float));
 
-inline int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+template <class Count>
+constexpr Count ceil_divide(Count a, std::type_identity_t<Count> b) {
+  return (a + b - 1) / b;
+}
 
-inline int64_t filled_up(int64_t count, int64_t step) { return ceil_divide(count, step) * step; }
+template <class Count>
+constexpr Count filled_up(Count count, std::type_identity_t<Count> step) {
+  return ceil_divide(count, step) * step;
+}
 
 /// Of rows of so many inputs, filled up. Those that a step of several rows reads one below the
 /// other are an odd number of cache lines apart: else large powers of 2 would put all of them into
