@@ -119,7 +119,7 @@ TEST(GeluTest, IsThatOfTheErrorFunction) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = (static_cast<float>(i) - 10'000) / 1'000;
   for (const gemm::Elementwise* kernel : supported_elementwise()) {
     std::vector<float> y = x;
-    kernel->gelu(y.data(), kValues / 32, 32, 32);
+    kernel->gelu(y.data(), kValues / 32, 32, y.data(), 32);
     for (size_t i = 0; i < x.size(); ++i) {
       const double expected = x[i] / 2.0 * (1 + std::erf(x[i] / std::sqrt(2.0)));
       ASSERT_NEAR(y[i], expected, 3e-7 * std::max(1.0F, std::abs(x[i]))) << kernel->name << x[i];
@@ -131,7 +131,7 @@ TEST(GeluTest, OfWhatIsNoNumber) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const gemm::Elementwise* kernel : supported_elementwise()) {
     float y[16] = {infinity, std::nanf(""), 1e30F, -1e30F};
-    kernel->gelu(y, 1, 16, 16);
+    kernel->gelu(y, 1, 16, y, 16);
     EXPECT_EQ(y[0], infinity);
     EXPECT_TRUE(std::isnan(y[1]));
     EXPECT_EQ(y[2], 1e30F);

@@ -12,8 +12,10 @@ namespace gemm {
 /// At least the rows of a tile and the columns of a panel; a power of 2.
 inline constexpr int64_t kOffsetsKept = 64;
 
-/// Of values [rows, columns] in place, stride floats from row to row; columns a multiple of lanes.
-using ActivationFunction = void (*)(float* values, int64_t rows, int64_t columns, int64_t stride);
+/// Of values [rows, columns], columns a multiple of lanes, to another place or the same: `to_stride` floats from row to
+/// row.
+using ActivationFunction = void (*)(const float* values, int64_t rows, int64_t columns, float* to,
+                                    int64_t to_stride);
 
 struct Elementwise {
   const char* name;

@@ -96,11 +96,11 @@ Vector gelu_by_quotient(Vector x) {
 
 /// See ActivationFunction.
 template <class Simd, Simd::Vector (*gelu)(typename Simd::Vector)>
-void compute_gelu(float* values, int64_t rows, int64_t columns, int64_t stride) {
-  for (int64_t row = 0; row < rows; ++row) {
-    float* const end = values + row * stride + columns;
-    for (float* at = values + row * stride; at < end; at += Simd::kLanes) {
-      Simd::store(at, gelu(Simd::load(at)));
+void compute_gelu(const float* values, int64_t rows, int64_t columns, float* to,
+                  int64_t to_stride) {
+  for (int64_t row = 0; row < rows; ++row, values += columns, to += to_stride) {
+    for (int64_t i = 0; i < columns; i += Simd::kLanes) {
+      Simd::store(to + i, gelu(Simd::load(values + i)));
     }
   }
 }

@@ -166,8 +166,11 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
   const int64_t start = output - product.range.first;
   const int64_t from = std::max(start, int64_t{0});
   const int64_t to = std::min(start + width, product.range.count);
-  const bool in_place = to - from == width;
-  float whole[kMaxTileRows * kWidestPanel];  // where only some columns are wanted
+  const bool is_whole = to - from == width;
+  // Where a tile is not done with: only some columns are wanted, or an activation follows. It would read what was just
+  // stored at addresses that differ in high bits alone, which processors take for one another.
+  alignas(kLineBytes) float between[kMaxTileRows * kWidestPanel];
+  const bool is_done = is_whole && product.activation == nullptr;
   const int64_t count = ceil_divide(rows, kernel.tile_rows);
   const int64_t steps = product.filled / kernel.inputs_a_step;
   const int64_t prefetch_step = ceil_divide(weight_.panel_bytes, count * steps);
@@ -176,8 +179,7 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
     const int64_t even = ceil_divide(rows - taken, count - index);
     size = std::min(filled_up(even, kernel.row_step), rows - taken);
     float* const y = product.y + (row + taken) * stride;
-    float* const c = in_place ? y + start : whole;
-    const int64_t c_stride = in_place ? stride : width;
+    float* const c = is_done ? y + start : between;
     const bool is_integer = by_.format->is_integer;
     kernel.tile(size, storage_)(
         {.a = x.values(row + taken),
@@ -186,7 +188,7 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
          .inputs = product.filled,
          .bias = bias_.data() + output,
          .c = c,
-         .c_stride = c_stride,
+         .c_stride = is_done ? stride : width,
          .rows = size,
          .prefetch = prefetch + index * prefetch_step * steps,
          .prefetch_step = prefetch_step,
@@ -195,9 +197,11 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
          .row_scales = x.scales(row + taken),
          .scales = is_integer ? weight_.scales.data() + output : nullptr,
          .weight_sums = is_integer ? weight_.sums.data() + output : nullptr});
-    if (product.activation != nullptr) product.activation(c, size, width, c_stride);
-    for (int64_t i = 0; !in_place && i < size; ++i) {
-      const float* const wanted = whole + i * width + (from - start);
+    if (product.activation != nullptr) {
+      product.activation(c, size, width, is_whole ? y + start : c, is_whole ? stride : width);
+    }
+    for (int64_t i = 0; !is_whole && i < size; ++i) {
+      const float* const wanted = between + i * width + (from - start);
       std::copy(wanted, wanted + (to - from), y + i * stride + from);
     }
   }
