@@ -11,6 +11,7 @@ use crate::error::{Result, TooLong, anyhow, ensure};
 use crate::files::{self, TOKENIZER};
 use crate::settings::Settings;
 
+mod ascii_words;
 pub(crate) mod contents;
 mod places;
 mod truncation;
@@ -19,6 +20,7 @@ pub use crate::bridge::{Encoding, Family};
 pub use crate::cut::Side;
 pub use truncation::Truncation;
 
+use ascii_words::AsciiWords;
 use contents::ContentOptions;
 
 #[cfg(test)]
@@ -46,6 +48,8 @@ pub struct Tokenizer {
     kept: Side,
     /// Whether no more of a long text need be read than its limit needs.
     pub(crate) is_cut: bool,
+    /// Where it is one of BERT.
+    ascii_words: Option<AsciiWords>,
     /// Of all ids, and its token.
     highest: Option<(u32, String)>,
     /// Where the vocabulary is from.
@@ -109,6 +113,7 @@ impl Tokenizer {
         let max_length = with_room(position_limit.min(limit), &built.templates)?;
         Ok(Self {
             is_cut: cut::is_exact(&built.tokenizer),
+            ascii_words: AsciiWords::of(&built.tokenizer),
             highest: highest_id(&built.tokenizer),
             inner: built.tokenizer,
             templates: built.templates,
@@ -175,6 +180,7 @@ impl Tokenizer {
         let problem = |error| anyhow!("prefix: {error}");
         self.inner.add_special_tokens([token]).map_err(problem)?;
         self.is_cut = cut::is_exact(&self.inner);
+        self.ascii_words = AsciiWords::of(&self.inner);
         Ok(())
     }
 

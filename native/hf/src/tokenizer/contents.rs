@@ -86,6 +86,16 @@ impl Tokenizer {
         ContentOptions { room, side, places }: ContentOptions,
     ) -> Result<Encoding> {
         const PLACE: &str = "tokenizer";
+        if let Some(words) = self.ascii_words.as_ref().filter(|_| !places) {
+            let limit = match side {
+                Side::Start => room.saturating_add(1),
+                Side::End => usize::MAX,
+            };
+            if let Some(ids) = words.ids(&self.inner, text, limit)? {
+                let ids = ids.into_iter();
+                return Ok(ids.map(|id| (id, String::new(), (0, 0), None, 0)).collect());
+            }
+        }
         let added = self.inner.get_added_vocabulary();
         let mut words = added.extract_and_normalize(self.inner.get_normalizer(), text);
         if let Some(splitter) = self.inner.get_pre_tokenizer() {

@@ -164,6 +164,47 @@ fn cut_texts_give_the_ids_of_the_whole() {
     }
 }
 
+#[test]
+fn ascii_words_give_the_ids_of_the_whole() {
+    let mut compared = 0;
+    for directory in fixtures() {
+        let tokenizer = Tokenizer::open(&directory, family(&directory), 512).expect("a tokenizer");
+        let Some(words) = &tokenizer.ascii_words else {
+            continue;
+        };
+        let random = &mut Random(20_261_125);
+        let own = own_texts(&tokenizer, random);
+        let mut read = 0;
+        for _ in 0..10 * rounds() {
+            let text = text(random, &own, 80);
+            let ids = words.ids(&tokenizer.inner, &text, usize::MAX);
+            if let Some(ids) = ids.expect("no error") {
+                assert_eq!(ids, whole(&tokenizer, &text), "{directory:?}: {text:?}");
+                read += 1;
+            }
+        }
+        assert!(4 * read > rounds(), "{directory:?}: only {read} texts");
+        compared += 1;
+    }
+    assert!(compared > 5, "{compared} tokenizers of BERT");
+}
+
+#[test]
+fn ascii_words_leave_added_tokens_and_long_words_to_the_model() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/sentiment");
+    let tokenizer = Tokenizer::open(&root, Family::Bert, 512).expect("a tokenizer");
+    let words = tokenizer.ascii_words.as_ref().expect("one of BERT");
+    let ids = |text: &str, limit| words.ids(&tokenizer.inner, text, limit).expect("no error");
+    assert_eq!(ids("good [SEP] film", usize::MAX), None);
+    let long = ["a".repeat(64), "B".repeat(65), "c".repeat(101)].join(" ");
+    assert_eq!(ids(&long, usize::MAX), Some(whole(&tokenizer, &long)));
+    let film = whole(&tokenizer, "film");
+    assert_eq!(
+        ids("film FILM film", 2),
+        Some([film.clone(), film].concat())
+    );
+}
+
 /// From the whole of both texts.
 fn of_wholes(tokenizer: &Tokenizer, input: &Input, side: Side) -> Option<Encoding> {
     let template = tokenizer.templates.pair.as_ref().expect("a template");
