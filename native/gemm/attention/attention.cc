@@ -73,8 +73,7 @@ class Head {
       if (positions_ != nullptr && positions_->queries) add_query_positions(tile);
       finish_scores(tile);
       float sums[kMaxTileRows];
-      elementwise_.exponentials(scores(), rows, layout_.tokens, tile.filled, sums);
-      compute_results(tile, sums);
+      compute_results(tile, exponentials_of(tile, sums), sums);
     }
     if (kernel_.end != nullptr) kernel_.end();
   }
@@ -240,16 +239,26 @@ class Head {
     }
   }
 
-  /// The values, weighted by the exponentials of the scores; those of unseen tokens are next to 0.
-  void compute_results(const QueryTile& tile, const float* sums) const {
+  /// Of the scores; those of unseen tokens are next to 0. sums: [rows], of these.
+  Factor exponentials_of(const QueryTile& tile, float* sums) const {
+    const RowsToRound rows{.from = scores(),
+                           .stride = layout_.tokens,
+                           .rows = tile.rows,
+                           .count = tile.filled,
+                           .to = numbers(layout_.weights, 0),
+                           .to_stride = layout_.weight_stride,
+                           .filled = tile.filled};
+    if (kernel_.round_exponentials != nullptr) {
+      kernel_.round_exponentials(rows, sums);
+      return {.values = rows.to, .stride = rows.to_stride};
+    }
+    elementwise_.exponentials(scores(), tile.rows, layout_.tokens, tile.filled, sums);
+    return rounded(rows);
+  }
+
+  /// The values, weighted.
+  void compute_results(const QueryTile& tile, const Factor& weights, const float* sums) const {
     const int64_t width = layout_.width;
-    const Factor weights = rounded({.from = scores(),
-                                    .stride = layout_.tokens,
-                                    .rows = tile.rows,
-                                    .count = tile.filled,
-                                    .to = numbers(layout_.weights, 0),
-                                    .to_stride = layout_.weight_stride,
-                                    .filled = tile.filled});
     for (int64_t first = 0; first < head_.head_size; first += width) {
       float results[kMaxTileRows * kWidestPanel];
       Panel values = panel_at(layout_.values, layout_.value_inputs, first);

@@ -1,4 +1,5 @@
 // AVX-512, FMA and F16C.
+#include "elementwise/power_avx512.h"
 #include "elementwise/rows.h"
 #include "processor/compiled_for.h"
 #include "processor/simd_avx512.h"
@@ -49,13 +50,6 @@ Simd::Vector gelu(Simd::Vector x) {
   value = value * t + coefficient(1);
   value = value * t + coefficient(0);
   return half + size * value;
-}
-
-/// The same as the one of rows.h, by instructions that round and scale.
-Simd::Vector power_of_2_scaled(Simd::Vector x) {
-  x = Simd::max(Simd::Vector{} + kLeastExponent, x);
-  const auto whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  return _mm512_scalef_ps(power_of_fraction(x - whole), whole);
 }
 
 }  // namespace

@@ -3,68 +3,13 @@
 #pragma once
 
 #include "elementwise/elementwise.h"
+#include "elementwise/exponentials.h"
 #include "elementwise/panels_of_heads.h"
 #include "elementwise/scores_by_offset.h"
 #include "processor/lanes.h"
 
 namespace gemm {
 namespace {
-
-/// 2 to the power of x from −0.5 to 0.5, within 1.2e-7 of it, and 1 of 0: of the polynomials that are 1 there the
-/// one whose furthest error is least.
-template <class Vector>
-Vector power_of_fraction(Vector x) {
-  Vector power = x * 0x1.5bba14p-10F + 0x1.3cea88p-7F;
-  power = power * x + 0x1.c6b752p-5F;
-  power = power * x + 0x1.ebf9bcp-3F;
-  power = power * x + 0x1.62e42ap-1F;
-  return power * x + 1.0F;
-}
-
-/// Below, powers of 2 would be subnormal.
-constexpr float kLeastExponent = -126;
-
-/// 2 to the power of x ≤ 0, or of −126 where x is below. NaN stays.
-template <class Simd>
-Simd::Vector power_of_2(typename Simd::Vector x) {
-  using Vector = Simd::Vector;
-  using Integers = Simd::Integers;
-  constexpr int kFractionBits = 23, kExponentBias = 127;
-  // An added float is rounded to an integer by it, and its lowest bits are those of the exponent.
-  constexpr float kRounder = 0x1.8p23F + kExponentBias;
-  x = Simd::max(Vector{} + kLeastExponent, x);
-  const Vector rounded = x + kRounder;
-  const auto factor = (Vector)((Integers)rounded << kFractionBits);
-  return power_of_fraction(x - (rounded - kRounder)) * factor;
-}
-
-/// See Elementwise.
-template <class Simd, Simd::Vector (*power_of_2)(typename Simd::Vector)>
-void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums) {
-  using Vector = Simd::Vector;
-  constexpr int kLanes = Simd::kLanes;
-  constexpr float kLog2E = 1.44269504F;
-  // Two vectors at a time: neither waits for the other.
-  for (int64_t row = 0; row < rows; ++row, scores += stride) {
-    Vector highest[2] = {Simd::load(scores), Simd::load(scores + kLanes)};
-    for (int64_t i = 2 * kLanes; i < count; i += 2 * kLanes) {
-      highest[0] = Simd::max(highest[0], Simd::load(scores + i));
-      highest[1] = Simd::max(highest[1], Simd::load(scores + i + kLanes));
-    }
-    const float most = highest_of<kLanes>(Simd::max(highest[0], highest[1]));
-    Vector sum[2] = {};
-    for (int64_t i = 0; i < count; i += 2 * kLanes) {
-#pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) {
-        float* const at = scores + i + half * kLanes;
-        const Vector power = power_of_2((Simd::load(at) - most) * kLog2E);
-        Simd::store(at, power);
-        sum[half] += power;
-      }
-    }
-    sums[row] = sum_of<kLanes>(sum[0] + sum[1]);
-  }
-}
 
 /// The error function of x, within 3.5e-7: a quotient of polynomials, the best for |x| ≤ 4.
 /// Source: Eigen, MathFunctionsImpl.h (generic_fast_erf_float).

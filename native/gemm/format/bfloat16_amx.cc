@@ -99,7 +99,8 @@ void compute_of_height(const Tile& tile) {
 
 constexpr FunctionsByRows kTilesByRows{compute_of_height<false>, compute_of_height<true>};
 
-constexpr Kernel make_kernel(const char* name) noexcept {
+constexpr Kernel make_kernel(const char* name,
+                             decltype(Kernel::round_exponentials) round_exponentials) noexcept {
   return {.name = name,
           .needs = kCompiledFor,
           .panel_width = kAmxWidth,
@@ -110,6 +111,7 @@ constexpr Kernel make_kernel(const char* name) noexcept {
           .inputs_a_step = kStep,
           .tiles = kTilesByRows.of_rows,
           .round_rows = round_each<uint16_t, round_row>,
+          .round_exponentials = round_exponentials,
           .split_panel = split_panel,
           .begin = begin_tiles,
           .end = end_tiles};
@@ -117,7 +119,7 @@ constexpr Kernel make_kernel(const char* name) noexcept {
 
 }  // namespace
 
-constinit const Kernel kBFloat16Amx = make_kernel("bfloat16 amx");
-constinit const Kernel kSplitAmx = make_kernel("split amx");
+constinit const Kernel kBFloat16Amx = make_kernel("bfloat16 amx", round_exponentials);
+constinit const Kernel kSplitAmx = make_kernel("split amx", nullptr);
 
 }  // namespace gemm

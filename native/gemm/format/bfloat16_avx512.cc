@@ -36,6 +36,7 @@ constinit const Kernel kBFloat16Avx512{.name = "bfloat16 avx512-bf16",
                                        .inputs_a_step = kPair,
                                        .tiles = kTiles<Product, kRows>.of_rows,
                                        .round_rows = round_each<uint16_t, round_row>,
+                                       .round_exponentials = round_exponentials,
                                        .split_panel = split_panel};
 
 }  // namespace gemm

@@ -2,6 +2,7 @@
 // compiled for it.
 #pragma once
 
+#include "elementwise/power_avx512.h"
 #include "format/tile.h"
 #include "processor/simd_avx512.h"
 
@@ -40,6 +41,17 @@ inline RowScale round_row(const float* from, int64_t count, uint16_t* to, Parts 
                 });
   }
   return {};
+}
+
+/// See Kernel.
+inline void round_exponentials(const RowsToRound& scores, float* sums) {
+  auto* const to = static_cast<uint16_t*>(scores.to);
+  const int64_t stride = scores.to_stride;
+  const auto keep = [=](int64_t row, int64_t i, __m512 first, __m512 second) {
+    _mm512_storeu_si512(to + row * stride + i, (__m512i)_mm512_cvtne2ps_pbh(second, first));
+  };
+  exponentials_of_rows<Simd, power_of_2_scaled>(scores.from, scores.rows, scores.stride,
+                                                scores.count, sums, keep);
 }
 
 /// Which of 32 words go where.
