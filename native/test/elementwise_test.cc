@@ -1,4 +1,4 @@
-// Layer normalization, GELU and exponentials with every kernel that this processor runs, against double
+// Layer normalization, GELU, exponentials and rotation with every kernel that this processor runs, against double
 // precision.
 #include <gtest/gtest.h>
 
@@ -175,6 +175,45 @@ TEST(ExponentialsTest, NotANumberStays) {
       kernel->exponentials(scores.data(), 1, 64, 64, sums);
       EXPECT_TRUE(std::isnan(scores[33])) << kernel->name;
       EXPECT_TRUE(std::isnan(sums[0])) << kernel->name;
+    }
+  }
+}
+
+/// Heads of every size, columns of a larger tensor.
+TEST(RotationTest, TurnsEachPairByItsAngle) {
+  constexpr int64_t kRows = 3, kHeads = 2;
+  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+    for (int64_t half = 1; half <= 40; ++half) {
+      const int64_t stride = 2 * kHeads * half + 5;
+      std::vector<float> states(static_cast<size_t>(kRows * stride)), cos, sin;
+      for (size_t i = 0; i < states.size(); ++i) states[i] = static_cast<float>(i % 23) - 11;
+      for (int64_t i = 0; i < kRows * half; ++i) {
+        cos.push_back(std::cos(static_cast<float>(i)));
+        sin.push_back(std::sin(static_cast<float>(i)));
+      }
+      std::vector<float> turned = states;
+      kernel->rotate({.states = turned.data(),
+                      .stride = stride,
+                      .rows = kRows,
+                      .heads = kHeads,
+                      .half = half,
+                      .cos = cos.data(),
+                      .sin = sin.data()});
+      for (int64_t row = 0; row < kRows; ++row) {
+        for (int64_t column = 0; column < stride; ++column) {
+          const int64_t i = column % half, in_head = column % (2 * half);
+          const auto at = static_cast<size_t>(row * stride + column);
+          const double angle = static_cast<double>(row * half + i);
+          const auto place = static_cast<size_t>(row * stride + column - in_head + i);
+          const bool is_in_head = column < 2 * kHeads * half;
+          const double x = is_in_head ? states[place] : 0;
+          const double y = is_in_head ? states[place + static_cast<size_t>(half)] : 0;
+          const double wanted = !is_in_head ? states[at]
+                                : in_head < half ? x * std::cos(angle) - y * std::sin(angle)
+                                                 : y * std::cos(angle) + x * std::sin(angle);
+          ASSERT_NEAR(turned[at], wanted, 2e-5) << kernel->name << ", " << half << ", " << column;
+        }
+      }
     }
   }
 }

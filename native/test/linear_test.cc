@@ -16,7 +16,7 @@
 
 namespace {
 
-using gemm::Activation;
+using gemm::Epilogue;
 using gemm::FormatKernel;
 using gemm::Linear;
 using gemm::Rows;
@@ -48,10 +48,35 @@ TEST_P(LinearTest, GeluIsApplied) {
   const Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
   std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
   linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
-  linear.multiply(rows, {0, kOutputs, Activation::kGelu}, gelu.data(), kOutputs);
+  linear.multiply(rows, {0, kOutputs, Epilogue::kGelu}, gelu.data(), kOutputs);
   for (size_t i = 0; i < plain.size(); ++i) {
     const double wanted = plain[i] / 2.0 * (1 + std::erf(plain[i] / std::sqrt(2.0)));
     ASSERT_NEAR(gelu[i], wanted, 1e-5) << i;
+  }
+}
+
+/// What y has is read where it belongs, of columns that are no whole panel, too; what lies beside them stays.
+TEST_P(LinearTest, ProductsAreAddedAndMultipliedInPlace) {
+  constexpr size_t kRows = 14, kInputs = 16, kOutputs = 70, kStride = 80;
+  const auto x = random_floats(kRows * kInputs, 4), before = random_floats(kRows * kStride, 6);
+  const auto weight = random_floats(kOutputs * kInputs, 5);
+  const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
+  const Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
+  std::vector<float> plain(kRows * kOutputs);
+  linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
+  for (const size_t first : {0U, 3U}) {
+    const auto count = static_cast<int64_t>(kOutputs - first);
+    for (const Epilogue epilogue : {Epilogue::kAdd, Epilogue::kMultiply}) {
+      std::vector<float> y = before;
+      linear.multiply(rows, {static_cast<int64_t>(first), count, epilogue}, y.data() + first, kStride);
+      for (size_t i = 0; i < y.size(); ++i) {
+        const size_t row = i / kStride, column = i % kStride;
+        const bool is_written = column >= first && column < kOutputs;
+        const float product = is_written ? plain[row * kOutputs + column] : 0;
+        const float wanted = epilogue == Epilogue::kAdd ? before[i] + product : before[i] * product;
+        ASSERT_EQ(y[i], is_written ? wanted : before[i]) << row << ", " << column;
+      }
+    }
   }
 }
 
@@ -67,7 +92,7 @@ TEST_P(LinearTest, ARowHasTheSameBitsInAnyBatch) {
   const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
     std::vector<float> y(static_cast<size_t>(rows * count));
     linear.multiply(linear.rows(x.data() + row * kInputs, rows, kInputs),
-                    {first, count, Activation::kGelu}, y.data(), count);
+                    {first, count, Epilogue::kGelu}, y.data(), count);
     return y;
   };
   for (const int64_t row : {0, 1, 5, 15, 16, 17, 31, 49}) {

@@ -22,7 +22,7 @@ double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
       at::linear(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble));
   const at::Tensor wanted = all.narrow(1, kFirst, kCount);
   const backend::PackedLinear layer(weight, bias, dtype);
-  const at::Tensor got = layer(x, kFirst, kCount, gemm::Activation::kNone);
+  const at::Tensor got = layer(x, kFirst, kCount, gemm::Epilogue::kStore);
   const at::Tensor error = at::sub(got.to(at::kDouble), wanted).abs().max();
   return error.item<double>() / wanted.abs().max().item<double>();
 }
@@ -54,7 +54,7 @@ TEST(PackedFormats, ARowHasTheSameBitsInAnyBatch) {
   for (const auto& format : gemm::formats()) {
     const backend::PackedLinear layer(at::randn({kOutputs, kInputs}), {}, format.format);
     const auto multiply = [&](int64_t rows) {
-      return layer(x.narrow(0, 0, rows), 0, kOutputs, gemm::Activation::kNone);
+      return layer(x.narrow(0, 0, rows), 0, kOutputs, gemm::Epilogue::kStore);
     };
     const at::Tensor together = multiply(20);
     for (const int64_t rows : {1, 3, 4, 5, 16, 17}) {

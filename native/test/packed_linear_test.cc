@@ -20,7 +20,7 @@ using backend::linear_input;
 using backend::PackedLinears;
 
 constexpr int64_t kInputs = 50, kOutputs = 35;
-constexpr auto kNoActivation = gemm::Activation::kNone;
+constexpr auto kStore = gemm::Epilogue::kStore;
 constexpr c10::nullopt_t kInput = c10::nullopt;  // is left empty
 
 /// Packed alone.
@@ -49,12 +49,12 @@ TEST(PackedLinearTest, IsThatOfLibTorch) {
        {std::vector<int64_t>{kInputs}, {1, kInputs}, {7, kInputs}, {2, 3, kInputs}}) {
     const at::Tensor x = at::randn(sizes);
     ASSERT_TRUE(linear->takes(x));
-    expect_near((*linear)(x, kNoActivation), at::linear(x, weight, bias));
-    expect_near((*bare)(x, kNoActivation), at::linear(x, weight));
-    expect_near((*matmul)(x, kNoActivation), at::matmul(x, transposed));
+    expect_near((*linear)(x, kStore), at::linear(x, weight, bias));
+    expect_near((*bare)(x, kStore), at::linear(x, weight));
+    expect_near((*matmul)(x, kStore), at::matmul(x, transposed));
     if (x.dim() != 2) continue;
-    expect_near((*addmm)(x, kNoActivation), at::addmm(bias, x, transposed));
-    expect_near((*mm)(x, kNoActivation), at::matmul(x, transposed));
+    expect_near((*addmm)(x, kStore), at::addmm(bias, x, transposed));
+    expect_near((*mm)(x, kStore), at::matmul(x, transposed));
   }
   EXPECT_FALSE(linear->takes(at::randn({2, kInputs + 1})));
   EXPECT_FALSE(linear->takes(at::randn({2, kInputs}, at::kDouble)));
@@ -65,9 +65,9 @@ TEST(PackedLinearTest, ARowHasTheSameBitsInAnyBatch) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(2);
   const auto layer = packed("aten::linear", {kInput, at::randn({3, 64}), at::randn({3})});
-  const at::Tensor x = at::randn({48, 64}), all = (*layer)(x, kNoActivation);
+  const at::Tensor x = at::randn({48, 64}), all = (*layer)(x, kStore);
   for (const int64_t rows : {1, 2, 3, 16, 47}) {
-    const at::Tensor some = (*layer)(x.narrow(0, 48 - rows, rows), kNoActivation);
+    const at::Tensor some = (*layer)(x.narrow(0, 48 - rows, rows), kStore);
     EXPECT_TRUE(some.equal(all.narrow(0, 48 - rows, rows))) << rows;
   }
 }
@@ -79,10 +79,10 @@ TEST(PackedLinearTest, NoRowsBecomeNoRows) {
   for (const auto& format : gemm::formats()) {
     PackedLinears layers(format.format);
     const auto layer = layers.pack("aten::linear", std::vector<c10::IValue>{kInput, weight, {}});
-    for (const auto activation : {gemm::Activation::kNone, gemm::Activation::kGelu}) {
-      EXPECT_EQ((*layer)(at::randn({0, kInputs}), activation).sizes(),
+    for (const auto epilogue : {gemm::Epilogue::kStore, gemm::Epilogue::kGelu}) {
+      EXPECT_EQ((*layer)(at::randn({0, kInputs}), epilogue).sizes(),
                 (at::IntArrayRef{0, kOutputs}));
-      EXPECT_EQ((*layer)(at::randn({2, 0, kInputs}), activation).sizes(),
+      EXPECT_EQ((*layer)(at::randn({2, 0, kInputs}), epilogue).sizes(),
                 (at::IntArrayRef{2, 0, kOutputs}));
     }
   }

@@ -55,7 +55,7 @@ TEST_P(PoolProducts, AProductIsTheSameWhoeverComputesItsParts) {
                       nullptr);
   const gemm::Rows rows = linear.rows(x.data(), kRows, kInputs);
   const auto multiply = [&](float* y, int64_t first, int64_t count) {
-    linear.multiply(rows, {first, count, gemm::Activation::kGelu}, y, kOutputs);
+    linear.multiply(rows, {first, count, gemm::Epilogue::kGelu}, y, kOutputs);
   };
   std::vector<float> alone(kRows * kOutputs);
   multiply(alone.data(), 0, kOutputs);

@@ -92,8 +92,15 @@ PackedLinear::PackedLinear(const at::Tensor& weight, const at::Tensor& bias, Dty
                 bias.defined() ? bias.const_data_ptr<float>() : nullptr};
       }()) {}
 
-at::Tensor PackedLinear::operator()(const at::Tensor& input, int64_t first, int64_t count,
-                                    gemm::Activation activation) const {
+at::Tensor PackedLinear::operator()(const at::Tensor& x, int64_t first, int64_t count,
+                                    gemm::Epilogue epilogue) const {
+  at::Tensor y = at::empty({x.size(0), count}, x.options());
+  into(x, first, epilogue, y);
+  return y;
+}
+
+void PackedLinear::into(const at::Tensor& input, int64_t first, gemm::Epilogue epilogue,
+                        const at::Tensor& y) const {
   const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
   // Once for all parts of the outputs.
   gemm::Rows rows = linear_.unmade_rows(x.const_data_ptr<float>(), x.size(0), x.stride(0));
@@ -101,13 +108,12 @@ at::Tensor PackedLinear::operator()(const at::Tensor& input, int64_t first, int6
     share_rows(rows.rows(), linear_.inputs(),
                [&](int64_t start, int64_t some) { rows.make(start, some); });
   }
-  at::Tensor y = at::empty({x.size(0), count}, x.options());
+  const int64_t count = y.size(1);
   auto* const to = y.mutable_data_ptr<float>();
   share_outputs(count, x.numel() * count, linear_.panel_width(),
                 [&](int64_t start, int64_t outputs) {
-                  linear_.multiply(rows, {first + start, outputs, activation}, to + start, count);
+                  linear_.multiply(rows, {first + start, outputs, epilogue}, to + start, count);
                 });
-  return y;
 }
 
 bool PackedLinear::takes(const at::Tensor& x) const {
@@ -115,8 +121,8 @@ bool PackedLinear::takes(const at::Tensor& x) const {
          x.layout() == at::kStrided && x.dim() >= 1 && x.size(-1) == inputs() && inputs() > 0;
 }
 
-at::Tensor PackedLinear::operator()(const at::Tensor& x, gemm::Activation activation) const {
-  at::Tensor y = (*this)(x.reshape({-1, inputs()}), 0, outputs_, activation);
+at::Tensor PackedLinear::operator()(const at::Tensor& x, gemm::Epilogue epilogue) const {
+  at::Tensor y = (*this)(x.reshape({-1, inputs()}), 0, outputs_, epilogue);
   if (x.dim() == 2) return y;
   std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
   sizes.back() = outputs_;

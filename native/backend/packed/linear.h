@@ -30,12 +30,15 @@ class PackedLinear {
 
   /// float32 [rows, in] → float32 [rows, count]: outputs first … first + count - 1.
   at::Tensor operator()(const at::Tensor& x, int64_t first, int64_t count,
-                        gemm::Activation activation) const;
+                        gemm::Epilogue epilogue) const;
+
+  /// The same into y, float32 [rows, count], rows end to end: what the epilogue reads, too.
+  void into(const at::Tensor& x, int64_t first, gemm::Epilogue epilogue, const at::Tensor& y) const;
 
   /// Whether x is float32 [..., in], in > 0.
   bool takes(const at::Tensor& x) const;
   /// float32 [..., in] → [..., out]
-  at::Tensor operator()(const at::Tensor& x, gemm::Activation activation) const;
+  at::Tensor operator()(const at::Tensor& x, gemm::Epilogue epilogue) const;
 
  private:
   int64_t outputs_;

@@ -22,11 +22,24 @@ const Elementwise& best_elementwise() {
   return best;
 }
 
-ActivationFunction best_gelu(int64_t panel_width) {
+EpilogueFunction best_epilogue(Epilogue epilogue, int64_t panel_width) {
   const Elementwise& best = best_elementwise();
-  return panel_width % best.lanes == 0 ? best.gelu : kElementwisePortable.gelu;
+  const Elementwise& fitting = panel_width % best.lanes == 0 ? best : kElementwisePortable;
+  switch (epilogue) {
+    case Epilogue::kStore:
+      return nullptr;
+    case Epilogue::kGelu:
+      return fitting.gelu;
+    case Epilogue::kAdd:
+      return fitting.add;
+    case Epilogue::kMultiply:
+      return fitting.multiply;
+  }
+  return nullptr;
 }
 
 void normalize(const LayerNormRows& rows) { best_elementwise().normalize(rows); }
+
+void rotate(const RotatedHeads& heads) { best_elementwise().rotate(heads); }
 
 }  // namespace gemm

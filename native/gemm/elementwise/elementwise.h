@@ -6,22 +6,24 @@
 #include "gemm/attention.h"
 #include "gemm/instructions.h"
 #include "gemm/layer_norm.h"
+#include "gemm/linear.h"
+#include "gemm/rotary.h"
 
 namespace gemm {
 
 /// At least the rows of a tile and the columns of a panel; a power of 2.
 inline constexpr int64_t kOffsetsKept = 64;
 
-/// Of values [rows, columns], columns a multiple of lanes, to another place or the same: `to_stride` floats from row to
-/// row.
-using ActivationFunction = void (*)(const float* values, int64_t rows, int64_t columns, float* to,
+/// What becomes of values [rows, columns], columns a multiple of lanes, and of what lies where they go: `to_stride` floats
+/// from row to row. The places may be the same.
+using EpilogueFunction = void (*)(const float* values, int64_t rows, int64_t columns, float* to,
                                     int64_t to_stride);
 
 struct Elementwise {
   const char* name;
   Instructions needs;
   int lanes;  ///< of a vector
-  ActivationFunction gelu;
+  EpilogueFunction gelu, add, multiply;
   /// Of each row of scores [rows, count] in place, stride floats from row to row, count a multiple
   /// of two vectors: e to the power of what a score lies below the row's highest. sums: [rows], of
   /// these.
@@ -38,6 +40,7 @@ struct Elementwise {
   void (*add_diagonals)(float* scores, int64_t stride, int64_t rows, const float* ring,
                         int64_t first);
   void (*normalize)(const LayerNormRows& rows);
+  void (*rotate)(const RotatedHeads& heads);
 };
 
 extern const Elementwise kElementwisePortable;
@@ -49,7 +52,8 @@ extern const Elementwise kElementwiseAvx512;
 /// The fastest one that this processor runs.
 const Elementwise& best_elementwise();
 
-/// For panels of so many columns, which may be another processor's: the fastest whose vectors fit.
-ActivationFunction best_gelu(int64_t panel_width);
+/// For panels of so many columns, which may be another processor's: the fastest whose vectors fit. Null: values are
+/// stored as they are.
+EpilogueFunction best_epilogue(Epilogue epilogue, int64_t panel_width);
 
 }  // namespace gemm

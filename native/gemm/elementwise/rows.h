@@ -39,15 +39,37 @@ Vector gelu_by_quotient(Vector x) {
   return half + half * error_function(x * kSqrtHalf);
 }
 
-/// See ActivationFunction.
+/// See EpilogueFunction. epilogue(value, before): what is stored where `before` is.
+template <class Simd, class Compute>
+void compute_epilogue(const float* values, int64_t rows, int64_t columns, float* to,
+                      int64_t to_stride, const Compute& epilogue) {
+  for (int64_t row = 0; row < rows; ++row, values += columns, to += to_stride) {
+    for (int64_t i = 0; i < columns; i += Simd::kLanes) {
+      Simd::store(to + i, epilogue(Simd::load(values + i), to + i));
+    }
+  }
+}
+
 template <class Simd, Simd::Vector (*gelu)(typename Simd::Vector)>
 void compute_gelu(const float* values, int64_t rows, int64_t columns, float* to,
                   int64_t to_stride) {
-  for (int64_t row = 0; row < rows; ++row, values += columns, to += to_stride) {
-    for (int64_t i = 0; i < columns; i += Simd::kLanes) {
-      Simd::store(to + i, gelu(Simd::load(values + i)));
-    }
-  }
+  compute_epilogue<Simd>(values, rows, columns, to, to_stride,
+                         [](auto value, const float*) { return gelu(value); });
+}
+
+template <class Simd>
+void add_to(const float* values, int64_t rows, int64_t columns, float* to, int64_t to_stride) {
+  compute_epilogue<Simd>(values, rows, columns, to, to_stride, [](auto value, const float* before) {
+    return Simd::load(before) + value;
+  });
+}
+
+template <class Simd>
+void multiply_with(const float* values, int64_t rows, int64_t columns, float* to,
+                   int64_t to_stride) {
+  compute_epilogue<Simd>(values, rows, columns, to, to_stride, [](auto value, const float* before) {
+    return Simd::load(before) * value;
+  });
 }
 
 /// See LayerNormRows.
@@ -95,6 +117,30 @@ void normalize_rows(const LayerNormRows& rows) {
   }
 }
 
+/// See RotatedHeads.
+template <class Simd>
+void rotate_heads(const RotatedHeads& heads) {
+  const int64_t half = heads.half, whole = half / Simd::kLanes * Simd::kLanes;
+  for (int64_t row = 0; row < heads.rows; ++row) {
+    const float *const cos = heads.cos + row * half, *const sin = heads.sin + row * half;
+    float* left = heads.states + row * heads.stride;
+    for (int64_t head = 0; head < heads.heads; ++head, left += 2 * half) {
+      float* const right = left + half;
+      for (int64_t i = 0; i < whole; i += Simd::kLanes) {
+        const auto x = Simd::load(left + i), y = Simd::load(right + i);
+        const auto of_cos = Simd::load(cos + i), of_sin = Simd::load(sin + i);
+        Simd::store(left + i, x * of_cos - y * of_sin);
+        Simd::store(right + i, y * of_cos + x * of_sin);
+      }
+      for (int64_t i = whole; i < half; ++i) {
+        const float x = left[i], y = right[i];
+        left[i] = x * cos[i] - y * sin[i];
+        right[i] = y * cos[i] + x * sin[i];
+      }
+    }
+  }
+}
+
 template <class Simd, Simd::Vector (*gelu)(typename Simd::Vector),
           Simd::Vector (*power_of_2)(typename Simd::Vector)>
 constexpr Elementwise make_elementwise(const char* name, Instructions needs) noexcept {
@@ -102,12 +148,15 @@ constexpr Elementwise make_elementwise(const char* name, Instructions needs) noe
           .needs = needs,
           .lanes = Simd::kLanes,
           .gelu = compute_gelu<Simd, gelu>,
+          .add = add_to<Simd>,
+          .multiply = multiply_with<Simd>,
           .exponentials = compute_exponentials<Simd, power_of_2>,
           .pack_keys = pack_keys<Simd>,
           .pack_values = pack_values<Simd>,
           .add_by_row = add_by_row<Simd>,
           .add_diagonals = add_diagonals<Simd>,
-          .normalize = normalize_rows<Simd>};
+          .normalize = normalize_rows<Simd>,
+          .rotate = rotate_heads<Simd>};
 }
 
 }  // namespace

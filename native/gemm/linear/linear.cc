@@ -104,7 +104,7 @@ struct Linear::Product {
   int64_t filled;  ///< inputs
   Parts panel_parts;
   uint16_t* split;  ///< where a panel's parts go; null: panels are multiplied as they are
-  ActivationFunction activation;  ///< or null
+  EpilogueFunction epilogue;  ///< or null
 };
 
 /// Blocks of rows outside, panels between, tiles inside.
@@ -126,7 +126,7 @@ void Linear::multiply(const Rows& x, const OutputRange& range, float* y, int64_t
       .filled = filled,
       .panel_parts = panel_parts,
       .split = is_split ? scratch(panel_parts.count * panel_parts.size) : nullptr,
-      .activation = range.activation == Activation::kGelu ? best_gelu(width) : nullptr};
+      .epilogue = best_epilogue(range.epilogue, width)};
   const int64_t tile_bytes =
       std::max<int64_t>(1, filled * parts * kernel.value_bytes * kernel.tile_rows);
   const int64_t block_bytes = is_split ? kLargeBlockBytes : kBlockBytes;
@@ -144,6 +144,30 @@ void Linear::multiply(const Rows& x, const OutputRange& range, float* y, int64_t
     }
   }
   if (kernel.end != nullptr) kernel.end();
+}
+
+/// Some columns of a tile.
+struct Linear::Columns {
+  const float* tile;  ///< [rows, width]
+  int64_t rows, width;
+  int64_t first, count;
+};
+
+/// to: where the first of them go.
+void Linear::store_columns(const Product& product, const Columns& columns, float* to) {
+  float whole[kMaxTileRows * kWidestPanel] = {};
+  const auto copy = [&](const float* from, int64_t from_stride, float* into, int64_t into_stride) {
+    for (int64_t row = 0; row < columns.rows; ++row) {
+      std::copy_n(from + row * from_stride, columns.count, into + row * into_stride);
+    }
+  };
+  if (product.epilogue == nullptr) {
+    copy(columns.tile + columns.first, columns.width, to, product.y_stride);
+    return;
+  }
+  copy(to, product.y_stride, whole + columns.first, columns.width);
+  product.epilogue(columns.tile, columns.rows, columns.width, whole, columns.width);
+  copy(whole + columns.first, columns.width, to, product.y_stride);
 }
 
 /// Some rows, in tiles of like size: a small rest would cost nearly a full tile. Where rows are
@@ -167,10 +191,10 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
   const int64_t from = std::max(start, int64_t{0});
   const int64_t to = std::min(start + width, product.range.count);
   const bool is_whole = to - from == width;
-  // Where a tile is not done with: only some columns are wanted, or an activation follows. It would read what was just
+  // Where a tile is not done with: only some columns are wanted, or an epilogue follows. It would read what was just
   // stored at addresses that differ in high bits alone, which processors take for one another.
   alignas(kLineBytes) float between[kMaxTileRows * kWidestPanel];
-  const bool is_done = is_whole && product.activation == nullptr;
+  const bool is_done = is_whole && product.epilogue == nullptr;
   const int64_t count = ceil_divide(rows, kernel.tile_rows);
   const int64_t steps = product.filled / kernel.inputs_a_step;
   const int64_t prefetch_step = ceil_divide(weight_.panel_bytes, count * steps);
@@ -197,13 +221,10 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
          .row_scales = x.scales(row + taken),
          .scales = is_integer ? weight_.scales.data() + output : nullptr,
          .weight_sums = is_integer ? weight_.sums.data() + output : nullptr});
-    if (product.activation != nullptr) {
-      product.activation(c, size, width, is_whole ? y + start : c, is_whole ? stride : width);
+    if (is_whole && product.epilogue != nullptr) {
+      product.epilogue(c, size, width, y + start, stride);
     }
-    for (int64_t i = 0; !is_whole && i < size; ++i) {
-      const float* const wanted = between + i * width + (from - start);
-      std::copy(wanted, wanted + (to - from), y + i * stride + from);
-    }
+    if (!is_whole) store_columns(product, {between, size, width, from - start, to - from}, y + from);
   }
 }
 

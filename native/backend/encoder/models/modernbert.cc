@@ -58,7 +58,7 @@ class ModernBertLayer {
 
   bool sliding() const { return sliding_; }
 
-  /// [tokens, hidden] → [tokens or sequences, hidden]
+  /// [tokens, hidden] → [tokens or sequences, hidden], in the place of the input where that has as many rows.
   at::Tensor operator()(const at::Tensor& input, const nn::PackedBatch& batch,
                         const nn::RotaryEmbedding::Angles& angles, nn::Outputs outputs) const {
     // The first layer reads embeddings that are normalized already.
@@ -72,10 +72,10 @@ class ModernBertLayer {
     nn::rotate(projections.key_value.narrow(1, 0, hidden_size_), num_heads_, angles);
     const at::Tensor context = nn::self_attention(projections, batch, num_heads_, rules_);
     const at::Tensor attended =
-        attention_output_(context).add_(nn::kept_tokens(input, batch, outputs));
+        attention_output_.added_to(nn::kept_tokens(input, batch, outputs), context);
     const at::Tensor mlp_input = mlp_norm_(attended);
-    const at::Tensor gate = gate_(mlp_input);
-    return mlp_output_(input_(mlp_input, activation_).mul_(gate)).add_(attended);
+    const at::Tensor gated = gate_.times(input_(mlp_input, activation_), mlp_input);
+    return mlp_output_.added_to(attended, gated);
   }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <ATen/ops/cat.h>
 
+#include <utility>
+
 #include "runtime/runtime.h"
 
 namespace backend::nn {
@@ -38,13 +40,27 @@ Linear Linear::outputs(int64_t first, int64_t count) const {
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input) const {
-  return (*layer_)(input, first_, count_, gemm::Activation::kNone);
+  return (*layer_)(input, first_, count_, gemm::Epilogue::kStore);
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input, Activation activation) const {
   // LibTorch's own is a separate pass, by oneDNN, which keeps code for every number of tokens.
-  if (activation == gelu) return (*layer_)(input, first_, count_, gemm::Activation::kGelu);
+  if (activation == gelu) return (*layer_)(input, first_, count_, gemm::Epilogue::kGelu);
   return activation((*this)(input));
+}
+
+at::Tensor Linear::added_to(at::Tensor y, const at::Tensor& input) const {
+  return into(std::move(y), input, gemm::Epilogue::kAdd);
+}
+
+at::Tensor Linear::times(at::Tensor y, const at::Tensor& input) const {
+  return into(std::move(y), input, gemm::Epilogue::kMultiply);
+}
+
+at::Tensor Linear::into(at::Tensor y, const at::Tensor& input, gemm::Epilogue epilogue) const {
+  y = y.contiguous();
+  layer_->into(input, first_, epilogue, y);
+  return y;
 }
 
 }  // namespace backend::nn

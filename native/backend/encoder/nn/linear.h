@@ -37,7 +37,13 @@ class Linear {
   /// The same with an activation.
   at::Tensor operator()(const at::Tensor& input, Activation activation) const;
 
+  /// What is in y, [rows, out], and the outputs, or times the outputs: in the place of y.
+  at::Tensor added_to(at::Tensor y, const at::Tensor& input) const;
+  at::Tensor times(at::Tensor y, const at::Tensor& input) const;
+
  private:
+  at::Tensor into(at::Tensor y, const at::Tensor& input, gemm::Epilogue epilogue) const;
+
   std::shared_ptr<const PackedLinear> layer_;
   Numbers numbers_;
   int64_t first_ = 0;

@@ -2,12 +2,13 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/cos.h>
-#include <ATen/ops/neg.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/reciprocal.h>
 #include <ATen/ops/sin.h>
+
+#include "gemm/rotary.h"
+#include "packed/pool_in_use.h"
 
 namespace backend::nn {
 
@@ -16,17 +17,24 @@ RotaryEmbedding::RotaryEmbedding(int64_t head_size, double theta)
           theta, at::arange(0, head_size, 2, at::TensorOptions(at::kFloat)) / head_size))) {}
 
 RotaryEmbedding::Angles RotaryEmbedding::angles(const at::Tensor& position_ids) const {
-  const at::Tensor half = position_ids.to(at::kFloat).unsqueeze(1) * inverse_frequencies_;
-  const at::Tensor whole = at::cat({half, half}, 1).unsqueeze(1);
-  return {.cos = at::cos(whole), .sin = at::sin(whole)};
+  const at::Tensor angles = position_ids.to(at::kFloat).unsqueeze(1) * inverse_frequencies_;
+  return {.cos = at::cos(angles), .sin = at::sin(angles)};
 }
 
 void rotate(const at::Tensor& states, int64_t num_heads, const RotaryEmbedding::Angles& angles) {
-  const at::Tensor heads = states.view({states.size(0), num_heads, -1});
-  const int64_t half = heads.size(2) / 2;
-  const at::Tensor turned =
-      at::cat({at::neg(heads.narrow(2, half, half)), heads.narrow(2, 0, half)}, 2);
-  heads.copy_(heads * angles.cos + turned * angles.sin);
+  const int64_t hidden = states.size(1), half = angles.cos.size(1), stride = states.stride(0);
+  auto* const first = states.mutable_data_ptr<float>();
+  const auto *const cos = angles.cos.const_data_ptr<float>(),
+             *const sin = angles.sin.const_data_ptr<float>();
+  share_rows(states.size(0), hidden, [&](int64_t row, int64_t count) {
+    gemm::rotate({.states = first + row * stride,
+                  .stride = stride,
+                  .rows = count,
+                  .heads = num_heads,
+                  .half = half,
+                  .cos = cos + row * half,
+                  .sin = sin + row * half});
+  });
 }
 
 }  // namespace backend::nn

@@ -13,7 +13,7 @@ class RotaryEmbedding {
 
   /// The angles of tokens at these positions, int64 [tokens].
   struct Angles {
-    at::Tensor cos, sin;  ///< [tokens, 1, head_size]
+    at::Tensor cos, sin;  ///< [tokens, head_size / 2]
   };
   Angles angles(const at::Tensor& position_ids) const;
 
@@ -21,7 +21,7 @@ class RotaryEmbedding {
   at::Tensor inverse_frequencies_;  ///< [head_size / 2]
 };
 
-/// Turns states [tokens, heads × head_size], columns of a larger tensor perhaps, in place.
+/// Turns float32 states [tokens, heads × head_size], columns of a larger tensor perhaps, in place.
 void rotate(const at::Tensor& states, int64_t num_heads, const RotaryEmbedding::Angles& angles);
 
 }  // namespace backend::nn

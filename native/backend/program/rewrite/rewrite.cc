@@ -152,11 +152,11 @@ void pack_linear(GraphView& graph, Call call, PackedLinears& layers, bool fuses_
   if (!constants) return;
   auto layer = layers.pack(graph.name(call), *constants);
   if (!layer) return;
-  const auto activation =
-      fuses_gelu && take_over_gelu(graph, call) ? gemm::Activation::kGelu : gemm::Activation::kNone;
-  graph.replace(call, *input, [layer = std::move(layer), activation](const at::Tensor& x) {
+  const auto epilogue =
+      fuses_gelu && take_over_gelu(graph, call) ? gemm::Epilogue::kGelu : gemm::Epilogue::kStore;
+  graph.replace(call, *input, [layer = std::move(layer), epilogue](const at::Tensor& x) {
     require_taken(*layer, x);
-    return (*layer)(x, activation);
+    return (*layer)(x, epilogue);
   });
 }
 

@@ -14,8 +14,8 @@ namespace gemm {
 /// How a weight is stored. All of them are widened to float32 without loss.
 enum class Storage { kFloat32, kFloat16, kBFloat16 };
 
-/// What becomes of y before it is written.
-enum class Activation { kNone, kGelu };
+/// What becomes of a product: it is y, y is GELU of it, it comes to what y has, or multiplies that.
+enum class Epilogue { kStore, kGelu, kAdd, kMultiply };
 
 struct StoredWeight {
   const void* values;  ///< [outputs, inputs], rows end to end
@@ -126,7 +126,7 @@ class Linear {
   /// Of which outputs; and what becomes of them.
   struct OutputRange {
     int64_t first, count;
-    Activation activation = Activation::kNone;
+    Epilogue epilogue = Epilogue::kStore;
   };
 
   /// x: [rows, inputs], x_stride floats from row to row.
@@ -148,7 +148,9 @@ class Linear {
 
  private:
   struct Product;
+  struct Columns;
   void multiply_panel(const Product& product, int64_t panel, int64_t row, int64_t rows) const;
+  static void store_columns(const Product& product, const Columns& columns, float* to);
 
   FormatKernel by_;
   Storage storage_;
