@@ -124,7 +124,7 @@ void ThreadPool::help() {
     if (take_part()) {
       last = Clock::now();
     } else if (Clock::now() - last < kAwake) {
-      for (int i = 0; i < 16; ++i) pause();
+      for (int i = 0; i < 4; ++i) pause();
     } else if (parts_left(open) == 0 && !ending_) {
       open_.wait(open, std::memory_order_acquire);
       last = Clock::now();

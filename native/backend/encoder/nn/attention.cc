@@ -16,6 +16,10 @@ namespace {
 /// Bounds the scratch memory.
 constexpr int64_t kMaxParts = 8;
 
+/// Tokens whose products take as long as laying out a head's keys and values and the exponentials of a short text do,
+/// for each of its queries (bench/products.cc).
+constexpr int64_t kLayout = 32;
+
 /// What one sequence's heads have in common, told by the first of them.
 struct Sequence {
   gemm::AttentionHead first_head;
@@ -134,7 +138,7 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
   int64_t work = 0;
   const int64_t products = rules.positions.empty() ? 2 : 4;
   for (const auto& [head, _] : sequences) {
-    work += products * head.queries * head.tokens * head.head_size * num_heads;
+    work += products * head.queries * (head.tokens + kLayout) * head.head_size * num_heads;
   }
   const int64_t units = static_cast<int64_t>(sequences.size()) * num_heads;
   const int64_t most_parts = PoolInUse::current() != nullptr ? std::min(kMaxParts, units) : 1;
