@@ -21,15 +21,17 @@ export function readProcessor(cpuinfo) {
  * virtual machines have names as short as "AMD EPYC", which are Zen 3 and 4 (family 25, with and without AVX-512) and
  * Zen 5 (family 26).
  */
-export function machineType({ cpu, family, cores, flags }) {
+export function machineType({ cpu, family, cores, flags, limit }) {
   const decisive = DECISIVE.filter((name) => flags.includes(name));
   const model = family ? `${cpu} family ${family}` : cpu;
-  return `${model}, ${cores} cores, ${decisive.join(' ') || 'none of our instruction sets'}`;
+  const instructions = decisive.join(' ') || 'none of our instruction sets';
+  return `${model}, ${cores} cores, ${instructions}${limit ? `, limited to ${limit}` : ''}`;
 }
 
 export function describeMachine() {
   return {
     ...readProcessor(fs.readFileSync('/proc/cpuinfo', 'utf8')),
+    ...(process.env.INSTRUCTIONS ? { limit: process.env.INSTRUCTIONS } : {}),
     cores: os.availableParallelism(),
     memory_gb: Math.round(os.totalmem() / 2 ** 30),
     node: process.version,

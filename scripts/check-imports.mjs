@@ -37,6 +37,10 @@ const ONLY_IN = {
   pino: ['serving', 'grpc', 'http', 'streaming', 'commands'],
   ws: ['http'],
   'src/native/binding': ['native'],
+  'src/native/binding/looks': ['native'],
+  'src/native/binding/programs': ['native'],
+  'src/native/binding/requests': ['native'],
+  'src/native/binding/sources': ['native'],
   'src/native/load': ['native'],
 };
 

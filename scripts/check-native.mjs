@@ -34,12 +34,11 @@ function run(what, command, args, options = {}) {
   if (result.status !== 0) throw new Error(`${what} found something, see above`);
 }
 
-/** Every C++ file of native/, headers included. */
+/** Every C++ file of native/, headers included, but what git ignores: cargo's folder has links back into the tree. */
 function cppFiles() {
-  return fs
-    .readdirSync(path.join(ROOT, 'native'), { recursive: true })
-    .filter((name) => /\.(cc|h)$/.test(name) && !name.includes('target/'))
-    .map((name) => path.join('native', name))
+  return git('ls-files', '--cached', '--others', '--exclude-standard', '--', 'native')
+    .split('\n')
+    .filter((name) => /\.(cc|h)$/.test(name) && fs.existsSync(path.join(ROOT, name)))
     .sort();
 }
 

@@ -1,5 +1,5 @@
-// Layer normalization, GELU, exponentials and rotation with every kernel that this processor runs, against double
-// precision.
+// Layer normalization, GELU, exponentials and rotation with every kernel that this processor runs,
+// against double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -139,7 +139,8 @@ TEST(GeluTest, OfWhatIsNoNumber) {
   }
 }
 
-/// Over all exponents that float32 has, the highest of a row at its end; what is not seen is next to 0.
+/// Over all exponents that float32 has, the highest of a row at its end; what is not seen is next
+/// to 0.
 TEST(ExponentialsTest, AreThoseOfTheDistanceFromTheHighest) {
   constexpr int64_t kRows = 3, kCount = 4'096;
   for (const gemm::Elementwise* kernel : supported_elementwise()) {
@@ -208,7 +209,7 @@ TEST(RotationTest, TurnsEachPairByItsAngle) {
           const bool is_in_head = column < 2 * kHeads * half;
           const double x = is_in_head ? states[place] : 0;
           const double y = is_in_head ? states[place + static_cast<size_t>(half)] : 0;
-          const double wanted = !is_in_head ? states[at]
+          const double wanted = !is_in_head      ? states[at]
                                 : in_head < half ? x * std::cos(angle) - y * std::sin(angle)
                                                  : y * std::cos(angle) + x * std::sin(angle);
           ASSERT_NEAR(turned[at], wanted, 2e-5) << kernel->name << ", " << half << ", " << column;

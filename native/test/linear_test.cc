@@ -55,7 +55,8 @@ TEST_P(LinearTest, GeluIsApplied) {
   }
 }
 
-/// What y has is read where it belongs, of columns that are no whole panel, too; what lies beside them stays.
+/// What y has is read where it belongs, of columns that are no whole panel, too; what lies beside
+/// them stays.
 TEST_P(LinearTest, ProductsAreAddedAndMultipliedInPlace) {
   constexpr size_t kRows = 14, kInputs = 16, kOutputs = 70, kStride = 80;
   const auto x = random_floats(kRows * kInputs, 4), before = random_floats(kRows * kStride, 6);
@@ -68,7 +69,8 @@ TEST_P(LinearTest, ProductsAreAddedAndMultipliedInPlace) {
     const auto count = static_cast<int64_t>(kOutputs - first);
     for (const Epilogue epilogue : {Epilogue::kAdd, Epilogue::kMultiply}) {
       std::vector<float> y = before;
-      linear.multiply(rows, {static_cast<int64_t>(first), count, epilogue}, y.data() + first, kStride);
+      linear.multiply(rows, {static_cast<int64_t>(first), count, epilogue}, y.data() + first,
+                      kStride);
       for (size_t i = 0; i < y.size(); ++i) {
         const size_t row = i / kStride, column = i % kStride;
         const bool is_written = column >= first && column < kOutputs;

@@ -14,10 +14,10 @@ namespace gemm {
 /// At least the rows of a tile and the columns of a panel; a power of 2.
 inline constexpr int64_t kOffsetsKept = 64;
 
-/// What becomes of values [rows, columns], columns a multiple of lanes, and of what lies where they go: `to_stride` floats
-/// from row to row. The places may be the same.
+/// What becomes of values [rows, columns], columns a multiple of lanes, and of what lies where they
+/// go: `to_stride` floats from row to row. The places may be the same.
 using EpilogueFunction = void (*)(const float* values, int64_t rows, int64_t columns, float* to,
-                                    int64_t to_stride);
+                                  int64_t to_stride);
 
 struct Elementwise {
   const char* name;
@@ -52,8 +52,8 @@ extern const Elementwise kElementwiseAvx512;
 /// The fastest one that this processor runs.
 const Elementwise& best_elementwise();
 
-/// For panels of so many columns, which may be another processor's: the fastest whose vectors fit. Null: values are
-/// stored as they are.
+/// For panels of so many columns, which may be another processor's: the fastest whose vectors fit.
+/// Null: values are stored as they are.
 EpilogueFunction best_epilogue(Epilogue epilogue, int64_t panel_width);
 
 }  // namespace gemm

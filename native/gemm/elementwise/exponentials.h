@@ -1,5 +1,5 @@
-// Exponentials of scores, for any vectors: Simd (processor/simd_*.h). Included by files that are compiled for different
-// instructions: see format/tile.h.
+// Exponentials of scores, for any vectors: Simd (processor/simd_*.h). Included by files that are
+// compiled for different instructions: see format/tile.h.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace gemm {
 namespace {
 
-/// 2 to the power of x from −0.5 to 0.5, within 1.2e-7 of it, and 1 of 0: of the polynomials that are 1 there the
-/// one whose furthest error is least.
+/// 2 to the power of x from −0.5 to 0.5, within 1.2e-7 of it, and 1 of 0: of the polynomials that
+/// are 1 there the one whose furthest error is least.
 template <class Vector>
 Vector power_of_fraction(Vector x) {
   Vector power = x * 0x1.5bba14p-10F + 0x1.3cea88p-7F;
@@ -37,24 +37,26 @@ Simd::Vector power_of_2(typename Simd::Vector x) {
   return power_of_fraction(x - (rounded - kRounder)) * factor;
 }
 
-/// Of each row of scores, count a multiple of two vectors: e to the power of what a score lies below the row's highest,
-/// two vectors at a time to keep(row, i, first, second). sums: [rows], of these.
+/// Of each row of scores, count a multiple of two vectors: e to the power of what a score lies
+/// below the row's highest, two vectors at a time to keep(row, i, first, second). sums: [rows], of
+/// these.
 template <class Simd, Simd::Vector (*power_of_2)(typename Simd::Vector), class Keep>
 void exponentials_of_rows(const float* scores, int64_t rows, int64_t stride, int64_t count,
                           float* sums, const Keep& keep) {
   using Vector = Simd::Vector;
   constexpr int kLanes = Simd::kLanes;
+  constexpr int64_t kStep = int64_t{2} * kLanes;
   constexpr float kLog2E = 1.44269504F;
   // Two vectors at a time: neither waits for the other.
   for (int64_t row = 0; row < rows; ++row, scores += stride) {
     Vector highest[2] = {Simd::load(scores), Simd::load(scores + kLanes)};
-    for (int64_t i = 2 * kLanes; i < count; i += 2 * kLanes) {
+    for (int64_t i = kStep; i < count; i += kStep) {
       highest[0] = Simd::max(highest[0], Simd::load(scores + i));
       highest[1] = Simd::max(highest[1], Simd::load(scores + i + kLanes));
     }
     const float most = highest_of<kLanes>(Simd::max(highest[0], highest[1]));
     Vector sum[2] = {};
-    for (int64_t i = 0; i < count; i += 2 * kLanes) {
+    for (int64_t i = 0; i < count; i += kStep) {
       const Vector first = power_of_2((Simd::load(scores + i) - most) * kLog2E);
       const Vector second = power_of_2((Simd::load(scores + i + kLanes) - most) * kLog2E);
       keep(row, i, first, second);

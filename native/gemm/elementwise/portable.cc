@@ -6,6 +6,7 @@
 namespace gemm {
 
 constinit const Elementwise kElementwisePortable =
-    make_elementwise<Simd, gelu_by_quotient<Simd::Vector>, power_of_2<Simd>>("portable", kCompiledFor);
+    make_elementwise<Simd, gelu_by_quotient<Simd::Vector>, power_of_2<Simd>>("portable",
+                                                                             kCompiledFor);
 
 }  // namespace gemm

@@ -76,8 +76,9 @@ struct Kernel {
   /// Null: rows are multiplied as they are. A row of int8 with a value that is not finite gets the
   /// scale NaN.
   void (*round_rows)(const RowsToRound& rows) = nullptr;
-  /// Rows of scores, count a multiple of two vectors: e to the power of what a score lies below the row's highest,
-  /// rounded. sums: [rows], of these as they were before. Null: round_rows rounds them.
+  /// Rows of scores, count a multiple of two vectors: e to the power of what a score lies below the
+  /// row's highest, rounded. sums: [rows], of these as they were before. Null: round_rows rounds
+  /// them.
   void (*round_exponentials)(const RowsToRound& scores, float* sums) = nullptr;
   /// The same as round_rows for panels that are rounded as they are read.
   void (*split_panel)(const StoredPanel& panel) = nullptr;

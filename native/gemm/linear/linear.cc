@@ -103,7 +103,7 @@ struct Linear::Product {
   int64_t y_stride;
   int64_t filled;  ///< inputs
   Parts panel_parts;
-  uint16_t* split;  ///< where a panel's parts go; null: panels are multiplied as they are
+  uint16_t* split;            ///< where a panel's parts go; null: panels are multiplied as they are
   EpilogueFunction epilogue;  ///< or null
 };
 
@@ -118,15 +118,14 @@ void Linear::multiply(const Rows& x, const OutputRange& range, float* y, int64_t
   const bool is_split = by_.format->parts > 1;
   const Parts panel_parts{.count = is_split ? weight_parts(storage_, parts) : 1,
                           .size = filled * width};
-  const Product product{
-      .x = x,
-      .range = range,
-      .y = y,
-      .y_stride = y_stride,
-      .filled = filled,
-      .panel_parts = panel_parts,
-      .split = is_split ? scratch(panel_parts.count * panel_parts.size) : nullptr,
-      .epilogue = best_epilogue(range.epilogue, width)};
+  const Product product{.x = x,
+                        .range = range,
+                        .y = y,
+                        .y_stride = y_stride,
+                        .filled = filled,
+                        .panel_parts = panel_parts,
+                        .split = is_split ? scratch(panel_parts.count * panel_parts.size) : nullptr,
+                        .epilogue = best_epilogue(range.epilogue, width)};
   const int64_t tile_bytes =
       std::max<int64_t>(1, filled * parts * kernel.value_bytes * kernel.tile_rows);
   const int64_t block_bytes = is_split ? kLargeBlockBytes : kBlockBytes;
@@ -191,8 +190,9 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
   const int64_t from = std::max(start, int64_t{0});
   const int64_t to = std::min(start + width, product.range.count);
   const bool is_whole = to - from == width;
-  // Where a tile is not done with: only some columns are wanted, or an epilogue follows. It would read what was just
-  // stored at addresses that differ in high bits alone, which processors take for one another.
+  // Where a tile is not done with: only some columns are wanted, or an epilogue follows. It would
+  // read what was just stored at addresses that differ in high bits alone, which processors take
+  // for one another.
   alignas(kLineBytes) float between[kMaxTileRows * kWidestPanel];
   const bool is_done = is_whole && product.epilogue == nullptr;
   const int64_t count = ceil_divide(rows, kernel.tile_rows);
@@ -224,7 +224,8 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
     if (is_whole && product.epilogue != nullptr) {
       product.epilogue(c, size, width, y + start, stride);
     }
-    if (!is_whole) store_columns(product, {between, size, width, from - start, to - from}, y + from);
+    if (!is_whole)
+      store_columns(product, {between, size, width, from - start, to - from}, y + from);
   }
 }
 

@@ -9,6 +9,7 @@ interface Machine {
   readonly family: string | null;
   readonly cores: number;
   readonly flags: readonly string[];
+  readonly limit?: string;
 }
 
 interface Baseline {
@@ -38,7 +39,9 @@ const OLD: Machine = { cpu: 'AMD EPYC', family: '25', cores: 2, flags: ['avx', '
 const NEW: Machine = { ...OLD, flags: [...OLD.flags, 'avx512f', 'avx512_vnni', 'avx512_bf16'] };
 const BASELINE: Baseline = {
   allowed_fall: 0.2,
-  services: { sentiment: [{ machine: 'AMD EPYC family 25, 2 cores, avx2', ratios: { 8: 5, 64: 7.5 } }] },
+  services: {
+    sentiment: [{ machine: 'AMD EPYC family 25, 2 cores, avx2', ratios: { 8: 5, 64: 7.5 } }],
+  },
 };
 
 const summaryOf = (...ratios: readonly [clients: number, ratio: number][]) => ({
@@ -145,6 +148,7 @@ describe('the type of a machine', () => {
     expect(type({ ...read, cores: 2 })).toBe(
       'Intel(R) Xeon(R) Processor family 6, 2 cores, avx2 avx512_vnni avx512_bf16 amx_tile',
     );
+    expect(type({ ...read, cores: 2, limit: 'avx2' })).toMatch(/ amx_tile, limited to avx2$/);
     // What decides nothing makes no other type.
     expect(type({ ...read, cores: 2, flags: [...read.flags, 'avx_vnni'] })).toBe(
       type({ ...read, cores: 2 }),

@@ -58,7 +58,8 @@ class ModernBertLayer {
 
   bool sliding() const { return sliding_; }
 
-  /// [tokens, hidden] → [tokens or sequences, hidden], in the place of the input where that has as many rows.
+  /// [tokens, hidden] → [tokens or sequences, hidden], in the place of the input where that has as
+  /// many rows.
   at::Tensor operator()(const at::Tensor& input, const nn::PackedBatch& batch,
                         const nn::RotaryEmbedding::Angles& angles, nn::Outputs outputs) const {
     // The first layer reads embeddings that are normalized already.

@@ -16,8 +16,8 @@ namespace {
 /// Bounds the scratch memory.
 constexpr int64_t kMaxParts = 8;
 
-/// Tokens whose products take as long as laying out a head's keys and values and the exponentials of a short text do,
-/// for each of its queries (bench/products.cc).
+/// Tokens whose products take as long as laying out a head's keys and values and the exponentials
+/// of a short text do, for each of its queries (bench/products.cc).
 constexpr int64_t kLayout = 32;
 
 /// What one sequence's heads have in common, told by the first of them.

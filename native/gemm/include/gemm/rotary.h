@@ -5,7 +5,8 @@
 
 namespace gemm {
 
-/// Each head of a row is a point for each i < half: (i, half + i), which is turned by the row's angle for i.
+/// Each head of a row is a point for each i < half: (i, half + i), which is turned by the row's
+/// angle for i.
 struct RotatedHeads {
   float* states;  ///< [rows, heads × 2 × half], stride floats from row to row; in place
   int64_t stride;
