@@ -64,7 +64,8 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'python scripts/export.py path/to/classifier --output /path/to/model': TRANSFORMERS,
   'python scripts/export.py my_models.py:build --window 1,256 --output eeg_model.pt2': TRANSFORMERS,
   'python scripts/export.py models/sentiment --output /tmp/exported': TRANSFORMERS,
-  'node bench/families.mjs --models sentiment,bert-base --texts 24 --seconds 1.5': MEASURES,
+  'node bench/families.mjs --lengths 23,103,474 --texts 16 --seconds 0.6 --rounds 2 --store':
+    MEASURES,
   'node bench/programs.mjs texts models/sentiment /tmp/exported --rounds 5':
     'measures what export.py wrote, which is not run',
   'python bench/families/random_models.py models/sentiment build/bench/shapes/bert-base':

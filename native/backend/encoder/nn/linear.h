@@ -37,7 +37,7 @@ class Linear {
   /// The same with an activation.
   at::Tensor operator()(const at::Tensor& input, Activation activation) const;
 
-  /// What is in y, [rows, out], and the outputs, or times the outputs: in the place of y.
+  /// y + the outputs and y × the outputs, [rows, out], in the place of y.
   at::Tensor added_to(at::Tensor y, const at::Tensor& input) const;
   at::Tensor times(at::Tensor y, const at::Tensor& input) const;
 

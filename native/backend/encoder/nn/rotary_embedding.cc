@@ -24,9 +24,8 @@ RotaryEmbedding::Angles RotaryEmbedding::angles(const at::Tensor& position_ids) 
 void rotate(const at::Tensor& states, int64_t num_heads, const RotaryEmbedding::Angles& angles) {
   const int64_t hidden = states.size(1), half = angles.cos.size(1), stride = states.stride(0);
   auto* const first = states.mutable_data_ptr<float>();
-  const auto *const cos = angles.cos.const_data_ptr<float>(), *const sin =
-                                                                  angles.sin
-                                                                      .const_data_ptr<float>();
+  const auto* const cos = angles.cos.const_data_ptr<float>();
+  const auto* const sin = angles.sin.const_data_ptr<float>();
   share_rows(states.size(0), hidden, [&](int64_t row, int64_t count) {
     gemm::rotate({.states = first + row * stride,
                   .stride = stride,

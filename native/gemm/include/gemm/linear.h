@@ -14,7 +14,7 @@ namespace gemm {
 /// How a weight is stored. All of them are widened to float32 without loss.
 enum class Storage { kFloat32, kFloat16, kBFloat16 };
 
-/// What becomes of a product: it is y, y is GELU of it, it comes to what y has, or multiplies that.
+/// What y becomes: the product, GELU of it, y + the product, y × the product.
 enum class Epilogue { kStore, kGelu, kAdd, kMultiply };
 
 struct StoredWeight {
