@@ -1,7 +1,11 @@
 /** Pages of which no command is run, and why. */
 export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
   'bench/README.md': 'benchmarks take minutes, and set up what they compare with',
+  'docs/evidence/families.md': 'a benchmark of minutes, which sets up what it compares with',
+  'docs/evidence/field.md': 'benchmarks of minutes, which set up what they compare with',
   'docs/export.md': 'needs a Python with torch and transformers',
+  'docs/vectors.md':
+    'needs a model that is not in the repository: test/golden/minilm.test.ts asks it',
   'models/eeg/README.md': 'trains for hours, on recordings that are not in the repository',
   'models/sentiment/README.md': 'Python with transformers',
   'models/training/sentiment/README.md':
@@ -64,8 +68,6 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'python scripts/export.py path/to/classifier --output /path/to/model': TRANSFORMERS,
   'python scripts/export.py my_models.py:build --window 1,256 --output eeg_model.pt2': TRANSFORMERS,
   'python scripts/export.py models/sentiment --output /tmp/exported': TRANSFORMERS,
-  'node bench/families.mjs --lengths 23,103,474 --texts 16 --seconds 0.6 --rounds 2 --store':
-    MEASURES,
   'node bench/programs.mjs texts models/sentiment /tmp/exported --rounds 5':
     'measures what export.py wrote, which is not run',
   'python bench/families/random_models.py models/sentiment build/bench/shapes/bert-base':
