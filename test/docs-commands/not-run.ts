@@ -3,6 +3,7 @@ export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
   'bench/README.md': 'benchmarks take minutes, and set up what they compare with',
   'docs/evidence/families.md': 'a benchmark of minutes, which sets up what it compares with',
   'docs/evidence/field.md': 'benchmarks of minutes, which set up what they compare with',
+  'docs/evidence/guard.md': 'a benchmark of minutes, which sets up what it compares with',
   'docs/export.md': 'needs a Python with torch and transformers',
   'docs/vectors.md':
     'needs a model that is not in the repository: test/golden/minilm.test.ts asks it',
