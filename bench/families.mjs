@@ -11,14 +11,13 @@
  * away and never add. --store writes figures and ratios into bench/results/families.json, for this type of machine; lengths and
  * sides that were not measured this time stay as they are.
  */
-import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeBodies, makeTexts, wordsOf } from './bodies.mjs';
 import { ask, makeModel, OURS } from './families/sides.mjs';
 import { describeMachine, machineType } from './machine.mjs';
 import { BENCH } from './paths.mjs';
-import { merged, writeJson } from './report.mjs';
+import { storeModels } from './report.mjs';
 import { setUp } from './setup.mjs';
 
 const RESULTS = path.join(BENCH, 'results/families.json');
@@ -137,17 +136,6 @@ function report(name, kinds, answers) {
   return compared;
 }
 
-function store(results) {
-  const machine = describeMachine();
-  const type = machineType(machine);
-  const stored = fs.existsSync(RESULTS) ? JSON.parse(fs.readFileSync(RESULTS, 'utf8')) : [];
-  const others = stored.filter((entry) => entry.machine !== type);
-  const before = stored.find((entry) => entry.machine === type);
-  const models = merged(before?.models ?? {}, results);
-  writeJson(RESULTS, [...others, { machine: type, date: new Date().toISOString(), models }]);
-  console.log(`stored in ${RESULTS} for ${type}`);
-}
-
 function textsOf(kind) {
   const bodies =
     kind === 'mixed'
@@ -163,7 +151,8 @@ const task = {
   seconds: Number(options.seconds),
 };
 const python = setUp({ python: options.python, encoders: true });
-console.log(machineType(describeMachine()));
+const type = machineType(describeMachine());
+console.log(type);
 for (const name of options.models.split(',')) {
   const folder = makeModel(name, python);
   const answers = bestOfRounds(options.sides.split(','), (side) =>
@@ -171,7 +160,9 @@ for (const name of options.models.split(',')) {
   );
   checkAnswers(name, answers);
   const ratiosOf = report(name, kinds, answers);
-  if (options.store) store({ [name]: { answers: figuresOf(answers), ratios: ratiosOf } });
+  if (options.store) {
+    storeModels(RESULTS, type, { [name]: { answers: figuresOf(answers), ratios: ratiosOf } });
+  }
 }
 
 function figuresOf(answers) {

@@ -9,14 +9,13 @@
  * Memory is the most that the process had until then, so lengths ascend. --store writes bench/results/lengths.json, for
  * this type of machine; sides and lengths that were not measured this time stay as they are.
  */
-import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeTexts, wordsOf } from './bodies.mjs';
 import { ask, makeModel } from './families/sides.mjs';
 import { describeMachine, machineType } from './machine.mjs';
 import { BENCH } from './paths.mjs';
-import { merged, writeJson } from './report.mjs';
+import { storeModels } from './report.mjs';
 import { setUp } from './setup.mjs';
 
 const RESULTS = path.join(BENCH, 'results/lengths.json');
@@ -67,11 +66,4 @@ console.table(
   ),
 );
 
-if (options.store) {
-  const stored = fs.existsSync(RESULTS) ? JSON.parse(fs.readFileSync(RESULTS, 'utf8')) : [];
-  const before = stored.find((entry) => entry.machine === type);
-  const models = merged(before?.models ?? {}, { [name]: figures });
-  const others = stored.filter((entry) => entry.machine !== type);
-  writeJson(RESULTS, [...others, { machine: type, date: new Date().toISOString(), models }]);
-  console.log(`stored in ${RESULTS} for ${type}`);
-}
+if (options.store) storeModels(RESULTS, type, { [name]: figures });

@@ -30,7 +30,7 @@ const classifier = await TextClassifier.load({
   modelDirectory: options.model,
   dtype: options.format,
 });
-/** Of so many tokens, about: of the words one in twelve has a period, which is a token. */
+/** Texts of each length. */
 const groups = options.lengths.split(',').map((length) => {
   const words = Math.max(1, wordsOf(Number(length)));
   return makeTexts(Array(Number(options.texts)).fill(words)).map((body) => JSON.parse(body).text);

@@ -32,8 +32,22 @@ export async function inTurn(sides, rounds, measure) {
   return all;
 }
 
+/** Into a file of entries by type of machine; what was not measured this time stays as it is. */
+export function storeModels(file, type, models) {
+  const stored = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : [];
+  const before = stored.find((entry) => entry.machine === type);
+  const others = stored.filter((entry) => entry !== before);
+  const own = {
+    machine: type,
+    date: new Date().toISOString(),
+    models: merged(before?.models ?? {}, models),
+  };
+  writeJson(file, [...others, own]);
+  console.log(`stored in ${file} for ${type}`);
+}
+
 /** Both, one inside the other; what the second has counts. */
-export function merged(first, second) {
+function merged(first, second) {
   const isObject = (value) => typeof value === 'object' && value !== null;
   const entries = Object.entries(second).map(([key, value]) => [
     key,
