@@ -31,16 +31,12 @@ const SEPARATE = ['tasks', 'protocols'];
 const SHARED = ['openapi', 'validation'];
 /** But these, which combine what lies beside them: `guard` asks models of several tasks. */
 const COMBINING = ['tasks/guard'];
-/** Packages, and files of ours, that only these folders import. */
+/** Packages, and files of ours with the folders of their names, that only these folders import. */
 const ONLY_IN = {
   express: ['http'],
   pino: ['serving', 'grpc', 'http', 'streaming', 'commands'],
   ws: ['http'],
   'src/native/binding': ['native'],
-  'src/native/binding/looks': ['native'],
-  'src/native/binding/programs': ['native'],
-  'src/native/binding/requests': ['native'],
-  'src/native/binding/sources': ['native'],
   'src/native/load': ['native'],
 };
 
@@ -79,7 +75,8 @@ function problemsOf(file) {
   if (allowed === undefined)
     return [`${file}: give src/${folder} a line in scripts/check-imports.mjs`];
   return imports.get(file).flatMap((name) => {
-    const only = ONLY_IN[name];
+    const [, only] =
+      Object.entries(ONLY_IN).find(([key]) => name === key || name.startsWith(`${key}/`)) ?? [];
     const problems =
       only && !only.includes(folder) ? [`${file}: only ${only.join(', ')} may import ${name}`] : [];
     if (!name.startsWith('src/')) return problems;

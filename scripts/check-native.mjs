@@ -36,10 +36,12 @@ function run(what, command, args, options = {}) {
 
 /** Every C++ file of native/, headers included, but what git ignores: cargo's folder has links back into the tree. */
 function cppFiles() {
-  return git('ls-files', '--cached', '--others', '--exclude-standard', '--', 'native')
+  const files = git('ls-files', '--cached', '--others', '--exclude-standard', '--', 'native')
     .split('\n')
     .filter((name) => /\.(cc|h)$/.test(name) && fs.existsSync(path.join(ROOT, name)))
     .sort();
+  if (files.length === 0) throw new Error('native: git knows no C++ file (not a checkout?)');
+  return files;
 }
 
 function installTools() {

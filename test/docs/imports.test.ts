@@ -51,13 +51,16 @@ it('keeps protocols apart, and tasks, and packages and files where they belong',
       'protocols/one/a.ts': "import { b } from '../two/b';\nimport { c } from '../openapi/c';\n",
       'protocols/two/b.ts': "import express from 'express';\n",
       'protocols/openapi/c.ts': "import { native } from '../../native/binding';\n",
+      'protocols/openapi/d.ts': "import { look } from '../../native/binding/looks';\n",
       'native/binding.ts': '',
+      'native/binding/looks.ts': '',
       'new/a.ts': '',
     }),
   ).toEqual([
     'src/new/a.ts: give src/new a line in scripts/check-imports.mjs',
     'src/protocols/one/a.ts: one and two are to know nothing of each other',
     'src/protocols/openapi/c.ts: only native may import src/native/binding',
+    'src/protocols/openapi/d.ts: only native may import src/native/binding/looks',
     'src/protocols/two/b.ts: only http may import express',
   ]);
 });
