@@ -154,7 +154,6 @@ struct Linear::Columns {
 
 /// to: where the first of them go.
 void Linear::store_columns(const Product& product, const Columns& columns, float* to) {
-  float whole[kMaxTileRows * kWidestPanel] = {};
   const auto copy = [&](const float* from, int64_t from_stride, float* into, int64_t into_stride) {
     for (int64_t row = 0; row < columns.rows; ++row) {
       std::copy_n(from + row * from_stride, columns.count, into + row * into_stride);
@@ -164,6 +163,7 @@ void Linear::store_columns(const Product& product, const Columns& columns, float
     copy(columns.tile + columns.first, columns.width, to, product.y_stride);
     return;
   }
+  float whole[kMaxTileRows * kWidestPanel] = {};
   copy(to, product.y_stride, whole + columns.first, columns.width);
   product.epilogue(columns.tile, columns.rows, columns.width, whole, columns.width);
   copy(whole + columns.first, columns.width, to, product.y_stride);

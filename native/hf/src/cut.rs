@@ -122,13 +122,18 @@ fn is_local(normalizer: &NormalizerWrapper) -> bool {
     }
 }
 
+/// One after the other.
+pub fn splitters(splitter: &PreTokenizerWrapper) -> &[PreTokenizerWrapper] {
+    match splitter {
+        PreTokenizerWrapper::Sequence(all) => all.as_ref(),
+        single => std::slice::from_ref(single),
+    }
+}
+
 /// Whether no word goes on behind a space, and what a word becomes depends on nothing before it.
 fn separates_words(splitter: &PreTokenizerWrapper) -> bool {
     use PreTokenizerWrapper as P;
-    let splitters = match splitter {
-        P::Sequence(all) => all.as_ref(),
-        single => std::slice::from_ref(single),
-    };
+    let splitters = splitters(splitter);
     let keeps_spaces = |each: &&P| matches!(each, P::Digits(_) | P::Punctuation(_));
     match &splitters[splitters.iter().take_while(keeps_spaces).count()..] {
         [

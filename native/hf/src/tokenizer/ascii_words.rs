@@ -7,9 +7,10 @@ use tokenizers::{
     AddedToken, Model, ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer,
 };
 
+use crate::cut;
 use crate::error::{At, Result};
 
-const PLACE: &str = "tokenizer";
+use super::contents::PLACE;
 
 /// Longer words are left to the model.
 const LONGEST: usize = 64;
@@ -25,17 +26,14 @@ impl AsciiWords {
     /// `None`: the tokenizer is of another kind.
     pub fn of(tokenizer: &Tokenizer) -> Option<Self> {
         let normalizer = match tokenizer.get_normalizer()? {
-            NormalizerWrapper::Sequence(all) => only(all.as_ref())?,
-            single => single,
+            NormalizerWrapper::Sequence(all) => all.as_ref(),
+            single => std::slice::from_ref(single),
         };
-        let splitter = match tokenizer.get_pre_tokenizer()? {
-            PreTokenizerWrapper::Sequence(all) => only(all.as_ref())?,
-            single => single,
+        let [NormalizerWrapper::BertNormalizer(normalizer)] = normalizer else {
+            return None;
         };
-        let (
-            NormalizerWrapper::BertNormalizer(normalizer),
-            PreTokenizerWrapper::BertPreTokenizer(_),
-        ) = (normalizer, splitter)
+        let [PreTokenizerWrapper::BertPreTokenizer(_)] =
+            cut::splitters(tokenizer.get_pre_tokenizer()?)
         else {
             return None;
         };
@@ -107,13 +105,6 @@ impl AsciiWords {
             _ => push_pieces(model, word, ids)?,
         }
         Ok(())
-    }
-}
-
-fn only<T>(all: &[T]) -> Option<&T> {
-    match all {
-        [single] => Some(single),
-        _ => None,
     }
 }
 

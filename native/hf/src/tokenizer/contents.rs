@@ -7,6 +7,9 @@ use super::{Input, Side, Tokenizer};
 use crate::cut;
 use crate::error::{At, Result};
 
+/// Of what the tokenizer's own steps complain about.
+pub(super) const PLACE: &str = "tokenizer";
+
 /// How much more of a long text is taken where a part of it has too few tokens.
 const GROWTH: usize = 4;
 
@@ -85,7 +88,6 @@ impl Tokenizer {
         text: &str,
         ContentOptions { room, side, places }: ContentOptions,
     ) -> Result<Encoding> {
-        const PLACE: &str = "tokenizer";
         if let Some(words) = self.ascii_words.as_ref().filter(|_| !places) {
             let limit = match side {
                 Side::Start => room.saturating_add(1),
