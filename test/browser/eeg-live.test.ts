@@ -5,6 +5,9 @@ import { until } from '../helpers/until';
 import { describeInBrowser, LOOKS, setStage, type Visit } from './browser';
 import { generate, MODEL, paste, signal, table, WINDOW } from './eeg-page';
 
+/** In the singular of one alone. */
+const STOPPED = /^Stopped after (?:1 window|(?!1 )\d+ windows)\.$/;
+
 describeInBrowser('the live stream of the EEG page', () => {
   const stage = setStage(() => startService('eeg', MODEL));
   const { open } = stage;
@@ -97,7 +100,7 @@ describeInBrowser('the live stream of the EEG page', () => {
     await card(current).getByText('smoothed:').first().waitFor();
     expect(await page.getByLabel('Smoothing').isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText(/^Stopped after \d+ windows?\.$/).waitFor();
+    await page.getByText(STOPPED).waitFor();
     await page.getByRole('button', { name: 'Play again' }).click();
     await page.getByText('Playing.').waitFor();
     // What was said of a recording goes with it.
@@ -160,7 +163,7 @@ describeInBrowser('the live stream of the EEG page', () => {
       expect.arrayContaining(['speed', 'Pause', 'Stop', 'The last windows']),
     );
     await page.getByRole('button', { name: 'Stop' }).press('Enter');
-    await page.getByText(/^Stopped after \d+ windows?\.$/).waitFor();
+    await page.getByText(STOPPED).waitFor();
     expect([await current.findViolations(), await current.overflow()]).toEqual([[], 0]);
     expect(problems).toEqual([]);
   });

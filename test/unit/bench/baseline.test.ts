@@ -89,7 +89,12 @@ describe('a run on a type of machine that ratios are stored for', () => {
 });
 
 it('a run on another type of machine is no regression, however low it is', () => {
-  for (const machine of [NEW, { ...OLD, cores: 4 }, { ...OLD, family: '26' }]) {
+  for (const machine of [
+    NEW,
+    { ...OLD, cores: 4 },
+    { ...OLD, cpu: 'AMD EPYC 7763' },
+    { ...OLD, family: '26' },
+  ]) {
     const { lines, fallen } = compare(machine, [64, 0.5]);
     expect(fallen).toBe(false);
     expect(lines[0]).toBe('64 clients: 0.5 × fastapi, none stored for this type of machine');
