@@ -21,9 +21,9 @@ const SKIPPED_TESTS = path.join(ROOT, 'build', 'skipped-tests.jsonl');
 /** What of test/ only `npm run test:all` runs: patterns of paths. */
 const LONG = [
   ...['docs-commands/', 'supply-chain/', 'fuzz/', 'soak/', 'clients/', 'hostile/'],
-  // Overload, blocked event loops, clients that stall or fail, kills and deadlines: a quarter of a minute each.
+  // Overload, clients that stall or fail, kills and deadlines: a quarter of a minute each.
   ...[
-    ...['overload', 'batch-overload', 'blocked-loops', 'network', 'metrics-unanswered'],
+    ...['overload', 'batch-overload', 'network', 'metrics-unanswered'],
     ...['client-silent', 'client-retries', 'client-all', 'stalled-shutdown'],
     ...['grpc-waiting', 'grpc-memory', 'instructions'],
   ].map((name) => `http/${name}`),

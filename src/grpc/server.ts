@@ -6,7 +6,6 @@ import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { protoPath } from 'grpc-health-check';
 import type { GrpcService, Method, StreamMethod } from '../protocols/grpc-service';
-import { ConnectionLimit } from '../serving/connection-limit';
 import { Connections } from '../serving/connections';
 import type { Context } from '../serving/context';
 import { Pipeline } from '../serving/pipeline';
@@ -49,8 +48,8 @@ export class GrpcServer extends Transport {
 
   constructor(context: Context, given: readonly GrpcService[]) {
     const { config, metrics, readiness, logger } = context;
-    const limit = new ConnectionLimit(config.maxConnections);
-    const connections = new Connections(limit, metrics.countConnectionEnd, null);
+    const { maxConnections } = config;
+    const connections = new Connections(maxConnections, metrics.countConnectionEnd, null);
     // Connections are accepted here, where they can be counted, bounded and given a new certificate.
     super(context, connections, {
       plain: () => net.createServer({ noDelay: true }),

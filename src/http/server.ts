@@ -3,7 +3,6 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import type { ConnectionLimit } from '../serving/connection-limit';
 import { Connections, type LastWords } from '../serving/connections';
 import type { Context } from '../serving/context';
 import type { InvalidStatus } from '../serving/metrics/request-metrics';
@@ -36,7 +35,7 @@ const LAST_WORDS: LastWords = {
   late: rawAnswer(408, 'The request was not received in time.'),
 };
 
-/** The HTTP server of one event loop: protocol limits, protocol errors, and an orderly end. */
+/** The HTTP server: protocol limits, protocol errors, and an orderly end. */
 export class HttpServer extends Transport<http.Server> {
   readonly #context: Context;
   readonly #due: AnswersDue;
@@ -45,17 +44,12 @@ export class HttpServer extends Transport<http.Server> {
   readonly show: (site: Site) => void;
 
   /**
-   * @param limit of the connections of all event loops
    * @param endTalks tells those with whom there are conversations that these are over; resolves when they know
    */
-  constructor(
-    context: Context,
-    site: Site,
-    limit: ConnectionLimit,
-    endTalks: () => Promise<void> = async () => {},
-  ) {
+  constructor(context: Context, site: Site, endTalks: () => Promise<void> = async () => {}) {
     const { config, metrics } = context;
-    const connections = new Connections(limit, metrics.countConnectionEnd, LAST_WORDS);
+    const { maxConnections } = config;
+    const connections = new Connections(maxConnections, metrics.countConnectionEnd, LAST_WORDS);
     const due = new AnswersDue(connections, config.maxConnectionRequests);
     const { app, listener, upgrades, show } = createApp(context, site, { due, connections });
     const settings = {

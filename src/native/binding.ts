@@ -154,7 +154,7 @@ export interface NativeEngine {
   drop(): void;
   /**
    * Resolves when all that was accepted has been answered and every thread has ended, but for those
-   * that the model was given up on. Attached: when all that was accepted from here has been answered.
+   * that the model was given up on.
    * An engine that is collected as garbage is closed in this way, too.
    */
   close(): Promise<void>;
@@ -162,8 +162,6 @@ export interface NativeEngine {
   token(id: number): string;
   /** The text that tokens stand for together. */
   join(tokens: readonly string[]): string;
-  /** A number for `attach` in other threads of this process, until the engine is closed. */
-  share(): number;
   /** From now on, see `SchedulingOptions.share`. */
   setShare(share: number): void;
 }
@@ -176,10 +174,6 @@ export interface NativeBinding {
     options: SchedulingOptions,
     onCompletions: (completions: readonly Completion[]) => void,
   ): Promise<NativeEngine>;
-  /** An engine that another thread of this process has loaded. Throws where it is closed. */
-  attach(number: number, onCompletions: (completions: readonly Completion[]) => void): NativeEngine;
-  /** Another descriptor of the same file or socket. */
-  duplicateDescriptor(descriptor: number): number;
   /**
    * Why a number format is of no use on this processor: its instructions are missing, or known to be
    * slower than float32. Empty: it is of use.

@@ -118,17 +118,6 @@ export class Engine {
     }
   }
 
-  /** The engine that another thread of this process has loaded, and shared. */
-  static attach(number: number): Engine {
-    const waiting = new Waiting();
-    return new Engine(loadBinding().attach(number, waiting.onCompletions), waiting);
-  }
-
-  /** A number for `attach` in other threads, until this engine is closed. */
-  share(): number {
-    return this.native.share();
-  }
-
   /** For all who use it, from now on; see `SchedulingOptions.share`. */
   setShare(share: number): void {
     this.native.setShare(share);

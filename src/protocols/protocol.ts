@@ -1,7 +1,6 @@
 import type { SchedulingOptions } from '../native/engine';
 import type { About, Access } from '../serving/access';
 import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
-import type { Gather } from '../serving/peers';
 import type { Endpoint, Get } from './endpoint';
 import type { GrpcService } from './grpc-service';
 import type { Named } from './openapi/operation';
@@ -16,7 +15,6 @@ export interface Surroundings {
   readonly bodyLimit: number;
   readonly requestTimeoutMs: number;
   readonly scheduling: SchedulingOptions;
-  readonly gather: Gather;
 }
 
 /**

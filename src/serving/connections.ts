@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { PassingMap } from '../passing-map';
-import type { ConnectionLimit, Side } from './connection-limit';
 import type { ConnectionEnd } from './metrics/metrics';
 
 /** What a transport writes to a client before it closes a connection on which it owes nothing. */
@@ -22,13 +21,13 @@ interface Waiting {
 }
 
 /**
- * The open connections of one event loop, with those of others at most `limit`. One more closes the
+ * The open connections of a port, at most `limit`. One more closes the
  * connection that has waited for its client for longest, be it for a request or for the rest of one, so
  * that those who are silent or slow keep nobody out; it is refused only where the service owes an answer
  * on all of them.
  */
-export class Connections implements Side {
-  readonly #limit: ConnectionLimit;
+export class Connections {
+  readonly #limit: number;
   readonly #count: (end: ConnectionEnd) => void;
   /** Null: it closes them without a word. */
   readonly #lastWords: LastWords | null;
@@ -36,15 +35,10 @@ export class Connections implements Side {
   /** From the longest wait to the shortest; those with a whole request are left out when met. */
   readonly #waiting = new PassingMap<Socket, Waiting>();
 
-  constructor(
-    limit: ConnectionLimit,
-    count: (end: ConnectionEnd) => void,
-    lastWords: LastWords | null,
-  ) {
+  constructor(limit: number, count: (end: ConnectionEnd) => void, lastWords: LastWords | null) {
     this.#limit = limit;
     this.#count = count;
     this.#lastWords = lastWords;
-    limit.govern(this);
   }
 
   get size(): number {
@@ -53,8 +47,7 @@ export class Connections implements Side {
 
   /** @param isSecure its TLS handshake is to come, before which nobody can be told anything */
   opened(socket: Socket, isSecure = false): void {
-    if (!this.#limit.opened() && !this.makeRoom()) {
-      this.#limit.closed();
+    if (this.#open.size >= this.#limit && !this.#makeRoom()) {
       this.#count('refused');
       if (!isSecure && this.#lastWords) socket.write(this.#lastWords.refused);
       socket.destroy();
@@ -87,7 +80,7 @@ export class Connections implements Side {
   }
 
   closed(socket: Socket): void {
-    if (this.#open.delete(socket)) this.#limit.closed();
+    this.#open.delete(socket);
     this.#waiting.delete(socket);
   }
 
@@ -119,15 +112,9 @@ export class Connections implements Side {
     if (!this.#open.get(socket)) return;
     this.#waiting.delete(socket); // else it would keep its place
     this.#waiting.set(socket, { since: performance.now(), ...state });
-    if (this.#waiting.size === 1) this.#limit.waits();
   }
 
-  longestWaitMs(): number | null {
-    const [, first] = this.#first() ?? [];
-    return first ? performance.now() - first.since : null;
-  }
-
-  makeRoom(): boolean {
+  #makeRoom(): boolean {
     const [socket, first] = this.#first() ?? [];
     if (!socket) return false;
     if (first?.receiving && this.#lastWords) socket.write(this.#lastWords.late);

@@ -6,8 +6,6 @@ const BUFFER_BYTES = 12_288;
 const FLUSH_INTERVAL_MS = 200;
 /** Bytes that may wait for a reader who falls behind; more lines are dropped. */
 const MOST_BYTES = 16_777_216;
-/** A write of so many bytes to a pipe is never mixed with another one (PIPE_BUF of Linux). */
-const WHOLE_WRITE_BYTES = 4096;
 /** How long the last lines may take to be written, where nobody may be reading, in ms. */
 const LAST_FLUSH_MS = 2000;
 /** The same where the process is to end at once. */
@@ -28,12 +26,9 @@ export interface Log {
 
 /**
  * JSON lines on standard output. Lines are gathered and written off this thread, so that a busy
- * server pays one write for many; `end` writes the rest. Several event loops write into one log, each
- * of them whole lines.
- *
- * @param base what each line says
+ * server pays one write for many; `end` writes the rest.
  */
-export function createLog({ logLevel, service, eventLoops }: LogConfig, base: object = {}): Log {
+export function createLog({ logLevel, service }: LogConfig): Log {
   // Node opens its own stream with O_NONBLOCK. Without, a full pipe would hold a thread of libuv's pool
   // in its write, and no process ends before those threads have.
   process.stdout.on('error', ignoreError);
@@ -43,7 +38,6 @@ export function createLog({ logLevel, service, eventLoops }: LogConfig, base: ob
     sync: false,
     minLength: BUFFER_BYTES,
     maxLength: MOST_BYTES,
-    ...(eventLoops > 1 && { minLength: WHOLE_WRITE_BYTES / 2, maxWrite: WHOLE_WRITE_BYTES }),
     periodicFlush: FLUSH_INTERVAL_MS,
     retryEAGAIN: () => !isGivenUp,
   });
@@ -53,7 +47,7 @@ export function createLog({ logLevel, service, eventLoops }: LogConfig, base: ob
   const logger = pino(
     {
       level: logLevel,
-      base: { service, ...base },
+      base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
@@ -82,7 +76,7 @@ export function createLog({ logLevel, service, eventLoops }: LogConfig, base: ob
   };
 }
 
-type LogConfig = Pick<Config, 'logLevel' | 'service' | 'eventLoops'>;
+type LogConfig = Pick<Config, 'logLevel' | 'service'>;
 
 /** The destination's 'error' event says it too. */
 function ignoreError(): void {}

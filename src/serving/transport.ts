@@ -10,10 +10,11 @@ const HANDSHAKE_TIMEOUT_MS = 20_000;
 /** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
 const BACKLOG = 4096;
 
-/** An address, or the descriptor of a socket that listens already. Of `host` undefined: all interfaces. */
-export type ListenAt =
-  | { readonly port: number; readonly host: string | undefined }
-  | { readonly fd: number };
+/** `host` undefined: all interfaces. */
+export interface ListenAt {
+  readonly port: number;
+  readonly host: string | undefined;
+}
 
 /** How a transport makes its server, without TLS and with it. */
 export interface ServerMaker<Server> {
@@ -21,7 +22,7 @@ export interface ServerMaker<Server> {
   readonly secure: (options: tls.TlsOptions) => Server & tls.Server;
 }
 
-/** A port of one event loop, with TLS or without, and the connections that come there. */
+/** A port, with TLS or without, and the connections that come there. */
 export abstract class Transport<Server extends net.Server = net.Server> {
   readonly connections: Connections;
   protected readonly server: Server;
@@ -79,12 +80,6 @@ export abstract class Transport<Server extends net.Server = net.Server> {
         resolve(this.server.address() as net.AddressInfo);
       });
     });
-  }
-
-  /** Of the socket that listens. Node has no public name for it. */
-  get descriptor(): number {
-    const { _handle } = this.server as unknown as { readonly _handle: { readonly fd: number } };
-    return _handle.fd;
   }
 
   /** For connections from now on; those that are open keep the one that they have. */

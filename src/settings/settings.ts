@@ -129,7 +129,6 @@ export const SETTINGS = {
     'cores granted / THREADS_PER_WORKER',
   ),
   THREADS_PER_WORKER: scheduling('cores that one batch may use', integer(1, 1024), '1'),
-  EVENT_LOOPS: own('threads that serve HTTP, over one model', integer(1, 64), '1'),
   DTYPE: scheduling(
     'numbers of a text model: float32, bfloat16x3, bfloat16 or int8',
     oneOf(DTYPES),
@@ -291,11 +290,10 @@ function defaultListLength(_environment: Environment, raw: RawSettings): string 
   return String(Math.min(1024, Number(queue) || 1024));
 }
 
-/** A body of the largest size must have room, on each event loop. */
+/** A body of the largest size must have room. */
 function defaultBodyMemory(_environment: Environment, raw: RawSettings): string {
   const limit = bytesOf(raw.get('BODY_LIMIT') ?? SETTINGS.BODY_LIMIT.default) || 0;
-  const loops = Number(raw.get('EVENT_LOOPS')) || 1;
-  return String(Math.max(USUAL_BODY_MEMORY, Math.min(limit, BODY_LIMIT_MAX) * loops));
+  return String(Math.max(USUAL_BODY_MEMORY, Math.min(limit, BODY_LIMIT_MAX)));
 }
 
 /** An idle connection takes about 15 kB; with a second port, each has half of the descriptors. */

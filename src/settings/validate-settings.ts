@@ -3,8 +3,6 @@ import { DESCRIPTORS_KEPT, type SettingValues } from './settings';
 
 /** Settings that do not go together. */
 export function describeContradictions(values: SettingValues): readonly string[] {
-  const bodies = values.BODY_LIMIT * values.EVENT_LOOPS;
-  const eachBody = values.EVENT_LOOPS > 1 ? 'BODY_LIMIT for each of EVENT_LOOPS' : 'BODY_LIMIT';
   return those(
     values.MAX_LIST_LENGTH > values.MAX_QUEUE_REQUESTS &&
       `MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, ${values.MAX_QUEUE_REQUESTS}, ` +
@@ -16,8 +14,8 @@ export function describeContradictions(values: SettingValues): readonly string[]
       values.MANAGEMENT_PORT !== 0 &&
       (values.MANAGEMENT_PORT === values.PORT || values.MANAGEMENT_PORT === values.GRPC_PORT) &&
       `MANAGEMENT_PORT: expected another one than PORT and GRPC_PORT, ${values.MANAGEMENT_PORT}`,
-    values.BODY_MEMORY < bodies &&
-      `BODY_MEMORY: expected at least ${eachBody}, ${bodies}, ` +
+    values.BODY_MEMORY < values.BODY_LIMIT &&
+      `BODY_MEMORY: expected at least BODY_LIMIT, ${values.BODY_LIMIT}, ` +
         `received ${values.BODY_MEMORY}: there would never be room for such a body`,
     values.SHUTDOWN_DELAY_MS >= values.SHUTDOWN_TIMEOUT_MS &&
       `SHUTDOWN_DELAY_MS: expected less than SHUTDOWN_TIMEOUT_MS, ${values.SHUTDOWN_TIMEOUT_MS}, ` +
@@ -45,9 +43,6 @@ export function describeWhatIsHardlyMeant(
     threads > coresGranted &&
       `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${coresGranted} cores ` +
         'this process may use: expect it to be slower',
-    values.EVENT_LOOPS > coresGranted &&
-      `EVENT_LOOPS is ${values.EVENT_LOOPS}, more than the ${coresGranted} cores this process ` +
-        'may use: expect it to be slower',
     values.MAX_CONNECTIONS > Math.max(16, connections) &&
       `MAX_CONNECTIONS is ${values.MAX_CONNECTIONS}${ports > 1 ? ' on each port' : ''}, but this ` +
         `process may have ${descriptorsGranted} descriptors open (ulimit -n), and needs some itself`,

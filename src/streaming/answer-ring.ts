@@ -30,14 +30,6 @@ export interface Row {
 const NO_PLACES = new Float64Array(0);
 const NO_NUMBERS = new Float32Array(0);
 
-export interface RingState {
-  readonly first: number;
-  readonly end: number;
-  readonly rows: number;
-  readonly places: Float64Array<ArrayBuffer>;
-  readonly numbers: Float32Array<ArrayBuffer>;
-}
-
 /**
  * The answers of a stream to its last windows, in numbers: those that are not complete, and those that have been
  * sent and may not have come. A row takes some 60 bytes.
@@ -52,6 +44,11 @@ export class AnswerRing {
   /** The first window that is kept, and the one that comes next. */
   first: number;
   end: number;
+
+  /** Windows for which there is memory. */
+  get capacity(): number {
+    return this.#rows;
+  }
 
   /** @param smooths whether there are smoothed probabilities beside the others */
   constructor(firstWindow: number, classes: number, smooths: boolean) {
@@ -124,21 +121,6 @@ export class AnswerRing {
       peakToPeak: numbers[begin + PEAK_TO_PEAK] as number,
       mainsShare: numbers[begin + MAINS_SHARE] as number,
     };
-  }
-
-  /** For `restore` in another thread. */
-  save(): RingState {
-    const { first, end } = this;
-    const rows = { rows: this.#rows, places: this.#places, numbers: this.#numbers };
-    return { first, end, ...rows };
-  }
-
-  restore({ first, end, rows, places, numbers }: RingState): void {
-    this.first = first;
-    this.end = end;
-    this.#rows = rows;
-    this.#places = places;
-    this.#numbers = numbers;
   }
 
   #at(window: number): number {

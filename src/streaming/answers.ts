@@ -1,17 +1,9 @@
 import type { Peer } from '../serving/conversation';
-import {
-  ANSWERED,
-  AnswerRing,
-  FAILED,
-  PENDING,
-  type RingState,
-  SKIPPED_WINDOW,
-  UNUSABLE,
-} from './answer-ring';
+import { ANSWERED, AnswerRing, FAILED, PENDING, SKIPPED_WINDOW, UNUSABLE } from './answer-ring';
 import { type AnswerWriter, writerOf } from './answer-writer';
 import type { Opening } from './messages';
 import type { Judge } from './quality';
-import { type Smoothing, type SmoothingState, smoothingOf } from './smoothing';
+import { type Smoothing, smoothingOf } from './smoothing';
 
 /** Told what becomes of windows. */
 export interface WindowCounter {
@@ -19,17 +11,6 @@ export interface WindowCounter {
   unusable(): void;
   skipped(): void;
   failed(): void;
-}
-
-export interface AnswersState {
-  readonly ring: RingState;
-  readonly smoothing: SmoothingState | null;
-  readonly restarts: readonly number[];
-  readonly errors: ReadonlyMap<number, string> | null;
-  readonly next: number;
-  readonly skippedSince: number;
-  readonly skipped: number;
-  readonly answered: number;
 }
 
 /** What becomes of the windows of a stream, told in their order as soon as it is known. */
@@ -133,26 +114,6 @@ export class Answers {
     }
     this.#errors.set(window, message);
     this.#settle(window, FAILED);
-  }
-
-  /** For `restore` in another thread; all windows have been told. */
-  save(): AnswersState {
-    return {
-      ...{ ring: this.#ring.save(), smoothing: this.#smoothing?.save() ?? null },
-      ...{ restarts: this.#restarts, errors: this.#errors, next: this.#next },
-      ...{ skippedSince: this.#skippedSince, skipped: this.#skipped, answered: this.#answered },
-    };
-  }
-
-  restore(state: AnswersState): void {
-    this.#ring.restore(state.ring);
-    if (state.smoothing) this.#smoothing?.restore(state.smoothing);
-    this.#restarts.push(...state.restarts);
-    this.#errors = state.errors && new Map(state.errors);
-    this.#next = state.next;
-    this.#skippedSince = state.skippedSince;
-    this.#skipped = state.skipped;
-    this.#answered = state.answered;
   }
 
   #settle(window: number, state: number): void {

@@ -2,12 +2,11 @@ import { CLOSE, type CloseCode, type Ending, type Peer, type Talk } from '../ser
 import { CONTROLS, type Opening, opening, resumption } from './messages';
 import { openingProblem } from './opening';
 import { check, cut, parse, Refusal } from './refusal';
-import type { Claim, Conversation, Reply } from './roles';
+import type { Conversation } from './roles';
 import { findNoSample, fromFloat32, fromNumbers } from './samples';
 import { type Asked, SignalStream } from './signal-stream';
 import type { Streams } from './streams';
 
-const EARLY = 'message: comes before the stream has been taken up';
 const SHAPES = 'an array of samples, or an object with samples, at, gap, received or end';
 
 /** Whose conversation it is. */
@@ -36,8 +35,6 @@ export class StreamTalk implements Talk, Conversation {
   problem: Ending | null = null;
   #isOver = false;
   #isQuiet = false;
-  /** Its stream is on its way from another event loop. */
-  #isFetching = false;
 
   constructor(streams: Streams, asked: Asked, { requestId, owner }: Caller, peer: Peer) {
     this.#streams = streams;
@@ -137,22 +134,19 @@ export class StreamTalk implements Talk, Conversation {
     this.#streams.closing(this, CLOSE.LEAVING);
   }
 
-  /** @returns what it gives; undefined: it was refused, or nothing is listened to any more */
-  #hear<Made>(say: () => Made): Made | undefined {
-    if (this.#isOver) return undefined;
+  #hear(say: () => void): void {
+    if (this.#isOver) return;
     this.heardAt = performance.now();
     if (this.#isQuiet) this.#streams.woke(this);
     try {
-      return say();
+      say();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.fail(error.code, error.message);
-      return undefined;
     }
   }
 
   #say(message: unknown): void {
-    if (this.#isFetching) throw new Refusal(CLOSE.INVALID, EARLY);
     if (this.stream === null) this.#begin(message);
     else if (Array.isArray(message)) this.#numbers(this.stream, message, 'samples');
     else this.#control(this.stream, message);
@@ -180,42 +174,12 @@ export class StreamTalk implements Talk, Conversation {
     const claim = { id, owner: this.#owner, model: this.#asked.name };
     const stream = this.#streams.find(claim);
     if (stream === null) {
-      void this.#fetch(claim, nextWindow);
-      return;
+      throw new Refusal(CLOSE.UNKNOWN, 'resume.stream: there is no such stream any more');
     }
     const problem = stream.problemOf(nextWindow);
     if (problem !== null) throw new Refusal(problem.code, problem.detail);
     this.#streams.resumed(this, stream);
     this.#goOn(id, stream, nextWindow);
-  }
-
-  /** The event loop that has the stream gives it away. */
-  async #fetch(claim: Claim, nextWindow: number): Promise<void> {
-    this.#isFetching = true;
-    const reply = await this.#streams.ask({ type: 'move', ...claim, nextWindow });
-    this.#isFetching = false;
-    if (this.#isOver) {
-      // Its client has gone meanwhile, and may come back.
-      if (reply && 'state' in reply) this.#streams.broke(this.#restore(claim, reply));
-      return;
-    }
-    const stream = this.#hear(() => this.#restore(claim, reply));
-    if (stream) this.#goOn(claim.id, stream, nextWindow);
-  }
-
-  /** @throws Refusal */
-  #restore({ id, owner }: Claim, reply: Reply | null): SignalStream {
-    if (reply && 'problem' in reply) throw new Refusal(reply.problem.code, reply.problem.detail);
-    if (!reply || !('state' in reply)) {
-      throw new Refusal(CLOSE.UNKNOWN, 'resume.stream: there is no such stream any more');
-    }
-    const { state, requestId } = reply;
-    const stream = SignalStream.restore(this.#asked, state, this.#peer, this.#streams.watcher);
-    if (!this.#streams.adopt(this, stream, { id, owner, requestId })) {
-      throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for another stream.');
-    }
-    this.#streams.metrics.resumed++;
-    return stream;
   }
 
   #goOn(id: string, stream: SignalStream, nextWindow: number): void {

@@ -1,5 +1,5 @@
 import type { CloseCode, Ending } from '../serving/conversation';
-import type { SignalStream, StreamState } from './signal-stream';
+import type { SignalStream } from './signal-stream';
 
 /** What is said on one connection, see `conversation.ts`. */
 export interface Conversation {
@@ -44,14 +44,5 @@ export interface Claim {
   readonly model: string;
 }
 
-/** What one event loop asks the others for. */
-export type Question =
-  /** The stream itself, which goes on where it is asked for. */
-  | (Claim & { readonly type: 'move'; readonly nextWindow: number })
-  /** Something to be said in its conversation. */
-  | (Claim & { readonly type: 'say'; readonly bytes: Uint8Array; readonly isBinary: boolean });
-
-export type Reply =
-  | { readonly problem: Ending }
-  | { readonly state: StreamState; readonly requestId: string }
-  | { readonly place: SignalStream['place'] };
+/** What a client is told of what it said in the conversation of a stream. */
+export type Reply = { readonly problem: Ending } | { readonly place: SignalStream['place'] };

@@ -1,10 +1,5 @@
 const NONE = new Float64Array(0);
 
-export interface BufferState {
-  readonly first: number;
-  readonly kept: Float64Array;
-}
-
 /** The last samples of a signal that goes on: those that nobody needs any more make room for those that come. */
 export class SampleBuffer {
   values: Float64Array = NONE;
@@ -47,17 +42,6 @@ export class SampleBuffer {
   /** Those with the numbers from `start` to before `end`, as long as nothing is appended. */
   view(start: number, end: number): Float64Array {
     return this.values.subarray(start - this.first, end - this.first);
-  }
-
-  /** What is kept, for `restore` in another thread. */
-  save(): BufferState {
-    return { first: this.first, kept: this.values.slice(0, this.end - this.first) };
-  }
-
-  restore({ first, kept }: BufferState): void {
-    this.first = first;
-    this.end = first;
-    this.append(kept, 0, kept.length, first);
   }
 
   /** Another signal begins. */

@@ -2,12 +2,12 @@ import type { EngineError } from '../native/engine';
 import { CLOSE, type Ending, type Peer } from '../serving/conversation';
 import type { Classification, ClassifiesSignals } from '../tasks/abilities';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
-import { Answers, type AnswersState, type WindowCounter } from './answers';
+import { Answers, type WindowCounter } from './answers';
 import type { Opening } from './messages';
 import { cutOf } from './opening';
 import { Judge } from './quality';
-import { type Cut, SlidingWindows, type WindowsState } from './sliding-windows';
-import { type Place, PlaceError, Timeline, type TimelineState } from './timeline';
+import { type Cut, SlidingWindows } from './sliding-windows';
+import { type Place, PlaceError, Timeline } from './timeline';
 import { type Item, Waiting } from './waiting';
 import type { WindowOwner, WindowQueue } from './window-queue';
 
@@ -38,16 +38,6 @@ export interface Asked {
   readonly model: ClassifiesSignals;
   readonly settings: ModelSettings;
   readonly queue: WindowQueue;
-}
-
-/** A stream as another thread goes on with it. */
-export interface StreamState {
-  readonly opening: Opening;
-  readonly windows: WindowsState;
-  readonly timeline: TimelineState;
-  readonly answers: AnswersState;
-  readonly base: number;
-  readonly hasEnded: boolean;
 }
 
 /** A signal that never ends, window by window through a model. Takes samples, gives answers in their order. */
@@ -82,27 +72,6 @@ export class SignalStream implements WindowOwner {
     this.#answers = new Answers(opening, model.about.labels, peer, watcher);
     this.#waiting = new Waiting(peer, (bytes) => watcher.held(bytes));
     this.#base = this.#timeline.next;
-  }
-
-  static restore(asked: Asked, state: StreamState, peer: Peer, watcher: Watcher): SignalStream {
-    const stream = new SignalStream(asked, state.opening, peer, watcher);
-    stream.#windows.restore(state.windows);
-    stream.#timeline.restore(state.timeline);
-    stream.#answers.restore(state.answers);
-    stream.#base = state.base;
-    stream.#hasEnded = state.hasEnded;
-    return stream;
-  }
-
-  /** For `restore` in another thread; nothing may be on its way through the model. */
-  save(): StreamState {
-    return {
-      opening: this.opening,
-      windows: this.#windows.save(),
-      timeline: this.#timeline.save(),
-      answers: this.#answers.save(),
-      ...{ base: this.#base, hasEnded: this.#hasEnded },
-    };
   }
 
   /** The first window that has not been answered, and the first sample that has not been taken. */

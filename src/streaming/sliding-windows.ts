@@ -1,5 +1,5 @@
 import { ResampleFilter } from '../recordings/resample-filter';
-import { type BufferState, SampleBuffer } from './sample-buffer';
+import { SampleBuffer } from './sample-buffer';
 
 /** Rates that differ by less are the same, as for recordings: amplifiers say them with few digits. */
 const SAME_RATE = 0.005;
@@ -16,15 +16,6 @@ export interface Cut {
   readonly modelRate: number | null;
   /** From one window to the next, in samples as they come. */
   readonly step: number;
-}
-
-export interface WindowsState {
-  readonly window: number;
-  readonly start: number;
-  readonly hasEnded: boolean;
-  readonly raw: BufferState;
-  /** Null: those are they. */
-  readonly samples: BufferState | null;
 }
 
 /** Null: samples are taken as they come. */
@@ -155,23 +146,6 @@ export class SlidingWindows {
     this.#samples.clear();
     this.#window = 0;
     this.#start = 0;
-  }
-
-  /** All that is not said by the cut, for `restore` in another thread. */
-  save(): WindowsState {
-    return {
-      ...{ window: this.#window, start: this.#start, hasEnded: this.#hasEnded },
-      raw: this.#raw.save(),
-      samples: this.filter === null ? null : this.#samples.save(),
-    };
-  }
-
-  restore({ window, start, hasEnded, raw, samples }: WindowsState): void {
-    this.#window = window;
-    this.#start = start;
-    this.#hasEnded = hasEnded;
-    this.#raw.restore(raw);
-    if (samples) this.#samples.restore(samples);
   }
 
   #startOf(window: number): number {

@@ -5,20 +5,11 @@ export type SmoothingKind =
   /** The weight of the last window, above 0 and up to 1; the rest has that of those before. */
   | { readonly exponential: number };
 
-export interface SmoothingState {
-  readonly values: Float64Array;
-  /** Windows that it has seen. */
-  readonly count: number;
-}
-
 export interface Smoothing {
   /** Takes the probabilities of a window, and writes what they are when smoothed to `output`. */
   add(probabilities: Float32Array, output: Float32Array): void;
   /** What follows does not follow on what was before. */
   restart(): void;
-  /** For `restore` in another thread. */
-  save(): SmoothingState;
-  restore(state: SmoothingState): void;
 }
 
 export function smoothingOf(kind: SmoothingKind, classes: number): Smoothing {
@@ -49,15 +40,6 @@ class ExponentialSmoothing implements Smoothing {
 
   restart(): void {
     this.#count = 0;
-  }
-
-  save(): SmoothingState {
-    return { values: this.#state, count: this.#count };
-  }
-
-  restore({ values, count }: SmoothingState): void {
-    this.#state.set(values);
-    this.#count = count;
   }
 }
 
@@ -91,15 +73,6 @@ class MedianSmoothing implements Smoothing {
 
   restart(): void {
     this.#count = 0;
-  }
-
-  save(): SmoothingState {
-    return { values: Float64Array.from(this.#last), count: this.#count };
-  }
-
-  restore({ values, count }: SmoothingState): void {
-    this.#last.set(values);
-    this.#count = count;
   }
 
   /** Of the windows that there are; of an even number the mean of the two in the middle. */

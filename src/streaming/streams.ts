@@ -4,9 +4,8 @@ import { CLOSE, type CloseCode } from '../serving/conversation';
 import { type StreamEnd, StreamMetrics } from '../serving/metrics/stream-metrics';
 import { CLIENT_TIMEOUT_MS } from '../serving/patience';
 import type { ClassifiesSignals } from '../tasks/abilities';
-import { OtherLoops } from './other-loops';
 import { Judge } from './quality';
-import type { Claim, Conversation, Known, Question, Reply } from './roles';
+import type { Claim, Conversation, Known, Reply } from './roles';
 import { SharedBytes } from './shared-bytes';
 import type { SignalStream, Watcher } from './signal-stream';
 import { SlidingWindows } from './sliding-windows';
@@ -26,9 +25,7 @@ const LAST_MS = 2000;
 const OWN_BYTES = 4096;
 
 interface Limits {
-  /** Bytes of the streams of all event loops. */
   readonly bodyMemory: number;
-  readonly eventLoops: number;
   readonly requestTimeoutMs: number;
 }
 
@@ -38,14 +35,12 @@ const ENDS: Partial<Record<CloseCode, StreamEnd>> = {
   [CLOSE.TIMEOUT]: 'timeout',
 };
 
-/** All streams of one event loop, of all models and transports. */
+/** All streams of the process, of all models and transports. */
 export class Streams {
   readonly watcher: Watcher;
   readonly metrics = new StreamMetrics();
   /** Bytes of all that are open here. */
   readonly #mostBytes: number;
-  /** Null: there is this one alone. */
-  readonly #others: OtherLoops<Question, Reply> | null;
   readonly #logger: Logger;
   readonly #known = new Map<SignalStream, Known>();
   readonly #byId = new Map<string, SignalStream>();
@@ -66,11 +61,8 @@ export class Streams {
   #look: NodeJS.Timeout | null = null;
   #onEmpty: (() => void) | null = null;
 
-  /** @param loop the number of this event loop */
-  constructor({ bodyMemory, eventLoops, requestTimeoutMs }: Limits, logger: Logger, loop = 0) {
-    this.#mostBytes = bodyMemory / eventLoops;
-    const others = eventLoops - 1;
-    this.#others = others > 0 ? new OtherLoops(loop, others, (asked) => this.#answer(asked)) : null;
+  constructor({ bodyMemory, requestTimeoutMs }: Limits, logger: Logger) {
+    this.#mostBytes = bodyMemory;
     this.#logger = logger;
     this.metrics.open = () => this.#known.size;
     this.watcher = this.#watch(requestTimeoutMs);
@@ -100,32 +92,22 @@ export class Streams {
 
   /** @returns its id; null: there is no memory for another one */
   add(conversation: Conversation, stream: SignalStream, owner: string): string | null {
-    const id = randomBytes(18).toString('base64url');
-    const { requestId } = conversation;
-    if (!this.adopt(conversation, stream, { id, owner, requestId })) return null;
-    this.metrics.opened++;
-    return id;
-  }
-
-  /** The same of one that has an id. False: there is no memory for it. */
-  adopt(
-    conversation: Conversation,
-    stream: SignalStream,
-    given: Pick<Known, 'id' | 'owner' | 'requestId'>,
-  ): boolean {
     const bytes = OWN_BYTES + SlidingWindows.bytesOf(stream.cut);
     // First, so that they stay counted while others make room.
     const shared = this.#shared.add(...tablesOf(stream));
     if (!this.hasRoomFor(bytes + shared)) {
       this.#shared.remove(...tablesOf(stream));
-      return false;
+      return null;
     }
+    const id = randomBytes(18).toString('base64url');
+    const { requestId } = conversation;
     const [openedAt, brokenAt] = [performance.now(), 0];
     this.#bytes += bytes + shared;
-    this.#known.set(stream, { ...given, bytes, openedAt, conversation, brokenAt });
-    this.#byId.set(given.id, stream);
+    this.#known.set(stream, { id, owner, requestId, bytes, openedAt, conversation, brokenAt });
+    this.#byId.set(id, stream);
     this.#opening.delete(conversation);
-    return true;
+    this.metrics.opened++;
+    return id;
   }
 
   /** Null: there is none here that this owner may take up. */
@@ -135,17 +117,6 @@ export class Streams {
     if (!known || stream.asked.name !== model) return null;
     const [a, b] = [Buffer.from(known.owner), Buffer.from(owner)];
     return a.length === b.length && timingSafeEqual(a, b) ? stream : null;
-  }
-
-  /** What another event loop has; null: none has such a stream. */
-  async ask(question: Question): Promise<Reply | null> {
-    return this.#others?.ask(question) ?? null;
-  }
-
-  /** Says something in the conversation of a stream, wherever that is; null: there is none. */
-  async say(claim: Claim, bytes: Buffer, isBinary: boolean): Promise<Reply | null> {
-    const question = { type: 'say', ...claim, bytes, isBinary } as const;
-    return (await this.#say(question)) ?? this.ask(question);
   }
 
   /** Where its former connection is not known to be broken, it is ended. */
@@ -200,36 +171,17 @@ export class Streams {
     });
   }
 
-  #answer(question: Question): Promise<Reply | null> {
-    return question.type === 'say' ? this.#say(question) : this.#giveAway(question);
-  }
-
-  async #say(question: Extract<Question, { readonly type: 'say' }>): Promise<Reply | null> {
-    const stream = this.find(question);
+  /** Says something in the conversation of a stream; null: there is none. */
+  async say(claim: Claim, bytes: Buffer, isBinary: boolean): Promise<Reply | null> {
+    const stream = this.find(claim);
     const conversation = stream && this.#known.get(stream)?.conversation;
     if (!stream || !conversation) return null;
-    const bytes = Buffer.from(question.bytes);
-    if (question.isBinary) conversation.binary(bytes);
+    if (isBinary) conversation.binary(bytes);
     else conversation.text(bytes);
     const { problem } = conversation;
     if (problem !== null) return { problem };
     await stream.taken();
     return { place: stream.place };
-  }
-
-  /** To another event loop, once what the model is working on has been answered. */
-  async #giveAway(question: Extract<Question, { readonly type: 'move' }>): Promise<Reply | null> {
-    const stream = this.find(question);
-    if (!stream) return null;
-    const problem = stream.problemOf(question.nextWindow);
-    if (problem !== null) return { problem };
-    this.#endFormer(stream);
-    await new Promise<void>((resolve) => stream.rest(resolve));
-    const known = this.#known.get(stream);
-    if (!known) return null; // its model has gone meanwhile
-    const state = stream.save();
-    this.#remove(stream, known);
-    return { state, requestId: known.requestId };
   }
 
   #endFormer(stream: SignalStream): void {

@@ -16,12 +16,6 @@ export class PlaceError extends Error {
   override readonly name = 'PlaceError';
 }
 
-export interface TimelineState {
-  readonly next: number;
-  readonly index: number;
-  readonly seconds: number;
-}
-
 /** Numbers and times of the samples of a stream. */
 export class Timeline {
   /** In which the client says where samples are, and is told. */
@@ -73,17 +67,6 @@ export class Timeline {
   /** So many samples have come, or are missing. */
   pass(samples: number): void {
     this.next += samples;
-  }
-
-  /** For `restore` in another thread. */
-  save(): TimelineState {
-    return { next: this.next, index: this.#index, seconds: this.#seconds };
-  }
-
-  restore({ next, index, seconds }: TimelineState): void {
-    this.next = next;
-    this.#index = index;
-    this.#seconds = seconds;
   }
 
   #missingUntil(seconds: number): number {

@@ -11,19 +11,12 @@ import {
 import type { About, Answered, Awaits, Runs, RunsEach } from './abilities';
 import type { Task } from './task';
 
-/** By which another thread of this process uses a model. */
-export interface SharedModel<Known extends About = About> {
-  /** See `Engine.share`. */
-  readonly engine: number;
-  readonly about: Known;
-}
-
 /** A loaded model: an engine, between what its task makes of inputs and what it makes of outputs. */
 export class TaskModel<Input = unknown, Answer = Answered, Known extends About = About>
   implements Runs<Input, Answer, Known>, RunsEach<Input, Answer>
 {
   readonly about: Known;
-  /** When this thread began to use it. */
+  /** When it was loaded. */
   readonly since = new Date();
   /** For the log: what works, but hardly as it is meant to. */
   readonly warnings: readonly string[];
@@ -62,19 +55,6 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
       await engine.close();
       throw error;
     }
-  }
-
-  /** The one that another thread has loaded and shared. */
-  static attach<Input, Answer, Known extends About>(
-    task: Task<Input, Answer, Known>,
-    { engine, about }: SharedModel<Known>,
-  ): TaskModel<Input, Answer, Known> {
-    return new TaskModel(task, Engine.attach(engine), { about, warnings: [] });
-  }
-
-  /** For `attach`. */
-  share(): SharedModel<Known> {
-    return { engine: this.#engine.share(), about: this.about };
   }
 
   get monitor(): EngineMonitor {

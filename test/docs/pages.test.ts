@@ -5,8 +5,6 @@ import { filesOfRepository, type Page, readPage } from './markdown';
 
 const MOST_LINES = 200;
 const MOST_LINES_OF_ARCHITECTURE = 150;
-const MOST_WORDS = 1200;
-const SETTINGS = 'docs/settings.md';
 const LANGUAGES = ['console', 'js', 'json', 'python', 'sh', 'text'];
 
 const files = filesOfRepository();
@@ -43,10 +41,6 @@ function linkProblem({ file }: Page, link: string): string | undefined {
   const anchors = pages.get(place)?.anchors;
   if (anchors?.has(decodeURI(anchor))) return undefined;
   return `${link}: ${place} has no #${anchor}, but ${[...(anchors ?? [])].join(', ')}`;
-}
-
-function withoutTables(text: string): string {
-  return text.replaceAll(/^\|.*\n/gm, '');
 }
 
 /** Names of pages that stand in the text, relative to the page or to the root. */
@@ -110,14 +104,6 @@ it('README is for five minutes', () => {
 it('ARCHITECTURE is a map: decisions have pages of their own', () => {
   const lines = page('ARCHITECTURE.md').text.trimEnd().split('\n').length;
   expect(lines).toBeLessThanOrEqual(MOST_LINES_OF_ARCHITECTURE);
-});
-
-it('every page of docs/ is short, but for the table of settings', () => {
-  const words = [...pages.values()]
-    .filter(({ file }) => file.startsWith('docs/'))
-    .map(({ file, text }) => ({ file, text: file === SETTINGS ? withoutTables(text) : text }))
-    .map(({ file, text }) => ({ file, words: text.trim().split(/\s+/).length }));
-  expect(words.filter((each) => each.words >= MOST_WORDS)).toEqual([]);
 });
 
 it.each(['docs', 'docs/decisions', 'docs/evidence'])('the index of %s has every page', (folder) => {

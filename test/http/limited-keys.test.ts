@@ -53,9 +53,7 @@ describe('of a directory of models', () => {
     directory.signal('waves');
     const keys = folder.put('keys', KEYS.join('\n'));
     service = await directory.start({
-      env: {
-        ...{ API_KEYS_FILE: keys, GRPC_PORT: '0', MANAGEMENT_PORT: '0', EVENT_LOOPS: '2' },
-      },
+      env: { API_KEYS_FILE: keys, GRPC_PORT: '0', MANAGEMENT_PORT: '0' },
     });
   });
 

@@ -180,7 +180,7 @@ describe('changes', () => {
   beforeAll(async () => {
     directory.text('films/1', FIRST);
     directory.text('other', FIRST);
-    service = await directory.start({ env: { EVENT_LOOPS: '2' } });
+    service = await directory.start();
   });
 
   it('a version that came takes over, and one that went leaves it to the one before', async () => {

@@ -54,7 +54,7 @@ it('answers equal tokens by the same bits without a run', async () => {
 
 it('computes what a list says again and again once', async () => {
   const service = await startService('sentiment', {
-    env: { ...textModel('bert-single-label'), ...ON, EVENT_LOOPS: '2' },
+    env: { ...textModel('bert-single-label'), ...ON },
   });
   const texts = Array.from({ length: 300 }, (_, i) => `text ${i % 3}`);
   const lists = await Promise.all(

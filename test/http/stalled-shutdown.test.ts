@@ -46,12 +46,8 @@ function keepMoving(write: () => unknown): () => void {
   return () => clearInterval(timer);
 }
 
-it.each([
-  ['one event loop', { EVENT_LOOPS: '1' }],
-  ['two', { EVENT_LOOPS: '2', GRPC_PORT: '' }],
-])('gives up bodies that stand still, and ends with 0: %s', async (_name, env) => {
-  const { GRPC_PORT, ...settings } = { GRPC_PORT: '0', ...env };
-  const service = await start({ ...settings, ...(GRPC_PORT && { GRPC_PORT }) });
+it('aborts stalled request bodies, and exits with 0', async () => {
+  const service = await start({ GRPC_PORT: '0' });
   const compressed = gzipSync(BODY);
   const clients = [
     await stalled(service, analyzeHead(BODY.length)),

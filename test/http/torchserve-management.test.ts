@@ -41,7 +41,7 @@ describe('management', () => {
     directory.text('reviews/2', SECOND);
     directory.text('reviews/3', FIRST);
     directory.write('reviews/model.json', '{"versions": "all"}');
-    service = await directory.start({ env: { MANAGEMENT_PORT: '0', EVENT_LOOPS: '2' } });
+    service = await directory.start({ env: { MANAGEMENT_PORT: '0' } });
   });
 
   it('lists models in pages', async () => {

@@ -215,7 +215,7 @@ it("counts under TorchServe's names beside its own", async () => {
   const directory = newDirectory();
   directory.text('films', FIRST);
   directory.text('other', SECOND);
-  const service = await directory.start({ env: { EVENT_LOOPS: '2' } });
+  const service = await directory.start();
   const count = 6;
   for (let i = 0; i < count; i++) {
     const { status } = await post(service, '/predictions/films', TEXT);

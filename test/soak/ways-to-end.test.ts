@@ -132,11 +132,6 @@ describe('a service ends in order, whatever it is doing', () => {
     WORKERS: '2',
     MAX_BATCH_REQUESTS: '4',
   };
-  /** EEG has several event loops. */
-  const settingsOf = (service: ServiceName) => ({
-    ...settings,
-    ...(service === 'eeg' && { EVENT_LOOPS: '3' }),
-  });
 
   /** Brings the phase about, but for what begins the shutdown. */
   async function enter(phase: Phase, service: Address, name: ServiceName): Promise<void> {
@@ -159,7 +154,7 @@ describe('a service ends in order, whatever it is doing', () => {
         const END_AFTER_MS = String(run.delay(phaseMs[phase]));
         const service = new Service({
           env: {
-            ...settingsOf(run.service),
+            ...settings,
             PORT: '0',
             END_BY: way,
             END_FROM: from[phase],
@@ -196,7 +191,7 @@ describe('a service ends in order, whatever it is doing', () => {
       ],
       async (phase, run) => {
         const port = await freePort();
-        const env = { ...settingsOf(run.service), PORT: String(port) };
+        const env = { ...settings, PORT: String(port) };
         const service = new NodeProcess({ env, args: [run.service] });
         await enter(phase, { port }, run.service);
         if (phase === 'shutdown') service.kill(way);
@@ -215,7 +210,7 @@ describe('a service ends in order, whatever it is doing', () => {
       () => [ended(0)],
       async (phase, run) => {
         const port = await freePort();
-        const env = { ...settingsOf(run.service), PORT: String(port) };
+        const env = { ...settings, PORT: String(port) };
         const family = Family.runChild([MAIN, run.service], { env });
         const pid = await family.childPid();
         await enter(phase, { port }, run.service);

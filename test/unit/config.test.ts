@@ -54,7 +54,6 @@ describe('readCommand', () => {
       modelsWatch: false,
       guardFile: null,
       modelName: null,
-      eventLoops: 1,
       instructions: null,
       scheduling: {
         workers: 8,
@@ -124,7 +123,6 @@ describe('readCommand', () => {
       SENTIMENT_MODEL_DIR: 'some/model',
       EEG_MODEL_PATH: '/abs/model.pt',
       WORKERS: '2',
-      EVENT_LOOPS: '2',
       THREADS_PER_WORKER: '3',
       PRODUCTS: 'float32',
       INSTRUCTIONS: 'avx2',
@@ -170,7 +168,6 @@ describe('readCommand', () => {
       modelsWatch: true,
       guardFile: '/home/user/guard.json',
       modelName: 'films-2',
-      eventLoops: 2,
       instructions: 'avx2',
       scheduling: {
         workers: 2,
@@ -251,10 +248,6 @@ describe('readCommand', () => {
 
   it('has room for the largest body', () => {
     expect(config(['eeg'], { BODY_LIMIT: '200mb' }).bodyMemory).toBe(200 * 1024 ** 2);
-    expect(problems(['eeg'], { BODY_LIMIT: '2kb', BODY_MEMORY: '3kb', EVENT_LOOPS: '2' })).toEqual([
-      'BODY_MEMORY: expected at least BODY_LIMIT for each of EVENT_LOOPS, 4096, received 3072: ' +
-        'there would never be room for such a body',
-    ]);
     expect(problems(['eeg'], { BODY_LIMIT: '2kb', BODY_MEMORY: '1kb' })).toEqual([
       'BODY_MEMORY: expected at least BODY_LIMIT, 2048, received 1024: ' +
         'there would never be room for such a body',
@@ -442,9 +435,6 @@ describe('readCommand', () => {
   });
 
   it('warns about more threads than cores', () => {
-    expect(config(['eeg'], { EVENT_LOOPS: '9' }).warnings).toEqual([
-      'EVENT_LOOPS is 9, more than the 8 cores this process may use: expect it to be slower',
-    ]);
     expect(config(['eeg'], { WORKERS: '3', THREADS_PER_WORKER: '3' }).warnings).toEqual([
       expect.stringContaining('is 9, more than the 8 cores'),
     ]);

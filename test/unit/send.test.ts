@@ -2,12 +2,11 @@ import http from 'node:http';
 import net from 'node:net';
 import type { Response } from 'express';
 import { endWith, UnsentAnswers } from '../../src/http/send';
-import { ConnectionLimit } from '../../src/serving/connection-limit';
 import { Connections } from '../../src/serving/connections';
 
 /** An answer that waits behind another one: it has no socket yet. */
 function pipelined(isOver: boolean): Response {
-  const connections = new Connections(new ConnectionLimit(10), () => undefined, null);
+  const connections = new Connections(10, () => undefined, null);
   const response = new http.ServerResponse(new http.IncomingMessage(new net.Socket()));
   const locals = { isOver, unsentAnswers: new UnsentAnswers(1000, connections) };
   return Object.assign(response, { locals }) as unknown as Response;

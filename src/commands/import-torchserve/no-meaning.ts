@@ -45,7 +45,7 @@ export const NO_MEANING: Readonly<Record<string, string>> = {
   model_snapshot: 'the folders of MODELS_DIR are what is loaded at the next start',
   netty_client_threads: 'no other process is asked',
   number_of_gpu: 'inference is on the processor',
-  number_of_netty_threads: 'one event loop is enough for most; EVENT_LOOPS sets another number',
+  number_of_netty_threads: 'one event loop is enough for most; start more replicas otherwise',
   prefer_direct_buffer: 'belongs to the JVM',
   service_envelope: 'protocols are told apart by their routes',
   startup_timeout: 'INFERENCE_TIMEOUT_MS bounds the trial of a model at start',

@@ -7,9 +7,7 @@ import { startTracing } from '../../serving/tracing/start';
 import type { Config } from '../../settings/config';
 import { Streams } from '../../streaming/streams';
 import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE, fail } from '../exit';
-import { EventLoops } from './loops/event-loops';
 import { openModels } from './models/open-models';
-import { shareCatalogue } from './models/shared-catalogue';
 import { describeProcessorProblem } from './processor-problem';
 import { readPages } from './read-pages';
 import { ListenError, type Parts, Servers } from './servers';
@@ -38,11 +36,8 @@ export async function serve(config: Config, version: string): Promise<void> {
   if (!credentialFiles) return log.end();
   const { credentials } = credentialFiles;
 
-  const loops = new EventLoops(config, version, credentialFiles.values);
-  credentialFiles.onRenewal = (renewal) => loops.renew(renewal);
-  const { gather, connectionLimit } = loops;
   const streams = new Streams(config, log.logger);
-  const opening = open({ config, version, gather, streams }, log);
+  const opening = open({ config, version, streams }, log);
   // Beside the loading, which has threads of its own.
   const readingPages = readPages(config.service, log.logger);
   const tracer = startTracing(config, version, log.logger);
@@ -54,13 +49,12 @@ export async function serve(config: Config, version: string): Promise<void> {
   if (loaded && !shutdown.isRequested) {
     const [{ service, management, begin }, pages] = loaded;
     const parts = {
-      ...{ service, management, pages, tracer, describeApi },
-      ...{ credentials, gather, connectionLimit, streams },
+      ...{ service, management, pages, tracer, describeApi, credentials, streams },
     };
     const servers = new Servers(config, parts, log);
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
     if (address) {
-      await begin({ shutdown, servers, loops });
+      begin({ shutdown, servers });
       const startMs = Math.round(performance.now() - startedAt);
       const { scheduling } = config;
       const modelLoaded = service.models().length > 0;
@@ -69,12 +63,10 @@ export async function serve(config: Config, version: string): Promise<void> {
       log.flush();
       await shutdown.requested;
       servers.leave();
-      loops.leave();
       await shutdown.delayed;
-      await Promise.all([servers.close(), loops.close(spansTimeoutMs(shutdown))]);
+      await servers.close();
     }
   }
-  loops.end();
   const [areSpansOut] = await Promise.all([
     tracer?.close(spansTimeoutMs(shutdown)),
     loaded ? loaded[0].close() : stopLoading(),
@@ -90,8 +82,7 @@ export async function serve(config: Config, version: string): Promise<void> {
 interface Opened {
   readonly service: Service;
   readonly management: Parts['management'];
-  /** Resolves when all event loops that have something to serve do. */
-  begin(running: { shutdown: Shutdown; servers: Servers; loops: EventLoops }): Promise<void>;
+  begin(running: { shutdown: Shutdown; servers: Servers }): void;
   close(): Promise<void>;
 }
 
@@ -104,10 +95,9 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
   await Promise.race([loading, delay(config.listenAfterMs, undefined, { ref: false })]);
   return {
     ...{ service, management: null },
-    begin: async ({ shutdown, servers, loops }) => {
-      const begin = async (): Promise<void> => {
+    begin: ({ shutdown, servers }) => {
+      const begin = (): void => {
         servers.show();
-        await loops.serve(service.share(), servers.descriptor);
         watchForStuck(service.monitor, log.logger, config, (problem) => {
           log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
           shutdown.endWith(EXIT_STUCK);
@@ -124,20 +114,9 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
 function openAll(options: ServiceOptions, log: Log): Opened {
   const models = openModels(options, log);
   const { service, management } = models;
-  const share = () => ({
-    catalogue: shareCatalogue(service.catalogue),
-    guard: service.guard.shared,
-  });
   return {
     ...{ service, management },
-    begin: async ({ servers, loops }) => {
-      await loops.serve(share(), servers.descriptor);
-      loops.repository = models.control;
-      models.begin(async () => {
-        servers.show();
-        await loops.show(share());
-      });
-    },
+    begin: ({ servers }) => models.begin(() => servers.show()),
     close: () => models.close(),
   };
 }

@@ -3,13 +3,11 @@ import type { GrpcServer } from '../../grpc/server';
 import type { Site } from '../../http/app';
 import { HttpServer } from '../../http/server';
 import type { describeApi } from '../../protocols/openapi/document';
-import { ConnectionLimit } from '../../serving/connection-limit';
 import type { Context } from '../../serving/context';
 import type { Credentials } from '../../serving/credentials/credentials';
 import type { Log } from '../../serving/log';
 import { createMetrics, type Metrics } from '../../serving/metrics/metrics';
 import { patienceOf } from '../../serving/patience';
-import type { Gather } from '../../serving/peers';
 import { readinessOf } from '../../serving/readiness';
 import { RefusalLog } from '../../serving/refusal-log';
 import { Scheduler } from '../../serving/scheduler';
@@ -31,9 +29,6 @@ export interface Parts {
   readonly tracer: Tracer | null;
   readonly describeApi: typeof describeApi;
   readonly credentials: Credentials;
-  readonly gather: Gather;
-  /** Of the HTTP port, for all event loops. */
-  readonly connectionLimit: ConnectionLimit;
   readonly streams: Streams;
 }
 
@@ -42,7 +37,7 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** What one event loop listens with: HTTP and, where it has a port, gRPC. */
+/** What the process listens with: HTTP and, where it has a port, gRPC. */
 export class Servers {
   readonly #config: Config;
   readonly #service: Service;
@@ -55,11 +50,9 @@ export class Servers {
   readonly #metrics: Metrics;
   readonly #siteOf: () => Site;
 
-  constructor(given: Config, parts: Parts, { logger }: Log) {
-    const { service, management, credentials, tracer, gather, connectionLimit, pages } = parts;
+  constructor(config: Config, parts: Parts, { logger }: Log) {
+    const { service, management, credentials, tracer, pages } = parts;
     const { streams } = parts;
-    // Of what all event loops have together, a share.
-    const config = { ...given, bodyMemory: Math.ceil(given.bodyMemory / given.eventLoops) };
     const metrics = createMetrics({
       packageVersion: service.site.described.info.version,
       ...{ loaded: service.loaded, loadFailed: service.loadFailed, models: service.models },
@@ -67,7 +60,7 @@ export class Servers {
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
       streams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,
-      ...{ credentials, gather, signalStreams: streams.metrics },
+      ...{ credentials, signalStreams: streams.metrics },
     });
     const context: Context = {
       ...{ config, credentials, logger, metrics, tracer },
@@ -90,11 +83,10 @@ export class Servers {
         site.pages.flatMap(({ name, at }) => pagesAt(pages, name, at)),
       );
     };
-    this.#http = new HttpServer(context, this.#siteOf(), connectionLimit, () => streams.close());
+    this.#http = new HttpServer(context, this.#siteOf(), () => streams.close());
     this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);
     const isManaged = management !== null && config.managementPort !== null;
-    const limit = new ConnectionLimit(config.maxConnections);
-    this.#management = isManaged ? new HttpServer(context, siteOf(management, []), limit) : null;
+    this.#management = isManaged ? new HttpServer(context, siteOf(management, [])) : null;
     metrics.count();
     this.#all = [this.#http, this.#grpc, this.#management].filter((one) => one !== null);
     credentials.onCertificate = (certificate) => {
@@ -131,16 +123,6 @@ export class Servers {
       await this.close();
       throw error;
     }
-  }
-
-  /** Beside another event loop that has opened the port. @param descriptor for this one alone */
-  async listenOn(descriptor: number): Promise<void> {
-    await this.#http.listen({ fd: descriptor });
-  }
-
-  /** Of the socket on which HTTP is served. */
-  get descriptor(): number {
-    return this.#http.descriptor;
   }
 
   /** See `Transport.leave`. */

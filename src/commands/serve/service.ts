@@ -15,15 +15,12 @@ import type { About, NamesOf } from '../../serving/access';
 import type { Log } from '../../serving/log';
 import type { Family, Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
-import type { Gather } from '../../serving/peers';
 import type { Config } from '../../settings/config';
 import { streaming } from '../../streaming/protocol';
 import type { Streams } from '../../streaming/streams';
-import type { SharedGuard } from '../../tasks/guard/state';
 import type { Served } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
-import type { SharedModel, TaskModel } from '../../tasks/task-model';
-import type { SharedCatalogue } from './models/shared-catalogue';
+import type { TaskModel } from '../../tasks/task-model';
 import type { PageName } from './read-pages';
 
 /** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
@@ -53,14 +50,6 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** What other event loops serve: the one model, or all of a directory. */
-export type SharedService = { readonly model: SharedModel } | SharedModels;
-
-export interface SharedModels {
-  readonly catalogue: SharedCatalogue;
-  readonly guard: SharedGuard;
-}
-
 export interface ServiceSite {
   readonly mounts: readonly Mount[];
   /** By which keys are limited, of any path. */
@@ -74,8 +63,6 @@ export interface ServiceOptions {
   readonly config: Config;
   /** Of the package. */
   readonly version: string;
-  readonly gather: Gather;
-  /** Of this event loop. */
   readonly streams: Streams;
 }
 
@@ -94,9 +81,9 @@ export function speak(
   return { protocols: [own(served, surroundings, { service: info, others }), ...others], info };
 }
 
-export function surroundingsOf({ config, version, gather }: ServiceOptions): Surroundings {
+export function surroundingsOf({ config, version }: ServiceOptions): Surroundings {
   const { scheduling, maxListLength: listLength, bodyLimit, requestTimeoutMs } = config;
-  return { version, scheduling, gather, listLength, bodyLimit, requestTimeoutMs };
+  return { version, scheduling, listLength, bodyLimit, requestTimeoutMs };
 }
 
 /** For the metrics. */

@@ -14,7 +14,6 @@ import {
   type Service,
   type ServiceOptions,
   type ServiceSite,
-  type SharedService,
   speak,
 } from './service';
 import { describeStuck } from './watchdog';
@@ -73,12 +72,6 @@ export class SingleService implements Service {
   /** Of the model's engine; null: it is not loaded. */
   get monitor(): EngineMonitor | null {
     return this.#served.model?.monitor ?? null;
-  }
-
-  /** For other event loops; null: there is no model to share. */
-  share(): SharedService | null {
-    const { model } = this.#served;
-    return model && { model: model.share() };
   }
 
   drop(): void {

@@ -32,7 +32,7 @@ export class ServedModel {
   constructor(
     { name, version, reason }: { name: string; version: string; reason: string | null },
     served: Served | null,
-    { listLength, gather }: Pick<Surroundings, 'listLength' | 'gather'>,
+    { listLength }: Pick<Surroundings, 'listLength'>,
   ) {
     const model = served?.model ?? null;
     this.name = name;
@@ -40,7 +40,7 @@ export class ServedModel {
     this.modelIfLoaded = model && served && new Model(model, served.task.tensors, listLength);
     this.#served = served;
     this.#reason = reason;
-    this.#statistics = served && statisticsOf(served, gather);
+    this.#statistics = served && statisticsOf(served);
   }
 
   /** Runs it on what a request brings, see `Model.infer`. */

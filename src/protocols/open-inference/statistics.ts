@@ -1,5 +1,4 @@
 import type { Completion, EngineMonitor } from '../../native/engine';
-import type { Gather, Gathered } from '../../serving/peers';
 import type { Served } from '../../tasks/served';
 
 const NS_PER_MS = 1e6;
@@ -8,7 +7,7 @@ const NS_PER_MS = 1e6;
 const NONE = { count: 0, ns: 0 };
 const NO_RUNS = { count: 0, ms: 0 };
 
-/** What one event loop has counted. Times are sums over the inputs that were answered. */
+/** What has been counted. Times are sums over the inputs that were answered. */
 interface Counts {
   /** Since the Unix epoch, in ms; 0: none yet. */
   lastInference: number;
@@ -24,13 +23,12 @@ interface Counts {
 /** What a model has done, of all routes; null: it is not loaded. It is counted once, wherever it is told. */
 export function statisticsOf(
   served: Served<{ readonly monitor: EngineMonitor }>,
-  gather: Gather,
 ): ModelStatistics | null {
   const known = STATISTICS.get(served);
   if (known) return known;
-  const { name, version, model } = served;
+  const { model } = served;
   if (!model) return null;
-  const statistics = new ModelStatistics(`statistics of ${name} ${version}`, model.monitor, gather);
+  const statistics = new ModelStatistics(model.monitor);
   STATISTICS.set(served, statistics);
   return statistics;
 }
@@ -40,16 +38,14 @@ const STATISTICS = new WeakMap<object, ModelStatistics>();
 /** As Triton's statistics extension has it: an element (a text, a window) counts as a request. */
 export class ModelStatistics {
   readonly #monitor: EngineMonitor;
-  readonly #gatherCounts: () => Promise<Gathered<Counts>>;
   readonly #counts: Counts = {
     ...{ lastInference: 0, succeeded: 0, failed: 0 },
     ...{ queueMs: 0, tokenizationMs: 0, inferenceMs: 0 },
     batches: new Map(),
   };
 
-  constructor(topic: string, monitor: EngineMonitor, gather: Gather) {
+  constructor(monitor: EngineMonitor) {
     this.#monitor = monitor;
-    this.#gatherCounts = gather(topic, () => this.#counts);
     monitor.observe((completions) => this.#record(completions));
   }
 
@@ -73,42 +69,37 @@ export class ModelStatistics {
     if (completions.length > 0) counts.lastInference = Date.now();
   }
 
-  /** Of all event loops. @param model as it is named to those who ask */
-  async describe({ name, version }: { readonly name: string; readonly version: string }) {
-    const { values: loops } = await this.#gatherCounts();
-    const sum = (of: (loop: Counts) => number) => loops.reduce((all, loop) => all + of(loop), 0);
-    const ns = (of: (loop: Counts) => number) => Math.round(sum(of) * NS_PER_MS);
-    const count = sum(({ succeeded }) => succeeded);
-    const took = (of: (loop: Counts) => number) => ({ count, ns: ns(of) });
-    const sizes = new Set(loops.flatMap(({ batches }) => [...batches.keys()]));
+  /** @param model as it is named to those who ask */
+  describe({ name, version }: { readonly name: string; readonly version: string }) {
+    const counts = this.#counts;
+    const count = counts.succeeded;
+    const took = (ms: number) => ({ count, ns: nanoseconds(ms) });
     const { batches, cacheHits, cacheMisses } = this.#monitor.stats();
     return {
       ...{ name, version },
-      last_inference: Math.max(...loops.map(({ lastInference }) => lastInference)),
+      last_inference: counts.lastInference,
       inference_count: count,
       execution_count: batches,
       inference_stats: {
-        success: took((loop) => loop.queueMs + loop.tokenizationMs + loop.inferenceMs),
-        fail: { count: sum(({ failed }) => failed), ns: 0 }, // how long it took is not told
-        queue: took(({ queueMs }) => queueMs),
-        compute_input: took(({ tokenizationMs }) => tokenizationMs),
-        compute_infer: took(({ inferenceMs }) => inferenceMs),
+        success: took(counts.queueMs + counts.tokenizationMs + counts.inferenceMs),
+        fail: { count: counts.failed, ns: 0 }, // how long it took is not told
+        queue: took(counts.queueMs),
+        compute_input: took(counts.tokenizationMs),
+        compute_infer: took(counts.inferenceMs),
         compute_output: NONE,
         cache_hit: { count: cacheHits, ns: 0 }, // how long they took is not told
         cache_miss: { count: cacheMisses, ns: 0 },
       },
-      batch_stats: [...sizes].map((size) => {
-        const runs = ({ batches }: Counts) => batches.get(size) ?? NO_RUNS;
-        return {
-          batch_size: size,
-          compute_input: NONE,
-          compute_infer: {
-            count: sum((loop) => runs(loop).count),
-            ns: ns((loop) => runs(loop).ms),
-          },
-          compute_output: NONE,
-        };
-      }),
+      batch_stats: [...counts.batches].map(([size, runs]) => ({
+        batch_size: size,
+        compute_input: NONE,
+        compute_infer: { count: runs.count, ns: nanoseconds(runs.ms) },
+        compute_output: NONE,
+      })),
     };
   }
+}
+
+function nanoseconds(milliseconds: number): number {
+  return Math.round(milliseconds * NS_PER_MS);
 }

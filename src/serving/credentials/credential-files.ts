@@ -27,21 +27,14 @@ const READ_AGAIN = {
 type Sources = ReadonlyMap<CredentialName, () => Promise<Renewal>>;
 
 /**
- * Reads keys and certificate at start, and again on SIGHUP: once for all event loops, so that none can
- * see another state of a file that is being written. What cannot be read then leaves what was there
+ * Reads keys and certificate at start, and again on SIGHUP. What cannot be read then leaves what was there
  * before. Where there is no file to read, SIGHUP ends the process, as it does by default.
  */
 export class CredentialFiles {
-  /** What was read at start, for the other event loops. */
-  readonly values: CredentialValues;
-  /** Of this event loop. */
   readonly credentials: Credentials;
-  /** Gives the others what was read again; resolves when they have it. */
-  onRenewal: (renewal: Renewal) => Promise<void> = async () => {};
   readonly #logger: Logger;
 
   private constructor(values: CredentialValues, sources: Sources, logger: Logger) {
-    this.values = values;
     this.credentials = new Credentials(values);
     this.#logger = logger;
     if (sources.size === 0) return;
@@ -67,13 +60,10 @@ export class CredentialFiles {
     try {
       const renewal = await read();
       this.credentials.renew(renewal);
-      // The next reading does not wait for an event loop that is busy: it gets both, one after the other.
-      void this.onRenewal(renewal).then(() => {
-        this.credentials.count(name, 'renewed');
-        const { keys, certificate } = renewal;
-        const about = keys ? { keys: keys.length } : { validTo: certificate?.validTo };
-        this.#logger.info(about, READ_AGAIN[name].done);
-      });
+      this.credentials.count(name, 'renewed');
+      const { keys, certificate } = renewal;
+      const about = keys ? { keys: keys.length } : { validTo: certificate?.validTo };
+      this.#logger.info(about, READ_AGAIN[name].done);
     } catch (error) {
       this.credentials.count(name, 'failed');
       this.#logger.error(`${(error as Error).message}; ${READ_AGAIN[name].failed}`);

@@ -2,7 +2,6 @@ import { byLabel, counter, type Family, zeros } from '../metrics/family';
 import type { Certificate } from './certificate';
 import { ApiKeys, type KnownKey } from './keys';
 
-/** Can be sent to another thread. */
 export interface CredentialValues {
   /** Null: everybody may ask. */
   readonly keys: readonly KnownKey[] | null;
@@ -16,7 +15,7 @@ export type Renewal = { readonly [Name in CredentialName]?: NonNullable<Credenti
 
 const OUTCOMES = ['renewed', 'failed'] as const;
 
-/** Keys and certificate, as one event loop has them. */
+/** Keys and certificate. */
 export class Credentials {
   /** Null: everybody may ask. */
   readonly keys: ApiKeys | null;
@@ -38,7 +37,7 @@ export class Credentials {
     this.onCertificate(certificate);
   }
 
-  /** For the metrics of the one event loop that reads the files for all. */
+  /** For the metrics. */
   count(name: CredentialName, outcome: (typeof OUTCOMES)[number]): void {
     this.#outcomes[name][outcome]++;
   }
@@ -46,7 +45,7 @@ export class Credentials {
   family(): Family {
     return counter(
       'libtorch_serve_credential_reloads_total',
-      'Readings of keys and certificate on SIGHUP: those that all event loops have, and those that left what was there.',
+      'Readings of keys and certificate on SIGHUP: those that took effect, and those that left what was there.',
       () =>
         Object.entries(this.#outcomes).flatMap(([credential, outcomes]) =>
           byLabel('outcome', outcomes, { credential }),

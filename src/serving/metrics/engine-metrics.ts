@@ -1,14 +1,6 @@
 import type { EngineMonitor } from '../../native/engine';
 import { ERRORS } from '../errors';
-import {
-  byLabel,
-  counter,
-  type Family,
-  gauge,
-  information,
-  ofProcess,
-  type Sample,
-} from './family';
+import { byLabel, counter, type Family, gauge, information, type Sample } from './family';
 import { DURATION_BOUNDS, Histogram, histogram, powersOfTwo } from './histogram';
 
 /** What is known of the model that is served, for the labels of model_info. */
@@ -59,7 +51,7 @@ export function engineFamilies(engine: EngineMonitor, model: ServedModel): reado
     ),
   ];
   return [
-    ...familiesOfAllLoops(engine, model).map(ofProcess),
+    ...familiesOfEngine(engine, model),
     counter(
       'libtorch_serve_queue_refusals_total',
       "Requests that the model's queue refused, by reason; a list is one.",
@@ -88,7 +80,7 @@ export function engineFamilies(engine: EngineMonitor, model: ServedModel): reado
 }
 
 /** What the engine itself counts, for all who use it. */
-function familiesOfAllLoops(engine: EngineMonitor, model: ServedModel): readonly Family[] {
+function familiesOfEngine(engine: EngineMonitor, model: ServedModel): readonly Family[] {
   const { backend, products } = engine.description;
   const { name, version, dtype, packageVersion, libtorchVersion } = model;
   return [

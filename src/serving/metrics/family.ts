@@ -11,8 +11,6 @@ export interface Family {
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly read: () => readonly Sample[];
-  /** It is the same whichever event loop of the process reads it; else their values are added up. */
-  readonly isOfProcess?: true;
 }
 
 type Labels = Sample['labels'];
@@ -32,7 +30,7 @@ export function gauge(name: string, help: string, read: () => number | readonly 
 
 /** A gauge that is always 1: what it says is in its labels. */
 export function information(name: string, help: string, labels: Labels): Family {
-  return { name, help, type: 'gauge', read: () => [{ labels, value: 1 }], isOfProcess: true };
+  return { name, help, type: 'gauge', read: () => [{ labels, value: 1 }] };
 }
 
 /** One sample for each entry of `values`, labelled with its key beside `labels`. */
@@ -50,20 +48,6 @@ export function byLabel(
 /** Counts by name that begin at 0, so that each is exposed before it is first counted. */
 export function zeros<Name extends string | number>(names: readonly Name[]): Record<Name, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
-}
-
-export function ofProcess(family: Family): Family {
-  return { ...family, isOfProcess: true };
-}
-
-/** What several event loops count under one name, added up. */
-export function sumUp(counts: readonly (readonly Sample[])[]): readonly Sample[] {
-  const sums = new Map<string, Sample>();
-  for (const sample of counts.flat()) {
-    const key = JSON.stringify([sample.metricName, sample.labels]);
-    sums.set(key, { ...sample, value: sample.value + (sums.get(key)?.value ?? 0) });
-  }
-  return [...sums.values()];
 }
 
 function samplesOf(value: number | readonly Sample[]): readonly Sample[] {

@@ -1,18 +1,7 @@
 import type { EngineMonitor } from '../../native/engine';
 import type { Credentials } from '../credentials/credentials';
-import type { Gather } from '../peers';
 import { engineFamilies, type ServedModel } from './engine-metrics';
-import {
-  byLabel,
-  counter,
-  type Family,
-  gauge,
-  information,
-  ofProcess,
-  type Sample,
-  sumUp,
-  zeros,
-} from './family';
+import { byLabel, counter, type Family, gauge, information, type Sample, zeros } from './family';
 import { loopFamilies, processFamilies } from './process-metrics';
 import { CONTENT_TYPE, expose } from './registry';
 import { RequestMetrics } from './request-metrics';
@@ -63,10 +52,9 @@ export interface MetricsOptions {
   readonly streams: (() => number) | null;
   readonly credentials: Credentials;
   readonly signalStreams: StreamMetrics;
-  readonly gather: Gather;
 }
 
-/** All metrics of one process, whichever of its event loops counts. */
+/** All metrics of the process. */
 export interface Metrics {
   readonly requests: RequestMetrics;
   /** Other models are served: what they do is counted from now on. */
@@ -86,10 +74,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       version: packageVersion,
       node_version: process.versions.node,
     }),
-    ofProcess(
-      gauge('libtorch_serve_model_loaded', '1: a model is loaded, 0: it could not be.', loaded),
-    ),
-    ...(loadFailed ? [ofProcess(gauge(LOAD_FAILED, LOAD_FAILED_HELP, loadFailed))] : []),
+    gauge('libtorch_serve_model_loaded', '1: a model is loaded, 0: it could not be.', loaded),
+    ...(loadFailed ? [gauge(LOAD_FAILED, LOAD_FAILED_HELP, loadFailed)] : []),
     gauge(
       'libtorch_serve_http_requests_in_flight',
       'Requests that are not answered yet, the one that reads this included.',
@@ -116,11 +102,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ...ofModels.of(models()),
     ...ofLoop,
   ];
-  const gatherSamples = options.gather('metrics', () =>
-    Object.fromEntries(
-      families().map(({ name, isOfProcess, read }) => [name, isOfProcess ? [] : read()]),
-    ),
-  );
   return {
     requests,
     count: () => void ofModels.of(models()),
@@ -128,19 +109,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       connectionEnds[end]++;
     },
     contentType: CONTENT_TYPE,
-    expose: async () => {
-      const { values, silent } = await gatherSamples();
-      const ofAllLoops = families().map((family) => {
-        const read = (): readonly Sample[] => sumUp(values.map((loop) => loop[family.name] ?? []));
-        return family.isOfProcess ? family : { ...family, read };
-      });
-      const silentLoops = gauge(
-        'libtorch_serve_event_loops_silent',
-        'Event loops that did not answer this scrape in time: what they count is here as they last told it.',
-        () => silent,
-      );
-      return expose([...ofAllLoops, silentLoops]);
-    },
+    expose: () => expose(families()),
   };
 }
 

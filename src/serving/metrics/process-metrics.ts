@@ -1,4 +1,4 @@
-import { counter, type Family, gauge, ofProcess } from './family';
+import { counter, type Family, gauge } from './family';
 import { Histogram, histogram } from './histogram';
 
 /** How often the event loop is asked how late it is, in ms. */
@@ -6,7 +6,7 @@ const LAG_INTERVAL_MS = 50;
 /** Seconds. Node's timers are exact to a millisecond. */
 const LAG_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** This event loop, and its heap. */
+/** The event loop, and its heap. */
 export function loopFamilies(): readonly Family[] {
   const lag = measureLag();
   return [
@@ -27,7 +27,7 @@ export function loopFamilies(): readonly Family[] {
 /** The process as the operating system sees it, under Prometheus's own names. */
 export function processFamilies(): readonly Family[] {
   const startedAt = Date.now() / 1000 - process.uptime();
-  const families = [
+  return [
     gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
     gauge('process_start_time_seconds', 'Start of the process, since the Unix epoch.', () => {
       return startedAt;
@@ -37,7 +37,6 @@ export function processFamilies(): readonly Family[] {
       return (user + system) / 1e6;
     }),
   ];
-  return families.map(ofProcess);
 }
 
 function measureLag(): Histogram {

@@ -10,18 +10,11 @@ export type FoundGuard =
   /** Why it is none, for clients. */
   | { readonly problem: string };
 
-/** The same for other threads: another number, another file. */
-export interface SharedGuard {
-  readonly number: number;
-  readonly found: FoundGuard;
-}
-
 /** The guard of a service: none, one, or one that could not be loaded, while its file may be read again. */
 export class GuardState {
   readonly counts = new GuardCounts();
   #guard: Guard | null = null;
   #reason: string | null = null;
-  #shared: SharedGuard = { number: 0, found: null };
 
   /** There is a file of a guard, or was one. */
   get isThere(): boolean {
@@ -37,26 +30,8 @@ export class GuardState {
     return this.#reason;
   }
 
-  /** For `follow` of other threads. */
-  get shared(): SharedGuard {
-    return this.#shared;
-  }
-
   /** A file that is wrong leaves what there was. */
   async show(found: FoundGuard): Promise<void> {
-    const shared = { number: this.#shared.number + 1, found };
-    await this.#take(found);
-    this.#shared = shared;
-  }
-
-  /** Has what another thread has. */
-  async follow(shared: SharedGuard): Promise<void> {
-    if (shared.number === this.#shared.number) return;
-    await this.#take(shared.found);
-    this.#shared = shared;
-  }
-
-  async #take(found: FoundGuard): Promise<void> {
     if (found === null) {
       [this.#guard, this.#reason] = [null, null];
     } else if ('problem' in found) {

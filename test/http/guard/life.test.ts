@@ -1,4 +1,4 @@
-/** The guard while its service lives: its file read again, all event loops, metrics, and what is not logged. */
+/** The guard while its service runs: reloading of its file, metrics, and what is not logged. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Folder } from '../../helpers/files';
@@ -73,7 +73,7 @@ it('where there is none, there is no such path', async () => {
   expect(await guarded(await directory.start(), EMAIL)).toMatch(/^404 /);
 });
 
-it('all event loops have it, count it, and neither log nor metrics hold anything of a text', async () => {
+it('counts responses, and neither log nor metrics hold anything of a text', async () => {
   const directory = newDirectory();
   directory.text('first', 'bert-single-label');
   const checks = [
@@ -84,7 +84,7 @@ it('all event loops have it, count it, and neither log nor metrics hold anything
     },
   ];
   directory.write('guard.json', JSON.stringify({ checks }));
-  const service = await directory.start({ env: { EVENT_LOOPS: '2', LOG_LEVEL: 'trace' } });
+  const service = await directory.start({ env: { LOG_LEVEL: 'trace' } });
   const secret = 'Zanzibarquux';
   const hidden = `${secret} ${EMAIL} ${Buffer.from(`${secret} again and again`).toString('base64')}`;
   const ids = Array.from({ length: 24 }, (_, i) => `guard-${i}`);

@@ -1,5 +1,5 @@
 // Loaded with --require into a service: ends it in the way named by END_BY, END_AFTER_MS after END_FROM:
-// its start, or a signal. Event loops beside that of the main thread load it, too, and are let be.
+// its start, or a signal. Worker threads load it, too, and are left alone.
 const { isMainThread } = require('node:worker_threads');
 
 const WAYS = {

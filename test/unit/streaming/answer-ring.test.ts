@@ -32,7 +32,7 @@ describe('AnswerRing', () => {
       ring.forgetBefore(ring.end - 4);
       ring.add(0, 0);
     }
-    expect(ring.save().rows).toBe(16);
+    expect(ring.capacity).toBe(16);
   });
 });
 

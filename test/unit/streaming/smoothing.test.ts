@@ -55,25 +55,14 @@ describe('smoothing', () => {
     });
   });
 
-  it.each<SmoothingKind>([{ median: 7 }, { exponential: 0.2 }])(
-    'begins anew, and goes on elsewhere: %j',
-    (kind) => {
-      const [a, b] = [windows.slice(0, 25), windows.slice(25)];
-      const first = smoothingOf(kind, CLASSES);
-      const output = new Float32Array(CLASSES);
-      for (const window of a) first.add(window, output);
-      const other = smoothingOf(kind, CLASSES);
-      other.restore(structuredClone(first.save()));
-      const whole = smoothed(kind, windows).slice(25);
-      for (const [index, window] of b.entries()) {
-        other.add(window, output);
-        expect(Array.from(output)).toEqual(Array.from(whole[index] as Float32Array));
-      }
-      first.restart();
-      first.add(windows[9] as Float32Array, output);
-      expect(Array.from(output)).toEqual(
-        Array.from(smoothed(kind, [windows[9] as Float32Array])[0] as Float32Array),
-      );
-    },
-  );
+  it.each<SmoothingKind>([{ median: 7 }, { exponential: 0.2 }])('restarts: %j', (kind) => {
+    const first = smoothingOf(kind, CLASSES);
+    const output = new Float32Array(CLASSES);
+    for (const window of windows.slice(0, 25)) first.add(window, output);
+    first.restart();
+    first.add(windows[9] as Float32Array, output);
+    expect(Array.from(output)).toEqual(
+      Array.from(smoothed(kind, [windows[9] as Float32Array])[0] as Float32Array),
+    );
+  });
 });

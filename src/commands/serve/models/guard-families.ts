@@ -1,4 +1,4 @@
-import { byLabel, counter, type Family, gauge, ofProcess } from '../../../serving/metrics/family';
+import { byLabel, counter, type Family, gauge } from '../../../serving/metrics/family';
 import type { GuardState } from '../../../tasks/guard/state';
 
 /** What is counted of a guard. Names of checks are those of its file. */
@@ -6,12 +6,10 @@ export function guardFamilies(state: GuardState): readonly Family[] {
   if (!state.isThere) return [];
   const { counts } = state;
   return [
-    ofProcess(
-      gauge(
-        'libtorch_serve_guard_loaded',
-        '1: the guard is as its file says, 0: the file could not be loaded; what was loaded before serves on.',
-        () => (state.reason === null ? 1 : 0),
-      ),
+    gauge(
+      'libtorch_serve_guard_loaded',
+      '1: the guard is as its file says, 0: the file could not be loaded; what was loaded before serves on.',
+      () => (state.reason === null ? 1 : 0),
     ),
     counter(
       'libtorch_serve_guard_answers_total',

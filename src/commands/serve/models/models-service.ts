@@ -158,9 +158,8 @@ export class ModelsService implements Service {
   }
 
   readonly grpc = () => {
-    const { maxListLength, bodyLimit, bodyMemory, eventLoops } = this.#options.config;
-    const limits = { bodyLimit, bodyMemory: Math.ceil(bodyMemory / eventLoops) };
-    this.#extProc ??= extProc(this.#guarding, limits); // one: it counts what all its streams hold
+    const { maxListLength, bodyLimit, bodyMemory } = this.#options.config;
+    this.#extProc ??= extProc(this.#guarding, { bodyLimit, bodyMemory }); // one: it counts what all its streams hold
     return [grpcService(this.#served, maxListLength), this.#extProc];
   };
 

@@ -21,21 +21,21 @@ export interface OpenModels {
    * Looks at the directory for the first time, and from then on whenever it is told to: SIGHUP, what clients
    * ask for, and with MODELS_WATCH changes of the folders.
    *
-   * @param show resolves when all event loops serve what `service` has
+   * @param show called when `service` has other models, or another guard
    */
-  begin(show: () => Promise<void>): void;
+  begin(show: () => void): void;
   close(): Promise<void>;
 }
 
 export function openModels(options: ServiceOptions, log: Log): OpenModels {
   const { config } = options;
   const { logger } = log;
-  let show = async (): Promise<void> => {};
+  let show = (): void => {};
   const place = { directory: config.modelsDir as string, guardFile: config.guardFile };
   const repository = new ModelRepository(place, config.scheduling, {
     changed: together(async () => {
       service.show(repository.catalogue);
-      await show();
+      show();
     }),
     loaded: (name, version, { task, model }) => {
       if (model)
@@ -56,7 +56,7 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
     if (guard.reason !== null) logger.error(`The guard is not loaded: ${guard.reason}`);
     else if (guard.isThere)
       logger.info({ checks: guard.guard?.file.checks.length }, 'guard loaded');
-    await show();
+    show();
   };
   const loadAll = async (): Promise<void> => {
     await readGuard();
