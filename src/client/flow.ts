@@ -104,7 +104,10 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
     let hasThrown = false;
     try {
       signal?.throwIfAborted();
-      void this.#read();
+      this.#read().catch((failure) => {
+        this.#end = { failure };
+        this.#changes.tell();
+      });
       for (let list = await this.#nextList(); list; list = await this.#nextList()) {
         for (const { outcome } of list.items) {
           this.#held--;
@@ -221,7 +224,10 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
         ({ state, isDue }) => state === 'full' || (state === 'growing' && (isDue || this.#end)),
       );
       if (!list) return;
-      void this.#send(list);
+      this.#send(list).catch((failure) => {
+        list.state = { failure };
+        this.#changes.tell();
+      });
     }
   }
 

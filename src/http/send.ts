@@ -28,7 +28,9 @@ export function sendBytes(response: Response, bytes: Buffer, isCompressible = fa
   if (encoding) {
     response.setHeader('Content-Encoding', encoding);
     response.vary('Accept-Encoding');
-    void COMPRESSIONS[encoding](bytes).then((compressed) => sendBytes(response, compressed));
+    COMPRESSIONS[encoding](bytes)
+      .then((compressed) => sendBytes(response, compressed))
+      .catch((error: Error) => response.destroy(error)); // its head may be out: nothing else can be sent
     return;
   }
   if (stateOf(response).isOver) return; // the client has gone meanwhile

@@ -32,6 +32,13 @@ export class Questions<Question extends Numbered, Content> {
     return content;
   }
 
+  /** Rejects all questions that are not answered yet. */
+  rejectAll(problem: string): void {
+    for (const id of [...this.#waiting.keys()]) {
+      this.answered({ id, content: undefined as Content, problem });
+    }
+  }
+
   answered(reply: Reply<Content>): void {
     this.#waiting.get(reply.id)?.(reply);
     this.#waiting.delete(reply.id);

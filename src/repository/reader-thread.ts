@@ -16,7 +16,14 @@ const place = placeOf(given.directory);
 const { directory } = place;
 const unpacked = new UnpackedArchives(unpackInto);
 
-port.on('message', async ({ id, what, name }: Read) => {
+port.on('message', (asked: Read) => {
+  // An error that is thrown here is a fault of the reader itself. It ends this thread; FolderReader starts another.
+  answer(asked).catch((error) => {
+    throw error;
+  });
+});
+
+async function answer({ id, what, name }: Read): Promise<void> {
   const read = {
     list: () => listModels(place),
     stamps: () => stampModels(place),
@@ -27,17 +34,20 @@ port.on('message', async ({ id, what, name }: Read) => {
     forget: () => unpacked.forgetBelow(path.join(directory, name), []),
   };
   port.postMessage(await reply(id, read[what]));
-});
+}
 
 async function reply(id: number, read: () => unknown): Promise<Reply<unknown>> {
   try {
     return { id, content: await read(), problem: null };
   } catch (error) {
-    const { message } = error as Error;
-    const isExpected = error instanceof ModelFileError;
-    const problem = isExpected
-      ? message
-      : `cannot be read: ${(error as NodeJS.ErrnoException).code}`;
-    return { id, content: null, problem: withoutPaths(problem.replaceAll(directory, '')) };
+    return { id, content: null, problem: withoutPaths(problemOf(error).replaceAll(directory, '')) };
   }
+}
+
+/** @throws error if it is neither a fault of the folder nor one of the file system */
+function problemOf(error: unknown): string {
+  if (error instanceof ModelFileError) return error.message;
+  const { code, errno } = error as NodeJS.ErrnoException;
+  if (typeof errno !== 'number') throw error;
+  return `cannot be read: ${code}`;
 }

@@ -28,26 +28,31 @@ export interface Read extends Numbered {
   readonly name: string;
 }
 
-/** Reads a directory of models on a thread of its own: a slow volume holds up no event loop. */
+/** Reads a directory of models on a thread of its own: a slow volume does not block the event loop. */
 export class FolderReader {
-  readonly #worker: Worker;
+  readonly #data: Omit<ReaderData, 'unpackInto'>;
+  readonly #onFailure: (error: Error) => void;
+  /** Null: none has been needed since the last one ended with an error. */
+  #worker: Worker | null = null;
   readonly #questions = new Questions<Read, unknown>(
-    (question) => this.#worker.postMessage(question),
+    (question) => {
+      this.#worker ??= this.#start();
+      this.#worker.postMessage(question);
+    },
     (problem) => new ModelFileError(problem),
   );
-  /** Private; archives are unpacked below it. */
-  readonly #unpackInto = path.join(tmpdir(), `libtorch-serve-${randomUUID()}`);
-  readonly #clean = (): void => rmSync(this.#unpackInto, { recursive: true, force: true });
+  /** Private folders below which archives are unpacked, one of each thread. */
+  readonly #unpackInto: string[] = [];
+  readonly #clean = (): void => {
+    for (const folder of this.#unpackInto) rmSync(folder, { recursive: true, force: true });
+  };
 
-  constructor(data: Omit<ReaderData, 'unpackInto'>) {
+  /** @param onFailure called with an error that ended the thread; the next question starts another thread */
+  constructor(data: Omit<ReaderData, 'unpackInto'>, onFailure: (error: Error) => void) {
     process.once('exit', this.#clean);
-    const workerData: ReaderData = { ...data, unpackInto: this.#unpackInto };
-    this.#worker = new Worker(path.join(__dirname, 'reader-thread.js'), { workerData });
-    this.#worker.unref();
-    this.#worker.on('message', (reply: Reply<unknown>) => this.#questions.answered(reply));
-    this.#worker.on('error', (error) => {
-      throw error;
-    });
+    this.#data = data;
+    this.#onFailure = onFailure;
+    this.#worker = this.#start();
   }
 
   /** @throws ModelFileError: the directory cannot be read */
@@ -85,9 +90,25 @@ export class FolderReader {
   }
 
   async close(): Promise<void> {
-    await this.#worker.terminate();
+    await this.#worker?.terminate();
     process.off('exit', this.#clean);
-    await rm(this.#unpackInto, { recursive: true, force: true });
+    const remove = (folder: string) => rm(folder, { recursive: true, force: true });
+    await Promise.all(this.#unpackInto.map(remove));
+  }
+
+  #start(): Worker {
+    const unpackInto = path.join(tmpdir(), `libtorch-serve-${randomUUID()}`);
+    this.#unpackInto.push(unpackInto);
+    const workerData: ReaderData = { ...this.#data, unpackInto };
+    const worker = new Worker(path.join(__dirname, 'reader-thread.js'), { workerData });
+    worker.unref();
+    worker.on('message', (reply: Reply<unknown>) => this.#questions.answered(reply));
+    worker.on('error', (error) => {
+      this.#worker = null;
+      this.#onFailure(error);
+      this.#questions.rejectAll('cannot be read: an unexpected error, see the log of the service');
+    });
+    return worker;
   }
 
   #read(what: Read['what'], name = ''): Promise<unknown> {

@@ -24,6 +24,8 @@ export interface RepositoryEvents {
   /** @param reason for clients */
   failed(name: string, version: string | null, reason: string): void;
   unloaded(name: string, version: string): void;
+  /** The thread that reads the folders has ended with an error; what was being read is rejected. */
+  readerFailed(error: Error): void;
 }
 
 /**
@@ -45,7 +47,8 @@ export class ModelRepository {
     events: RepositoryEvents,
   ) {
     const { dtype = 'float32' } = scheduling;
-    this.#reader = new FolderReader({ directory, dtype, guardFile });
+    const data = { directory, dtype, guardFile };
+    this.#reader = new FolderReader(data, (error) => events.readerFailed(error));
     this.#loaded = new LoadedModels(scheduling, () => this.#reader.memoryLeft());
     this.#events = events;
   }
@@ -128,9 +131,9 @@ export class ModelRepository {
   }
 
   /** A version does not come back from a run: it is asked no more. */
-  giveUp(served: Served, reason: string): void {
+  giveUp(served: Served, reason: string): Promise<void> {
     const { name, version } = served;
-    void this.#operations.take(name, `give up ${version}`, async () => {
+    return this.#operations.take(name, `give up ${version}`, async () => {
       const model = this.#models.get(name);
       if (!model?.versions.some((one) => one.served === served)) return; // another has taken its place
       const versions = model.versions.map((one) =>

@@ -56,7 +56,7 @@ export class Connection {
         this.#isOpen = true;
         resolve(true);
       });
-      void this.closed.then(() => resolve(false));
+      this.closed.then(() => resolve(false)).catch(() => {}); // `closed` is never rejected
     });
     socket.addEventListener('error', () => {}); // `close` follows
     socket.addEventListener('close', ({ code, reason }) => this.#close({ code, reason }));

@@ -112,8 +112,8 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
     let hasThrown = false;
     try {
       signal?.throwIfAborted();
-      void this.#read();
-      void this.#talk();
+      this.#read().catch((failure) => this.#stopWith(failure));
+      this.#talk().catch((failure) => this.#stopWith(failure));
       for (let next = await this.#nextAnswer(); next; next = await this.#nextAnswer()) {
         this.#changes.tell();
         yield next;
@@ -139,6 +139,12 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
       if (this.#end) return undefined;
     }
     return undefined;
+  }
+
+  /** Ends the stream with an error that nothing else has handled. */
+  #stopWith(failure: unknown): void {
+    this.#end = { failure };
+    this.#changes.tell();
   }
 
   #leave(): void {
@@ -210,7 +216,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
     this.#connection = connection;
     signal.addEventListener('abort', () => connection.leave());
     if (signal.aborted) connection.leave();
-    void connection.closed.then(() => this.#changes.tell());
+    connection.closed.then(() => this.#changes.tell()).catch(() => {}); // `closed` is never rejected
     const isOpen = await connection.opened;
     signal.throwIfAborted();
     if (!isOpen) throw await this.#route.refusal(signal);

@@ -105,7 +105,12 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
         });
       };
       if (!service.isLoading) return begin();
-      void loading.then(() => (shutdown.isRequested ? undefined : begin()));
+      loading
+        .then(() => (shutdown.isRequested ? undefined : begin()))
+        .catch((error: Error) => {
+          log.logger.fatal({ err: error }, 'serving the loaded model failed');
+          shutdown.endWith(EXIT_FAILURE);
+        });
     },
     close: async () => (service.isLoading ? stopLoading() : service.close()),
   };

@@ -39,7 +39,7 @@ function askForKey() {
       // the key then lasts until the page is left
     }
     form.hidden = true;
-    void start();
+    start().catch(reportError);
   };
 }
 
@@ -61,4 +61,4 @@ function show() {
   });
 }
 
-void start();
+start().catch(reportError);

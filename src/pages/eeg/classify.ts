@@ -41,7 +41,9 @@ export function classifyTheWindow(): void {
     }
     isAsking.value = true;
     const controller = new AbortController();
-    const timer = setTimeout(() => void ask(window, controller.signal), REST_MS);
+    const timer = setTimeout(() => {
+      ask(window, controller.signal).catch(reportError);
+    }, REST_MS);
     return () => {
       clearTimeout(timer);
       controller.abort();

@@ -43,7 +43,7 @@ export function SourceCard() {
         event.preventDefault();
         isOver.value = false;
         const [file] = event.dataTransfer?.files ?? [];
-        if (file) void take(() => openFile(file));
+        if (file) take(() => openFile(file)).catch(reportError);
       }}
     >
       <div class="row ends">
@@ -113,7 +113,7 @@ function FileSource() {
           onChange={(event) => {
             const input = event.currentTarget;
             const file = input.files?.[0];
-            if (file) void take(() => openFile(file));
+            if (file) take(() => openFile(file)).catch(reportError);
             input.value = ''; // so that the same file can be opened again
           }}
         />
@@ -148,7 +148,7 @@ function PasteSource() {
       class="paste"
       onSubmit={(event) => {
         event.preventDefault();
-        void take(() => parseCsv(pasted.value, 'Pasted'));
+        take(() => parseCsv(pasted.value, 'Pasted')).catch(reportError);
       }}
     >
       <label for="pasted">Numbers: one row a sample, one column a channel</label>
@@ -178,7 +178,7 @@ function generateOne(): void {
     samplingRateHz: rateToGenerate.value,
     rhythmHz: rhythm.value,
   };
-  void take(() => generate({ ...options, seed: seed++ }));
+  take(() => generate({ ...options, seed: seed++ })).catch(reportError);
 }
 
 function GenerateSource() {

@@ -32,7 +32,7 @@ export function Composer() {
           label="Compare an example"
           onClick={() => {
             list.value = EXAMPLE.join('\n');
-            void embedding.ask();
+            embedding.ask().catch(reportError);
           }}
         />
       }

@@ -67,5 +67,5 @@ function check(example: string): void {
     const [first] = parts.value;
     if (first) first.value = example;
   });
-  void guarding.ask();
+  guarding.ask().catch(reportError);
 }

@@ -25,7 +25,7 @@ export async function loadFile(): Promise<void> {
 /** Once the service is known, and again when a key was entered. */
 export function startFile(): void {
   effect(() => {
-    if (info.value !== null) void untracked(loadFile);
+    if (info.value !== null) untracked(loadFile).catch(reportError);
   });
 }
 

@@ -98,5 +98,5 @@ function ModelRow({ model }: { readonly model: ListedModel }) {
 
 start(<ModelsPage />);
 setInterval(() => {
-  if (!document.hidden && info.value !== null) void loadInfo();
+  if (!document.hidden && info.value !== null) loadInfo().catch(reportError);
 }, PERIOD_MS);

@@ -31,7 +31,7 @@ export function Composer() {
               query.value = EXAMPLE.query;
               list.value = EXAMPLE.documents.join('\n');
             });
-            void reranking.ask();
+            reranking.ask().catch(reportError);
           }}
         />
       }

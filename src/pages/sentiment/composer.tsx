@@ -79,5 +79,5 @@ function ModeChoice() {
 
 function analyze(example: string): void {
   text.value = example;
-  void asked.ask();
+  asked.ask().catch(reportError);
 }

@@ -23,12 +23,12 @@ export function AskForm({ asked, verb, busy, amount, children, below }: AskFormP
       class="card"
       onSubmit={(event) => {
         event.preventDefault();
-        void ask();
+        ask().catch(reportError);
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
         event.preventDefault();
-        void ask();
+        ask().catch(reportError);
       }}
     >
       {children}

@@ -13,7 +13,7 @@ export function KeyForm() {
         event.preventDefault();
         if (!isKey(entered.value.trim())) return;
         useKey(entered.value.trim());
-        void loadInfo();
+        loadInfo().catch(reportError);
       }}
     >
       <strong>

@@ -9,5 +9,5 @@ import './result.css';
 export function start(page: ComponentChild): void {
   startTheme();
   render(page, document.getElementById('app') as HTMLElement);
-  void loadInfo();
+  loadInfo().catch(reportError);
 }

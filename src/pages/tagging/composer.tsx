@@ -28,7 +28,7 @@ export function Composer() {
           examples={EXAMPLES}
           onChoose={(example) => {
             text.value = example;
-            void tagging.ask();
+            tagging.ask().catch(reportError);
           }}
         />
       }

@@ -43,5 +43,5 @@ function classify(example: string): void {
     text.value = example;
     list.value = (EXAMPLES[example] ?? []).join('\n');
   });
-  void zeroShot.ask();
+  zeroShot.ask().catch(reportError);
 }

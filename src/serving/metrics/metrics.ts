@@ -104,7 +104,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
   ];
   return {
     requests,
-    count: () => void ofModels.of(models()),
+    count: () => {
+      ofModels.of(models());
+    },
     countConnectionEnd: (end) => {
       connectionEnds[end]++;
     },

@@ -44,6 +44,7 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
           log: { ...log, logger: logger.child({ model: name, version }) },
         });
     },
+    readerFailed: (error) => logger.error({ err: error }, 'thread that reads model folders failed'),
     failed: (name, version, reason) =>
       logger.error({ model: name, version }, `Model is not loaded: ${reason}`),
     unloaded: (name, version) => logger.info({ model: name, version }, 'model unloaded'),
@@ -81,7 +82,10 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
       show = told;
       process.on('SIGHUP', lookAgain);
       timers.push(
-        setInterval(() => giveUpStuck(repository, service.served(), config), PERIOD_MS).unref(),
+        setInterval(
+          () => giveUpStuck(repository, service.served(), { config, logger }),
+          PERIOD_MS,
+        ).unref(),
       );
       beginLoading()
         .catch((error: Error) => logger.error(error.message))
@@ -123,12 +127,15 @@ function together(run: () => Promise<void>): () => Promise<void> {
 function giveUpStuck(
   repository: ModelRepository,
   served: readonly Served[],
-  { inferenceGraceMs, scheduling: { inferenceTimeoutMs } }: ServiceOptions['config'],
+  { config, logger }: { readonly config: ServiceOptions['config']; readonly logger: Log['logger'] },
 ): void {
+  const { inferenceGraceMs, scheduling } = config;
   for (const one of served) {
     const monitor = one.model?.monitor ?? null;
-    if ((monitor?.stuckMs ?? 0) > inferenceTimeoutMs + inferenceGraceMs) {
-      repository.giveUp(one, describeStuck(monitor) ?? '');
+    if ((monitor?.stuckMs ?? 0) > scheduling.inferenceTimeoutMs + inferenceGraceMs) {
+      repository
+        .giveUp(one, describeStuck(monitor) ?? '')
+        .catch((error: Error) => logger.error({ err: error }, 'abandoning a hung model failed'));
     }
   }
 }
