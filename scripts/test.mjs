@@ -4,7 +4,9 @@
  *
  *   npm test                  is this checkout sound? Minutes on two cores
  *   npm test -- instructions  and everything that compares numbers, once for each limit of the processor
- *   npm run test:all          all of that, soaks, generated requests, the supply chain, commands of documents
+ *   npm run test:all          all of that, soaks, generated requests, the supply chain, commands of documents,
+ *                             and what depends on Node's defaults under each of its releases (node-versions.mjs)
+ *   npm test -- node-versions the quick suites, and that
  *
  * A suite that cannot run counts as one failure. With CI=true a test that is skipped is one, too.
  */
@@ -13,6 +15,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { limitsOfThisMachine } from './instructions.mjs';
+import { nodeVersions } from './node-versions.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const JEST_RESULTS = path.join(ROOT, 'build', 'jest-results.json');
@@ -90,11 +93,11 @@ async function rust() {
   return { code, ...sum(output, counts) };
 }
 
-/** @param args of Jest: which files */
-async function jest(args, env = {}) {
+/** @param args of Jest: which files @param node the executable of Node.js that runs tests and services */
+async function jest(args, env = {}, node = process.execPath) {
   rmSync(JEST_RESULTS, { force: true });
   const options = ['node_modules/jest/bin/jest.js', '--json', `--outputFile=${JEST_RESULTS}`];
-  const { code } = await run(process.execPath, [...options, ...args], {
+  const { code } = await run(node, [...options, ...args], {
     env: { SKIPPED_TESTS, ...env },
   });
   const results = JSON.parse(readFileSync(JEST_RESULTS, 'utf8'));
@@ -122,6 +125,19 @@ function underLimits() {
         [`native, INSTRUCTIONS=${limit}`, () => native(NUMERIC, env)],
         [`jest, INSTRUCTIONS=${limit}`, () => jest(['--roots=test/golden'], env)],
       ];
+    }),
+  );
+}
+
+/** Tests of what Node.js does by default: HTTP, streams, gRPC, and the life of a process. */
+function underNodeVersions() {
+  const args = ['--roots=test/http', '--roots=test/lifecycle', '--roots=test/unit/streaming'];
+  const ignored = ['--testPathIgnorePatterns', ...LONG];
+  return Object.fromEntries(
+    [...nodeVersions()].map(([major, executable]) => {
+      const directory = path.dirname(executable);
+      const env = { PATH: `${directory}${path.delimiter}${process.env.PATH}` };
+      return [`jest, Node.js ${major}`, () => jest([...args, ...ignored], env, executable)];
     }),
   );
 }
@@ -160,6 +176,7 @@ const suites = {
   ...QUICK,
   ...(all && { long: () => jest(LONG) }),
   ...((all || given.has('instructions')) && underLimits()),
+  ...((all || given.has('node-versions')) && underNodeVersions()),
 };
 mkdirSync(path.dirname(SKIPPED_TESTS), { recursive: true });
 writeFileSync(SKIPPED_TESTS, '');
