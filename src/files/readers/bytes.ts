@@ -1,13 +1,15 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { Decompress } from 'fzstd';
 import { RunError } from '../errors';
+import { readName } from '../formats';
 import type { Input } from '../inputs';
+import { isZstd, unzstd } from './zstd';
 
 const BLOCK_BYTES = 256 * 1024;
+/** Enough to tell how a file is compressed, and to hold a byte order mark. */
+const START_BYTES = 4;
 const GZIP = Buffer.from([0x1f, 0x8b]);
-const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 export interface Block {
   readonly bytes: Buffer;
@@ -16,7 +18,8 @@ export interface Block {
 }
 
 /**
- * The bytes of an input, decompressed where they begin as gzip or zstd do.
+ * The bytes of an input, decompressed where they begin as gzip or zstd do, and verified by the checksums of either.
+ * The first block has at least four bytes if the input has.
  *
  * @throws RunError that names the file
  */
@@ -24,7 +27,8 @@ export async function* readBlocks({ path, name, size }: Input): AsyncGenerator<B
   const file = path === null ? null : createReadStream(path, { highWaterMark: BLOCK_BYTES });
   const source = file ?? process.stdin;
   try {
-    for await (const bytes of await decompressed(source[Symbol.asyncIterator]())) {
+    const raw = startingWhole(source[Symbol.asyncIterator]());
+    for await (const bytes of startingWhole(decompressed(raw, name))) {
       yield { bytes, fraction: file && Math.min(1, file.bytesRead / size) };
     }
   } catch (error) {
@@ -34,35 +38,54 @@ export async function* readBlocks({ path, name, size }: Input): AsyncGenerator<B
   }
 }
 
-async function decompressed(raw: AsyncIterableIterator<Buffer>): Promise<AsyncIterable<Buffer>> {
-  // A pipe may give its first bytes one by one.
-  let start = Buffer.alloc(0);
-  while (start.length < ZSTD.length) {
-    const { value, done } = await raw.next();
+/** A pipe, or a member of gzip, may give its first bytes one by one. */
+async function* startingWhole(blocks: AsyncIterableIterator<Buffer>): AsyncGenerator<Buffer> {
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < START_BYTES) {
+    const { value, done } = await blocks.next();
     if (done) break;
     start = Buffer.concat([start, value]);
   }
+  if (start.length > 0) yield start;
+  yield* blocks;
+}
+
+async function* decompressed(raw: AsyncGenerator<Buffer>, name: string): AsyncGenerator<Buffer> {
+  const { value: start = Buffer.alloc(0) } = await raw.next();
   async function* whole(): AsyncGenerator<Buffer> {
     if (start.length > 0) yield start;
     yield* raw;
   }
-  const beginsWith = (magic: Buffer) => magic.equals(start.subarray(0, magic.length));
-  if (beginsWith(ZSTD)) return unzstd(whole());
-  if (!beginsWith(GZIP)) return whole();
-  // Errors of either reach whoever reads the last one.
-  return pipeline(whole(), createGunzip({ chunkSize: BLOCK_BYTES }), () => {});
+  if (isZstd(start)) return yield* unzstd(whole());
+  if (GZIP.equals(start.subarray(0, GZIP.length))) return yield* gunzip(whole());
+  const { compression } = readName(name);
+  if (compression !== 'none') {
+    throw new Error(`is named like ${compression}, and does not begin as ${compression} does`);
+  }
+  yield* whole();
 }
 
-/** Node 20 knows no zstd. A block becomes at most a few windows of the file, which bounds what waits. */
-async function* unzstd(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let ready: Buffer[] = [];
-  // The library writes into the same memory again.
-  const stream = new Decompress((part) => ready.push(Buffer.from(part)));
-  for await (const block of blocks) {
-    stream.push(block, false);
-    yield* ready;
-    ready = [];
+/** Node.js verifies each member, and ignores what is behind zeros: only zeros may be. */
+async function* gunzip(blocks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  let lastNonZero = -1;
+  const count = (block: Buffer): Buffer => {
+    const at = block.findLastIndex((byte) => byte !== 0);
+    if (at >= 0) lastNonZero = bytes + at;
+    bytes += block.length;
+    return block;
+  };
+  /** Does not end `blocks` when the decompressor has had enough. */
+  async function* counted(): AsyncGenerator<Buffer> {
+    for (let next = await blocks.next(); !next.done; next = await blocks.next()) {
+      yield count(next.value);
+    }
   }
-  stream.push(new Uint8Array(0), true);
-  yield* ready;
+  const stream = createGunzip({ chunkSize: BLOCK_BYTES });
+  // Errors of either reach whoever reads the last one.
+  yield* pipeline(counted(), stream, () => {});
+  for await (const block of blocks) count(block);
+  if (lastNonZero >= stream.bytesWritten) {
+    throw new Error('has other bytes behind the end of its gzip data');
+  }
 }
