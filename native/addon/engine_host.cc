@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "backend/memory.h"
 #include "completions.h"
 #include "engine/detached.h"
 
@@ -140,8 +141,8 @@ void EngineHost::leave_when_idle(Napi::Env env) {
   model_.engine.reset();
 }
 
-/// The JavaScript object may live on for long. A model takes milliseconds to free: not on the JS
-/// thread.
+/// The JavaScript object may live on for long, so it keeps nothing of the model. A model takes
+/// milliseconds to free: not on the JS thread.
 void EngineHost::unload() {
   if (helper_.joinable()) helper_.join();  // it has said that it is closed
   if (!model_.engine->abort_within(std::chrono::seconds(0))) {
@@ -151,15 +152,28 @@ void EngineHost::unload() {
     return;
   }
   last_statistics_ = model_.engine->statistics();
-  try {
-    helper_ = std::thread([this, engine = std::move(model_.engine)]() mutable {
-      engine.reset();
-      tell([](News& news) { news.freed = true; });
-    });
-  } catch (...) {
-    model_.engine.reset();  // no thread to be had: freed here
+  const auto held = std::make_shared<Held>(take_model());
+  const auto free = [this](Held& held) {
+    held = {};
+    backend::give_back_free_memory();
     tell([](News& news) { news.freed = true; });
+  };
+  try {
+    helper_ = std::thread([free, held] { free(*held); });
+  } catch (...) {
+    free(*held);  // no thread to be had: freed here
   }
+}
+
+EngineHost::Held EngineHost::take_model() {
+  return {.engine = std::move(model_.engine), .vocabulary = std::move(model_.vocabulary)};
+}
+
+/// How much memory is freed when the JavaScript object is collected: V8 collects it the sooner.
+void EngineHost::tell_v8(size_t bytes) {
+  const auto change = static_cast<int64_t>(bytes) - static_cast<int64_t>(told_bytes_);
+  if (change != 0) Napi::MemoryManagement::AdjustExternalMemory(env_, change);
+  told_bytes_ = bytes;
 }
 
 void EngineHost::stop() {
@@ -178,7 +192,12 @@ void EngineHost::stop_threads() {
   if (helper_.joinable()) helper_.join();
   if (model_.engine &&
       !model_.engine->abort_within(loaded_ ? std::chrono::seconds(0) : kPatience)) {
-    engine::await_detached([engine = model_.engine] { engine->abort(); });
+    last_statistics_ = model_.engine->statistics();
+    engine::await_detached([held = take_model()]() mutable {
+      held.engine->abort();
+      held = {};
+      backend::give_back_free_memory();
+    });
   }
 }
 
@@ -202,7 +221,12 @@ void EngineHost::catch_up(Napi::Env env, Napi::Function on_completions) {
   }
   if (news.load_problem) {
     release_loop(1);
-    if (news.load_problem->empty()) receive();
+    if (helper_.joinable()) helper_.join();  // it has said that it is done
+    loading_.reset();
+    if (news.load_problem->empty()) {
+      receive();
+      tell_v8(model_.file_bytes);
+    }
     on_loaded_(env, *news.load_problem);
   }
   if (!news.ended.empty()) {
@@ -213,6 +237,7 @@ void EngineHost::catch_up(Napi::Env env, Napi::Function on_completions) {
   if (news.closed) unload();
   if (news.freed) {
     release_loop(1);
+    tell_v8(0);
     on_closed_(env);
     stop();
   }

@@ -66,10 +66,14 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   void drop();
 
   /// Refuse new work, finish what was accepted, free the model, then call back on the JS thread.
-  /// Attached: finish what was accepted from here, leave the engine. JS thread, once.
+  /// The model is freed whatever JavaScript refers to, and whoever asks for it later is refused.
+  /// Where a run does not come back, the model is freed when it does. Attached: finish what was
+  /// accepted from here, leave the engine. JS thread, once.
   void close(CloseHandler on_closed);
   /// Neither close() nor stop() was called. JS thread.
   bool is_open() const { return connected_ && !on_closed_; }
+  /// The model is in memory. JS thread.
+  bool has_model() const { return model_.engine != nullptr; }
 
   /// Drop what waits, end or detach every thread, disconnect from JavaScript. JS thread;
   /// may be repeated.
@@ -92,7 +96,14 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   void tell(const Change& change) noexcept;
   void wake_js() noexcept;
   void catch_up(Napi::Env env, Napi::Function on_completions);
+  /// All that keeps a model in memory.
+  struct Held {
+    std::shared_ptr<engine::Engine> engine;
+    std::shared_ptr<const backend::Vocabulary> vocabulary;
+  };
+  Held take_model();
   void unload();
+  void tell_v8(size_t bytes);
   void stop_threads();
   void leave_when_idle(Napi::Env env);
   void hold_loop(size_t tasks);
@@ -108,7 +119,8 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   std::shared_ptr<Loading> loading_;
   Model model_;
   engine::Statistics last_statistics_{};
-  bool loaded_ = false;  ///< JS thread: the engine is there, until it is closed
+  bool loaded_ = false;    ///< JS thread: the engine is there, until it is closed
+  size_t told_bytes_ = 0;  ///< JS thread: what V8 knows of the model's memory
   LoadHandler on_loaded_;
   CloseHandler on_closed_;
   std::mutex news_mutex_;

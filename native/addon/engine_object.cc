@@ -156,7 +156,11 @@ void EngineObject::drop(const Napi::CallbackInfo& /*info*/) { host_->drop(); }
 
 Napi::Value EngineObject::close(const Napi::CallbackInfo& info) {
   const auto deferred = Napi::Promise::Deferred::New(info.Env());
-  environment_->close(host_, [deferred](Napi::Env env) { deferred.Resolve(env.Undefined()); });
+  if (host_->is_open()) {
+    environment_->close(host_, [deferred](Napi::Env env) { deferred.Resolve(env.Undefined()); });
+  } else {
+    deferred.Resolve(info.Env().Undefined());
+  }
   return deferred.Promise();
 }
 
@@ -164,16 +168,22 @@ Napi::Value EngineObject::share(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(addon::share(host_->model())));
 }
 
+/// Null: the model has none. Throws where it is closed.
+const backend::Vocabulary* EngineObject::vocabulary(Napi::Env env) const {
+  if (!host_->has_model()) throw Napi::Error::New(env, "the model is closed: load it again");
+  return host_->model().vocabulary.get();
+}
+
 /// Empty where the id stands for nothing, or the model has no vocabulary.
 Napi::Value EngineObject::token(const Napi::CallbackInfo& info) {
-  const auto& vocabulary = host_->model().vocabulary;
+  const auto* const vocabulary = this->vocabulary(info.Env());
   const uint32_t id = info[0].As<Napi::Number>().Uint32Value();
-  return Napi::String::New(info.Env(), vocabulary ? vocabulary->token(id) : "");
+  return Napi::String::New(info.Env(), vocabulary != nullptr ? vocabulary->token(id) : "");
 }
 
 Napi::Value EngineObject::join(const Napi::CallbackInfo& info) {
-  const auto& vocabulary = host_->model().vocabulary;
-  if (!vocabulary) return Napi::String::New(info.Env(), "");
+  const auto* const vocabulary = this->vocabulary(info.Env());
+  if (vocabulary == nullptr) return Napi::String::New(info.Env(), "");
   const auto array = info[0].As<Napi::Array>();
   std::vector<std::string> tokens;
   tokens.reserve(array.Length());
@@ -188,7 +198,7 @@ Napi::Value EngineObject::join(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
-  const auto& [_, description, report, vocabulary, clients] = host_->model();
+  const auto& [_, description, report, vocabulary, file_bytes, clients] = host_->model();
   const backend::Multiplication& multiplication = report.multiplication;
   auto products = Napi::Object::New(info.Env());
   products["linear"] = multiplication.linear;

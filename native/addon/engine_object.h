@@ -50,6 +50,7 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   Napi::Value token(const Napi::CallbackInfo& info);
   Napi::Value join(const Napi::CallbackInfo& info);
   Napi::Value description(const Napi::CallbackInfo& info);
+  const backend::Vocabulary* vocabulary(Napi::Env env) const;
 
   std::shared_ptr<EngineHost> host_;
   EnvironmentData* environment_ = nullptr;

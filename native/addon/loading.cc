@@ -1,6 +1,9 @@
 #include "loading.h"
 
 #include <filesystem>
+#include <numeric>
+#include <span>
+#include <system_error>
 #include <utility>
 
 #include "engine/detached.h"
@@ -25,6 +28,18 @@ std::string program_of(const Source& source) {
   return path.filename().string();
 }
 
+size_t bytes_of(std::span<const std::string> files) {
+  return std::accumulate(files.begin(), files.end(), size_t{0},
+                         [](size_t sum, const std::string& file) {
+                           std::error_code problem;
+                           const auto bytes = std::filesystem::file_size(file, problem);
+                           return problem ? sum : sum + static_cast<size_t>(bytes);
+                         });
+}
+
+size_t bytes_of(const backend::TextModelSource& source) { return bytes_of(source.weight_files); }
+size_t bytes_of(const auto& program) { return bytes_of(std::span(&program.path, 1)); }
+
 }  // namespace
 
 Model Loading::load_model() const {
@@ -34,7 +49,9 @@ Model Loading::load_model() const {
   Model model{.engine = nullptr,
               .description = backend->description(),
               .report = std::move(report),
-              .vocabulary = std::move(vocabulary)};
+              .vocabulary = std::move(vocabulary),
+              .file_bytes = std::visit([](const auto& source) { return bytes_of(source); },
+                                       arguments_.source)};
   model.engine = std::make_shared<engine::Engine>(
       machine_of_process(), std::move(backend), arguments_.scheduling,
       [clients = model.clients](engine::Completions ended) { clients->deliver(std::move(ended)); });

@@ -15,7 +15,9 @@ struct Model {
   std::shared_ptr<engine::Engine> engine;  ///< null before it is loaded and once it is closed
   engine::Description description;
   backend::ModelReport report;
-  std::shared_ptr<const backend::Vocabulary> vocabulary;  ///< of a text model of ours
+  /// Of a text model of ours. It keeps the backend, so it goes when the engine does.
+  std::shared_ptr<const backend::Vocabulary> vocabulary;
+  size_t file_bytes = 0;  ///< of its weights or its program
   /// The way of the machine's threads to the environments, which may end before they do.
   std::shared_ptr<Clients> clients = std::make_shared<Clients>();
 };

@@ -155,12 +155,13 @@ export interface NativeEngine {
   /**
    * Resolves when all that was accepted has been answered and every thread has ended, but for those
    * that the model was given up on.
-   * An engine that is collected as garbage is closed in this way, too.
+   * An engine that is collected as garbage is closed in this way, too. The model is freed by then, also
+   * if this object is not; a run that does not come back keeps it until it does.
    */
   close(): Promise<void>;
-  /** What an id stands for; empty: for nothing, or the model has no vocabulary. */
+  /** What an id stands for; empty: for nothing, or the model has no vocabulary. Throws once it is closed. */
   token(id: number): string;
-  /** The text that tokens stand for together. */
+  /** The text that tokens stand for together. Throws once the model is closed. */
   join(tokens: readonly string[]): string;
   /** From now on, see `SchedulingOptions.share`. */
   setShare(share: number): void;

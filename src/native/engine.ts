@@ -14,6 +14,7 @@ import type {
 } from './binding';
 import type { CancelSignal } from './cancellation';
 import { EngineError, errorOf } from './engine-error';
+import { Holds } from './holds';
 import { loadBinding } from './load';
 import { Vocabulary } from './vocabulary';
 import { type EngineObserver, type Pending, Waiting } from './waiting';
@@ -92,6 +93,8 @@ export class Engine {
   private readonly waiting: Waiting;
   /** For refusals: to ask for all `stats` would cost more than the rest of one. */
   private readonly maxQueueWaitMs: number;
+  /** Calls that are not answered yet: one may run the model several times. */
+  private readonly holds = new Holds();
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
@@ -100,7 +103,7 @@ export class Engine {
     this.waiting = waiting;
     this.maxQueueWaitMs = native.stats().queueWaitLimitMs;
     this.description = native.description;
-    this.vocabulary = Vocabulary.of(native, this.description);
+    this.vocabulary = Vocabulary.of(native, this.description, this.holds);
   }
 
   /**
@@ -132,12 +135,15 @@ export class Engine {
     input: NativeInput,
     { signal, timeoutMs = 0, mostWindows }: InferOptions = {},
   ): Promise<Inference> {
-    const started = performance.now();
-    const ticket = this.submit(input, 1, { signal, timeoutMs });
-    const inference = await this.settled(ticket, signal);
-    const windows = unrunWindows(inference, mostWindows);
-    if (windows === null) return inference;
-    return this.inferWindows(inference, windows, { signal, timeoutMs, started });
+    this.requireOpen();
+    return this.holds.during(async () => {
+      const started = performance.now();
+      const ticket = this.submit(input, 1, { signal, timeoutMs });
+      const inference = await this.settled(ticket, signal);
+      const windows = unrunWindows(inference, mostWindows);
+      if (windows === null) return inference;
+      return this.inferWindows(inference, windows, { signal, timeoutMs, started });
+    });
   }
 
   /** Tell `observer` of everything that ends from now on. */
@@ -155,9 +161,18 @@ export class Engine {
    */
   async inferAll(
     inputs: readonly NativeInput[],
-    { signal, timeoutMs = 0, mostWindows }: InferOptions = {},
+    options: InferOptions = {},
   ): Promise<readonly Inference[]> {
     if (inputs.length === 0) return [];
+    this.requireOpen();
+    return this.holds.during(() => this.inferList(inputs, options));
+  }
+
+  /** The same for a call that was taken before the engine was closed. */
+  private async inferList(
+    inputs: readonly NativeInput[],
+    { signal, timeoutMs = 0, mostWindows }: InferOptions,
+  ): Promise<readonly Inference[]> {
     const started = performance.now();
     const firstTicket = this.submit(inputs, inputs.length, { signal, timeoutMs });
     const answers = inputs.map((_, index) =>
@@ -199,6 +214,7 @@ export class Engine {
     timeoutMs: number,
     waiting: readonly Pick<Pending, 'resolve' | 'reject'>[],
   ): void {
+    this.requireOpen();
     const firstTicket = this.submit(inputs, inputs.length, { signal: undefined, timeoutMs });
     for (const [index, one] of waiting.entries()) this.waiting.add(firstTicket + index, one);
   }
@@ -225,12 +241,18 @@ export class Engine {
   }
 
   /**
-   * Refuse new requests, answer what was accepted, end the threads, but for those that the model was
-   * given up on. May be called again.
+   * Refuse new requests, answer what was accepted, free the model, whoever still refers to this engine,
+   * and end its threads, but for those that the model was given up on. May be called again.
    */
   close(): Promise<void> {
-    this.closed ??= this.native.close();
+    this.closed ??= new Promise<void>((resolve) => this.holds.whenNone(resolve)).then(() =>
+      this.native.close(),
+    );
     return this.closed;
+  }
+
+  private requireOpen(): void {
+    if (this.closed) throw errorOf('DRAINING');
   }
 
   /** @param index of the text in a list, for errors */
@@ -243,7 +265,7 @@ export class Engine {
       return await runWindows(cut, windows, async (inputs) => {
         const left = timeoutMs - (performance.now() - started);
         if (timeoutMs > 0 && left <= 0) throw errorOf('DEADLINE_EXCEEDED');
-        return this.inferAll(inputs, {
+        return this.inferList(inputs, {
           ...(signal && { signal }),
           timeoutMs: timeoutMs > 0 ? left : 0,
         });
@@ -260,7 +282,6 @@ export class Engine {
     count: number,
     { signal, timeoutMs }: { signal: CancelSignal | undefined; timeoutMs: number },
   ): number {
-    if (this.closed) throw errorOf('DRAINING');
     if (signal?.aborted) throw errorOf('CANCELLED');
     const firstTicket = this.lastTicket + 1;
     this.lastTicket += count;

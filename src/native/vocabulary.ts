@@ -1,20 +1,24 @@
 import type { ModelDescription, NativeEngine } from './binding';
+import type { Holds } from './holds';
 
-/** What the tokens of a model are called. */
+/** What the tokens of a model are called. Throws once the model is closed: see `during`. */
 export class Vocabulary {
   /** Tokens that go on with a word are marked as such. */
   readonly marksContinuedWords: boolean;
   /** Of the token for what the vocabulary does not have; null: there is none. */
   readonly unknownId: number | null;
   readonly #native: Pick<NativeEngine, 'token' | 'join'>;
+  readonly #holds: Holds;
   /** Those that were asked for. */
   readonly #tokens = new Map<number, string>();
 
   private constructor(
     native: Pick<NativeEngine, 'token' | 'join'>,
     { marksContinuedWords, unknownId }: NonNullable<ModelDescription['vocabulary']>,
+    holds: Holds,
   ) {
     this.#native = native;
+    this.#holds = holds;
     this.marksContinuedWords = marksContinuedWords;
     this.unknownId = unknownId;
   }
@@ -23,8 +27,14 @@ export class Vocabulary {
   static of(
     native: Pick<NativeEngine, 'token' | 'join'>,
     { vocabulary }: ModelDescription,
+    holds: Holds,
   ): Vocabulary | null {
-    return vocabulary ? new Vocabulary(native, vocabulary) : null;
+    return vocabulary ? new Vocabulary(native, vocabulary, holds) : null;
+  }
+
+  /** Keeps the model until `work` has ended, also if it is closed meanwhile. */
+  during<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#holds.during(work);
   }
 
   /** `convert_ids_to_tokens` of transformers, of one id. */

@@ -15,7 +15,7 @@ const HIDDEN = 768;
 const INTERMEDIATE = 3072;
 const LAYERS = 12;
 const SIZES = {
-  ...{ hidden_size: HIDDEN, intermediate_size: INTERMEDIATE, num_hidden_layers: LAYERS },
+  ...{ hidden_size: HIDDEN, intermediate_size: INTERMEDIATE },
   ...{ num_attention_heads: 12, max_position_embeddings: 512, vocab_size: 30_522 },
 };
 
@@ -24,19 +24,21 @@ const SIZES = {
  * file system stores none; they are read and packed as others are.
  *
  * @param folder which is made
+ * @param layers of the encoder; each has 28 MB, and the embeddings have 95 MB
  */
-export function writeLargeModel(folder: string): void {
+export function writeLargeModel(folder: string, layers = LAYERS): void {
   const small = path.join(FIXTURES, 'models', 'bert-single-label');
   mkdirSync(folder, { recursive: true });
   for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
     cpSync(path.join(small, file), path.join(folder, file));
   }
   const config = JSON.parse(readFileSync(path.join(small, 'config.json'), 'utf8')) as object;
-  writeFileSync(path.join(folder, 'config.json'), JSON.stringify({ ...config, ...SIZES }));
-  writeZeros(path.join(folder, 'model.safetensors'), shapes());
+  const sizes = { ...SIZES, num_hidden_layers: layers };
+  writeFileSync(path.join(folder, 'config.json'), JSON.stringify({ ...config, ...sizes }));
+  writeZeros(path.join(folder, 'model.safetensors'), shapes(layers));
 }
 
-function shapes(): readonly (readonly [name: string, shape: readonly number[]])[] {
+function shapes(count: number): readonly (readonly [name: string, shape: readonly number[]])[] {
   const linear = (name: string, outputs: number, inputs: number) =>
     [
       [`${name}.weight`, [outputs, inputs]],
@@ -47,7 +49,7 @@ function shapes(): readonly (readonly [name: string, shape: readonly number[]])[
       [`${name}.weight`, [HIDDEN]],
       [`${name}.bias`, [HIDDEN]],
     ] as const;
-  const layers = Array.from({ length: LAYERS }, (_, i) => `bert.encoder.layer.${i}`);
+  const layers = Array.from({ length: count }, (_, i) => `bert.encoder.layer.${i}`);
   const embeddings = 'bert.embeddings';
   return [
     [`${embeddings}.word_embeddings.weight`, [SIZES.vocab_size, HIDDEN]],
@@ -76,7 +78,9 @@ function writeZeros(file: string, tensors: ReturnType<typeof shapes>): void {
     end += 4 * shape.reduce((product, size) => product * size, 1);
     return [name, { dtype: 'F32', shape, data_offsets: [start, end] }] as const;
   });
-  const json = Buffer.from(JSON.stringify(Object.fromEntries(header)));
+  const text = JSON.stringify(Object.fromEntries(header));
+  // As safetensors pads it: numbers at other addresses are copied when they are loaded.
+  const json = Buffer.from(text.padEnd(8 * Math.ceil(text.length / 8)));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(json.length));
   const descriptor = openSync(file, 'w');

@@ -21,6 +21,21 @@ export function figuresOf(pid: number): Figures {
   };
 }
 
+/** Files that a process maps though their names are gone, each as often as it is mapped. */
+export function deletedMaps(pid: number): readonly string[] {
+  return mapsOf(pid).filter((file) => file.endsWith(' (deleted)'));
+}
+
+/** Files of weights that a process maps, each as often as it is mapped. */
+export function weightMaps(pid: number): readonly string[] {
+  return mapsOf(pid).filter((file) => /\.(safetensors|bin|pt|pt2)\b/.test(file));
+}
+
+function mapsOf(pid: number): readonly string[] {
+  const maps = readFileSync(`/proc/${pid}/maps`, 'utf8');
+  return [...maps.matchAll(/ (\/.*)$/gm)].map(([, file = '']) => file);
+}
+
 /** Time that threads of these names have run on a processor, ms. */
 export function threadCpuMs(pid: number, names: readonly string[]): number {
   const tasks = `/proc/${pid}/task`;

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "backend/memory.h"
+
 namespace backend {
 
 /// The message of the exception being handled, without LibTorch's backtrace and without the
@@ -35,9 +37,5 @@ size_t resident_memory();
 /// Lets malloc keep what a batch has freed, up to 32 MiB in each thread's heap, for the next batch.
 /// Otherwise it goes back to the system in between, and every page is faulted in anew.
 void keep_memory_between_batches();
-
-/// What malloc keeps goes back to the system: what loading has freed is nothing that a batch needs,
-/// and the weights lie elsewhere. Some milliseconds.
-void give_back_free_memory();
 
 }  // namespace backend

@@ -65,10 +65,20 @@ export async function spansOf(
     about: { labels },
     vocabulary,
   }: { readonly about: ClassifierAbout; readonly vocabulary: Vocabulary | null },
-  { strategy, ignoreLabels }: SpanOptions,
+  options: SpanOptions,
 ): Promise<readonly Span[]> {
   if (!places || !vocabulary) throw new Error('the model has no places of tokens');
   const source = { text, labels, vocabulary, scores };
+  // The model may be unloaded while others have their turn.
+  return vocabulary.during(() => spansIn(places, source, options));
+}
+
+async function spansIn(
+  places: TokenPlaces,
+  source: Source,
+  { strategy, ignoreLabels }: SpanOptions,
+): Promise<readonly Span[]> {
+  const { text, vocabulary } = source;
   const ignored = new Set(ignoreLabels ?? OUTSIDE);
   const spans = await eachInTurn(windows(places), (window) => {
     const tagged = tagsOf(tokensOf(places, window, source), source, strategy ?? 'none');
