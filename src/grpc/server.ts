@@ -111,7 +111,9 @@ export class GrpcServer extends Transport {
     await this.#calls.drain(patienceMs);
     const gone = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
     const timeout = new AbortController();
-    await Promise.race([gone, delay(GOODBYE_MS, undefined, timeout).catch(() => {})]);
+    // Also until the connections are closed: from Node.js 24 on, http2 closes sessions of which the last bytes are unsent.
+    const left = Promise.all([gone, closed]);
+    await Promise.race([left, delay(GOODBYE_MS, undefined, timeout).catch(() => {})]);
     timeout.abort();
     this.#server.forceShutdown();
     this.#receiving.stop();
