@@ -10,6 +10,7 @@ import type { About } from '../serving/access';
 import { keyOfValues } from '../serving/credentials/keys';
 import type { ServiceError } from '../serving/errors';
 import { type Answer, Exchange, type Outcome, type Target } from '../serving/exchange';
+import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
 import { tellTimings } from '../serving/timings';
 import { Unreadable } from './reading';
@@ -97,7 +98,7 @@ export class GrpcExchange extends Exchange {
     this.#overhearData();
   }
 
-  header(name: string): string | undefined {
+  header(name: RequestHeader): string | undefined {
     return this.#arrived.metadata.get(name)[0]?.toString();
   }
 

@@ -11,6 +11,7 @@ import type { AnswersDue } from './answers-due';
 import { checkHeaders, type Listener, listenBeforeExpress } from './before-express';
 import { Bodies } from './body';
 import { Cors } from './cors';
+import { OriginPolicy } from './origins';
 import { answerError, notFound, type Routes, RouteTable, routesByPath } from './route-table';
 import { UnsentAnswers } from './send';
 import { type StaticFile, serveStaticFile } from './static-files';
@@ -49,6 +50,11 @@ export function createApp(
 ): App {
   const { config, credentials, readiness } = context;
   const { access, bodyMemory } = config;
+  const origins = new OriginPolicy({
+    ...access,
+    hosts: [config.host, config.managementHost],
+    isKeyNeeded: credentials.keys !== null,
+  });
   const app = express();
   // Paths are exact, in case and in trailing slashes; nothing reads a query or an ETag.
   app.enable('case sensitive routing');
@@ -56,7 +62,7 @@ export function createApp(
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
-  app.use(checkHeaders);
+  app.use(checkHeaders(origins));
 
   const machineRoutes = new Set([SCRAPED]);
   const pipeline = new Pipeline(context, KEY_NEEDED, machineRoutes);
@@ -93,7 +99,7 @@ export function createApp(
   const upgrades = new Upgrades({
     ...{ readiness, due, connections, routes, pipeline },
     aboutOf: shared.aboutOf,
-    origins: access.corsOrigins,
+    origins,
     limits: config,
   });
   const cors = access.corsOrigins.length > 0 ? new Cors(access.corsOrigins) : null;

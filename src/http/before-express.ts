@@ -1,9 +1,10 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Express, NextFunction, Request, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import { ServiceError } from '../serving/errors';
 import type { Pipeline } from '../serving/pipeline';
 import type { Cors } from './cors';
 import { exchangeOf, HttpExchange, type Shared } from './exchange';
+import type { OriginPolicy } from './origins';
 import { originForm } from './request-target';
 
 const MOST_HEADERS = 100;
@@ -111,22 +112,40 @@ function leaveUpgrades(
 }
 
 /**
- * HTTP/1.1 wants a Host header (RFC 9112, 3.2); Node's own check answers without a body. And more headers than
- * some hundred are refused: of more than 2,000 Node would by itself leave out the last.
+ * HTTP/1.1 wants one Host header (RFC 9112, 3.2); Node's own check answers without a body, and takes the first of
+ * several. And more headers than some hundred are refused: of more than 2,000 Node would by itself leave out the last.
  */
 export function headersProblem(request: IncomingMessage): ServiceError | null {
-  if (request.rawHeaders.length > 2 * MOST_HEADERS) {
+  const { rawHeaders } = request;
+  if (rawHeaders.length > 2 * MOST_HEADERS) {
     return new ServiceError('HEADERS_TOO_MANY', `There are over ${MOST_HEADERS} headers.`);
   }
-  if (request.headers.host === undefined && request.httpVersion === '1.1') {
+  const hosts = countHosts(rawHeaders);
+  if (hosts > 1) {
+    const message = `Host: expected one such header, received ${hosts}. Send one.`;
+    return new ServiceError('REQUEST_INVALID', message);
+  }
+  if (hosts === 0 && request.httpVersion === '1.1') {
     return new ServiceError('REQUEST_INVALID', 'The Host header is missing.');
   }
   return null;
 }
 
-/** First of all middleware. */
-export function checkHeaders(request: Request, _response: Response, next: NextFunction): void {
-  const problem = headersProblem(request);
-  if (problem) throw problem;
-  next();
+/** @param rawHeaders names and values by turns */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
+}
+
+/** First of all middleware: rejects what no route is to see. */
+export function checkHeaders(origins: OriginPolicy): RequestHandler {
+  return (request, _response, next) => {
+    const problem = headersProblem(request) ?? origins.problemOf(request);
+    if (problem) throw problem;
+    next();
+  };
 }

@@ -1,18 +1,25 @@
 import type { Request, Response } from 'express';
+import { METHODS } from '../protocols/endpoint';
+import { REQUEST_HEADERS, RESPONSE_HEADERS } from '../serving/header-names';
 import { endWith } from './send';
 
-/** What a page may send, and what it may read, beyond what every page may. */
-const REQUEST_HEADERS =
-  'Authorization, Content-Type, Traceparent, Tracestate, X-Request-Id, X-Request-Timeout-Ms';
-const RESPONSE_HEADERS = [
-  'Retry-After',
-  'X-Compute-Tokens',
-  'X-Inference-Time',
-  'X-Input-Truncated',
-  'X-Queue-Time',
-  'X-Request-Id',
-  'X-Tokenization-Time',
-].join(', ');
+/** Headers that client libraries of the protocols add to every request, and that the service ignores. */
+const CLIENT_HEADERS = [
+  'Idempotency-Key',
+  'OpenAI-Beta',
+  'OpenAI-Organization',
+  'OpenAI-Project',
+  'X-Client-Name',
+  'X-HF-Bill-To',
+];
+/** The same, in families: `openai` sends X-Stainless-*, `cohere-ai` X-Fern-*. */
+const CLIENT_PREFIXES = /^x-(?:stainless|fern)-[a-z\d-]+$/;
+/** Longest list of such headers that is looked through, in characters. */
+const MOST_CHARACTERS = 4096;
+
+const ALLOWED_METHODS = ['GET', 'HEAD', ...METHODS].join(', ');
+const ALLOWED_HEADERS = [...REQUEST_HEADERS, ...CLIENT_HEADERS].join(', ');
+const EXPOSED_HEADERS = RESPONSE_HEADERS.join(', ');
 /** How long a browser may remember a preflight, in seconds: as long as Chromium would at most. */
 const MAX_AGE = '7200';
 
@@ -37,13 +44,21 @@ export class Cors {
     if (origin === undefined || !(this.#isAnyAllowed || this.#origins.has(origin))) return false;
     response.setHeader('Access-Control-Allow-Origin', this.#isAnyAllowed ? '*' : origin);
     if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) {
-      response.setHeader('Access-Control-Expose-Headers', RESPONSE_HEADERS);
+      response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
       return false;
     }
-    response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST');
-    response.setHeader('Access-Control-Allow-Headers', REQUEST_HEADERS);
+    const asked = clientHeaders(headers['access-control-request-headers']);
+    response.setHeader('Access-Control-Allow-Methods', ALLOWED_METHODS);
+    response.setHeader('Access-Control-Allow-Headers', [ALLOWED_HEADERS, ...asked].join(', '));
     response.setHeader('Access-Control-Max-Age', MAX_AGE);
     endWith(response.status(204), undefined);
     return true;
   }
+}
+
+/** Those of a client library among the headers that a page wants to send. */
+function clientHeaders(requested: string | undefined): readonly string[] {
+  if (requested === undefined || requested.length > MOST_CHARACTERS) return [];
+  const names = requested.split(',').map((name) => name.trim().toLowerCase());
+  return names.filter((name) => CLIENT_PREFIXES.test(name));
 }

@@ -7,6 +7,7 @@ import type { Connections } from '../serving/connections';
 import { keyOf } from '../serving/credentials/keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';
 import { type Answer, Exchange, type Parameters } from '../serving/exchange';
+import type { RequestHeader, ResponseHeader } from '../serving/header-names';
 import { parseJson } from '../serving/json';
 import type { Readiness } from '../serving/readiness';
 import { tellTimings } from '../serving/timings';
@@ -103,7 +104,7 @@ export class HttpExchange extends Exchange {
     return this.pipelined > 1;
   }
 
-  header(name: string): string | undefined {
+  header(name: RequestHeader): string | undefined {
     return this.#request.headers[name]?.toString();
   }
 
@@ -146,7 +147,10 @@ export class HttpExchange extends Exchange {
       converseByEvents(response, this.#shared.connections, converse);
       return;
     }
-    if (headers) for (const name in headers) response.setHeader(name, headers[name] as string);
+    if (headers) {
+      for (const name in headers)
+        response.setHeader(name, headers[name as ResponseHeader] as string);
+    }
     if (this.timings) tellTimings(this.timings, (name, value) => response.setHeader(name, value));
     if (Buffer.isBuffer(body)) sendBytes(response, body, isCompressible);
     else sendJson(response, status, body);

@@ -6,11 +6,13 @@ import type { Connections } from '../serving/connections';
 import { keyOf } from '../serving/credentials/keys';
 import { ERRORS, retryAfterSeconds, ServiceError } from '../serving/errors';
 import { Exchange, type Parameters } from '../serving/exchange';
+import type { RequestHeader } from '../serving/header-names';
 import type { Pipeline } from '../serving/pipeline';
 import type { Readiness } from '../serving/readiness';
 import type { AnswersDue } from './answers-due';
 import { headersProblem } from './before-express';
 import type { FoundRoute } from './exchange';
+import type { OriginPolicy } from './origins';
 import { rawAnswer } from './raw-answer';
 import { originForm, pathOf, queryOf } from './request-target';
 import type { RouteTable } from './route-table';
@@ -26,8 +28,7 @@ export interface UpgradeOptions {
   readonly routes: RouteTable;
   readonly pipeline: Pipeline;
   readonly aboutOf: (path: string) => About | null;
-  /** Pages of which may connect, beside those of the service itself; `*`: all. */
-  readonly origins: readonly string[];
+  readonly origins: OriginPolicy;
   /** Of messages. */
   readonly limits: BodyLimits;
 }
@@ -110,7 +111,7 @@ class UpgradeExchange extends Exchange {
     return this.#options.aboutOf(this.#path);
   }
 
-  header(name: string): string | undefined {
+  header(name: RequestHeader): string | undefined {
     return this.#request.headers[name]?.toString();
   }
 
@@ -132,7 +133,8 @@ class UpgradeExchange extends Exchange {
   }
 
   parse(): void {
-    const problem = headersProblem(this.#request) ?? this.#originProblem();
+    const problem =
+      headersProblem(this.#request) ?? this.#options.origins.problemOf(this.#request, true);
     if (problem) throw problem;
     if (this.isLate) throw new ServiceError('DRAINING', 'The service is shutting down.');
   }
@@ -168,23 +170,6 @@ class UpgradeExchange extends Exchange {
     const outcome = { method, httpVersion, route: this.place, status, answered: true };
     this.#options.pipeline.ended(this, outcome);
   }
-
-  /** A browser sends every page's origin, and its user's connection may be nearer than the page's own. */
-  #originProblem(): ServiceError | null {
-    const { origin, host } = this.#request.headers;
-    const { origins } = this.#options;
-    if (origin === undefined || origins[0] === '*' || origins.includes(origin)) return null;
-    if (host !== undefined && URL.canParse(origin) && new URL(origin).host === hostOf(origin, host))
-      return null;
-    const message = 'Pages of this origin may not connect here: see CORS_ORIGINS.';
-    return new ServiceError('FORBIDDEN', message);
-  }
-}
-
-/** The Host header as `URL.host` has it: without the port that is the scheme's own. */
-function hostOf(origin: string, host: string): string | null {
-  const url = `${new URL(origin).protocol}//${host}`;
-  return URL.canParse(url) ? new URL(url).host : null;
 }
 
 /** Of the socket whose error it listens to. */

@@ -4,6 +4,7 @@ import type { Access } from '../serving/access';
 import type { Converse } from '../serving/conversation';
 import { ElementError, ServiceError } from '../serving/errors';
 import type { Answer, Asked, Parameters, Target } from '../serving/exchange';
+import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
 import type { Runs } from '../tasks/abilities';
 import type { Operation } from './openapi/operation';
@@ -26,7 +27,7 @@ export interface Call {
   readonly owner: string;
   readonly requestId: string;
   /** Of HTTP's headers or gRPC's metadata, by its name in lower case. */
-  header(name: string): string | undefined;
+  header(name: RequestHeader): string | undefined;
   /**
    * To be taken right before submitting: the engine drops a request whose client has gone or whose
    * deadline has passed, which is the nearest of the client's, this one and the service's.

@@ -5,6 +5,7 @@ import { type About, EVERYTHING } from './access';
 import type { Converse } from './conversation';
 import { digestOf } from './credentials/keys';
 import { type ServiceError, toServiceError } from './errors';
+import type { RequestHeader, ResponseHeader } from './header-names';
 import type { Readiness } from './readiness';
 import { roundMs, type Timings, timingsOf } from './timings';
 
@@ -22,7 +23,7 @@ export interface Answer {
   /** What the engine said of each element, for the timings; left out where nothing was run. */
   readonly inferences?: readonly Inference[];
   /** Further ones, of HTTP. */
-  readonly headers?: Readonly<Record<string, string | number>>;
+  readonly headers?: Readonly<Partial<Record<ResponseHeader, string | number>>>;
   /** Whether HTTP may compress bytes for clients that ask for it. */
   readonly isCompressible?: boolean;
   /** Of HTTP: there is no body, but server-sent events. */
@@ -130,7 +131,7 @@ export abstract class Exchange {
   /** Null: there is no such route, or it runs no model. */
   abstract readonly target: Target | null;
   /** Of headers or metadata, by its name in lower case. */
-  abstract header(name: string): string | undefined;
+  abstract header(name: RequestHeader): string | undefined;
   /** That it brought; null: none, or more than one. */
   abstract key(): string | null;
   /** Until its deadline, from its arrival, in ms. @throws ServiceError REQUEST_INVALID */

@@ -1,4 +1,5 @@
 import type { Inference } from '../native/engine';
+import type { ResponseHeader } from './header-names';
 
 /** What the inferences of one request took together. Times in ms. */
 export interface Timings {
@@ -39,7 +40,7 @@ export function roundMs(milliseconds: number): number {
 /** Where the time went, in ms: headers of an answer over HTTP, trailers over gRPC. */
 export function tellTimings(
   timings: Timings,
-  set: (name: string, value: number | string) => void,
+  set: (name: ResponseHeader, value: number | string) => void,
 ): void {
   set('X-Queue-Time', roundMs(timings.queueMs));
   set('X-Tokenization-Time', roundMs(timings.tokenizationMs));

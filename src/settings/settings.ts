@@ -7,6 +7,7 @@ import {
   bytesOf,
   file,
   host,
+  hostNames,
   integer,
   key,
   modelName,
@@ -248,6 +249,12 @@ export const SETTINGS = {
     origins(),
     '',
     'none',
+  ),
+  ALLOWED_HOSTS: access(
+    'host names of the service in browsers, if it has no keys, or *',
+    hostNames(),
+    '',
+    'of this machine',
   ),
   SHUTDOWN_DELAY_MS: own(
     'how long requests are still taken once told to stop, with /ready at 503',

@@ -116,6 +116,15 @@ function isOrigin(text: string): boolean {
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
+/** Names of hosts, in lower case as browsers send them, or the one element `*`. */
+export function hostNames(): Reader<readonly string[]> {
+  return reader(
+    '* or names of hosts without a port such as models.example.org, separated by commas',
+    (text) => text === '*' || listOf(text).every((name) => /^[\w-]+(?:\.[\w-]+)*$/.test(name)),
+    (text) => listOf(text.toLowerCase()),
+  );
+}
+
 function listOf(text: string): readonly string[] {
   return text === '' ? [] : text.split(',').map((element) => element.trim());
 }

@@ -1,3 +1,5 @@
+import { CohereClientV2 } from 'cohere-ai';
+import OpenAI from 'openai';
 import { request } from '../helpers/http';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { expectError } from '../helpers/services';
@@ -24,14 +26,17 @@ async function ask(
 const EXPOSED = {
   'access-control-allow-origin': ORIGIN,
   'access-control-expose-headers':
-    'Retry-After, X-Compute-Tokens, X-Inference-Time, X-Input-Truncated, X-Queue-Time, ' +
-    'X-Request-Id, X-Tokenization-Time',
+    'Allow, Inference-Header-Content-Length, Retry-After, WWW-Authenticate, X-Compute-Time, ' +
+    'X-Compute-Tokens, X-Compute-Type, X-Inference-Time, X-Input-Truncated, X-Queue-Time, ' +
+    'X-Request-Id, X-Tokenization-Time, X-Total-Time',
 };
 const PREFLIGHTED = {
   'access-control-allow-origin': ORIGIN,
-  'access-control-allow-methods': 'GET, HEAD, POST',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
   'access-control-allow-headers':
-    'Authorization, Content-Type, Traceparent, Tracestate, X-Request-Id, X-Request-Timeout-Ms',
+    'Authorization, Content-Encoding, Content-Type, Inference-Header-Content-Length, Traceparent, ' +
+    'Tracestate, X-Request-Id, X-Request-Timeout-Ms, Idempotency-Key, OpenAI-Beta, ' +
+    'OpenAI-Organization, OpenAI-Project, X-Client-Name, X-HF-Bill-To',
   'access-control-max-age': '7200',
 };
 
@@ -128,5 +133,44 @@ it('lets pages of all origins ask', async () => {
     const preflight = await ask(service, '/analyze', { method: 'OPTIONS', origin, ...PREFLIGHT });
     expect(preflight.allowed).toEqual({ ...PREFLIGHTED, 'access-control-allow-origin': '*' });
   }
+  await service.stop();
+});
+
+/** The CORS-safelisted request headers, and those that pages cannot set. */
+const FREE = new Set(['accept', 'accept-language', 'content-length', 'connection', 'user-agent']);
+
+it('lets pages send what the client libraries of the protocols add', async () => {
+  const env = { ...MODEL, CORS_ORIGINS: ORIGIN };
+  const service = await startService('sentiment', { env });
+  const sent = new Set<string>();
+  const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
+    for (const [name] of new Headers(init?.headers)) sent.add(name);
+    return Response.json({ data: [], results: [], embeddings: [], id: '1' });
+  };
+  const baseURL = `${service.origin}/v1`;
+  const options = { apiKey: KEY, organization: 'o', project: 'p', fetch, timeout: 9000 };
+  const openAi = new OpenAI({ ...options, baseURL, dangerouslyAllowBrowser: true });
+  await openAi.embeddings.create({ model: 'a', input: 'b' }, { idempotencyKey: 'c' });
+  const cohere = new CohereClientV2({
+    ...{ environment: service.origin, token: KEY, clientName: 'd' },
+    fetcher: async (asked: { readonly headers?: Readonly<Record<string, unknown>> }) => {
+      for (const name of Object.keys(asked.headers ?? {})) sent.add(name.toLowerCase());
+      return { ok: true, body: { results: [] }, rawResponse: new Response() } as never;
+    },
+  });
+  await cohere.rerank({ model: 'a', query: 'b', documents: ['c'] });
+  const names = [...sent].filter((name) => !FREE.has(name));
+  expect(names).toEqual(
+    expect.arrayContaining(['authorization', 'x-stainless-os', 'x-fern-language']),
+  );
+  const preflight = await ask(service, '/v1/embeddings', {
+    ...{ method: 'OPTIONS', origin: ORIGIN, ...PREFLIGHT },
+    'access-control-request-headers': [...names, 'x-other', 'x-stainless-\u00e9'].join(','),
+  });
+  const allowed = preflight.allowed['access-control-allow-headers'] as string;
+  const list = allowed.toLowerCase().split(', ');
+  expect(names.filter((name) => !list.includes(name))).toEqual([]);
+  expect(list).not.toContain('x-other');
+  expect(new Set(list).size).toBe(list.length);
   await service.stop();
 });

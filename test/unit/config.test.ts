@@ -84,6 +84,7 @@ describe('readCommand', () => {
         tlsCertFile: null,
         tlsKeyFile: null,
         corsOrigins: [],
+        allowedHosts: [],
       },
       shutdownDelayMs: 0,
       shutdownTimeoutMs: 25_000,
@@ -150,6 +151,7 @@ describe('readCommand', () => {
       TLS_CERT_FILE: '/abs/cert.pem',
       TLS_KEY_FILE: 'key.pem',
       CORS_ORIGINS: 'https://a.example, http://localhost:3000,capacitor://localhost',
+      ALLOWED_HOSTS: 'Models.example, models',
       SHUTDOWN_DELAY_MS: '300',
       SHUTDOWN_TIMEOUT_MS: '900',
       LOG_LEVEL: 'debug',
@@ -198,6 +200,7 @@ describe('readCommand', () => {
         tlsCertFile: '/abs/cert.pem',
         tlsKeyFile: '/home/user/key.pem',
         corsOrigins: ['https://a.example', 'http://localhost:3000', 'capacitor://localhost'],
+        allowedHosts: ['models.example', 'models'],
       },
       shutdownDelayMs: 300,
       shutdownTimeoutMs: 900,
@@ -345,6 +348,21 @@ describe('readCommand', () => {
 
   it('takes all origins', () => {
     expect(config(['eeg'], { CORS_ORIGINS: '*' }).access.corsOrigins).toEqual(['*']);
+  });
+
+  it.each([
+    'https://a.example',
+    'a.example:8000',
+    '*.example',
+    '.a.example',
+    'a,,b',
+    'münchen.example',
+  ])('refuses ALLOWED_HOSTS %s, which is no name', (text) => {
+    expect(problems(['eeg'], { ALLOWED_HOSTS: text })).toEqual([
+      'ALLOWED_HOSTS: expected * or names of hosts without a port such as models.example.org, ' +
+        `separated by commas, received "${text}"`,
+    ]);
+    expect(config(['eeg'], { ALLOWED_HOSTS: '*' }).access.allowedHosts).toEqual(['*']);
   });
 
   it('takes an empty variable for not set', () => {

@@ -1,5 +1,6 @@
 import type { ServiceError } from '../../serving/errors';
 import { type Answer, Exchange, type Outcome, type Target } from '../../serving/exchange';
+import type { RequestHeader } from '../../serving/header-names';
 import type { GrpcExchange } from '../exchange';
 import { Unreadable } from '../reading';
 import { httpStatusOf, statusOf } from '../status';
@@ -51,7 +52,7 @@ export class MessageExchange extends Exchange {
     this.#ends = ends;
   }
 
-  header(name: string): string | undefined {
+  header(name: RequestHeader): string | undefined {
     return this.call.header(name);
   }
 
