@@ -11,22 +11,22 @@ import { roundMs, type Timings, timingsOf } from './timings';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** What a path has in the places of `:names` of the route, by their names. */
+/** Values of the `:names` of a route in a path, by name. */
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** What a transport sends, with status 200 or OK. */
+/** A successful response. */
 export interface Answer {
-  /** Of HTTP, where it is not 200. */
+  /** HTTP status, if it is not 200. */
   readonly status?: number;
   /** An object: as JSON, or as the message of gRPC. Bytes: as they are, with their Content-Type among `headers`. */
   readonly body: object | Buffer;
-  /** What the engine said of each element, for the timings; left out where nothing was run. */
+  /** Result of the engine for each element, for the timings; absent if no model ran. */
   readonly inferences?: readonly Inference[];
-  /** Further ones, of HTTP. */
+  /** Additional headers of HTTP. */
   readonly headers?: Readonly<Partial<Record<ResponseHeader, string | number>>>;
   /** Whether HTTP may compress bytes for clients that ask for it. */
   readonly isCompressible?: boolean;
-  /** Of HTTP: there is no body, but server-sent events. */
+  /** HTTP only: the response is a stream of server-sent events, and `body` is not sent. */
   readonly converse?: Converse;
 }
 

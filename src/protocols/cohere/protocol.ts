@@ -107,7 +107,7 @@ function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings): Endp
         ...Object.fromEntries(
           Object.entries(RANKING_ERRORS).filter(([status]) => status !== '422'),
         ),
-        400: 'The body is not what it should be, or the model has several labels.',
+        400: 'The body is not valid, or the model has several labels.',
       },
     }),
   };

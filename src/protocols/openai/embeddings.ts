@@ -80,7 +80,7 @@ export function embeddings(
       answer: { name: 'OpenAIEmbeddingsAnswer', schema: answer, example: EXAMPLE.answer },
       headers: TRUNCATED_HEADER,
       errors: {
-        400: 'The body is not what it should be, or the list over MAX_LIST_LENGTH.',
+        400: 'The body is not valid, or the list over MAX_LIST_LENGTH.',
         404: 'There is no such model: the message lists what there is.',
         413: 'The body is over BODY_LIMIT.',
         415: ANALYSIS_ERRORS[415],

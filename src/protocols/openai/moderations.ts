@@ -74,7 +74,7 @@ function moderations(guarding: Guarding, { listLength }: Surroundings): Endpoint
       request: { name: 'OpenAIModerations', schema: moderationsBody, example: EXAMPLE.request },
       answer: { name: 'OpenAIModerationsAnswer', schema: answer, example: EXAMPLE.answer },
       errors: {
-        400: 'The body is not what it should be, the list is over MAX_LIST_LENGTH, or not all of a text was looked at.',
+        400: 'The body is not valid, the list is over MAX_LIST_LENGTH, or not all of a text was looked at.',
         404: 'The file of the guard has no "moderations".',
         413: 'The body is over BODY_LIMIT.',
         415: ANALYSIS_ERRORS[415],

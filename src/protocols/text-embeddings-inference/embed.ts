@@ -20,7 +20,7 @@ export const EMBED_ERRORS = {
   400: 'The deadline is no number of milliseconds.',
   413: 'The body is over BODY_LIMIT.',
   415: ANALYSIS_ERRORS[415],
-  422: 'The body is not what it should be, the batch is over MAX_LIST_LENGTH, or a text is too long and not to be cut.',
+  422: 'The body is not valid, the batch is over MAX_LIST_LENGTH, or a text is too long and not to be cut.',
   424: 'The model raised an error, whose message this is, or ran longer than it may.',
   429: 'The queue is full, or its wait would be, or was, too long.',
   503: 'The model is not loaded, or the service is shutting down.',

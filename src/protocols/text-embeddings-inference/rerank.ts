@@ -62,7 +62,7 @@ export function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings
         400: 'There is no text, the model has several labels, or the deadline is no number of milliseconds.',
         413: 'The body is over BODY_LIMIT.',
         415: ANALYSIS_ERRORS[415],
-        422: `The body is not what it should be, there are more texts than ${listLength}, or one is too long and not to be cut.`,
+        422: `The body is not valid, there are more texts than ${listLength}, or one is too long and not to be cut.`,
         424: 'The model raised an error, whose message this is, or ran longer than it may.',
         429: 'The queue is full, or its wait would be, or was, too long.',
         503: 'The model is not loaded, or the service is shutting down.',

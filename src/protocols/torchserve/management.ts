@@ -36,7 +36,7 @@ const status = { name: 'TorchServeStatus', schema: z.object({ status: z.string()
 const nothing = { name: 'TorchServeNothing', schema: z.unknown() };
 
 const FAILURES = {
-  400: 'A parameter is not what it should be, or the model cannot be loaded: the message says why.',
+  400: 'A parameter is not valid, or the model cannot be loaded: the message says why.',
   403: 'It is the version that answers, and there are others.',
   404: 'There is no such model, or no such version: the message lists what there is.',
   409: 'The model is registered as it is.',
