@@ -20,14 +20,17 @@ export class LocalStream {
   readonly #stream: SignalStream;
   /** As the stream has it, for what it would refuse. */
   readonly #timeline: Timeline;
+  /** Rejects with what went wrong unexpectedly. */
   readonly #ended: Promise<void>;
 
+  /** @throws PlaceError: a clock does not go as far as its start */
   constructor(asked: Asked, opening: Opening, lines: Lines, counter: WindowCounter) {
-    let tellEnded = () => {};
-    this.#ended = new Promise((resolve) => {
-      tellEnded = resolve;
+    let end: Ends = { ended: () => {}, crashed: () => {} };
+    this.#ended = new Promise((resolve, reject) => {
+      end = { ended: resolve, crashed: reject };
     });
-    this.#stream = new SignalStream(asked, opening, peerOf(lines), watch(counter, tellEnded));
+    this.#ended.catch(() => {}); // whoever waits for it is told
+    this.#stream = new SignalStream(asked, opening, peerOf(lines), watch(counter, end));
     this.#timeline = new Timeline(opening.start, opening.sampling_rate_hz);
   }
 
@@ -36,13 +39,13 @@ export class LocalStream {
     return this.#stream.inFlight;
   }
 
-  /** Where the next sample is. @throws PlaceError: before those that have come */
+  /** Where the next sample is. @throws PlaceError: before those that have come, or too far behind them */
   place(place: Place): void {
     this.#timeline.pass(this.#timeline.missingBefore(place));
     this.#put({ type: 'place', place });
   }
 
-  /** @param samples NaN: there is none */
+  /** @param samples NaN: there is none. @throws PlaceError: they lead too far */
   samples(samples: Float64Array): void {
     if (samples.length === 0) return;
     this.#timeline.pass(samples.length);
@@ -51,7 +54,7 @@ export class LocalStream {
 
   /** Resolves when what was put in has been taken, as far as it is to wait for that. */
   taken(): Promise<void> {
-    return this.#stream.taken();
+    return Promise.race([this.#stream.taken(), this.#ended]);
   }
 
   /** What was written has gone out. */
@@ -84,11 +87,14 @@ function peerOf(lines: Lines): Peer {
       return lines.unsent;
     },
     send: (message) => lines.write(message),
-    ...{ close: nothing, pause: nothing, resume: nothing, setQuiet: nothing },
+    ...{ close: nothing, pause: nothing, resume: nothing, setQuiet: nothing, destroy: nothing },
   };
 }
 
-function watch(counter: WindowCounter, ended: () => void): Watcher {
+/** How a stream comes to its end. */
+type Ends = { readonly ended: () => void; readonly crashed: (error: unknown) => void };
+
+function watch(counter: WindowCounter, { ended, crashed }: Ends): Watcher {
   const nothing = () => {};
   return {
     requestTimeoutMs: PATIENCE_MS,
@@ -99,5 +105,9 @@ function watch(counter: WindowCounter, ended: () => void): Watcher {
     // Its model stays as long as it is not stopped, and `place` refuses what cannot be.
     ...{ held: nothing, stuck: nothing, left: nothing, misplaced: nothing },
     ended,
+    crashed: (stream, error) => {
+      stream.stop();
+      crashed(error);
+    },
   };
 }

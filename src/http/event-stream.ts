@@ -50,6 +50,10 @@ class EventPeer implements Peer {
 
   resume(): void {}
 
+  destroy(): void {
+    this.#response.destroy();
+  }
+
   setQuiet(isQuiet: boolean): void {
     const { socket } = this.#response.req;
     if (isQuiet) this.#connections.waits(socket, null);

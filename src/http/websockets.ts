@@ -62,9 +62,14 @@ export class WebSockets {
 
   /** Apart from where the request is known: what listens would keep it for as long as the connection is open. */
   #listen(webSocket: WebSocket, socket: Socket, converse: Converse): void {
-    connect(converse(new WebSocketPeer(webSocket, socket, this.#connections)), {
-      ...{ webSocket, socket, received: this.#budget(socket) },
-    });
+    try {
+      connect(converse(new WebSocketPeer(webSocket, socket, this.#connections)), {
+        ...{ webSocket, socket, received: this.#budget(socket) },
+      });
+    } catch (error) {
+      webSocket.terminate(); // an error over HTTP would be no frame
+      throw error;
+    }
   }
 
   /** Bounds what is held of a message that is on its way. @returns to be called when it has come */
@@ -98,19 +103,31 @@ function connect(
     received,
   }: { readonly webSocket: WebSocket; readonly socket: Socket; received(): void },
 ): void {
+  // What a listener throws would be an uncaught error of the process.
+  const bounded = (listen: () => void): void => {
+    try {
+      listen();
+    } catch (error) {
+      talk.crashed(error);
+    }
+  };
   // A message comes as one Buffer: that is what `binaryType` is by default.
-  webSocket.on('message', (data, isBinary) => {
-    received();
-    if (isBinary) talk.binary(data as Buffer);
-    else talk.text(data as Buffer);
-  });
+  webSocket.on('message', (data, isBinary) =>
+    bounded(() => {
+      received();
+      if (isBinary) talk.binary(data as Buffer);
+      else talk.text(data as Buffer);
+    }),
+  );
   // A frame that is none: the close message says so, and `close` follows.
   webSocket.on('error', ignore);
-  webSocket.on('close', () => {
-    received();
-    talk.closed();
-  });
-  socket.on('drain', () => talk.drained());
+  webSocket.on('close', () =>
+    bounded(() => {
+      received();
+      talk.closed();
+    }),
+  );
+  socket.on('drain', () => bounded(() => talk.drained()));
 }
 
 function ignore(): void {}
@@ -156,6 +173,10 @@ class WebSocketPeer implements Peer {
 
   resume(): void {
     this.#webSocket.resume();
+  }
+
+  destroy(): void {
+    this.#webSocket.terminate();
   }
 
   setQuiet(isQuiet: boolean): void {

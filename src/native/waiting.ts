@@ -3,7 +3,7 @@ import type { Completion, Inference } from './binding';
 import type { CancelSignal } from './cancellation';
 import { type EngineError, errorOf } from './engine-error';
 
-/** Told what has ended, once for a batch, before anybody who waits for it is. Must not throw. */
+/** Told what has ended, once for a batch, before anybody who waits for it is. */
 export type EngineObserver = (completions: readonly Completion[]) => void;
 
 export interface Pending {
@@ -24,17 +24,27 @@ export class Waiting {
   }
 
   readonly onCompletions = (completions: readonly Completion[]): void => {
-    for (const observe of this.observers) observe(completions);
+    for (const observe of this.observers) bounded(() => observe(completions));
     for (const completion of completions) {
       const request = this.requests.get(completion.ticket);
       if (!request) continue;
       this.requests.delete(completion.ticket);
-      if (request.cancel) request.signal?.removeEventListener('abort', request.cancel);
-      if (completion.code === undefined) {
-        request.resolve(completion);
-      } else {
-        request.reject(errorOf(completion.code, completion.message));
-      }
+      bounded(() => settle(request, completion));
     }
   };
+}
+
+function settle(request: Pending, completion: Completion): void {
+  if (request.cancel) request.signal?.removeEventListener('abort', request.cancel);
+  if (completion.code === undefined) request.resolve(completion);
+  else request.reject(errorOf(completion.code, completion.message));
+}
+
+/** A batch has the requests of many clients: an error of one of them must not keep the others from their answers. */
+function bounded(tell: () => void): void {
+  try {
+    tell();
+  } catch (error) {
+    process.emitWarning(error as Error);
+  }
 }

@@ -40,6 +40,8 @@ export interface Peer {
   resume(): void;
   /** It has said nothing for long: its connection may be closed where another one needs room. */
   setQuiet(isQuiet: boolean): void;
+  /** Closes the connection at once; what was sent may be lost. */
+  destroy(): void;
 }
 
 /** What is made of what a peer says. */
@@ -51,6 +53,8 @@ export interface Talk {
   drained(): void;
   /** The connection is closed, whoever did so. */
   closed(): void;
+  /** An unexpected error, which ends this session and no other one: it is logged. Does not throw. */
+  crashed(error: unknown): void;
 }
 
 /** Begins a conversation. */

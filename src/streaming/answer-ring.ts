@@ -1,4 +1,4 @@
-/** Rows that are kept at first, and at most. */
+/** Rows of the ring at first, and at most. Rows of windows without a result are never reused. */
 const FIRST_ROWS = 16;
 export const MOST_ROWS = 256;
 
@@ -59,13 +59,19 @@ export class AnswerRing {
     this.end = firstWindow;
   }
 
-  /** A window's row is made, `PENDING`; where all are in use, the oldest one is forgotten. */
+  /**
+   * Makes the row of the next window, `PENDING`; if all are in use, it takes that of the oldest window, which must
+   * have its result: the caller waits for it.
+   */
   add(firstSample: number, seconds: number): void {
     if (this.end - this.first === this.#rows) {
       if (this.#rows < MOST_ROWS) this.#grow();
-      else this.first++;
+      else if (this.stateOf(this.first) === PENDING) {
+        throw new Error(`Window ${this.first} has no result yet: its row is in use.`);
+      } else this.first++;
     }
-    const at = this.#at(this.end++);
+    this.end++;
+    const at = this.#at(this.end - 1);
     this.#places[at * 2] = firstSample;
     this.#places[at * 2 + 1] = seconds;
     this.#numbers.fill(0, at * this.#width, (at + 1) * this.#width);
@@ -80,7 +86,9 @@ export class AnswerRing {
     return this.#numbers[this.#begin(window) + STATE] as number;
   }
 
+  /** @param state its result: a window has one, once */
   setState(window: number, state: number): void {
+    if (this.stateOf(window) !== PENDING) throw new Error(`Window ${window} has a result already.`);
     this.#numbers[this.#begin(window) + STATE] = state;
   }
 
@@ -123,7 +131,11 @@ export class AnswerRing {
     };
   }
 
+  /** The row of this window, and of no other one. */
   #at(window: number): number {
+    if (window < this.first || window >= this.end) {
+      throw new Error(`Window ${window} is not among ${this.first} to ${this.end - 1}.`);
+    }
     return window % this.#rows;
   }
 

@@ -1,5 +1,13 @@
 import type { Peer } from '../serving/conversation';
-import { ANSWERED, AnswerRing, FAILED, PENDING, SKIPPED_WINDOW, UNUSABLE } from './answer-ring';
+import {
+  ANSWERED,
+  AnswerRing,
+  FAILED,
+  MOST_ROWS,
+  PENDING,
+  SKIPPED_WINDOW,
+  UNUSABLE,
+} from './answer-ring';
 import { type AnswerWriter, writerOf } from './answer-writer';
 import type { Opening } from './messages';
 import type { Judge } from './quality';
@@ -80,7 +88,12 @@ export class Answers {
     if (this.#smoothing && this.#restarts.at(-1) !== window) this.#restarts.push(window);
   }
 
-  /** A window is complete. @param arrivedAt its last sample @returns its number */
+  /** Whether another window may be added: not while so many wait for the result of one before them. */
+  get hasRoom(): boolean {
+    return this.#ring.end - this.#next < MOST_ROWS;
+  }
+
+  /** A window is complete, and there is room for it. @param arrivedAt its last sample @returns its number */
   add(firstSample: number, seconds: number, arrivedAt: number): number {
     this.#ring.add(firstSample, seconds);
     this.#arrivals.push(arrivedAt);
@@ -124,6 +137,7 @@ export class Answers {
       if (is === PENDING) return;
       this.#next++;
       const arrivedAt = this.#arrivals.shift() as number;
+      this.#restartAt(next);
       if (is === SKIPPED_WINDOW) {
         this.#skippedSince++;
         this.#counter.skipped();
@@ -144,14 +158,16 @@ export class Answers {
     this.#tell(window);
   }
 
-  #smooth(window: number): void {
-    if (!this.#smoothing) return;
-    let isNew = false;
+  /** Whatever becomes of the window: those that are not smoothed would pile up. */
+  #restartAt(window: number): void {
     while ((this.#restarts[0] ?? Number.POSITIVE_INFINITY) <= window) {
       this.#restarts.shift();
-      isNew = true;
+      this.#smoothing?.restart();
     }
-    if (isNew) this.#smoothing.restart();
+  }
+
+  #smooth(window: number): void {
+    if (!this.#smoothing) return;
     const output = this.#ring.smoothedOf(window) as Float32Array;
     this.#smoothing.add(this.#ring.probabilitiesOf(window), output);
   }

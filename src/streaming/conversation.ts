@@ -79,8 +79,10 @@ export class StreamTalk implements Talk, Conversation {
 
   /** What was sent has gone out. */
   drained(): void {
-    this.#streams.drained(this);
-    this.stream?.proceed();
+    this.#bounded(() => {
+      this.#streams.drained(this);
+      this.stream?.proceed();
+    });
   }
 
   setQuiet(isQuiet: boolean): void {
@@ -90,10 +92,24 @@ export class StreamTalk implements Talk, Conversation {
 
   /** The connection is closed, whoever did so. */
   closed(): void {
-    const { stream } = this;
-    if (!this.#isOver && stream) this.#streams.broke(stream);
-    this.#isOver = true;
-    this.#streams.gone(this);
+    this.#bounded(() => {
+      const { stream } = this;
+      if (!this.#isOver && stream) this.#streams.broke(stream);
+      this.#isOver = true;
+      this.#streams.gone(this);
+    });
+  }
+
+  /** An unexpected error: it is logged, and ends this conversation. Does not throw. */
+  crashed(error: unknown): void {
+    this.#streams.logCrash(this, error);
+    try {
+      this.fail(CLOSE.INTERNAL, 'Internal error.');
+    } catch (another) {
+      this.#streams.logCrash(this, another);
+      this.#isOver = true;
+      this.#peer.destroy();
+    }
   }
 
   /** Ends it, the client being told why. */
@@ -136,13 +152,20 @@ export class StreamTalk implements Talk, Conversation {
 
   #hear(say: () => void): void {
     if (this.#isOver) return;
-    this.heardAt = performance.now();
-    if (this.#isQuiet) this.#streams.woke(this);
-    try {
+    this.#bounded(() => {
+      this.heardAt = performance.now();
+      if (this.#isQuiet) this.#streams.woke(this);
       say();
+    });
+  }
+
+  /** What is thrown ends this conversation, and goes no further. */
+  #bounded(work: () => void): void {
+    try {
+      work();
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      this.fail(error.code, error.message);
+      if (error instanceof Refusal) this.fail(error.code, error.message);
+      else this.crashed(error);
     }
   }
 

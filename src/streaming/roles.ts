@@ -16,6 +16,8 @@ export interface Conversation {
   binary(bytes: Buffer): void;
   setQuiet(isQuiet: boolean): void;
   fail(code: CloseCode, detail: string): void;
+  /** An unexpected error: it is logged, and ends this conversation. Does not throw. */
+  crashed(error: unknown): void;
   leave(): void;
   leaveNow(): void;
   ended(): void;

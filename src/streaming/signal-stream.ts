@@ -29,9 +29,14 @@ export interface Watcher extends WindowCounter {
   ended(stream: SignalStream): void;
   /** Its model is going. */
   left(stream: SignalStream): void;
-  /** A sample cannot be where its client says it is. */
+  /** A sample cannot be where its client says it is; the message names the field. */
   misplaced(stream: SignalStream, message: string): void;
+  /** An unexpected error: it ends the stream. Does not throw. */
+  crashed(stream: SignalStream, error: unknown): void;
 }
+
+/** The field of a message that says it. */
+const FIELDS = { samples: 'samples', gap: 'gap', place: 'at', end: 'end' } as const;
 
 export interface Asked {
   readonly name: string;
@@ -180,8 +185,19 @@ export class SignalStream implements WindowOwner {
     if (this.#hasEnded && this.#answers.areTold) this.#finish();
   }
 
-  /** False: it cannot be done for now. */
+  /** False: it cannot be done for now, or at all. */
   #do(item: Item): boolean {
+    try {
+      return this.#take(item);
+    } catch (error) {
+      if (!(error instanceof PlaceError)) throw error;
+      this.#watcher.misplaced(this, `${FIELDS[item.type]}: ${error.message}`);
+      return false;
+    }
+  }
+
+  /** The same. @throws PlaceError: it cannot be there */
+  #take(item: Item): boolean {
     switch (item.type) {
       case 'samples':
         return this.#takeSamples(item);
@@ -196,18 +212,13 @@ export class SignalStream implements WindowOwner {
   }
 
   #moveTo(place: Place): boolean {
-    try {
-      const missing = this.#timeline.missingBefore(place);
-      return missing === 0 || this.#leap(missing);
-    } catch (error) {
-      if (!(error instanceof PlaceError)) throw error;
-      this.#watcher.misplaced(this, error.message);
-      return false;
-    }
+    const missing = this.#timeline.missingBefore(place);
+    return missing === 0 || this.#leap(missing);
   }
 
   #takeSamples(item: Extract<Item, { readonly type: 'samples' }>): boolean {
     const windows = this.#windows;
+    this.#timeline.require(item.samples.length - item.offset);
     for (;;) {
       if (windows.isComplete) {
         if (!this.#complete(item.at)) return false;
@@ -235,6 +246,7 @@ export class SignalStream implements WindowOwner {
   }
 
   #leap(samples: number): boolean {
+    this.#timeline.require(samples);
     if (!this.#flush() || this.#isStuck()) return false;
     const { peer, writer } = this.#answers;
     const first = this.#timeline.next;
@@ -250,6 +262,8 @@ export class SignalStream implements WindowOwner {
   /** A window is complete. @param arrivedAt its last sample. @returns false: it has to wait */
   #complete(arrivedAt: number): boolean {
     const { deadline_ms: deadline } = this.opening;
+    // Also with a deadline: then it is kept for the window that is waited for.
+    if (!this.#answers.hasRoom) return false;
     const isStuck = this.#isStuck();
     if (deadline === null && isStuck) return false;
     const now = performance.now();
@@ -285,30 +299,39 @@ export class SignalStream implements WindowOwner {
 
   /** Of `WindowOwner`. */
   answered(window: number, { scores }: Classification): void {
-    this.#inFlight--;
-    if (this.#isOver) return;
-    this.#answers.answer(window, scores);
-    this.proceed();
+    this.#settled(() => this.#answers.answer(window, scores));
   }
 
   /** Of `WindowOwner`. */
   late(window: number): void {
-    this.#inFlight--;
-    if (this.#isOver) return;
-    this.#answers.skip(window);
-    this.proceed();
+    this.#settled(() => this.#answers.skip(window));
   }
 
   /** Of `WindowOwner`. */
   failed(window: number, { code, message }: EngineError): void {
+    this.#settled(() => {
+      if (code === 'DRAINING') this.#watcher.left(this);
+      else this.#answers.fail(window, message);
+    });
+  }
+
+  /** Of `WindowOwner`. */
+  crashed(error: unknown): void {
+    this.#settled(() => {
+      throw error;
+    });
+  }
+
+  /** A window is back from the model, among those of other streams: an unexpected error ends this one alone. */
+  #settled(take: () => void): void {
     this.#inFlight--;
     if (this.#isOver) return;
-    if (code === 'DRAINING') {
-      this.#watcher.left(this);
-      return;
+    try {
+      take();
+      this.proceed();
+    } catch (error) {
+      this.#watcher.crashed(this, error);
     }
-    this.#answers.fail(window, message);
-    this.proceed();
   }
 
   #finish(): void {

@@ -161,9 +161,16 @@ export class Streams {
     this.#stuck.delete(conversation);
   }
 
+  /** An unexpected error of a conversation, or of a stream without one. */
+  logCrash({ requestId }: Pick<Conversation, 'requestId'>, error: unknown): void {
+    this.#logger.error({ requestId, err: error }, 'stream failed');
+  }
+
   /** Tells all clients where their streams are, and resolves when they have gone, or have had time to. */
   async close(): Promise<void> {
-    for (const conversation of [...this.#conversations]) conversation.leave();
+    for (const conversation of [...this.#conversations]) {
+      bounded(conversation, () => conversation.leave());
+    }
     if (this.#conversations.size === 0) return;
     await new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
@@ -181,7 +188,8 @@ export class Streams {
     const { problem } = conversation;
     if (problem !== null) return { problem };
     await stream.taken();
-    return { place: stream.place };
+    // What waited may have been wrong as well.
+    return conversation.problem ? { problem: conversation.problem } : { place: stream.place };
   }
 
   #endFormer(stream: SignalStream): void {
@@ -215,8 +223,19 @@ export class Streams {
         else this.#forget(stream, 'leaving');
       },
       misplaced: (stream, message) =>
-        this.#known.get(stream)?.conversation?.fail(CLOSE.INVALID, `at: ${message}`),
+        this.#known.get(stream)?.conversation?.fail(CLOSE.INVALID, message),
+      crashed: (stream, error) => this.#crashed(stream, error),
     };
+  }
+
+  #crashed(stream: SignalStream, error: unknown): void {
+    const known = this.#known.get(stream);
+    if (!known) stream.stop();
+    else if (known.conversation) known.conversation.crashed(error);
+    else {
+      this.logCrash(known, error);
+      this.#forget(stream, 'error');
+    }
   }
 
   /** Those whose connection broke first make room. */
@@ -252,19 +271,21 @@ export class Streams {
     const now = performance.now();
     for (const conversation of this.#opening) {
       if (now - conversation.startedAt < OPENING_MS) break;
-      const within = `within ${OPENING_MS / 1000} s`;
-      conversation.fail(CLOSE.TIMEOUT, `message: none opened a stream ${within}`);
+      this.#opening.delete(conversation);
+      const detail = `message: none opened a stream within ${OPENING_MS / 1000} s`;
+      bounded(conversation, () => conversation.fail(CLOSE.TIMEOUT, detail));
     }
     for (const [conversation, since] of this.#stuck) {
       if (now - since < CLIENT_TIMEOUT_MS) break;
       this.#stuck.delete(conversation);
-      conversation.fail(CLOSE.TIMEOUT, 'Answers have not been taken.');
+      const detail = 'Answers have not been taken.';
+      bounded(conversation, () => conversation.fail(CLOSE.TIMEOUT, detail));
     }
     for (const [conversation, lookedAt] of this.#talking) {
       if (now - lookedAt < QUIET_MS) break;
       this.#talking.delete(conversation);
       if (conversation.heardAt > lookedAt) this.#talking.set(conversation, now);
-      else conversation.setQuiet(true);
+      else bounded(conversation, () => conversation.setQuiet(true));
     }
     for (const stream of this.#broken) {
       if (now - (this.#known.get(stream)?.brokenAt ?? 0) < RESUME_MS) break;
@@ -274,6 +295,15 @@ export class Streams {
     clearInterval(this.#look);
     this.#look = null;
   };
+}
+
+/** An unexpected error ends this conversation, and not what is done for others in the same turn. */
+function bounded(conversation: Conversation, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    conversation.crashed(error);
+  }
 }
 
 /** What they are of, see `Judge`, and their bytes. */

@@ -8,12 +8,28 @@ export type Place =
 /** A time stamp that is off by less says nothing of a gap: by so many samples, or so many seconds. */
 const SLACK_SAMPLES = 1.5;
 const SLACK_SECONDS = 0.02;
-/** Sums of whole numbers up to here are exact. */
+/** The last number that a sample can have: sums of whole numbers up to here are exact. */
 export const MOST_INDEX = 2 ** 50;
+const FIRST_DATE = '0000-01-01T00:00:00.000Z';
+const LAST_DATE = '9999-12-31T23:59:59.999Z';
+
+/** Times that a sample can have, in seconds: of dates those whose year has four digits. */
+const TIMES = {
+  index: [0, Number.POSITIVE_INFINITY],
+  seconds: [-MOST_INDEX, MOST_INDEX],
+  date: [Date.parse(FIRST_DATE) / 1000, Date.parse(LAST_DATE) / 1000],
+} as const;
 
 /** A place that cannot be where a client says it is; the message says why. */
 export class PlaceError extends Error {
   override readonly name = 'PlaceError';
+  /** It is before a sample that has come. */
+  readonly isBack: boolean;
+
+  constructor(message: string, { isBack = false } = {}) {
+    super(message);
+    this.isBack = isBack;
+  }
 }
 
 /** Numbers and times of the samples of a stream. */
@@ -27,8 +43,12 @@ export class Timeline {
   #index: number;
   #seconds: number;
 
-  /** @param samplingRate Hz */
+  /**
+   * @param samplingRate Hz
+   * @throws PlaceError: a clock does not go that far
+   */
   constructor(start: Place, samplingRate: number) {
+    requireInRange(start);
     this.type = start.type;
     this.samplingRate = samplingRate;
     this.next = start.type === 'index' ? start.index : 0;
@@ -55,8 +75,11 @@ export class Timeline {
     const missing =
       place.type === 'index' ? place.index - this.next : this.#missingUntil(place.seconds);
     if (missing < 0) {
-      throw new PlaceError(`goes back by ${-missing} samples: those have come already`);
+      const what = `goes back by ${-missing} samples: those have come already`;
+      throw new PlaceError(what, { isBack: true });
     }
+    requireInRange(place);
+    requireIndex(this.next + missing);
     if (place.type !== 'index') {
       this.#index = this.next + missing;
       this.#seconds = place.seconds;
@@ -64,9 +87,21 @@ export class Timeline {
     return missing;
   }
 
-  /** So many samples have come, or are missing. */
+  /**
+   * So many samples have come, or are missing.
+   *
+   * @throws PlaceError: they lead beyond the last number or the last time
+   */
   pass(samples: number): void {
+    this.require(samples);
     this.next += samples;
+  }
+
+  /** Whether so many more samples have numbers and times. @throws PlaceError: they have not */
+  require(samples: number): void {
+    const next = this.next + samples;
+    requireIndex(next);
+    if (this.type !== 'index') requireInRange({ type: this.type, seconds: this.secondsOf(next) });
   }
 
   #missingUntil(seconds: number): number {
@@ -74,6 +109,25 @@ export class Timeline {
     const slack = Math.max(SLACK_SAMPLES, SLACK_SECONDS * this.samplingRate);
     return Math.abs(samples) <= slack ? 0 : Math.round(samples);
   }
+}
+
+function requireIndex(index: number): void {
+  if (index <= MOST_INDEX) return;
+  throw new PlaceError(`leads beyond sample ${MOST_INDEX}, the last one. Open another stream`);
+}
+
+function requireInRange(place: Place): void {
+  if (isInRange(place)) return;
+  const [first, last] =
+    place.type === 'date' ? [FIRST_DATE, LAST_DATE] : TIMES[place.type].map((time) => `${time} s`);
+  throw new PlaceError(`leads to a time that is not from ${first} to ${last}. Open another stream`);
+}
+
+/** Whether a sample can be there: what is added to it stays exact, and can be written as a time. */
+export function isInRange(place: Place): boolean {
+  if (place.type === 'index') return place.index >= 0 && place.index <= MOST_INDEX;
+  const [first, last] = TIMES[place.type];
+  return place.seconds >= first && place.seconds <= last;
 }
 
 export const MICROSECONDS = 1e6;
@@ -93,17 +147,19 @@ export const WORDS = {
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 /** What JSON says; null: that is no place. */
 export function placeOf(value: unknown): Place | null {
+  const place = read(value);
+  return place && isInRange(place) ? place : null;
+}
+
+function read(value: unknown): Place | null {
   if (typeof value === 'number') {
-    const isIndex = Number.isInteger(value) && value >= 0 && value <= MOST_INDEX;
-    return isIndex ? { type: 'index', index: value } : null;
+    return Number.isInteger(value) ? { type: 'index', index: value } : null;
   }
   if (typeof value === 'string') {
-    const milliseconds = DATE.test(value) ? Date.parse(value) : Number.NaN;
-    return Number.isNaN(milliseconds) ? null : { type: 'date', seconds: secondsOf(value) };
+    return DATE.test(value) ? { type: 'date', seconds: secondsOf(value) } : null;
   }
   const seconds = (value as { readonly seconds?: unknown } | null)?.seconds;
-  if (typeof seconds !== 'number' || !(Math.abs(seconds) <= MOST_INDEX)) return null;
-  return { type: 'seconds', seconds };
+  return typeof seconds === 'number' ? { type: 'seconds', seconds } : null;
 }
 
 /** With all digits of the fraction, of which Date has three. */

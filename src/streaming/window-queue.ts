@@ -20,6 +20,8 @@ export interface WindowOwner {
   /** It could not come in time. */
   late(window: number): void;
   failed(window: number, error: EngineError): void;
+  /** An unexpected error, of this owner alone. Does not throw. */
+  crashed(error: unknown): void;
 }
 
 type NativeInput = ReturnType<ClassifiesSignals['prepare']>;
@@ -51,14 +53,16 @@ class Ask implements Awaits {
     try {
       answer = this.#model.answer(inference, NO_SIGNAL);
     } catch (error) {
-      this.reject(error as EngineError);
+      this.reject(error);
       return;
     }
     this.#owner.answered(this.#window, answer);
   }
 
-  reject(error: EngineError): void {
-    if (LATE.has(error.code)) this.#owner.late(this.#window);
+  /** @param error of the engine, or an unexpected one */
+  reject(error: unknown): void {
+    if (!(error instanceof EngineError)) this.#owner.crashed(error);
+    else if (LATE.has(error.code)) this.#owner.late(this.#window);
     else this.#owner.failed(this.#window, error);
   }
 }
@@ -116,16 +120,16 @@ export class WindowQueue {
     if (this.#isScheduled) setTimeout(this.#flush, RETRY_MS);
   };
 
-  /** False: there is no room for them now. Otherwise their owners are told, sooner or later. */
+  /** False: there is no room for them now. Otherwise their owners are told, sooner or later. Does not throw. */
   #submit(asks: readonly Ask[], now: number): boolean {
     const inputs = asks.map(({ input }) => input);
     try {
       this.#model.runEach(inputs, (asks[0] as Ask).until - now, asks);
       return true;
     } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
-      if (error.code === 'QUEUE_FULL' || error.code === 'WAIT_TOO_LONG') return false;
-      if (error.code === 'DEADLINE_TOO_CLOSE' && asks.length > 1) return false;
+      const code = error instanceof EngineError ? error.code : null;
+      if (code === 'QUEUE_FULL' || code === 'WAIT_TOO_LONG') return false;
+      if (code === 'DEADLINE_TOO_CLOSE' && asks.length > 1) return false;
       for (const ask of asks) ask.reject(error);
       return true;
     }

@@ -12,7 +12,8 @@ const PLACES = `${WORDS.index}, ${WORDS.seconds} or ${WORDS.date}`;
  */
 export function addInput(said: Said, element: unknown, name: string): void {
   if (isList(element)) {
-    said.addSamples(samplesOf(element, name));
+    const elements = samplesOf(element, name);
+    placed(name, () => said.addSamples(elements));
     return;
   }
   const given = (typeof element === 'object' ? element : null) ?? {};
@@ -24,18 +25,23 @@ export function addInput(said: Said, element: unknown, name: string): void {
     if (!Number.isSafeInteger(gap) || (gap as number) < 1) {
       throw new TypeError(`${name}.gap: expected a number of samples, at least 1`);
     }
-    said.addGap(gap as number);
+    placed(`${name}.gap`, () => said.addGap(gap as number));
   }
   const list = samples === undefined ? null : samplesOf(samples, `${name}.samples`);
   if (at !== undefined) addPlace(said, at, `${name}.at`);
-  if (list) said.addSamples(list);
+  if (list) placed(`${name}.samples`, () => said.addSamples(list));
 }
 
 function addPlace(said: Said, at: unknown, name: string): void {
   const place = placeOf(at);
   if (place === null) throw new TypeError(`${name}: expected ${PLACES}`);
+  placed(name, () => said.addPlace(place, at));
+}
+
+/** @throws RangeError: it cannot be there */
+function placed(name: string, add: () => void): void {
   try {
-    said.addPlace(place, at);
+    add();
   } catch (error) {
     if (!(error instanceof PlaceError)) throw error;
     throw new RangeError(`${name}: ${error.message}`);

@@ -93,6 +93,7 @@ export class Said {
 
   /** Copies them. */
   addSamples(samples: Float64Array | Float32Array): void {
+    this.#timeline.require(samples.length);
     for (let at = 0; at < samples.length; at += PIECE) {
       const piece = samples.slice(at, at + PIECE);
       this.#add({ length: piece.length, samples: piece, message: {} });
@@ -173,6 +174,7 @@ export class Said {
   }
 
   #addMark(message: object, length: number): void {
+    this.#timeline.require(length);
     const { first, seconds } = this.#add({ length, samples: null, message });
     this.#timeline.pass(length);
     if (length === 0) return;

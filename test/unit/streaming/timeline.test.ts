@@ -1,4 +1,11 @@
-import { PlaceError, Timeline } from '../../../src/streaming/timeline';
+import {
+  MOST_INDEX,
+  type Place,
+  PlaceError,
+  Timeline,
+  timeOf,
+} from '../../../src/streaming/timeline';
+import { seededRandom } from '../../helpers/random';
 
 const RATE = 250;
 
@@ -39,5 +46,36 @@ describe('Timeline', () => {
     expect(() => timeline.missingBefore({ type: 'seconds', seconds: 6.5 })).toThrow(
       'goes back by 125 samples',
     );
+  });
+
+  it('adds up whatever comes to numbers and times that can be told, or refuses it by name', () => {
+    const random = seededRandom(7);
+    const large = (): number => Math.floor(2 ** (random() * 54) - random());
+    const placeOf = (type: Place['type']): Place => {
+      if (type === 'index') return { type, index: large() };
+      return { type, seconds: (random() < 0.5 ? -1 : 1) * large() * random() };
+    };
+    let refusals = 0;
+    for (let round = 0; round < 3000; round++) {
+      const type = (['index', 'seconds', 'date'] as const)[round % 3] as Place['type'];
+      const rate = 0.1 * 2 ** (random() * 21);
+      try {
+        const timeline = new Timeline(placeOf(type), rate);
+        for (let step = 0; step < 20; step++) {
+          if (random() < 0.5) timeline.pass(large());
+          else timeline.pass(timeline.missingBefore(placeOf(type)));
+          const seconds = timeline.secondsOf(timeline.next);
+          expect(timeline.next).toBeLessThanOrEqual(MOST_INDEX);
+          expect(timeline.next + 1).not.toBe(timeline.next);
+          const time = timeOf(type, seconds);
+          if (type === 'date') expect(time).toMatch(/^\d{4}-.*Z$/);
+          else expect(Number.isFinite(time)).toBe(true);
+        }
+      } catch (error) {
+        if (!(error instanceof PlaceError)) throw error;
+        refusals++;
+      }
+    }
+    expect(refusals).toBeGreaterThan(1000);
   });
 });

@@ -17,7 +17,7 @@ import { RecordingError } from '../../../recordings/recording';
 import { type Opening, opening } from '../../../streaming/messages';
 import { openingProblem } from '../../../streaming/opening';
 import type { Asked } from '../../../streaming/signal-stream';
-import { type Place, PlaceError } from '../../../streaming/timeline';
+import { isInRange, type Place, PlaceError } from '../../../streaming/timeline';
 import type { FollowOutput } from './output';
 
 /** Lines from which it is learned how a file is written: before its first window is complete, where that can be. */
@@ -28,6 +28,7 @@ const UNEVEN = 0.5;
 const SAME_RATE = 0.02;
 
 const ANEW = 'it is read from its beginning';
+const BEGINS = 'a signal begins there';
 
 export interface Following {
   /** Of the file, for messages. */
@@ -131,7 +132,8 @@ export class FollowedFile {
     if (lines.length === 0) return;
     if (this.#stream === null) this.#learn();
     let from = 0;
-    for (const [index, line] of lines.entries()) {
+    for (const [index, read] of lines.entries()) {
+      const line = this.#inRange(read);
       if (line.problem !== null) this.#tell(line.line, line.problem);
       if (index === 0 || this.#isUneven(line)) {
         this.#put(lines.slice(from, index));
@@ -144,8 +146,21 @@ export class FollowedFile {
     await this.#stream?.taken();
   }
 
+  /** @throws RecordingError: its clock ends */
   #put(lines: readonly SampleLine[]): void {
-    this.#stream?.samples(Float64Array.from(lines, ({ sample }) => sample));
+    try {
+      this.#stream?.samples(Float64Array.from(lines, ({ sample }) => sample));
+    } catch (error) {
+      if (!(error instanceof PlaceError)) throw error;
+      throw new RecordingError(`${this.#following.name}, line ${lines[0]?.line}: ${error.message}`);
+    }
+  }
+
+  /** A time that no clock has is none. */
+  #inRange(line: SampleLine): SampleLine {
+    const place = this.#placeOf(line);
+    if (place === null || isInRange(place)) return line;
+    return { ...line, seconds: null, problem: line.problem ?? 'its time is beyond all clocks' };
   }
 
   #isUneven({ seconds }: SampleLine): boolean {
@@ -163,7 +178,7 @@ export class FollowedFile {
     } catch (error) {
       if (!(error instanceof PlaceError)) throw error;
       await this.#endStream();
-      this.#tell(line.line, 'the time goes back: a signal begins there');
+      this.#tell(line.line, `the time ${error.isBack ? 'goes back' : 'goes too far'}: ${BEGINS}`);
       this.#stream = this.#open(line);
     }
   }
