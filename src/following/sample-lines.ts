@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { isEdf } from '../recordings/edf-recording';
-import { RecordingError } from '../recordings/recording';
+import { RecordingError, type UnreadableChannel } from '../recordings/recording';
 import { readCells, readTable, type TableColumn, tableColumns } from '../recordings/table';
 import { toNumber, toTime } from '../recordings/time-column';
 
@@ -51,7 +51,10 @@ export interface SampleLinesOptions {
   /** Lines from which it is learned how the table is written. */
   readonly learnFrom: number;
   /** @throws RecordingError */
-  readonly choose: (columns: readonly TableColumn[]) => TableColumn;
+  readonly choose: (
+    columns: readonly TableColumn[],
+    unreadable: readonly UnreadableChannel[],
+  ) => TableColumn;
   /** Of the file that had this name before: one without a header has its columns. Null: there was none. */
   readonly before: Learned | null;
 }
@@ -135,8 +138,8 @@ export class SampleLines {
     const first = countOf(text.slice(0, from), '\n') + ((row?.line ?? 1) - 1);
     const width = row?.cells.length ?? 0;
     if (table.header === null && before?.layout.width === width) return [first, before];
-    const { columns, time, notes } = tableColumns(table);
-    const { label, at } = choose(columns);
+    const { columns, unreadable, time, notes } = tableColumns(table);
+    const { label, at } = choose(columns, unreadable);
     const unit = time?.unit ?? null;
     const timeAt = time === null || unit === null ? null : { at: time.at, unit };
     const { delimiter, decimal } = table;

@@ -15,15 +15,15 @@ export function parseCsv(text: string, name: string): Recording {
 }
 
 function toRecording(table: Table): Recording {
-  const { columns, time, notes } = tableColumns(table);
+  const { columns, unreadable, time, notes } = tableColumns(table);
   const samplingRateHz = time?.samplingRateHz ?? null;
   const channels = columns.map(
     (column): Channel => ({
-      ...{ label: column.label, unit: column.unit, samplingRateHz },
+      ...{ label: column.label, isNamed: column.isNamed, unit: column.unit, samplingRateHz },
       samples: toSamples(column, table),
     }),
   );
-  return { name: table.name, notes, channels };
+  return { name: table.name, notes, channels, unreadable };
 }
 
 function toSamples({ label, samples, cells }: TableColumn, { name, body }: Table): Float64Array {
@@ -55,9 +55,6 @@ function parseJson(content: string, name: string): Recording {
   );
   if (bad >= 0) throw new RecordingError(`${name}: element ${bad} of the array is no number.`);
   const samples = Float64Array.from(signal as number[]);
-  return {
-    name,
-    notes: [],
-    channels: [{ label: 'Channel 1', unit: null, samplingRateHz: null, samples }],
-  };
+  const channel = { label: 'Channel 1', isNamed: false, unit: null, samplingRateHz: null, samples };
+  return { name, notes: [], channels: [channel], unreadable: [] };
 }

@@ -3,6 +3,10 @@ declare module 'edfjs' {
   interface EdfChannel {
     readonly label: string;
     readonly physical_dimension: string;
+    readonly physical_minimum: number;
+    readonly physical_maximum: number;
+    readonly digital_minimum: number;
+    readonly digital_maximum: number;
     readonly num_samples_per_record: number;
     /** Hz; undefined for annotations. */
     readonly sampling_rate: number;

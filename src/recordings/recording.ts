@@ -1,6 +1,8 @@
 /** One electrode, or whatever else was recorded, over time. */
 export interface Channel {
   readonly label: string;
+  /** Whether the file says the label; else it is a number. */
+  readonly isNamed: boolean;
   /** Of the samples, such as "uV"; null: the file does not say. */
   readonly unit: string | null;
   /** null: the file does not say. */
@@ -8,10 +10,17 @@ export interface Channel {
   readonly samples: Float64Array;
 }
 
+/** A channel that is in the file, and whose samples cannot be read. */
+export interface UnreadableChannel extends Pick<Channel, 'label' | 'isNamed'> {
+  /** Without its label, such as "has no samples". */
+  readonly reason: string;
+}
+
 export interface Recording {
   readonly name: string;
   /** At least one, each with at least one sample. */
   readonly channels: readonly Channel[];
+  readonly unreadable: readonly UnreadableChannel[];
   /** What a person should know about how it was read. */
   readonly notes: readonly string[];
 }

@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { RecordingError } from './recording';
+import { type Channel, RecordingError, type UnreadableChannel } from './recording';
 import { asTime, isTimeName, type TimeColumn, toNumber } from './time-column';
 
 type Cells = readonly string[];
@@ -15,9 +15,7 @@ export interface Table {
 }
 
 /** A column that holds samples. */
-export interface TableColumn {
-  readonly label: string;
-  readonly unit: string | null;
+export interface TableColumn extends Pick<Channel, 'label' | 'isNamed' | 'unit'> {
   /** From 0 on. */
   readonly at: number;
   /** As they are written, and as numbers; a channel may be shorter than its neighbours. */
@@ -28,6 +26,7 @@ export interface TableColumn {
 export interface TableColumns {
   /** At least one. */
   readonly columns: readonly TableColumn[];
+  readonly unreadable: readonly UnreadableChannel[];
   /** Null: no column says when samples were taken. */
   readonly time: (TimeColumn & { readonly at: number }) | null;
   readonly notes: readonly string[];
@@ -50,13 +49,19 @@ export function readTable(content: string, name: string): Table {
     return row && words.length > filled.length / 2 ? row.cells : null;
   };
   const header = textOf(rows[0]);
-  const units = header && textOf(rows[1]);
+  const second = header && textOf(rows[1]);
+  const units = second?.every(mayBeUnit) ? second : null;
   const body = rows.slice((header ? 1 : 0) + (units ? 1 : 0));
   const [only] = body;
   if (!only) throw new RecordingError(`${name}: there is no row of numbers in it.`);
   const table = { name, delimiter, decimal, header, units, body } as const;
   if (body.length > 1 || header !== null || only.cells.length === 1) return table;
   return { ...table, body: only.cells.map((cell) => ({ line: only.line, cells: [cell] })) };
+}
+
+/** A sample that is missing or not finite is no unit, and what has digits may be a number that is not understood. */
+function mayBeUnit(cell: string): boolean {
+  return !/\d|^\s*(?:nan|n\/?a|null|none|[-+\u2212]?inf(?:inity)?)\s*$/i.test(cell);
 }
 
 /** The rows in which there is anything. */
@@ -73,8 +78,10 @@ export function tableColumns(table: Table): TableColumns {
   const { name, decimal, header, units, body } = table;
   // Not Math.max(...): a file can have more rows than a call can have arguments.
   const width = body.reduce((most, { cells }) => Math.max(most, cells.length), 0);
+  requireNoMoreCells(table);
   const notes: string[] = [];
   const columns: TableColumn[] = [];
+  const unreadable: UnreadableChannel[] = [];
   let time: TableColumns['time'] = null;
   for (let at = 0; at < width; at++) {
     const title = header?.[at]?.trim() || null;
@@ -87,21 +94,42 @@ export function tableColumns(table: Table): TableColumns {
         continue;
       }
     }
-    const label = title ?? `Channel ${columns.length + 1}`;
+    const isNamed = title !== null;
+    const hasCells = cells.some((cell) => cell !== '');
+    // What ends each line, too, is followed by a column of nothing.
+    if (!isNamed && !hasCells) continue;
+    const label = title ?? `Channel ${columns.length + unreadable.length + 1}`;
     const samples = toNumbers(cells, decimal);
     const unit = units?.[at]?.trim() || null;
-    if (samples !== null) columns.push({ label, unit, at, cells, samples });
-    else if (title !== null) notes.push(`“${label}” is left out: it holds no numbers.`);
+    if (samples !== null) {
+      columns.push({ label, isNamed, unit, at, cells, samples });
+      continue;
+    }
+    const reason = hasCells ? 'holds no numbers' : 'has no samples';
+    unreadable.push({ label, isNamed, reason });
+    if (isNamed) notes.push(`“${label}” is left out: it ${reason}.`);
   }
   if (columns.length === 0) {
-    throw new RecordingError(`${name}: there is no column of numbers in it.`);
+    const problem = ['there is no column of numbers in it.', ...notes].join(' ');
+    throw new RecordingError(`${name}: ${problem}`);
   }
   if (mayBeDecimalCommas(table)) {
     notes.push(
       'Read as two columns. If the commas are decimal commas, write points, or end each line with a semicolon.',
     );
   }
-  return { columns, time, notes };
+  return { columns, unreadable, time, notes };
+}
+
+/** A number of two cells, 12,5 below one name, would lose what is behind its comma. */
+function requireNoMoreCells({ name, header, body }: Table): void {
+  if (header === null) return;
+  const more = body.find(({ cells }) => cells.slice(header.length).some((cell) => cell.trim()));
+  if (!more) return;
+  const counts = `has ${more.cells.length} cells, the header has ${header.length}`;
+  throw new RecordingError(
+    `${name}, line ${more.line}: ${counts}. If the commas are decimal commas, write points, or separate cells with semicolons.`,
+  );
 }
 
 /** null: the column holds words, or nothing. */

@@ -84,8 +84,9 @@ function nearlyWhole(rate: number): number {
   return whole > 0 && Math.abs(rate - whole) <= 0.002 * rate ? whole : Number(rate.toPrecision(6));
 }
 
-/** NaN for what is no decimal number. */
+/** NaN for what is no decimal number. Minus may be U+2212, as typesetting and some locales have it. */
 export function toNumber(cell: string, decimal: '.' | ','): number {
-  const text = decimal === ',' ? cell.trim().replace(',', '.') : cell.trim();
+  const plain = cell.trim().replaceAll('\u2212', '-');
+  const text = decimal === ',' ? plain.replace(',', '.') : plain;
   return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
 }

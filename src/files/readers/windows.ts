@@ -1,9 +1,11 @@
 import path from 'node:path';
 import { readRecording } from '../../recordings/read-recording';
 import {
+  type Channel,
   findChannel,
   type Recording,
   RecordingError,
+  type UnreadableChannel,
   windowStarts,
 } from '../../recordings/recording';
 import { resample } from '../../recordings/resample';
@@ -28,7 +30,7 @@ export interface ModelWindows {
 
 /** As far as a person says. */
 export interface CuttingOptions {
-  /** null: the model's, or the only one. */
+  /** null: the model's, or the only one if it has no name. */
   readonly channel: string | null;
   /** Samples from one window to the next; null: a window. */
   readonly step: number | null;
@@ -103,8 +105,8 @@ function* windowsOf(recording: Recording, cutting: Cutting): Generator<Batch> {
 
 /** @returns `rate` in Hz of the samples; null: nobody knows */
 function prepare(recording: Recording, cutting: Cutting) {
-  const { name, channels } = recording;
-  const { label, samples, samplingRateHz } = chooseChannel(name, channels, cutting);
+  const { name } = recording;
+  const { label, samples, samplingRateHz } = chooseChannel(recording, cutting);
   const rate = samplingRateHz ?? cutting.options.samplingRate;
   const wanted = cutting.model.samplingRateHz;
   if (wanted === null) return { label, rate, samples };
@@ -133,16 +135,34 @@ function withoutCells(message: string): string {
   return message.replace(/holds ".*", which/s, 'holds what');
 }
 
-/** @throws RecordingError */
-export function chooseChannel<One extends { readonly label: string }>(
-  name: string,
-  channels: readonly One[],
+/** The channels of a file, as far as their choice needs them. */
+export interface ChannelsOfFile<One extends Pick<Channel, 'label' | 'isNamed'>> {
+  /** Of the file. */
+  readonly name: string;
+  readonly channels: readonly One[];
+  readonly unreadable: readonly UnreadableChannel[];
+}
+
+/**
+ * The channel that the user names, or else the model. No other channel is taken in its place, except where the file
+ * has one channel only, and no name for it.
+ *
+ * @throws RecordingError that names the channel
+ */
+export function chooseChannel<One extends Pick<Channel, 'label' | 'isNamed'>>(
+  { name, channels, unreadable }: ChannelsOfFile<One>,
   { options, model }: Chosen,
 ): One {
   const wanted = options.channel ?? model.channel;
-  const only = options.channel === null && channels.length === 1 ? 0 : -1;
-  const channel = channels[findChannel(channels, wanted) ?? only];
+  const all = [...unreadable, ...channels];
+  const found = findChannel(all, wanted);
+  const broken = found === null ? undefined : unreadable[found];
+  if (broken) throw new RecordingError(`${name}: channel “${broken.label}” ${broken.reason}.`);
+  const channel = found === null ? undefined : channels[found - unreadable.length];
   if (channel) return channel;
+  const [only] = channels;
+  const isAlone = only && all.length === 1 && options.channel === null;
+  if (isAlone && (wanted === null || !only.isNamed)) return only;
   const problem = wanted === null ? 'has several channels' : `has no channel “${wanted}”`;
   const there = channels.map(({ label }) => label).join(', ');
   throw new RecordingError(`${name}: ${problem}: use --channel with one of ${there}.`);

@@ -27,11 +27,12 @@ export function generate({ seconds, samplingRateHz, rhythmHz, seed }: GenerateOp
       phase += (2 * Math.PI * (rhythmHz + 0.6 * (random() - 0.5))) / samplingRateHz;
       samples[i] = RHYTHM_UV * swell * Math.sin(phase) + NOISE_UV * pink();
     }
-    return { label, unit: 'µV', samplingRateHz, samples };
+    return { label, isNamed: true, unit: 'µV', samplingRateHz, samples };
   });
   return {
     name: `Generated, ${rhythmHz} Hz rhythm`,
     channels,
+    unreadable: [],
     notes: ['This recording is made up: what the model says of it means nothing.'],
   };
 }

@@ -19,7 +19,10 @@ export const signalRows: Rows<readonly number[], Classification, SignalAbout> = 
   flags: {
     'signal-column': { value: 'NAME', help: 'of the samples of a window (default: signal)' },
     ...ALL_LABELS,
-    channel: { value: 'NAME', help: "of recordings (default: the model's, or the only one)" },
+    channel: {
+      value: 'NAME',
+      help: "of recordings (default: the model's; one without a name if it is alone)",
+    },
     step: {
       value: 'SAMPLES',
       help: 'from one window of a recording to the next (default: a window)',

@@ -5,6 +5,7 @@ import { type Channel, findChannel, windowStarts } from '../../../src/recordings
 function channels(...labels: string[]): Channel[] {
   return labels.map((label) => ({
     label,
+    isNamed: true,
     unit: null,
     samplingRateHz: null,
     samples: Float64Array.of(0),

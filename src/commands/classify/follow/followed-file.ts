@@ -123,7 +123,8 @@ export class FollowedFile {
     return new SampleLines({
       name,
       learnFrom: Math.min(most, Math.max(least, settings.windowLength)),
-      choose: (columns) => chooseChannel(name, columns, { model: settings, options: cutting }),
+      choose: (channels, unreadable) =>
+        chooseChannel({ name, channels, unreadable }, { model: settings, options: cutting }),
       before: this.#before,
     });
   }
