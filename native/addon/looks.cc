@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/memory.h"
 #include "hf/bridge.h"
 #include "values.h"
 
@@ -15,8 +16,29 @@ namespace addon {
 namespace {
 
 using Patterns = rust::Box<hf::Patterns>;
-/// JavaScript may collect it while a thread still looks.
+/// JavaScript may close or collect them while a thread still looks.
 using SharedPatterns = std::shared_ptr<Patterns>;
+
+/// For V8, which collects handles the sooner: bytes of a compiled pattern at most
+/// (guard/patterns.rs).
+constexpr int64_t kMostBytesOfPattern = int64_t{2} << 20;
+
+/// What a handle of JavaScript's refers to.
+struct Handle {
+  SharedPatterns patterns;  ///< null: they are closed
+  int64_t told_bytes = 0;   ///< what V8 knows of their memory
+
+  SharedPatterns take(Napi::Env env) {
+    if (told_bytes != 0) Napi::MemoryManagement::AdjustExternalMemory(env, -told_bytes);
+    told_bytes = 0;
+    return std::move(patterns);
+  }
+};
+
+struct Compiled {
+  SharedPatterns patterns;
+  int64_t count = 0;
+};
 
 /// Work on a thread of libuv's pool, and what JavaScript is given of it.
 template <class Result>
@@ -54,10 +76,21 @@ class Worker final : public Napi::AsyncWorker {
   std::optional<Result> result_;
 };
 
-Napi::Value handle(Napi::Env env, SharedPatterns patterns) {
-  using Deleter = void (*)(Napi::Env, SharedPatterns*);
-  const Deleter free = [](Napi::Env, SharedPatterns* held) { delete held; };
-  return Napi::External<SharedPatterns>::New(env, new SharedPatterns(std::move(patterns)), free);
+Napi::Value handle(Napi::Env env, Compiled compiled) {
+  using Deleter = void (*)(Napi::Env, Handle*);
+  const Deleter free = [](Napi::Env env, Handle* held) {
+    held->take(env);
+    delete held;
+  };
+  const int64_t bytes = compiled.count * kMostBytesOfPattern;
+  auto* const held = new Handle{.patterns = std::move(compiled.patterns), .told_bytes = bytes};
+  Napi::MemoryManagement::AdjustExternalMemory(env, bytes);
+  return Napi::External<Handle>::New(env, held, free);
+}
+
+Handle& handle_argument(const Napi::Value& value) {
+  if (!value.IsExternal()) fail(value, "compiled patterns", "patterns");
+  return *value.As<Napi::External<Handle>>().Data();
 }
 
 /// Not copied: of a long text that would hold up the event loop.
@@ -114,17 +147,30 @@ Napi::Value compile_patterns(const Napi::CallbackInfo& info) {
              {.is_kind = flag(source, "isKind"), .text = rust::String(text(source, "text"))});
          return 0;
        });
-  return Worker<SharedPatterns>::run(
+  return Worker<Compiled>::run(
       info.Env(),
       [sources = std::move(sources)] {
-        return std::make_shared<Patterns>(hf::compile_patterns(sources));
+        return Compiled{.patterns = std::make_shared<Patterns>(hf::compile_patterns(sources)),
+                        .count = static_cast<int64_t>(sources.size())};
       },
       handle);
 }
 
+Napi::Value close_patterns(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  return Worker<bool>::run(
+      env,
+      [patterns = handle_argument(info[0]).take(env)]() mutable {
+        patterns.reset();
+        backend::give_back_free_memory();
+        return true;
+      },
+      [](Napi::Env env, bool) -> Napi::Value { return env.Undefined(); });
+}
+
 Napi::Value look(const Napi::CallbackInfo& info) {
-  if (!info[0].IsExternal()) fail(info[0], "compiled patterns", "patterns");
-  const SharedPatterns patterns = *info[0].As<Napi::External<SharedPatterns>>().Data();
+  const SharedPatterns patterns = handle_argument(info[0]).patterns;
+  if (!patterns) throw Napi::Error::New(info.Env(), "the patterns are closed: compile them again");
   auto parts = strings(info[1], "parts");
   const auto given = object(info[2], "options");
   const hf::LookOptions options{

@@ -52,6 +52,7 @@ export class Guard {
     const wanted = modelsOf(checks.file);
     const missing = [...wanted.keys()].filter((name) => !Object.hasOwn(models, name));
     if (missing.length > 0) {
+      await checks.close();
       throw new ConfigError(missing.map((name) => `models: expected the folder of "${name}"`));
     }
     const found = new Map<string, Loaded>();
@@ -61,7 +62,7 @@ export class Guard {
         found.set(name, { task, model: await loadTexts(task, folder, scheduling) });
       }
     } catch (error) {
-      await closeAll(found);
+      await Promise.all([checks.close(), closeAll(found)]);
       throw error;
     }
     return new Guard(checks, found);
@@ -90,9 +91,10 @@ export class Guard {
     return new Restorer(map);
   }
 
-  /** Answers what was accepted, ends the threads, frees the models. */
-  close(): Promise<void> {
-    return closeAll(this.#models);
+  /** Answers what was accepted, ends the threads, frees the models and the patterns. */
+  async close(): Promise<void> {
+    await this.#checks.close();
+    await closeAll(this.#models);
   }
 
   #find<Name extends Ability>(name: string, ability: Name): Abilities[Name] {

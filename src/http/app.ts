@@ -85,7 +85,8 @@ export function createApp(
     rules.isPublic = isPublicPath(pages, probes, access);
     rules.errors = errorShapes(shown.mounts);
     rules.aboutOf = shown.aboutOf;
-    routes.show(routesOf(context, shown, credentials.keys && rules.isPublic));
+    const removed = routes.show(routesOf(context, shown, credentials.keys && rules.isPublic));
+    context.metrics.requests.forget(removed);
   };
   show(site);
   const shared = {

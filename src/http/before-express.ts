@@ -37,10 +37,12 @@ export function listenBeforeExpress(
     const { writableFinished: answered, req } = this;
     exchange.isOver = true;
     if (!answered) exchange.cancel();
+    const route = req.route?.path ?? exchange.route;
     pipeline.ended(exchange, {
       method: req.method,
       httpVersion: req.httpVersion,
-      route: req.route?.path ?? exchange.route,
+      route,
+      isRouteRemoved: route !== null && shared.routes.isRemoved(route),
       status: answered ? this.statusCode : CLIENT_GONE,
       answered,
     });

@@ -38,7 +38,7 @@ export interface Shared {
   /** Its body is not held any longer. */
   readonly release: (response: Response) => void;
   /** What a path is asked for; undefined: nothing. */
-  readonly routes: { at(path: string): FoundRoute | undefined };
+  readonly routes: { at(path: string): FoundRoute | undefined; isRemoved(route: string): boolean };
   readonly isPublic: IsPublic;
   readonly aboutOf: (path: string) => About | null;
   readonly errorShapes: () => ErrorShapes;

@@ -75,8 +75,14 @@ export class RouteTable {
     return (typeof get === 'object' && get.upgrade) || null;
   }
 
-  /** From now on these are all there are. */
-  show(routes: Routes): void {
+  /** A route that is no more: its model was unloaded. @param route a path, with its `:names` */
+  isRemoved(route: string): boolean {
+    return !this.#found.has(route);
+  }
+
+  /** From now on these are all there are. @returns paths of those that there were, and are no more */
+  show(routes: Routes): readonly string[] {
+    const removed = [...this.#found.keys()].filter((path) => !routes.has(path));
     const routers = new Map<string, { readonly kind: string; readonly router: Router }>();
     for (const [path, route] of routes) {
       const kind = kindOf(route);
@@ -91,6 +97,7 @@ export class RouteTable {
     );
     this.#routers = routers;
     this.#patterns = [...routes.keys()].filter((path) => path.includes('/:')).map(asPattern);
+    return removed;
   }
 
   readonly dispatch: RequestHandler = (request, response, next) => {

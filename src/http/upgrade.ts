@@ -167,7 +167,9 @@ class UpgradeExchange extends Exchange {
   #end(status: number): void {
     this.isOver = true;
     const { httpVersion, method = 'GET' } = this.#request;
-    const outcome = { method, httpVersion, route: this.place, status, answered: true };
+    const route = this.place;
+    const isRouteRemoved = route !== null && this.#options.routes.isRemoved(route);
+    const outcome = { method, httpVersion, route, isRouteRemoved, status, answered: true };
     this.#options.pipeline.ended(this, outcome);
   }
 }

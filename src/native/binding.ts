@@ -196,7 +196,9 @@ export interface NativeBinding {
   ): Promise<{ readonly text: Buffer; readonly ends: Uint32Array }>;
   /** Rejects naming the first bad one by its place: `3: unclosed group`. */
   compilePatterns(sources: readonly PatternSource[]): Promise<NativePatterns>;
-  /** Looks for all patterns in all parts, on a thread of its own. */
+  /** Frees them, after the looks that are under way, also if the object is not freed. May be repeated. */
+  closePatterns(patterns: NativePatterns): Promise<void>;
+  /** Looks for all patterns in all parts, on a thread of its own. Throws once they are closed. */
   look(
     patterns: NativePatterns,
     parts: readonly string[],

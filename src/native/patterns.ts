@@ -34,6 +34,11 @@ export class Patterns {
     }
   }
 
+  /** Frees them, after the looks that are under way; later ones throw. May be called again. */
+  close(): Promise<void> {
+    return loadBinding().closePatterns(this.#native);
+  }
+
   look(parts: readonly string[], options: LookOptions): Promise<NativeLooked> {
     return loadBinding().look(this.#native, parts, options);
   }

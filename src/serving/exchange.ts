@@ -52,6 +52,8 @@ export interface Outcome {
   readonly httpVersion: string;
   /** That it asked, as the log and the metrics name it; null: there is none. */
   readonly route: string | null;
+  /** The route was removed while the request was answered: its model was unloaded. */
+  readonly isRouteRemoved?: boolean;
   /** Of HTTP. */
   readonly status: number;
   /** False: the client had gone. */

@@ -17,11 +17,11 @@ export function report(
   outcome: Outcome,
   isAskedByMachine: boolean,
 ): void {
-  const { method, route, status } = outcome;
+  const { method, route, isRouteRemoved, status } = outcome;
   const durationMs = performance.now() - exchange.startedAt;
   // What is not ready says so; that is no refusal.
   const refusal = isAskedByMachine && method !== 'POST' ? null : refusalOf(exchange.error);
-  metrics.requests.ended({ route, status, durationMs, refusal });
+  metrics.requests.ended({ route, isRouteRemoved, status, durationMs, refusal });
   const unread = isKeyNeeded(exchange.error) ? 'no_key' : exchange.route && refusal;
   if (unread) refusals.count(unread);
   const level = unread ? 'debug' : levelOf(status, isAskedByMachine);

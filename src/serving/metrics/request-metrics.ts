@@ -6,6 +6,8 @@ import { DURATION_BOUNDS, Histogram, histogram } from './histogram';
 export interface EndedRequest {
   /** The path of the route that matched, never what the client wrote; null: none did. */
   readonly route: string | null;
+  /** The route was removed while the request was answered. */
+  readonly isRouteRemoved?: boolean | undefined;
   /** 499: the client went before its answer was out. */
   readonly status: number;
   readonly durationMs: number;
@@ -22,6 +24,8 @@ interface Route {
 
 /** The label of requests that matched no route. */
 const UNMATCHED = 'unmatched';
+/** The label of requests whose route was removed while they were answered. */
+const REMOVED = 'removed';
 
 /** Statuses of answers to what Node's HTTP parser refuses (see HttpServer). */
 const INVALID = [400, 408, 431] as const;
@@ -37,13 +41,18 @@ export class RequestMetrics {
   #cancelled = 0;
   #timedOut = 0;
 
-  ended({ route, status, durationMs, refusal }: EndedRequest): void {
-    const { statuses, duration } = this.#route(route ?? UNMATCHED);
+  ended({ route, isRouteRemoved, status, durationMs, refusal }: EndedRequest): void {
+    const { statuses, duration } = this.#route(isRouteRemoved ? REMOVED : (route ?? UNMATCHED));
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     duration.observe(durationMs / 1000);
     if (status === 499) this.#cancelled++;
     else if (status === 504) this.#timedOut++;
     else if (refusal) this.#refused[refusal]++;
+  }
+
+  /** Ends the series of routes that are removed; they begin at 0 if the routes come back. */
+  forget(routes: Iterable<string>): void {
+    for (const route of routes) this.#routes.delete(route);
   }
 
   /** Something came that is no HTTP request, so it has no log line of its own either. */

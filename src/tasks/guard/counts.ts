@@ -11,8 +11,17 @@ export class GuardCounts {
   readonly checks = new Map<string, Record<CheckOutcome, number>>();
   /** Requests of which something was not looked at. */
   limited = 0;
+  /** Checks that are counted; null: any. */
+  #names: ReadonlySet<string> | null = null;
+
+  /** Counts these checks from now on, and forgets the others, which the file has no more. */
+  keep(names: readonly string[]): void {
+    this.#names = new Set(names);
+    for (const name of this.checks.keys()) if (!this.#names.has(name)) this.checks.delete(name);
+  }
 
   count(check: string, outcome: CheckOutcome): void {
+    if (this.#names?.has(check) === false) return;
     let counted = this.checks.get(check);
     if (!counted) {
       counted = { found: 0, passed: 0, failed: 0, skipped: 0 };

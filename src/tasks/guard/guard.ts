@@ -1,6 +1,8 @@
 import { ModelFileError } from '../../models/files';
 import { Cancellation, type CancelSignal } from '../../native/cancellation';
 import { EngineError, type EngineErrorCode, type InferOptions } from '../../native/engine';
+import { errorOf } from '../../native/engine-error';
+import { Holds } from '../../native/holds';
 import { PatternError, Patterns } from '../../native/patterns';
 import type { CheckError, GuardAnswer, GuardModels, GuardQuestion } from './answer';
 import { Asked } from './asked';
@@ -39,6 +41,9 @@ export class Guard {
   readonly file: GuardFile;
   readonly #patterns: OwnedPatterns;
   readonly #counts: GuardCounts;
+  /** Requests that are under way. */
+  readonly #holds = new Holds();
+  #closed: Promise<void> | undefined;
 
   private constructor(file: GuardFile, patterns: OwnedPatterns, counts: GuardCounts) {
     this.file = file;
@@ -74,13 +79,31 @@ export class Guard {
   /**
    * Runs all checks at once.
    *
-   * @throws EngineError CANCELLED: the signal was aborted; or why there is no answer for now, where a check
-   *   would block: to block a text because there is much to do would say something of the text
+   * @throws EngineError DRAINING: the guard is closed; CANCELLED: the signal was aborted; or why there is
+   *   no answer for now, where a check would block: to block a text because there is much to do would say
+   *   something of the text
    */
   async check(
     question: GuardQuestion,
     models: GuardModels,
     options: GuardOptions = {},
+  ): Promise<GuardAnswer> {
+    if (this.#closed) throw errorOf('DRAINING');
+    return this.#holds.during(() => this.#check(question, models, options));
+  }
+
+  /** Answers what was accepted, and frees the patterns. May be called again. */
+  close(): Promise<void> {
+    this.#closed ??= new Promise<void>((resolve) => this.#holds.whenNone(resolve)).then(() =>
+      this.#patterns.compiled.close(),
+    );
+    return this.#closed;
+  }
+
+  async #check(
+    question: GuardQuestion,
+    models: GuardModels,
+    options: GuardOptions,
   ): Promise<GuardAnswer> {
     const checks = this.#checksOf(question);
     const { limits } = this.file;

@@ -33,16 +33,23 @@ export class GuardState {
   /** A file that is wrong leaves what there was. */
   async show(found: FoundGuard): Promise<void> {
     if (found === null) {
-      [this.#guard, this.#reason] = [null, null];
+      this.#replace(null);
     } else if ('problem' in found) {
       this.#reason = found.problem;
     } else {
       try {
-        this.#guard = await Guard.open(found.file, this.counts);
-        this.#reason = null;
+        this.#replace(await Guard.open(found.file, this.counts));
       } catch (error) {
         this.#reason = (error as Error).message;
       }
     }
+  }
+
+  /** What the one before has accepted is answered by it, and then it is freed. */
+  #replace(guard: Guard | null): void {
+    const before = this.#guard;
+    [this.#guard, this.#reason] = [guard, null];
+    this.counts.keep((guard?.file.checks ?? []).map(({ name }) => name));
+    before?.close().catch(() => undefined); // V8 frees it later
   }
 }
