@@ -1,6 +1,12 @@
 import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
-import type { CloseCode, Converse, Peer } from '../serving/conversation';
+import type { CloseCode, Converse, Peer, Talk } from '../serving/conversation';
+import { Outflow } from '../serving/outflow';
+
+/** Time without an event, in ms, after which a comment is sent: proxies close connections that are silent for longer. */
+const KEEP_ALIVE_MS = 15_000;
+/** A comment, which clients ignore. */
+const KEEP_ALIVE = ':\n\n';
 
 /**
  * An answer that goes on: what is said is sent as server-sent events
@@ -11,33 +17,65 @@ export function converseByEvents(
   response: Response,
   connections: Connections,
   converse: Converse,
+  keepAliveMs = KEEP_ALIVE_MS,
 ): void {
   response.statusCode = 200;
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Accel-Buffering', 'no'); // else nginx would keep events until there are many
   response.flushHeaders();
-  const talk = converse(new EventPeer(response, connections));
-  response.on('drain', () => talk.drained());
-  response.on('close', () => talk.closed());
+  const outflow = new Outflow();
+  const peer = new EventPeer(response, connections, outflow);
+  const talk = converse(peer);
+  outflow.onRoom = () => bounded(talk, () => talk.drained());
+  const timer = setInterval(() => bounded(talk, () => peer.keepAlive()), keepAliveMs).unref();
+  response.on('close', () => {
+    clearInterval(timer);
+    bounded(talk, () => talk.closed());
+  });
+}
+
+/** What a listener or a timer throws would be an uncaught error of the process. */
+function bounded(talk: Talk, listen: () => void): void {
+  try {
+    listen();
+  } catch (error) {
+    talk.crashed(error);
+  }
 }
 
 class EventPeer implements Peer {
   readonly #response: Response;
   readonly #connections: Connections;
+  readonly #outflow: Outflow;
+  /** Nothing was sent since `keepAlive` was called last. */
+  #isSilent = false;
 
-  constructor(response: Response, connections: Connections) {
+  constructor(response: Response, connections: Connections, outflow: Outflow) {
     this.#response = response;
     this.#connections = connections;
+    this.#outflow = outflow;
   }
 
   get unsent(): number {
-    return this.#response.writableLength;
+    return this.#outflow.bytes;
   }
 
   /** @param message in one line */
   send(message: string): void {
-    if (!this.#response.writableEnded) this.#response.write(`data: ${message}\n\n`);
+    this.#isSilent = false;
+    if (!this.#response.writableEnded) this.#write(`data: ${message}\n\n`);
+  }
+
+  /** Sends a comment if there was no event since the last call, and the client reads. */
+  keepAlive(): void {
+    const isDue = this.#isSilent && this.unsent === 0 && !this.#response.writableEnded;
+    this.#isSilent = true;
+    if (isDue) this.#write(KEEP_ALIVE);
+  }
+
+  #write(text: string): void {
+    this.#response.write(text, this.#outflow.add(text.length));
   }
 
   close(code: CloseCode, reason: string): void {

@@ -4,6 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import type { CloseCode, Converse, Peer, Talk } from '../serving/conversation';
+import { Outflow } from '../serving/outflow';
 import { PATIENCE_MS } from '../serving/patience';
 
 /** Spoken where a client asks for it by name. */
@@ -16,6 +17,8 @@ const MOST_FRAGMENTS = 1024;
 const MOST_CHUNKS = 8192;
 /** Answers to pings that a client does not read. */
 const MOST_PONGS = 16;
+/** A control frame of a client beside its payload: two bytes, and four of the mask (RFC 6455, 5.2). */
+const CONTROL_HEAD_BYTES = 6;
 /** How long a client may take to close its side, in ms. */
 const CLOSE_TIMEOUT_MS = 2000;
 
@@ -63,46 +66,61 @@ export class WebSockets {
   /** Apart from where the request is known: what listens would keep it for as long as the connection is open. */
   #listen(webSocket: WebSocket, socket: Socket, converse: Converse): void {
     try {
-      connect(converse(new WebSocketPeer(webSocket, socket, this.#connections)), {
-        ...{ webSocket, socket, received: this.#budget(socket) },
-      });
+      const outflow = new Outflow();
+      const peer = new WebSocketPeer({ webSocket, socket, outflow }, this.#connections);
+      connect(converse(peer), { webSocket, outflow, incoming: this.#budget(socket) });
     } catch (error) {
       webSocket.terminate(); // an error over HTTP would be no frame
       throw error;
     }
   }
 
-  /** Bounds what is held of a message that is on its way. @returns to be called when it has come */
-  #budget(socket: Socket): () => void {
+  /** Bounds what is held of a message that is on its way. */
+  #budget(socket: Socket): Incoming {
     const partly = this.#partly;
     let bytes = 0;
+    /** Bytes of all that came since the last message, and of the control frames among them. */
+    let came = 0;
+    let controls = 0;
     let isCounted = false;
     // Before the listener of `ws`, which tells of whole messages.
     socket.prependListener('data', (chunk: Buffer) => {
       bytes += chunk.length + PIECE_BYTES;
+      came += chunk.length;
       if (bytes <= SMALL_BYTES) return;
       if (isCounted) partly.add(socket, chunk.length + PIECE_BYTES);
       else partly.begin(socket, bytes);
       isCounted = true;
       if (!partly.hasRoomFor(0, socket)) this.#connections.cut(socket, 'body_stuck');
     });
-    return () => {
-      bytes = 0;
+    const message = (): void => {
+      [bytes, came, controls] = [0, 0, 0];
       if (isCounted) partly.end(socket);
       isCounted = false;
     };
+    const control = (payload: Buffer): void => {
+      controls += CONTROL_HEAD_BYTES + payload.length;
+      // Else parts of a message, or of the next control frame, have come as well.
+      if (controls >= came) message();
+    };
+    return { message, control };
   }
 }
 
-/** @param received to be called when a message has come whole */
-function connect(
-  talk: Talk,
-  {
-    webSocket,
-    socket,
-    received,
-  }: { readonly webSocket: WebSocket; readonly socket: Socket; received(): void },
-): void {
+/** What has come whole on a connection, and is held no longer. */
+interface Incoming {
+  message(): void;
+  /** A ping or a pong, which may come between the parts of a message. */
+  control(payload: Buffer): void;
+}
+
+interface Connected {
+  readonly webSocket: WebSocket;
+  readonly outflow: Outflow;
+  readonly incoming: Incoming;
+}
+
+function connect(talk: Talk, { webSocket, outflow, incoming }: Connected): void {
   // What a listener throws would be an uncaught error of the process.
   const bounded = (listen: () => void): void => {
     try {
@@ -114,7 +132,7 @@ function connect(
   // A message comes as one Buffer: that is what `binaryType` is by default.
   webSocket.on('message', (data, isBinary) =>
     bounded(() => {
-      received();
+      incoming.message();
       if (isBinary) talk.binary(data as Buffer);
       else talk.text(data as Buffer);
     }),
@@ -123,11 +141,13 @@ function connect(
   webSocket.on('error', ignore);
   webSocket.on('close', () =>
     bounded(() => {
-      received();
+      incoming.message();
       talk.closed();
     }),
   );
-  socket.on('drain', () => bounded(() => talk.drained()));
+  webSocket.on('ping', (payload) => bounded(() => incoming.control(payload)));
+  webSocket.on('pong', (payload) => bounded(() => incoming.control(payload)));
+  outflow.onRoom = () => bounded(() => talk.drained());
 }
 
 function ignore(): void {}
@@ -143,23 +163,31 @@ export function keyOfSubprotocols(header: string | undefined): string | null {
   return Buffer.from(key.slice(KEY_SUBPROTOCOL.length), 'base64url').toString('latin1');
 }
 
+interface PeerParts {
+  readonly webSocket: WebSocket;
+  readonly socket: Socket;
+  readonly outflow: Outflow;
+}
+
 class WebSocketPeer implements Peer {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
+  readonly #outflow: Outflow;
   readonly #connections: Connections;
 
-  constructor(webSocket: WebSocket, socket: Socket, connections: Connections) {
+  constructor({ webSocket, socket, outflow }: PeerParts, connections: Connections) {
     this.#webSocket = webSocket;
     this.#socket = socket;
+    this.#outflow = outflow;
     this.#connections = connections;
   }
 
   get unsent(): number {
-    return this.#socket.writableLength;
+    return this.#outflow.bytes;
   }
 
   send(message: string): void {
-    this.#webSocket.send(message);
+    this.#webSocket.send(message, this.#outflow.add(message.length));
   }
 
   close(code: CloseCode, reason: string): void {

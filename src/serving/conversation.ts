@@ -49,7 +49,7 @@ export interface Talk {
   /** A message of UTF-8. */
   text(bytes: Buffer): void;
   binary(bytes: Buffer): void;
-  /** What was sent has gone out. */
+  /** After `MOST_UNSENT` was reached: most of what was sent has gone out. */
   drained(): void;
   /** The connection is closed, whoever did so. */
   closed(): void;

@@ -1,5 +1,6 @@
 import type { EngineError } from '../native/engine';
 import { CLOSE, type Ending, type Peer } from '../serving/conversation';
+import { MOST_UNSENT } from '../serving/outflow';
 import type { Classification, ClassifiesSignals } from '../tasks/abilities';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
 import { Answers, type WindowCounter } from './answers';
@@ -13,8 +14,6 @@ import type { WindowOwner, WindowQueue } from './window-queue';
 
 /** Windows of one stream that the model has not answered yet: one that sends minutes at once is no burst for others. */
 const MOST_IN_FLIGHT = 16;
-/** Bytes of answers that a client has not taken, from when on it gets no more. */
-const MOST_UNSENT = 16_384;
 /** Bytes of samples that may wait where windows have a deadline, and so will not wait for long. */
 const MOST_WAITING = 262_144;
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
+  existsSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -38,6 +39,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+interface FollowHow {
+  readonly stdin?: number | 'pipe';
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** The command in a process of its own. */
 class Follow {
   readonly child: ChildProcess;
@@ -45,9 +51,9 @@ class Follow {
   stdout = '';
   stderr = '';
 
-  constructor(file: string, args: readonly string[], stdin: number | 'pipe' = 'pipe') {
+  constructor(file: string, args: readonly string[], { stdin = 'pipe', env = {} }: FollowHow = {}) {
     this.child = spawn(process.execPath, [MAIN, 'classify', 'eeg', '--follow', file, ...args], {
-      env: { PATH: process.env.PATH, EEG_MODEL_PATH: SHIPPED },
+      env: { PATH: process.env.PATH, EEG_MODEL_PATH: SHIPPED, ...env },
       stdio: [stdin, 'pipe', 'pipe'],
     });
     running.add(this.child);
@@ -263,13 +269,13 @@ describe('--follow', () => {
     const samples = signal(WINDOW);
     writeFileSync(file, linesOf(samples).trimEnd());
     const stdin = openSync(file, 'r');
-    const follow = new Follow('-', ['--sampling-rate', '95'], stdin);
+    const follow = new Follow('-', ['--sampling-rate', '95'], { stdin });
     expect(await follow.ended).toBe(0);
     closeSync(stdin);
     expect(follow.windows.map(said)).toEqual(await predict([samples]));
     writeFileSync(file, `${linesOf(samples)}x\n`);
     const bad = openSync(file, 'r');
-    const other = new Follow('-', ['--sampling-rate', '95'], bad);
+    const other = new Follow('-', ['--sampling-rate', '95'], { stdin: bad });
     expect(await other.ended).toBe(4);
     closeSync(bad);
   });
@@ -320,3 +326,26 @@ function has(file: string, text: string): boolean {
     return false;
   }
 }
+
+describe.each([16_384, 65_536, 1_048_576])('where %d bytes are the default of Node', (mark) => {
+  it('answers that are complete at once are written to a file, to the last one', async () => {
+    const preload = path.join(__dirname, '..', 'http', 'scripts', 'preload-high-water-mark.cjs');
+    const [file, output] = [newFile(), newFile()];
+    // Windows of which the model is not asked, hundreds in a block: half a megabyte.
+    writeFileSync(file, linesOf(new Array(3000).fill(7)));
+    const args = ['--sampling-rate', '95', '--step', '1', '-o', output];
+    const follow = new Follow(file, args, {
+      env: { NODE_OPTIONS: `--require=${preload}`, HIGH_WATER_MARK: String(mark) },
+    });
+    const count = 3000 - WINDOW + 1;
+    await until(
+      `${count} windows`,
+      () => existsSync(output) && saidIn(readFileSync(output, 'utf8')).length >= count,
+    );
+    await follow.stop();
+    const windows = saidIn(readFileSync(output, 'utf8')).filter(
+      ({ window }) => window !== undefined,
+    );
+    expect(windows.map(({ window }) => window)).toEqual([...new Array(count).keys()]);
+  });
+});

@@ -11,9 +11,13 @@ export class Events {
   status = 0;
   type: string | undefined;
   readonly request: http.ClientRequest;
+  /** Comments, which clients ignore. */
+  comments = 0;
   #waiting: (() => void)[] = [];
+  #response: http.IncomingMessage | null = null;
 
-  constructor(service: Address, body: object) {
+  /** @param isPaused nothing is read before `resume` */
+  constructor(service: Address, body: object, { isPaused = false } = {}) {
     let end = (): void => {};
     this.ended = new Promise((resolve) => {
       end = resolve;
@@ -24,6 +28,7 @@ export class Events {
         headers: { 'Content-Type': 'application/json' },
       },
       (response) => {
+        this.#response = response;
         this.status = response.statusCode ?? 0;
         this.type = response.headers['content-type'];
         let text = '';
@@ -34,10 +39,15 @@ export class Events {
           for (const event of events) this.#read(event);
         });
         response.on('close', () => end());
+        if (isPaused) response.pause();
       },
     );
     this.request.on('error', () => {});
     this.request.end(JSON.stringify(body));
+  }
+
+  resume(): void {
+    this.#response?.resume();
   }
 
   async first(key: string): Promise<StreamMessage> {
@@ -54,6 +64,10 @@ export class Events {
   }
 
   #read(event: string): void {
+    if (event.startsWith(':')) {
+      this.comments++;
+      return;
+    }
     const data = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] as string) as StreamMessage;
     if (event.startsWith('event: close')) this.closed = data;
     else this.messages.push(data);

@@ -6,7 +6,8 @@ import { seededRandom } from '../helpers/random';
 import { RawClient } from '../helpers/raw-clients';
 import { killAll, ROOT, type Service, startService } from '../helpers/service';
 import { SIGNAL } from '../helpers/services';
-import { within } from '../helpers/until';
+import { StreamClient } from '../helpers/streams';
+import { until, within } from '../helpers/until';
 
 const UPGRADE =
   'GET /stream HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
@@ -58,10 +59,11 @@ describe('hostile frames', () => {
     service = await startService('eeg', { cwd: path.join(ROOT, 'models', 'eeg'), env });
   });
 
-  async function upgraded(options?: { reads: boolean }): Promise<RawClient> {
-    const client = await new RawClient(service, options).connected();
+  async function upgraded(options?: { reads?: boolean; to?: Service }): Promise<RawClient> {
+    const reads = options?.reads ?? true;
+    const client = await new RawClient(options?.to ?? service, { reads }).connected();
     client.write(UPGRADE);
-    if (options?.reads !== false) await client.receives(/101 Switching Protocols[\s\S]*\r\n\r\n/);
+    if (reads) await client.receives(/101 Switching Protocols[\s\S]*\r\n\r\n/);
     return client;
   }
 
@@ -172,6 +174,39 @@ describe('hostile frames', () => {
     expect(after - before).toBeLessThan(100);
     client.leave();
     expect((await request(service, { path: '/health' })).status).toBe(200);
+  });
+
+  it('lets a client that only listens send any number of pings', async () => {
+    const env = { BODY_LIMIT: String(LIMIT), BODY_MEMORY: String(4 * LIMIT) };
+    const small = await startService('eeg', { cwd: path.join(ROOT, 'models', 'eeg'), env });
+    const client = await StreamClient.open(small, { sampling_rate_hz: 95 });
+    await client.first('stream');
+    // Each is a piece of its own, as Node counts them: of more than the memory for messages.
+    for (let count = 0; count < 1500; count++) {
+      const pong = new Promise((resolve) => client.socket.once('pong', resolve));
+      client.socket[count % 2 === 0 ? 'ping' : 'pong']('x'.repeat(count % 126));
+      if (count % 2 === 0) await within(() => `pong ${count}`, pong);
+    }
+    client.say({ gap: 1 });
+    expect(await client.first('gap')).toMatchObject({ gap: { samples: 1 } });
+    client.socket.terminate();
+  });
+
+  it('counts the parts of a message though pings come between them', async () => {
+    const env = { BODY_LIMIT: String(4 * LIMIT), BODY_MEMORY: String(4 * LIMIT) };
+    const small = await startService('eeg', { cwd: path.join(ROOT, 'models', 'eeg'), env });
+    const clients = await Promise.all([1, 2, 3].map(() => upgraded({ to: small })));
+    for (let part = 0; part < 6; part++) {
+      const opcode = part === 0 ? TEXT : CONTINUATION;
+      for (const { socket } of clients) {
+        socket.write(frame(Buffer.alloc(LIMIT / 2, 0x20), { opcode, isFinal: false }));
+        socket.write(frame('', { opcode: PING }));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    // Of three messages that are within BODY_LIMIT one alone fits into BODY_MEMORY.
+    await until('the end of a connection', () => clients.some(({ isClosed }) => isClosed));
+    for (const client of clients) client.leave();
   });
 
   it('lives through whatever comes', async () => {

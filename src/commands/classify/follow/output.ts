@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { RunError, UsageError } from '../../../files/errors';
 import { PIPE } from '../../../files/formats';
+import { Outflow } from '../../../serving/outflow';
 
 export const isThere = (file: string) =>
   `${file}: is there already: name another file, or use --overwrite`;
@@ -9,18 +10,19 @@ export const isThere = (file: string) =>
 /** Lines of JSON, to a file or standard output, as soon as there is one. */
 export class FollowOutput {
   readonly #name: string;
-  readonly #stream: NodeJS.WritableStream & { readonly writableLength: number };
+  readonly #stream: NodeJS.WritableStream;
+  readonly #outflow = new Outflow();
   /** Rejects when nothing can be written any more. */
   readonly failed: Promise<never>;
 
-  /** @param onDrain what was written has gone out */
-  constructor(output: string, overwrites: boolean, onDrain: () => void) {
+  /** @param onRoom most of what was written has gone out, see `Outflow` */
+  constructor(output: string, overwrites: boolean, onRoom: () => void) {
     const isPipe = output === PIPE;
     this.#name = isPipe ? 'standard output' : output;
     this.#stream = isPipe
       ? process.stdout
       : createWriteStream(output, { flags: overwrites ? 'w' : 'wx' });
-    this.#stream.on('drain', onDrain);
+    this.#outflow.onRoom = onRoom;
     this.failed = new Promise((_, reject) => {
       this.#stream.on('error', (error: NodeJS.ErrnoException) => reject(this.#problemOf(error)));
     });
@@ -29,11 +31,11 @@ export class FollowOutput {
 
   /** Bytes that have not gone out yet. */
   get unsent(): number {
-    return this.#stream.writableLength;
+    return this.#outflow.bytes;
   }
 
   write(json: string): void {
-    this.#stream.write(`${json}\n`);
+    this.#stream.write(`${json}\n`, this.#outflow.add(json.length + 1));
   }
 
   /** Resolves when all has gone out. */
