@@ -3,40 +3,55 @@ import { ServiceError } from '../serving/errors';
 import type { Abilities, Ability } from '../tasks/abilities';
 import {
   type Catalogue,
+  catalogueOf,
   findNamed,
   listNames,
   type NamedModel,
   reasonOf,
   servingVersion,
 } from '../tasks/catalogue';
-import { type Served, servedAs } from '../tasks/served';
+import { isMadeFor, type Served, servedAs } from '../tasks/served';
 import type { Call } from './endpoint';
 
-/** The models that can do one thing, by the names that requests give, as they are at a moment. */
+/**
+ * The models that have an ability, by the names that requests give. The one place where a protocol resolves the
+ * optional `model` of a body.
+ */
 export class AbleModels<Name extends Ability> {
   readonly #catalogue: () => Catalogue;
   readonly #ability: Name;
+  readonly #isAddressed: boolean;
 
-  constructor(catalogue: () => Catalogue, ability: Name) {
+  constructor(catalogue: () => Catalogue, ability: Name, isAddressed = false) {
     this.#catalogue = catalogue;
     this.#ability = ability;
+    this.#isAddressed = isAddressed;
+  }
+
+  /** At the address of a model: its path names the model, and `model` in a body is ignored. Null: it is not able. */
+  static ofOne<Name extends Ability>(served: Served, ability: Name): AbleModels<Name> | null {
+    if (!servedAs(served, ability)) return null;
+    const catalogue = catalogueOf(served);
+    return new AbleModels(() => catalogue, ability, true);
   }
 
   /**
-   * @param name null: the default one is meant
-   * @throws ServiceError NOT_FOUND: it lists what there is; NOT_READY: it is not loaded; FORBIDDEN: it is not
+   * @param given name, alias or title of a model; null or undefined: the default model
+   * @throws ServiceError NOT_FOUND: it lists the models; NOT_READY: it is not loaded; FORBIDDEN: it is not
    *   for this key
    */
   find(
-    name: string | null,
+    given: string | null | undefined,
     { access }: Pick<Call, 'access'>,
   ): Served<Abilities[Name]> & { readonly model: Abilities[Name] } {
+    const name = this.#isAddressed ? null : (given ?? null);
     const named = name === null ? this.#default() : this.#byName(name);
     const asked = named?.name ?? name;
     if (asked !== null) access.requireVisible(asked);
     const served = named && servingVersion(named)?.served;
     const able = served && servedAs(served, this.#ability);
     if (able?.model) return { ...able, model: able.model };
+    if (this.#isAddressed) throw new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
     const reason = named && !served ? reasonOf(named) : null;
     if (reason !== null) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
     const visible = this.#able.filter((one) => access.maySee(one.name));
@@ -53,16 +68,23 @@ export class AbleModels<Name extends Ability> {
     return servingVersion(one)?.served?.model?.refusal(timeoutMs) ?? null;
   };
 
-  /** Those that are loaded, or were. */
+  /** Loaded models, also those that were loaded before. */
   get #able(): readonly NamedModel[] {
     return this.#catalogue().filter(({ versions }) =>
       versions.some(({ served }) => served && servedAs(served, this.#ability)),
     );
   }
 
+  /** Models whose task is this come before models that are able in addition to their task. */
   #default(): NamedModel | undefined {
     const able = this.#able.filter((one) => servingVersion(one));
-    return able.find(({ isDefault }) => isDefault) ?? able[0] ?? this.#able[0];
+    const isMade = (one: NamedModel): boolean => {
+      const served = servingVersion(one)?.served;
+      return Boolean(served && isMadeFor(served, this.#ability));
+    };
+    const made = able.filter(isMade);
+    const first = made.length > 0 ? made : able;
+    return first.find(({ isDefault }) => isDefault) ?? first[0] ?? this.#able[0];
   }
 
   #byName(name: string): NamedModel | undefined {

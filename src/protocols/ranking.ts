@@ -4,7 +4,17 @@ import { ServiceError } from '../serving/errors';
 import type { PairScore, ScoresPairs } from '../tasks/abilities';
 import { type Endpoint, runList } from './endpoint';
 import { ANALYSIS_ERRORS } from './openapi/operation';
-import { checked, type ElementProblem, expected, findListProblem } from './validation/fields';
+import {
+  checked,
+  type ElementProblem,
+  expected,
+  findListProblem,
+  string,
+} from './validation/fields';
+
+/** `model` of a body; see `AbleModels`. */
+export const modelName = () =>
+  string().nullish().describe('Default: the default model. Ignored below the address of a model');
 
 /** What the schemas of several protocols say alike. */
 export const topN = () =>
@@ -46,10 +56,13 @@ function findDocumentsProblem(value: unknown): ElementProblem | null {
   return { message: 'expected at least one document', path: [] };
 }
 
+const NO_SUCH_MODEL = 'There is no such model: the message lists the models.';
+
 /** What ranking routes may answer but 200, where their protocol says nothing else. */
 export const RANKING_ERRORS: ReturnType<Endpoint['describe']>['errors'] = {
   ...ANALYSIS_ERRORS,
   400: 'The deadline is no number of milliseconds, or the model has several labels.',
+  404: NO_SUCH_MODEL,
 };
 
 /**

@@ -57,6 +57,18 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
     }
   }
 
+  /**
+   * The same model for another task, which reads its inputs and outputs in its own way.
+   *
+   * @returns shares the engine: closing either closes both
+   */
+  as<OtherInput, OtherAnswer, OtherAbout extends About>(
+    task: Task<OtherInput, OtherAnswer, OtherAbout>,
+    about: OtherAbout,
+  ): TaskModel<OtherInput, OtherAnswer, OtherAbout> {
+    return new TaskModel(task, this.#engine, { about, warnings: this.warnings });
+  }
+
   get monitor(): EngineMonitor {
     return this.#engine;
   }

@@ -108,7 +108,8 @@ describe('what is there at start', () => {
     expect(paths).toHaveProperty(['/predict']);
     for (const [path, methods] of Object.entries(paths)) {
       if (!('get' in methods)) continue;
-      const { status } = await request(service, { path: `/models/waves${path}` });
+      const named = path.replace('{model}', 'waves');
+      const { status } = await request(service, { path: `/models/waves${named}` });
       // A WebSocket is asked for an upgrade.
       expect([path, status]).toEqual([path, path === '/stream' ? 426 : 200]);
     }

@@ -183,9 +183,11 @@ describe('inference', () => {
       expect.objectContaining({ code: 404, type: 'ModelNotFoundException' }),
     ]);
     const get = async (path: string) => (await request(service, { path })).json;
-    expect(await get('/v1/models')).toEqual({ models: ['broken', 'films', 'reviews', 'waves'] });
-    expect(await get('/v1/models/films')).toEqual({ name: 'films', ready: true });
-    expect(await get('/v1/models/broken')).toEqual({ name: 'broken', ready: false });
+    expect(await get('/v1/models')).toMatchObject({
+      models: ['broken', 'films', 'reviews', 'waves'],
+    });
+    expect(await get('/v1/models/films')).toMatchObject({ name: 'films', ready: true });
+    expect(await get('/v1/models/broken')).toMatchObject({ name: 'broken', ready: false });
     expect(await get('/v1/models/nobody')).toMatchObject({ code: 404 });
   });
 

@@ -10,6 +10,7 @@ import { own } from '../../protocols/own/protocol';
 import type { ServiceInfo } from '../../protocols/own/schemas/answers';
 import type { Mount, Protocol, Surroundings } from '../../protocols/protocol';
 import { textEmbeddingsInference } from '../../protocols/text-embeddings-inference/protocol';
+import { v1Models } from '../../protocols/torchserve/v1-models';
 import { vllm } from '../../protocols/vllm/protocol';
 import type { About, NamesOf } from '../../serving/access';
 import type { Log } from '../../serving/log';
@@ -27,7 +28,16 @@ import type { PageName } from './read-pages';
 const LONGEST_NUMBER_BYTES = 25;
 
 /** What a service speaks beside its own protocol; those that cannot ask the model are left out. */
-const PROTOCOLS = [huggingFace, textEmbeddingsInference, openAi, openInference, jina, cohere, vllm];
+const PROTOCOLS = [
+  huggingFace,
+  textEmbeddingsInference,
+  openAi,
+  openInference,
+  jina,
+  cohere,
+  vllm,
+  v1Models,
+];
 
 /** What one process serves, at this moment. */
 export interface Service {

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ERRORS, ServiceError } from '../../serving/errors';
-import type { ScoresPairs } from '../../tasks/abilities';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
-import { type Served, servedAs } from '../../tasks/served';
-import { type Endpoint, parseBody, refusalOf, requireListLength, requireModel } from '../endpoint';
+import type { Served } from '../../tasks/served';
+import { AbleModels } from '../able-models';
+import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
-import { documentList, RANKING_ERRORS, scoreOf, scorePairs, topN } from '../ranking';
+import { documentList, modelName, RANKING_ERRORS, scoreOf, scorePairs, topN } from '../ranking';
 import { expected, object, string } from '../validation/fields';
 
 /** Of which a search may have, to be billed as one. */
 const DOCUMENTS_OF_A_SEARCH = 100;
 
 const body = object({
-  model: string().nullish().describe('Is not looked at'),
+  model: modelName(),
   query: string(),
   documents: documentList(),
   top_n: topN(),
@@ -56,29 +56,38 @@ const errors: ErrorShape = {
 
 /** Cohere's POST /v2/rerank, for its clients. */
 export function cohere(served: Served, surroundings: Surroundings): Protocol | null {
-  const reranker = servedAs(served, 'scores pairs');
-  if (!reranker) return null;
+  const rerankers = AbleModels.ofOne(served, 'scores pairs');
+  return rerankers && cohereOf(rerankers, surroundings);
+}
+
+/** The same of all models that can be named. */
+export function cohereOf(
+  rerankers: AbleModels<'scores pairs'>,
+  surroundings: Surroundings,
+): Protocol {
   return {
-    endpoints: [rerank(reranker, surroundings)],
+    endpoints: [rerank(rerankers, surroundings)],
     gets: {},
     prefix: null,
     errors,
     probes: [],
     info: null,
+    namesModels: true,
     tag: { name: 'Cohere', description: 'Reranking as Cohere has it.' },
     error: { name: 'CohereError', schema: z.object({ message: z.string() }) },
   };
 }
 
-function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings): Endpoint {
-  const reranker = served.model;
+function rerank(rerankers: AbleModels<'scores pairs'>, { listLength }: Surroundings): Endpoint {
   return {
     path: '/v2/rerank',
-    refusal: refusalOf(reranker),
+    refusal: rerankers.refusal,
     handle: async (call) => {
-      const { query, documents, top_n, max_tokens_per_doc } = parseBody(body, call);
+      const asked = parseBody(body, call);
+      const { query, documents, top_n, max_tokens_per_doc } = asked;
       requireListLength(documents, 'documents', listLength);
-      const model = requireModel(reranker);
+      const served = rerankers.find(asked.model, call);
+      const { model } = served;
       if (max_tokens_per_doc && max_tokens_per_doc < model.maxLength) {
         const message = `max_tokens_per_doc: expected at least ${model.maxLength}, which the model takes of both texts`;
         throw new ServiceError('BODY_INVALID', message);

@@ -1,16 +1,24 @@
 import { z } from 'zod';
-import type { ScoresPairs } from '../../tasks/abilities';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
-import { type Served, servedAs } from '../../tasks/served';
-import { type Endpoint, parseBody, refusalOf, requireListLength, requireModel } from '../endpoint';
+import type { Served } from '../../tasks/served';
+import { AbleModels } from '../able-models';
+import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import { DETAIL, type Protocol, type Surroundings } from '../protocol';
-import { documentList, RANKING_ERRORS, scoreOf, scorePairs, tokensOf, topN } from '../ranking';
+import {
+  documentList,
+  modelName,
+  RANKING_ERRORS,
+  scoreOf,
+  scorePairs,
+  tokensOf,
+  topN,
+} from '../ranking';
 import { boolean, object, string } from '../validation/fields';
 
 const body = object({
-  model: string().nullish().describe('Is not looked at'),
+  model: modelName(),
   query: string(),
   documents: documentList(),
   top_n: topN(),
@@ -42,29 +50,38 @@ const EXAMPLE = {
 
 /** Jina's POST /v1/rerank, which many others speak: LocalAI, vLLM, infinity, Cohere's first version. */
 export function jina(served: Served, surroundings: Surroundings): Protocol | null {
-  const reranker = servedAs(served, 'scores pairs');
-  if (!reranker) return null;
+  const rerankers = AbleModels.ofOne(served, 'scores pairs');
+  return rerankers && jinaOf(rerankers, surroundings);
+}
+
+/** The same of all models that can be named. */
+export function jinaOf(
+  rerankers: AbleModels<'scores pairs'>,
+  surroundings: Surroundings,
+): Protocol {
   return {
-    endpoints: [rerank(reranker, surroundings)],
+    endpoints: [rerank(rerankers, surroundings)],
     gets: {},
     prefix: null,
     errors: DETAIL,
     probes: [],
     info: null,
+    namesModels: true,
     tag: { name: 'Jina', description: 'Reranking as Jina has it.' },
     error: { name: 'JinaError', schema: z.object({ detail: z.string() }) },
   };
 }
 
-function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings): Endpoint {
-  const { model: reranker, title } = served;
+function rerank(rerankers: AbleModels<'scores pairs'>, { listLength }: Surroundings): Endpoint {
   return {
     path: '/v1/rerank',
-    refusal: refusalOf(reranker),
+    refusal: rerankers.refusal,
     handle: async (call) => {
-      const { query, documents, top_n, return_documents } = parseBody(body, call);
+      const asked = parseBody(body, call);
+      const { query, documents, top_n, return_documents } = asked;
       requireListLength(documents, 'documents', listLength);
-      const model = requireModel(reranker);
+      const served = rerankers.find(asked.model, call);
+      const { model, title } = served;
       const pairs = documents.map((document) => toPair(query, document));
       const scored = await scorePairs(model, pairs, call.inferOptions(served), 'documents');
       const total_tokens = tokensOf(scored.inferences);

@@ -39,7 +39,7 @@ export const moderationsBody = object({
       },
     ],
   }),
-  model: string().nullish().describe('Is not looked at'),
+  model: string().nullish().describe('"guard", or a moderation model of OpenAI. Default: "guard"'),
 });
 
 /** Of each text that is answered its parts. */

@@ -45,7 +45,7 @@ export function embeddings(
       const body = parseBody(embeddingsBody, call);
       const { elements, isList } = body.input;
       requireListLength(elements, 'input', listLength);
-      const served = models.find(body.model ?? null, call);
+      const served = models.find(body.model, call);
       const { name, model } = served;
       const dimensions = requireDimensions(model, body.dimensions);
       const inputs = toEmbed(model, elements, { promptName: null });

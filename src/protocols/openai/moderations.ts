@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { ServiceError } from '../../serving/errors';
 import type { Moderation } from '../../tasks/guard/moderate';
 import { CATEGORIES, type Category } from '../../tasks/guard/moderations';
 import { type Endpoint, parseBody, requireListLength } from '../endpoint';
@@ -11,6 +12,7 @@ import { moderationsBody, partsOf } from './body';
 import { openAiProtocol } from './protocol';
 
 const MODEL = 'guard';
+const OPENAI_MODELS = /^(?:omni|text)-moderation-[\w-]+$/;
 
 const byCategory = <Schema extends z.ZodType>(schema: Schema) =>
   z.object(
@@ -57,7 +59,8 @@ function moderations(guarding: Guarding, { listLength }: Surroundings): Endpoint
     path: '/v1/moderations',
     refusal: guarding.refusal,
     handle: async (call) => {
-      const { input } = parseBody(moderationsBody, call);
+      const { input, model } = parseBody(moderationsBody, call);
+      requireGuard(model);
       const texts = partsOf(input);
       requireListLength(Array.isArray(input) ? input : [], 'input', listLength);
       const moderated = await guarding.moderate(call, texts);
@@ -75,7 +78,7 @@ function moderations(guarding: Guarding, { listLength }: Surroundings): Endpoint
       answer: { name: 'OpenAIModerationsAnswer', schema: answer, example: EXAMPLE.answer },
       errors: {
         400: 'The body is not valid, the list is over MAX_LIST_LENGTH, or not all of a text was looked at.',
-        404: 'The file of the guard has no "moderations".',
+        404: 'The file of the guard has no "moderations", or `model` names another model.',
         413: 'The body is over BODY_LIMIT.',
         415: ANALYSIS_ERRORS[415],
         503: 'The guard, or one of its models, is not loaded; or there is too much to do.',
@@ -83,6 +86,13 @@ function moderations(guarding: Guarding, { listLength }: Surroundings): Endpoint
       },
     }),
   };
+}
+
+/** The guard is the one model here. Clients send a name of OpenAI's, some without being told to. */
+function requireGuard(name: string | null | undefined): void {
+  if (!name || name === MODEL || OPENAI_MODELS.test(name)) return;
+  const message = `There is no model "${name}" that moderates here: there is "${MODEL}".`;
+  throw new ServiceError('NOT_FOUND', message);
 }
 
 function resultOf({ scores, flagged }: Pick<Moderation, 'scores' | 'flagged'>): Result {

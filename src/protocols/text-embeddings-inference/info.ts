@@ -65,10 +65,10 @@ export function describeInfo(
 
 /** Of a model that is loaded. */
 function describeType(served: Served): z.infer<typeof schema>['model_type'] {
-  const reranker = servedAs(served, 'scores pairs')?.model;
-  if (reranker) return { reranker: describeLabels(reranker.about.labels) };
   const classifier = servedAs(served, 'classifies texts')?.model;
   if (classifier) return { classifier: describeLabels(classifier.about.labels) };
+  const reranker = servedAs(served, 'scores pairs')?.model;
+  if (reranker) return { reranker: describeLabels(reranker.about.labels) };
   const embedder = servedAs(served, 'embeds texts')?.model;
   return embedder ? { embedding: { pooling: embedder.about.pooling.join('+') } } : undefined;
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type Served, servedAs } from '../../tasks/served';
+import { AbleModels } from '../able-models';
+import type { Endpoint } from '../endpoint';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
 import { embed, similarity } from './embed';
 import { embedAll, embedSparse } from './embed-others';
@@ -52,25 +54,37 @@ export function textEmbeddingsInference(
   surroundings: Surroundings,
 ): Protocol | null {
   const classifier = servedAs(served, 'classifies texts');
-  const reranker = servedAs(served, 'scores pairs');
+  const rerankers = AbleModels.ofOne(served, 'scores pairs');
   const embedder = servedAs(served, 'embeds texts');
   const words = servedAs(served, 'weighs words');
   const tokens = servedAs(served, 'embeds tokens');
   const endpoints = [
     ...(classifier ? [predict(classifier, surroundings)] : []),
-    ...(reranker ? [rerank(reranker, surroundings)] : []),
+    ...(rerankers ? [rerank(rerankers, surroundings)] : []),
     ...(words ? [embedSparse(words, surroundings)] : []),
     ...(tokens ? [embedAll(tokens, surroundings)] : []),
     ...(embedder ? [embed, similarity].map((route) => route(embedder, surroundings)) : []),
   ];
   if (endpoints.length === 0) return null;
+  return teiProtocol(endpoints, describeInfo(served, surroundings));
+}
+
+/** The route of all rerankers, whose requests name no model: the default one answers. */
+export function textEmbeddingsInferenceOf(
+  rerankers: AbleModels<'scores pairs'>,
+  surroundings: Surroundings,
+): Protocol {
+  return { ...teiProtocol([rerank(rerankers, surroundings)], null), namesModels: true };
+}
+
+function teiProtocol(endpoints: readonly Endpoint[], info: Protocol['info']): Protocol {
   return {
     endpoints,
     gets: {},
     prefix: null,
     errors,
     probes: [],
-    info: describeInfo(served, surroundings),
+    info,
     tag: {
       name: 'text-embeddings-inference',
       description: 'The routes of text-embeddings-inference that the model can be asked.',

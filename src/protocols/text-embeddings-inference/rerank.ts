@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { sigmoid } from '../../numeric/activations';
 import { ServiceError } from '../../serving/errors';
-import type { ScoresPairs } from '../../tasks/abilities';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
-import type { Served } from '../../tasks/served';
-import { type Endpoint, parseBody, refusalOf, requireModel } from '../endpoint';
+import type { AbleModels } from '../able-models';
+import { type Endpoint, parseBody } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
@@ -26,11 +25,13 @@ const EXAMPLE = {
 };
 
 /** POST /rerank: texts by how well they answer a query. Scores are a sigmoid's, whatever the model's own is. */
-export function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings): Endpoint {
-  const reranker = served.model;
+export function rerank(
+  rerankers: AbleModels<'scores pairs'>,
+  { listLength }: Surroundings,
+): Endpoint {
   return {
     path: '/rerank',
-    refusal: refusalOf(reranker),
+    refusal: rerankers.refusal,
     handle: async (call) => {
       const body = parseBody(rerankBody, call);
       const { query, texts, raw_scores, return_text } = body;
@@ -39,7 +40,8 @@ export function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings
         throw new ServiceError('INPUT_EMPTY', message);
       }
       requireBatchSize(texts, listLength);
-      const model = requireModel(reranker);
+      const served = rerankers.find(null, call);
+      const { model } = served;
       const cut = cuttingOf(body);
       const pairs = texts.map((text) => ({ ...toPair(query, text), ...cut }));
       const scored = await scorePairs(model, pairs, call.inferOptions(served), 'texts');
@@ -60,6 +62,7 @@ export function rerank(served: Served<ScoresPairs>, { listLength }: Surroundings
       headers: TRUNCATED_HEADER,
       errors: {
         400: 'There is no text, the model has several labels, or the deadline is no number of milliseconds.',
+        404: 'No model is loaded that ranks.',
         413: 'The body is over BODY_LIMIT.',
         415: ANALYSIS_ERRORS[415],
         422: `The body is not valid, there are more texts than ${listLength}, or one is too long and not to be cut.`,

@@ -1,19 +1,17 @@
 import { z } from 'zod';
 import { ERRORS } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
-import { servingVersion } from '../../tasks/catalogue';
 import { type Endpoint, type Get, type Method, parseBody, requireListLength } from '../endpoint';
-import type { Operation } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import { modelBelow, type Protocol, type Surroundings } from '../protocol';
 import { listOf, object } from '../validation/fields';
 import { errorAnswer, errors } from './errors';
 import { readInput } from './input';
 import type { NamedModels } from './models';
+import { V1_MODELS, v1ModelGets } from './v1-models';
 
 const PREDICTIONS = '/predictions/';
 const PING = '/ping';
-const V1_MODELS = '/v1/models';
 
 const scores = z.record(z.string(), z.number()).describe('Labels and their probabilities');
 const status = z.object({ status: z.string() });
@@ -52,7 +50,7 @@ export function torchServeInference(models: NamedModels): Protocol {
 export function kserveV1(models: NamedModels, { listLength }: Surroundings): Protocol {
   return {
     endpoints: [predict(models, listLength)],
-    gets: { [V1_MODELS]: listModels(models), [`${V1_MODELS}/:model`]: describeModel(models) },
+    gets: v1ModelGets(models),
     prefix: `${V1_MODELS}/`,
     aboutOf: (path) => modelBelow(`${V1_MODELS}/`, path),
     errors,
@@ -134,34 +132,5 @@ function predict(models: NamedModels, listLength: number): Endpoint {
       headers: TRUNCATED_HEADER,
       errors: RUN_ERRORS,
     }),
-  };
-}
-
-function listModels(models: NamedModels): Get {
-  const answer = z.object({ models: z.array(z.string()) });
-  return {
-    handle: (call) => ({ body: { models: models.allFor(call).map(({ name }) => name) } }),
-    describe: () => ({
-      ...{ id: 'kserveV1Models', summary: 'Names of all models', errors: {} },
-      answer: { name: 'KServeV1Models', schema: answer },
-    }),
-  };
-}
-
-/** Whether a model can be asked. */
-export function describeModel(models: NamedModels): Get {
-  const answer = z.object({ name: z.string(), ready: z.boolean() });
-  const described: Operation = {
-    ...{ id: 'kserveV1Model', summary: 'Whether a model can be asked' },
-    answer: { name: 'KServeV1Model', schema: answer },
-    errors: { 404: RUN_ERRORS[404] },
-  };
-  return {
-    handle: (call) => {
-      const { model: name = '' } = call.parameters;
-      const ready = servingVersion(models.find(name, call)) !== null;
-      return { body: { name, ready } };
-    },
-    describe: () => described,
   };
 }

@@ -16,8 +16,8 @@ import {
   modelNotFound,
   versionNotFound,
 } from './errors';
-import { describeModel } from './inference';
 import { type NamedModels, versionOf } from './models';
+import { describeModel } from './v1-models';
 
 const MODELS = '/models';
 const MODEL = `${MODELS}/:model`;

@@ -105,6 +105,7 @@ export class NamedModels {
         toInput: (value, place) => signalOf(value, place, signals.maxLength),
       };
     }
+    if (served?.model) throw isOtherTask(named, served);
     const reason = found?.reason ?? reasonOf(named) ?? 'It is loading.';
     const what = version === undefined ? '' : ` Version ${version}`;
     throw new ServiceError(
@@ -112,6 +113,14 @@ export class NamedModels {
       `Model "${named.name}"${what} has no worker to serve inference request: ${reason}`,
     );
   }
+}
+
+/** The model is ready, and has no labels that this protocol could return. */
+function isOtherTask({ name }: NamedModel, { task }: Served): ServiceError {
+  const message =
+    `Model "${name}": expected a classifier of texts or signals, found the task "${task.name}". ` +
+    `Send the request to /v2/models/${name}/infer, or to a route of this task below /models/${name}.`;
+  return new ServiceError('REQUEST_INVALID', message);
 }
 
 /** @param version undefined: the one that serves */

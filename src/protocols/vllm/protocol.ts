@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
-import type { ScoresPairs } from '../../tasks/abilities';
 import { toPair } from '../../tasks/reranking/cross-encoder';
-import { type Served, servedAs } from '../../tasks/served';
-import { type Endpoint, parseBody, refusalOf, requireListLength, requireModel } from '../endpoint';
+import type { Served } from '../../tasks/served';
+import { AbleModels } from '../able-models';
+import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
-import { RANKING_ERRORS, scoreOf, scorePairs, tokensOf } from '../ranking';
-import { boolean, checked, findListProblem, object, string } from '../validation/fields';
+import { modelName, RANKING_ERRORS, scoreOf, scorePairs, tokensOf } from '../ranking';
+import { boolean, checked, findListProblem, object } from '../validation/fields';
 
 const ANY = 'a string or an array of strings';
 
@@ -30,7 +30,7 @@ const texts = (description: string) =>
     });
 
 const body = object({
-  model: string().nullish().describe('Is not looked at'),
+  model: modelName(),
   text_1: texts('A query, or one for each document'),
   text_2: texts('A document, or several'),
   queries: texts('The same as text_1, as newer versions call it'),
@@ -97,35 +97,47 @@ const errorAnswer = z.object({
 
 /** vLLM's POST /score. */
 export function vllm(served: Served, surroundings: Surroundings): Protocol | null {
-  const reranker = servedAs(served, 'scores pairs');
-  if (!reranker) return null;
+  const rerankers = AbleModels.ofOne(served, 'scores pairs');
+  return rerankers && vllmOf(rerankers, surroundings);
+}
+
+/** The same of all models that can be named. */
+export function vllmOf(
+  rerankers: AbleModels<'scores pairs'>,
+  surroundings: Surroundings,
+): Protocol {
   return {
-    endpoints: ['/score', '/v1/score'].map((path) => score(path, reranker, surroundings)),
+    endpoints: ['/score', '/v1/score'].map((path) => score(path, rerankers, surroundings)),
     gets: {},
     prefix: null,
     errors,
     probes: [],
     info: null,
+    namesModels: true,
     tag: { name: 'vLLM', description: 'Scores of pairs as vLLM has them.' },
     error: { name: 'VllmError', schema: errorAnswer },
   };
 }
 
-function score(path: string, served: Served<ScoresPairs>, { listLength }: Surroundings): Endpoint {
-  const { model: reranker, title } = served;
+function score(
+  path: string,
+  rerankers: AbleModels<'scores pairs'>,
+  { listLength }: Surroundings,
+): Endpoint {
   return {
     path,
-    refusal: refusalOf(reranker),
+    refusal: rerankers.refusal,
     handle: async (call) => {
       const asked = parseBody(body, call);
-      const pairs = pairsOf(asked);
-      requireListLength(pairs, 'text_2', listLength);
-      const model = requireModel(reranker);
+      const { pairs, field } = pairsOf(asked);
+      requireListLength(pairs, field, listLength);
+      const served = rerankers.find(asked.model, call);
+      const { model, title } = served;
       const { answers, inferences } = await scorePairs(
         model,
         pairs,
         call.inferOptions(served),
-        'text_2',
+        field,
       );
       const isRaw = asked.use_activation === false;
       const data = answers.map((one, index) => ({
@@ -162,22 +174,40 @@ function score(path: string, served: Served<ScoresPairs>, { listLength }: Surrou
   };
 }
 
-/** One text with each of several, or as many with as many. */
-function pairsOf(asked: z.output<typeof body>): readonly TextInput[] {
-  const first = listOf(asked.text_1 ?? asked.queries, 'text_1');
-  const second = listOf(asked.text_2 ?? asked.documents, 'text_2');
-  if (first.length !== 1 && first.length !== second.length) {
-    throw new ServiceError(
-      'BODY_INVALID',
-      `text_1: expected one text, or as many as text_2 has: ${second.length}, found ${first.length}`,
-    );
+/**
+ * One text with each of several, or as many with as many.
+ *
+ * @returns also the name of the field that holds the second texts, as it was sent, for errors
+ */
+function pairsOf(asked: z.output<typeof body>): {
+  readonly pairs: readonly TextInput[];
+  readonly field: string;
+} {
+  const first = listOf(asked, 'text_1', 'queries');
+  const second = listOf(asked, 'text_2', 'documents');
+  const [one, many] = [first.texts.length, second.texts.length];
+  if (one !== 1 && one !== many) {
+    const expects = `expected one text, or as many as ${second.field} has: ${many}, found ${one}`;
+    throw new ServiceError('BODY_INVALID', `${first.field}: ${expects}`);
   }
-  return second.map((text, index) => toPair(first[first.length === 1 ? 0 : index] as string, text));
+  const pairs = second.texts.map((text, index) =>
+    toPair(first.texts[one === 1 ? 0 : index] as string, text),
+  );
+  return { pairs, field: second.field };
 }
 
-function listOf(given: string | readonly string[] | undefined, field: string): readonly string[] {
+type TextField = 'text_1' | 'text_2' | 'queries' | 'documents';
+
+/** Texts by either name of a field; if none was sent, the error names the first. */
+function listOf(
+  asked: z.output<typeof body>,
+  name: TextField,
+  newerName: TextField,
+): { readonly texts: readonly string[]; readonly field: TextField } {
+  const field = asked[name] === undefined && asked[newerName] !== undefined ? newerName : name;
+  const given = asked[field];
   if (given === undefined) throw new ServiceError('BODY_INVALID', `${field}: is required`);
-  const list = typeof given === 'string' ? [given] : given;
-  if (list.length > 0) return list;
+  const texts = typeof given === 'string' ? [given] : given;
+  if (texts.length > 0) return { texts, field };
   throw new ServiceError('BODY_INVALID', `${field}: expected at least one text`);
 }

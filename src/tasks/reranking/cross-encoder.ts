@@ -135,3 +135,13 @@ export function chooseActivation(named: string | null, numLabels: number): Activ
   }
   return numLabels === 1 ? 'Sigmoid' : 'Identity';
 }
+
+/**
+ * A classifier of one label that nothing marks as a cross-encoder, read as one: many cross-encoders were saved so.
+ *
+ * @returns null if it has several labels, and so no score by which documents could be ranked
+ */
+export function readAsReranker({ name, version, labels }: ClassifierAbout): RerankerAbout | null {
+  if (labels.length !== 1) return null;
+  return { name, version, labels, activation: chooseActivation(null, labels.length) };
+}

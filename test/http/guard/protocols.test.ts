@@ -183,6 +183,18 @@ describe('moderations, as `openai` asks them', () => {
   const client = () =>
     new OpenAI({ baseURL: `${service.origin}/v1`, apiKey: 'none', maxRetries: 0 });
 
+  it('answer by the name of the guard or of a model of OpenAI, and by no other', async () => {
+    for (const model of ['guard', 'omni-moderation-2024-09-26', 'text-moderation-stable', '']) {
+      const { results } = await client().moderations.create({ model, input: KIND });
+      expect(results).toHaveLength(1);
+    }
+    const unknown = client().moderations.create({ model: 'toxicity', input: KIND });
+    await expect(unknown).rejects.toMatchObject({
+      ...{ status: 404, code: 'model_not_found' },
+      message: expect.stringContaining('there is "guard"'),
+    });
+  });
+
   it('tell categories by the file of the guard, each with its score', async () => {
     const { model, results } = await client().moderations.create({
       model: 'omni-moderation-latest',

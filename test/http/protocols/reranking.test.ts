@@ -18,8 +18,11 @@ const sigmoid = (value: number) => 1 / (1 + Math.exp(-value));
 const scoreOf = (index: number) => predicted[index] as number;
 
 const models = new ModelsDirectory();
+const none = new ModelsDirectory();
 let service: Service;
 let holding: Service;
+/** Without a model. */
+let empty: Service;
 let documented: Documented;
 
 beforeAll(async () => {
@@ -30,6 +33,7 @@ beforeAll(async () => {
   service = await models.start({ env: { MAX_LIST_LENGTH: '16' } });
   const env = { MAX_QUEUE_REQUESTS: '1', MAX_QUEUE_DELAY_MS: '5000', REQUEST_TIMEOUT_MS: '1000' };
   holding = await models.start({ env });
+  empty = await none.start();
   documented = await Documented.of(
     service,
     ({ tags, operationId }) => TAGS.includes(tags[0] as string) && operationId !== 'teiPredict',
@@ -39,6 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await killAll();
   models.folder.remove();
+  none.folder.remove();
 });
 
 const ROUTES = [
@@ -89,7 +94,12 @@ it("ranks as text-embeddings-inference: through a sigmoid, or the model's output
 
 it('ranks as Jina, with its documents and tokens', async () => {
   const given = documents.map((text, index) => (index % 2 === 0 ? text : { text }));
-  const { json } = await ask('/v1/rerank', { model: 'any', query, documents: given, top_n: 3 });
+  const { json } = await ask('/v1/rerank', {
+    model: 'reranker',
+    query,
+    documents: given,
+    top_n: 3,
+  });
   const { usage, ...rest } = json as { usage: { total_tokens: number } };
   expect(rest).toEqual(
     near({
@@ -109,7 +119,7 @@ it('ranks as Jina, with its documents and tokens', async () => {
 });
 
 it('ranks as Cohere', async () => {
-  const { json } = await ask('/v2/rerank', { model: 'any', query, documents, top_n: 2 });
+  const { json } = await ask('/v2/rerank', { model: 'reranker', query, documents, top_n: 2 });
   const { id, ...rest } = json as { id: unknown };
   expect(id).toEqual(expect.any(String));
   expect(rest).toEqual(
@@ -153,6 +163,25 @@ it('scores as vLLM, one text with several or as many with as many', async () => 
   });
 });
 
+it.each([
+  ['text_1', 'text_2'],
+  ['queries', 'documents'],
+  ['text_1', 'documents'],
+  ['queries', 'text_2'],
+])('errors of vLLM name the fields as they were sent: %s, %s', async (first, second) => {
+  const message = async (one: unknown, many: unknown): Promise<string> => {
+    const { json } = await post(service, '/score', { [first]: one, [second]: many });
+    return (json as { error: { message: string } }).error.message;
+  };
+  expect(await message(['a', 'b'], ['x', 'y', 'z'])).toBe(
+    `${first}: expected one text, or as many as ${second} has: 3, found 2`,
+  );
+  expect(await message([], ['x'])).toBe(`${first}: expected at least one text`);
+  expect(await message('a', [])).toBe(`${second}: expected at least one text`);
+  expect(await message('a', Array(17).fill('x'))).toMatch(new RegExp(`^${second}: 17 elements`));
+  expect(await message('a', ['x', 5])).toBe(`${second}[1]: expected a string`);
+});
+
 it('scores tensors by the Open Inference Protocol, all labels of a model of several', async () => {
   const tensor = (name: string, data: readonly string[]) => ({
     ...{ name, datatype: 'BYTES', shape: [data.length], data },
@@ -183,10 +212,10 @@ it('scores tensors by the Open Inference Protocol, all labels of a model of seve
   ]);
 });
 
-describe.each(ROUTES)('$path', ({ path, list, bad, held, empty }) => {
+describe.each(ROUTES)('$path', ({ path, list, bad, held, empty: emptyList }) => {
   it('refuses what it cannot take', async () => {
     expect((await ask(path, {})).status).toBe(bad);
-    expect((await ask(path, bodyOf(path, list, []))).status).toBe(empty);
+    expect((await ask(path, bodyOf(path, list, []))).status).toBe(emptyList);
     const wrong = await ask(path, bodyOf(path, list, ['a', 5]));
     expect([wrong.status, JSON.stringify(wrong.json)]).toEqual([
       bad,
@@ -203,6 +232,12 @@ describe.each(ROUTES)('$path', ({ path, list, bad, held, empty }) => {
     expect((await send(service, body)).status).toBe(200);
     expect((await send(service, body.padEnd(MEBIBYTE + 1))).status).toBe(413);
     expect((await send(service, body, { 'content-type': 'text/plain' })).status).toBe(415);
+    // The route of text-embeddings-inference names no model.
+    const none = await send(
+      path === '/rerank' ? empty : service,
+      body.replace('{', '{"model":"none",'),
+    );
+    expect(none.status).toBe(404);
     const late = await send(service, body, { 'x-request-timeout-ms': 'soon' });
     expect(late.status).toBe(400);
     const answers = await Promise.all(Array.from({ length: 4 }, () => send(holding, body)));

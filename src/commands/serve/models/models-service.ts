@@ -1,8 +1,11 @@
+import { AbleModels } from '../../../protocols/able-models';
+import { cohereOf } from '../../../protocols/cohere/protocol';
 import { detectorsOf } from '../../../protocols/detectors/protocol';
 import type { Get } from '../../../protocols/endpoint';
 import { extProc } from '../../../protocols/envoy/service';
 import type { GrpcService } from '../../../protocols/grpc-service';
 import { Guarding } from '../../../protocols/guarding';
+import { jinaOf } from '../../../protocols/jina/protocol';
 import { liteLlmOf } from '../../../protocols/litellm/protocol';
 import { grpcService } from '../../../protocols/open-inference/grpc/service';
 import { openInferenceOf } from '../../../protocols/open-inference/rest/protocol';
@@ -13,9 +16,11 @@ import { describeApi } from '../../../protocols/openapi/document';
 import { guardOf } from '../../../protocols/own/guard';
 import { MODELS, type ModelsInfo, ownOfModels } from '../../../protocols/own/models';
 import type { Mount, Protocol } from '../../../protocols/protocol';
+import { textEmbeddingsInferenceOf } from '../../../protocols/text-embeddings-inference/protocol';
 import { kserveV1, torchServeInference } from '../../../protocols/torchserve/inference';
 import { torchServeManagement } from '../../../protocols/torchserve/management';
 import { NamedModels } from '../../../protocols/torchserve/models';
+import { vllmOf } from '../../../protocols/vllm/protocol';
 import type { About, Access } from '../../../serving/access';
 import type { Family, Sample } from '../../../serving/metrics/family';
 import type { MeasuredModel } from '../../../serving/metrics/metrics';
@@ -110,13 +115,19 @@ export class ModelsService implements Service {
       torchServeInference(this.#named),
       kserveV1(this.#named, surroundingsOf(this.#options)),
     ];
-    const named = openAiOf(() => this.#catalogue, surroundingsOf(this.#options));
+    const rerankers = new AbleModels(() => this.#catalogue, 'scores pairs');
+    const named = [
+      openAiOf(() => this.#catalogue, surroundingsOf(this.#options)),
+      ...[jinaOf, cohereOf, vllmOf, textEmbeddingsInferenceOf].map((of) =>
+        of(rerankers, surroundingsOf(this.#options)),
+      ),
+    ];
     const guards = this.#guarding.isThere
       ? [guardOf, liteLlmOf, detectorsOf, moderationsOf].map((of) =>
           of(this.#guarding, surroundingsOf(this.#options)),
         )
       : [];
-    const protocols = distinct([own, ...guards, all, named, ...torchServe, ...others]);
+    const protocols = distinct([own, ...guards, all, ...named, ...torchServe, ...others]);
     const atRoot = protocols.map((protocol) => ({ protocol, at: '' }));
     const notice =
       TASKS.find((task) => task.notice !== null && this.#defaultOf(task))?.notice ?? null;
@@ -300,6 +311,10 @@ function aboutPaths(
 ): ServiceSite['aboutOf'] {
   const byPath = new Map<string, About | null>(OF_ALL.map((path) => [path, 'all models']));
   for (const path of Object.keys(protocols[0]?.gets ?? {})) byPath.set(path, null);
+  // Their handlers find out which model a request names.
+  for (const { endpoints, namesModels, aboutOf } of protocols) {
+    if (namesModels && !aboutOf) for (const { path } of endpoints) byPath.set(path, null);
+  }
   for (const { name, protocols: spoken } of defaults) {
     for (const { endpoints, gets, namesModels } of spoken) {
       if (namesModels) continue;

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { catalogueOf, type NamedModel, servingVersion } from '../../tasks/catalogue';
+import type { Served } from '../../tasks/served';
+import type { Get } from '../endpoint';
+import type { Operation } from '../openapi/operation';
+import type { Protocol } from '../protocol';
+import { errorAnswer, errors } from './errors';
+import { NamedModels } from './models';
+
+export const V1_MODELS = '/v1/models';
+const OWNER = 'libtorch-serve';
+const NOT_FOUND = 'There is no such model: the message lists the models.';
+
+/** A model as OpenAI's API lists it. */
+const openAiModel = {
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int().describe('When it was loaded, in seconds since 1970'),
+  owned_by: z.literal(OWNER),
+};
+const EXAMPLE = { id: 'films', object: 'model', created: 1767225600, owned_by: OWNER } as const;
+
+const list = z.object({
+  object: z.literal('list'),
+  data: z.array(z.object(openAiModel)).describe('Models that are loaded, for clients of OpenAI'),
+  models: z.array(z.string()).describe('Names of all models, for clients of KServe'),
+});
+const model = z.object({
+  ...openAiModel,
+  name: z.string().describe('The same as `id`, for clients of KServe'),
+  ready: z.boolean().describe('Whether it is loaded'),
+});
+
+/** GET /v1/models and /v1/models/NAME, which OpenAI's API and version 1 of KServe's protocol share. */
+export function v1ModelGets(models: NamedModels): Protocol['gets'] {
+  return { [V1_MODELS]: listModels(models), [`${V1_MODELS}/:model`]: describeModel(models) };
+}
+
+/** The same, of one model. */
+export function v1Models(served: Served): Protocol {
+  const catalogue = catalogueOf(served);
+  return {
+    endpoints: [],
+    gets: v1ModelGets(new NamedModels(() => catalogue)),
+    prefix: `${V1_MODELS}/`,
+    errors,
+    probes: [],
+    info: null,
+    namesModels: true,
+    tag: { name: 'models', description: 'Models as OpenAI and KServe list them.' },
+    error: { name: 'TorchServeError', schema: errorAnswer },
+  };
+}
+
+function listModels(models: NamedModels): Get {
+  return {
+    handle: (call) => {
+      const visible = models.allFor(call);
+      const data = visible.filter(isReady).map((one) => describe(one, one.name));
+      return { body: { object: 'list', data, models: visible.map(({ name }) => name) } };
+    },
+    describe: () => ({
+      ...{ id: 'v1Models', summary: 'All models', errors: {} },
+      answer: {
+        ...{ name: 'V1Models', schema: list },
+        example: { object: 'list', data: [EXAMPLE], models: ['films'] },
+      },
+    }),
+  };
+}
+
+/** What a model is, and whether it can be used. */
+export function describeModel(models: NamedModels): Get {
+  const described: Operation = {
+    ...{ id: 'v1Model', summary: 'Whether a model is loaded' },
+    answer: {
+      ...{ name: 'V1Model', schema: model },
+      example: { ...EXAMPLE, name: 'films', ready: true },
+    },
+    errors: { 404: NOT_FOUND },
+  };
+  return {
+    handle: (call) => {
+      const { model: name = '' } = call.parameters;
+      const named = models.find(name, call);
+      return { body: { ...describe(named, name), name, ready: isReady(named) } };
+    },
+    describe: () => described,
+  };
+}
+
+/** @param id the name that the client knows: one of several */
+function describe(named: NamedModel, id: string) {
+  const since = servingVersion(named)?.served?.model?.since.getTime() ?? performance.timeOrigin;
+  return { id, object: 'model', created: Math.floor(since / 1000), owned_by: OWNER };
+}
+
+function isReady(named: NamedModel): boolean {
+  return servingVersion(named) !== null;
+}

@@ -1,0 +1,251 @@
+/** Requests that name a model: by its name, in every protocol, for models of every task. */
+import OpenAI from 'openai';
+import { Folder } from '../../helpers/files';
+import { readFixture } from '../../helpers/golden';
+import { post, request } from '../../helpers/http';
+import { modelWith } from '../../helpers/model-folder';
+import { FIRST, newDirectory, removeDirectories } from '../../helpers/models-directory';
+import { caseOfOneLabel } from '../../helpers/reranking';
+import { type Service, startService, textModel } from '../../helpers/service';
+
+const IDENTITY = { sbert_ce_default_activation_function: 'torch.nn.modules.linear.Identity' };
+const SIGMOID = { sbert_ce_default_activation_function: 'torch.nn.modules.activation.Sigmoid' };
+const GOLDEN = caseOfOneLabel(IDENTITY);
+const [{ query, documents, predicted }] = GOLDEN.answers as [(typeof GOLDEN.answers)[number]];
+const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));
+
+const RERANKING = [
+  ['/v1/rerank', { query, documents }],
+  ['/v2/rerank', { query, documents }],
+  ['/score', { text_1: query, text_2: documents }],
+  ['/v1/score', { queries: query, documents }],
+] as const;
+/** Every route at the root of a directory whose body has an optional `model`. */
+const NAMING = [...RERANKING, ['/v1/embeddings', { input: 'a' }]] as const;
+
+const [NLI] = readFixture<{ cases: { model: string; config: object }[] }>('zero-shot.json')
+  .cases as [{ model: string; config: object }];
+
+const folder = new Folder();
+let service: Service;
+let keyed: Service;
+const client = (to: Service, at = '') =>
+  new OpenAI({ apiKey: 'none', baseURL: `${to.origin}${at}/v1`, maxRetries: 0 });
+
+beforeAll(async () => {
+  const directory = newDirectory();
+  // Before the rerankers by name, and a reranker only in addition to its task.
+  modelWith(directory.folder, 'roberta-one-label', {}, 'a-classifier');
+  const aliases = { 'config.json': IDENTITY, 'model.json': { aliases: ['rank-multilingual'] } };
+  modelWith(directory.folder, 'roberta-one-label', aliases, 'rank-a');
+  const titled = { ...SIGMOID, _name_or_path: 'hub/rank-b' };
+  modelWith(directory.folder, 'roberta-one-label', { 'config.json': titled }, 'rank-b');
+  modelWith(directory.folder, 'bert-single-label', {}, 'sentiment');
+  modelWith(
+    directory.folder,
+    NLI.model,
+    { 'config.json': NLI.config, 'model.json': { task: 'zero-shot-classification' } },
+    'topics',
+  );
+  directory.text('embedder', '../embeddings/sentences/v2-mean-normalize', {
+    aliases: ['text-embedding-3-small'],
+  });
+  directory.text('sparse', '../embeddings/splade/bert');
+  directory.text('tokens', '../embeddings/sentences/v6-tokens');
+  directory.text('tagger', '../tagging/bert');
+  directory.signal('waves');
+  directory.write('broken/config.json', '{');
+  service = await directory.start();
+  const keys = folder.put('keys', 'all\na models=rank-a\n');
+  keyed = await directory.start({ env: { API_KEYS_FILE: keys } });
+});
+
+afterAll(async () => {
+  await removeDirectories();
+  folder.remove();
+});
+
+/** Of the documents, in their order. */
+function scoresOf(json: unknown): readonly number[] {
+  const { results, data } = json as {
+    readonly results?: readonly { readonly index: number; readonly relevance_score: number }[];
+    readonly data?: readonly { readonly score: number }[];
+  };
+  if (data) return data.map(({ score }) => score);
+  const sorted = [...(results ?? [])].sort((a, b) => a.index - b.index);
+  return sorted.map(({ relevance_score }) => relevance_score);
+}
+
+describe.each(RERANKING)('%s', (path, body) => {
+  it.each([
+    ['rank-a', predicted],
+    ['rank-multilingual', predicted],
+    ['rank-b', predicted.map(sigmoid)],
+    // A classifier of one label, which nothing marks as a cross-encoder.
+    ['a-classifier', predicted.map(sigmoid)],
+    // The first whose task is reranking.
+    [undefined, predicted],
+    [null, predicted],
+  ])('answers with the scores of model %j', async (model, expected) => {
+    const { status, json } = await post(service, path, { ...body, model });
+    expect(status).toBe(200);
+    for (const [index, score] of scoresOf(json).entries()) {
+      expect(score).toBeCloseTo(expected[index] as number, 4);
+    }
+    expect(scoresOf(json)).toHaveLength(documents.length);
+    const named = (json as { readonly model?: string }).model;
+    if (named !== undefined) expect(['a-classifier', 'rank-a', 'rank-b']).toContain(named);
+  });
+
+  it('needs no name below the address of a model', async () => {
+    for (const model of ['rank-b', 'any', undefined]) {
+      const at = `/models/rank-b${path}`;
+      const { json } = await post(service, at, { ...body, model });
+      expect(scoresOf(json)[0]).toBeCloseTo(sigmoid(predicted[0] as number), 4);
+    }
+    expect((await post(service, `/models/a-classifier${path}`, body)).status).toBe(200);
+    expect((await post(service, `/models/sentiment${path}`, body)).status).toBe(404);
+  });
+
+  it('asks only models that the key is for', async () => {
+    const ask = async (key: string, model?: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      return (await post(keyed, path, { ...body, model }, { headers })).status;
+    };
+    expect(await ask('a')).toBe(200);
+    expect(await ask('a', 'rank-a')).toBe(200);
+    expect(await ask('all', 'rank-b')).toBe(200);
+    for (const other of ['rank-b', 'a-classifier', 'sentiment', 'nobody']) {
+      expect([other, await ask('a', other)]).toEqual([other, 403]);
+    }
+  });
+});
+
+it.each(NAMING)('%s: an unknown model is 404, with the names of the models', async (path, body) => {
+  const able =
+    path === '/v1/embeddings' ? ['"embedder"'] : ['"a-classifier"', '"rank-a"', '"rank-b"'];
+  for (const model of ['nobody', 'sentiment', 'waves', 'tagger', '', '__proto__', 'RANK-A']) {
+    const answer = await post(service, path, { ...body, model });
+    expect([model, answer.status]).toEqual([model, 404]);
+    for (const name of able) expect(answer.text).toContain(name.replaceAll('"', '\\"'));
+    expect(answer.text).not.toContain('tokens');
+  }
+  expect((await post(service, path, { ...body, model: 'broken' })).status).toBe(503);
+  expect((await post(service, path, { ...body, model: 7 })).status).toBeLessThan(500);
+});
+
+it("the default for text-embeddings-inference's /rerank is a reranker, too", async () => {
+  const { json } = await post(service, '/rerank', { query, texts: documents });
+  const [best] = json as { score: number }[];
+  expect(best?.score).toBeCloseTo(Math.max(...predicted.map(sigmoid)), 4);
+  const raw = await post(service, '/models/a-classifier/rerank', {
+    ...{ query, texts: documents, raw_scores: true },
+  });
+  expect((raw.json as { score: number }[])[0]?.score).toBeCloseTo(Math.max(...predicted), 4);
+  const headers = { authorization: 'Bearer a' };
+  expect((await post(keyed, '/rerank', { query, texts: documents }, { headers })).status).toBe(200);
+});
+
+const READY = [
+  ...['a-classifier', 'embedder', 'rank-a', 'rank-b', 'sentiment', 'sparse', 'tagger'],
+  ...['tokens', 'topics', 'waves'],
+];
+
+it('a model that is ready is never said to be loading, whatever protocol it is asked by', async () => {
+  const wrong: unknown[] = [];
+  const bodies = [{ instances: ['a'] }, { inputs: 'a' }, { input: 'a' }, { data: 'a' }, {}];
+  for (const name of READY) {
+    const paths = [
+      ...[`/predictions/${name}`, `/predictions/${name}/1`, `/v1/models/${name}:predict`],
+      ...[`/v2/models/${name}/infer`, `/models/${name}`, `/models/${name}/embed`],
+      ...['analyze', 'predict', 'tag', 'rerank', 'embed_all', 'embed_sparse', 'zero-shot'].map(
+        (route) => `/models/${name}/${route}`,
+      ),
+      ...['/v1/embeddings', '/v1/rerank', '/v2/rerank', '/score'],
+    ];
+    for (const path of paths) {
+      for (const body of bodies) {
+        const { status, text } = await post(service, path, { ...body, model: name });
+        if (status >= 500 || /loading|not loaded/.test(text)) wrong.push({ path, status, text });
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+it.each(['embedder', 'sparse', 'tokens', 'rank-a', 'tagger'])(
+  '/predictions/%s says that this protocol runs classifiers',
+  async (name) => {
+    for (const [path, body] of [
+      [`/predictions/${name}`, '"a"'],
+      [`/v1/models/${name}:predict`, '{"instances": ["a"]}'],
+    ] as const) {
+      const { status, json } = await post(service, path, JSON.parse(body));
+      expect([status, json]).toEqual([
+        400,
+        {
+          ...{ code: 400, type: 'BadRequestException' },
+          message: expect.stringMatching(
+            new RegExp(
+              `^Model "${name}": expected a classifier .*, found the task "[a-z-]+"\\. Send`,
+            ),
+          ),
+        },
+      ]);
+    }
+  },
+);
+
+describe('GET /v1/models', () => {
+  const of = (name: string) => ({
+    ...{ id: name, object: 'model', owned_by: 'libtorch-serve', created: expect.any(Number) },
+  });
+
+  it('lists models for clients of OpenAI and of KServe', async () => {
+    const { data } = await client(service).models.list();
+    expect(data).toEqual(READY.map(of));
+    const { json } = await request(service, { path: '/v1/models' });
+    expect(json).toEqual({
+      ...{ object: 'list', data: READY.map(of) },
+      models: [...READY, 'broken'].sort(),
+    });
+    const now = Date.now() / 1000;
+    for (const { created } of data) {
+      expect(created).toBeGreaterThan(now - 3600);
+      expect(created).toBeLessThanOrEqual(now);
+    }
+  });
+
+  it('describes a model by each of its names', async () => {
+    for (const name of ['embedder', 'text-embedding-3-small', 'waves']) {
+      const found = await client(service).models.retrieve(name);
+      expect(found).toEqual({ ...of(name), name, ready: true });
+    }
+    expect(await client(service).models.retrieve('broken')).toMatchObject({ ready: false });
+    await expect(client(service).models.retrieve('nobody')).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('lists the one model at its address, and of a service of one model', async () => {
+    const address = client(service, '/models/embedder');
+    expect((await address.models.list()).data).toEqual([of('embedder')]);
+    const env = { ...textModel(FIRST), MODEL_NAME: 'films' };
+    const one = await startService('sentiment', { env });
+    expect((await client(one).models.list()).data).toEqual([of('films')]);
+    expect(await client(one).models.retrieve('films')).toMatchObject({
+      name: 'films',
+      ready: true,
+    });
+    await expect(client(one).models.retrieve('nobody')).rejects.toMatchObject({ status: 404 });
+    await one.stop();
+    const none = await startService('sentiment', { env: { SENTIMENT_MODEL_DIR: '/nonexistent' } });
+    const { json } = await request(none, { path: '/v1/models' });
+    expect(json).toEqual({ object: 'list', data: [], models: ['sentiment'] });
+    await none.stop();
+  });
+
+  it('lists the models that a key is for', async () => {
+    const headers = { authorization: 'Bearer a' };
+    const { json } = await request(keyed, { path: '/v1/models', headers });
+    expect(json).toEqual({ object: 'list', data: [of('rank-a')], models: ['rank-a'] });
+  });
+});
