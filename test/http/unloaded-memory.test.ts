@@ -1,17 +1,12 @@
 /** A model that is unloaded or replaced is freed with its last response, whatever JavaScript still refers to. */
-import { renameSync, rmSync } from 'node:fs';
-import path from 'node:path';
-import { post, request } from '../helpers/http';
-import { writeLargeModel } from '../helpers/large-model';
+import { post } from '../helpers/http';
+import { askRepository, swapLarge, WAYS } from '../helpers/large-swaps';
 import { untilScraped } from '../helpers/metrics';
 import { newDirectory, removeDirectories } from '../helpers/models-directory';
-import { deletedMaps, figuresOf, weightMaps } from '../helpers/process-figures';
-import type { Service } from '../helpers/service';
+import { figuresOf, weightMaps } from '../helpers/process-figures';
 import { SIGNAL } from '../helpers/services';
 import { until } from '../helpers/until';
 
-/** Of 150 MB: a model that is kept is more than everything else together. */
-const LAYERS = 2;
 const SWAPS = 10;
 /** Before memory is measured: V8 and malloc take their working sets once. */
 const SWAPS_BEFORE = 3;
@@ -20,50 +15,8 @@ const TEXT = { text: 'A warm, funny film.' };
 
 afterAll(removeDirectories);
 
-const repository = async (service: Service, name: string, what: 'load' | 'unload') => {
-  const place = `/v2/repository/models/${name}/${what}`;
-  const { status, text } = await request(service, { method: 'POST', path: place });
-  expect([what, status, text]).toEqual([what, 200, '{}']);
-};
-
-it.each([
-  [
-    'unloaded and loaded from the same files',
-    async (service: Service) => {
-      await repository(service, 'large', 'unload');
-      await repository(service, 'large', 'load');
-    },
-  ],
-  [
-    'replaced by other files',
-    async (service: Service, folder: string) => {
-      writeLargeModel(`${folder}.new`, LAYERS);
-      renameSync(folder, `${folder}.old`);
-      renameSync(`${folder}.new`, folder);
-      rmSync(`${folder}.old`, { recursive: true });
-      await repository(service, 'large', 'load');
-    },
-  ],
-])(`frees a model that is ${SWAPS} times %s`, async (_, swap) => {
-  const directory = newDirectory();
-  const folder = path.join(directory.path, 'large');
-  writeLargeModel(folder, LAYERS);
-  const service = await directory.start();
-  const pid = service.child.pid as number;
-  const swapAndAsk = async () => {
-    await swap(service, folder);
-    expect((await post(service, '/models/large/analyze', TEXT)).status).toBe(200);
-    expect(weightMaps(pid)).toHaveLength(1);
-    expect(deletedMaps(pid)).toEqual([]);
-  };
-  for (let turn = 0; turn < SWAPS_BEFORE; turn++) await swapAndAsk();
-  const before = figuresOf(pid).residentMb;
-  const added: number[] = [];
-  for (let turn = 0; turn < SWAPS; turn++) {
-    await swapAndAsk();
-    added.push(figuresOf(pid).residentMb - before);
-  }
-  expect(Math.max(...added)).toBeLessThan(MOST_MB);
+it.each(WAYS)(`frees a model that is ${SWAPS} times %s`, async (way) => {
+  expect(Math.max(...(await swapLarge(way, SWAPS)))).toBeLessThan(MOST_MB);
 });
 
 /** By folder: its fixture, a route, and its settings. */
@@ -90,13 +43,13 @@ it(`frees models of every kind that are ${SWAPS} times unloaded and loaded`, asy
   const pid = service.child.pid as number;
   const swapAll = async () => {
     for (const [name, [, route]] of Object.entries(KINDS)) {
-      await repository(service, name, 'unload');
-      await repository(service, name, 'load');
+      await askRepository(service, name, 'unload');
+      await askRepository(service, name, 'load');
       const answer = await post(service, `/models/${name}/${route}`, { ...TEXT, input: TEXT.text });
       expect([name, answer.status, answer.text]).toEqual([name, 200, expect.anything()]);
     }
-    await repository(service, 'signals', 'unload');
-    await repository(service, 'signals', 'load');
+    await askRepository(service, 'signals', 'unload');
+    await askRepository(service, 'signals', 'load');
     expect((await post(service, '/models/signals/predict', { signal: SIGNAL })).status).toBe(200);
   };
   const maps = weightMaps(pid);
@@ -125,7 +78,7 @@ it('answers what it has accepted, windows of long texts as well, and frees the m
     const labels = { model: 'tagger', version: '1' };
     return (seen.value('libtorch_serve_batches_total', labels) ?? 0) > 4;
   });
-  const unloaded = repository(service, 'tagger', 'unload');
+  const unloaded = askRepository(service, 'tagger', 'unload');
   for (const answer of await Promise.all(asked)) {
     expect([answer.status, answer.text === expected.text]).toEqual([200, true]);
   }
