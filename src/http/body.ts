@@ -51,8 +51,10 @@ export class Bodies {
         `Over ${MAX_PIPELINED} requests of this connection are not answered yet.`,
       );
     }
-    const { 'content-encoding': encoding = 'identity', 'content-length': length } = request.headers;
+    const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers;
+    const encoding = coding.toLowerCase();
     const isCompressed = encoding !== 'identity';
+    if (isCompressed && !ENCODINGS.has(encoding)) throw encodingUnsupported();
     if (!isCompressed && Number(length) <= SMALL_BYTES) {
       next();
       return;
@@ -87,6 +89,9 @@ export class Bodies {
   }
 }
 
+/** Without zstd, which body-parser reads only on releases of Node.js that have it. */
+const ENCODINGS: ReadonlySet<string> = new Set(['gzip', 'deflate', 'br']);
+
 /** A body without a Content-Type is taken for JSON. */
 const requireJson: RequestHandler = (request, _response, next) => {
   const type = request.headers['content-type'];
@@ -100,6 +105,13 @@ const requireJson: RequestHandler = (request, _response, next) => {
   }
   next();
 };
+
+function encodingUnsupported(): ServiceError {
+  return new ServiceError(
+    'MEDIA_TYPE_UNSUPPORTED',
+    'The Content-Encoding must be gzip, deflate, br or identity.',
+  );
+}
 
 function full(): ServiceError {
   return new ServiceError('BODY_MEMORY_FULL', 'Too many bodies are on their way.');
@@ -116,10 +128,7 @@ function describe(error: BodyReaderError, limit: number): Error {
     case 'entity.too.large':
       return new ServiceError('BODY_TOO_LARGE', `The body is over the limit of ${limit} bytes.`);
     case 'encoding.unsupported':
-      return new ServiceError(
-        'MEDIA_TYPE_UNSUPPORTED',
-        'The Content-Encoding must be gzip, deflate, br or identity.',
-      );
+      return encodingUnsupported();
     case 'request.aborted':
       return new ServiceError('CANCELLED', 'The client has gone.');
   }
