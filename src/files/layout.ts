@@ -1,3 +1,4 @@
+import { doubleOf, integerOf, Time } from './cells';
 import { UsageError } from './errors';
 import {
   type AnswerColumn,
@@ -6,8 +7,9 @@ import {
   type ColumnType,
   type Member,
   type Plan,
+  type SourceColumn,
 } from './plan';
-import { fieldOf, type Result, type Row } from './rows';
+import { cellOf, type Result, type Row } from './rows';
 
 /** Which columns the output has, and how the answer's are called. */
 export class Layout {
@@ -62,10 +64,12 @@ export class Layout {
   #problemOf(row: Row): string | null {
     if (this.kept === null) {
       const names = this.keptOf(row);
-      return clashOf(names, this.members) ?? (row.json === null ? inexact(row, names) : null);
+      return clashOf(names, this.members);
     }
     for (const { name, type } of this.kept) {
-      if (!fits(fieldOf(row, name), type)) return `${name}: expected ${WORDS[type]}`;
+      const cell = cellOf(row, name);
+      if (hasLoneSurrogate(cell)) return `${name}: has half a surrogate pair, which is not UTF-8`;
+      if (!fits(cell, type)) return `${name}: expected ${WORDS[type]}`;
     }
     if (this.#plan.options.keep !== 'all') return null;
     const known = new Set(this.kept.map(({ name }) => name));
@@ -75,12 +79,12 @@ export class Layout {
   }
 
   #slim(row: Row): Row {
-    if (row.json !== null) return { ...row, fields: {}, signal: null };
+    if (row.json !== null) return { ...row, fields: {}, exact: undefined, signal: null };
     const fields: { [name: string]: unknown } = Object.create(null);
     for (const name of this.kept?.map(({ name }) => name) ?? this.keptOf(row)) {
-      fields[name] = fieldOf(row, name);
+      fields[name] = cellOf(row, name);
     }
-    return { ...row, fields, signal: null };
+    return { ...row, fields, exact: undefined, signal: null };
   }
 }
 
@@ -88,12 +92,12 @@ export class Layout {
  * The layout of a run, by its first rows.
  *
  * @param files columns that files say before their rows, by the names of the files
- * @throws UsageError where columns would have the same name
+ * @throws UsageError where columns would have the same name, or one that the format cannot hold
  */
 export function makeLayout(
   plan: Plan,
   first: readonly Row[],
-  files: ReadonlyMap<string, readonly string[]>,
+  files: ReadonlyMap<string, readonly SourceColumn[]>,
 ): Layout {
   const { outputFormat, keep } = plan.options;
   const free = new Layout(plan, null);
@@ -104,8 +108,15 @@ export function makeLayout(
   const names = new Set(keep === 'all' ? first.flatMap((row) => free.keptOf(row)) : keep);
   if (keep === 'all' && first.length > 0) requireSameColumns(files, names);
   requireNoClash([...names], free.columns);
+  const broken = [...names].find(hasLoneSurrogate);
+  if (broken !== undefined) {
+    throw new UsageError(
+      `${JSON.stringify(broken)}: the name is not UTF-8: leave it out with --keep`,
+    );
+  }
+  const said = [...files.values()].flat();
   // Cells of CSV are text, whatever they were.
-  const type = (name: string) => (outputFormat === 'csv' ? 'json' : typeOf(first, name));
+  const type = (name: string) => (outputFormat === 'csv' ? 'json' : typeOf(first, name, said));
   const kept = [...names].map((name) => ({ name, type: type(name) }));
   return new Layout(plan, kept);
 }
@@ -124,26 +135,42 @@ function clashOf(kept: readonly string[], answers: readonly AnswerColumn[]): str
 }
 
 function requireSameColumns(
-  files: ReadonlyMap<string, readonly string[]>,
+  files: ReadonlyMap<string, readonly SourceColumn[]>,
   names: ReadonlySet<string>,
 ): void {
   for (const [file, columns] of files) {
-    const other = columns.find((name) => !names.has(name));
+    const other = columns.find(({ name }) => !names.has(name));
     if (other === undefined) continue;
-    throw new UsageError(`${file}: has a column “${other}” that others do not have: use --keep`);
+    throw new UsageError(
+      `${file}: has a column “${other.name}” that others do not have: use --keep`,
+    );
   }
 }
 
-function typeOf(rows: readonly Row[], name: string): ColumnType {
-  const values = rows.map((row) => fieldOf(row, name)).filter((value) => value != null);
-  if (values.length === 0) return 'json';
-  return COLUMN_TYPES.find((one) => values.every((value) => fits(value, one))) ?? 'json';
+/** The type that the files say; of files that say none, the one of the first rows. */
+function typeOf(rows: readonly Row[], name: string, said: readonly SourceColumn[]): ColumnType {
+  const values = rows.map((row) => cellOf(row, name)).filter((value) => value != null);
+  const types = new Set(said.filter((column) => column.name === name).map(({ type }) => type));
+  if (types.size === 0 && values.length === 0) return 'json';
+  return (
+    COLUMN_TYPES.find(
+      (one) =>
+        [...types].every((type) => holds(one, type)) && values.every((value) => fits(value, one)),
+    ) ?? 'json'
+  );
+}
+
+/** Whether values of the second type may be of the first. An integer that no double holds is then a reject. */
+function holds(type: ColumnType, other: ColumnType): boolean {
+  if (type === other || type === 'json') return true;
+  return type === 'number' && (other === 'integer' || other === 'unsigned');
 }
 
 const WORDS: Readonly<Record<ColumnType, string>> = {
   string: 'a string, as in the first rows',
   integer: 'an integer of up to 64 bits, as in the first rows',
-  number: 'a number, as in the first rows',
+  unsigned: 'an integer of up to 64 bits without a sign, as in the first rows',
+  number: 'a number that a double holds, as in the first rows',
   boolean: 'true or false, as in the first rows',
   time: 'a time, as in the first rows',
   json: 'a value',
@@ -153,27 +180,27 @@ function fits(value: unknown, type: ColumnType): boolean {
   if (value === undefined || value === null) return true;
   switch (type) {
     case 'string':
+      return typeof value === 'string' || value instanceof Uint8Array;
     case 'boolean':
       return typeof value === type;
     case 'integer':
-      return typeof value === 'bigint' || Number.isSafeInteger(value);
+    case 'unsigned': {
+      const integer = integerOf(value);
+      if (integer === null) return false;
+      return (
+        (type === 'integer' ? BigInt.asIntN(64, integer) : BigInt.asUintN(64, integer)) === integer
+      );
+    }
     case 'number':
-      // What JSON writes as an integer beyond 2^53 has already lost digits.
-      return typeof value === 'number' && isExact(value);
+      return doubleOf(value) !== null;
     case 'time':
-      return value instanceof Date;
+      return value instanceof Time && BigInt.asIntN(64, value.millis) === value.millis;
     case 'json':
-      return typeof value !== 'number' || isExact(value);
+      return true;
   }
 }
 
-function isExact(value: number): boolean {
-  return !Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21;
-}
-
-function inexact(row: Row, names: readonly string[]): string | null {
-  const name = names.find((one) => !fits(row.fields[one], 'json'));
-  return name === undefined
-    ? null
-    : `${name}: an integer beyond 2^53 would lose digits: write it as a string`;
+/** UTF-8 has none; JSON of arrays and objects writes it as an escape. */
+function hasLoneSurrogate(value: unknown): boolean {
+  return typeof value === 'string' && /\p{Surrogate}/u.test(value);
 }

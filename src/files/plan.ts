@@ -1,14 +1,25 @@
 import type { FileOptions } from './formats';
 import type { Cutting } from './readers/windows';
 
-/** What a column of the output holds; JSON: what is of no one kind. */
-export const COLUMN_TYPES = ['string', 'integer', 'number', 'boolean', 'time', 'json'] as const;
+/** What a column of the output holds; integers of 64 bits, with a sign or not; JSON: what is of no one kind. */
+export const COLUMN_TYPES = [
+  'string',
+  'integer',
+  'unsigned',
+  'number',
+  'boolean',
+  'time',
+  'json',
+] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
 }
+
+/** A column of an input that says its columns before its rows. */
+export type SourceColumn = Column;
 
 /** A column of an answer in a table. */
 export interface AnswerColumn {

@@ -2,8 +2,10 @@
 export interface Row {
   /** From 1: of the line in which it begins, of the row, or of the window; null: it is about the whole file. */
   readonly line: number | null;
-  /** Columns by name. */
+  /** Columns by name, as a model takes them. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** Of columns whose `fields` may have lost digits, the cells that are kept; absent: no column is such. */
+  readonly exact?: ReadonlyMap<string, unknown> | undefined;
   /** The line as it was, a JSON object; null: it was none, or the output needs another one. */
   readonly json: string | null;
   /** Of a window that was cut from a recording. */
@@ -34,6 +36,11 @@ export interface Batch {
 /** A column of a row; undefined: it has none of that name. */
 export function fieldOf({ fields }: Pick<Row, 'fields'>, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+/** What is kept of a column of a row; undefined: it has none of that name. */
+export function cellOf(row: Pick<Row, 'fields' | 'exact'>, name: string): unknown {
+  return row.exact?.get(name) ?? fieldOf(row, name);
 }
 
 /** A row on its way through a run. */

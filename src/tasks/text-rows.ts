@@ -14,9 +14,21 @@ export const TRUNCATED = {
   of: ({ truncated }: { readonly truncated: boolean }) => truncated,
 } as const;
 
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Text of a column that only says that it holds bytes; null: it is not UTF-8. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
 /** A column's text, or why there is none. */
 export function textOf(row: InputRow, column: string): string | { readonly problem: string } {
   const value = fieldOf(row, column);
   if (value === undefined) return { problem: `${column}: there is no such column` };
+  if (value instanceof Uint8Array) return decode(value) ?? { problem: `${column}: is not UTF-8` };
   return typeof value === 'string' ? value : { problem: `${column}: expected a string` };
 }

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { debuglog } from 'node:util';
 import { RunError, UsageError } from '../../files/errors';
 import { ProgressDisplay } from '../../files/progress';
 import { ModelFileError } from '../../models/files';
@@ -21,6 +22,8 @@ const EXIT_CODES = [
   [EXIT_STUCK, 'the model did not come back from a batch'],
   [EXIT_REJECTED, 'done, but some rows have no answer: see the rejects file'],
 ] as const;
+
+const debug = debuglog('libtorch-serve');
 
 /** What tells a person enough without its stack. */
 const EXPECTED = [RunError, RecordingError, EngineError, ModelFileError, StuckError];
@@ -105,16 +108,25 @@ function stopAtSignals(): void {
 
 /** Why a command could not do what it was asked for; returns the exit code. */
 export function sayWhy(error: Error): number {
-  for (const line of error instanceof ConfigError ? error.lines : [error.message]) say(line);
-  return exitCodeOf(error);
+  const code = exitCodeOf(error);
+  if (code !== EXIT_FAILURE || isExpected(error)) {
+    for (const line of error instanceof ConfigError ? error.lines : [error.message]) say(line);
+  } else {
+    say(
+      `unexpected error: ${error.message}. Report it with the output of NODE_DEBUG=libtorch-serve`,
+    );
+    debug('%s', error.stack);
+  }
+  return code;
+}
+
+function isExpected(error: Error): boolean {
+  const isOfSystem = (error as NodeJS.ErrnoException).code !== undefined;
+  return isOfSystem || EXPECTED.some((one) => error instanceof one);
 }
 
 function exitCodeOf(error: Error): number {
   if (error instanceof UsageError || error instanceof ConfigError) return EXIT_USAGE;
   if (error instanceof StuckError) return EXIT_STUCK;
-  const isOfSystem = (error as NodeJS.ErrnoException).code !== undefined;
-  if (!isOfSystem && !EXPECTED.some((one) => error instanceof one)) {
-    process.stderr.write(`${error.stack}\n`);
-  }
   return EXIT_FAILURE;
 }

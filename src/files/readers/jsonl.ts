@@ -1,6 +1,7 @@
 import type { Input } from '../inputs';
 import type { Batch, ReadRow } from '../rows';
 import { readBlocks } from './bytes';
+import { exactMembers } from './json-members';
 
 /** More is no row, but a file of another kind; it is passed over without being kept. */
 export const LONGEST_LINE_BYTES = 64 * 1024 ** 2;
@@ -72,7 +73,15 @@ function toRow(bytes: Buffer | null, line: number, keepsLine: boolean): ReadRow 
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     return { line, problem: 'is not a JSON object' };
   }
-  return { line, fields, json: keepsLine ? json : null, signal: null, size: json.length };
+  const row = { line, fields, json: keepsLine ? json : null, signal: null, size: json.length };
+  return keepsLine || !mayLose(fields) ? row : { ...row, exact: exactMembers(json) };
+}
+
+/** Strings, true, false and null are the same in any writing. */
+function mayLose(fields: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(fields).some(
+    (value) => typeof value === 'number' || (typeof value === 'object' && value !== null),
+  );
 }
 
 /** The rest of the error's message quotes the line. */

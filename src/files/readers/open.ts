@@ -1,7 +1,7 @@
 import { UsageError } from '../errors';
 import { type InputFormat, readName } from '../formats';
 import type { Input } from '../inputs';
-import type { Plan } from '../plan';
+import type { Plan, SourceColumn } from '../plan';
 import type { Batch } from '../rows';
 import { readJsonLines } from './jsonl';
 import { parquetColumns, readParquet } from './parquet';
@@ -39,28 +39,29 @@ export function readRows(input: Input, plan: Plan, done: number): AsyncIterable<
 /**
  * Reads the columns of every file before hours are spent on the first ones.
  *
- * @returns columns of the files that say them, by name
+ * @returns columns of the files that say them and their types, by name
  * @throws UsageError that names the file
  */
 export async function readColumns(
   inputs: readonly Input[],
   plan: Plan,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const all = new Map<string, readonly string[]>();
+): Promise<ReadonlyMap<string, readonly SourceColumn[]>> {
+  const all = new Map<string, readonly SourceColumn[]>();
   const { keep } = plan.options;
   const wanted = [...plan.format.needed, ...(keep === 'all' ? [] : keep)];
   for (const input of inputs) {
     const format = formatOf(input, plan);
     if (input.path === null || format === 'jsonl' || format === 'recording') continue;
-    const columns =
+    const columns: readonly SourceColumn[] =
       format === 'parquet'
-        ? await parquetColumns(input, (columns) => wantedOf(columns, plan))
-        : await tableColumns(input, DELIMITERS[format]);
+        ? (await parquetColumns(input)).map(({ name, type }) => ({ name, type }))
+        : (await tableColumns(input, DELIMITERS[format])).map((name) => ({ name, type: 'string' }));
     all.set(input.name, columns);
-    const missing = wanted.find((name) => !columns.includes(name));
+    const names = columns.map(({ name }) => name);
+    const missing = wanted.find((name) => !names.includes(name));
     if (missing === undefined) continue;
     throw new UsageError(
-      `${input.name}: has no column “${missing}”: its columns are ${columns.join(', ')}`,
+      `${input.name}: has no column “${missing}”: its columns are ${names.join(', ')}`,
     );
   }
   return all;

@@ -1,41 +1,40 @@
+import { gunzipSync } from 'node:zlib';
+import { CellError } from '../cells';
 import { RunError, UsageError } from '../errors';
 import type { Input } from '../inputs';
 import type { Batch, ReadRow } from '../rows';
+import { columnsOf, type MetaData, type ParquetColumn, plainMetadata } from './parquet-columns';
 
 /** Rows that become objects at a time. */
 const ROWS_AT_ONCE = 1024;
 /** Where pages can be found by row, no more than these are held. */
 const ROWS_BY_INDEX = 16_384;
-/** Digits of a decimal that a double holds. */
-const DECIMAL_DIGITS = 15;
 
-type MetaData = Awaited<ReturnType<typeof open>>['metadata'];
 /** Which of a file's columns are to be read. */
 type Needed = (columns: readonly string[]) => readonly string[];
 
 /** @throws as readParquet */
-export async function parquetColumns(input: Input, needed: Needed): Promise<readonly string[]> {
-  return (await open(input, needed)).columns;
+export async function parquetColumns(input: Input): Promise<readonly ParquetColumn[]> {
+  return (await open(input)).columns;
 }
 
 /**
  * Parquet, a group of rows after the other; one group at a time is in memory, of the columns that are needed.
  *
  * @param done so many of its first rows are left out; groups of which all are done are neither read nor decoded
- * @throws UsageError where it is not Parquet, or would lose digits, RunError where rows cannot be read
+ * @throws UsageError where it is not Parquet, RunError where rows cannot be read
  */
 export async function* readParquet(
   input: Input,
   needed: Needed,
   done: number,
 ): AsyncGenerator<Batch> {
-  const { parquetReadObjects } = await import('hyparquet');
-  const { compressors } = await import('hyparquet-compressors');
-  const { file, metadata, columns } = await open(input, needed);
-  const read = { file, metadata, columns: [...needed(columns)], compressors, parsers: PARSERS };
+  const { file, metadata, columns: all } = await open(input);
+  const names = needed(all.map(({ name }) => name));
+  const columns = all.filter(({ name }) => names.includes(name));
+  const readRange = await openRanges(file, plainMetadata(metadata), columns);
   for (const { start, end, useOffsetIndex } of rangesOf(metadata, done)) {
-    const range = { rowStart: start, rowEnd: end, useOffsetIndex };
-    const rows = await parquetReadObjects({ ...read, ...range }).catch((error: Error) => {
+    const rows = await readRange(start, end, useOffsetIndex).catch((error: Error) => {
       throw new RunError(
         `${input.name}: rows ${start + 1} to ${end} cannot be read: ${error.message}`,
       );
@@ -43,22 +42,56 @@ export async function* readParquet(
     for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
       const some = rows.slice(at, at + ROWS_AT_ONCE);
       yield {
-        rows: some.map((fields, index) => toRow(fields, start + at + index + 1)),
+        rows: some.map((values, index) => toRow(values, columns, start + at + index + 1)),
         fraction: (start + at + some.length) / Number(metadata.num_rows),
       };
     }
   }
 }
 
-async function open(input: Input, needed: Needed) {
-  const { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } = await import('hyparquet');
+async function open(input: Input) {
+  const { asyncBufferFromFile, parquetMetadataAsync } = await import('hyparquet');
   const file = await asyncBufferFromFile(input.path as string);
-  const metadata = await parquetMetadataAsync(file).catch((error: Error) => {
-    throw new UsageError(`${input.name}: cannot be read as Parquet: ${error.message}`);
-  });
-  const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
-  requireExact(metadata, needed(columns), input.name);
-  return { file, metadata, columns };
+  try {
+    const metadata = await parquetMetadataAsync(file, { geoparquet: false });
+    return { file, metadata, columns: columnsOf(metadata, input.name) };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${input.name}: cannot be read as Parquet: ${(error as Error).message}`);
+  }
+}
+
+/** Rows as arrays of stored values, in the order of the columns. */
+async function openRanges(
+  file: Awaited<ReturnType<typeof open>>['file'],
+  metadata: MetaData,
+  columns: readonly ParquetColumn[],
+) {
+  const { parquetRead } = await import('hyparquet');
+  const { compressors } = await import('hyparquet-compressors');
+  const read = {
+    ...{ file, metadata, columns: columns.map(({ key }) => key), utf8: false },
+    ...{ parsers: { timestampFromNanoseconds: (nanos: bigint) => nanos } },
+    // Of the library's own, this one verifies checksums.
+    compressors: { ...compressors, GZIP: (bytes: Uint8Array) => gunzipSync(bytes) },
+  };
+  return async (rowStart: number, rowEnd: number, useOffsetIndex: boolean) => {
+    let rows: unknown[][] = [];
+    const onComplete = (all: unknown[][]) => {
+      rows = all;
+    };
+    const range = { rowStart, rowEnd, useOffsetIndex, rowFormat: 'array' as const };
+    // The library resolves with no rows where there are no columns.
+    if (columns.length > 0) await parquetRead({ ...read, ...range, onComplete });
+    else rows = Array.from({ length: rowEnd - rowStart }, () => []);
+    // A null that is a list is undefined, too.
+    const isMissing = (value: unknown, at: number) =>
+      value === undefined && columns[at]?.isNested === false;
+    if (rows.length !== rowEnd - rowStart || rows.some((row) => row.some(isMissing))) {
+      throw new Error('a column has fewer values than the file has rows');
+    }
+    return rows;
+  };
 }
 
 function* rangesOf({ row_groups }: MetaData, done: number) {
@@ -75,38 +108,22 @@ function* rangesOf({ row_groups }: MetaData, done: number) {
   }
 }
 
-/** A Date holds milliseconds: finer times stay exact as text. */
-const PARSERS = {
-  timestampFromMicroseconds: (micros: bigint) => timeText(micros, 1_000_000n, 6),
-  timestampFromNanoseconds: (nanos: bigint) => timeText(nanos, 1_000_000_000n, 9),
-};
-
-/** 1704067200123456 µs → "2024-01-01T00:00:00.123456Z" */
-function timeText(value: bigint, perSecond: bigint, digits: number): string {
-  const rest = ((value % perSecond) + perSecond) % perSecond;
-  const seconds = Number((value - rest) / perSecond);
-  const whole = new Date(seconds * 1000).toISOString().slice(0, -5);
-  return `${whole}.${String(rest).padStart(digits, '0')}Z`;
-}
-
-/** @throws UsageError: the library makes doubles of decimals, whatever that loses */
-function requireExact({ schema }: MetaData, columns: readonly string[], name: string): void {
-  const long = schema.find(
-    (element) =>
-      columns.includes(element.name) &&
-      element.converted_type === 'DECIMAL' &&
-      (element.precision ?? 0) > DECIMAL_DIGITS,
-  );
-  if (!long) return;
-  throw new UsageError(
-    `${name}: “${long.name}” has decimals of ${long.precision} digits, which would lose some: leave it out with --keep`,
-  );
-}
-
-function toRow(fields: Readonly<Record<string, unknown>>, line: number): ReadRow {
+function toRow(
+  values: readonly unknown[],
+  columns: readonly ParquetColumn[],
+  line: number,
+): ReadRow {
+  const fields: { [name: string]: unknown } = Object.create(null);
   let size = 0;
-  for (const value of Object.values(fields)) {
-    size += typeof value === 'string' || Array.isArray(value) ? value.length : 8;
+  for (const [index, { name, decode }] of columns.entries()) {
+    try {
+      const value = decode(values[index]);
+      size += typeof value === 'string' || Array.isArray(value) ? value.length : 8;
+      fields[name] = value;
+    } catch (error) {
+      if (!(error instanceof CellError)) throw error;
+      return { line, problem: `${name}: ${error.message}` };
+    }
   }
   return { line, fields, json: null, signal: null, size };
 }

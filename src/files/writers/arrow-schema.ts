@@ -31,14 +31,19 @@ const floatingPoint =
   (builder) =>
     table(builder, KIND.floatingPoint, 1, () => builder.addFieldInt16(0, precision, 0));
 
+function integer(isSigned: boolean): TypeWriter {
+  return (builder) =>
+    table(builder, KIND.int, 2, () => {
+      builder.addFieldInt32(0, 64, 0);
+      builder.addFieldInt8(1, Number(isSigned), 0);
+    });
+}
+
 const TYPES: Readonly<Record<Exclude<AnswerColumn['type'], 'vector'>, TypeWriter>> = {
   string: utf8,
   json: utf8,
-  integer: (builder) =>
-    table(builder, KIND.int, 2, () => {
-      builder.addFieldInt32(0, 64, 0);
-      builder.addFieldInt8(1, 1, 0);
-    }),
+  integer: integer(true),
+  unsigned: integer(false),
   number: floatingPoint(PRECISION.double),
   boolean: (builder) => table(builder, KIND.bool, 0),
   time: (builder) => {

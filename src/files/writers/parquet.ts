@@ -1,5 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 import { gzipSync } from 'node:zlib';
+import { doubleOf, integerOf, type Time } from '../cells';
 import type { Compression } from '../formats';
 import type { Layout } from '../layout';
 import type { AnswerColumn, ColumnType } from '../plan';
@@ -34,6 +35,8 @@ const ELEMENTS = {
   string: TEXT,
   json: TEXT,
   integer: { type: 'INT64' },
+  // Readers reject what the library writes of a logical type for it.
+  unsigned: { type: 'INT64', converted_type: 'UINT_64' },
   number: { type: 'DOUBLE' },
   boolean: { type: 'BOOLEAN' },
   time: {
@@ -66,8 +69,10 @@ export async function parquetEncoder(layout: Layout, compression: Compression): 
             ? rows.map(({ row }) => fieldOf(row, name))
             : answers.map((values) => values[index - kept.length]);
         const data = cells.map((cell) => stored(cell, type));
+        // A dictionary has one value for 0 and -0.
+        const encoding = type === 'number' ? { encoding: 'PLAIN' as const } : {};
         // An offset index would have to be kept until the end of the file.
-        return [{ name, data, offsetIndex: false }];
+        return [{ name, data, offsetIndex: false, ...encoding }];
       });
       await writer.write({ columnData, rowGroupSize: rows.length });
       for (const [index, column] of layout.columns.entries()) {
@@ -180,7 +185,17 @@ function taken(bytes: Writer['bytes']): Buffer {
 
 function stored(value: unknown, type: ColumnType): unknown {
   if (value === null || value === undefined) return undefined;
-  if (type === 'integer') return BigInt(value as number | bigint);
-  if (type === 'json' || type === 'string') return toText(value);
-  return value;
+  switch (type) {
+    case 'integer':
+    case 'unsigned':
+      return integerOf(value);
+    case 'number':
+      return doubleOf(value);
+    case 'time':
+      return (value as Time).millis;
+    case 'boolean':
+      return value;
+    default:
+      return toText(value);
+  }
 }

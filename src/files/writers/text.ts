@@ -25,9 +25,10 @@ export function textEncoder(
   };
 }
 
-/** CSV as RFC 4180 has it, in UTF-8, with line feeds. */
+/** CSV as RFC 4180 has it, in UTF-8, with line feeds. An empty text has quotes; null is nothing. */
 function toCsv(rows: readonly (readonly unknown[])[]): string {
-  return `${Papa.unparse(rows as unknown[][], { newline: '\n' })}\n`;
+  const quotes = (cell: unknown) => cell === '';
+  return `${Papa.unparse(rows as unknown[][], { newline: '\n', quotes })}\n`;
 }
 
 function csvHeader({ kept, columns }: Layout): string {

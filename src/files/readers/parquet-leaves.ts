@@ -1,0 +1,156 @@
+import { CellError, divide, JsonText, Time, timeText } from '../cells';
+import type { ColumnType } from '../plan';
+
+type Library = typeof import('hyparquet', { with: { 'resolution-mode': 'import' }});
+export type SchemaElement = Awaited<ReturnType<Library['parquetMetadataAsync']>>['schema'][number];
+
+/** How a stored value becomes a cell. */
+interface Leaf {
+  /** Of the column in an output. */
+  readonly type: ColumnType;
+  /** @throws CellError: it cannot be kept */
+  readonly decode: (value: unknown) => unknown;
+}
+
+/** Digits of a decimal that any double holds. */
+const DECIMAL_DIGITS = 15;
+const DAY_MILLIS = 86_400_000n;
+const UNIT_DIGITS = { MILLIS: 3, MICROS: 6, NANOS: 9 } as const;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+const AS_IT_IS = (value: unknown) => value;
+const BOOLEAN: Leaf = { type: 'boolean', decode: AS_IT_IS };
+const INTEGER: Leaf = { type: 'integer', decode: AS_IT_IS };
+const NUMBER: Leaf = { type: 'number', decode: AS_IT_IS };
+const BYTES: Leaf = { type: 'string', decode: (value) => bytesOf(value) };
+const TEXT: Leaf = { type: 'string', decode: (value) => textOf(bytesOf(value)) };
+const JSON_TEXT: Leaf = { type: 'json', decode: (value) => jsonOf(textOf(bytesOf(value))) };
+const UUID: Leaf = { type: 'string', decode: (value) => uuidOf(bytesOf(value)) };
+const FLOAT16: Leaf = { type: 'number', decode: (value) => float16(bytesOf(value)) };
+const DATE: Leaf = { type: 'time', decode: (days) => new Time(bigintOf(days) * DAY_MILLIS) };
+const UNSIGNED_32: Leaf = { type: 'integer', decode: (value) => (value as number) >>> 0 };
+const UNSIGNED_64: Leaf = {
+  type: 'unsigned',
+  decode: (value) => BigInt.asUintN(64, bigintOf(value)),
+};
+/** The library makes nanoseconds since 1970 of its days and nanoseconds. */
+const INT96 = timestamp(9);
+
+/** Logical types by their names; absent: the stored value is the cell. */
+const BY_LOGICAL: { readonly [name: string]: Leaf } = {
+  ...{ STRING: TEXT, ENUM: TEXT, JSON: JSON_TEXT, UUID, FLOAT16, DATE },
+};
+/** The same as older writers name them. */
+const BY_CONVERTED: { readonly [name: string]: Leaf } = {
+  ...{ UTF8: TEXT, ENUM: TEXT, JSON: JSON_TEXT, DATE },
+  ...{ UINT_8: UNSIGNED_32, UINT_16: UNSIGNED_32, UINT_32: UNSIGNED_32, UINT_64: UNSIGNED_64 },
+  ...{ TIME_MILLIS: timeOfDay(3), TIME_MICROS: timeOfDay(6) },
+  ...{ TIMESTAMP_MILLIS: timestamp(3), TIMESTAMP_MICROS: timestamp(6) },
+};
+const BY_STORED: { readonly [name: string]: Leaf } = {
+  ...{ BOOLEAN, INT32: INTEGER, INT64: INTEGER, INT96, FLOAT: NUMBER, DOUBLE: NUMBER },
+  ...{ BYTE_ARRAY: BYTES, FIXED_LEN_BYTE_ARRAY: BYTES },
+};
+
+export function leafOf(element: SchemaElement): Leaf {
+  const { type = '', logical_type: logical, converted_type: converted = '' } = element;
+  switch (logical?.type) {
+    case 'DECIMAL':
+      return decimal(logical.precision, logical.scale);
+    case 'TIME':
+      return timeOfDay(UNIT_DIGITS[logical.unit]);
+    case 'TIMESTAMP':
+      return timestamp(UNIT_DIGITS[logical.unit]);
+    case 'INTEGER':
+      if (logical.isSigned) return INTEGER;
+      return type === 'INT64' ? UNSIGNED_64 : UNSIGNED_32;
+  }
+  if (converted === 'DECIMAL') return decimal(element.precision ?? 0, element.scale ?? 0);
+  const leaf = BY_LOGICAL[logical?.type ?? ''] ?? BY_CONVERTED[converted] ?? BY_STORED[type];
+  return leaf ?? BYTES;
+}
+
+/** Whether it holds strings. */
+export const isText = (element: SchemaElement): boolean => leafOf(element) === TEXT;
+
+function decimal(precision: number, scale: number): Leaf {
+  // A column of longer ones is text: each has all of its digits.
+  const type = precision > 0 && precision <= DECIMAL_DIGITS ? 'number' : 'json';
+  return { type, decode: (value) => new JsonText(decimalText(unscaled(value), scale)) };
+}
+
+function decimalText(value: bigint, scale: number): string {
+  if (scale <= 0) return String(value * 10n ** BigInt(-scale));
+  const [sign, digits] = value < 0n ? ['-', -value] : ['', value];
+  const padded = String(digits).padStart(scale + 1, '0');
+  return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`;
+}
+
+/** Of a decimal, which may be stored as a number, or as bytes, the most significant one first. */
+function unscaled(value: unknown): bigint {
+  if (!(value instanceof Uint8Array)) return bigintOf(value);
+  if (value.length === 0) return 0n;
+  const hex = Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex');
+  return BigInt.asIntN(value.length * 8, BigInt(`0x${hex}`));
+}
+
+/** Milliseconds are times of every format; a finer one would lose digits as such, so it is text. */
+function timestamp(digits: number): Leaf {
+  return digits === 3
+    ? { type: 'time', decode: (millis) => new Time(bigintOf(millis)) }
+    : { type: 'string', decode: (value) => timeText(bigintOf(value), digits) };
+}
+
+function timeOfDay(digits: number): Leaf {
+  const perDay = 86_400n * 10n ** BigInt(digits);
+  return {
+    type: 'string',
+    decode: (stored) => {
+      const value = bigintOf(stored);
+      if (divide(value, perDay)[0] !== 0n) throw new CellError('is no time of a day');
+      return timeText(value, digits).slice('1970-01-01T'.length, -1);
+    },
+  };
+}
+
+function bigintOf(value: unknown): bigint {
+  return BigInt(value as number | bigint);
+}
+
+function bytesOf(value: unknown): Uint8Array {
+  return value as Uint8Array;
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new CellError('is not UTF-8');
+  }
+}
+
+function jsonOf(text: string): JsonText {
+  try {
+    JSON.parse(text);
+  } catch {
+    throw new CellError('is not JSON');
+  }
+  return new JsonText(text.trim());
+}
+
+function uuidOf(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** IEEE 754 binary16. */
+function float16(bytes: Uint8Array): number {
+  const bits = ((bytes[1] as number) << 8) | (bytes[0] as number);
+  const [exponent, fraction] = [(bits >> 10) & 0x1f, bits & 0x3ff];
+  const sign = bits & 0x8000 ? -1 : 1;
+  if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return exponent === 0
+    ? sign * fraction * 2 ** -24
+    : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
