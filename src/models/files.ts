@@ -1,8 +1,9 @@
 import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { ExpectedError } from '../native/engine-error';
 
 /** A file of a model that is not as it has to be: `<file>: <key>: <what is wrong, what was expected>`. */
-export class ModelFileError extends Error {
+export class ModelFileError extends ExpectedError {
   override readonly name = 'ModelFileError';
 }
 

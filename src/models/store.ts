@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { messageForClients } from '../unexpected';
 import { withoutPaths } from '../without-paths';
 
 /** A model under its name: loaded, or the reason why it is not. */
@@ -40,7 +41,10 @@ export class ModelStore<Task, Model extends StoredModel> {
       ...{ name, task, model: loaded },
       title: loaded?.about.name ?? file,
       version: loaded?.about.version ?? null,
-      reason: model instanceof Error ? withoutPaths(model.message.replaceAll(place, file)) : null,
+      reason:
+        model instanceof Error
+          ? withoutPaths(messageForClients(model).replaceAll(place, file))
+          : null,
     };
     this.#models.set(name, stored);
     return stored;

@@ -1,5 +1,6 @@
 import { type Addon, findAddon, withAdvice } from './addon';
 import type { NativeBinding } from './binding';
+import { ExpectedError } from './engine-error';
 
 /** native/addon/preloader.cc */
 export interface Preloader {
@@ -31,7 +32,7 @@ function openAddon(): NativeBinding {
     if (libtorch) requirePreloader(preloader).load(libtorch);
     binding = require(file) as NativeBinding;
   } catch (error) {
-    throw new Error(advice(error as Error, libtorch), { cause: error });
+    throw Object.assign(new ExpectedError(advice(error as Error, libtorch)), { cause: error });
   }
   // process.exit() and an uncaught exception run no clean-up hooks of the environment, only this
   // event; afterwards the process destroys what our threads would still be using.

@@ -6,6 +6,7 @@ import { TASKS } from '../tasks/registry';
 import type { Served } from '../tasks/served';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';
+import { messageForClients } from '../unexpected';
 import { withoutPaths } from '../without-paths';
 import { LoadedModels } from './loaded-models';
 import type { ModelJson } from './model-json';
@@ -224,7 +225,7 @@ export class ModelRepository {
       return { version, state: 'ready', reason: null, served };
     } catch (error) {
       const place = 'place' in found ? found.place : name;
-      const reason = withoutPaths((error as Error).message.replaceAll(place, name));
+      const reason = withoutPaths(messageForClients(error).replaceAll(place, name));
       this.#events.failed(name, version, reason);
       const served = old?.served ?? null;
       return { version, state: served ? 'ready' : 'failed', reason, served };

@@ -1,7 +1,6 @@
 import type { status } from '@grpc/grpc-js';
 import { EngineError, type EngineErrorCode } from '../native/engine';
 import { ExpectedError } from '../native/engine-error';
-import { withoutPaths } from '../without-paths';
 
 /** What an error is to those who are told of it. */
 interface ErrorKind {
@@ -77,21 +76,33 @@ export class ElementError extends Error {
   }
 }
 
-/** Whatever was raised, as clients may be told of it. @param timeoutMs of the request */
-export function toServiceError(raised: unknown, timeoutMs: number): ServiceError {
+/**
+ * The error that is sent for whatever was raised. Only messages that were written for clients are: any other error gets
+ * a fixed message.
+ *
+ * @param timeoutMs of the request
+ * @param requestId by which an operator finds the log line
+ */
+export function toServiceError(
+  raised: unknown,
+  { timeoutMs, requestId }: { readonly timeoutMs: number; readonly requestId: string },
+): ServiceError {
   if (raised instanceof ServiceError) return raised;
   if (raised instanceof ElementError) {
-    const { code, message } = toServiceError(raised.cause, timeoutMs);
+    const { code, message } = toServiceError(raised.cause, { timeoutMs, requestId });
     return new ServiceError(code, `${raised.path}: ${message}`);
   }
   if (!(raised instanceof EngineError) || raised.code === 'MODEL_LOAD_FAILED') {
-    const { message } = raised as Error;
-    const told = raised instanceof EngineError ? message : withoutPaths(message);
-    return new ServiceError('INTERNAL', told || 'Internal error.');
+    const isForClients = raised instanceof ExpectedError && raised.message !== '';
+    return new ServiceError('INTERNAL', isForClients ? raised.message : failed(requestId));
   }
   if (raised.code !== 'DEADLINE_EXCEEDED') return new ServiceError(raised.code, raised.message);
   const message = `The deadline of ${timeoutMs} ms passed before the model ran.`;
   return new ServiceError(raised.code, message);
+}
+
+function failed(requestId: string): string {
+  return `The service failed: an unexpected error. Look for the request id ${requestId} in its log.`;
 }
 
 /** When what now waits will have run; null: to try again is of no use. */

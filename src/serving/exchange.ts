@@ -182,7 +182,10 @@ export abstract class Exchange {
 
   /** Answers it with an error, whatever was raised. */
   fail(raised: unknown): void {
-    const error = toServiceError(raised, roundMs(this.timeoutMs));
+    const error = toServiceError(raised, {
+      timeoutMs: roundMs(this.timeoutMs),
+      requestId: this.requestId,
+    });
     this.error = raised instanceof Error ? raised : error;
     this.sendError(error, raised);
   }

@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { Config } from '../settings/config';
+import { onUnexpected } from '../unexpected';
 
 /** Bytes gathered before a write, of sonic-boom's 16 KiB at most, and the longest a line waits in ms. */
 const BUFFER_BYTES = 12_288;
@@ -53,6 +54,7 @@ export function createLog({ logLevel, service }: LogConfig): Log {
     },
     destination,
   );
+  onUnexpected((error) => logger.error(error, 'unexpected error'));
   // Whoever read the log has gone (a closed pipe, a full disk). That is no reason to stop serving.
   destination.on('error', () => {
     logger.level = 'silent';

@@ -1,6 +1,8 @@
 import { EngineError } from '../native/engine';
+import { ExpectedError } from '../native/engine-error';
+import { describeUnexpected } from '../unexpected';
 import type { Context } from './context';
-import { ERRORS, type ErrorCode, type Refusal, ServiceError } from './errors';
+import { ElementError, ERRORS, type ErrorCode, type Refusal, ServiceError } from './errors';
 import type { Exchange, Outcome } from './exchange';
 import { roundMs } from './timings';
 import { parseTraceparent, type TraceContext } from './tracing/trace-context';
@@ -24,7 +26,7 @@ export function report(
   metrics.requests.ended({ route, isRouteRemoved, status, durationMs, refusal });
   const unread = isKeyNeeded(exchange.error) ? 'no_key' : exchange.route && refusal;
   if (unread) refusals.count(unread);
-  const level = unread ? 'debug' : levelOf(status, isAskedByMachine);
+  const level = unread ? 'debug' : levelOf(status, isAskedByMachine, exchange.error);
   const isTraced = tracer !== null && !unread && !isAskedByMachine;
   if (!isTraced && !logger.isLevelEnabled(level)) return;
 
@@ -70,12 +72,32 @@ function describe(
       tokens: timings.tokens,
       truncated: timings.truncated,
     }),
-    ...(status >= 500 && error && { error: error.message }),
+    ...(error && describeError(error, status)),
   };
 }
 
-function levelOf(status: number, isAskedByMachine: boolean): 'debug' | 'info' | 'warn' | 'error' {
-  if (status === 500) return 'error';
+/** The message of a failure, if it was written for clients: any other may quote what the client has sent. */
+function describeError(error: Error, status: number): object {
+  if (!isUnexpected(error)) return status >= 500 ? { error: error.message } : {};
+  const { type, at } = describeUnexpected(causeOf(error));
+  return { error: type, at };
+}
+
+function isUnexpected(error: Error | null): boolean {
+  return error !== null && !(causeOf(error) instanceof ExpectedError);
+}
+
+function causeOf(error: Error): Error {
+  return error instanceof ElementError ? error.cause : error;
+}
+
+function levelOf(
+  status: number,
+  isAskedByMachine: boolean,
+  error: Error | null,
+): 'debug' | 'info' | 'warn' | 'error' {
+  // Some protocols have other statuses for it.
+  if (status === 500 || isUnexpected(error)) return 'error';
   if (isAskedByMachine) return 'debug';
   return status > 500 ? 'warn' : 'info';
 }

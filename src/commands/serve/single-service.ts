@@ -1,3 +1,4 @@
+import { ModelFileError } from '../../models/files';
 import { ModelStore } from '../../models/store';
 import type { EngineMonitor } from '../../native/engine';
 import type { Log } from '../../serving/log';
@@ -32,7 +33,7 @@ export class SingleService implements Service {
   constructor(name: ServiceName, options: ServiceOptions) {
     this.#name = name;
     this.#options = options;
-    this.#served = this.#put(new Error('it is loading'));
+    this.#served = this.#put(new ModelFileError('it is loading'));
     this.#speech = speak(this.#served, options);
   }
 

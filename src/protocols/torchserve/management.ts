@@ -114,7 +114,7 @@ function register(models: NamedModels, repository: VersionedRepository): Endpoin
         return ACCEPTED;
       }
       await loading.catch((error: Error) => {
-        throw invalidModel(error.message);
+        throw error instanceof ServiceError ? invalidModel(error.message) : error;
       });
       const version = models.find(name, call).versions.at(-1)?.version;
       const after = servedOf(models, name);

@@ -4,6 +4,7 @@ import { EngineError, type EngineErrorCode, type InferOptions } from '../../nati
 import { errorOf } from '../../native/engine-error';
 import { Holds } from '../../native/holds';
 import { PatternError, Patterns } from '../../native/patterns';
+import { messageForClients } from '../../unexpected';
 import type { CheckError, GuardAnswer, GuardModels, GuardQuestion } from './answer';
 import { Asked } from './asked';
 import { GuardCounts } from './counts';
@@ -170,7 +171,7 @@ export class Guard {
           cancel();
           throw error;
         }
-        return { check, problem: (error as Error).message };
+        return { check, problem: messageForClients(error) };
       }
     };
     try {

@@ -1,3 +1,4 @@
+import { ModelFileError } from '../../models/files';
 import type { Inference, InferOptions } from '../../native/engine';
 import type { ClassifiesTexts, Entails, TagsTexts } from '../abilities';
 import { spansOf } from '../token-classification/spans';
@@ -148,7 +149,9 @@ function withoutPrefix(label: string): string {
 function requireLabels({ labels }: ModelCheck, known: readonly string[]): void {
   const other = Object.keys(labels ?? {}).find((label) => !known.includes(label));
   if (other === undefined) return;
-  throw new Error(`The model has no label "${other}": it has ${known.slice(0, 20).join(', ')}.`);
+  throw new ModelFileError(
+    `The model has no label "${other}": it has ${known.slice(0, 20).join(', ')}.`,
+  );
 }
 
 function meanOf(all: readonly Float32Array[]): Float32Array {

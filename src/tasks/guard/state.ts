@@ -1,3 +1,4 @@
+import { messageForClients } from '../../unexpected';
 import { GuardCounts } from './counts';
 import type { GuardFile } from './file';
 import { Guard } from './guard';
@@ -40,7 +41,7 @@ export class GuardState {
       try {
         this.#replace(await Guard.open(found.file, this.counts));
       } catch (error) {
-        this.#reason = (error as Error).message;
+        this.#reason = messageForClients(error);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { ExpectedError } from '../../../native/engine-error';
 import type { ModelRepository } from '../../../repository/repository';
 import { ServiceError } from '../../../serving/errors';
 import type { NamedModel, VersionState } from '../../../tasks/catalogue';
@@ -48,6 +49,7 @@ async function telling<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {
-    throw new ServiceError('REQUEST_INVALID', (error as Error).message);
+    if (error instanceof ExpectedError) throw new ServiceError('REQUEST_INVALID', error.message);
+    throw error;
   }
 }
