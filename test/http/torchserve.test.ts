@@ -8,6 +8,11 @@ import type { Service } from '../helpers/service';
 import { SIGNAL } from '../helpers/services';
 
 const TEXT = 'A warm, funny film.';
+const INVALID_FORM = Buffer.concat([
+  Buffer.from('--B\r\nContent-Disposition: form-data; name=data\r\n\r\n'),
+  Buffer.from([0xff]),
+  Buffer.from('\r\n--B--'),
+]);
 
 afterAll(removeDirectories);
 
@@ -66,6 +71,25 @@ describe('inference', () => {
     expect(Number(put.headers['x-compute-tokens'])).toBeGreaterThan(0);
   });
 
+  it("takes .NET's forms, a preamble and padding, and keeps a byte order mark", async () => {
+    const part = (headers: string, text: string): string =>
+      `--B \r\n${headers}\r\n\r\n${text}\r\n--B--\t\r\nan epilogue`;
+    const type = 'multipart/form-data; boundary="B"';
+    for (const [headers, before] of [
+      ['Content-Type: text/plain; charset=utf-8\r\nContent-Disposition: form-data; name=data', ''],
+      ['CONTENT-DISPOSITION: Form-Data; NAME=data', 'This is a preamble.\r\n'],
+    ] as const) {
+      const { status, json } = await predictions(before + part(headers, TEXT), type);
+      expect([headers, status, json]).toEqual([headers, 200, expected]);
+    }
+    const marked = await predictions(`\ufeff${TEXT}`, 'text/plain');
+    const inForm = await predictions(
+      part('content-disposition: form-data; name=body', `\ufeff${TEXT}`),
+      type,
+    );
+    expect([inForm.status, inForm.json]).toEqual([200, marked.json]);
+  });
+
   it('tells what is wrong with an input in the form of TorchServe', async () => {
     for (const [body, type, message] of [
       ['{', 'application/json', 'body: is not valid JSON (at position 1)'],
@@ -80,6 +104,15 @@ describe('inference', () => {
         'multipart/form-data; boundary=y',
         'body: is not multipart/form-data as its Content-Type says',
       ],
+      ...[
+        [
+          Buffer.from([...Buffer.from('data='), 0xff]),
+          'application/x-www-form-urlencoded',
+        ] as const,
+        ['data=%ff', 'application/x-www-form-urlencoded'] as const,
+        [INVALID_FORM, 'multipart/form-data; boundary=B'] as const,
+        [INVALID_FORM.subarray(1), 'text/plain'] as const,
+      ].map(([body, type]) => [body, type, 'body: is not valid UTF-8'] as const),
       ['words=x', 'application/x-www-form-urlencoded', 'body: expected a field "data" or "body"'],
     ] as const) {
       const { status, json } = await predictions(body, type);

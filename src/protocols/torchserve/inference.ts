@@ -68,7 +68,7 @@ function predictions(models: NamedModels, path: string, method: Method): Endpoin
     ...{ path, method, body: 'bytes' },
     refusal: (timeoutMs, parameters) => models.refusal(timeoutMs, parameters),
     handle: async (call) => {
-      const value = await readInput(call);
+      const value = readInput(call);
       const answered = await models.classify(call, [value], null);
       return { body: answered.scores[0] as object, inferences: answered.inferences };
     },

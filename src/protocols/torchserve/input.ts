@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import { parse as parseContentType } from 'content-type';
 import { ServiceError } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
 import type { Call } from '../endpoint';
 import { describePath, findListProblem, findNumberProblem } from '../validation/fields';
+import { type Fields, readMultipart, readUrlEncoded } from './forms';
 
 /** In which a form, or an object, has the input, in the order in which handlers look for it. */
 const FIELDS = ['data', 'body'];
@@ -13,19 +15,16 @@ const FIELDS = ['data', 'body'];
  *
  * @throws ServiceError BODY_INVALID
  */
-export async function readInput(call: Call): Promise<unknown> {
+export function readInput(call: Call): unknown {
   const bytes = call.body as Buffer;
   const type = call.header('content-type') ?? '';
-  const [mediaType] = type.toLowerCase().split(';');
-  switch (mediaType?.trim()) {
+  switch (parseContentType(type).type) {
     case 'application/json':
       return parseJson(bytes);
     case 'application/x-www-form-urlencoded':
-      return fieldOf(new URLSearchParams(bytes.toString()));
-    case 'multipart/form-data': {
-      const field = fieldOf(await readForm(bytes, type));
-      return typeof field === 'string' ? field : Buffer.from(await field.arrayBuffer());
-    }
+      return fieldOf(readUrlEncoded(bytes, FIELDS));
+    case 'multipart/form-data':
+      return fieldOf(readMultipart(bytes, type, FIELDS));
     default:
       return bytes;
   }
@@ -69,20 +68,11 @@ export function signalOf(value: unknown, place: string, length: number): readonl
   );
 }
 
-/** @throws ServiceError BODY_INVALID: it is no such form */
-async function readForm(bytes: Buffer, type: string): Promise<FormData> {
-  try {
-    return await new Response(bytes, { headers: { 'Content-Type': type } }).formData();
-  } catch {
-    throw invalid('', 'is not multipart/form-data as its Content-Type says');
-  }
-}
-
 /** @throws ServiceError BODY_INVALID: there is none */
-function fieldOf<Value>(form: { get(name: string): Value | null }): Value {
+function fieldOf(form: Fields): Buffer {
   for (const name of FIELDS) {
     const value = form.get(name);
-    if (value !== null) return value;
+    if (value !== undefined) return value;
   }
   throw invalid('', 'expected a field "data" or "body"');
 }
