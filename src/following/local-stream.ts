@@ -3,6 +3,7 @@ import type { WindowCounter } from '../streaming/answers';
 import type { Opening } from '../streaming/messages';
 import { type Asked, SignalStream, type Watcher } from '../streaming/signal-stream';
 import { type Place, Timeline } from '../streaming/timeline';
+import { Turns } from '../streaming/turns';
 import type { Item } from '../streaming/waiting';
 
 /** All windows are to be answered, however long that takes. */
@@ -96,8 +97,13 @@ type Ends = { readonly ended: () => void; readonly crashed: (error: unknown) => 
 
 function watch(counter: WindowCounter, { ended, crashed }: Ends): Watcher {
   const nothing = () => {};
+  const turns = new Turns();
   return {
     requestTimeoutMs: PATIENCE_MS,
+    get isTurnOver() {
+      return turns.isOver;
+    },
+    later: (stream) => turns.add(stream),
     answered: (milliseconds) => counter.answered(milliseconds),
     unusable: () => counter.unusable(),
     skipped: () => counter.skipped(),

@@ -24,7 +24,7 @@ export function converseByEvents(
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Accel-Buffering', 'no'); // else nginx would keep events until there are many
   response.flushHeaders();
-  const outflow = new Outflow();
+  const outflow = new Outflow(response);
   const peer = new EventPeer(response, connections, outflow);
   const talk = converse(peer);
   outflow.onRoom = () => bounded(talk, () => talk.drained());

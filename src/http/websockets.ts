@@ -66,7 +66,7 @@ export class WebSockets {
   /** Apart from where the request is known: what listens would keep it for as long as the connection is open. */
   #listen(webSocket: WebSocket, socket: Socket, converse: Converse): void {
     try {
-      const outflow = new Outflow();
+      const outflow = new Outflow(socket);
       const peer = new WebSocketPeer({ webSocket, socket, outflow }, this.#connections);
       connect(converse(peer), { webSocket, outflow, incoming: this.#budget(socket) });
     } catch (error) {

@@ -11,6 +11,8 @@ const DECIMALS = 1000;
 /** Weights that are kept for one pair of rates (2 MB), and pairs of rates. Others are computed each time. */
 const MOST_WEIGHTS = 2 ** 18;
 const MOST_BANKS = 8;
+/** Entries of banks in use, before those of former ones are removed. */
+const MOST_BANKS_IN_USE = 64;
 
 /** Samples of a signal from `first` on: `values[0]` is the sample with that number. */
 export interface Samples {
@@ -41,8 +43,8 @@ export class ResampleFilter {
   constructor(from: number, to: number) {
     this.from = from;
     this.to = to;
-    this.#cutoff = Math.min(1, to / from) * PASSBAND;
-    this.reach = ZERO_CROSSINGS / this.#cutoff;
+    this.#cutoff = cutoffOf(from, to);
+    this.reach = reachOf(from, to);
     this.#bank = bankOf(from, to, this.#cutoff);
   }
 
@@ -93,6 +95,21 @@ export class ResampleFilter {
   }
 }
 
+function cutoffOf(from: number, to: number): number {
+  return Math.min(1, to / from) * PASSBAND;
+}
+
+/** See `ResampleFilter.reach`. */
+export function reachOf(from: number, to: number): number {
+  return ZERO_CROSSINGS / cutoffOf(from, to);
+}
+
+/** Bytes of the polyphase filters of two rates, which are not built for that; 0: there are none. */
+export function bankBytes(from: number, to: number): number {
+  const shape = shapeOf(from, to);
+  return shape === null ? 0 : shape.phases * (shape.width + 2) * Float64Array.BYTES_PER_ELEMENT;
+}
+
 /** Of outputs whose places are `phases` different ones between two samples. */
 interface Bank {
   /** from / to in lowest terms. */
@@ -138,26 +155,41 @@ function fromBank(bank: Bank, output: number, { values, first, end }: Samples): 
 
 /** By rates, those that were asked for last at the end. */
 const banks = new Map<string, Bank>();
+/** Those in use: streams of the same rates share one, however many other rates there are. */
+const banksInUse = new Map<string, WeakRef<Bank>>();
 
 /** Null: their ratio is none of small whole numbers. */
 function bankOf(from: number, to: number, cutoff: number): Bank | null {
   const key = `${from} ${to}`;
-  const known = banks.get(key) ?? makeBank(from, to, cutoff);
+  const known = banks.get(key) ?? banksInUse.get(key)?.deref() ?? makeBank(from, to, cutoff);
   if (known === null) return null;
+  if (banksInUse.size >= MOST_BANKS_IN_USE) forgetUnused();
+  banksInUse.set(key, new WeakRef(known));
   banks.delete(key);
   banks.set(key, known);
   if (banks.size > MOST_BANKS) banks.delete(banks.keys().next().value as string);
   return known;
 }
 
-function makeBank(from: number, to: number, cutoff: number): Bank | null {
+function forgetUnused(): void {
+  for (const [key, reference] of banksInUse) if (!reference.deref()) banksInUse.delete(key);
+}
+
+/** Null: the ratio of the rates is none of small whole numbers. */
+function shapeOf(from: number, to: number): Pick<Bank, 'samples' | 'phases' | 'width'> | null {
   const [a, b] = [from * DECIMALS, to * DECIMALS];
   if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b)) return null;
   const divisor = greatestCommonDivisor(a, b);
   const [samples, phases] = [a / divisor, b / divisor];
+  const width = 2 * Math.floor(reachOf(from, to)) + 2;
+  return phases * width > MOST_WEIGHTS ? null : { samples, phases, width };
+}
+
+function makeBank(from: number, to: number, cutoff: number): Bank | null {
+  const shape = shapeOf(from, to);
+  if (shape === null) return null;
+  const { samples, phases, width } = shape;
   const reach = ZERO_CROSSINGS / cutoff;
-  const width = 2 * Math.floor(reach) + 2;
-  if (phases * width > MOST_WEIGHTS) return null;
   const bank = {
     ...{ samples, phases, width, weights: new Float64Array(phases * width) },
     ...{ firsts: new Int32Array(phases), lasts: new Int32Array(phases) },

@@ -10,11 +10,17 @@ const FEW_UNSENT = MOST_UNSENT / 2;
 export class Outflow {
   /** Called after `MOST_UNSENT` was reached, when most of the bytes have gone out. */
   onRoom: () => void = () => {};
+  readonly #stream: { readonly writableLength: number };
   #bytes = 0;
   #wasFull = false;
 
+  constructor(stream: { readonly writableLength: number }) {
+    this.#stream = stream;
+  }
+
+  /** At once without those that the kernel has taken, of which the callbacks are called later. */
   get bytes(): number {
-    return this.#bytes;
+    return Math.min(this.#bytes, this.#stream.writableLength);
   }
 
   /** Counts a message that is being written. @returns the callback of the write */

@@ -50,6 +50,10 @@ export class AnswerRing {
     return this.#rows;
   }
 
+  get bytes(): number {
+    return this.#places.byteLength + this.#numbers.byteLength;
+  }
+
   /** @param smooths whether there are smoothed probabilities beside the others */
   constructor(firstWindow: number, classes: number, smooths: boolean) {
     this.#classes = classes;

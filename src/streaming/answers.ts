@@ -88,6 +88,11 @@ export class Answers {
     if (this.#smoothing && this.#restarts.at(-1) !== window) this.#restarts.push(window);
   }
 
+  /** Bytes that they take. */
+  get bytes(): number {
+    return this.#ring.bytes;
+  }
+
   /** Whether another window may be added: not while so many wait for the result of one before them. */
   get hasRoom(): boolean {
     return this.#ring.end - this.#next < MOST_ROWS;

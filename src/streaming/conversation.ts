@@ -1,11 +1,14 @@
 import { CLOSE, type CloseCode, type Ending, type Peer, type Talk } from '../serving/conversation';
+import { MOST_UNSENT } from '../serving/outflow';
 import { CONTROLS, type Opening, opening, resumption } from './messages';
 import { openingProblem } from './opening';
 import { check, cut, parse, Refusal } from './refusal';
 import type { Conversation } from './roles';
 import { findNoSample, fromFloat32, fromNumbers } from './samples';
 import { type Asked, SignalStream } from './signal-stream';
+import { memoryOf } from './stream-memory';
 import type { Streams } from './streams';
+import { type Item, itemBytes } from './waiting';
 
 const SHAPES = 'an array of samples, or an object with samples, at, gap, received or end';
 
@@ -69,6 +72,7 @@ export class StreamTalk implements Talk, Conversation {
       if (stream.opening.format !== 'f32') {
         throw new Refusal(CLOSE.UNSUPPORTED, 'message: is binary, but "format" is "json"');
       }
+      this.#requireRoom(bytes.length / Float32Array.BYTES_PER_ELEMENT);
       const samples = fromFloat32(bytes);
       if (samples === null) {
         throw new Refusal(CLOSE.INVALID, 'message: expected a multiple of 4 bytes, of float32');
@@ -120,6 +124,12 @@ export class StreamTalk implements Talk, Conversation {
     this.#peer.send(JSON.stringify({ error: { code, detail } }));
     this.#peer.close(code, cut(detail));
     this.#streams.closing(this, code);
+  }
+
+  /** Its stream goes on with another connection. What it has not taken yet is sent there, and not held twice. */
+  superseded(): void {
+    this.fail(CLOSE.CONFLICT, 'The stream goes on with another connection.');
+    if (this.#peer.unsent > MOST_UNSENT) this.#peer.destroy();
   }
 
   /**
@@ -186,11 +196,15 @@ export class StreamTalk implements Talk, Conversation {
   #open(given: Opening): void {
     const problem = openingProblem(given, this.#asked.settings);
     if (problem !== null) throw new Refusal(CLOSE.INVALID, problem);
-    const stream = new SignalStream(this.#asked, given, this.#peer, this.#streams.watcher);
-    const id = this.#streams.add(this, stream, this.#owner);
-    if (id === null) throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for another stream.');
-    this.stream = stream;
-    this.#welcome(id, stream, false);
+    const { watcher } = this.#streams;
+    const added = this.#streams.add(this, this.#owner, memoryOf(this.#asked, given), () => {
+      return new SignalStream(this.#asked, given, this.#peer, watcher);
+    });
+    if (added === null) {
+      throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for another stream.');
+    }
+    this.stream = added.stream;
+    this.#welcome(added.id, added.stream, false);
   }
 
   #resume(id: string, nextWindow: number): void {
@@ -235,15 +249,15 @@ export class StreamTalk implements Talk, Conversation {
     switch (key) {
       case 'samples': {
         const { at, samples } = check(CONTROLS.samples, message);
-        if (at !== undefined) this.#before(stream).put({ type: 'place', place: at });
+        if (at !== undefined) this.#put(stream, { type: 'place', place: at });
         this.#numbers(stream, samples, 'samples');
         return;
       }
       case 'at':
-        this.#before(stream).put({ type: 'place', place: check(CONTROLS.at, message).at });
+        this.#put(stream, { type: 'place', place: check(CONTROLS.at, message).at });
         return;
       case 'gap':
-        this.#before(stream).put({ type: 'gap', samples: check(CONTROLS.gap, message).gap });
+        this.#put(stream, { type: 'gap', samples: check(CONTROLS.gap, message).gap });
         return;
       case 'received':
         stream.received(check(CONTROLS.received, message).received);
@@ -262,6 +276,7 @@ export class StreamTalk implements Talk, Conversation {
     if (stream.opening.format !== 'json') {
       throw new Refusal(CLOSE.UNSUPPORTED, `${field}: are JSON, but "format" is "f32"`);
     }
+    this.#requireRoom(values.length);
     const wrong = findNoSample(values);
     if (wrong >= 0) {
       throw new Refusal(CLOSE.INVALID, `${field}[${wrong}]: expected a number or null`);
@@ -271,15 +286,20 @@ export class StreamTalk implements Talk, Conversation {
 
   #feed(stream: SignalStream, samples: Float64Array): void {
     if (samples.length === 0) return;
-    if (!this.#streams.hasRoomFor(samples.byteLength)) {
-      throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for these samples.');
-    }
-    this.#before(stream).put({ type: 'samples', samples, offset: 0, at: performance.now() });
+    this.#put(stream, { type: 'samples', samples, offset: 0, at: performance.now() });
   }
 
-  /** The stream, as long as it has not been ended. */
-  #before(stream: SignalStream): SignalStream {
-    if (!stream.isEnding) return stream;
-    throw new Refusal(CLOSE.INVALID, 'message: comes after "end"');
+  /** @throws Refusal: the stream has been ended, or there is no memory */
+  #put(stream: SignalStream, item: Item): void {
+    if (stream.isEnding) throw new Refusal(CLOSE.INVALID, 'message: comes after "end"');
+    this.#requireRoom(item.type === 'samples' ? item.samples.length : 0);
+    stream.put(item);
+  }
+
+  /** Before they are read. @throws Refusal: there is no memory for so many samples */
+  #requireRoom(samples: number): void {
+    if (this.#streams.hasRoomFor(itemBytes(samples))) return;
+    const what = samples === 0 ? 'this message' : 'these samples';
+    throw new Refusal(CLOSE.TRY_LATER, `There is no memory for ${what}.`);
   }
 }

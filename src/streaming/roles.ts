@@ -1,5 +1,6 @@
 import type { CloseCode, Ending } from '../serving/conversation';
 import type { SignalStream } from './signal-stream';
+import type { StreamMemory } from './stream-memory';
 
 /** What is said on one connection, see `conversation.ts`. */
 export interface Conversation {
@@ -18,6 +19,8 @@ export interface Conversation {
   fail(code: CloseCode, detail: string): void;
   /** An unexpected error: it is logged, and ends this conversation. Does not throw. */
   crashed(error: unknown): void;
+  /** Its stream goes on with another connection. */
+  superseded(): void;
   leave(): void;
   leaveNow(): void;
   ended(): void;
@@ -27,7 +30,7 @@ export interface Conversation {
 export interface Known {
   readonly id: string;
   readonly owner: string;
-  readonly bytes: number;
+  readonly memory: StreamMemory;
   readonly openedAt: number;
   /** Of the first connection. */
   readonly requestId: string;

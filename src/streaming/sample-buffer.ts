@@ -39,6 +39,13 @@ export class SampleBuffer {
     this.end++;
   }
 
+  /** The next sample has this number, if it would have a smaller one: none before it is kept. */
+  skipTo(number: number): void {
+    if (number <= this.end) return;
+    this.first = number;
+    this.end = number;
+  }
+
   /** Those with the numbers from `start` to before `end`, as long as nothing is appended. */
   view(start: number, end: number): Float64Array {
     return this.values.subarray(start - this.first, end - this.first);

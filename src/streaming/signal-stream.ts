@@ -20,8 +20,12 @@ const MOST_WAITING = 262_144;
 /** What a stream is told to the world. */
 export interface Watcher extends WindowCounter {
   readonly requestTimeoutMs: number;
-  /** So many bytes of samples more, or fewer, wait for their turn. */
+  /** So many bytes more, or fewer, are held for what waits, for windows in the model and for answers. */
   held(bytes: number): void;
+  /** Whether streams have worked for long enough in this iteration of the event loop. */
+  readonly isTurnOver: boolean;
+  /** It has more to do: `takeTurn` is to be called in a later iteration. */
+  later(stream: SignalStream): void;
   /** Its client takes no answers for now: `proceed` is to be called when it has. */
   stuck(stream: SignalStream): void;
   /** It has come to its end. */
@@ -55,7 +59,11 @@ export class SignalStream implements WindowOwner {
   readonly #judge: Judge;
   readonly #answers: Answers;
   readonly #waiting: Waiting;
+  /** It goes on in another turn of the event loop. */
+  #isLater = false;
   #inFlight = 0;
+  /** Bytes that are held for answers. */
+  #answerBytes = 0;
   /** The number of the first sample since the last gap. */
   #base: number;
   /** The end was said, and all samples before it have been taken. */
@@ -163,11 +171,19 @@ export class SignalStream implements WindowOwner {
   stop(): void {
     this.#isOver = true;
     this.detach();
+    this.#watcher.held(-this.#answerBytes);
+    this.#answerBytes = 0;
+  }
+
+  /** Goes on with what did not fit into an earlier iteration of the event loop. */
+  takeTurn(): void {
+    this.#isLater = false;
+    this.#bounded(() => this.proceed());
   }
 
   /** Does what can be done with what has come. */
   proceed(): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#isLater) return;
     if (this.#onRest !== null) {
       if (this.#answers.areTold) this.#onRest();
       return;
@@ -219,9 +235,12 @@ export class SignalStream implements WindowOwner {
     const windows = this.#windows;
     this.#timeline.require(item.samples.length - item.offset);
     for (;;) {
+      if (this.#mustWait()) return false;
       if (windows.isComplete) {
         if (!this.#complete(item.at)) return false;
         windows.advance();
+      } else if (windows.hasWork) {
+        windows.work();
       } else if (item.offset === item.samples.length) {
         return true;
       } else {
@@ -237,10 +256,23 @@ export class SignalStream implements WindowOwner {
     const windows = this.#windows;
     windows.end();
     const now = performance.now();
-    while (windows.isComplete) {
+    while (windows.isComplete || windows.hasWork) {
+      if (this.#mustWait()) return false;
+      if (!windows.isComplete) {
+        windows.work();
+        continue;
+      }
       if (!this.#complete(now)) return false;
       windows.advance();
     }
+    return true;
+  }
+
+  /** Requests of others have their turn before it goes on. */
+  #mustWait(): boolean {
+    if (!this.#watcher.isTurnOver) return false;
+    this.#isLater = true;
+    this.#watcher.later(this);
     return true;
   }
 
@@ -278,6 +310,7 @@ export class SignalStream implements WindowOwner {
     this.#answers.setQuality(window, this.#judge);
     if (this.#judge.isUsable) {
       this.#inFlight++;
+      this.#watcher.held(this.#windowBytes);
       this.asked.queue.ask(this, window, taken, until);
     } else this.#answers.leaveOut(window);
     return true;
@@ -293,7 +326,16 @@ export class SignalStream implements WindowOwner {
   #add(arrivedAt: number): number {
     const { firstRaw, place } = this.#windows;
     const seconds = this.#timeline.secondsOf(this.#base + place);
-    return this.#answers.add(this.#base + firstRaw, seconds, arrivedAt);
+    const window = this.#answers.add(this.#base + firstRaw, seconds, arrivedAt);
+    const { bytes } = this.#answers;
+    if (bytes !== this.#answerBytes) this.#watcher.held(bytes - this.#answerBytes);
+    this.#answerBytes = bytes;
+    return window;
+  }
+
+  /** Of a window in the model. */
+  get #windowBytes(): number {
+    return this.cut.windowLength * Float32Array.BYTES_PER_ELEMENT;
   }
 
   /** Of `WindowOwner`. */
@@ -324,10 +366,17 @@ export class SignalStream implements WindowOwner {
   /** A window is back from the model, among those of other streams: an unexpected error ends this one alone. */
   #settled(take: () => void): void {
     this.#inFlight--;
+    this.#watcher.held(-this.#windowBytes);
     if (this.#isOver) return;
-    try {
+    this.#bounded(() => {
       take();
       this.proceed();
+    });
+  }
+
+  #bounded(work: () => void): void {
+    try {
+      work();
     } catch (error) {
       this.#watcher.crashed(this, error);
     }

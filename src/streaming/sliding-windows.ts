@@ -1,4 +1,4 @@
-import { ResampleFilter } from '../recordings/resample-filter';
+import { ResampleFilter, reachOf } from '../recordings/resample-filter';
 import { SampleBuffer } from './sample-buffer';
 
 /** Rates that differ by less are the same, as for recordings: amplifiers say them with few digits. */
@@ -6,6 +6,8 @@ const SAME_RATE = 0.005;
 /** Of the samples that are kept, how many more there is room for. */
 const SLACK = 0.5;
 const LEAST_SLACK = 64;
+/** Weights that one call of `work` multiplies samples with: some milliseconds. */
+const MOST_WORK = 2 ** 21;
 
 export interface Cut {
   /** Of the model, at its own rate. */
@@ -18,11 +20,20 @@ export interface Cut {
   readonly step: number;
 }
 
-/** Null: samples are taken as they come. */
-export function filterOf({ samplingRate, modelRate }: Cut): ResampleFilter | null {
-  if (modelRate === null || Math.abs(samplingRate - modelRate) <= SAME_RATE * modelRate)
-    return null;
-  return new ResampleFilter(samplingRate, modelRate);
+/** Whether the samples are resampled; false: they are taken as they come. */
+export function resamples({ samplingRate, modelRate }: Cut): boolean {
+  return modelRate !== null && Math.abs(samplingRate - modelRate) > SAME_RATE * modelRate;
+}
+
+function filterOf(cut: Cut): ResampleFilter | null {
+  return resamples(cut) ? new ResampleFilter(cut.samplingRate, cut.modelRate as number) : null;
+}
+
+/** Samples as they come of which the filter makes a window. */
+function spanOf({ windowLength, samplingRate, modelRate }: Cut): number {
+  const to = modelRate as number;
+  const place = (windowLength * samplingRate) / to;
+  return Math.ceil(place) + 2 * Math.ceil(reachOf(samplingRate, to)) + 2;
 }
 
 /**
@@ -35,6 +46,8 @@ export class SlidingWindows {
   readonly filter: ResampleFilter | null;
   readonly #length: number;
   readonly #step: number;
+  /** Samples at the model's rate that one call of `work` makes. */
+  readonly #mostAtOnce: number;
   /** As they come. */
   readonly #raw: SampleBuffer;
   /** At the model's rate; the same where nothing is resampled. */
@@ -54,20 +67,24 @@ export class SlidingWindows {
       this.#raw = new SampleBuffer(kept);
       this.#samples = this.#raw;
     } else {
-      const { reach } = this.filter;
-      const span = Math.ceil(this.filter.placeOf(cut.windowLength)) + 2 * Math.ceil(reach) + 2;
-      this.#raw = new SampleBuffer(withSlack(span));
+      this.#raw = new SampleBuffer(withSlack(spanOf(cut)));
       this.#samples = new SampleBuffer(kept);
     }
+    this.#mostAtOnce = Math.max(1, Math.floor(MOST_WORK / (2 * (this.filter?.reach ?? 0) + 1)));
   }
 
   /** Bytes of what is kept. */
   static bytesOf(cut: Cut): number {
-    const filter = filterOf(cut);
     const own = withSlack(cut.windowLength);
-    if (filter === null) return own * Float64Array.BYTES_PER_ELEMENT;
-    const span = Math.ceil(filter.placeOf(cut.windowLength)) + 2 * Math.ceil(filter.reach) + 2;
-    return (own + withSlack(span)) * Float64Array.BYTES_PER_ELEMENT;
+    const count = resamples(cut) ? own + withSlack(spanOf(cut)) : own;
+    return count * Float64Array.BYTES_PER_ELEMENT;
+  }
+
+  /** Samples of a window as they come. */
+  static rawLengthOf(cut: Cut): number {
+    const last = cut.windowLength - 1;
+    if (!resamples(cut)) return last + 1;
+    return Math.floor((last * cut.samplingRate) / (cut.modelRate as number)) + 1;
   }
 
   get isComplete(): boolean {
@@ -105,14 +122,27 @@ export class SlidingWindows {
     return this.#raw.end;
   }
 
+  /** Whether there are samples that wait for `work`, before more are taken. */
+  get hasWork(): boolean {
+    const { filter } = this;
+    if (filter === null) return false;
+    const { end } = this.#samples;
+    return end < this.#mostSamples && (this.#hasEnded || filter.lastOf(end) < this.#raw.end);
+  }
+
+  /** Resamples some of what has been taken, for milliseconds. */
+  work(): void {
+    this.#resample();
+  }
+
   /**
-   * Takes samples from `offset` on, up to where the next window is complete.
+   * Takes samples from `offset` on, up to where the next window is complete, or to where there is work to do first.
    *
    * @returns how many: 0 where one is complete
    */
   take(samples: Float64Array, offset: number): number {
     let at = offset;
-    while (at < samples.length && !this.isComplete) {
+    while (at < samples.length && !this.isComplete && !this.hasWork) {
       const needed = this.#neededRaw();
       const lacking = Math.max(
         1,
@@ -130,6 +160,8 @@ export class SlidingWindows {
   advance(): void {
     this.#window++;
     this.#start = this.#startOf(this.#window);
+    // Samples between two windows that do not touch are of no use.
+    if (this.filter !== null) this.#samples.skipTo(this.#start);
     this.#resample();
   }
 
@@ -169,18 +201,22 @@ export class SlidingWindows {
     return Math.min(this.firstRaw, filter.firstOf(this.#samples.end));
   }
 
-  /** As many samples at the model's rate as there can be by now, up to the end of the window. */
+  /** Samples at the model's rate that there can be, up to the end of the window. */
+  get #mostSamples(): number {
+    const wanted = this.#start + this.#length;
+    if (!this.#hasEnded || this.filter === null) return wanted;
+    return Math.min(wanted, this.filter.lengthOf(this.#raw.end));
+  }
+
+  /** As many samples at the model's rate as there can be by now, and as one call may make. */
   #resample(): void {
     const { filter } = this;
     if (filter === null) return;
     const raw = this.#raw;
-    const wanted = this.#start + this.#length;
-    const most = this.#hasEnded ? Math.min(wanted, filter.lengthOf(raw.end)) : wanted;
     const samples = this.#samples;
+    const most = Math.min(this.#mostSamples, samples.end + this.#mostAtOnce);
     while (samples.end < most && (this.#hasEnded || filter.lastOf(samples.end) < raw.end)) {
-      // Those between two windows that do not touch are of no use.
-      const value = samples.end < this.#start ? 0 : filter.at(samples.end, raw);
-      samples.push(value, this.#start);
+      samples.push(filter.at(samples.end, raw), this.#start);
     }
   }
 }

@@ -4,11 +4,11 @@ import { CLOSE, type CloseCode } from '../serving/conversation';
 import { type StreamEnd, StreamMetrics } from '../serving/metrics/stream-metrics';
 import { CLIENT_TIMEOUT_MS } from '../serving/patience';
 import type { ClassifiesSignals } from '../tasks/abilities';
-import { Judge } from './quality';
 import type { Claim, Conversation, Known, Reply } from './roles';
 import { SharedBytes } from './shared-bytes';
 import type { SignalStream, Watcher } from './signal-stream';
-import { SlidingWindows } from './sliding-windows';
+import type { StreamMemory } from './stream-memory';
+import { Turns } from './turns';
 import { WindowQueue } from './window-queue';
 
 /** How long a stream whose connection is broken may be taken up again, in ms. */
@@ -21,8 +21,6 @@ const QUIET_MS = 30_000;
 const LOOK_MS = 1000;
 /** How long clients may take to close their connections when the service is shutting down, in ms. */
 const LAST_MS = 2000;
-/** A stream's own bytes beside its samples, for the sum of all. */
-const OWN_BYTES = 4096;
 
 interface Limits {
   readonly bodyMemory: number;
@@ -57,6 +55,7 @@ export class Streams {
   readonly #queues = new WeakMap<ClassifiesSignals, WindowQueue>();
   /** Of tables that streams of one rate share. */
   readonly #shared = new SharedBytes();
+  readonly #turns = new Turns();
   #bytes = 0;
   #look: NodeJS.Timeout | null = null;
   #onEmpty: (() => void) | null = null;
@@ -90,24 +89,50 @@ export class Streams {
     conversation.setQuiet(false);
   }
 
-  /** @returns its id; null: there is no memory for another one */
-  add(conversation: Conversation, stream: SignalStream, owner: string): string | null {
-    const bytes = OWN_BYTES + SlidingWindows.bytesOf(stream.cut);
-    // First, so that they stay counted while others make room.
-    const shared = this.#shared.add(...tablesOf(stream));
-    if (!this.hasRoomFor(bytes + shared)) {
-      this.#shared.remove(...tablesOf(stream));
-      return null;
+  /**
+   * Reserves the memory of a stream before it is made.
+   *
+   * @returns the stream and its id; null: there is no memory for it
+   */
+  add(
+    conversation: Conversation,
+    owner: string,
+    memory: StreamMemory,
+    make: () => SignalStream,
+  ): { readonly id: string; readonly stream: SignalStream } | null {
+    if (!this.#reserve(memory)) return null;
+    let stream: SignalStream;
+    try {
+      stream = make();
+    } catch (error) {
+      this.#release(memory);
+      throw error;
     }
     const id = randomBytes(18).toString('base64url');
     const { requestId } = conversation;
     const [openedAt, brokenAt] = [performance.now(), 0];
-    this.#bytes += bytes + shared;
-    this.#known.set(stream, { id, owner, requestId, bytes, openedAt, conversation, brokenAt });
+    this.#known.set(stream, { id, owner, requestId, memory, openedAt, conversation, brokenAt });
     this.#byId.set(id, stream);
     this.#opening.delete(conversation);
     this.metrics.opened++;
-    return id;
+    return { id, stream };
+  }
+
+  #reserve({ own, shared }: StreamMemory): boolean {
+    // Shared ones first, so that they stay counted while others make room.
+    let bytes = own;
+    for (const [key, size] of shared) bytes += this.#shared.add(key, size);
+    if (this.hasRoomFor(bytes)) {
+      this.#bytes += bytes;
+      return true;
+    }
+    for (const [key, size] of shared) this.#shared.remove(key, size);
+    return false;
+  }
+
+  #release({ own, shared }: StreamMemory): void {
+    this.#bytes -= own;
+    for (const [key, size] of shared) this.#bytes -= this.#shared.remove(key, size);
   }
 
   /** Null: there is none here that this owner may take up. */
@@ -198,12 +223,17 @@ export class Streams {
     if (!before) return;
     known.conversation = null;
     stream.detach();
-    before.fail(CLOSE.CONFLICT, 'The stream goes on with another connection.');
+    before.superseded();
   }
 
   #watch(requestTimeoutMs: number): Watcher {
+    const turns = this.#turns;
     return {
       requestTimeoutMs,
+      get isTurnOver() {
+        return turns.isOver;
+      },
+      later: (stream) => turns.add(stream),
       answered: (milliseconds) => this.metrics.answered(milliseconds),
       unusable: () => this.metrics.count('unusable'),
       skipped: () => this.metrics.count('skipped'),
@@ -259,12 +289,12 @@ export class Streams {
     this.#logger.info({ requestId, model, end, windows, skipped, durationMs }, 'stream');
   }
 
-  #remove(stream: SignalStream, { id, bytes }: Known): void {
+  #remove(stream: SignalStream, { id, memory }: Known): void {
     stream.stop();
     this.#known.delete(stream);
     this.#byId.delete(id);
     this.#broken.delete(stream);
-    this.#bytes -= bytes + this.#shared.remove(...tablesOf(stream));
+    this.#release(memory);
   }
 
   readonly #lookAround = (): void => {
@@ -304,11 +334,4 @@ function bounded(conversation: Conversation, work: () => void): void {
   } catch (error) {
     conversation.crashed(error);
   }
-}
-
-/** What they are of, see `Judge`, and their bytes. */
-function tablesOf({ asked, cut, rawLength }: SignalStream): [string, number] {
-  const { quality } = asked.settings;
-  const key = `${rawLength} ${cut.samplingRate} ${quality.mainsHz}`;
-  return [key, Judge.bytesOf(rawLength, quality)];
 }

@@ -17,6 +17,18 @@ export type Item =
   | { readonly type: 'place'; readonly place: Place }
   | { readonly type: 'end' };
 
+/** Of an item without its samples, as it waits. */
+const ITEM_BYTES = 128;
+
+/** Bytes that an item with so many samples takes. */
+export function itemBytes(samples = 0): number {
+  return ITEM_BYTES + samples * Float64Array.BYTES_PER_ELEMENT;
+}
+
+function bytesOf(item: Item): number {
+  return itemBytes(item.type === 'samples' ? item.samples.length : 0);
+}
+
 /** What has come of a stream and waits for its turn; whoever sends it is slowed where that is too much. */
 export class Waiting {
   readonly #held: (bytes: number) => void;
@@ -50,13 +62,13 @@ export class Waiting {
 
   add(item: Item): void {
     this.#items.push(item);
-    if (item.type === 'samples') this.#hold(item.samples.byteLength);
+    this.#hold(bytesOf(item));
   }
 
   /** The first one has been done. */
   shift(): void {
     const item = this.#items.shift();
-    if (item?.type === 'samples') this.#hold(-item.samples.byteLength);
+    if (item) this.#hold(-bytesOf(item));
   }
 
   clear(): void {

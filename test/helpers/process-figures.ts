@@ -36,6 +36,12 @@ function mapsOf(pid: number): readonly string[] {
   return [...maps.matchAll(/ (\/.*)$/gm)].map(([, file = '']) => file);
 }
 
+/** Time that the thread of the event loop has run on a processor, ms. */
+export function eventLoopCpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8');
+  return Number(stat.split(' ')[0]) / 1e6;
+}
+
 /** Time that threads of these names have run on a processor, ms. */
 export function threadCpuMs(pid: number, names: readonly string[]): number {
   const tasks = `/proc/${pid}/task`;

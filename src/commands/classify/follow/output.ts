@@ -10,8 +10,8 @@ export const isThere = (file: string) =>
 /** Lines of JSON, to a file or standard output, as soon as there is one. */
 export class FollowOutput {
   readonly #name: string;
-  readonly #stream: NodeJS.WritableStream;
-  readonly #outflow = new Outflow();
+  readonly #stream: NodeJS.WritableStream & { readonly writableLength: number };
+  readonly #outflow: Outflow;
   /** Rejects when nothing can be written any more. */
   readonly failed: Promise<never>;
 
@@ -22,6 +22,7 @@ export class FollowOutput {
     this.#stream = isPipe
       ? process.stdout
       : createWriteStream(output, { flags: overwrites ? 'w' : 'wx' });
+    this.#outflow = new Outflow(this.#stream);
     this.#outflow.onRoom = onRoom;
     this.failed = new Promise((_, reject) => {
       this.#stream.on('error', (error: NodeJS.ErrnoException) => reject(this.#problemOf(error)));
