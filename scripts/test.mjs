@@ -35,7 +35,14 @@ const LONG = [
   ...['load-failures', 'package', 'prebuilt', 'supervised', 'systemd'].map(
     (name) => `lifecycle/${name}`,
   ),
-  ...['classify/shipped', 'http/deploy', 'browser/eeg-files', 'browser/key', 'golden/minilm'],
+  ...[
+    'classify/shipped',
+    'http/deploy',
+    'browser/eeg-files',
+    'browser/key',
+    'golden/minilm',
+    'golden/model-keys-complete',
+  ],
 ].map((pattern) => `/test/${pattern}`);
 /** Suites of C++ that compute. */
 const NUMERIC = ['gemm_test', 'backend_test'];

@@ -96,6 +96,11 @@ std::optional<size_t> limit(const Napi::Object& from, const char* name) {
   return count(from, name);
 }
 
+/// Both entries may be absent.
+backend::TextReading reading(const Napi::Object& from) {
+  return {.max_length = optional(limit, from, "maxLength"), .lowercases = flag(from, "lowercases")};
+}
+
 backend::LateInteraction late_interaction(const Napi::Object& from, const char* name) {
   const Napi::Object given = object(from.Get(name), name);
   return {.filled_length = optional(limit, given, "filledLength").value_or(0),
@@ -137,7 +142,7 @@ Source source_argument(const Napi::Object& from) {
         .head = head(from.Get("head")),
         .weight_files = texts(from, "weightFiles"),
         .tokenizer_directory = text(from, "tokenizerDirectory"),
-        .max_length = optional(limit, from, "maxLength"),
+        .reading = reading(from),
         .late_interaction = optional(late_interaction, from, "lateInteraction")};
   }
   if (type == "text-program") {
@@ -146,7 +151,8 @@ Source source_argument(const Napi::Object& from) {
                                       .num_labels = count(from, "numLabels"),
                                       .position_limit = count(from, "positionLimit"),
                                       .padding_id = optional(id, from, "paddingId"),
-                                      .of_tokens = flag(from, "ofTokens")};
+                                      .of_tokens = flag(from, "ofTokens"),
+                                      .reading = reading(from)};
   }
   if (type == "signal-program") {
     return backend::SignalProgramSource{.path = text(from, "path"),

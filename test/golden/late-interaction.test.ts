@@ -83,7 +83,7 @@ describe('what cannot be read as sentence-transformers reads it', () => {
       'fixed',
       '2_MultiVectorMask/config.json',
       { keep_only_token_ids: [3] },
-      '2_MultiVectorMask/config.json: keep_only_token_ids: is for models of images',
+      '2_MultiVectorMask/config.json: keep_only_token_ids: expected [], received [3]. It is for models of images',
     ],
     [
       'min-token',

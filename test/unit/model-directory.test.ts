@@ -80,6 +80,7 @@ describe('readModelDirectory', () => {
       about: {
         labels: ['NEGATIVE', 'POSITIVE'],
         scoreFunction: 'softmax',
+        namedEntailment: null,
         name: null,
         version: null,
       },

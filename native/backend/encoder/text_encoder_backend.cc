@@ -56,11 +56,11 @@ TextModel load_text_model(const TextModelSource& source, const Numbers& numbers)
   checkpoint->release_pages();
   try {
     rust::Box<hf::Tokenizer> tokenizer = opening.get();
+    set_reading(*tokenizer, source.reading);
     for (const std::string& prefix : source.late_interaction.prefixes) {
       tokenizer->keep_whole(prefix);
     }
-    tokenizer->limit(
-        std::min(static_cast<size_t>(sizes.max_length), source.max_length.value_or(SIZE_MAX)));
+    tokenizer->limit(static_cast<size_t>(sizes.max_length));
     tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
     LateReading reading(source.late_interaction, *tokenizer, static_cast<size_t>(sizes.max_length));
     return {std::move(encoder), std::move(head), std::move(tokenizer), std::move(reading)};

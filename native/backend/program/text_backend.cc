@@ -43,6 +43,7 @@ rust::Box<hf::Tokenizer> open_tokenizer(const TextProgramSource& source, int64_t
     auto tokenizer = hf::open_tokenizer(hf::bytes(source.tokenizer_directory),
                                         family_of(source.tokenizer_directory),
                                         std::min(source.position_limit, static_cast<size_t>(most)));
+    set_reading(*tokenizer, source.reading);
     // Without any limit one text could ask for more memory than there is.
     constexpr size_t kNoLimit = 1'000'000;
     if (tokenizer->max_length() >= kNoLimit) {

@@ -89,4 +89,9 @@ engine::Sequence tokenize(const hf::Tokenizer& tokenizer, engine::Input input) {
   }
 }
 
+void set_reading(hf::Tokenizer& tokenizer, const TextReading& reading) {
+  if (reading.lowercases) tokenizer.lowercase();
+  if (reading.max_length) tokenizer.set_max_length(*reading.max_length);
+}
+
 }  // namespace backend

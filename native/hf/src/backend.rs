@@ -12,6 +12,7 @@ use crate::class::Class;
 use crate::error::{At, Result};
 use crate::settings::Settings;
 
+mod agreement;
 pub mod file;
 mod patterns;
 mod pieces;

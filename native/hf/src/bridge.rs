@@ -116,13 +116,17 @@ mod ffi {
             family: Family,
             position_limit: usize,
         ) -> Result<Box<Tokenizer>>;
+        /// Tokens, special ones included, in place of tokenizer_config.json's model_max_length.
+        fn set_max_length(self: &mut Tokenizer, max_length: usize) -> Result<()>;
+        /// Texts are put into lower case before all else, special tokens in them are not.
+        fn lowercase(self: &mut Tokenizer) -> Result<()>;
         /// As if opened with `position_limit`, where that is less.
         fn limit(self: &mut Tokenizer, position_limit: usize) -> Result<()>;
         /// With what texts may begin: a token of the vocabulary stays one, though text is normalized.
         fn keep_whole(self: &mut Tokenizer, prefix: &str) -> Result<()>;
         /// Fails, naming the token, where a token has an id of `rows` or more.
         fn require_ids_below(self: &Tokenizer, rows: usize) -> Result<()>;
-        /// The smaller of `position_limit` and tokenizer_config.json's model_max_length.
+        /// The smallest of the limits: `position_limit`, and tokenizer_config.json's model_max_length or what was set.
         fn max_length(self: &Tokenizer) -> usize;
         /// Of the token that its settings name for padding; -1: they name none.
         fn padding_id(self: &Tokenizer) -> i64;
@@ -168,6 +172,14 @@ pub fn open_tokenizer(
 }
 
 impl Tokenizer {
+    pub fn set_max_length(&mut self, max_length: usize) -> Guarded<()> {
+        guard(|| self.0.set_max_length(max_length))
+    }
+
+    pub fn lowercase(&mut self) -> Guarded<()> {
+        guard(|| self.0.lowercase())
+    }
+
     pub fn limit(&mut self, position_limit: usize) -> Guarded<()> {
         guard(|| self.0.limit(position_limit))
     }

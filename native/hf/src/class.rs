@@ -14,7 +14,8 @@ use crate::settings::{Defaults, Settings};
 
 /// Since release 5, transformers takes only the vocabulary from tokenizer.json for the classes
 /// that it knows, and builds the rest (normalizer, pre-tokenizer, special tokens) from
-/// tokenizer_config.json. All other classes use tokenizer.json as it is (`OF_FILE`).
+/// tokenizer_config.json. All other classes use tokenizer.json as it is (`OF_FILE`), and so do those that
+/// inherit their `__init__` (`convert_to_native_format` asks for `"__init__" in cls.__dict__`).
 pub struct Class {
     /// All are the same class under another name.
     names: &'static [&'static str],
@@ -25,6 +26,7 @@ pub struct Class {
     pub templates: Option<[&'static str; 2]>,
     /// Whether they give way to those of tokenizer.json, or what tokenizer_config.json asks for.
     pub gives_way: bool,
+    /// Builds the tokenizer, but for added tokens and templates.
     pub build: fn(&mut Source) -> Result<Tokenizer>,
 }
 
@@ -44,7 +46,6 @@ const OF_SENTENCES: Option<[&str; 2]> = Some([
 const BERT: Class = Class {
     names: &[
         "BertTokenizer",
-        "ConvBertTokenizer",
         "ElectraTokenizer",
         "LayoutLMTokenizer",
         "LxmertTokenizer",
@@ -90,8 +91,14 @@ const OF_FILE: Class = Class {
     build: file::open,
 };
 
-static CLASSES: [Class; 10] = [
+static CLASSES: [Class; 11] = [
     BERT,
+    // BERT's tokenizer under a name of its own: all but the templates is from tokenizer.json.
+    Class {
+        names: &["ConvBertTokenizer"],
+        build: |source| file::open_or(source, words::bert),
+        ..BERT
+    },
     // BERT's tokenizer, for a model that reads no token types.
     Class {
         names: &["DistilBertTokenizer"],
@@ -106,10 +113,11 @@ static CLASSES: [Class; 10] = [
         ..ROBERTA
     },
     ALBERT,
-    // ALBERT's tokenizer, for a model that reads token types.
+    // ALBERT's tokenizer under a name of its own, for a model that reads token types.
     Class {
         names: &["FNetTokenizer"],
         gives_token_types: true,
+        build: |source| file::open_or(source, unigram::albert),
         ..ALBERT
     },
     Class {

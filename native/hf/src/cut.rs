@@ -95,7 +95,8 @@ fn is_base_letter(c: char) -> bool {
     is_in_block && c.is_alphabetic()
 }
 
-fn normalized(normalizer: Option<&NormalizerWrapper>, text: &str) -> Option<String> {
+/// `None`: the normalizer fails.
+pub fn normalized(normalizer: Option<&NormalizerWrapper>, text: &str) -> Option<String> {
     let mut result = NormalizedString::from(text);
     if let Some(normalizer) = normalizer {
         normalizer.normalize(&mut result).ok()?;

@@ -36,6 +36,11 @@ impl Settings {
         self.values.contains_key(key)
     }
 
+    /// `None`: absent.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        self.values.get(key)
+    }
+
     pub fn text(&self, key: &str) -> Option<&str> {
         self.values.get(key).and_then(Value::as_str)
     }
@@ -70,13 +75,15 @@ impl Settings {
 
     /// `None`: no limit (absent, or the huge number that transformers writes for "none").
     pub fn model_max_length(&self) -> Result<Option<usize>> {
-        for key in ["model_max_length", "max_len"] {
-            let positive = |value: &Value| value.as_f64().filter(|length| *length >= 1.0);
-            if let Some(length) = self.get(key, "a positive number", positive)? {
-                return Ok((length <= 1e15).then_some(length as usize));
-            }
-        }
-        Ok(None)
+        // The older name counts where the other one is absent, though not where it is null.
+        let key = if self.has("model_max_length") {
+            "model_max_length"
+        } else {
+            "max_len"
+        };
+        let positive = |value: &Value| value.as_f64().filter(|length| *length >= 1.0);
+        let length = self.get(key, "a positive number", positive)?;
+        Ok(length.and_then(|length| (length <= 1e15).then_some(length as usize)))
     }
 
     /// `file`: tokenizer.json, whose own truncation is not used but for its side, where this says

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use tokenizers::{AddedToken, Model, ModelWrapper};
+use tokenizers::normalizers::{Lowercase, Sequence};
+use tokenizers::{AddedToken, Model, ModelWrapper, NormalizerWrapper};
 
 use crate::backend::{self, Part, Source, Template, Templates, specials};
 use crate::class;
@@ -127,6 +128,31 @@ impl Tokenizer {
         })
     }
 
+    /// Tokens, special ones included, in place of what tokenizer_config.json says: fewer or more.
+    pub fn set_max_length(&mut self, max_length: usize) -> Result<()> {
+        self.max_length = with_room(max_length.min(self.position_limit), &self.templates)?;
+        Ok(())
+    }
+
+    /// Puts texts into lower case before all that the normalizer does. Added tokens that are not normalized are found
+    /// before that. Source: sentence-transformers, base/modules/transformer.py (`Transformer.__init__`).
+    pub fn lowercase(&mut self) -> Result<()> {
+        let steps = match self.inner.get_normalizer().cloned() {
+            Some(NormalizerWrapper::Sequence(all)) => all.as_ref().to_vec(),
+            single => single.into_iter().collect(),
+        };
+        let is_lowercase =
+            |step: &NormalizerWrapper| matches!(step, NormalizerWrapper::Lowercase(_));
+        if steps.iter().any(is_lowercase) {
+            return Ok(());
+        }
+        let all = std::iter::once(Lowercase.into()).chain(steps).collect();
+        let set = self.inner.with_normalizer(Some(Sequence::new(all)));
+        set.map_err(|error| anyhow!("do_lower_case: {error}"))?;
+        self.update();
+        Ok(())
+    }
+
     /// As if opened with `position_limit`, where that is less.
     pub fn limit(&mut self, position_limit: usize) -> Result<()> {
         self.max_length = with_room(position_limit.min(self.max_length), &self.templates)?;
@@ -179,9 +205,14 @@ impl Tokenizer {
         let token = AddedToken::from(token, true).normalized(false);
         let problem = |error| anyhow!("prefix: {error}");
         self.inner.add_special_tokens([token]).map_err(problem)?;
+        self.update();
+        Ok(())
+    }
+
+    /// What is known of the steps and added tokens, once they have changed.
+    fn update(&mut self) {
         self.is_cut = cut::is_exact(&self.inner);
         self.ascii_words = AsciiWords::of(&self.inner);
-        Ok(())
     }
 
     /// Special tokens added, the texts cut so that all of it fits into `max_length`. An error that

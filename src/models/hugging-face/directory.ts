@@ -3,9 +3,13 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
 import { filesThere, ModelFileError } from '../files';
-import { checkModelJson, requireModelJson } from '../json';
+import { checkModelJson, readModelJson, requireModelJson } from '../json';
+import { checkKeys } from '../keys/table';
+import { TOKENIZER_CONFIG } from '../keys/tokenizers';
+import { CONFIGS } from '../keys/transformers';
 
 export const CONFIG = 'config.json';
+const TOKENIZER_SETTINGS = 'tokenizer_config.json';
 
 /** Model types whose positions begin after the padding index, so that the table holds fewer tokens. */
 const POSITIONS_AFTER_PADDING = [
@@ -73,6 +77,7 @@ export function readDirectory<Schema extends z.ZodType<ModelConfig>>(
     throw new ModelFileError(`${directory}: expected a model directory, found none`);
   }
   const config = requireModelJson(directory, CONFIG, schema);
+  checkKeys(TOKENIZER_CONFIG, TOKENIZER_SETTINGS, readModelJson(directory, TOKENIZER_SETTINGS));
   return {
     config,
     files: [path.join(directory, CONFIG), ...filesThere(directory, TOKENIZER_FILES)],
@@ -117,7 +122,7 @@ export function programSource(
   };
 }
 
-/** Weights that our own encoders run. @param added to config.json's entries */
+/** Weights that our own encoders run. @param added to config.json's entries @throws ModelFileError */
 export function weightsSource(
   directory: string,
   config: ModelConfig,
@@ -129,6 +134,9 @@ export function weightsSource(
     readonly added?: Readonly<Record<string, Scalar>>;
   },
 ): TextModelSource {
+  // The native side says which types it knows.
+  const keys = Object.hasOwn(CONFIGS, config.model_type) ? CONFIGS[config.model_type] : undefined;
+  if (keys) checkKeys(keys, CONFIG, config);
   return {
     type: 'text-encoder',
     modelType: config.model_type,

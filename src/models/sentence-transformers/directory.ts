@@ -1,35 +1,21 @@
 import path from 'node:path';
 import { z } from 'zod';
-import type { SentenceModule } from '../../native/engine';
 import { filesThere, ModelFileError } from '../files';
 import { checkModelJson, readModelJson } from '../json';
-import {
-  listModules,
-  MASK,
-  MODULES,
-  readMask,
-  readModule,
-  readSplade,
-  SPLADE,
-  type Splade,
-  type TokenMask,
-  within,
-} from './modules';
+import { CONFIG_MULTI_VECTOR, CONFIG_SENTENCE_TRANSFORMERS } from '../keys/sentence-transformers';
+import { checkKeys } from '../keys/table';
+import { type ChainedModule, MODULES, SENTENCE, TOKENS } from './chain';
+import { listModules, MASK, readMask, readModule, type TokenMask, within } from './modules';
 import { pylateSchema, readPylate } from './pylate';
 import { readStanford } from './stanford';
+import {
+  readTransformer,
+  TRANSFORMER_SETTINGS,
+  type Transformer,
+  type TransformerTask,
+} from './transformer';
 
 const SETTINGS = 'config_sentence_transformers.json';
-
-/** Of the first module, in the order in which the library looks for them. */
-export const TRANSFORMER_SETTINGS = [
-  'sentence_bert_config.json',
-  'sentence_roberta_config.json',
-  'sentence_distilbert_config.json',
-  'sentence_camembert_config.json',
-  'sentence_albert_config.json',
-  'sentence_xlm-roberta_config.json',
-  'sentence_xlnet_config.json',
-];
 
 export const SIMILARITIES = ['cosine', 'dot', 'euclidean', 'manhattan'] as const;
 export type Similarity = (typeof SIMILARITIES)[number];
@@ -42,39 +28,16 @@ const settingsSchema = pylateSchema.extend({
   truncate_dim: z.int().positive().nullish(),
 });
 
-const transformerSchema = z.looseObject({
-  max_seq_length: z.int().positive().nullish(),
-  do_lower_case: z.boolean().nullish(),
-  query_length: z.int().positive().nullish(),
-  document_length: z.int().positive().nullish(),
-  query_expansion: z
-    .strictObject({
-      strategy: z.enum(['fixed', 'min'], { error: 'expected "fixed" or "min"' }),
-      attend: z.boolean().nullish(),
-      token: z.string().nullish(),
-      length: z.int().positive(),
-    })
-    .nullish(),
-});
-
-/** Of sentence_bert_config.json. */
-type TransformerSettings = z.output<typeof transformerSchema>;
-
 /** What a directory of sentence-transformers, or of Stanford's ColBERT, says beside weights and tokenizer. */
 export interface SentenceDirectory {
   /** Absolute path of the encoder: the directory, or a folder in it. */
   readonly encoder: string;
-  /** What follows the encoder. */
-  readonly modules: readonly SentenceModule[];
-  /** What becomes of a masked language model's outputs; null: it is none. */
-  readonly splade: Splade | null;
-  /** Tokens, special ones included; null: tokenizer and model say. */
+  /** What follows the encoder, in the order in which it runs; see `chainTo`. */
+  readonly modules: readonly ChainedModule[];
+  /** Tokens, special ones included, whatever the tokenizer says; null: as that says. */
   readonly maxLength: number | null;
   /** How long queries and documents are, where models of late interaction say so. */
-  readonly lengths: Pick<
-    TransformerSettings,
-    'query_length' | 'document_length' | 'query_expansion'
-  >;
+  readonly lengths: Transformer['lengths'];
   /** Which tokens have no vector; null: all have one, and nothing is read as a query. */
   readonly mask: TokenMask | null;
   /** Texts are put into lower case before all that the tokenizer does. */
@@ -92,40 +55,44 @@ export interface SentenceDirectory {
   readonly files: readonly string[];
 }
 
-/** @returns null: it is no such directory. @throws ModelFileError */
-export function readSentenceDirectory(directory: string): SentenceDirectory | null {
+/**
+ * @param task what the encoder computes
+ * @returns null: it is no such directory
+ * @throws ModelFileError
+ */
+export function readSentenceDirectory(
+  directory: string,
+  task: TransformerTask,
+): SentenceDirectory | null {
   const [first, ...others] = listModules(directory) ?? [];
   if (!first) return readStanford(directory);
   if (first.type !== 'Transformer' && first.type !== 'MLMTransformer') {
     throw new ModelFileError(`${MODULES}: type: expected Transformer first, found ${first.type}`);
   }
-  const settings = checkModelJson(
-    SETTINGS,
-    settingsSchema,
-    readModelJson(directory, SETTINGS) ?? {},
-  );
+  const presumed = first.type === 'MLMTransformer' ? 'fill-mask' : 'feature-extraction';
   const encoder = path.join(directory, first.path);
-  const transformer = within(first.path, () => readTransformer(encoder));
-  const mask = others.find(({ type }) => type === MASK);
-  const pooling = others.find(({ type }) => type === SPLADE);
+  const transformer = within(first.path, () => readTransformer(encoder, task, presumed));
+  const listedMask = others.find(({ type }) => type === MASK);
+  const settings = readSettings(directory, listedMask !== undefined);
   const prompts = Object.fromEntries(
     Object.entries(settings.prompts ?? {}).filter(
       (entry): entry is [string, string] => entry[1] !== null,
     ),
   );
-  const modules = others.flatMap((module) =>
-    module.type === SPLADE ? [] : (readModule(directory, module) ?? []),
-  );
   const pylate = settings.model_type === 'ColBERT' ? readPylate(settings, prompts) : null;
+  const mask = pylate?.mask ?? (listedMask ? readMask(directory, listedMask) : null);
+  const isLate = mask !== null || settings.model_type === 'MultiVectorEncoder';
+  requireLengths(transformer, { isPylate: pylate !== null, hasMask: mask !== null });
+  const modules = others.flatMap(
+    (module) => readModule(directory, module, isLate ? TOKENS : SENTENCE) ?? [],
+  );
   return {
     encoder,
-    // PyLate has no module for it.
-    modules: pylate ? [...modules, { type: 'normalize' }] : modules,
-    splade: pooling ? readSplade(directory, pooling) : null,
-    maxLength: transformer.max_seq_length ?? null,
-    lengths: pylate?.lengths ?? transformer,
-    mask: pylate?.mask ?? (mask ? readMask(directory, mask) : null),
-    lowercases: transformer.do_lower_case ?? false,
+    modules: pylate ? [...modules, NORMALIZE] : modules,
+    maxLength: transformer.maxLength,
+    lengths: pylate?.lengths ?? transformer.lengths,
+    mask,
+    lowercases: transformer.lowercases,
     prompts: pylate?.prompts ?? prompts,
     prefixes: pylate?.prefixes ?? [],
     defaultPromptName: requirePrompt(settings.default_prompt_name ?? null, settings.prompts ?? {}),
@@ -139,13 +106,34 @@ export function readSentenceDirectory(directory: string): SentenceDirectory | nu
   };
 }
 
-/** How the encoder's folder says that texts are read. @throws ModelFileError */
-export function readTransformer(encoder: string): TransformerSettings {
-  for (const name of TRANSFORMER_SETTINGS) {
-    const content = readModelJson(encoder, name);
-    if (content !== undefined) return checkModelJson(name, transformerSchema, content);
-  }
-  return {};
+/** PyLate has no module for it. */
+const NORMALIZE: ChainedModule = {
+  name: 'Normalize',
+  does: { type: 'normalize' },
+  ...{ reads: TOKENS, writes: TOKENS, isOptional: false },
+};
+
+/** config_sentence_transformers.json. @throws ModelFileError */
+function readSettings(directory: string, hasMask: boolean) {
+  const content = readModelJson(directory, SETTINGS) ?? {};
+  const settings = checkModelJson(SETTINGS, settingsSchema, content);
+  const { model_type: type } = settings;
+  const isLate = type === 'MultiVectorEncoder' || (hasMask && type !== 'ColBERT');
+  checkKeys(isLate ? CONFIG_MULTI_VECTOR : CONFIG_SENTENCE_TRANSFORMERS, SETTINGS, content);
+  return settings;
+}
+
+/** @throws ModelFileError: queries would be read otherwise than documents where that is not supported */
+function requireLengths(
+  { lengths, file }: Transformer,
+  { isPylate, hasMask }: { readonly isPylate: boolean; readonly hasMask: boolean },
+): void {
+  const given = Object.entries(lengths).find(([, value]) => value != null);
+  if (given === undefined || (hasMask && !isPylate)) return;
+  const problem = isPylate
+    ? `expected it in ${SETTINGS} alone, where PyLate writes it`
+    : `${MODULES} has no MultiVectorMask, so that no text is a query`;
+  throw new ModelFileError(`${file}: ${given[0]}: ${problem}. Remove it`);
 }
 
 function requirePrompt(name: string | null, prompts: Readonly<Record<string, unknown>>) {

@@ -5,6 +5,7 @@ import type {
   TextHead,
   TextModelSource,
   TextProgramSource,
+  TextReading,
 } from '../../native/engine';
 import { ModelFileError } from '../files';
 import {
@@ -15,8 +16,9 @@ import {
   readDirectory,
   weightsSource,
 } from '../hugging-face/directory';
-import { findModel } from '../hugging-face/weight-files';
+import { findModel, hasProgram } from '../hugging-face/weight-files';
 import { readSentenceDirectory, type SentenceDirectory } from './directory';
+import type { TransformerTask } from './transformer';
 
 /** What is known of texts before they are tokenized. */
 export interface Prompted {
@@ -26,8 +28,6 @@ export interface Prompted {
   readonly defaultPrompt: string;
   /** The prompt's own tokens have no part in a vector. */
   readonly leavesOutPrompt: boolean;
-  /** Texts are put into lower case before all that the tokenizer does. */
-  readonly lowercases: boolean;
 }
 
 export interface SentenceModel<Source = TextModelSource> {
@@ -51,28 +51,35 @@ const widthSchema = modelConfig.extend({
 /**
  * A directory of sentence-transformers, or that of an encoder alone, with weights.
  *
+ * @param task what the encoder computes
  * @param headOf what follows the encoder; null: the directory does not say
  * @throws ModelFileError
  */
 export function readSentenceModel(
   directory: string,
+  task: TransformerTask,
   headOf: (sentence: SentenceDirectory | null) => TextHead,
 ): SentenceModel {
-  const read = readSentenceFiles(directory);
+  const own = hasProgram(directory) ? findModel(directory) : null;
+  if (own && 'program' in own) return refuseProgram(own.program); // whatever its other files say
+  const read = readSentenceFiles(directory, task);
   const { sentence, encoder, config } = read;
   const found = findModel(encoder);
-  if ('program' in found) {
-    const name = path.basename(found.program);
-    throw new ModelFileError(`${name}: a program gives vectors of texts, nothing else`);
-  }
+  if ('program' in found) return refuseProgram(found.program);
   const { weightFiles } = found;
   const head = headOf(sentence);
   const modules = head.name === 'embedding' ? head.modules : [];
   const source = {
     ...weightsSource(encoder, config, { weightFiles, head }),
-    ...(sentence?.maxLength && { maxLength: sentence.maxLength }),
+    ...readingOf(sentence),
   };
   return { source, ...describe(read, modules, weightFiles) };
+}
+
+/** @throws ModelFileError */
+function refuseProgram(program: string): never {
+  const name = path.basename(program);
+  throw new ModelFileError(`${name}: a program gives vectors of texts, nothing else`);
 }
 
 /**
@@ -85,7 +92,7 @@ export function readSentenceProgram(
   directory: string,
   modulesOf: (sentence: SentenceDirectory | null) => readonly SentenceModule[],
 ): SentenceModel<TextProgramSource> | null {
-  const read = readSentenceFiles(directory);
+  const read = readSentenceFiles(directory, 'feature-extraction');
   const { sentence, encoder, config, width } = read;
   const found = findModel(encoder);
   if (!('program' in found)) return null;
@@ -102,8 +109,14 @@ export function readSentenceProgram(
     throw new ModelFileError('config.json: hidden_size: expected the size of a state, found none');
   }
   const source = programSource(encoder, config, { program, numLabels });
-  const positionLimit = Math.min(source.positionLimit, sentence?.maxLength ?? Infinity);
-  return { source: { ...source, positionLimit }, ...described };
+  return { source: { ...source, ...readingOf(sentence) }, ...described };
+}
+
+function readingOf(sentence: SentenceDirectory | null): TextReading {
+  return {
+    ...(sentence?.maxLength != null && { maxLength: sentence.maxLength }),
+    ...(sentence?.lowercases && { lowercases: true }),
+  };
 }
 
 /** Numbers in what modules give of states of so many. */
@@ -122,8 +135,8 @@ interface SentenceFiles {
   readonly width: number;
 }
 
-function readSentenceFiles(directory: string): SentenceFiles {
-  const sentence = readSentenceDirectory(directory);
+function readSentenceFiles(directory: string, task: TransformerTask): SentenceFiles {
+  const sentence = readSentenceDirectory(directory, task);
   const encoder = sentence?.encoder ?? directory;
   const { config, files } = readDirectory(encoder, widthSchema);
   const width = config.hidden_size ?? config.dim ?? 0;
@@ -146,7 +159,6 @@ function describe(
       prompts,
       defaultPrompt: defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? ''),
       leavesOutPrompt: modules.some((module) => module.type === 'pooling' && !module.includePrompt),
-      lowercases: sentence?.lowercases ?? false,
     },
     width,
     sentence,

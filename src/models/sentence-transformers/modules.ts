@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { z } from 'zod';
-import type { PoolingMode, SentenceModule, TextHead } from '../../native/engine';
+import type { PoolingMode, SentenceModule } from '../../native/engine';
 import { ModelFileError, sizeOf } from '../files';
 import { findModel, hasProgram } from '../hugging-face/weight-files';
-import { quoted, requireModelJson } from '../json';
-
-export const MODULES = 'modules.json';
+import { checkModelJson, quoted, readModelJson, requireModelJson } from '../json';
+import { MODULE_CONFIGS, MODULES_JSON } from '../keys/sentence-transformers';
+import { checkKeys } from '../keys/table';
+import { type ChainedModule, MODULES, SENTENCE, type Splade, TOKENS } from './chain';
 
 const CONFIG = 'config.json';
 
@@ -19,9 +20,14 @@ const modulesSchema = z
         .string()
         .refine((name) => name === '' || FOLDER.test(name), 'expected the name of a folder'),
       type: z.string(),
+      name: z.string().nullish(),
     }),
   )
-  .min(1, 'names no module');
+  .min(1, 'names no module')
+  .refine((modules) => {
+    const names = modules.flatMap(({ name }) => name ?? []);
+    return new Set(names).size === names.length;
+  }, 'name: expected another name for each module');
 
 /** An entry of modules.json. */
 export interface ListedModule {
@@ -34,7 +40,11 @@ export interface ListedModule {
 /** What modules.json lists; null: there is no such file. @throws ModelFileError */
 export function listModules(directory: string): readonly ListedModule[] | null {
   if (sizeOf(directory, MODULES) === null) return null;
-  return requireModelJson(directory, MODULES, modulesSchema).map((module) => ({
+  const modules = requireModelJson(directory, MODULES, modulesSchema);
+  for (const [index, module] of modules.entries()) {
+    checkKeys(MODULES_JSON, `${MODULES}: ${index}`, module);
+  }
+  return modules.map((module) => ({
     type: module.type.split('.').at(-1) as string,
     path: module.path,
   }));
@@ -78,34 +88,57 @@ const denseSchema = z.looseObject({
   use_residual: z.boolean().default(false),
 });
 
+/** Under which names a module reads and writes; absent: one of its own. */
+const namesSchema = z.looseObject({
+  module_input_name: z.string().nullish(),
+  module_output_name: z.string().nullish(),
+});
+
+type Does = ChainedModule['does'];
+
 /**
  * Reads a module behind the encoder. Where the model is a program, it is part of it, and has no weights.
  *
- * @returns null: it does nothing when a model answers
+ * @param denseReads where its file names nothing
+ * @returns null: it says which tokens have a vector, see `readMask`
  * @throws ModelFileError
  */
 export function readModule(
   directory: string,
   { type, path: name }: ListedModule,
-): SentenceModule | null {
+  denseReads: string,
+): ChainedModule | null {
+  const make = (does: Does, reads: string, writes = reads, isOptional = false) => {
+    return { name: name || type, does, reads, writes, isOptional };
+  };
+  /** That of a module that takes names. */
+  const named = (does: Does, otherwise: string, isOptional: boolean) => {
+    const config = readOptionalConfig(directory, name, namesSchema);
+    const reads = config.module_input_name ?? otherwise;
+    return make(does, reads, config.module_output_name ?? reads, isOptional);
+  };
   switch (type) {
     case 'Pooling':
-      return readPooling(directory, name);
+      return make(readPooling(directory, name), TOKENS, SENTENCE);
+    case SPLADE:
+      return make({ type: 'splade', ...readSplade(directory, name) }, TOKENS, SENTENCE);
     case 'Dense':
-      return readDense(directory, name);
+      return named(readDense(directory, name), denseReads, false);
     case 'LayerNorm': {
-      const { dimension } = readConfig(directory, name, z.looseObject({ dimension: size }));
-      return { type: 'layer-norm', weightFiles: weightFilesOf(directory, name), dimension };
+      const { dimension } = readConfig(directory, name, z.looseObject({ dimension: size }), type);
+      const weightFiles = weightFilesOf(directory, name);
+      return make({ type: 'layer-norm', weightFiles, dimension }, SENTENCE);
     }
     case 'Normalize':
-      return { type: 'normalize' };
+      return named({ type: 'normalize' }, SENTENCE, true);
     case 'Dropout':
+      return make(null, SENTENCE);
     case MASK:
       return null;
     default:
       throw new ModelFileError(
         `${MODULES}: type: ${quoted(type)} is not supported: expected Transformer, then Pooling, Dense, ` +
-          'LayerNorm, Normalize, Dropout or MultiVectorMask',
+          'LayerNorm, Normalize, Dropout, SpladePooling or MultiVectorMask',
       );
   }
 }
@@ -116,7 +149,6 @@ export const MASK = 'MultiVectorMask';
 const maskSchema = z.looseObject({
   skiplist_words: z.array(z.string()).nullish(),
   skiplist_tasks: z.union([z.string().transform((one) => [one]), z.array(z.string())]).nullish(),
-  keep_only_token_ids: z.array(z.int()).nullish(),
 });
 
 /** Which tokens have no vector in models of late interaction. */
@@ -128,32 +160,24 @@ export interface TokenMask {
 
 /** @throws ModelFileError */
 export function readMask(directory: string, { path: name }: ListedModule): TokenMask {
-  const config = readConfig(directory, name, maskSchema);
-  if (config.keep_only_token_ids?.length) {
-    const what = 'keep_only_token_ids: is for models of images, which are not supported';
-    throw new ModelFileError(`${name}/${CONFIG}: ${what}`);
-  }
+  const config = readConfig(directory, name, maskSchema, MASK);
   return { skipped: config.skiplist_words ?? [], tasks: config.skiplist_tasks ?? ['document'] };
 }
 
-/** Its type in modules.json. */
-export const SPLADE = 'SpladePooling';
+const SPLADE = 'SpladePooling';
 
 const spladeSchema = z.looseObject({
   pooling_strategy: z.enum(['max', 'sum']).default('max'),
   activation_function: z.enum(['relu', 'log1p_relu']).default('relu'),
 });
 
-export type Splade = Pick<Extract<TextHead, { name: 'masked-lm' }>, 'pooling' | 'activation'>;
-
-/** @throws ModelFileError */
-export function readSplade(directory: string, { path: name }: ListedModule): Splade {
-  const config = readConfig(directory, name, spladeSchema);
+function readSplade(directory: string, name: string): Splade {
+  const config = readConfig(directory, name, spladeSchema, SPLADE);
   return { pooling: config.pooling_strategy, activation: config.activation_function };
 }
 
 function readPooling(directory: string, name: string): SentenceModule {
-  const config = readConfig(directory, name, poolingSchema);
+  const config = readConfig(directory, name, poolingSchema, 'Pooling');
   const flagged = Object.entries(MODE_FLAGS).flatMap(([key, one]) =>
     config[key] === true ? one : [],
   );
@@ -162,7 +186,7 @@ function readPooling(directory: string, name: string): SentenceModule {
 }
 
 function readDense(directory: string, name: string): SentenceModule {
-  const config = readConfig(directory, name, denseSchema);
+  const config = readConfig(directory, name, denseSchema, 'Dense');
   const given = config.activation_function;
   const activation = ACTIVATIONS[given];
   if (activation === undefined) {
@@ -178,12 +202,30 @@ function readDense(directory: string, name: string): SentenceModule {
   };
 }
 
+/** @param type of the module, which says which keys count */
 function readConfig<Schema extends z.ZodType>(
   directory: string,
   name: string,
   schema: Schema,
+  type: keyof typeof MODULE_CONFIGS,
 ): z.output<Schema> {
-  return within(name, () => requireModelJson(path.join(directory, name), CONFIG, schema));
+  return within(name, () => {
+    const config = requireModelJson(path.join(directory, name), CONFIG, schema);
+    checkKeys(MODULE_CONFIGS[type], CONFIG, config);
+    return config;
+  });
+}
+
+/** Of a module that may have no file, as older versions wrote none. */
+function readOptionalConfig<Schema extends z.ZodType>(
+  directory: string,
+  name: string,
+  schema: Schema,
+): z.output<Schema> {
+  return within(name, () => {
+    const content = readModelJson(path.join(directory, name), CONFIG) ?? {};
+    return checkModelJson(CONFIG, schema, content);
+  });
 }
 
 function weightFilesOf(directory: string, name: string): readonly string[] {

@@ -17,6 +17,7 @@ export const pylateSchema = z.looseObject({
   document_length: tokens,
   do_query_expansion: z.boolean().nullish(),
   attend_to_expansion_tokens: z.boolean().nullish(),
+  attend_to_mask_tokens: z.boolean().nullish(),
   skiplist_words: z.array(z.string()).nullish(),
 });
 
@@ -57,7 +58,7 @@ export function readPylate(settings: Settings, prompts: Readonly<Record<string, 
     return [role, prompt.startsWith(prefix) ? prompt : prefix + prompt] as const;
   });
   const length = settings.query_length ?? LENGTHS.query;
-  const attend = settings.attend_to_expansion_tokens ?? false;
+  const attend = settings.attend_to_expansion_tokens ?? settings.attend_to_mask_tokens ?? false;
   const document_length = settings.document_length ?? LENGTHS.document;
   const fills = settings.do_query_expansion ?? true;
   return {

@@ -4,6 +4,7 @@ import { filesThere } from '../files';
 import { architecturesOf } from '../hugging-face/architectures';
 import { CONFIG } from '../hugging-face/directory';
 import { checkModelJson, readModelJson } from '../json';
+import { type ChainedModule, TOKENS } from './chain';
 import { PUNCTUATION } from './pylate';
 
 const METADATA = 'artifact.metadata';
@@ -64,10 +65,13 @@ export function readStanford(directory: string) {
     outFeatures: found.dim ?? DIMENSIONS,
     ...{ bias: false, activation: 'linear', residual: false },
   };
+  const ofTokens = { reads: TOKENS, writes: TOKENS, isOptional: false };
   return {
     encoder: directory,
-    modules: [projection, { type: 'normalize' }] satisfies SentenceModule[],
-    splade: null,
+    modules: [
+      { name: 'Dense', does: projection, ...ofTokens },
+      { name: 'Normalize', does: { type: 'normalize' }, ...ofTokens },
+    ] satisfies ChainedModule[],
     maxLength: null,
     lengths: {
       document_length: found.doc_maxlen,

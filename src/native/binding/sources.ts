@@ -67,8 +67,16 @@ export interface LateInteraction {
   readonly prefixes: readonly string[];
 }
 
+/** How texts are read, where the tokenizer's own files do not specify it. */
+export interface TextReading {
+  /** Tokens, special ones included, in place of the tokenizer's own limit; the model's still applies. */
+  readonly maxLength?: number;
+  /** Texts are put into lower case before all else; special tokens in them stay what they are. */
+  readonly lowercases?: boolean;
+}
+
 /** A Hugging Face directory whose encoder has code of its own here, its files already found. */
-export interface TextModelSource {
+export interface TextModelSource extends TextReading {
   readonly type: 'text-encoder';
   /** config.json's "model_type". */
   readonly modelType: string;
@@ -79,8 +87,6 @@ export interface TextModelSource {
   readonly weightFiles: readonly string[];
   /** Absolute path. */
   readonly tokenizerDirectory: string;
-  /** Tokens, special ones included, where fewer than model and tokenizer take. */
-  readonly maxLength?: number;
   /** For inputs with `fills` and `skips`. */
   readonly lateInteraction?: LateInteraction;
 }
@@ -89,7 +95,7 @@ export interface TextModelSource {
  * A TorchScript or torch.export file that maps input_ids and attention_mask to logits, [texts, numLabels] or
  * [texts, tokens, numLabels], behind a tokenizer.
  */
-export interface TextProgramSource {
+export interface TextProgramSource extends TextReading {
   readonly type: 'text-program';
   /** Absolute path. */
   readonly path: string;

@@ -1,3 +1,4 @@
+import { chainTo, runModules, SENTENCE } from '../../models/sentence-transformers/chain';
 import type { SentenceDirectory } from '../../models/sentence-transformers/directory';
 import {
   dimensionsOf,
@@ -23,10 +24,13 @@ export interface EmbeddingDirectory {
  * @throws ModelFileError
  */
 export function readEmbeddingDirectory(directory: string): EmbeddingDirectory {
-  const modulesOf = (given: SentenceDirectory | null) => given?.modules ?? [MEAN];
+  const modulesOf = (given: SentenceDirectory | null) =>
+    given ? runModules(chainTo(SENTENCE, given.modules)) : [MEAN];
   const model =
     readSentenceProgram(directory, modulesOf) ??
-    readSentenceModel(directory, (given) => ({ name: 'embedding', modules: modulesOf(given) }));
+    readSentenceModel(directory, 'feature-extraction', (given) => ({
+      ...{ name: 'embedding', modules: modulesOf(given) },
+    }));
   const { source, files, identity, prompted, width, sentence } = model;
   const modules = modulesOf(sentence);
   const whole = dimensionsOf(width, modules);

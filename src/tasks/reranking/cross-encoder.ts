@@ -6,8 +6,8 @@ import { checkModelJson, quoted, readModelJson } from '../../models/json';
 import {
   readTransformer,
   TRANSFORMER_SETTINGS,
-} from '../../models/sentence-transformers/directory';
-import type { TextInput } from '../../native/engine';
+} from '../../models/sentence-transformers/transformer';
+import type { TextInput, TextReading } from '../../native/engine';
 import { sigmoid, softmax } from '../../numeric/activations';
 import type { ClassifierAbout } from '../abilities';
 
@@ -58,8 +58,8 @@ export interface CrossEncoderFiles {
   readonly isMarked: boolean;
   /** The class in torch that it names for the scores: `torch.nn.modules.linear.Identity`. */
   readonly activation: string | null;
-  /** Tokens of both texts; null: tokenizer and model say. */
-  readonly maxLength: number | null;
+  /** How both texts are read. */
+  readonly reading: TextReading;
   /** Absolute paths, beside those of any model. */
   readonly files: readonly string[];
 }
@@ -77,9 +77,21 @@ export function readCrossEncoder(directory: string): CrossEncoderFiles {
   return {
     isMarked: own !== null || Boolean(saved) || typeof older === 'string',
     activation: own?.activation_fn || saved?.activation_fn || older || null,
-    maxLength: (own && readTransformer(directory).max_seq_length) ?? null,
+    reading: own ? readingOf(directory) : {},
     files: filesThere(directory, [SETTINGS, MODULES, ...(own ? TRANSFORMER_SETTINGS : [])]),
   };
+}
+
+/** @throws ModelFileError */
+function readingOf(directory: string): TextReading {
+  const task = 'sequence-classification';
+  const { maxLength, lowercases, lengths, file } = readTransformer(directory, task, task);
+  const given = Object.entries(lengths).find(([, value]) => value != null);
+  if (given) {
+    const what = 'is supported for models of late interaction only. Remove it';
+    throw new ModelFileError(`${file}: ${given[0]}: ${what}`);
+  }
+  return { ...(maxLength !== null && { maxLength }), ...(lowercases && { lowercases }) };
 }
 
 type Settings = z.output<typeof settingsSchema>;
@@ -104,11 +116,6 @@ export function requirePlain(directory: string): void {
   if (other) {
     throw new ModelFileError(
       `${MODULES}: expected a transformer alone, as sequence classifiers are, found ${quoted(other.type)} behind it`,
-    );
-  }
-  if (readTransformer(directory).do_lower_case) {
-    throw new ModelFileError(
-      'sentence_bert_config.json: do_lower_case: expected false: cross-encoders read texts as they are',
     );
   }
   const { default_prompt_name: prompt } = settings;

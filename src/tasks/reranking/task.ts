@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EngineError, type ModelSource, type TextInput } from '../../native/engine';
+import { EngineError, type TextInput } from '../../native/engine';
 import { allFinite } from '../../numeric/activations';
 import type { Classification, ClassifierAbout, PairScore } from '../abilities';
 import type { Task } from '../task';
@@ -33,13 +33,6 @@ const tensors: Tensors<TextInput, PairScore, RerankerAbout> = {
   },
 };
 
-/** Of a model that reads at most so many tokens; null: as many as it says itself. */
-function cutTo(maxLength: number | null, source: ModelSource): ModelSource {
-  if (maxLength === null || source.type === 'signal-program') return source;
-  if (source.type === 'text-encoder') return { ...source, maxLength };
-  return { ...source, positionLimit: Math.min(source.positionLimit, maxLength) };
-}
-
 /**
  * A cross-encoder of sentence-transformers: a sequence classifier that reads a query with a document.
  * Scores are those of `CrossEncoder.predict`.
@@ -71,7 +64,7 @@ export function rerankingOver<Known extends ClassifierAbout>(
       const said = readCrossEncoder(directory);
       const activation = chooseActivation(said.activation, labels.length);
       return {
-        source: cutTo(said.maxLength, source),
+        source: source.type === 'signal-program' ? source : { ...source, ...said.reading },
         about: { name, version, labels, activation },
       };
     },

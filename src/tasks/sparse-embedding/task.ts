@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { ModelFileError } from '../../models/files';
 import { architecturesOf } from '../../models/hugging-face/architectures';
 import { directoryOf } from '../../models/hugging-face/directory';
+import { chainTo, MODULES, SENTENCE, type Splade } from '../../models/sentence-transformers/chain';
+import type { SentenceDirectory } from '../../models/sentence-transformers/directory';
 import { readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
 import type { ModelSource } from '../../native/engine';
@@ -62,6 +65,17 @@ export const sparseEmbedding: Task<TextToEmbed, SparseEmbedding, SparseAbout> = 
   page: null,
 };
 
+/** @throws ModelFileError: there is more to be run than its pooling */
+function spladeOf({ modules }: SentenceDirectory): Splade {
+  const [pooling, other] = chainTo(SENTENCE, modules).filter(({ does }) => does !== null);
+  if (pooling?.does?.type === 'splade' && !other) {
+    const { pooling: strategy, activation } = pooling.does;
+    return { pooling: strategy, activation };
+  }
+  const found = modules.map(({ name }) => name).join(', ');
+  throw new ModelFileError(`${MODULES}: expected SpladePooling alone behind it, found ${found}`);
+}
+
 /** @throws ModelFileError */
 function isSparse(folder: string): boolean {
   const modules = listModules(folder);
@@ -75,10 +89,11 @@ function read(directory: string): {
   readonly files: readonly string[];
   readonly about: SparseAbout;
 } {
-  const { source, files, identity, prompted, sentence } = readSentenceModel(directory, (one) => ({
-    name: 'masked-lm',
-    ...(one?.splade ?? MAX),
-  }));
+  const { source, files, identity, prompted, sentence } = readSentenceModel(
+    directory,
+    'fill-mask',
+    (one) => ({ name: 'masked-lm', ...(one ? spladeOf(one) : MAX) }),
+  );
   const vocabularySize = Number(source.config.vocab_size);
   return {
     ...{ source, files },

@@ -9,7 +9,12 @@ import {
   readDirectory,
   weightsSource,
 } from '../../models/hugging-face/directory';
-import { countLabels, labelConfig, labelNames } from '../../models/hugging-face/labels';
+import {
+  countLabels,
+  findEntailment,
+  labelConfig,
+  labelNames,
+} from '../../models/hugging-face/labels';
 import { findModel } from '../../models/hugging-face/weight-files';
 import { checkModelJson } from '../../models/json';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
@@ -39,6 +44,8 @@ const architectureSchema = z.looseObject({
 
 export interface TextAbout extends ClassifierAbout {
   readonly scoreFunction: ScoreFunction;
+  /** The output that label2id names entailment; null: it names none. */
+  readonly namedEntailment: number | null;
 }
 
 export interface ModelDirectory {
@@ -66,6 +73,7 @@ export function readModelDirectory(directory: string): ModelDirectory {
       ...identityOf(config),
       labels: labelNames(config.id2label, numLabels),
       scoreFunction: chooseScoreFunction(problemType, numLabels),
+      namedEntailment: findEntailment({ ...config, count: numLabels }),
     },
   };
 }

@@ -30,10 +30,7 @@ export function lateReadingOf({ source, sentence }: SentenceModel): LateReading 
   if (sentence === null) return null;
   const { lengths, mask, maxLength, prefixes } = sentence;
   const { query_length: query, document_length: document, query_expansion: expansion } = lengths;
-  if (mask === null) {
-    if (!expansion) return null;
-    throw new ModelFileError(`${SETTINGS}: query_expansion: modules.json has no MultiVectorMask`);
-  }
+  if (mask === null) return null;
   const most = (tokens: number | null | undefined) => (tokens == null ? {} : { maxTokens: tokens });
   const skips = (role: string) => ({ skips: mask.tasks.includes(role) });
   const queries = expansion

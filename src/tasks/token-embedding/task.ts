@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { directoryOf } from '../../models/hugging-face/directory';
+import { chainTo, runModules, TOKENS } from '../../models/sentence-transformers/chain';
 import { dimensionsOf, readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
 import { isStanford } from '../../models/sentence-transformers/stanford';
@@ -80,10 +81,9 @@ function read(directory: string): {
   readonly files: readonly string[];
   readonly about: TokenVectorsAbout;
 } {
-  const model = readSentenceModel(directory, (sentence) => {
-    const modules = sentence?.modules ?? [];
-    const pooling = modules.findIndex(({ type }) => type === 'pooling');
-    return { name: 'embedding', modules: pooling < 0 ? modules : modules.slice(0, pooling) };
+  const model = readSentenceModel(directory, 'feature-extraction', (sentence) => {
+    const modules = runModules(chainTo(TOKENS, sentence?.modules ?? []));
+    return { name: 'embedding', modules };
   });
   const { source, files, identity, prompted, width } = model;
   const { head } = source;

@@ -2,16 +2,22 @@ import type { TextInput } from '../../native/engine';
 import type { Classification, ClassifierAbout, EntailmentAbout } from '../abilities';
 import type { Task } from '../task';
 
-const ENTAILMENT = /^entail/i;
+/** What is known of a classifier that may be such a model. */
+interface MayEntail extends ClassifierAbout {
+  /** The output that its files name entailment; null: none. */
+  readonly namedEntailment: number | null;
+}
 
 /**
  * Which outputs speak for a hypothesis and against it, as the `zero-shot-classification` pipeline of
- * transformers finds them: the last output where no label says which.
+ * transformers finds them: the last output where no file says which.
  */
-function findOutputs(labels: readonly string[]) {
-  const found = labels.findIndex((label) => ENTAILMENT.test(label));
+function findOutputs({ labels, namedEntailment }: MayEntail) {
   const last = labels.length - 1;
-  return { entailment: found < 0 ? last : found, contradiction: found === 0 ? last : 0 };
+  return {
+    entailment: namedEntailment ?? last,
+    contradiction: namedEntailment === 0 ? last : 0,
+  };
 }
 
 /**
@@ -20,7 +26,7 @@ function findOutputs(labels: readonly string[]) {
  *
  * @param classifier how such a model is found, read, loaded and asked
  */
-export function zeroShotOver<Known extends ClassifierAbout>(
+export function zeroShotOver<Known extends MayEntail>(
   classifier: Task<string | TextInput, Classification, Known>,
 ): Task<string | TextInput, Classification, Known & EntailmentAbout> {
   return {
@@ -30,17 +36,17 @@ export function zeroShotOver<Known extends ClassifierAbout>(
       'Texts to labels that a request names, as the `zero-shot-classification` pipeline of transformers.',
     abilities: [...classifier.abilities, 'entails'],
     isMarked: (directory) => {
-      const { labels } = classifier.read(directory).about;
-      return labels.length > 1 && labels.some((label) => ENTAILMENT.test(label));
+      const { labels, namedEntailment } = classifier.read(directory).about;
+      return labels.length > 1 && namedEntailment !== null;
     },
     read: (directory) => {
       const { source, about } = classifier.read(directory);
-      return { source, about: { ...about, ...findOutputs(about.labels) } };
+      return { source, about: { ...about, ...findOutputs(about) } };
     },
     judge: (description, about, place) => {
       const warnings = classifier.judge(description, about, place);
-      const { labels, entailment } = about;
-      if (labels.some((label) => ENTAILMENT.test(label))) return warnings;
+      const { labels, entailment, namedEntailment } = about;
+      if (namedEntailment !== null) return warnings;
       const message = `no label begins with "entail": the last one is taken for entailment, ${labels[entailment]}`;
       return [...warnings, message];
     },

@@ -13,6 +13,7 @@
 #include "backend/late_interaction.h"
 #include "backend/model_config.h"
 #include "backend/text_head.h"
+#include "backend/text_reading.h"
 #include "backend/vocabulary.h"
 #include "engine/backend.h"
 #include "gemm/format.h"
@@ -26,7 +27,8 @@ struct TextModelSource {
   TextHead head;
   std::vector<std::string> weight_files;  ///< *.safetensors or *.bin, one or every shard
   std::string tokenizer_directory;
-  std::optional<size_t> max_length;  ///< tokens, special ones included, where fewer than it could
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  TextReading reading{};
   // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   LateInteraction late_interaction{};
 };
@@ -41,6 +43,8 @@ struct TextProgramSource {
   size_t position_limit = 0;  ///< tokens, special ones included, that the configuration allows
   std::optional<int64_t> padding_id;  ///< config.json's; nothing: the tokenizer's own
   bool of_tokens = false;             ///< logits of each token
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  TextReading reading{};
 };
 
 /// A program that maps n windows, float32 each, to n × the number of classes.

@@ -12,11 +12,22 @@ use tokenizers::normalizers::Replace;
 use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, Tokenizer};
 
 use super::pieces::TOKENIZER_MODEL;
-use super::{Source, of_steps, patterns, pieces, templates, words};
+use super::{Source, agreement, of_steps, patterns, pieces, templates, words};
 use crate::error::{At, Result, anyhow, bail, catch_panic, ensure};
 use crate::files::TOKENIZER;
 use crate::json::walk;
 use crate::sentencepiece::{Model, charsmap};
+
+/// tokenizer.json as it is; `build`: where there is none.
+pub fn open_or(
+    source: &mut Source,
+    build: impl FnOnce(&mut Source) -> Result<Tokenizer>,
+) -> Result<Tokenizer> {
+    match source.file {
+        Some(_) => open(source),
+        None => build(source),
+    }
+}
 
 pub fn open(source: &mut Source) -> Result<Tokenizer> {
     if let Some((bytes, file)) = source.file {
@@ -25,6 +36,7 @@ pub fn open(source: &mut Source) -> Result<Tokenizer> {
             patterns::require_quick(key, file.get(key)).at(TOKENIZER)?;
         }
         templates::require_known_tokens(file)?;
+        agreement::require(source, file)?;
         // The crate panics on some files that it could refuse.
         let opened = catch_panic(|| from_bytes(bytes)).at(TOKENIZER)?;
         return opened.at(TOKENIZER);

@@ -20,6 +20,7 @@ const MOST_TOKENS: usize = 16_384;
 
 const EXTRA: &str = "extra_special_tokens";
 const ADDITIONAL: &str = "additional_special_tokens";
+const MODEL_SPECIFIC: &str = "model_specific_special_tokens";
 
 /// The special tokens that every tokenizer may have, in the order in which they are added.
 pub const STANDARD: [&str; 7] = [
@@ -66,6 +67,12 @@ impl SpecialTokens {
             }
         }
         special.read_lists(values)?;
+        // Those that were found by their names win over all of this list.
+        if let (Some(Value::Object(by_name)), true) =
+            (values.get(MODEL_SPECIFIC), special.specific.is_empty())
+        {
+            special.read_named(CONFIG, by_name)?;
+        }
         match values.get("added_tokens_decoder") {
             Some(Value::Object(decoder)) => special.read_decoder(decoder)?,
             Some(_) => bail!("{CONFIG}: added_tokens_decoder: expected an object"),

@@ -18,19 +18,25 @@ const LONGEST: usize = 64;
 /// How a tokenizer of BERT reads ASCII.
 pub(crate) struct AsciiWords {
     is_lowercased: bool,
-    /// Bytes that an added token may begin with in a text.
-    begins_added: [bool; 256],
+    /// Bytes of which one is in every text that has an added token in it.
+    marks_added: [bool; 256],
 }
 
 impl AsciiWords {
     /// `None`: the tokenizer is of another kind.
     pub fn of(tokenizer: &Tokenizer) -> Option<Self> {
-        let normalizer = match tokenizer.get_normalizer()? {
+        let normalizer = tokenizer.get_normalizer()?;
+        let steps = match normalizer {
             NormalizerWrapper::Sequence(all) => all.as_ref(),
             single => std::slice::from_ref(single),
         };
-        let [NormalizerWrapper::BertNormalizer(normalizer)] = normalizer else {
-            return None;
+        let is_lowercased = match steps {
+            [NormalizerWrapper::BertNormalizer(step)] => step.lowercase,
+            [
+                NormalizerWrapper::Lowercase(_),
+                NormalizerWrapper::BertNormalizer(_),
+            ] => true,
+            _ => return None,
         };
         let [PreTokenizerWrapper::BertPreTokenizer(_)] =
             cut::splitters(tokenizer.get_pre_tokenizer()?)
@@ -38,13 +44,14 @@ impl AsciiWords {
             return None;
         };
         word_pieces(tokenizer)?;
-        let mut begins_added = [false; 256];
+        let mut marks_added = [false; 256];
+        let sources = Sources::of(normalizer)?;
         for token in tokenizer.get_added_tokens_decoder().into_values() {
-            mark_first_bytes(&token, &mut begins_added)?;
+            mark_bytes(&token, &sources, &mut marks_added)?;
         }
         Some(Self {
-            is_lowercased: normalizer.lowercase,
-            begins_added,
+            is_lowercased,
+            marks_added,
         })
     }
 
@@ -53,10 +60,7 @@ impl AsciiWords {
         let Some(model) = word_pieces(tokenizer) else {
             return Ok(None);
         };
-        if text
-            .bytes()
-            .any(|byte| self.begins_added[usize::from(byte)])
-        {
+        if text.bytes().any(|byte| self.marks_added[usize::from(byte)]) {
             return Ok(None);
         }
         let mut ids = Vec::with_capacity(limit.min(text.len() / 4 + 1));
@@ -128,17 +132,43 @@ fn push_any(tokenizer: &Tokenizer, text: &str, ids: &mut Vec<u32>) -> Result<()>
     Ok(())
 }
 
-/// Of what the normalizer may turn into such a token, too. `None`: there is an empty one.
-fn mark_first_bytes(token: &AddedToken, marked: &mut [bool; 256]) -> Option<()> {
-    let first = *token.content.as_bytes().first()?;
-    marked[usize::from(first)] = true;
-    if token.normalized {
-        marked[usize::from(first.to_ascii_lowercase())] = true;
-        marked[usize::from(first.to_ascii_uppercase())] = true;
-        marked[0x80..].fill(true);
-        // What is cut out before it.
-        marked[..0x20].fill(true);
-        marked[0x7f] = true;
+/// The bytes of which one is in every text that has the token in it. `None`: such texts cannot be told by their bytes.
+///
+/// The crate looks for a token that is normalized by its normalized content, in the normalized text.
+fn mark_bytes(token: &AddedToken, sources: &Sources, marked: &mut [bool; 256]) -> Option<()> {
+    if !token.normalized {
+        let first = *token.content.as_bytes().first()?;
+        marked[usize::from(first)] = true;
+        return Some(());
+    }
+    // Any character that is not ASCII may become any letter.
+    marked[0x80..].fill(true);
+    let content = cut::normalized(Some(sources.normalizer), &token.content)?;
+    if !content.is_ascii() {
+        return Some(()); // ASCII never becomes anything else.
+    }
+    // All of its bytes are in such a text: one that is in few others says most.
+    let mut letters = content.bytes().filter(|byte| *byte != b' ');
+    let byte = letters.next().or_else(|| content.bytes().next())?;
+    for (source, normalized) in sources.ascii.iter().enumerate() {
+        marked[source] |= normalized.as_bytes().contains(&byte);
     }
     Some(())
+}
+
+/// What a normalizer makes of each ASCII character.
+struct Sources<'a> {
+    normalizer: &'a NormalizerWrapper,
+    ascii: Vec<String>,
+}
+
+impl<'a> Sources<'a> {
+    fn of(normalizer: &'a NormalizerWrapper) -> Option<Self> {
+        let ascii = (0..0x80_u8).map(|byte| {
+            let text = char::from(byte).to_string();
+            cut::normalized(Some(normalizer), &text)
+        });
+        let ascii = ascii.collect::<Option<_>>()?;
+        Some(Self { normalizer, ascii })
+    }
 }

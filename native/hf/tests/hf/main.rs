@@ -2,6 +2,7 @@ mod bridge;
 mod common;
 mod pairs;
 mod parity;
+mod reading;
 mod sentencepiece;
 mod tensors;
 mod tokenizer;

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::cut;
 
+mod added_tokens;
 mod places;
 mod texts;
 
@@ -139,6 +140,11 @@ fn both_sides_of_a_cut_give_the_ids_of_the_whole() {
         println!("{}: {cuts} cuts", directory.display());
         assert!(cuts > rounds(), "{directory:?}: only {cuts} cuts");
     }
+}
+
+/// What a tokenizer's normalizer makes of a text.
+fn normalized_by(tokenizer: &tokenizers::Tokenizer, text: &str) -> String {
+    cut::normalized(tokenizer.get_normalizer(), text).expect("a text")
 }
 
 fn rounds() -> usize {

@@ -1,0 +1,26 @@
+import {
+  CONFIG_SENTENCE_TRANSFORMERS,
+  MODULE_CONFIGS,
+  MODULES_JSON,
+  SENTENCE_BERT_CONFIG,
+} from './sentence-transformers';
+import type { KeyTable } from './table';
+import { ARTIFACT_METADATA, TOKENIZER_CONFIG } from './tokenizers';
+import { CONFIGS } from './transformers';
+
+/** All that is known of keys, by file; of config.json by model_type, or by the class of a module. */
+export const MODEL_KEYS: Readonly<Record<string, KeyTable>> = {
+  ...prefixed(CONFIGS),
+  'tokenizer_config.json': TOKENIZER_CONFIG,
+  'sentence_bert_config.json': SENTENCE_BERT_CONFIG,
+  'config_sentence_transformers.json': CONFIG_SENTENCE_TRANSFORMERS,
+  'modules.json': MODULES_JSON,
+  ...prefixed(MODULE_CONFIGS),
+  'artifact.metadata': ARTIFACT_METADATA,
+};
+
+function prefixed(tables: Readonly<Record<string, KeyTable>>): Readonly<Record<string, KeyTable>> {
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, table]) => [`config.json: ${name}`, table]),
+  );
+}

@@ -1,0 +1,65 @@
+import { MODEL_KEYS } from './index';
+import type { KeyTable, KeyUse } from './table';
+
+/** The table of docs/model-keys.md: keys of the same use in one row. `npm run settings` writes it. */
+export function keyRows(): readonly string[] {
+  const rows = [...byFile()].flatMap(([file, uses]) =>
+    [...grouped(uses)].map(([use, keys]) => `| ${file} | ${keys.join(', ')} | ${use} |`),
+  );
+  return ['| file | keys | effect |', '| --- | --- | --- |', ...rows];
+}
+
+interface Described {
+  readonly key: string;
+  readonly use: string;
+}
+
+const CONFIG = 'config.json: ';
+
+/** Files with their keys. Of config.json, keys that several kinds of model have alike are under all of these. */
+function byFile(): ReadonlyMap<string, readonly Described[]> {
+  const kinds = new Map<string, { readonly described: Described; readonly files: string[] }>();
+  for (const [file, table] of Object.entries(MODEL_KEYS)) {
+    for (const described of describe(table, '')) {
+      const isConfig = file.startsWith(CONFIG);
+      const name = JSON.stringify([isConfig ? CONFIG : file, described]);
+      const known = kinds.get(name) ?? { described, files: [] };
+      known.files.push(file);
+      kinds.set(name, known);
+    }
+  }
+  const files = new Map<string, Described[]>();
+  for (const { described, files: where } of kinds.values()) {
+    const name = titled(where);
+    files.set(name, [...(files.get(name) ?? []), described]);
+  }
+  return files;
+}
+
+function titled(files: readonly string[]): string {
+  const types = files.map((file) => (file.startsWith(CONFIG) ? file.slice(CONFIG.length) : null));
+  const known = types.filter((type) => type !== null);
+  return known.length === 0 ? (files[0] as string) : `config.json of ${known.join(', ')}`;
+}
+
+function* describe({ keys, others }: KeyTable, before: string): Generator<Described> {
+  for (const [key, use] of Object.entries(keys)) {
+    if (use.use === 'object') yield* describe(use.keys, `${before}${key}.`);
+    else yield { key: `\`${before}${key}\``, use: effectOf(use) };
+  }
+  if (others === 'rejected') yield { key: `${before}(any other)`, use: 'rejected' };
+}
+
+function effectOf(use: Exclude<KeyUse, { use: 'object' }>): string {
+  if (use.use === 'honored') return 'as in the reference';
+  if (use.use === 'alias') return `rejected unless it is the same as \`${use.of}\``;
+  if (use.use === 'no effect') return `none: ${use.why}`;
+  const accepted = use.accepts.map((value) => `\`${JSON.stringify(value)}\``).join(' or ');
+  return `${accepted ? `rejected unless ${accepted}` : 'rejected'}. ${use.fix}`;
+}
+
+function grouped(uses: readonly Described[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { key, use } of uses) groups.set(use, [...(groups.get(use) ?? []), key]);
+  return groups;
+}

@@ -1,0 +1,87 @@
+import { ModelFileError } from '../files';
+import { quoted } from '../json';
+
+/** What becomes of a key that the reference reads, of a file of a model. Null and absent are the default, always. */
+export type KeyUse =
+  /** It changes answers here as it does in the reference. */
+  | { readonly use: 'honored' }
+  /** Values that change nothing; a model with any other is not loaded. */
+  | { readonly use: 'rejected'; readonly accepts: readonly unknown[]; readonly fix: string }
+  /** No value of it changes an answer. */
+  | { readonly use: 'no effect'; readonly why: string }
+  /** Another name of a key, which must not say otherwise. */
+  | { readonly use: 'alias'; readonly of: string }
+  /** An object of keys. */
+  | { readonly use: 'object'; readonly keys: KeyTable };
+
+export interface KeyTable {
+  readonly keys: Readonly<Record<string, KeyUse>>;
+  /** What the reference does with keys that it does not know: it overlooks them, or passes them on. */
+  readonly others: 'ignored' | 'rejected';
+}
+
+export const honored: KeyUse = { use: 'honored' };
+
+export const noEffect = (why: string): KeyUse => ({ use: 'no effect', why });
+
+/** @param accepts beside null */
+export const only = (accepts: readonly unknown[], fix: string): KeyUse => {
+  return { use: 'rejected', accepts, fix };
+};
+
+export const alias = (of: string): KeyUse => ({ use: 'alias', of });
+
+export const object = (
+  keys: Readonly<Record<string, KeyUse>>,
+  others: KeyTable['others'],
+): KeyUse => {
+  return { use: 'object', keys: { keys, others } };
+};
+
+/** The same for each of several keys. */
+export function each(names: readonly string[], use: KeyUse): Readonly<Record<string, KeyUse>> {
+  return Object.fromEntries(names.map((name) => [name, use]));
+}
+
+/**
+ * Rejects what would change answers in the reference and does not here.
+ *
+ * @param file with which an error begins
+ * @throws ModelFileError naming the key
+ */
+export function checkKeys({ keys, others }: KeyTable, file: string, content: unknown): void {
+  checkObject({ keys, others }, `${file}: `, content);
+}
+
+function checkObject({ keys, others }: KeyTable, place: string, content: unknown): void {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return;
+  for (const [key, value] of Object.entries(content)) {
+    if (value === null) continue;
+    const use = Object.hasOwn(keys, key) ? keys[key] : undefined;
+    if (use?.use === 'alias') requireSame(place + key, value, [use.of, content]);
+    else if (use !== undefined) checkValue(use, place + key, value);
+    else if (others === 'rejected') {
+      throw new ModelFileError(`${place}${key}: is not supported. Remove it`);
+    }
+  }
+}
+
+function requireSame(
+  place: string,
+  value: unknown,
+  [key, content]: readonly [string, object],
+): void {
+  const own = (content as Readonly<Record<string, unknown>>)[key];
+  if (own === value) return;
+  const found = `${quoted(value)} and ${own === undefined ? 'none' : quoted(own)}`;
+  throw new ModelFileError(`${place}: expected the same as ${key}, received ${found}. Remove it`);
+}
+
+function checkValue(use: KeyUse, place: string, value: unknown): void {
+  if (use.use === 'object') checkObject(use.keys, `${place}.`, value);
+  if (use.use !== 'rejected') return;
+  const given = JSON.stringify(value);
+  if (use.accepts.some((accepted) => JSON.stringify(accepted) === given)) return;
+  const expected = use.accepts.map(quoted).join(' or ') || 'none';
+  throw new ModelFileError(`${place}: expected ${expected}, received ${quoted(value)}. ${use.fix}`);
+}

@@ -1,0 +1,170 @@
+/**
+ * Keys of config.json, as transformers 5.23 reads them: those of `PreTrainedConfig`, of the model's own class, and what
+ * its modeling file asks for beside. Of models with weights; a program brings what it was made from.
+ */
+import { alias, each, honored, type KeyTable, type KeyUse, noEffect, only } from './table';
+
+type Keys = Readonly<Record<string, KeyUse>>;
+
+const TRAINING = noEffect('of effect in training only');
+const GENERATING = noEffect('of effect for generating models only');
+
+/** Of every model. */
+const EVERY: Keys = {
+  ...each(['model_type', 'architectures', 'tokenizer_class'], honored),
+  ...each(['id2label', 'label2id', 'num_labels', 'problem_type'], honored),
+  ...each(['dtype', 'torch_dtype'], noEffect('DTYPE says in which numbers a model is multiplied')),
+  ...each(
+    ['output_hidden_states', 'output_attentions', 'return_dict', 'tie_last_hidden_states'],
+    noEffect('says what else is returned'),
+  ),
+  ...each(
+    [
+      ...['_attn_implementation', 'attn_implementation'],
+      ...['_experts_implementation', 'experts_implementation'],
+    ],
+    noEffect('says how the same numbers are computed'),
+  ),
+  chunk_size_feed_forward: noEffect('says how the same numbers are computed'),
+  ...each(
+    ['transformers_version', '_name_or_path', 'name_or_path', '_commit_hash'],
+    noEffect('says what it is'),
+  ),
+  auto_map: noEffect('code of models is not run'),
+  ...each(['is_encoder_decoder', 'use_cache', 'prefix'], GENERATING),
+  custom_pipelines: noEffect('code of models is not run'),
+  ...each(['bos_token_id', 'eos_token_id', 'cls_token_id', 'sep_token_id'], GENERATING),
+  ...each(['initializer_range', 'gradient_checkpointing'], TRAINING),
+  function_to_apply: noEffect('problem_type and the number of labels say it first'),
+  per_layer_config: only([{}], 'Layers that differ are not supported'),
+  quantization_config: only([], 'Quantized weights are not supported: save the model without'),
+};
+
+const NO_DECODER: Keys = {
+  is_decoder: only(
+    [false],
+    'Attention to earlier tokens alone is not supported: export the model as a program',
+  ),
+  add_cross_attention: only([false], 'Cross-attention is not supported'),
+};
+
+/** Of models that have none. */
+const ROTARY = each(['rope_scaling', 'rope_theta'], noEffect('the model has no rotary positions'));
+
+/** Of models whose embeddings are as wide as their states. */
+const SAME_WIDTH = {
+  embedding_size: noEffect('says that heads need not share hidden_size, which is not loaded'),
+};
+
+const SIZES = ['vocab_size', 'hidden_size', 'num_hidden_layers', 'num_attention_heads'];
+
+const BERT: Keys = {
+  ...EVERY,
+  ...NO_DECODER,
+  ...ROTARY,
+  ...SAME_WIDTH,
+  ...each([...SIZES, 'intermediate_size', 'max_position_embeddings', 'type_vocab_size'], honored),
+  ...each(['hidden_act', 'layer_norm_eps', 'tie_word_embeddings'], honored),
+  ...each(['hidden_dropout_prob', 'attention_probs_dropout_prob', 'classifier_dropout'], TRAINING),
+  pad_token_id: noEffect('texts are not padded'),
+  position_embedding_type: only(['absolute'], 'Relative positions are not supported'),
+};
+
+/** Positions begin behind the id for padding. */
+const ROBERTA: Keys = { ...BERT, pad_token_id: honored };
+
+const DECODERS = Object.keys(NO_DECODER);
+
+const without = (keys: Keys, names: readonly string[]): Keys => {
+  return Object.fromEntries(Object.entries(keys).filter(([key]) => !names.includes(key)));
+};
+
+/** BERT's keys, of models that read no `is_decoder`. */
+const ENCODER = without(BERT, [...DECODERS, 'classifier_dropout', 'position_embedding_type']);
+
+/** By model_type. */
+export const CONFIGS: Readonly<Record<string, KeyTable>> = Object.fromEntries(
+  Object.entries({
+    albert: {
+      ...ENCODER,
+      ...each(['embedding_size', 'num_hidden_groups', 'inner_group_num'], honored),
+      classifier_dropout_prob: TRAINING,
+    },
+    bert: BERT,
+    camembert: ROBERTA,
+    'data2vec-text': ROBERTA,
+    'deberta-v2': {
+      ...ENCODER,
+      ...each(['relative_attention', 'max_relative_positions', 'position_buckets'], honored),
+      ...each(['pos_att_type', 'share_att_key', 'norm_rel_ebd', 'position_biased_input'], honored),
+      ...each(['attention_head_size', 'embedding_size', 'legacy'], honored),
+      ...each(['conv_kernel_size', 'conv_groups', 'conv_act'], honored),
+      ...each(['pooler_hidden_size', 'pooler_hidden_act'], honored),
+      ...each(['pooler_dropout', 'cls_dropout'], TRAINING),
+    },
+    distilbert: {
+      ...EVERY,
+      ...ROTARY,
+      ...each(['vocab_size', 'max_position_embeddings', 'tie_word_embeddings'], honored),
+      ...each(['dim', 'hidden_dim', 'n_layers', 'n_heads', 'activation'], honored),
+      ...{ hidden_size: alias('dim'), num_attention_heads: alias('n_heads') },
+      num_hidden_layers: alias('n_layers'),
+      ...each(['dropout', 'attention_dropout', 'qa_dropout', 'seq_classif_dropout'], TRAINING),
+      sinusoidal_pos_embds: noEffect('the table is among the weights'),
+      pad_token_id: noEffect('texts are not padded'),
+    },
+    electra: {
+      ...BERT,
+      embedding_size: honored,
+      ...each(
+        [
+          ...['summary_type', 'summary_use_proj', 'summary_activation', 'summary_last_dropout'],
+          ...['summary_first_dropout', 'summary_proj_to_labels'],
+        ],
+        noEffect('of effect for multiple choice only'),
+      ),
+    },
+    ernie: { ...BERT, ...each(['use_task_id', 'task_type_vocab_size'], honored) },
+    modernbert: {
+      ...EVERY,
+      ...each([...SIZES, 'intermediate_size', 'max_position_embeddings'], honored),
+      ...each(['hidden_activation', 'norm_eps', 'norm_bias', 'tie_word_embeddings'], honored),
+      ...each(['attention_bias', 'mlp_bias', 'decoder_bias', 'classifier_bias'], honored),
+      ...each(['layer_types', 'global_attn_every_n_layers', 'local_attention'], honored),
+      ...each(['classifier_pooling', 'classifier_activation'], honored),
+      ...each(['global_rope_theta', 'local_rope_theta'], honored),
+      rope_parameters: rotary(),
+      rope_scaling: only(
+        [{ rope_type: 'default' }, { type: 'default' }],
+        'Scaled rotary positions are not supported',
+      ),
+      head_dim: only([], 'It is hidden_size divided by num_attention_heads: remove it'),
+      sliding_window: only([], 'Write twice as much as local_attention'),
+      partial_rotary_factor: only([1], 'Rotary positions of a part are not supported'),
+      rope_theta: noEffect('each kind of attention has its own'),
+      ...each(['attention_dropout', 'embedding_dropout', 'mlp_dropout'], TRAINING),
+      ...each(['classifier_dropout', 'initializer_cutoff_factor'], TRAINING),
+      ...each(['sparse_prediction', 'sparse_pred_ignore_index'], TRAINING),
+      deterministic_flash_attn: noEffect('says how the same numbers are computed'),
+      pad_token_id: noEffect('texts are not padded'),
+    },
+    mpnet: { ...without(ENCODER, ['type_vocab_size']), relative_attention_num_buckets: honored },
+    roberta: ROBERTA,
+    'xlm-roberta': ROBERTA,
+  } satisfies Record<string, Keys>).map(([type, keys]) => [type, { keys, others: 'ignored' }]),
+);
+
+/** Those of each kind of attention. */
+function rotary(): KeyUse {
+  const one: KeyUse = {
+    use: 'object',
+    keys: {
+      keys: { rope_theta: honored, rope_type: only(['default'], 'Others are not supported') },
+      others: 'rejected',
+    },
+  };
+  return {
+    use: 'object',
+    keys: { keys: { full_attention: one, sliding_attention: one }, others: 'rejected' },
+  };
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { ModelFileError } from '../files';
+import { checkModelJson, quoted, readModelJson } from '../json';
+import { SENTENCE_BERT_CONFIG } from '../keys/sentence-transformers';
+import { checkKeys } from '../keys/table';
+
+/** Of the first module, in the order in which the library looks for them. */
+export const TRANSFORMER_SETTINGS = [
+  'sentence_bert_config.json',
+  'sentence_roberta_config.json',
+  'sentence_distilbert_config.json',
+  'sentence_camembert_config.json',
+  'sentence_albert_config.json',
+  'sentence_xlm-roberta_config.json',
+  'sentence_xlnet_config.json',
+];
+
+/**
+ * What the transformer computes, and under which name the modules behind it find that.
+ * Source: sentence-transformers, base/modules/transformer.py (TRANSFORMER_TASK_DEFAULTS).
+ */
+const OUTPUTS = {
+  'feature-extraction': { method: 'last_hidden_state', module: 'token_embeddings' },
+  'fill-mask': { method: 'logits', module: 'token_embeddings' },
+  'sequence-classification': { method: 'logits', module: 'scores' },
+} as const;
+
+export type TransformerTask = keyof typeof OUTPUTS;
+
+const length = z.int().positive();
+const argumentsSchema = z.looseObject({ model_max_length: length.nullish() }).nullish();
+const callSchema = z.looseObject({ max_length: length.nullish() }).nullish();
+
+const transformerSchema = z.looseObject({
+  max_seq_length: length.nullish(),
+  do_lower_case: z.boolean().nullish(),
+  tokenizer_args: argumentsSchema,
+  processor_kwargs: argumentsSchema,
+  processing_kwargs: z.looseObject({ text: callSchema, common: callSchema }).nullish(),
+  transformer_task: z.string().nullish(),
+  modality_config: z
+    .looseObject({ text: z.looseObject({ method_output_name: z.unknown() }).nullish() })
+    .nullish(),
+  module_output_name: z.string().nullish(),
+  query_length: length.nullish(),
+  document_length: length.nullish(),
+  query_expansion: z
+    .strictObject({
+      strategy: z.enum(['fixed', 'min'], { error: 'expected "fixed" or "min"' }),
+      attend: z.boolean().nullish(),
+      token: z.string().nullish(),
+      length,
+    })
+    .nullish(),
+});
+
+type Settings = z.output<typeof transformerSchema>;
+
+/** How the encoder's folder says that texts are read. */
+export interface Transformer {
+  /** Tokens, special ones included, whatever tokenizer_config.json says; null: as that says. */
+  readonly maxLength: number | null;
+  /** Texts are put into lower case before all that the tokenizer does. */
+  readonly lowercases: boolean;
+  /** How long queries and documents are, where models of late interaction say so. */
+  readonly lengths: Pick<Settings, 'query_length' | 'document_length' | 'query_expansion'>;
+  /** The file that says so; of a folder without one its usual name. */
+  readonly file: string;
+}
+
+/**
+ * @param task that the model is loaded for
+ * @param presumed what a file means that names none
+ * @throws ModelFileError
+ */
+export function readTransformer(
+  encoder: string,
+  task: TransformerTask,
+  presumed: TransformerTask,
+): Transformer {
+  for (const name of TRANSFORMER_SETTINGS) {
+    const content = readModelJson(encoder, name);
+    // An empty object is as good as no file.
+    if (content === undefined || isEmpty(content)) continue;
+    checkKeys(SENTENCE_BERT_CONFIG, name, content);
+    const settings = checkModelJson(name, transformerSchema, content);
+    requireTask(name, settings, task, presumed);
+    return { ...readingOf(name, settings), file: name };
+  }
+  requireTask(TRANSFORMER_SETTINGS[0] as string, {}, task, presumed);
+  return {
+    ...{ maxLength: null, lowercases: false, lengths: {} },
+    file: TRANSFORMER_SETTINGS[0] as string,
+  };
+}
+
+function isEmpty(content: unknown): boolean {
+  return typeof content === 'object' && content !== null && Object.keys(content).length === 0;
+}
+
+/** Arguments of the tokenizer win over max_seq_length, and those of its calls over both. */
+function readingOf(name: string, settings: Settings): Omit<Transformer, 'file'> {
+  const { query_length, document_length, query_expansion } = settings;
+  const { common, text } = settings.processing_kwargs ?? {};
+  const ofCalls = common?.max_length ?? text?.max_length ?? null;
+  const ofTokenizer =
+    settings.processor_kwargs?.model_max_length ?? settings.tokenizer_args?.model_max_length;
+  if (ofCalls !== null && (query_length ?? document_length ?? query_expansion)) {
+    const what = 'processing_kwargs: max_length: expected none beside query_length';
+    throw new ModelFileError(`${name}: ${what}, document_length or query_expansion. Remove it`);
+  }
+  return {
+    maxLength: ofCalls ?? ofTokenizer ?? settings.max_seq_length ?? null,
+    lowercases: settings.do_lower_case ?? false,
+    lengths: { query_length, document_length, query_expansion },
+  };
+}
+
+/** @throws ModelFileError: it is not what the task reads that the transformer gives */
+function requireTask(
+  name: string,
+  { transformer_task, modality_config, module_output_name }: Partial<Settings>,
+  task: TransformerTask,
+  presumed: TransformerTask,
+): void {
+  const given = transformer_task ?? presumed;
+  if (given !== task) {
+    const found = transformer_task == null ? `none, which means ${quoted(given)}` : quoted(given);
+    throw new ModelFileError(`${name}: transformer_task: expected ${quoted(task)}, found ${found}`);
+  }
+  if (modality_config == null) return; // the task says, whatever else is there
+  const { method, module } = OUTPUTS[task];
+  const output = modality_config.text?.method_output_name;
+  const only = Array.isArray(output) && output.length === 1 ? output[0] : output;
+  if (only !== method) {
+    const key = 'modality_config.text.method_output_name';
+    throw new ModelFileError(
+      `${name}: ${key}: expected ${quoted(method)}, received ${quoted(output)}`,
+    );
+  }
+  if (module_output_name !== module) {
+    throw new ModelFileError(
+      `${name}: module_output_name: expected ${quoted(module)}, received ${quoted(module_output_name)}`,
+    );
+  }
+}
