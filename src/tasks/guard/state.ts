@@ -16,6 +16,8 @@ export class GuardState {
   readonly counts = new GuardCounts();
   #guard: Guard | null = null;
   #reason: string | null = null;
+  /** Resolves when all files so far are taken; never rejects. */
+  #last: Promise<void> = Promise.resolve();
 
   /** There is a file of a guard, or was one. */
   get isThere(): boolean {
@@ -31,8 +33,16 @@ export class GuardState {
     return this.#reason;
   }
 
-  /** A file that is wrong leaves what there was. */
-  async show(found: FoundGuard): Promise<void> {
+  /**
+   * A file that is wrong leaves what there was. Files are taken one after the other, in the order of the calls:
+   * patterns may take longer to compile than those of a file that was read later.
+   */
+  show(found: FoundGuard): Promise<void> {
+    this.#last = this.#last.then(() => this.#take(found));
+    return this.#last;
+  }
+
+  async #take(found: FoundGuard): Promise<void> {
     if (found === null) {
       this.#replace(null);
     } else if ('problem' in found) {

@@ -51,14 +51,15 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
   });
   const control = controlOf(repository);
   const service = new ModelsService(options, control);
-  const readGuard = async (): Promise<void> => {
+  // One after the other: SIGHUP and MODELS_WATCH may read the file at once, and the one that was read last counts.
+  const readGuard = together(async () => {
     const { guard } = service;
     await guard.show(await repository.guard());
     if (guard.reason !== null) logger.error(`The guard is not loaded: ${guard.reason}`);
     else if (guard.isThere)
       logger.info({ checks: guard.guard?.file.checks.length }, 'guard loaded');
     show();
-  };
+  });
   const loadAll = async (): Promise<void> => {
     await readGuard();
     await repository.loadAll();
