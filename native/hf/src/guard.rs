@@ -4,14 +4,20 @@
 pub mod bridge;
 mod cards;
 mod decoded;
+mod emails;
+mod escapes;
 mod forms;
 mod ibans;
+mod ips;
 mod kinds;
 mod looks;
 mod mapped;
 mod patterns;
+mod phones;
+mod urls;
 
-pub use looks::{Look, Options, Place, Views, looks_of, places_in};
+pub use escapes::MOST as MOST_UNESCAPED;
+pub use looks::{Deadline, Look, Options, Place, Views, looks_of, places_in};
 pub use patterns::{Patterns, Source};
 
 #[cfg(test)]

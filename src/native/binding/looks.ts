@@ -13,11 +13,14 @@ export type NativePatterns = object;
 export interface LookOptions {
   /** Without what is not seen, in NFKC, and with Latin letters for what looks like them. */
   readonly forms: boolean;
-  /** What is written in base64, and once more in that; in tags and in variation selectors. */
+  /**
+   * What is written in base64, and once more in that; in tags and in variation selectors; in escapes of HTML, of
+   * URLs and of JSON.
+   */
   readonly decoded: boolean;
   /** All parts as one text. */
   readonly joined: boolean;
-  /** Texts beside the parts themselves. */
+  /** Texts in addition to the parts themselves and to those that are made of them by undoing escapes. */
   readonly mostViews: number;
   /** Places that are told. */
   readonly mostPlaces: number;

@@ -193,7 +193,9 @@ export class Guard {
     { models, asked, signal, hasScores }: Run,
   ): Promise<Ran> {
     if (check.type === 'patterns') return { ...NOTHING, hits: hits.get(check) ?? [] };
-    const given = looks.filter((look) => look.text.trim() !== '' && wants(check, look));
+    const given = looks.filter(
+      (look) => look.text.trim() !== '' && !look.isPartly && wants(check, look),
+    );
     if (given.length === 0) return NOTHING;
     const mostWindows = this.file.limits.windows;
     const within = (options: InferOptions): InferOptions => ({

@@ -51,7 +51,8 @@ export async function lookAt(
     ...{ check: null, ...place, limit: 'characters', action },
   }));
   if (native.isCut) notLookedAt.push({ ...ANYWHERE, limit: 'views', action });
-  if (native.left !== '' && hasPatterns) {
+  // Patterns and forms have one deadline.
+  if (native.left === 'time' || (native.left !== '' && hasPatterns)) {
     notLookedAt.push({ ...ANYWHERE, limit: native.left, action });
   }
   return { looks, hits, notLookedAt };

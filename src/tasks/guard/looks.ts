@@ -3,6 +3,8 @@ import type { VIEWS } from './file';
 
 export type View = (typeof VIEWS)[number];
 
+const PARTLY = 'partly';
+
 /** Where something lies in what was sent. */
 export interface Place {
   readonly part: number;
@@ -31,10 +33,15 @@ export class Look {
 
   /** What a check has to want to be given it, of `VIEWS`. */
   get steps(): ReadonlySet<View> {
-    const words = this.view.split(' ').filter((word) => word !== 'text');
+    const words = this.view.split(' ').filter((word) => word !== 'text' && word !== PARTLY);
     return new Set(
       words.map((word) => (word === 'decoded' || word === 'joined' ? word : ('forms' as const))),
     );
+  }
+
+  /** For patterns only: fewer escapes are undone than in another form of the same text. */
+  get isPartly(): boolean {
+    return this.view.includes(PARTLY);
   }
 
   /** It is all of a part, or of all parts. */

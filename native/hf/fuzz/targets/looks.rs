@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use crate::guard::{Look, Options, Patterns, Place, Source, Views, looks_of, places_in};
+use crate::guard::{
+    Deadline, Look, MOST_UNESCAPED, Options, Patterns, Place, Source, Views, looks_of, places_in,
+};
 
 const HEAD: usize = 3;
 /// Ends a part.
@@ -29,13 +31,16 @@ pub fn looks(data: &[u8]) {
         decoded: head[0] & 2 != 0,
         joined: head[0] & 4 != 0,
         most: usize::from(head[1] & 31),
+        deadline: Deadline::default(),
     };
     let options = Options {
         most_places: usize::from(head[1] >> 5) * 8,
-        timeout: None,
+        deadline: Deadline::default(),
     };
     let (looks, _) = looks_of(parts.clone(), &views);
-    assert!(looks.len() <= parts.len() + views.most);
+    // Parts, two ways to join them, and what is made of each by undoing escapes.
+    let free = (parts.len() + 2) * MOST_UNESCAPED;
+    assert!(looks.len() <= parts.len() + free + views.most);
     for (look, part) in looks.iter().filter(|look| look.view.is_empty()).zip(&parts) {
         assert_eq!(&look.text, part);
     }
@@ -137,10 +142,11 @@ fn hide(patterns: &Patterns, before: &str, choice: u8) {
         decoded: false,
         joined: true,
         most: 1000,
+        deadline: Deadline::default(),
     };
     let options = Options {
         most_places: usize::MAX,
-        timeout: None,
+        deadline: Deadline::default(),
     };
     let (looks, is_all) = looks_of(parts, &views);
     assert!(is_all);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::looks::{self, Left, Options, Views};
+use super::looks::{self, Deadline, Left, Options, Views};
 use super::patterns::{self, Source};
 use crate::bridge::{Guarded, guard};
 
@@ -75,15 +75,20 @@ impl Patterns {
     pub fn look(&self, parts: Vec<String>, options: &LookOptions) -> Guarded<Looked> {
         guard(|| {
             let timeout = options.timeout_ms / 1000.0;
+            let deadline = match timeout > 0.0 {
+                true => Deadline::after(Duration::from_secs_f64(timeout.min(1e9))),
+                false => Deadline::default(),
+            };
             let views = Views {
                 forms: options.forms,
                 decoded: options.decoded,
                 joined: options.joined,
                 most: options.most_views,
+                deadline,
             };
             let options = Options {
                 most_places: options.most_places,
-                timeout: (timeout > 0.0).then(|| Duration::from_secs_f64(timeout.min(1e9))),
+                deadline,
             };
             let (looks, is_all) = looks::looks_of(parts, &views);
             let (places, left) = looks::places_in(&self.0, &looks, &options);

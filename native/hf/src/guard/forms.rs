@@ -17,10 +17,17 @@ type Ranges = Vec<(char, char)>;
 /// (variation selectors, fillers), and controls but white space.
 static HIDDEN: LazyLock<Ranges> =
     LazyLock::new(|| ranges_of(r"[\p{Cf}\p{Default_Ignorable_Code_Point}[\p{Cc}--\s]]"));
+/// Characters that look like a space, and are none.
+static BLANKS: LazyLock<Ranges> = LazyLock::new(|| {
+    ranges_of(r"[\u{115f}\u{1160}\u{2800}\u{3164}\u{ffa0}\u{13441}\u{13442}\u{16fe4}\u{1d159}]")
+});
 static PICTURES: LazyLock<Ranges> =
     LazyLock::new(|| ranges_of(r"[\p{Extended_Pictographic}\p{Emoji_Modifier}]"));
 /// Each script has ten, one behind the other.
 static DIGITS: LazyLock<Ranges> = LazyLock::new(|| ranges_of(r"\p{Nd}"));
+
+/// Dashes, hyphens and minus signs.
+static DASHES: LazyLock<Ranges> = LazyLock::new(|| ranges_of(r"[\p{Pd}\u{2212}\u{2043}]"));
 
 /// Choose how a picture looks, and join pictures to one.
 const OF_PICTURES: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
@@ -44,7 +51,20 @@ fn range_in(ranges: &Ranges, character: char) -> Option<(char, char)> {
 }
 
 pub fn is_hidden(character: char) -> bool {
-    !matches!(character, ' '..='~' | '\n') && range_in(&HIDDEN, character).is_some()
+    let is_in = |ranges: &Ranges| range_in(ranges, character).is_some();
+    !matches!(character, ' '..='~' | '\n') && (is_in(&HIDDEN) || is_in(&BLANKS))
+}
+
+/// With spaces for characters that look like one, which `visible` leaves out.
+pub fn spaced(text: &[Mapped]) -> Option<Vec<Mapped>> {
+    let is_blank = |one: char| one > '~' && range_in(&BLANKS, one).is_some();
+    let has_blanks = text.iter().any(|one| is_blank(one.0));
+    let space = |one: &Mapped| (if is_blank(one.0) { ' ' } else { one.0 }, one.1, one.2);
+    has_blanks.then(|| text.iter().map(space).collect())
+}
+
+pub fn is_dash(character: char) -> bool {
+    range_in(&DASHES, character).is_some()
 }
 
 fn is_picture(character: char) -> bool {
@@ -81,7 +101,8 @@ pub fn compatible(text: &[Mapped]) -> Option<Vec<Mapped>> {
         let end = next.map_or(text.len(), |next| first + 1 + next);
         let segment = &text[first..end];
         let composed: Vec<char> = segment.iter().map(|(one, ..)| *one).nfkc().collect();
-        if composed.iter().eq(segment.iter().map(|(one, ..)| one)) {
+        let is_same = composed.iter().eq(segment.iter().map(|(one, ..)| one));
+        if is_same || is_look_alike_lost(segment, &composed) {
             normal.extend_from_slice(segment);
         } else {
             let (start, end) = (segment[0].1, segment[segment.len() - 1].2);
@@ -92,6 +113,14 @@ pub fn compatible(text: &[Mapped]) -> Option<Vec<Mapped>> {
     let is_same =
         normal.len() == text.len() && characters().eq(normal.iter().map(|(one, ..)| *one));
     (!is_same).then_some(normal)
+}
+
+/// Whether a character looks like an ASCII one, and what it is composed to does not: `latin` is to see it.
+fn is_look_alike_lost(segment: &[Mapped], composed: &[char]) -> bool {
+    let ([(one, ..)], [other]) = (segment, composed) else {
+        return false;
+    };
+    !other.is_ascii() && look_alike(*one).is_some_and(|alike| look_alike(*other) != Some(alike))
 }
 
 /// Nothing before it changes with it.
@@ -131,7 +160,21 @@ pub fn latin(text: &[Mapped]) -> Option<Vec<Mapped>> {
             }
         }
     }
+    is_changed |= with_dots(&mut folded);
     is_changed.then_some(folded)
+}
+
+/// An ideographic full stop between ASCII letters or digits is a dot, as in the name of a host (IDNA).
+fn with_dots(text: &mut [Mapped]) -> bool {
+    let mut is_changed = false;
+    for at in 1..text.len().saturating_sub(1) {
+        let is_between = [at - 1, at + 1].map(|at| text[at].0.is_ascii_alphanumeric()) == [true; 2];
+        if text[at].0 == '\u{3002}' && is_between {
+            text[at].0 = '.';
+            is_changed = true;
+        }
+    }
+    is_changed
 }
 
 fn is_of_word(character: char) -> bool {

@@ -1,91 +1,105 @@
-//! Kinds of personal data whose form, or whose checksum, says what they are.
+//! Kinds of personal data whose form, or whose checksum, says what they are. Each kind is found in any
+//! surroundings: its search tries every place at which a value may begin and end, and reports all that
+//! the valid values cover. `tests/unit/guard/surroundings.rs` states that property.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
-use super::{cards, ibans};
+use super::forms::is_dash;
+use super::{cards, emails, ibans, ips, phones, urls};
 
-/// Of a candidate: the whole text, and where it lies.
-type Judge = fn(&str, Range<usize>) -> Vec<Range<usize>>;
+/// Receives what a search finds.
+pub trait Sink {
+    /// A value, in bytes of the text. Break: no further values are wanted.
+    fn found(&mut self, range: Range<usize>) -> ControlFlow<()>;
+    /// Break: the deadline has passed.
+    fn check(&mut self) -> ControlFlow<()>;
+    /// The same, called once per candidate: looks at the clock now and then.
+    fn poll(&mut self) -> ControlFlow<()>;
+}
 
 pub struct Kind {
     pub name: &'static str,
-    /// What may be one, longest runs; `judge` says what of it is.
-    pub candidate: &'static str,
-    pub judge: Judge,
+    /// Reports values in the order of the text, none over another.
+    pub find: fn(&str, &mut dyn Sink) -> ControlFlow<()>,
 }
 
 pub const KINDS: [Kind; 6] = [
     Kind {
         name: "email",
-        candidate: r"[\p{L}\p{N}_][\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]*@(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}]{2,}",
-        judge: |_, candidate| vec![candidate],
+        find: emails::find,
     },
     Kind {
         name: "card",
-        candidate: cards::CANDIDATE,
-        judge: |text, candidate| within(cards::find, text, &candidate),
+        find: cards::find,
     },
     Kind {
         name: "iban",
-        candidate: ibans::CANDIDATE,
-        judge: |text, candidate| within(ibans::find, text, &candidate),
+        find: ibans::find,
     },
     Kind {
         name: "ip",
-        candidate: r"[0-9A-Fa-f:.]{3,}",
-        judge: ip_address,
+        find: ips::find,
     },
     Kind {
         name: "phone",
-        candidate: r"\+[\s\p{Pd}.(]?[1-9](?:[\s\p{Pd}.()/]{0,2}[0-9]){6,}",
-        judge: |text, candidate| {
-            let digits = text[candidate.clone()].bytes().filter(u8::is_ascii_digit);
-            let is_number = (7..=15).contains(&digits.count()); // ITU-T E.164
-            is_number.then_some(candidate).into_iter().collect()
-        },
+        find: phones::find,
     },
     Kind {
         name: "url",
-        candidate: r#"(?i)https?://[^\s<>"]+"#,
-        judge: |text, Range { start, end }| {
-            let kept = text[start..end].trim_end_matches(|last| ".,;:!?)]}'*".contains(last));
-            Some(start..start + kept.len()).into_iter().collect()
-        },
+        find: urls::find,
     },
 ];
 
-fn within(
-    find: fn(&str) -> Vec<Range<usize>>,
-    text: &str,
-    candidate: &Range<usize>,
-) -> Vec<Range<usize>> {
-    let found = find(&text[candidate.clone()]).into_iter();
-    found
-        .map(|range| candidate.start + range.start..candidate.start + range.end)
-        .collect()
+/// Joins values that overlap: where two readings of the same characters are valid, both are covered.
+pub struct Merged<'a> {
+    sink: &'a mut dyn Sink,
+    pending: Option<Range<usize>>,
 }
 
-/// One that stands alone: `std::d::e` is none, nor is a part of a word.
-fn ip_address(text: &str, candidate: Range<usize>) -> Vec<Range<usize>> {
-    let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    if text[..candidate.start].ends_with(is_word) || text[candidate.end..].starts_with(is_word) {
-        return Vec::new();
-    }
-    let run = &text[candidate.clone()];
-    let mut kept = run.trim_end_matches('.');
-    if kept.ends_with(':') && !kept.ends_with("::") {
-        kept = &kept[..kept.len() - 1];
-    }
-    if let (Some((address, _)), true) = (kept.split_once(':'), kept.contains('.')) {
-        if address.parse::<Ipv4Addr>().is_ok() {
-            kept = address; // a port follows
+impl<'a> Merged<'a> {
+    pub fn new(sink: &'a mut dyn Sink) -> Self {
+        Self {
+            sink,
+            pending: None,
         }
     }
-    let is_address = kept.parse::<Ipv4Addr>().is_ok() || kept.parse::<Ipv6Addr>().is_ok();
-    let found = candidate.start..candidate.start + kept.len();
-    (is_address && kept.len() > 2)
-        .then_some(found)
-        .into_iter()
-        .collect()
+
+    pub fn poll(&mut self) -> ControlFlow<()> {
+        self.sink.poll()
+    }
+
+    /// Values in the order of their beginnings.
+    pub fn add(&mut self, range: Range<usize>) -> ControlFlow<()> {
+        match &mut self.pending {
+            Some(pending) if range.start < pending.end => {
+                pending.end = pending.end.max(range.end);
+                ControlFlow::Continue(())
+            }
+            pending => match pending.replace(range) {
+                Some(done) => self.sink.found(done),
+                None => ControlFlow::Continue(()),
+            },
+        }
+    }
+
+    pub fn end(self) -> ControlFlow<()> {
+        match self.pending {
+            Some(done) => self.sink.found(done),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// What may stand between groups of digits or letters: spaces, line breaks, dashes, dots; `+` is a space
+/// in a URL's query.
+pub fn is_gap(one: char) -> bool {
+    match one {
+        ' ' | '-' | '.' | '+' | '\n' | '\r' | '\t' => true,
+        one => !one.is_ascii_graphic() && (one.is_whitespace() || is_dash(one)),
+    }
+}
+
+/// The length of a gap in characters; CR LF is one.
+pub fn units_in(gap: &str) -> usize {
+    gap.chars().count() - gap.matches("\r\n").count()
 }

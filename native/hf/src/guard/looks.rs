@@ -1,12 +1,14 @@
 //! The texts that a guard looks at: each part as it is, and the forms in which it may hide.
 
 use std::collections::HashSet;
+use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 use super::decoded::decoded;
+use super::escapes::{self, Unescaped};
 use super::forms;
 use super::mapped::{Mapped, as_it_is, text_of, units_of};
-use super::patterns::Patterns;
+use super::patterns::{Patterns, Search};
 
 /// A text to be looked at.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,28 +38,47 @@ pub struct Place {
 pub struct Views {
     /// Without what is not seen, in NFKC, in Latin letters.
     pub forms: bool,
-    /// What is written in base64, and once more in that; in tags, in variation selectors.
+    /// What is written in base64, and once more in that; in tags, in variation selectors; in escapes of
+    /// HTML, of URLs and of JSON.
     pub decoded: bool,
     /// All parts as one text.
     pub joined: bool,
-    /// Texts beside the parts themselves.
+    /// Texts in addition to the parts themselves, and to the `escapes::MOST` of each text.
     pub most: usize,
+    /// No further texts are made then.
+    pub deadline: Deadline,
 }
 
 pub struct Options {
     /// Places that are told.
     pub most_places: usize,
-    pub timeout: Option<Duration>,
+    pub deadline: Deadline,
+}
+
+/// When a search ends; by default never.
+#[derive(Clone, Copy, Default)]
+pub struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub fn after(timeout: Duration) -> Self {
+        Self(Instant::now().checked_add(timeout))
+    }
+
+    fn has_passed(self) -> bool {
+        self.0.is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 /// Why not all was looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
     Nothing,
     Places,
     Time,
 }
 
+/// The view of a text of which one syntax of escapes is undone, once.
+const PARTLY: &str = "decoded partly";
 /// How often what was decoded is decoded again.
 const NESTED: usize = 1;
 
@@ -68,6 +89,7 @@ pub fn looks_of(parts: Vec<String>, views: &Views) -> (Vec<Look>, bool) {
         looks: Vec::new(),
         left: views.most,
         is_all: true,
+        known: HashSet::new(),
     };
     let count = parts.len();
     let joined = if views.joined {
@@ -87,13 +109,13 @@ pub fn looks_of(parts: Vec<String>, views: &Views) -> (Vec<Look>, bool) {
             ends,
         });
         if let Some(mapped) = mapped {
-            looks.hidden_in(&mapped, part, "", NESTED, &|_| true);
+            looks.hidden_in(&mapped, Hidden::of(part, ""), &|_| true);
         }
     }
     for text in joined {
         looks.add("joined", count, &text);
         // What lies in one part has been found there.
-        looks.hidden_in(&text, count, "joined", NESTED, &|(start, end)| {
+        looks.hidden_in(&text, Hidden::of(count, "joined"), &|(start, end)| {
             borders
                 .iter()
                 .any(|border| start < *border && *border < end)
@@ -108,56 +130,149 @@ impl Views {
     }
 }
 
+/// The part and the view of a text that may hide others.
+#[derive(Clone, Copy)]
+struct Hidden<'a> {
+    part: usize,
+    view: &'a str,
+    /// How often what is decoded of it is decoded again.
+    nested: usize,
+    /// Escapes have not been undone in it.
+    has_escapes: bool,
+    /// What is made by undoing escapes does not count: it is as many texts as there are of what was sent.
+    is_free: bool,
+}
+
+impl<'a> Hidden<'a> {
+    /// Of what was sent.
+    fn of(part: usize, view: &'a str) -> Self {
+        Self {
+            part,
+            view,
+            nested: NESTED,
+            has_escapes: true,
+            is_free: true,
+        }
+    }
+}
+
 struct Looks<'a> {
     views: &'a Views,
     looks: Vec<Look>,
     left: usize,
     is_all: bool,
+    /// Parts, places and texts of what is decoded.
+    known: HashSet<(usize, u32, String)>,
 }
 
 impl Looks<'_> {
     /// Forms of a text, and what is decoded of it.
     ///
     /// `is_new`: of what lies from where to where, whether it has not been found before.
-    fn hidden_in(
-        &mut self,
-        text: &[Mapped],
-        part: usize,
-        view: &str,
-        nested: usize,
-        is_new: &dyn Fn((u32, u32)) -> bool,
-    ) {
-        let mut forms: Vec<Vec<Mapped>> = Vec::new();
-        if self.views.forms {
-            for (name, form) in FORMS {
-                if let Some(changed) = form(forms.last().map_or(text, |last| last)) {
-                    self.add(&within(view, name), part, &changed);
-                    forms.push(changed);
-                }
+    fn hidden_in(&mut self, text: &[Mapped], of: Hidden, is_new: &dyn Fn((u32, u32)) -> bool) {
+        let Hidden { part, view, .. } = of;
+        let forms = if self.views.forms {
+            if let Some(spaced) = forms::spaced(text) {
+                let name = within(view, "spaced");
+                self.add(&name, part, &spaced);
+                self.forms_of(&spaced, part, &name);
             }
-        }
+            self.forms_of(text, part, view)
+        } else {
+            Vec::new()
+        };
         if !self.views.decoded {
             return;
         }
-        let mut known: HashSet<String> = HashSet::new();
-        for form in [Some(text), forms.last().map(Vec::as_slice)]
-            .into_iter()
-            .flatten()
-        {
+        let name = within(view, "decoded");
+        for (form, is_own) in [(Some(text), true), (forms.last().map(Vec::as_slice), false)] {
+            let Some(form) = form.filter(|_| !self.is_late()) else {
+                continue;
+            };
+            if of.has_escapes {
+                self.escaped_in(
+                    form,
+                    Hidden {
+                        is_free: of.is_free && is_own,
+                        ..of
+                    },
+                );
+            }
             for hidden in decoded(form) {
                 let extent = (hidden[0].1, hidden[hidden.len() - 1].2);
-                if !is_new(extent) || !known.insert(text_of(&hidden)) {
+                if !is_new(extent) || !self.is_unknown(&hidden, part) {
                     continue;
                 }
-                let name = within(view, "decoded");
                 if !self.add(&name, part, &hidden) {
                     return;
                 }
-                if nested > 0 {
-                    self.hidden_in(&hidden, part, &name, nested - 1, &|_| true);
+                if of.nested > 0 {
+                    let within = Hidden {
+                        view: &name,
+                        nested: of.nested - 1,
+                        is_free: false,
+                        ..of
+                    };
+                    self.hidden_in(
+                        &hidden,
+                        Hidden {
+                            has_escapes: true,
+                            ..within
+                        },
+                        &|_| true,
+                    );
                 }
             }
         }
+    }
+
+    /// Texts whose escapes are undone, and what they hide.
+    fn escaped_in(&mut self, text: &[Mapped], of: Hidden) {
+        for Unescaped { text, is_whole } in escapes::undone(text) {
+            if text.is_empty() || !self.is_unknown(&text, of.part) {
+                continue;
+            }
+            let view = within(of.view, if is_whole { "decoded" } else { PARTLY });
+            if of.is_free {
+                self.push(&view, of.part, &text);
+            } else if !self.add(&view, of.part, &text) {
+                return;
+            }
+            if is_whole {
+                let within = Hidden {
+                    view: &view,
+                    has_escapes: false,
+                    ..of
+                };
+                self.hidden_in(&text, within, &|_| true);
+            } else if self.views.forms {
+                self.forms_of(&text, of.part, &view);
+            }
+        }
+    }
+
+    /// Each made of the one before.
+    fn forms_of(&mut self, text: &[Mapped], part: usize, view: &str) -> Vec<Vec<Mapped>> {
+        let mut forms: Vec<Vec<Mapped>> = Vec::new();
+        for (name, form) in FORMS {
+            if self.is_late() {
+                break;
+            }
+            if let Some(changed) = form(forms.last().map_or(text, |last| last)) {
+                self.add(&within(view, name), part, &changed);
+                forms.push(changed);
+            }
+        }
+        forms
+    }
+
+    /// The same text may be hidden at several places, and at one place in several ways.
+    fn is_unknown(&mut self, hidden: &[Mapped], part: usize) -> bool {
+        self.known.insert((part, hidden[0].1, text_of(hidden)))
+    }
+
+    fn is_late(&self) -> bool {
+        self.views.deadline.has_passed()
     }
 
     /// Unless there are too many.
@@ -167,6 +282,11 @@ impl Looks<'_> {
             return false;
         }
         self.left -= 1;
+        self.push(view, part, mapped);
+        true
+    }
+
+    fn push(&mut self, view: &str, part: usize, mapped: &[Mapped]) {
         let (starts, ends) = units_of(mapped);
         let (view, text) = (view.to_owned(), text_of(mapped));
         self.looks.push(Look {
@@ -176,7 +296,6 @@ impl Looks<'_> {
             starts,
             ends,
         });
-        true
     }
 }
 
@@ -231,43 +350,50 @@ fn joined(parts: &[String]) -> Vec<Vec<Mapped>> {
     }
 }
 
-/// Of all patterns in all looks.
+/// Of all patterns in all looks, until the deadline.
 pub fn places_in(patterns: &Patterns, looks: &[Look], options: &Options) -> (Vec<Place>, Left) {
-    let begun = Instant::now();
-    let is_late = || options.timeout.is_some_and(|most| begun.elapsed() > most);
+    let Options {
+        most_places,
+        deadline,
+    } = *options;
     let mut places = Vec::new();
-    let mut left = Left::Nothing;
+    if deadline.has_passed() {
+        return (places, Left::Time);
+    }
     for (look, Look { text, .. }) in looks.iter().enumerate() {
         let mut units = Units::new(text);
         let mut last = usize::MAX;
-        patterns.find(text, |pattern, range| {
+        let found = |pattern, range: Range<usize>| {
             if pattern != last {
                 units = Units::new(text);
                 last = pattern;
             }
-            if places.len() >= options.most_places {
-                left = Left::Places;
-            } else if places.len() % 64 == 63 && is_late() {
-                left = Left::Time;
-            } else {
-                let [start, end] = [range.start, range.end].map(|byte| units.at(byte));
-                places.push(Place {
-                    pattern,
-                    look,
-                    start,
-                    end,
-                });
+            if places.len() >= most_places {
+                return ControlFlow::Break(());
             }
-            left == Left::Nothing
-        });
-        if left == Left::Nothing && is_late() {
-            left = Left::Time;
-        }
-        if left != Left::Nothing {
-            break;
+            let [start, end] = [range.start, range.end].map(|byte| units.at(byte));
+            places.push(Place {
+                pattern,
+                look,
+                start,
+                end,
+            });
+            ControlFlow::Continue(())
+        };
+        let is_late = || deadline.has_passed();
+        if patterns
+            .find(text, &mut Search { found, is_late })
+            .is_break()
+        {
+            let left = if deadline.has_passed() {
+                Left::Time
+            } else {
+                Left::Places
+            };
+            return (places, left);
         }
     }
-    (places, left)
+    (places, Left::Nothing)
 }
 
 /// From bytes of a text to UTF-16 units, asked in the order of the text.

@@ -1,14 +1,19 @@
 //! Patterns, compiled once: regular expressions of the crate `regex`, and kinds of data.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use anyhow::{Result, anyhow};
 use regex::{Regex, RegexBuilder};
 
-use super::kinds::{KINDS, Kind};
+use super::kinds::{KINDS, Kind, Sink};
 
 /// Of one compiled pattern, in bytes: `\w{1000}` would take more.
 const MOST_BYTES: usize = 2 << 20;
+
+/// Of a text that is searched between two looks at the clock, in bytes.
+const WINDOW: usize = 64 << 10;
+/// Candidates between two looks at the clock.
+const POLLS: u32 = 64;
 
 /// A pattern as it is written.
 pub enum Source<'a> {
@@ -17,12 +22,24 @@ pub enum Source<'a> {
     Regex(&'a str),
 }
 
-struct Pattern {
-    regex: Regex,
-    kind: Option<&'static Kind>,
+enum Pattern {
+    Kind(&'static Kind),
+    Regex {
+        regex: Regex,
+        /// Bytes of its longest match; None: any number.
+        longest: Option<usize>,
+    },
 }
 
 pub struct Patterns(Vec<Pattern>);
+
+/// Where a search reports what it finds, and is stopped.
+pub struct Search<Found, IsLate> {
+    /// Receives the index of the pattern and the place in bytes. Break: no further places are wanted.
+    pub found: Found,
+    /// Whether the deadline has passed.
+    pub is_late: IsLate,
+}
 
 impl Patterns {
     /// Fails with what is wrong with the first bad one: `3: <why>`, where 3 is its place in `sources`.
@@ -34,24 +51,111 @@ impl Patterns {
         Ok(Self(compiled.collect::<Result<_>>()?))
     }
 
-    /// What each pattern finds in a text, in bytes; `found` is told the place of the pattern, and says
-    /// whether to go on.
-    pub fn find(&self, text: &str, mut found: impl FnMut(usize, Range<usize>) -> bool) -> bool {
-        for (index, Pattern { regex, kind }) in self.0.iter().enumerate() {
-            for candidate in regex.find_iter(text).map(|one| one.range()) {
-                let ranges = match kind {
-                    Some(kind) => (kind.judge)(text, candidate),
-                    None => vec![candidate],
-                };
-                for range in ranges.into_iter().filter(|range| !range.is_empty()) {
-                    if !found(index, range) {
-                        return false;
-                    }
-                }
+    /// What each pattern finds in a text. The deadline is checked before each pattern, within kinds of
+    /// data, and after each window of a pattern whose matches are bounded: others read the text at once.
+    pub fn find<Found, IsLate>(
+        &self,
+        text: &str,
+        search: &mut Search<Found, IsLate>,
+    ) -> ControlFlow<()>
+    where
+        Found: FnMut(usize, Range<usize>) -> ControlFlow<()>,
+        IsLate: Fn() -> bool,
+    {
+        for (index, pattern) in self.0.iter().enumerate() {
+            let mut sink = Indexed {
+                index,
+                search,
+                polls: 0,
+            };
+            sink.check()?;
+            match pattern {
+                Pattern::Kind(kind) => (kind.find)(text, &mut sink)?,
+                Pattern::Regex { regex, longest } => find_all(regex, *longest, text, &mut sink)?,
             }
         }
-        true
+        ControlFlow::Continue(())
     }
+}
+
+struct Indexed<'a, Found, IsLate> {
+    index: usize,
+    search: &'a mut Search<Found, IsLate>,
+    polls: u32,
+}
+
+impl<Found, IsLate> Sink for Indexed<'_, Found, IsLate>
+where
+    Found: FnMut(usize, Range<usize>) -> ControlFlow<()>,
+    IsLate: Fn() -> bool,
+{
+    fn found(&mut self, range: Range<usize>) -> ControlFlow<()> {
+        (self.search.found)(self.index, range)
+    }
+
+    fn check(&mut self) -> ControlFlow<()> {
+        match (self.search.is_late)() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn poll(&mut self) -> ControlFlow<()> {
+        self.polls += 1;
+        match self.polls % POLLS {
+            0 => self.check(),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// All matches, as `find_iter` has them: window by window where it is known how far a match may reach
+/// beyond the window that it begins in.
+fn find_all(
+    regex: &Regex,
+    longest: Option<usize>,
+    text: &str,
+    sink: &mut impl Sink,
+) -> ControlFlow<()> {
+    let Some(longest) = longest.filter(|longest| *longest <= text.len()) else {
+        for one in regex.find_iter(text).filter(|one| !one.is_empty()) {
+            sink.poll()?;
+            sink.found(one.range())?;
+        }
+        return ControlFlow::Continue(());
+    };
+    let size = WINDOW.max(longest);
+    let mut window = 0;
+    let mut from = 0;
+    while window < text.len() {
+        let next = ceil_char_boundary(text, window + size);
+        // What looks at its surroundings looks at one character.
+        let seen = &text[..ceil_char_boundary(text, next + longest + 4)];
+        while from < next {
+            match regex.find_at(seen, from) {
+                Some(one) if one.start() < next => {
+                    if one.is_empty() {
+                        from = ceil_char_boundary(text, one.end() + 1);
+                    } else {
+                        from = one.end();
+                        sink.found(one.range())?;
+                    }
+                    sink.poll()?;
+                }
+                _ => from = next,
+            }
+        }
+        window = next;
+        sink.check()?;
+    }
+    ControlFlow::Continue(())
+}
+
+fn ceil_char_boundary(text: &str, mut at: usize) -> usize {
+    while at < text.len() && !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at.min(text.len())
 }
 
 fn compile(source: &Source) -> Result<Pattern> {
@@ -59,10 +163,7 @@ fn compile(source: &Source) -> Result<Pattern> {
         Source::Kind(name) => {
             let kind = KINDS.iter().find(|kind| kind.name == *name);
             let kind = kind.ok_or_else(|| anyhow!("there is no such kind"))?;
-            Ok(Pattern {
-                regex: Regex::new(kind.candidate)?,
-                kind: Some(kind),
-            })
+            Ok(Pattern::Kind(kind))
         }
         Source::Regex(text) => {
             let built = RegexBuilder::new(text).size_limit(MOST_BYTES).build();
@@ -70,7 +171,8 @@ fn compile(source: &Source) -> Result<Pattern> {
             if regex.is_match("") {
                 return Err(anyhow!("matches the empty text"));
             }
-            Ok(Pattern { regex, kind: None })
+            let longest = regex_syntax::parse(text)?.properties().maximum_len();
+            Ok(Pattern::Regex { regex, longest })
         }
     }
 }

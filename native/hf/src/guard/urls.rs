@@ -1,0 +1,41 @@
+//! Addresses of pages: `http://` and `https://`.
+
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::kinds::Sink;
+
+static RUN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"(?i)https?://[^\s<>"]+"#).expect("is a pattern"));
+
+/// Up to white space, a quotation mark or an angle bracket.
+pub fn find(text: &str, sink: &mut dyn Sink) -> ControlFlow<()> {
+    for run in RUN.find_iter(text) {
+        sink.poll()?;
+        sink.found(run.start()..run.start() + without_punctuation(run.as_str()).len())?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// Without what ends the sentence around it. A bracket that was opened within it is its own.
+fn without_punctuation(url: &str) -> &str {
+    let mut open = ["()", "[]", "{}"].map(|pair| {
+        let [opening, closing] = [0, 1].map(|at| url.matches(&pair[at..=at]).count());
+        (&pair[1..], opening, closing)
+    });
+    let mut kept = url;
+    while let Some(last) = kept.chars().next_back() {
+        if let Some((_, opening, closing)) = open.iter_mut().find(|(of, ..)| of.starts_with(last)) {
+            if opening >= closing {
+                break;
+            }
+            *closing -= 1;
+        } else if !".,;:!?'*".contains(last) {
+            break;
+        }
+        kept = &kept[..kept.len() - 1];
+    }
+    kept
+}

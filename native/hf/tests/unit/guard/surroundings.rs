@@ -1,0 +1,473 @@
+//! A valid value of any kind is found, and all of it is covered, in any surroundings and however it is
+//! written. Values, surroundings and ways to write them are combined, all of them or drawn with a fixed
+//! seed. Surroundings that make another value of it (a digit before a card) are listed in `is_another`.
+
+use std::ops::ControlFlow;
+
+use super::super::looks::{Deadline, Options, Views, looks_of, places_in};
+use super::super::patterns::{Patterns, Search, Source};
+
+const KINDS: [&str; 6] = ["email", "card", "iban", "ip", "phone", "url"];
+
+const VALUES: [&[&str]; 6] = [
+    &[
+        "ann@example.org",
+        "Ann.Lee+x@mail.example.org",
+        "ann@example.xn--p1ai",
+        "ann@xn--bcher-kva.example",
+        "ann@b\u{fc}cher.example",
+        "ann@\u{4f8b}\u{3048}.\u{30c6}\u{30b9}\u{30c8}",
+        "\u{438}\u{432}\u{430}\u{43d}@\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}.\u{440}\u{444}",
+        "\"ann lee\"@example.org",
+        "o'neil_1@sub-domain.example.co",
+        "ann@example\u{3002}org",
+        "a1@1a.example",
+    ],
+    &[
+        "4111111111111111",
+        "4690 7439 1500 0808",
+        "5555-5555-5555-4444",
+        "378282246310005",
+        "3782 822463 10005",
+        "6011.1111.1111.1117",
+        "3530  1113  3330  0000",
+        "6200\r\n0000\r\n0000\r\n0005",
+        "2223+0031+2200+3222",
+        "30569309025904",
+        "4222222222222",
+        "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+        "4111\u{2212}1111\u{2212}1111\u{2212}1111",
+    ],
+    &[
+        "DE89370400440532013000",
+        "DE89 3704 0044 0532 0130 00",
+        "gb82west12345698765432",
+        "GB82  WEST  1234  5698  7654  32",
+        "FR14\r\n2004\r\n1010\r\n0505\r\n0001\r\n3M02\r\n606",
+        "NO9386011117947",
+        "MT84MALT011000012345MTLCAST001S",
+    ],
+    &[
+        "10.0.0.1",
+        "192.0.2.254",
+        "255.255.255.255",
+        "1.1.1.1",
+        "2001:db8::1",
+        "2001:db8:0:1:2:3:4:5",
+        "fe80::1",
+        "fe80::a1b2:c3d4",
+        "::1",
+        "::ffff:192.0.2.1",
+        "64:ff9b::c000:201",
+        "2001:DB8::",
+        "2001:db8:85a3:8d3:1319:8a2e:370:7348",
+    ],
+    &[
+        "+491701234567",
+        "+49 30 12345678",
+        "+49 (30) 901820",
+        "+49 30 / 12345678",
+        "+1-202-555-0123",
+        "+44 20 7946 0018",
+        "+86 10 6552 9988",
+        "+1 (202) 555-0123",
+        "+3545551234",
+        "+49\n30\n12345678",
+    ],
+    &[
+        "https://example.org/x",
+        "http://example.org",
+        "HTTPS://EXAMPLE.ORG/?q=1&r=2#f",
+        "https://en.example.org/wiki/A_(b)",
+        "https://10.0.0.1:8080/x",
+        "https://b\u{fc}cher.example/\u{e9}",
+    ],
+];
+
+/// What stands before a value, and (most of it) behind one.
+const SURROUNDINGS: [&str; 96] = [
+    "",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u{a0}",
+    "\u{3000}",
+    "x",
+    "word",
+    "word ",
+    "Word:",
+    "word: ",
+    "word=",
+    "word_",
+    "word-",
+    "x.",
+    "a",
+    "f",
+    "abc ",
+    "IP:",
+    "IPv6:",
+    "host:",
+    "node:",
+    "tel:",
+    "tel.",
+    "mailto:",
+    "src:",
+    "ip_",
+    "_",
+    ":",
+    "::",
+    ".",
+    "..",
+    "...",
+    ",",
+    ", ",
+    ";",
+    "; ",
+    "-",
+    "--",
+    " - ",
+    "\u{2013}",
+    "/",
+    "//",
+    "\\",
+    "|",
+    "*",
+    "**",
+    "`",
+    "```",
+    "'",
+    "\"",
+    "(",
+    ")",
+    "[",
+    "](",
+    "](<",
+    "{",
+    "}",
+    "<",
+    ">",
+    "<b>",
+    "</b>",
+    "=",
+    "==",
+    "#",
+    "!",
+    "?",
+    "~",
+    "\u{e9}",
+    "\u{436}",
+    "\u{3b1}",
+    "\u{5d0}",
+    "\u{627}",
+    "\u{670d}\u{52a1}\u{5668}",
+    "\u{7684}\u{65e5}\u{5fd7}",
+    "\u{3042}",
+    "\u{ac00}",
+    "\u{e01}",
+    "\u{3002}",
+    "\u{ff0c}",
+    "\u{1f600}",
+    "\u{300c}",
+    "{\"a\":\"",
+    "\",\"b\":1}",
+    "?a=1&b=",
+    "&c=2",
+    " WARN [main] ",
+    ":443",
+    ":8080:tcp",
+    " 10115 Berlin",
+    " (2024)",
+    " 2024-05-01",
+    "12:30 ",
+    "Nr. 7 ",
+];
+
+/// Numbers, dates, times and other values next to a value.
+const NUMBERS: [&str; 30] = [
+    "1 ",
+    "1, ",
+    "12 ",
+    "7: ",
+    "1234 ",
+    "1234567 ",
+    "2024-05-01 ",
+    "2024-05-01T12:30:45Z ",
+    "12:30:45,123 ",
+    "3.5 ",
+    "1.2.3 ",
+    "\u{20ac} 12.50, ",
+    "99% ",
+    "#42 ",
+    " 1",
+    " 12",
+    " 123",
+    " 1234",
+    " 12345",
+    "\n2024-05-01",
+    ", 12/27",
+    " 123 12/27",
+    " 10.0.0.2",
+    "-10.0.0.2",
+    " +4930123456",
+    " 4111111111111111",
+    " DE89370400440532013000",
+    " ann@example.org",
+    " fe80::2",
+    " https://example.org",
+];
+
+/// Whether a value with something next to it is another value, or may be one.
+fn is_another(kind: usize, value: &str, before: &str, after: &str) -> bool {
+    let first = after.chars().next().unwrap_or(' ');
+    let last = before.chars().next_back().unwrap_or(' ');
+    match KINDS[kind] {
+        "card" => last.is_ascii_digit() || first.is_ascii_digit(),
+        "phone" => first.is_ascii_digit(),
+        "ip" if value.contains(':') => {
+            last.is_ascii_hexdigit()
+                || first.is_ascii_hexdigit()
+                // A name follows (`f32::max`), and a longer address may.
+                || (value.ends_with("::") && (first.is_ascii_alphanumeric() || "_:.".contains(first)))
+        }
+        "ip" => last.is_ascii_digit() || first.is_ascii_digit(),
+        _ => false,
+    }
+}
+
+fn each_kind() -> [Patterns; 6] {
+    KINDS.map(|kind| Patterns::compile([Source::Kind(kind)]).unwrap())
+}
+
+fn is_covered(patterns: &Patterns, text: &str, start: usize, end: usize) -> bool {
+    let mut covered = start;
+    let mut search = Search {
+        found: |_, range: std::ops::Range<usize>| {
+            if range.start <= covered {
+                covered = covered.max(range.end);
+            }
+            ControlFlow::Continue(())
+        },
+        is_late: || false,
+    };
+    let _ = patterns.find(text, &mut search);
+    covered >= end
+}
+
+fn assert_none(failures: &[String], tried: usize) {
+    let some: Vec<&String> = failures.iter().step_by(failures.len() / 60 + 1).collect();
+    assert!(
+        failures.is_empty(),
+        "{} of {tried}: {some:#?}",
+        failures.len()
+    );
+}
+
+#[test]
+fn every_value_is_found_in_all_surroundings() {
+    let patterns = each_kind();
+    let mut failures = Vec::new();
+    let mut tried = 0;
+    let mut all = SURROUNDINGS.to_vec();
+    all.extend(NUMBERS);
+    for (kind, values) in VALUES.iter().enumerate() {
+        for value in *values {
+            for before in &all {
+                for after in &all {
+                    if is_another(kind, value, before, after) {
+                        continue;
+                    }
+                    tried += 1;
+                    let text = format!("{before}{value}{after}");
+                    let start = before.len();
+                    if !is_covered(&patterns[kind], &text, start, start + value.len()) {
+                        failures.push(format!("{}: {before:?} {value:?} {after:?}", KINDS[kind]));
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 500_000);
+    assert_none(&failures, tried);
+}
+
+/// Numbers without an end, by Marsaglia's xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % most as u64) as usize
+    }
+
+    fn one_of<'a, Item: ?Sized>(&mut self, items: &[&'a Item]) -> &'a Item {
+        items[self.below(items.len())]
+    }
+}
+
+/// A character, and where its writing begins and ends in a text, in UTF-16 units.
+type Encoding = fn(char, &mut Random) -> String;
+
+const ENCODINGS: [(&str, Encoding); 15] = [
+    ("plain", |one, _| one.to_string()),
+    ("decimal entities", |one, _| format!("&#{};", one as u32)),
+    ("hexadecimal entities", |one, _| {
+        format!("&#x{:x};", one as u32)
+    }),
+    ("named entities", |one, _| match one {
+        '@' => "&commat;".into(),
+        '.' => "&period;".into(),
+        ' ' => "&nbsp;".into(),
+        ':' => "&colon;".into(),
+        '/' => "&sol;".into(),
+        '+' => "&plus;".into(),
+        '-' => "&#45;".into(),
+        '(' => "&lpar;".into(),
+        '&' => "&amp;".into(),
+        '"' => "&quot;".into(),
+        one => one.to_string(),
+    }),
+    ("percent", |one, _| {
+        let mut buffer = [0; 4];
+        let bytes = one.encode_utf8(&mut buffer).bytes();
+        bytes.map(|byte| format!("%{byte:02X}")).collect()
+    }),
+    ("percent, where it has to be", |one, _| {
+        let mut buffer = [0; 4];
+        let bytes = one.encode_utf8(&mut buffer).bytes();
+        match one {
+            ' ' => "+".into(),
+            one if one.is_ascii_alphanumeric() || "-._~".contains(one) => one.to_string(),
+            _ => bytes.map(|byte| format!("%{byte:02x}")).collect(),
+        }
+    }),
+    ("JSON", |one, _| {
+        json_string(one, |one| !one.is_ascii() || "\"\\\r\n@/".contains(one))
+    }),
+    ("JSON, all", |one, _| json_string(one, |_| true)),
+    ("JSON in JSON", |one, _| {
+        json_string(one, |_| true).replace('\\', "\\\\")
+    }),
+    ("hexadecimal escapes", |one, _| match one as u32 {
+        code @ 0..=0x7f => format!("\\x{code:02x}"),
+        code => format!("\\u{{{code:x}}}"),
+    }),
+    ("Markdown", |one, _| match one.is_ascii_punctuation() {
+        true => format!("\\{one}"),
+        false => one.to_string(),
+    }),
+    ("letters of escapes", |one, _| match one {
+        '\n' => "\\n".into(),
+        '\r' => "\\r".into(),
+        '\t' => "\\t".into(),
+        '/' => "\\/".into(),
+        '"' => "\\\"".into(),
+        one => one.to_string(),
+    }),
+    ("full width", |one, _| match one {
+        '!'..='~' => char::from_u32(one as u32 + 0xfee0).unwrap().to_string(),
+        one => one.to_string(),
+    }),
+    ("characters that are not seen", |one, random| {
+        let hidden = [
+            "", "\u{200b}", "\u{2060}", "\u{ad}", "\u{202e}", "\u{3164}", "\u{2800}",
+        ];
+        format!("{one}{}", random.one_of(&hidden))
+    }),
+    ("all at once", |one, random| {
+        let of = 1 + random.below(12);
+        let (_, encoding) = ENCODINGS[if of == 5 || of == 8 { 1 } else { of }];
+        encoding(one, random)
+    }),
+];
+
+fn json_string(one: char, is_escaped: impl Fn(char) -> bool) -> String {
+    let mut buffer = [0; 2];
+    match is_escaped(one) {
+        true => {
+            let units = one.encode_utf16(&mut buffer).iter();
+            units.map(|unit| format!("\\u{unit:04x}")).collect()
+        }
+        false => one.to_string(),
+    }
+}
+
+fn units(text: &str) -> u32 {
+    text.encode_utf16().count() as u32
+}
+
+#[test]
+fn every_value_is_found_however_it_is_written() {
+    let patterns = each_kind();
+    let views = Views {
+        forms: true,
+        decoded: true,
+        joined: false,
+        most: 1000,
+        ..Views::default()
+    };
+    let options = Options {
+        most_places: usize::MAX,
+        deadline: Deadline::default(),
+    };
+    let mut random = Random(43);
+    let mut failures = Vec::new();
+    const TRIED: usize = 30_000;
+    let mut tried = 0;
+    while tried < TRIED {
+        let kind = random.below(KINDS.len());
+        let value = random.one_of(VALUES[kind]);
+        let before = random.one_of(&SURROUNDINGS);
+        let after = random.one_of(&SURROUNDINGS);
+        let (name, encoding) = ENCODINGS[tried % ENCODINGS.len()];
+        // A backslash in front belongs to the backslash or to the letter behind it.
+        let is_shared = before.ends_with('\\') && ["JSON in JSON", "all at once"].contains(&name);
+        if is_shared || is_another(kind, value, before, after) {
+            continue;
+        }
+        tried += 1;
+        // The surroundings as they are, or written the same way.
+        let is_all = random.below(2) == 0;
+        let mut write = |text: &str, is_written: bool| -> String {
+            let each = text.chars();
+            match is_written {
+                true => each.map(|one| encoding(one, &mut random)).collect(),
+                false => text.to_owned(),
+            }
+        };
+        let [before, written, after] = [
+            write(before, is_all),
+            write(value, true),
+            write(after, is_all),
+        ];
+        let text = format!("{before}{written}{after}");
+        let (looks, _) = looks_of(vec![text.clone()], &views);
+        let (places, _) = places_in(&patterns[kind], &looks, &options);
+        let mut spans: Vec<(u32, u32)> = places
+            .iter()
+            .map(|place| {
+                let look = &looks[place.look];
+                let [first, last] = [place.start as usize, place.end as usize - 1];
+                match look.view.as_str() {
+                    "" => (place.start, place.end),
+                    _ => (look.starts[first], look.ends[last]),
+                }
+            })
+            .collect();
+        spans.sort();
+        let end = units(&before) + units(written.trim_end_matches(super::super::forms::is_hidden));
+        let mut covered = units(&before);
+        for (from, to) in spans {
+            if from <= covered {
+                covered = covered.max(to);
+            }
+        }
+        if covered < end {
+            failures.push(format!("{}, {name}: {value:?} in {text:?}", KINDS[kind]));
+        }
+    }
+    assert_none(&failures, tried);
+}
