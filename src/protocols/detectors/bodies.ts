@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { textsOfCalled, textsOfCalls } from '../tool-calls';
 import {
   checked,
   type ElementProblem,
@@ -45,6 +46,9 @@ export const generationBody = object({
 export interface Message {
   readonly role: string;
   readonly content?: string | readonly { readonly type?: string; readonly text?: string }[] | null;
+  readonly tool_calls?: unknown;
+  /** As chat completions had it before `tool_calls`. */
+  readonly function_call?: unknown;
 }
 
 /** Body of POST /api/v1/text/chat. */
@@ -80,10 +84,14 @@ export const detectionsAnswer = z.array(
   }),
 );
 
-/** Of a message its texts: content that is a list has several. */
-export function textsOf({ content }: Message): readonly string[] {
-  if (typeof content === 'string') return [content];
-  return (content ?? []).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+/** Of a message its texts: content that is a list has several, and so have the tools that it calls. */
+export function textsOf({ content, tool_calls, function_call }: Message): readonly string[] {
+  const written =
+    typeof content === 'string'
+      ? [content]
+      : (content ?? []).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+  const calls = Array.isArray(tool_calls) ? tool_calls : [];
+  return [...written, ...textsOfCalls(calls), ...textsOfCalled(function_call)];
 }
 
 function findTextProblem(value: unknown): ElementProblem | null {

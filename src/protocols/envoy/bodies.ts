@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '../../serving/json';
+import { readJsonText } from '../json-text';
 import { findTexts, type Place, type Steps } from './paths';
 
 /** A body in which texts were looked for. */
@@ -46,12 +47,35 @@ export function readBody(
 function readJson(bytes: Buffer, paths: readonly Steps[]): Body | null {
   const json = jsonOf(bytes);
   if (json === undefined) return null;
-  const places = findTexts(json, paths);
+  const read = readPieces(findTexts(json, paths).map((place) => [place]));
   return {
-    texts: places.map(({ text }) => text),
+    texts: read.texts,
     write: (texts) => {
-      for (const [i, { put }] of places.entries()) put(texts[i] as string);
+      read.put(texts);
       return Buffer.from(JSON.stringify(json));
+    },
+  };
+}
+
+/** Texts in one or several pieces each: what a tool is called with may be JSON, which has several texts. */
+function readPieces(pieces: readonly (readonly Place[])[]) {
+  const read = pieces.map((places) => {
+    const whole = places.map(({ text }) => text).join('');
+    const json = places[0]?.isOfCall ? readJsonText(whole) : null;
+    return { places, whole, texts: json?.texts ?? [whole], write: json?.write };
+  });
+  return {
+    texts: read.flatMap(({ texts }) => texts),
+    /** Puts others in their places, in the first piece of each. */
+    put: (texts: readonly string[]): void => {
+      let next = 0;
+      for (const { places, whole, write, texts: before } of read) {
+        const after = texts.slice(next, next + before.length);
+        next += before.length;
+        const written = write ? write(after) : (after[0] as string);
+        if (written === whole) continue;
+        for (const [index, { put }] of places.entries()) put(index === 0 ? written : '');
+      }
     },
   };
 }
@@ -77,14 +101,11 @@ function readEvents(bytes: Buffer, paths: readonly Steps[]): Body | null {
       else byPlace.set(place.at, [place]);
     }
   }
-  const pieces = [...byPlace.values()];
+  const read = readPieces([...byPlace.values()]);
   return {
-    texts: pieces.map((places) => places.map((place) => place.text).join('')),
+    texts: read.texts,
     write: (texts) => {
-      for (const [i, places] of pieces.entries()) {
-        if (places.map((place) => place.text).join('') === texts[i]) continue;
-        for (const [j, { put }] of places.entries()) put(j === 0 ? (texts[i] as string) : '');
-      }
+      read.put(texts);
       const written = lines.map(({ line, json }) =>
         json === undefined ? line : `${DATA} ${JSON.stringify(json)}`,
       );

@@ -4,7 +4,12 @@ export interface Place {
   readonly put: (text: string) => void;
   /** Where it is: that of an element of an array by its own `index`, where it has one. */
   readonly at: string;
+  /** What a tool is called with, or returns: it may be JSON. */
+  readonly isOfCall: boolean;
 }
+
+/** Fields of what tools are called with, and of what they return. */
+const OF_CALLS: Steps = ['arguments', 'input', 'output', 'partial_json'];
 
 /** A path as its steps: names of fields, and null for each element of an array. */
 export type Steps = readonly (string | null)[];
@@ -35,12 +40,18 @@ export function findTexts(json: unknown, paths: readonly Steps[]): readonly Plac
   function take(node: object, key: string | number, rest: Steps, at: string): void {
     const holder = node as Record<string | number, unknown>;
     const value = holder[key];
+    const isOfCall = node !== json && OF_CALLS.includes(String(key));
     if (rest.length > 0) look(value, rest, at);
     else if (typeof value === 'string') {
       const put = (text: string): void => {
         holder[key] = text;
       };
-      found.push({ text: value, at, put });
+      found.push({ at, text: value, put, isOfCall });
+    } else if (isOfCall && isObject(value)) {
+      const put = (text: string): void => {
+        holder[key] = JSON.parse(text);
+      };
+      found.push({ at, text: JSON.stringify(value), put, isOfCall });
     }
   }
 

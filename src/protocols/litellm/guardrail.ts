@@ -5,8 +5,9 @@ import { blockReason } from '../guard-reasons';
 import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import type { Surroundings } from '../protocol';
+import { textsOfCalls } from '../tool-calls';
 import { type GuardrailAnswer, guardrailAnswer, guardrailBody } from './body';
-import { argumentsOf, descriptionsOf, withDescriptions } from './tools';
+import { descriptionsOf, withDescriptions } from './tools';
 
 const EXAMPLE = {
   request: { input_type: 'request', texts: ['I am ann@example.org.'], litellm_call_id: null },
@@ -35,7 +36,7 @@ export function guardrail(guarding: Guarding, { listLength }: Surroundings): End
         tool_calls = [],
       } = parseBody(guardrailBody, call);
       const descriptions = descriptionsOf(tools);
-      const callArguments = argumentsOf(tool_calls);
+      const callArguments = textsOfCalls(tool_calls);
       const all = [...texts, ...descriptions, ...callArguments];
       requireListLength(all, 'texts', listLength);
       const direction = input_type === 'request' ? 'input' : 'output';

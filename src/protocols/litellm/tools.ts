@@ -18,14 +18,6 @@ export function withDescriptions(tools: readonly Json[], texts: readonly string[
   return replaceDescriptions(tools, (text) => left.next().value ?? text) as Json[];
 }
 
-/** What a language model calls tools with: JSON that it has written. */
-export function argumentsOf(calls: readonly Json[]): readonly string[] {
-  return calls.flatMap(({ function: called }) => {
-    const { arguments: written } = (called ?? {}) as { readonly arguments?: unknown };
-    return typeof written === 'string' ? [written] : [];
-  });
-}
-
 function replaceDescriptions(value: unknown, replaced: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((one) => replaceDescriptions(one, replaced));
   if (typeof value !== 'object' || value === null) return value;

@@ -6,6 +6,13 @@ const TEXT_PATH = /^[A-Za-z0-9_-]+(\[\])*(\.[A-Za-z0-9_-]+(\[\])*)*$/;
 const path = z.string().max(256).regex(TEXT_PATH, {
   error: 'expected names of fields with dots between them, [] behind arrays: messages[].content',
 });
+/** Where messages of chat completions have what a model calls tools with. */
+const callsOf = (message: string): readonly string[] => [
+  `${message}.tool_calls[].function.arguments`,
+  `${message}.tool_calls[].custom.input`,
+  `${message}.function_call.arguments`,
+];
+
 const paths = (defaults: readonly string[]) =>
   z
     .array(path)
@@ -31,12 +38,18 @@ export const extProcSection = z.strictObject({
   input: paths([
     ...['messages[].content', 'messages[].content[].text', 'prompt', 'prompt[]'],
     ...['input', 'input[]', 'input[].content', 'input[].content[].text', 'instructions'],
+    ...callsOf('messages[]'),
+    ...['input[].arguments', 'input[].input', 'input[].output', 'input[].output[].text'],
   ]).describe('Where bodies of requests that are JSON have texts'),
   output: paths([
     ...['choices[].message.content', 'choices[].message.content[].text', 'choices[].text'],
-    'output[].content[].text',
+    ...['output[].content[].text', 'output[].arguments', 'output[].input'],
+    ...callsOf('choices[].message'),
   ]).describe('The same of answers'),
-  events: paths(['choices[].delta.content', 'choices[].text', 'delta.text']).describe(
+  events: paths([
+    ...['choices[].delta.content', 'choices[].text', 'delta.text', 'delta.partial_json'],
+    ...callsOf('choices[].delta'),
+  ]).describe(
     'The same of each event of answers that are text/event-stream: what follows each other is one text',
   ),
 });
