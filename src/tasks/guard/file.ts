@@ -148,7 +148,9 @@ const limits = z.strictObject({
     .min(1)
     .max(10_000)
     .default(64)
-    .describe('Texts that are made of those of a request: forms, decoded and joined ones'),
+    .describe(
+      'Texts that are made of those of a request: forms, decoded and joined ones; those without escapes do not count',
+    ),
   windows: z.int().min(1).max(100_000).default(512).describe('In which one check reads one text'),
   places: z.int().min(1).max(100_000).default(2000).describe('That patterns may find'),
   on_limit: z
