@@ -17,6 +17,8 @@ const LENGTHS: &str = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY
 const LONGEST: usize = 34;
 /// Characters between two groups of a number.
 const WIDEST: usize = 3;
+/// Of all groups but the last, where dots or several characters stand between them.
+const LEAST_IN_WIDE: usize = 3;
 
 /// Numbers at any place: two letters that are a country, and as many letters and digits as it has. What
 /// stands directly before or behind a number is none of it.
@@ -58,20 +60,30 @@ fn letter_before(text: &str, at: usize) -> Option<(usize, u8)> {
 fn iban_at(text: &str, start: usize, length: usize) -> Option<usize> {
     let mut number = [0_u8; LONGEST];
     let mut count = 0;
-    let mut gap = 0;
     let mut end = None;
+    let mut gap = 0;
+    // Words of a sentence have letters and digits in any order, too: their groups are short ones.
+    let mut group = 0;
+    let mut shortest = usize::MAX;
+    let mut is_wide = false;
     for (at, one) in text[start..].char_indices() {
         if one.is_ascii_alphanumeric() {
             number[count] = one.to_ascii_uppercase() as u8;
             count += 1;
+            group += 1;
             gap = 0;
             if count == length {
                 end = Some(start + at + 1);
                 break;
             }
         } else {
+            if gap == 0 {
+                shortest = shortest.min(group);
+                group = 0;
+            }
             gap += 1;
-            if gap > WIDEST || !is_gap(one) {
+            is_wide |= gap > 1 || one == '.' || one == '+';
+            if gap > WIDEST || !is_gap(one) || (is_wide && shortest < LEAST_IN_WIDE) {
                 return None;
             }
         }

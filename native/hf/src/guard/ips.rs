@@ -203,7 +203,7 @@ fn is_address(bytes: &[u8], range: Range<usize>, is_long: bool) -> bool {
     // One group before `::` and one behind: a name does not begin with a digit, and the first group of an
     // address in use has four digits or none.
     let begins_with_digit = |part: &[u8]| part.first().is_some_and(u8::is_ascii_digit);
-    begins_with_digit(second)
-        || (begins_with_digit(first) && !is_word(before))
+    let is_of_name = is_word(before) && !first.is_empty();
+    (!is_of_name && (begins_with_digit(first) || begins_with_digit(second)))
         || (first.len() == WIDEST && has_digit(first))
 }

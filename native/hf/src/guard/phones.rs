@@ -30,6 +30,8 @@ fn end_of(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = start + 1;
     let mut gap = gap_at(text, at, WIDEST_FIRST)?;
+    // Behind `+` and a space also a sum may stand.
+    let widest = if gap > 0 { WIDEST_FIRST } else { WIDEST };
     let mut count = 0;
     let mut end = None;
     loop {
@@ -45,7 +47,7 @@ fn end_of(text: &str, start: usize) -> Option<usize> {
         if DIGITS.contains(&count) {
             end = Some(at);
         }
-        let Some(next) = gap_at(text, at, WIDEST) else {
+        let Some(next) = gap_at(text, at, widest) else {
             return end;
         };
         gap = next;
