@@ -14,11 +14,13 @@ mod looks;
 mod mapped;
 mod patterns;
 mod phones;
+mod search;
 mod urls;
 
 pub use escapes::MOST as MOST_UNESCAPED;
-pub use looks::{Deadline, Look, Options, Place, Views, looks_of, places_in};
+pub use looks::{Look, Views, looks_of};
 pub use patterns::{Patterns, Source};
+pub use search::{Deadline, Options, Place, places_in};
 
 #[cfg(test)]
 #[path = "../tests/unit/guard.rs"]

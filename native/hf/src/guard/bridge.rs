@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::looks::{self, Deadline, Left, Options, Views};
+use super::looks::{self, Views};
 use super::patterns::{self, Source};
+use super::search::{self, Deadline, Left, Options, Place};
 use crate::bridge::{Guarded, guard};
 
 #[cxx::bridge(namespace = "hf")]
@@ -91,14 +92,14 @@ impl Patterns {
                 deadline,
             };
             let (looks, is_all) = looks::looks_of(parts, &views);
-            let (places, left) = looks::places_in(&self.0, &looks, &options);
+            let (places, left) = search::places_in(&self.0, &looks, &options);
             let left = match left {
                 Left::Nothing => "",
                 Left::Places => "places",
                 Left::Time => "time",
             };
             let places = places.iter();
-            let of = |place: &looks::Place| {
+            let of = |place: &Place| {
                 [
                     place.pattern as u32,
                     place.look as u32,

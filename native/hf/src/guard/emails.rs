@@ -50,7 +50,7 @@ fn quoted(before: &str) -> Option<usize> {
         .rev()
         .take_while(|one| !b"\r\n".contains(one))
         .count();
-    let quotes = (end - line..end)
+    let mut quotes = (end - line..end)
         .rev()
         .filter(|at| bytes[*at] == b'"' && at + 1 < end);
     if is_escaped(end) {
@@ -58,7 +58,7 @@ fn quoted(before: &str) -> Option<usize> {
     }
     // Escaped quotation marks are part of it.
     let opening = quotes.clone().find(|at| !is_escaped(*at));
-    opening.or_else(|| quotes.last().map(|at| at - 1))
+    opening.or_else(|| quotes.next_back().map(|at| at - 1))
 }
 
 /// The length of the domain that a text begins with.
