@@ -1,6 +1,6 @@
 import type { Finding, NotLookedAt, ScoredFinding } from './answer';
 import type { Check } from './file';
-import type { Place } from './looks';
+import { highestScores } from './overlaps';
 import type { Hit, Unread } from './ran';
 
 /**
@@ -12,12 +12,9 @@ export function findingsOf(check: Check, hits: readonly Hit[]): readonly Finding
     check,
     hits.filter(({ look }) => look.part !== null),
   );
-  const together = hits.filter(({ look, label, start, end }) => {
-    if (look.part !== null) return false;
-    const places = look.placesOf(start, end);
-    const own = alone.filter((one) => one.label === label);
-    return !places.some((place) => own.some((one) => overlap(one, place)));
-  });
+  const joined = hits.filter(({ look }) => look.part === null);
+  const highest = highestScores(joined, alone);
+  const together = joined.filter((_, index) => highest[index] === null);
   return [...alone, ...distinct(check, together)];
 }
 
@@ -27,19 +24,11 @@ export function scoresOf(check: Check, hits: readonly Hit[]): readonly ScoredFin
     check,
     hits.filter(({ look }) => look.part !== null),
   );
-  const together = hits
-    .filter(({ look }) => look.part === null)
-    .flatMap((hit) => {
-      const places = hit.look.placesOf(hit.start, hit.end);
-      const over = alone.filter(
-        (one) => one.label === hit.label && places.some((place) => overlap(one, place)),
-      );
-      const highest = over.reduce<number | null>(
-        (most, { score }) => Math.max(most ?? 0, score),
-        null,
-      );
-      return distinct(check, [hit]).map((one) => ({ ...one, alone: highest }));
-    });
+  const joined = hits.filter(({ look }) => look.part === null);
+  const highest = highestScores(joined, alone);
+  const together = joined.flatMap((hit, index) =>
+    distinct(check, [hit]).map((one) => ({ ...one, alone: highest[index] as number | null })),
+  );
   return [...alone.map((one) => ({ ...one, alone: null })), ...together];
 }
 
@@ -58,11 +47,6 @@ function distinct({ name, action }: Check, hits: readonly Hit[]): readonly Findi
     }
   }
   return [...found.values()];
-}
-
-function overlap({ part, start, end }: Finding, place: Place): boolean {
-  if (part !== place.part) return false;
-  return (start ?? 0) < place.end && place.start < (end ?? Number.POSITIVE_INFINITY);
 }
 
 /** By part and place; those of all parts first. */

@@ -21,6 +21,8 @@ export class Look {
   readonly #parts: readonly string[];
   readonly #starts: Uint32Array | null;
   readonly #ends: Uint32Array | null;
+  /** Of all parts together: where each begins, and the last one ends; made when it is first needed. */
+  #offsets: readonly number[] | null = null;
 
   constructor({ view, part, text, starts, ends }: NativeLook, parts: readonly string[]) {
     this.view = view || 'text';
@@ -48,8 +50,10 @@ export class Look {
   isWhole(start: number, end: number): boolean {
     if (this.part !== null && !this.#starts) return start === 0 && end === this.text.length;
     const places = this.placesOf(start, end);
-    const wanted = this.part === null ? this.#parts : [this.#parts[this.part] as string];
-    const length = wanted.reduce((sum, { length }) => sum + length, 0);
+    const length =
+      this.part === null
+        ? (this.#partOffsets.at(-1) as number)
+        : (this.#parts[this.part] as string).length;
     return places.reduce((sum, place) => sum + place.end - place.start, 0) >= length;
   }
 
@@ -60,13 +64,23 @@ export class Look {
     const to = this.#ends ? (this.#ends[end - 1] as number) : end;
     if (this.part !== null) return [this.#whole(this.part, from, to)];
     const places: Place[] = [];
-    let offset = 0;
-    for (const [part, { length }] of this.#parts.entries()) {
+    const offsets = this.#partOffsets;
+    for (let part = lastAtMost(offsets, from); part < this.#parts.length; part++) {
+      const offset = offsets[part] as number;
+      if (offset >= to) break;
+      const length = (offsets[part + 1] as number) - offset;
       const [first, last] = [Math.max(from - offset, 0), Math.min(to - offset, length)];
       if (first < last) places.push(this.#whole(part, first, last));
-      offset += length;
     }
     return places;
+  }
+
+  get #partOffsets(): readonly number[] {
+    if (this.#offsets) return this.#offsets;
+    const offsets = [0];
+    for (const { length } of this.#parts) offsets.push((offsets.at(-1) as number) + length);
+    this.#offsets = offsets;
+    return offsets;
   }
 
   /** Widened to whole characters. */
@@ -78,6 +92,17 @@ export class Look {
       end: isWithinCharacter(text, end) ? end + 1 : end,
     };
   }
+}
+
+/** Index of the last of the values, which rise from 0, that is no more than `value`. */
+function lastAtMost(values: readonly number[], value: number): number {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((values[middle] as number) <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 function isWithinCharacter(text: string, place: number): boolean {

@@ -1,0 +1,101 @@
+import type { CheckAction, Finding } from '../../../src/tasks/guard/answer';
+import type { Check } from '../../../src/tasks/guard/file';
+import { findingsOf, scoresOf } from '../../../src/tasks/guard/findings';
+import { Look } from '../../../src/tasks/guard/looks';
+import type { Hit } from '../../../src/tasks/guard/ran';
+
+const CHECK = { name: 'names', action: 'note' as CheckAction } as Check;
+
+/** Numbers that are the same in each run. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+function looksOf(parts: readonly string[]): { alone: readonly Look[]; joined: Look } {
+  const native = (part: number) => ({ view: '', part }) as ConstructorParameters<typeof Look>[0];
+  const text = parts.join('');
+  return {
+    alone: parts.map((_, part) => new Look(native(part), parts)),
+    joined: new Look({ view: 'joined', part: parts.length, text } as never, parts),
+  };
+}
+
+/** What the highest score alone is, by looking at all pairs. */
+function highestAlone(hit: Hit, alone: readonly Finding[]): number | null {
+  const places = hit.look.placesOf(hit.start, hit.end);
+  const over = alone.filter(
+    ({ label, part, start, end }) =>
+      label === hit.label &&
+      places.some(
+        (place) =>
+          place.part === part && (start ?? 0) < place.end && place.start < (end ?? Infinity),
+      ),
+  );
+  return over.length === 0 ? null : Math.max(...over.map(({ score }) => score));
+}
+
+it('tells of all parts together what none of them has alone, as all pairs say it', () => {
+  const random = randomFrom(42);
+  for (let round = 0; round < 300; round++) {
+    const parts = Array.from({ length: 1 + random(4) }, () => 'word '.repeat(1 + random(8)));
+    const { alone, joined } = looksOf(parts);
+    const hits = Array.from({ length: random(30) }, (): Hit => {
+      const look = random(2) === 0 ? joined : (alone[random(alone.length)] as Look);
+      const isWhole = random(10) === 0;
+      const start = isWhole ? 0 : random(look.text.length);
+      const end = isWhole ? look.text.length : start + 1 + random(look.text.length - start);
+      return { look, label: 'ab'.charAt(random(2)), score: random(100) / 100, start, end };
+    });
+    const own = findingsOf(
+      CHECK,
+      hits.filter(({ look }) => look.part !== null),
+    );
+    const together = hits.filter(({ look }) => look.part === null);
+    const expected = together.flatMap((hit) => {
+      const found = findingsOf(CHECK, [hit]);
+      return found.map((one) => ({ ...one, alone: highestAlone(hit, own) }));
+    });
+    expect(scoresOf(CHECK, hits)).toEqual([
+      ...own.map((one) => ({ ...one, alone: null })),
+      ...expected,
+    ]);
+    const kept = together.filter((hit) => highestAlone(hit, own) === null);
+    expect(findingsOf(CHECK, hits)).toEqual([...own, ...findingsOf(CHECK, kept)]);
+  }
+});
+
+/** Milliseconds of the fastest of some runs. */
+function fastest(run: () => void): number {
+  const times = Array.from({ length: 3 }, () => {
+    const begun = performance.now();
+    run();
+    return performance.now() - begun;
+  });
+  return Math.min(...times);
+}
+
+it.each([
+  ['words of two parts', (words: number) => Array(2).fill('word '.repeat(words / 2))],
+  ['words that are parts', (words: number) => Array(words).fill('word ')],
+])('takes time in proportion to the hits: %s', (_, partsOf) => {
+  const time = (words: number): number => {
+    const parts = partsOf(words) as string[];
+    const { alone, joined } = looksOf(parts);
+    const wordsOf = (look: Look): Hit[] =>
+      Array.from({ length: look.text.length / 5 }, (_, index) => ({
+        ...{ look, label: 'word', score: 0.5, start: 5 * index, end: 5 * index + 4 },
+      }));
+    const hits = [...alone, joined].flatMap(wordsOf);
+    return fastest(() => {
+      findingsOf(CHECK, hits);
+      scoresOf(CHECK, hits);
+    });
+  };
+  time(500); // compiled
+  // 8 times the hits: all pairs would take 64 times as long.
+  expect(time(4000) / time(500)).toBeLessThan(32);
+});
