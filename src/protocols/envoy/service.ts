@@ -5,7 +5,7 @@ import type { Call } from '../endpoint';
 import type { Counted, GrpcService } from '../grpc-service';
 import type { Guarding } from '../guarding';
 import type { ProcessingRequest } from './messages';
-import { Session } from './session';
+import { Session, type Side } from './session';
 
 /** Envoy takes 100 headers by default, each of them three fields and what they lie in. */
 const MOST_FIELDS = 10_000;
@@ -28,9 +28,9 @@ export function extProc(
   guarding: Guarding,
   { bodyLimit, bodyMemory }: ExtProcOptions,
 ): GrpcService {
-  const held = new ByteBudget<Session>({
+  const held = new ByteBudget<Side>({
     ...{ limit: bodyMemory, patienceMs: PATIENCE_MS },
-    cut: (session) => session.drop(),
+    cut: ({ session }) => session.drop(),
   });
   return {
     name: 'envoy.service.ext_proc.v3.ExternalProcessor',

@@ -1,6 +1,6 @@
 import type { Inference } from '../../native/engine';
 import { roundToFourDecimals } from '../../numeric/rounding';
-import type { ByteBudget } from '../../serving/byte-budget';
+import { type ByteBudget, PIECE_BYTES } from '../../serving/byte-budget';
 import { ServiceError } from '../../serving/errors';
 import type { Answer } from '../../serving/exchange';
 import type { GuardAnswer } from '../../tasks/guard/answer';
@@ -23,26 +23,30 @@ import {
 import { stepsOf } from './paths';
 
 /** That Envoy takes of a body in one message. */
-const PIECE_BYTES = 64 * 1024;
+const MESSAGE_BYTES = 64 * 1024;
 
 export interface SessionOptions {
   readonly guarding: Guarding;
   /** Of one body. */
   readonly bodyLimit: number;
-  /** Pieces of bodies that wait for the rest. */
-  readonly held: ByteBudget<Session>;
+  /** Pieces of bodies that wait for the rest, of each direction by itself. */
+  readonly held: ByteBudget<Side>;
 }
 
 type SideName = 'request' | 'response';
 
 /** The request of a client, or the answer of the upstream. */
-interface Side {
+export interface Side {
   readonly name: SideName;
+  /** Whose it is. */
+  readonly session: Session;
   mode: BodySendMode;
   headers: ReadonlyMap<string, string>;
   /** Its headers are not answered before its body has been looked at. */
   areHeadersHeld: boolean;
   pieces: Buffer[];
+  /** Of the pieces. */
+  bytes: number;
 }
 
 /** What is made of a body: it goes on, as it is (null) or as another, or there is an answer in its place. */
@@ -54,13 +58,15 @@ type Verdict =
 export class Session {
   readonly #options: SessionOptions;
   readonly #section: ExtProcSection;
-  readonly #request = newSide('request');
-  readonly #response = newSide('response');
+  readonly #request = newSide(this, 'request');
+  readonly #response = newSide(this, 'response');
   #inferences: readonly Inference[] = [];
   /** Of the redacted request, where its answer is to have it again. */
   #map: GuardAnswer['map'] = {};
   #isFirst = true;
   #isDropped = false;
+  /** Others make room for a piece of it. */
+  #isHolding = false;
 
   /** @throws ServiceError METHOD_NOT_ALLOWED: there is no guard; MODEL_NOT_LOADED: its file is wrong */
   constructor(options: SessionOptions) {
@@ -83,18 +89,24 @@ export class Session {
     return { body: message.observability_mode ? [] : answers, inferences: this.#inferences };
   }
 
-  /** What it holds makes room for others. */
-  drop(): true {
+  /** What it holds makes room for others. False: not for a piece of its own. */
+  drop(): boolean {
+    if (this.#isHolding) return false;
     this.#isDropped = true;
     this.#map = {};
-    for (const side of [this.#request, this.#response]) side.pieces = [];
+    for (const side of [this.#request, this.#response]) this.#free(side);
     return true;
   }
 
   /** It is over. */
   close(): void {
     this.drop();
-    this.#options.held.end(this);
+  }
+
+  #free(side: Side): void {
+    side.pieces = [];
+    side.bytes = 0;
+    this.#options.held.end(side);
   }
 
   #configure({ protocol_config }: ProcessingRequest): void {
@@ -168,31 +180,35 @@ export class Session {
    */
   #hold(side: Side, piece: Buffer): ProcessingResponse | null {
     const { held, bodyLimit } = this.#options;
-    const bytes = side.pieces.reduce((sum, { length }) => sum + length, piece.length);
-    if (bytes > bodyLimit) {
+    if (side.bytes + piece.length > bodyLimit) {
       return this.#refuse(`The body is over the limit of ${bodyLimit} bytes.`, 'too_large');
     }
-    if (!held.hasRoomFor(piece.length, this)) {
+    if (piece.length === 0) return null;
+    const bytes = piece.length + PIECE_BYTES;
+    this.#isHolding = true;
+    const hasRoom = held.hasRoomFor(bytes);
+    this.#isHolding = false;
+    if (!hasRoom) {
       throw new ServiceError('BODY_MEMORY_FULL', 'Too many bodies are on their way.');
     }
-    if (!held.add(this, piece.length)) held.begin(this, piece.length);
+    if (!held.add(side, bytes)) held.begin(side, bytes);
     side.pieces.push(piece);
+    side.bytes += piece.length;
     return null;
   }
 
   /** Headers and body of what came in pieces. @param isEnd nothing follows */
   async #release(side: Side, call: Call, isEnd: boolean): Promise<readonly ProcessingResponse[]> {
     const whole = Buffer.concat(side.pieces);
-    side.pieces = [];
-    this.#options.held.end(this);
+    this.#free(side);
     const verdict = await this.#judge(side, whole, { call, isWhole: true });
     if ('atOnce' in verdict) return [verdict.atOnce];
     const body = verdict.body ?? whole;
     const headers = side.areHeadersHeld ? [goOn(`${side.name}_headers`, verdict.headers)] : [];
     side.areHeadersHeld = false;
-    const count = Math.max(1, Math.ceil(body.length / PIECE_BYTES));
+    const count = Math.max(1, Math.ceil(body.length / MESSAGE_BYTES));
     const pieces = Array.from({ length: count }, (_, i) => ({
-      body: body.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
+      body: body.subarray(i * MESSAGE_BYTES, (i + 1) * MESSAGE_BYTES),
       end_of_stream: isEnd && i === count - 1,
     }));
     return [
@@ -271,8 +287,11 @@ export class Session {
   }
 }
 
-function newSide(name: SideName): Side {
-  return { name, mode: 'BUFFERED', headers: new Map(), areHeadersHeld: false, pieces: [] };
+function newSide(session: Session, name: SideName): Side {
+  return {
+    ...{ name, session, mode: 'BUFFERED', headers: new Map() },
+    ...{ areHeadersHeld: false, pieces: [], bytes: 0 },
+  };
 }
 
 function without({ remove = [] }: Headers, header: string): readonly string[] {

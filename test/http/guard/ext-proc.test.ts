@@ -128,6 +128,36 @@ it('bounds a body that comes in pieces, and all of them', async () => {
   expect(await next.until(2)).toHaveProperty('request_body');
 });
 
+it('counts what each direction holds by itself, and each piece with what keeps it', async () => {
+  const service = await start({}, { BODY_LIMIT: '64kb', BODY_MEMORY: '128kb' });
+  const full = /^UNAVAILABLE Too many bodies are on their way\.$/;
+  const piece = Buffer.alloc(60_000, 0x20);
+  const both = open(service);
+  both.begin('FULL_DUPLEX_STREAMED', JSON_BODY);
+  both.send({ response_headers: { headers: headersOf(JSON_BODY) } });
+  both.send({ response_body: { body: piece } });
+  both.send({ request_body: { body: bodyOf('Hello.'), end_of_stream: true } });
+  await both.until(2); // the request goes on, the response is still held
+  const others = [open(service), open(service)];
+  for (const other of others) {
+    other.begin('FULL_DUPLEX_STREAMED', JSON_BODY);
+    other.send({ request_body: { body: piece } });
+  }
+  await until('no room for three pieces', async () => {
+    both.send({ response_body: { body: Buffer.from(' ') } });
+    const ended = await Promise.all(
+      [both, ...others].map((one) => Promise.race([one.ended, null])),
+    );
+    return ended.some((one) => one !== null && full.test(one));
+  });
+  for (const one of [both, ...others]) one.close();
+  // 64 KiB in pieces of a byte are 20 MB.
+  const slow = open(service);
+  slow.begin('FULL_DUPLEX_STREAMED', JSON_BODY);
+  for (let i = 0; i < 1000; i++) slow.send({ request_body: { body: Buffer.from(' ') } });
+  expect(await slow.ended).toMatch(full);
+});
+
 it('tells nothing to an Envoy that only watches, and counts all the same', async () => {
   const service = await start({});
   const stream = open(service);
