@@ -15,6 +15,9 @@ const FREE_PIECES = 64;
 const MOST_INFLATED = 1032;
 /** Calls of one connection that go on until their client ends them: watches of health, reflection. */
 const MOST_STREAMS = 16;
+/** Such calls that are refused on one connection before it is cut, and how many are forgotten at each look. */
+const MAX_REFUSED_STREAMS = 1000;
+const FORGOTTEN_STREAMS = 10;
 
 /** A call, or of a stream that carries requests a message. */
 type Asked = GrpcExchange | MessageExchange;
@@ -31,6 +34,8 @@ interface Connection {
   readonly idle: PassingMap<GrpcExchange, number>;
   /** That carry no requests. */
   streams: number;
+  /** Of those, but for what is forgotten: each takes work and memory. */
+  refusedStreams: number;
 }
 
 /**
@@ -73,7 +78,7 @@ export class Receiving {
       owed: new PassingMap<Asked, true>(),
       answered: new PassingMap<Asked, number>(),
       idle: new PassingMap<GrpcExchange, number>(),
-      streams: 0,
+      ...{ streams: 0, refusedStreams: 0 },
     };
     this.#byPeer.set(peer, connection);
     socket.on('close', () => {
@@ -107,6 +112,9 @@ export class Receiving {
     if (!call.isStream) return null;
     connection.streams++;
     if (connection.streams <= MOST_STREAMS) return null;
+    if (++connection.refusedStreams > MAX_REFUSED_STREAMS) {
+      this.#connections.cut(connection.socket, 'stream_flood');
+    }
     return new ServiceError(
       'PIPELINE_FULL',
       `Over ${MOST_STREAMS} streams of this connection are open.`,
@@ -229,6 +237,7 @@ export class Receiving {
   readonly #look = (): void => {
     const now = performance.now();
     for (const connection of this.#byPeer.values()) {
+      connection.refusedStreams = Math.max(0, connection.refusedStreams - FORGOTTEN_STREAMS);
       this.#endLate(connection, now - CLIENT_TIMEOUT_MS);
       if (this.#drainsUntil !== null) this.#giveUp(connection, now >= this.#drainsUntil);
     }

@@ -9,6 +9,7 @@ import {
   messageOf,
   RawSession,
   REFLECTION,
+  WATCH,
 } from '../helpers/raw-grpc';
 import { killAll, type Service, startService, textModel } from '../helpers/service';
 import { until, within } from '../helpers/until';
@@ -95,6 +96,38 @@ it('refuses messages without room, until one that is stuck makes it', async () =
     reason: 'body_memory_full',
   });
   expect(refused).toBe(refusals);
+});
+
+it('closes a connection that opens watches without end', async () => {
+  const service = await start({});
+  const other = connect(service);
+  const session = connect(service);
+  const watch = (): void => {
+    const { stream } = session.call(WATCH, frame(Buffer.alloc(0)));
+    stream.end();
+  };
+  for (let i = 0; i < 20_000 && !session.isClosed; i++) {
+    watch();
+    if (i % 100 === 0) await Promise.race([session.read().catch(() => {}), session.closed]);
+  }
+  expect(session.isClosed).toBe(true);
+  expect(await cut(service)).toMatchObject({ stream_flood: 1, body_stuck: 0 });
+  expect(await whole(other, INFER, frame(messageOf('good')))).toBe('0 OK');
+});
+
+it('leaves those alone that open a few watches too many', async () => {
+  const service = await start({});
+  const session = connect(service);
+  const watches = Array.from({ length: 40 }, () => {
+    const call = session.call(WATCH, frame(Buffer.alloc(0)));
+    call.stream.end();
+    return call;
+  });
+  const refused = watches.slice(16).map(({ status }) => status);
+  for (const status of await Promise.all(refused)) expect(status).toMatch(/^14 Over 16 streams/);
+  expect(watches.slice(0, 16).some(({ isOver }) => isOver)).toBe(false);
+  expect(await whole(session, INFER, frame(messageOf('good')))).toBe('0 OK');
+  expect(await cut(service)).toMatchObject({ stream_flood: 0 });
 });
 
 it('does not take whole messages for held ones', async () => {

@@ -18,6 +18,7 @@ const CONNECTION_ENDS = [
   'made_room',
   'refused',
   'body_stuck',
+  'stream_flood',
   'answer_stuck',
   'tls_failed',
 ] as const;
