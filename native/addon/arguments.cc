@@ -1,5 +1,6 @@
 #include "arguments.h"
 
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -58,6 +59,7 @@ engine::Text text_input(const Napi::Object& from) {
                                               input.side, kSides);
   input.places = flag(from, "places");
   input.stride = optional(id, from, "stride");
+  input.most_windows = static_cast<size_t>(optional(id, from, "mostWindows").value_or(0));
   input.is_pair = flag(from, "isPair");
   input.most = static_cast<size_t>(optional(id, from, "maxTokens").value_or(0));
   input.fills = flag(from, "fills");
@@ -85,6 +87,13 @@ engine::Input input(const Napi::Value& value) {
     return text_input(object);
   }
   fail(value, "a string, an object with \"text\" or a Float32Array", "input");
+}
+
+/// Of the numbers of its answer; null: they have no limit.
+engine::Input limited(engine::Input given, const std::shared_ptr<engine::OutputBudget>& budget) {
+  if (auto* const text = std::get_if<engine::Text>(&given)) text->budget = budget;
+  if (auto* const tokens = std::get_if<engine::Tokens>(&given)) tokens->budget = budget;
+  return given;
 }
 
 }  // namespace
@@ -137,16 +146,20 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   };
 }
 
-std::vector<engine::Input> inputs_argument(const Napi::Value& value) {
+std::vector<engine::Input> inputs_argument(const Napi::Value& value, int64_t max_outputs) {
   std::vector<engine::Input> inputs;
+  const auto budget =
+      max_outputs > 0 ? std::make_shared<engine::OutputBudget>(max_outputs) : nullptr;
   if (!value.IsArray()) {
-    inputs.push_back(input(value));
+    inputs.push_back(limited(input(value), budget));
     return inputs;
   }
   const auto array = value.As<Napi::Array>();
   if (array.Length() == 0) fail(value, "at least one element", "inputs");
   inputs.reserve(array.Length());
-  for (uint32_t i = 0; i < array.Length(); ++i) inputs.push_back(input(array.Get(i)));
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    inputs.push_back(limited(input(array.Get(i)), budget));
+  }
   return inputs;
 }
 

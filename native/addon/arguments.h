@@ -24,8 +24,9 @@ backend::Dtype dtype_argument(const Napi::Value& value);
 /// Undefined: auto.
 backend::ProductNumbers products_argument(const Napi::Value& value);
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
-/// NativeInput of src/native/binding.ts, or an array of them.
-std::vector<engine::Input> inputs_argument(const Napi::Value& value);
+/// NativeInput of src/native/binding.ts, or an array of them. `max_outputs`: numbers that their
+/// answers may have together, where each token has a row; 0: any.
+std::vector<engine::Input> inputs_argument(const Napi::Value& value, int64_t max_outputs);
 /// See Engine::set_share.
 double share_argument(const Napi::Value& value);
 Napi::Function function_argument(const Napi::Value& value, const char* name);

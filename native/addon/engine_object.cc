@@ -98,8 +98,9 @@ EngineObject::~EngineObject() {
 Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
   const auto first_ticket = static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value());
   const double timeout_ms = info[2].As<Napi::Number>().DoubleValue();
+  const int64_t max_outputs = info[3].IsNumber() ? info[3].As<Napi::Number>().Int64Value() : 0;
   try {
-    return refusal(info.Env(), host_->submit(first_ticket, inputs_argument(info[1]),
+    return refusal(info.Env(), host_->submit(first_ticket, inputs_argument(info[1], max_outputs),
                                              deadline_after(timeout_ms)));
   } catch (const engine::BackendError& error) {
     throw Napi::Error::New(info.Env(), error.what());

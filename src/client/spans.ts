@@ -1,5 +1,6 @@
 import type { ServiceInfo } from '../protocols/own/schemas/answers';
-import type { SpanSettings, TagAnswer, TagBatchAnswer } from '../protocols/own/schemas/tag';
+import type { TagAnswer, TagBatchAnswer } from '../protocols/own/schemas/tag';
+import type { SpanSettings } from '../protocols/spans';
 import { Client } from './client';
 import type { CallOptions } from './retry';
 

@@ -49,7 +49,7 @@ export function createApp(
   { due, connections }: { readonly due: AnswersDue; readonly connections: Connections },
 ): App {
   const { config, credentials, readiness } = context;
-  const { access, bodyMemory } = config;
+  const { access, bodyMemory, responseLimit } = config;
   const origins = new OriginPolicy({
     ...access,
     hosts: [config.host, config.managementHost],
@@ -90,7 +90,7 @@ export function createApp(
   };
   show(site);
   const shared = {
-    ...{ app, readiness, due, connections, routes },
+    ...{ app, readiness, due, connections, routes, responseLimit },
     isPublic: (path: string) => rules.isPublic(path),
     unsentAnswers: new UnsentAnswers(bodyMemory, connections),
     release: bodies.release,

@@ -9,7 +9,9 @@ import { retryAfterSeconds, ServiceError } from '../serving/errors';
 import { type Answer, Exchange, type Parameters } from '../serving/exchange';
 import type { RequestHeader, ResponseHeader } from '../serving/header-names';
 import { parseJson } from '../serving/json';
+import { isLarge, jsonInTurns } from '../serving/json-in-turns';
 import type { Readiness } from '../serving/readiness';
+import { responseTooLarge } from '../serving/response-size';
 import { tellTimings } from '../serving/timings';
 import type { AnswersDue } from './answers-due';
 import { converseByEvents } from './event-stream';
@@ -42,6 +44,8 @@ export interface Shared {
   readonly isPublic: IsPublic;
   readonly aboutOf: (path: string) => About | null;
   readonly errorShapes: () => ErrorShapes;
+  /** Bytes that a response may have. */
+  readonly responseLimit: number;
 }
 
 /** A request over HTTP, kept in `res.locals`. */
@@ -141,6 +145,21 @@ export class HttpExchange extends Exchange {
     this.#shared.release(this.#response);
   }
 
+  override write(answer: Answer): Answer | Promise<Answer> {
+    const { body } = answer;
+    const most = this.isWork ? this.#shared.responseLimit : Number.POSITIVE_INFINITY;
+    if (Buffer.isBuffer(body)) {
+      if (body.length > most) throw responseTooLarge(body.length, most);
+      return answer;
+    }
+    if (answer.converse || !isLarge(body)) return answer;
+    return jsonInTurns(body, most).then((bytes) => ({
+      ...answer,
+      body: bytes,
+      headers: { ...answer.headers, 'Content-Type': 'application/json; charset=utf-8' },
+    }));
+  }
+
   send({ body, headers, isCompressible, converse, status = 200 }: Answer): void {
     const response = this.#response;
     if (converse) {
@@ -152,6 +171,7 @@ export class HttpExchange extends Exchange {
         response.setHeader(name, headers[name as ResponseHeader] as string);
     }
     if (this.timings) tellTimings(this.timings, (name, value) => response.setHeader(name, value));
+    response.statusCode = status;
     if (Buffer.isBuffer(body)) sendBytes(response, body, isCompressible);
     else sendJson(response, status, body);
   }

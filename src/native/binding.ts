@@ -137,12 +137,15 @@ export interface NativeEngine {
   readonly description: ModelDescription;
   /**
    * One input or a list of them, all or none; the tickets count up from the first. undefined:
-   * accepted, a completion of each will come. timeoutMs 0: no deadline. Throws on a bad input.
+   * accepted, a completion of each will come. timeoutMs 0: no deadline. maxOutputs: numbers that the
+   * answers may have together, where each token has a row of them (INPUT_TOO_LONG). Default: any. Throws on a
+   * bad input.
    */
   submit(
     firstTicket: number,
     inputs: NativeInput | readonly NativeInput[],
     timeoutMs: number,
+    maxOutputs?: number,
   ): NativeRefusal | undefined;
   /** What `submit` would say now of one small input; undefined: it would take it. */
   admission(timeoutMs: number): NativeRefusal | undefined;

@@ -15,10 +15,17 @@ import type {
 import type { CancelSignal } from './cancellation';
 import { EngineError, errorOf } from './engine-error';
 import { Holds } from './holds';
+import { leastBytes, listTooLong, MIN_CHECKED_BYTES } from './list-size';
 import { loadBinding } from './load';
 import { Vocabulary } from './vocabulary';
 import { type EngineObserver, type Pending, Waiting } from './waiting';
-import { runWindows, unrunWindows } from './windows';
+import {
+  HeldWindows,
+  requireFewWindows,
+  runWindows,
+  unrunWindows,
+  withMostWindows,
+} from './windows';
 
 export type * from './binding';
 export { EngineError } from './engine-error';
@@ -37,6 +44,11 @@ export interface InferOptions {
   readonly timeoutMs?: number;
   /** Of a text that is read in windows, how many: what lies behind them is cut. Default: all. */
   readonly mostWindows?: number;
+  /**
+   * Numbers that the answers of all inputs may have together, where each token has a row of them: what has
+   * more is INPUT_TOO_LONG before it is run. Default: any.
+   */
+  readonly maxOutputs?: number;
 }
 
 /**
@@ -91,6 +103,7 @@ export class Engine {
   readonly vocabulary: Vocabulary | null;
   private readonly native: NativeEngine;
   private readonly waiting: Waiting;
+  private readonly heldWindows = new HeldWindows();
   /** For refusals: to ask for all `stats` would cost more than the rest of one. */
   private readonly maxQueueWaitMs: number;
   /** Calls that are not answered yet: one may run the model several times. */
@@ -133,16 +146,19 @@ export class Engine {
    */
   async infer(
     input: NativeInput,
-    { signal, timeoutMs = 0, mostWindows }: InferOptions = {},
+    { signal, timeoutMs = 0, mostWindows, maxOutputs }: InferOptions = {},
   ): Promise<Inference> {
     this.requireOpen();
     return this.holds.during(async () => {
       const started = performance.now();
-      const ticket = this.submit(input, 1, { signal, timeoutMs });
+      const limited = withMostWindows(input, mostWindows);
+      const ticket = this.submit(limited, 1, { signal, timeoutMs, maxOutputs });
       const inference = await this.settled(ticket, signal);
-      const windows = unrunWindows(inference, mostWindows);
+      const windows = unrunWindows(inference);
       if (windows === null) return inference;
-      return this.inferWindows(inference, windows, { signal, timeoutMs, started });
+      return this.heldWindows.during([inference], () =>
+        this.inferWindows(inference, windows, { signal, timeoutMs, started }),
+      );
     });
   }
 
@@ -171,10 +187,11 @@ export class Engine {
   /** The same for a call that was taken before the engine was closed. */
   private async inferList(
     inputs: readonly NativeInput[],
-    { signal, timeoutMs = 0, mostWindows }: InferOptions,
+    { signal, timeoutMs = 0, mostWindows, maxOutputs }: InferOptions,
   ): Promise<readonly Inference[]> {
     const started = performance.now();
-    const firstTicket = this.submit(inputs, inputs.length, { signal, timeoutMs });
+    const limited = inputs.map((input) => withMostWindows(input, mostWindows));
+    const firstTicket = this.submit(limited, inputs.length, { signal, timeoutMs, maxOutputs });
     const answers = inputs.map((_, index) =>
       this.settled(firstTicket + index).catch((error: EngineError) => {
         throw OWN_FAULTS.has(error.code)
@@ -188,12 +205,15 @@ export class Engine {
     signal?.addEventListener('abort', cancel);
     try {
       const ran = await Promise.all(answers);
-      for (const [index, one] of ran.entries()) {
-        const windows = unrunWindows(one, mostWindows);
-        if (windows === null) continue;
-        ran[index] = await this.inferWindows(one, windows, { signal, timeoutMs, started, index });
-      }
-      return ran;
+      requireFewWindows(ran);
+      return await this.heldWindows.during(ran, async () => {
+        for (const [index, one] of ran.entries()) {
+          const windows = unrunWindows(one);
+          if (windows === null) continue;
+          ran[index] = await this.inferWindows(one, windows, { signal, timeoutMs, started, index });
+        }
+        return ran;
+      });
     } catch (error) {
       cancel();
       throw error;
@@ -280,14 +300,33 @@ export class Engine {
   private submit(
     inputs: NativeInput | readonly NativeInput[],
     count: number,
-    { signal, timeoutMs }: { signal: CancelSignal | undefined; timeoutMs: number },
+    {
+      signal,
+      timeoutMs,
+      maxOutputs = 0,
+    }: { signal: CancelSignal | undefined; timeoutMs: number; maxOutputs?: number | undefined },
   ): number {
     if (signal?.aborted) throw errorOf('CANCELLED');
+    if (count > 1) this.requireRoom(inputs as readonly NativeInput[], timeoutMs);
     const firstTicket = this.lastTicket + 1;
     this.lastTicket += count;
-    const refusal = this.native.submit(firstTicket, inputs, timeoutMs);
+    const refusal = this.native.submit(firstTicket, inputs, timeoutMs, maxOutputs);
     if (refusal) throw this.refused(refusal, timeoutMs);
     return firstTicket;
+  }
+
+  /**
+   * Rejects a list before it is copied: one text may be in it many times, as the query of all documents.
+   *
+   * @throws EngineError LIST_TOO_LONG: no queue would ever have room for it; QUEUE_FULL: it has none now
+   */
+  private requireRoom(inputs: readonly NativeInput[], timeoutMs: number): void {
+    const bytes = leastBytes(inputs);
+    if (bytes < MIN_CHECKED_BYTES) return;
+    const { queueBytes, queueBytesLimit, queueWaitMs } = this.native.stats();
+    if (bytes > queueBytesLimit) throw listTooLong(inputs.length, bytes, queueBytesLimit);
+    if (queueBytes + bytes <= queueBytesLimit) return;
+    throw this.refused({ code: 'QUEUE_FULL', waitMs: queueWaitMs }, timeoutMs);
   }
 
   /** @param signal that cancels it */

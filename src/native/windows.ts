@@ -1,25 +1,51 @@
-import type { Inference, TokenInput, TokenPlaces } from './binding';
+import type { Inference, NativeInput, TokenInput, TokenPlaces } from './binding';
+import { EngineError } from './engine-error';
 
 /** So many windows of a text are in the queue at once: other requests take turns with them. */
 const AT_ONCE = 32;
 
-/**
- * The windows of a text that was cut into several, of which none has run; null: it was run.
- *
- * @param most of them, from the first on; left out: all
- */
-export function unrunWindows({ places }: Inference, most?: number): TokenPlaces | null {
-  if (!places || places.lengths.length < 2) return null;
-  if (most === undefined || places.lengths.length <= most) return places;
-  const lengths = places.lengths.slice(0, most);
-  const tokens = lengths.reduce((sum, length) => sum + length, 0);
-  return {
-    ids: places.ids.slice(0, tokens),
-    types: places.types.slice(0, tokens),
-    offsets: places.offsets.slice(0, 2 * tokens),
-    texts: places.texts.slice(0, tokens),
-    lengths,
-  };
+/** Windows that the texts of one request may have together. */
+const MAX_WINDOWS = 16_384;
+
+/** Tokens of windows that may be held at once for one model: some 40 bytes each. */
+const MAX_HELD_TOKENS = 2 ** 22;
+
+/** The input with a limit of windows, where it is a text that is read in windows. */
+export function withMostWindows(input: NativeInput, mostWindows: number | undefined): NativeInput {
+  if (mostWindows === undefined || typeof input === 'string' || !('stride' in input)) return input;
+  return { ...input, mostWindows };
+}
+
+/** The windows of a text that was cut into several, of which none has run; null: it was run. */
+export function unrunWindows({ places }: Inference): TokenPlaces | null {
+  return places && places.lengths.length > 1 ? places : null;
+}
+
+/** @throws EngineError LIST_TOO_LONG: the texts of a list have more windows than one request may have */
+export function requireFewWindows(inferences: readonly Inference[]): void {
+  const count = inferences.reduce((sum, one) => sum + (unrunWindows(one)?.lengths.length ?? 0), 0);
+  if (count <= MAX_WINDOWS) return;
+  const message = `The texts have ${count} windows together, over the limit of ${MAX_WINDOWS}. Send fewer texts at once, or set a lower stride.`;
+  throw new EngineError('LIST_TOO_LONG', message);
+}
+
+/** Memory of windows that wait until those before them have run: the queue has let in only their texts. */
+export class HeldWindows {
+  #tokens = 0;
+
+  /** @throws EngineError QUEUE_FULL; the windows of one request always have room */
+  async during<Done>(inferences: readonly Inference[], run: () => Promise<Done>): Promise<Done> {
+    const tokens = inferences.reduce((sum, one) => sum + (unrunWindows(one)?.ids.length ?? 0), 0);
+    if (tokens > 0 && this.#tokens > 0 && this.#tokens + tokens > MAX_HELD_TOKENS) {
+      throw new EngineError('QUEUE_FULL', 'The queue is full: other long texts are being read.');
+    }
+    this.#tokens += tokens;
+    try {
+      return await run();
+    } finally {
+      this.#tokens -= tokens;
+    }
+  }
 }
 
 /**
@@ -50,7 +76,6 @@ export async function runWindows(
   return {
     ...cut,
     places,
-    truncated: cut.truncated || places.lengths.length < (cut.places?.lengths.length ?? 0),
     values,
     rows,
     tokens: sum(({ tokens }) => tokens),

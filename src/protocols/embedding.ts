@@ -1,5 +1,6 @@
 import type { InferOptions, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
+import { FLOAT_JSON_BYTES, requireResponseSize } from '../serving/response-size';
 import type { About, EmbedsTexts, Prompted, Runs, TextToEmbed } from '../tasks/abilities';
 import { similarity } from '../tasks/embedding/vectors';
 import { runList } from './endpoint';
@@ -54,6 +55,11 @@ export function requireDimensions(
   if (asked == null || asked <= dimensions) return asked ?? dimensions;
   const message = `dimensions: expected at most ${dimensions}, the length of the model's vectors`;
   throw new ServiceError('BODY_INVALID', message);
+}
+
+/** @throws ServiceError RESPONSE_TOO_LARGE: so many vectors are more than a response may have */
+export function requireVectorsSize(count: number, dimensions: number, limit: number): void {
+  requireResponseSize(count * dimensions * FLOAT_JSON_BYTES, limit);
 }
 
 /** The cosine of a sentence's vector with those of others. */

@@ -8,7 +8,7 @@ import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
 import type { Runs } from '../tasks/abilities';
 import type { Operation } from './openapi/operation';
-import { describeFirstIssue } from './validation/fields';
+import { describeFirstIssue, requireBounded } from './validation/fields';
 
 /** A request as a protocol sees it, whatever transport brings it. */
 export interface Call {
@@ -68,6 +68,7 @@ export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   { body }: Pick<Call, 'body'>,
 ): z.output<Schema> {
+  requireBounded(schema);
   const result = schema.safeParse(body);
   if (!result.success) throw new ServiceError('BODY_INVALID', describeFirstIssue(result.error));
   return result.data;

@@ -13,6 +13,8 @@ export interface Surroundings {
   readonly listLength: number;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Bytes of a response. */
+  readonly responseLimit: number;
   readonly requestTimeoutMs: number;
   readonly scheduling: SchedulingOptions;
 }

@@ -14,10 +14,19 @@ export function written(pieces: readonly (string | Buffer)[]): Pick<Answer, 'bod
   };
 }
 
+const [BEGIN, COMMA, END] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+];
+
 /** `[a,b]` */
 export function listed(elements: readonly (string | Buffer)[]): readonly (string | Buffer)[] {
-  const separated = elements.flatMap((element, index) =>
-    index === 0 ? [element] : [',', element],
-  );
-  return ['[', ...separated, ']'];
+  const pieces: (string | Buffer)[] = [BEGIN];
+  for (const element of elements) {
+    if (pieces.length > 1) pieces.push(COMMA);
+    pieces.push(element);
+  }
+  pieces.push(END);
+  return pieces;
 }

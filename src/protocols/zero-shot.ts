@@ -13,21 +13,22 @@ import {
   boolean,
   checked,
   type ElementProblem,
-  expected,
   findListProblem,
+  findRepeatedProblem,
+  MAX_REPEATED,
+  repeatedString,
 } from './validation/fields';
 
 const ANY = 'an array of strings, or a string with commas between labels';
 
 function findLabelsProblem(value: unknown): ElementProblem | null {
   const problem =
-    typeof value === 'string'
-      ? null
-      : findListProblem(value, ANY, (one) =>
-          typeof one === 'string' ? null : { message: 'expected a string', path: [] },
-        );
-  if (problem || labelsOf(value as string | readonly string[]).length > 0) return problem;
-  return { message: 'expected at least one label', path: [] };
+    typeof value === 'string' ? null : findListProblem(value, ANY, findRepeatedProblem);
+  if (problem) return problem;
+  const labels = labelsOf(value as string | readonly string[]);
+  if (labels.length === 0) return { message: 'expected at least one label', path: [] };
+  const long = labels.findIndex((label) => findRepeatedProblem(label) !== null);
+  return long < 0 ? null : findRepeatedProblem(labels[long]);
 }
 
 function labelsOf(value: string | readonly string[]): readonly string[] {
@@ -42,10 +43,12 @@ export const ZERO_SHOT_FIELDS = {
     labelsOf(value as string | readonly string[]),
   ).meta({
     description: 'Labels: an array, or a string with commas between them',
-    anyOf: [{ type: 'array', items: { type: 'string' }, minItems: 1 }, { type: 'string' }],
+    anyOf: [
+      { type: 'array', items: { type: 'string', maxLength: MAX_REPEATED }, minItems: 1 },
+      { type: 'string' },
+    ],
   }),
-  hypothesis_template: z
-    .string({ error: expected('a string') })
+  hypothesis_template: repeatedString()
     .superRefine((template, context) => {
       const problem = findTemplateProblem(template);
       if (problem !== null) context.addIssue({ code: 'custom', message: problem });

@@ -144,6 +144,11 @@ export abstract class Exchange {
   abstract receive(): void;
   /** Makes `body` of what was read. @throws ServiceError BODY_INVALID */
   abstract parse(): void;
+  /** The answer as it is sent, where that takes several turns. @throws ServiceError RESPONSE_TOO_LARGE */
+  write(answer: Answer): Answer | Promise<Answer> {
+    return answer;
+  }
+
   abstract send(answer: Answer): void;
   /** @param raised what the error was made of: it may know how long what waits will take */
   protected abstract sendError(error: ServiceError, raised: unknown): void;

@@ -26,8 +26,10 @@ const parse: Stage = (exchange, next) => {
 /** The protocol checks the request and asks the model; what that took is known from here on. */
 const run: Stage = async (exchange, next) => {
   try {
-    exchange.answer = (await exchange.handle?.(exchange)) ?? null;
-    if (exchange.answer?.inferences) exchange.note(exchange.answer.inferences);
+    const answer = (await exchange.handle?.(exchange)) ?? null;
+    if (answer?.inferences) exchange.note(answer.inferences);
+    const written = answer && exchange.write(answer);
+    exchange.answer = written instanceof Promise ? await written : written;
   } catch (error) {
     if (!exchange.isOver) exchange.fail(error);
     return;

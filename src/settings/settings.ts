@@ -34,6 +34,7 @@ const MILLISECONDS_MAX = 2 ** 31 - 1; // what Node's timers hold
 const BODY_LIMIT_MAX = 256 * 1024 ** 2; // V8's longest string is about 512 MiB
 const BODY_MEMORY_MAX = 64 * 1024 ** 3;
 const USUAL_BODY_MEMORY = 64 * 1024 ** 2;
+const USUAL_RESPONSE_LIMIT = 32 * 1024 ** 2;
 /** Of the service itself, fewer than 50 (Linux), and some for what comes and goes. */
 export const DESCRIPTORS_KEPT = 100;
 
@@ -202,6 +203,12 @@ export const SETTINGS = {
     defaultBodyMemory,
     '64mb or more',
   ),
+  RESPONSE_LIMIT: own(
+    'largest response (413): bytes, or a number with kb or mb',
+    bytes(BODY_LIMIT_MAX),
+    defaultResponseLimit,
+    '32mb or more',
+  ),
   MAX_CONNECTIONS: own(
     'open connections; one more closes the idlest',
     integer(1, 2 ** 20),
@@ -295,6 +302,12 @@ function defaultWorkers({ coresGranted }: Environment, raw: RawSettings): string
 function defaultListLength(_environment: Environment, raw: RawSettings): string {
   const queue = raw.get('MAX_QUEUE_REQUESTS') ?? SETTINGS.MAX_QUEUE_REQUESTS.default;
   return String(Math.min(1024, Number(queue) || 1024));
+}
+
+/** A response may repeat the largest body. */
+function defaultResponseLimit(_environment: Environment, raw: RawSettings): string {
+  const limit = bytesOf(raw.get('BODY_LIMIT') ?? SETTINGS.BODY_LIMIT.default) || 0;
+  return String(Math.min(Math.max(USUAL_RESPONSE_LIMIT, 2 * limit), BODY_LIMIT_MAX));
 }
 
 /** A body of the largest size must have room. */

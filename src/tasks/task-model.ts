@@ -1,3 +1,4 @@
+import { eachInTurn } from '../in-turns';
 import {
   Engine,
   type EngineError,
@@ -89,7 +90,7 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
   async runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]> {
     const prepared = inputs.map((input) => this.#task.prepare(input, this.about));
     const inferences = await this.#engine.inferAll(prepared, options);
-    return inferences.map((one, index) =>
+    return eachInTurn(inferences, (one, index) =>
       this.#task.answer(one, this.about, index, inputs[index] as Input),
     );
   }

@@ -32,6 +32,8 @@ export interface Tensors<Input, Answer, Known> {
   /** The first one is needed, and errors of an element are said of it. */
   readonly inputs: readonly TensorInput[];
   outputs(about: Known): readonly TensorOutput[];
+  /** The first output, and others beside it, has a row for each token of all inputs. */
+  readonly isByToken?: true;
   /** What has a column for each of a classifier's labels; null: no output does. */
   classified(about: Known): ClassifiedOutput | null;
   /** What is wrong with an element of the first input; null: nothing. */

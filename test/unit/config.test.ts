@@ -74,6 +74,7 @@ describe('readCommand', () => {
       inferenceGraceMs: 30_000,
       bodyLimit: 1024 ** 2,
       bodyMemory: 64 * 1024 ** 2,
+      responseLimit: 32 * 1024 ** 2,
       maxConnections: 924,
       maxConnectionRequests: 0,
       keepAliveTimeoutMs: 65_000,
@@ -143,6 +144,7 @@ describe('readCommand', () => {
       ALLOWED_OPERATORS: 'aten::as_strided, prim::data',
       BODY_LIMIT: '512kb',
       BODY_MEMORY: '2mb',
+      RESPONSE_LIMIT: '1536kb',
       MAX_CONNECTIONS: '33',
       MAX_CONNECTION_REQUESTS: '34',
       KEEP_ALIVE_TIMEOUT_MS: '620000',
@@ -190,6 +192,7 @@ describe('readCommand', () => {
       inferenceGraceMs: 850,
       bodyLimit: 512 * 1024,
       bodyMemory: 2 * 1024 ** 2,
+      responseLimit: 1536 * 1024,
       maxConnections: 33,
       maxConnectionRequests: 34,
       keepAliveTimeoutMs: 620_000,
@@ -251,6 +254,8 @@ describe('readCommand', () => {
 
   it('has room for the largest body', () => {
     expect(config(['eeg'], { BODY_LIMIT: '200mb' }).bodyMemory).toBe(200 * 1024 ** 2);
+    // A response may repeat a body.
+    expect(config(['eeg'], { BODY_LIMIT: '20mb' }).responseLimit).toBe(40 * 1024 ** 2);
     expect(problems(['eeg'], { BODY_LIMIT: '2kb', BODY_MEMORY: '1kb' })).toEqual([
       'BODY_MEMORY: expected at least BODY_LIMIT, 2048, received 1024: ' +
         'there would never be room for such a body',

@@ -91,6 +91,21 @@ size_t count_prompt(const hf::Tokenizer& tokenizer, const std::string& prompt) {
   return ids.size() - (has_end ? 1 : 0);
 }
 
+/// null: the input has none.
+std::shared_ptr<engine::OutputBudget> budget_of(const engine::Input& input) {
+  if (const auto* const text = std::get_if<engine::Text>(&input)) return text->budget;
+  if (const auto* const tokens = std::get_if<engine::Tokens>(&input)) return tokens->budget;
+  return nullptr;
+}
+
+/// Before anything is computed, and before there is memory for the answer.
+void take_outputs(engine::OutputBudget* budget, size_t tokens, int64_t columns) {
+  if (budget == nullptr || budget->take(static_cast<int64_t>(tokens) * columns)) return;
+  throw engine::InputTooLong("The response would have more than " + std::to_string(budget->limit) +
+                             " numbers, the limit: " + std::to_string(columns) +
+                             " for each token. Send fewer or shorter texts.");
+}
+
 class TextEncoderBackend final : public engine::Backend {
  public:
   explicit TextEncoderBackend(TextModel model) : model_(std::move(model)) {}
@@ -107,6 +122,7 @@ class TextEncoderBackend final : public engine::Backend {
   engine::Sequence prepare(engine::Input input) const override {
     const auto* const text = std::get_if<engine::Text>(&input);
     const std::string prompt = text != nullptr ? text->prompt : "";
+    const auto budget = budget_of(input);
     const bool fills = text != nullptr && text->fills, skips = text != nullptr && text->skips;
     engine::Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
     if (sequence.is_only_cut()) return sequence;
@@ -117,6 +133,8 @@ class TextEncoderBackend final : public engine::Backend {
     }
     if (fills) model_.reading.fill(sequence);
     if (skips) model_.reading.skip(sequence);
+    take_outputs(budget.get(), sequence.input_ids.size() - sequence.left_out.size(),
+                 model_.head->columns());
     const models::EncoderSizes sizes = model_.encoder->sizes();
     require_below(sizes.vocabulary_size, sequence.input_ids, "id", "ids");
     // A model with one token type cannot be asked of pairs by a tokenizer that tells two apart.

@@ -40,8 +40,8 @@ engine::Sequence encode(const hf::Tokenizer& tokenizer, const hf::Input& input) 
 }
 
 engine::Sequence locate(const hf::Tokenizer& tokenizer, const hf::Input& input,
-                        std::optional<int64_t> stride) {
-  const hf::Located located = tokenizer.locate(input, stride.value_or(-1));
+                        const engine::Text& text) {
+  const hf::Located located = tokenizer.locate(input, text.stride.value_or(-1), text.most_windows);
   if (!located.too_long.empty()) throw engine::InputTooLong(std::string(located.too_long));
   engine::TokenPlaces places{
       .tokens = {.ids = copy(located.ids), .types = copy(located.types)},
@@ -83,7 +83,7 @@ engine::Sequence tokenize(const hf::Tokenizer& tokenizer, engine::Input input) {
                         .is_pair = text.is_pair,
                         .most = text.most};
   try {
-    return text.places ? locate(tokenizer, given, text.stride) : encode(tokenizer, given);
+    return text.places ? locate(tokenizer, given, text) : encode(tokenizer, given);
   } catch (const rust::Error& error) {
     throw engine::BackendError(error.what());
   }

@@ -133,8 +133,14 @@ mod ffi {
         /// Special tokens added, cut to `max_length` keeping them.
         fn encode(self: &Tokenizer, input: &Input) -> Result<Encoding>;
         /// As `encode`, with the places of the tokens. `stride`: of one text all of it, in windows
-        /// that share so many tokens; below 0: what fits.
-        fn locate(self: &Tokenizer, input: &Input, stride: i64) -> Result<Located>;
+        /// that share so many tokens; below 0: what fits. `most_windows`: further ones are left out; 0:
+        /// all are read, and too many of them are an error (`too_long`).
+        fn locate(
+            self: &Tokenizer,
+            input: &Input,
+            stride: i64,
+            most_windows: usize,
+        ) -> Result<Located>;
         /// What an id stands for; empty: for nothing.
         fn token(self: &Tokenizer, id: u32) -> String;
         /// The text that tokens stand for together.
@@ -208,13 +214,17 @@ impl Tokenizer {
         answer(input, |input| self.0.encode(input), too_long)
     }
 
-    pub fn locate(&self, input: &Input, stride: i64) -> Guarded<Located> {
+    pub fn locate(&self, input: &Input, stride: i64, most_windows: usize) -> Guarded<Located> {
         let too_long = |too_long| Located {
             too_long,
             ..Located::default()
         };
         let stride = usize::try_from(stride).ok();
-        answer(input, |input| self.0.locate(input, stride), too_long)
+        let windows = stride.map(|stride| tokenizer::Windows {
+            stride,
+            most: (most_windows > 0).then_some(most_windows),
+        });
+        answer(input, |input| self.0.locate(input, windows), too_long)
     }
 
     pub fn token(&self, id: u32) -> String {

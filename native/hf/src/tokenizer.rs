@@ -19,6 +19,7 @@ mod truncation;
 
 pub use crate::bridge::{Encoding, Family};
 pub use crate::cut::Side;
+pub use places::Windows;
 pub use truncation::Truncation;
 
 use ascii_words::AsciiWords;

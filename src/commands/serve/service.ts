@@ -92,8 +92,14 @@ export function speak(
 }
 
 export function surroundingsOf({ config, version }: ServiceOptions): Surroundings {
-  const { scheduling, maxListLength: listLength, bodyLimit, requestTimeoutMs } = config;
-  return { version, scheduling, listLength, bodyLimit, requestTimeoutMs };
+  const {
+    scheduling,
+    maxListLength: listLength,
+    bodyLimit,
+    responseLimit,
+    requestTimeoutMs,
+  } = config;
+  return { version, scheduling, listLength, bodyLimit, responseLimit, requestTimeoutMs };
 }
 
 /** For the metrics. */

@@ -10,6 +10,7 @@ export type EngineErrorCode =
   | 'CANCELLED'
   | 'INFERENCE_TIMEOUT'
   | 'INPUT_TOO_LONG'
+  | 'LIST_TOO_LONG'
   | 'INFERENCE_FAILED'
   | 'MODEL_LOAD_FAILED';
 
@@ -78,6 +79,8 @@ export interface TextInput {
    * more than one window the native side answers the places alone; `Engine` runs them.
    */
   readonly stride?: number;
+  /** Of the windows the first ones, with `truncated` if there are more. Default: all, or INPUT_TOO_LONG if too many. */
+  readonly mostWindows?: number;
   /** With what the text begins: its tokens have no part in a pooling whose `includePrompt` is false. */
   readonly prompt?: string;
   /** Tokens, special ones included, whatever the tokenizer says, up to what the model takes. */

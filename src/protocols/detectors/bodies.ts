@@ -5,15 +5,18 @@ import {
   type ElementProblem,
   expected,
   listOf,
+  MAX_NAMES,
+  MAX_REPEATED,
+  nameList,
   object,
   string,
 } from '../validation/fields';
 
 const params = object({
-  checks: listOf<string>('an array of names', findTextProblem)
+  checks: nameList('an array of names')
     .optional()
     .meta({
-      ...{ type: 'array', items: { type: 'string' } },
+      ...{ type: 'array', items: { type: 'string', maxLength: MAX_REPEATED }, maxItems: MAX_NAMES },
       description: 'Names of checks of the guard. Default: all of the direction',
     }),
   direction: z

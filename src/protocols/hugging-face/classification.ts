@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { eachInTurn } from '../../in-turns';
+import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { ClassifiesTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
@@ -29,7 +31,7 @@ const EXAMPLE = {
  */
 export function classification(
   served: Served<ClassifiesTexts>,
-  { listLength }: Surroundings,
+  { listLength, responseLimit }: Surroundings,
 ): Omit<Endpoint, 'path'> {
   const classifier = served.model;
   return {
@@ -39,13 +41,17 @@ export function classification(
       const { texts, isList } = inputs;
       requireListLength(texts, 'inputs', listLength);
       const model = requireModel(classifier);
+      requireResponseSize(texts.length * scoresBytes(model.about.labels), responseLimit);
       const field = isList ? 'inputs' : null;
       const { answers, inferences } = await runList(model, texts, call.inferOptions(served), field);
       const ranking = {
         scoreFunction: parameters?.function_to_apply,
         topK: parameters?.top_k,
       };
-      return { body: answers.map((one) => rank(model.about.labels, one, ranking)), inferences };
+      return {
+        body: await eachInTurn(answers, (one) => rank(model.about.labels, one, ranking)),
+        inferences,
+      };
     },
     describe: () => ({
       ...{ id: 'textClassification', summary: 'Labels of a text, by falling score' },

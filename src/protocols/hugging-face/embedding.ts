@@ -3,7 +3,7 @@ import { writeVectors } from '../../native/vectors';
 import type { EmbedsTexts } from '../../tasks/abilities';
 import { finished } from '../../tasks/embedding/vectors';
 import type { Served } from '../../tasks/served';
-import { compare, type Reading, toEmbed } from '../embedding';
+import { compare, type Reading, requireVectorsSize, toEmbed } from '../embedding';
 import {
   type Endpoint,
   parseBody,
@@ -29,7 +29,7 @@ const EXAMPLE = { request: { inputs: 'A warm, funny film.' }, answer: [0.6123, -
  */
 export function embedding(
   served: Served<EmbedsTexts>,
-  { listLength }: Surroundings,
+  { listLength, responseLimit }: Surroundings,
 ): Omit<Endpoint, 'path'> {
   const { model } = served;
   return {
@@ -57,6 +57,7 @@ export function embedding(
       const { texts, isList } = inputs;
       requireListLength(texts, 'inputs', listLength);
       const embedder = requireModel(model);
+      requireVectorsSize(texts.length, embedder.about.dimensions, responseLimit);
       const field = isList ? 'inputs' : null;
       const embedded = toEmbed(embedder, texts, reading);
       const { answers, inferences } = await runList(

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { eachInTurn } from '../../in-turns';
 import type { TagsTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import { codePointsOf } from '../../tasks/token-classification/code-points';
-import { type Span, STRATEGIES, spansOf } from '../../tasks/token-classification/spans';
+import { type Span, spansOf } from '../../tasks/token-classification/spans';
 import {
   type Endpoint,
   parseBody,
@@ -13,7 +14,8 @@ import {
 } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
-import { checked, expected, findListProblem, object, string } from '../validation/fields';
+import { spanOptions, spanSettings } from '../spans';
+import { checked, expected, findListProblem, object } from '../validation/fields';
 import { FAILURES } from './failures';
 
 const findProblem = (value: unknown) =>
@@ -26,16 +28,7 @@ const inputs = checked(
   (value) => value as string | readonly string[],
 ).meta({ description: 'A text, or a list of them', anyOf: [TEXT, { type: 'array', items: TEXT }] });
 
-const names = STRATEGIES.map((name) => `"${name}"`).join(', ');
-
-const parameters = object({
-  aggregation_strategy: z.enum(STRATEGIES, { error: expected(`one of ${names}`) }).nullish(),
-  ignore_labels: z.array(string(), { error: expected('an array of strings') }).nullish(),
-  stride: z
-    .int({ error: expected('a whole number') })
-    .min(0, { error: 'expected at least 0' })
-    .nullish(),
-});
+const parameters = object(spanSettings);
 
 /** Body of the token-classification task of the Inference API. */
 const taggingBody = object({ inputs, parameters: parameters.nullish() });
@@ -76,16 +69,17 @@ export function tokenClassification(
       const texts = isList ? inputs : [inputs];
       requireListLength(texts, 'inputs', listLength);
       const model = requireModel(tagger);
-      const { stride, aggregation_strategy: strategy, ignore_labels } = parameters ?? {};
+      const settings = parameters ?? {};
+      const { stride } = settings;
       const asked = texts.map((text) => ({ text, ...(typeof stride === 'number' && { stride }) }));
       const field = isList ? 'inputs' : null;
       const { answers, inferences } = await runList(model, asked, call.inferOptions(served), field);
-      const options = { strategy: strategy ?? 'simple', ignoreLabels: ignore_labels };
+      const options = spanOptions(settings);
       const told: object[] = [];
       for (const answer of answers) {
         const toCodePoint = codePointsOf(answer.text);
         const spans = await spansOf(answer, model, options);
-        told.push(spans.map((one) => tell(one, toCodePoint)));
+        told.push(await eachInTurn(spans, (one) => tell(one, toCodePoint)));
       }
       return { body: isList ? told : (told[0] as object), inferences };
     },

@@ -1,5 +1,6 @@
 import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
+import { requireResponseSize } from '../../serving/response-size';
 import type { Answered, Runs } from '../../tasks/abilities';
 import type { Task } from '../../tasks/task';
 import type {
@@ -10,6 +11,7 @@ import type {
 } from '../../tasks/tensors';
 import { checkElements, runList } from '../endpoint';
 import { countElements, readElements, takeInputs } from './inputs';
+import { maxTokenOutputs, rowBytes } from './output-size';
 import { requireKnownOutputs, selectOutputs } from './requested-outputs';
 import type { InferRequest, InputSpecification, InputTensor, TensorMetadata } from './tensor';
 
@@ -17,6 +19,13 @@ export interface ModelAnswer {
   readonly outputs: readonly OutputTensor[];
   /** What the engine said of each element. */
   readonly inferences: readonly Inference[];
+}
+
+interface Limits {
+  /** Elements that a request may have. */
+  readonly listLength: number;
+  /** Bytes of a response. */
+  readonly responseLimit: number;
 }
 
 /** A loaded model of any task. */
@@ -30,13 +39,12 @@ export class Model {
   readonly classified: ClassifiedOutput | null;
   readonly #model: Asked;
   readonly #tensors: Task['tensors'];
-  readonly #mostElements: number;
+  readonly #limits: Limits;
 
-  /** @param mostElements that a request may have */
-  constructor(model: Asked, tensors: Task['tensors'], mostElements: number) {
+  constructor(model: Asked, tensors: Task['tensors'], limits: Limits) {
     this.#model = model;
     this.#tensors = tensors;
-    this.#mostElements = mostElements;
+    this.#limits = limits;
     this.classified = tensors.classified(model.about);
     this.inputs = tensors.inputs.map((input) => specify(input, model.maxLength));
     this.outputs = tensors.outputs(model.about);
@@ -52,19 +60,30 @@ export class Model {
    * none.
    *
    * @param options to be taken right before submitting
+   * @param numberBytes of a number of an output in the response
    * @returns the outputs that were asked for, as they were asked for
    * @throws ServiceError, ElementError, EngineError
    */
-  async infer(request: InferRequest, options: () => InferOptions): Promise<ModelAnswer> {
+  async infer(
+    request: InferRequest,
+    options: () => InferOptions,
+    numberBytes: (output: string) => number,
+  ): Promise<ModelAnswer> {
     requireKnownOutputs(request.outputs, this);
     const given = takeInputs(request.inputs, this.inputs);
-    const count = countElements(given, this.inputs, this.#mostElements);
+    const count = countElements(given, this.inputs, this.#limits.listLength);
+    const selected = { outputs: this.outputs, requested: request.outputs, numberBytes };
+    const { responseLimit } = this.#limits;
+    const isByToken = this.#tensors.isByToken ?? false;
+    if (!isByToken) requireResponseSize(count * rowBytes(selected), responseLimit);
+    const maxOutputs = isByToken ? maxTokenOutputs(selected, responseLimit) : null;
     const columns = given.map((input, index) => input && this.#read(input, index, count));
     const inputs = Array.from({ length: count }, (_, row) =>
       this.#tensors.toInput(columns.map((column) => column?.[row])),
     );
     const { name } = given[0] as InputTensor;
-    const { answers, inferences } = await runList(this.#model, inputs, options(), name);
+    const limited = { ...options(), ...(maxOutputs !== null && { maxOutputs }) };
+    const { answers, inferences } = await runList(this.#model, inputs, limited, name);
     const outputs = this.#tensors.write(answers, this.#model.about);
     return { outputs: selectOutputs(outputs, request.outputs, this), inferences };
   }

@@ -3,7 +3,7 @@ import { parseJson } from '../../serving/json';
 import { UNDOCUMENTED } from '../openapi/responses';
 import {
   boolean,
-  checked,
+  boundedArray,
   describeFirstIssue,
   type ElementProblem,
   expected,
@@ -23,7 +23,7 @@ function few<Schema extends z.ZodType>(element: Schema, what: string, most: numb
     if (!Array.isArray(value)) return { message: expected(what)({ input: value }), path: [] };
     return value.length <= most ? null : { message: `expected at most ${most} elements`, path: [] };
   };
-  return checked(findProblem, (value) => value as readonly unknown[]).pipe(z.array(element));
+  return boundedArray(element, findProblem);
 }
 
 const wholeNumber = z.int({ error: expected(WHOLE_NUMBER) }).min(0, {

@@ -32,21 +32,26 @@ export class ServedModel {
   constructor(
     { name, version, reason }: { name: string; version: string; reason: string | null },
     served: Served | null,
-    { listLength }: Pick<Surroundings, 'listLength'>,
+    limits: Pick<Surroundings, 'listLength' | 'responseLimit'>,
   ) {
     const model = served?.model ?? null;
     this.name = name;
     this.version = version;
-    this.modelIfLoaded = model && served && new Model(model, served.task.tensors, listLength);
+    this.modelIfLoaded = model && served && new Model(model, served.task.tensors, limits);
     this.#served = served;
     this.#reason = reason;
     this.#statistics = served && statisticsOf(served);
   }
 
   /** Runs it on what a request brings, see `Model.infer`. */
-  async infer(request: InferRequest, call: Pick<Call, 'inferOptions'>): Promise<ModelAnswer> {
+  async infer(
+    request: InferRequest,
+    call: Pick<Call, 'inferOptions'>,
+    numberBytes: (output: string) => number,
+  ): Promise<ModelAnswer> {
     const asked = this.#served ?? this;
-    return this.model.infer(request, () => call.inferOptions(asked, request.timeoutMs));
+    const options = () => call.inferOptions(asked, request.timeoutMs);
+    return this.model.infer(request, options, numberBytes);
   }
 
   /** @throws ServiceError NOT_READY: as Triton says of a model that it knows and could not load */

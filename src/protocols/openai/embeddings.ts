@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { writeVectors } from '../../native/vectors';
 import { finished } from '../../tasks/embedding/vectors';
 import type { AbleModels } from '../able-models';
-import { requireDimensions, toEmbed } from '../embedding';
+import { requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
 import { type Endpoint, parseBody, requireListLength, runList } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
@@ -36,7 +36,7 @@ const EXAMPLE = {
 /** POST /v1/embeddings */
 export function embeddings(
   models: AbleModels<'embeds texts'>,
-  { listLength }: Surroundings,
+  { listLength, responseLimit }: Surroundings,
 ): Endpoint {
   return {
     path: '/v1/embeddings',
@@ -48,6 +48,7 @@ export function embeddings(
       const served = models.find(body.model, call);
       const { name, model } = served;
       const dimensions = requireDimensions(model, body.dimensions);
+      requireVectorsSize(elements.length, dimensions, responseLimit);
       const inputs = toEmbed(model, elements, { promptName: null });
       const field = isList ? 'input' : null;
       const { answers, inferences } = await runList(
@@ -82,7 +83,7 @@ export function embeddings(
       errors: {
         400: 'The body is not valid, or the list over MAX_LIST_LENGTH.',
         404: 'There is no such model: the message lists what there is.',
-        413: 'The body is over BODY_LIMIT.',
+        413: 'The body is over BODY_LIMIT, or the response would be over RESPONSE_LIMIT.',
         415: ANALYSIS_ERRORS[415],
         500: 'The model raised an error, whose message this is.',
         503: ANALYSIS_ERRORS[503],

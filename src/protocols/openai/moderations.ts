@@ -79,7 +79,7 @@ function moderations(guarding: Guarding, { listLength }: Surroundings): Endpoint
       errors: {
         400: 'The body is not valid, the list is over MAX_LIST_LENGTH, or not all of a text was looked at.',
         404: 'The file of the guard has no "moderations", or `model` names another model.',
-        413: 'The body is over BODY_LIMIT.',
+        413: 'The body is over BODY_LIMIT, or the response would be over RESPONSE_LIMIT.',
         415: ANALYSIS_ERRORS[415],
         503: 'The guard, or one of its models, is not loaded; or there is too much to do.',
         504: ANALYSIS_ERRORS[504],

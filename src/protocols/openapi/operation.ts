@@ -26,7 +26,7 @@ export interface Failure {
 /** What an analysis route may answer but 200, where its protocol says nothing else. */
 export const ANALYSIS_ERRORS = {
   400: 'The model cannot be asked this.',
-  413: 'The body is over BODY_LIMIT, or the list over MAX_LIST_LENGTH.',
+  413: 'The body is over BODY_LIMIT, the list over MAX_LIST_LENGTH, or the response would be over RESPONSE_LIMIT.',
   415: 'The Content-Type is not JSON, or the Content-Encoding is unknown.',
   422: 'The body is not JSON, or a field is missing or of the wrong type.',
   500: 'The model is not loaded, or raised an error, whose message this is.',

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
+import { eachInTurn } from '../../in-turns';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
+import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { Classification, ClassifierAbout, Runs } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import {
@@ -105,9 +107,11 @@ export function classificationRoutes<Body, List, Element, Input>(
         requireListLength(elements, batch.field, surroundings.listLength);
         const model = requireModel(classifier);
         checkElements(elements, batch.field, requireAskable);
+        const size = elements.length * scoresBytes(model.about.labels);
+        requireResponseSize(size, surroundings.responseLimit);
         const inputs = elements.map((element) => asked.toInput(element, body));
         const ran = await runList(model, inputs, call.inferOptions(served), batch.field);
-        const results = ran.answers.map((one, index) => {
+        const results = await eachInTurn(ran.answers, (one, index) => {
           const { answer, more } = asked.finish?.(one, body, model.about) ?? { answer: one };
           const { label, score, scores, inference } = answer;
           return Object.assign(

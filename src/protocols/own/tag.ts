@@ -1,3 +1,4 @@
+import { eachInTurn } from '../../in-turns';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import type { Tagging, TaggingInput, TagsTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
@@ -19,16 +20,10 @@ import {
   withProperties,
 } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
+import { type SpanSettings, spanOptions } from '../spans';
 import { errorsOf } from './errors';
 import { TAG_EXAMPLES } from './examples';
-import {
-  type SpanSettings,
-  type TagAnswer,
-  tagAnswer,
-  tagBatchAnswer,
-  tagBatchBody,
-  tagBody,
-} from './schemas/tag';
+import { type TagAnswer, tagAnswer, tagBatchAnswer, tagBatchBody, tagBody } from './schemas/tag';
 
 /** POST /tag: a text to its spans; /tag/batch: a list of them. */
 export function tag(served: Served<TagsTexts>, surroundings: Surroundings): readonly Endpoint[] {
@@ -41,7 +36,7 @@ export function tag(served: Served<TagsTexts>, surroundings: Surroundings): read
         const { text, ...settings } = parseBody(tagBody, call);
         const model = requireModel(tagger);
         const answer = await model.run(inputOf(text, settings), call.inferOptions(served));
-        const body = await tell(text, answer, model, settings);
+        const body = await tell(text, answer, model, spanOptions(settings));
         return { body, inferences: [answer.inference] };
       },
       describe: () => describe('text', surroundings),
@@ -59,9 +54,10 @@ export function tag(served: Served<TagsTexts>, surroundings: Surroundings): read
           call.inferOptions(served),
           'texts',
         );
+        const options = spanOptions(settings);
         const results: TagAnswer[] = [];
         for (const [index, answer] of answers.entries()) {
-          results.push(await tell(texts[index] as string, answer, model, settings));
+          results.push(await tell(texts[index] as string, answer, model, options));
         }
         return { body: { results }, inferences };
       },
@@ -75,19 +71,18 @@ export function inputOf(text: string, { stride }: SpanSettings): TaggingInput {
   return typeof stride === 'number' ? { text, stride } : { text };
 }
 
-/** What a body says of spans. */
-export function spanOptions({ aggregation_strategy, ignore_labels }: SpanSettings): SpanOptions {
-  return { strategy: aggregation_strategy ?? 'simple', ignoreLabels: ignore_labels };
-}
-
 async function tell(
   text: string,
   answer: Tagging,
   model: TagsTexts,
-  settings: SpanSettings,
+  options: SpanOptions,
 ): Promise<TagAnswer> {
-  const spans = await spansOf(answer, model, spanOptions(settings));
-  return { input_text: text, tags: spans.map(round), truncated: answer.inference.truncated };
+  const spans = await spansOf(answer, model, options);
+  return {
+    input_text: text,
+    tags: await eachInTurn(spans, round),
+    truncated: answer.inference.truncated,
+  };
 }
 
 function round({ label, score, word, start, end }: Span): TagAnswer['tags'][number] {

@@ -1,11 +1,14 @@
 import { z } from 'zod';
+import { eachInTurn } from '../../in-turns';
 import { writeVectors } from '../../native/vectors';
+import { FLOAT_JSON_BYTES, requireResponseSize } from '../../serving/response-size';
 import type {
   About,
   Answered,
   EmbedsTokens,
   Prompted,
   Runs,
+  SparseEmbedding,
   TextToEmbed,
   WeighsWords,
 } from '../../tasks/abilities';
@@ -19,15 +22,23 @@ import { cuttingOf, plainEmbedBody } from './body';
 import { EMBED_ERRORS } from './embed';
 import { requireBatchSize, timeHeaders } from './shared';
 
+/** `{"index":2143,"value":1.2031},` */
+const WORD_JSON_BYTES = 30;
+
 const EXAMPLE = { inputs: ['A warm, funny film.'] };
 
 /** POST /embed_all: of each input a vector of each of its tokens, in a list for one input, too. */
-export function embedAll(served: Served<EmbedsTokens>, { listLength }: Surroundings): Endpoint {
+export function embedAll(served: Served<EmbedsTokens>, surroundings: Surroundings): Endpoint {
+  // A token has a row of numbers: how many there are is known once texts have been tokenized.
+  const maxOutputs = Math.floor(surroundings.responseLimit / FLOAT_JSON_BYTES);
   return {
     path: '/embed_all',
     refusal: refusalOf(served.model),
     handle: async (call) => {
-      const { answers, inferences, headers } = await runBody(call, served, listLength);
+      const { answers, inferences, headers } = await runBody(call, served, {
+        ...surroundings,
+        maxOutputs,
+      });
       const rows = await writeVectors(answers.flatMap(({ vectors }) => vectors));
       let begin = 0;
       const texts = answers.map(({ vectors: { length } }) => {
@@ -48,21 +59,19 @@ export function embedAll(served: Served<EmbedsTokens>, { listLength }: Surroundi
 }
 
 /** POST /embed_sparse: of each input the words that weigh anything, by their ids. */
-export function embedSparse(served: Served<WeighsWords>, { listLength }: Surroundings): Endpoint {
+export function embedSparse(served: Served<WeighsWords>, surroundings: Surroundings): Endpoint {
   return {
     path: '/embed_sparse',
     refusal: refusalOf(served.model),
     handle: async (call) => {
-      const { answers, inferences, headers } = await runBody(call, served, listLength);
-      const ids = answers.map(({ weights }) =>
-        Array.from(weights.keys()).filter((index) => weights[index] !== 0),
-      );
+      const { answers, inferences, headers } = await runBody(call, served, surroundings);
+      const ids = await wordsOf(answers, surroundings.responseLimit);
       const kept = answers.flatMap(({ weights }, row) =>
         (ids[row] as number[]).map((index) => weights.subarray(index, index + 1)),
       );
       const values = await writeVectors(kept); // each `[1.2031]`
       let at = 0;
-      const texts = ids.map((indices) => {
+      const texts = await eachInTurn(ids, (indices) => {
         const words = indices.map((index) => {
           const value = values[at++]?.toString('latin1', 1).slice(0, -1);
           return `{"index":${index},"value":${value}}`;
@@ -85,11 +94,30 @@ export function embedSparse(served: Served<WeighsWords>, { listLength }: Surroun
   };
 }
 
+/**
+ * Of each text the ids of the words that weigh anything.
+ *
+ * @throws ServiceError RESPONSE_TOO_LARGE: the model is hardly sparse, which its files do not say
+ */
+async function wordsOf(
+  answers: readonly SparseEmbedding[],
+  limit: number,
+): Promise<readonly (readonly number[])[]> {
+  let count = 0;
+  return eachInTurn(answers, ({ weights }) => {
+    const ids: number[] = [];
+    for (let id = 0; id < weights.length; id++) if (weights[id] !== 0) ids.push(id);
+    count += ids.length;
+    requireResponseSize(count * WORD_JSON_BYTES, limit);
+    return ids;
+  });
+}
+
 /** Runs the model on the texts of a body. */
 async function runBody<Answer extends Answered>(
   call: Call,
   served: Served<Runs<TextToEmbed, Answer, About & Prompted>>,
-  listLength: number,
+  { listLength, maxOutputs }: Pick<Surroundings, 'listLength'> & { readonly maxOutputs?: number },
 ) {
   const body = parseBody(plainEmbedBody, call);
   const { elements, isList } = body.inputs;
@@ -100,6 +128,8 @@ async function runBody<Answer extends Answered>(
     ...cuttingOf(body),
   });
   const field = isList ? 'inputs' : null;
-  const ran = await runList(model, inputs, call.inferOptions(served), field);
+  const options = call.inferOptions(served);
+  const limited = maxOutputs === undefined ? options : { ...options, maxOutputs };
+  const ran = await runList(model, inputs, limited, field);
   return { ...ran, headers: timeHeaders(call.startedAt, ran.inferences) };
 }

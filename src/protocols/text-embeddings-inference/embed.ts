@@ -3,7 +3,7 @@ import { writeVectors } from '../../native/vectors';
 import type { EmbedsTexts } from '../../tasks/abilities';
 import { finished } from '../../tasks/embedding/vectors';
 import type { Served } from '../../tasks/served';
-import { compare, requireDimensions, toEmbed } from '../embedding';
+import { compare, requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
 import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
@@ -18,7 +18,7 @@ const similarities = z.array(z.number());
 /** What routes of vectors may answer but 200. */
 export const EMBED_ERRORS = {
   400: 'The deadline is no number of milliseconds.',
-  413: 'The body is over BODY_LIMIT.',
+  413: 'The body is over BODY_LIMIT, or the response would be over RESPONSE_LIMIT.',
   415: ANALYSIS_ERRORS[415],
   422: 'The body is not valid, the batch is over MAX_LIST_LENGTH, or a text is too long and not to be cut.',
   424: 'The model raised an error, whose message this is, or ran longer than it may.',
@@ -27,7 +27,10 @@ export const EMBED_ERRORS = {
 };
 
 /** POST /embed: a list of vectors, of one input, too. */
-export function embed(served: Served<EmbedsTexts>, { listLength }: Surroundings): Endpoint {
+export function embed(
+  served: Served<EmbedsTexts>,
+  { listLength, responseLimit }: Surroundings,
+): Endpoint {
   const { model } = served;
   return {
     path: '/embed',
@@ -38,6 +41,7 @@ export function embed(served: Served<EmbedsTexts>, { listLength }: Surroundings)
       requireBatchSize(elements, listLength);
       const embedder = requireModel(model);
       const dimensions = requireDimensions(embedder, body.dimensions);
+      requireVectorsSize(elements.length, dimensions, responseLimit);
       const promptName = body.prompt_name ?? null;
       const inputs = toEmbed(embedder, elements, { promptName, ...cuttingOf(body) });
       const field = isList ? 'inputs' : null;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { eachInTurn } from '../../in-turns';
 import { ServiceError } from '../../serving/errors';
+import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { ClassifiesTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
@@ -22,7 +24,10 @@ const EXAMPLE = {
 };
 
 /** POST /predict: labels by falling score, in a list for one input and in a list of lists for a batch. */
-export function predict(served: Served<ClassifiesTexts>, { listLength }: Surroundings): Endpoint {
+export function predict(
+  served: Served<ClassifiesTexts>,
+  { listLength, responseLimit }: Surroundings,
+): Endpoint {
   const classifier = served.model;
   return {
     path: '/predict',
@@ -38,6 +43,7 @@ export function predict(served: Served<ClassifiesTexts>, { listLength }: Surroun
         throw new ServiceError('INPUT_EMPTY', message);
       }
       const model = requireModel(classifier);
+      requireResponseSize(texts.length * scoresBytes(model.about.labels), responseLimit);
       const cut = cuttingOf(body);
       const inputs = texts.map((text) => ({ ...text, ...cut }));
       const field = isBatch ? 'inputs' : null;
@@ -48,7 +54,9 @@ export function predict(served: Served<ClassifiesTexts>, { listLength }: Surroun
         field,
       );
       const scoreFunction = body.raw_scores ? 'none' : null;
-      const ranked = answers.map((one) => rank(model.about.labels, one, { scoreFunction }));
+      const ranked = await eachInTurn(answers, (one) =>
+        rank(model.about.labels, one, { scoreFunction }),
+      );
       return {
         body: isBatch ? ranked : (ranked[0] as object),
         inferences,
@@ -63,7 +71,7 @@ export function predict(served: Served<ClassifiesTexts>, { listLength }: Surroun
       headers: TRUNCATED_HEADER,
       errors: {
         400: 'A text is empty, or the deadline no number of milliseconds.',
-        413: 'The body is over BODY_LIMIT.',
+        413: 'The body is over BODY_LIMIT, or the response would be over RESPONSE_LIMIT.',
         415: ANALYSIS_ERRORS[415],
         422: `The body is not valid, the batch is larger than ${listLength}, or a text is too long and not to be cut.`,
         424: 'The model raised an error, whose message this is, or ran longer than it may.',

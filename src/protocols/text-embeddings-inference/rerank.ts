@@ -63,7 +63,7 @@ export function rerank(
       errors: {
         400: 'There is no text, the model has several labels, or the deadline is no number of milliseconds.',
         404: 'No model is loaded that ranks.',
-        413: 'The body is over BODY_LIMIT.',
+        413: 'The body is over BODY_LIMIT, or the response would be over RESPONSE_LIMIT.',
         415: ANALYSIS_ERRORS[415],
         422: `The body is not valid, there are more texts than ${listLength}, or one is too long and not to be cut.`,
         424: 'The model raised an error, whose message this is, or ran longer than it may.',

@@ -20,7 +20,7 @@ const EXAMPLE = { POSITIVE: 0.9823, NEGATIVE: 0.0177 };
 const RUN_ERRORS = {
   400: 'The body is not what the model takes.',
   404: 'There is no such model, or no such version: the message lists what there is.',
-  413: 'The body is over BODY_LIMIT, or the list over MAX_LIST_LENGTH.',
+  413: 'The body is over BODY_LIMIT, the list over MAX_LIST_LENGTH, or the response would be over RESPONSE_LIMIT.',
   503: 'The model is not loaded or raised an error, the queue is full, or the service is ending.',
   504: 'The deadline passed before the model ran, or it ran longer than it may.',
 };

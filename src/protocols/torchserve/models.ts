@@ -1,3 +1,4 @@
+import { eachInTurn } from '../../in-turns';
 import type { EngineError, Inference } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import type { Parameters } from '../../serving/exchange';
@@ -83,7 +84,7 @@ export class NamedModels {
       toInput(value, field === null ? '' : `${field}[${index}]`),
     );
     const { answers, inferences } = await runList(model, inputs, call.inferOptions(served), field);
-    const scores = answers.map((answer) =>
+    const scores = await eachInTurn(answers, (answer) =>
       Object.fromEntries(
         rank(model.about.labels, answer, {}).map(({ label, score }) => [label, score]),
       ),

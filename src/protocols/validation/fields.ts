@@ -5,12 +5,39 @@ export function expected(what: string): (issue: { readonly input?: unknown }) =>
   return ({ input }) => (input === undefined ? 'is required' : `expected ${what}`);
 }
 
-/** An object; keys that it does not name are ignored. */
+/**
+ * An object; keys that it does not name are ignored. All bodies are made of it.
+ *
+ * @throws Error: a field has a list or a map of zod's own. Use `listOf`
+ */
 export function object<Shape extends z.ZodRawShape>(shape: Shape) {
+  for (const [name, field] of Object.entries(shape)) {
+    const unbounded = findUnbounded(field as z.ZodType);
+    if (unbounded) throw new Error(`${name}: z.${unbounded} reports every element: use listOf`);
+  }
   return z.object(shape, { error: expected('an object') });
 }
 
 export const string = () => z.string({ error: expected('a string') });
+
+/** Most UTF-16 units of a string that a response repeats, or that is read with each of several texts. */
+export const MAX_REPEATED = 1024;
+
+/** A string that a response repeats, or that is read with each of several texts: an id, a label, a template. */
+export const repeatedString = (what = 'a string') =>
+  z
+    .string({ error: expected(what) })
+    .max(MAX_REPEATED, { error: ({ input }) => tooLong(String(input)) });
+
+function tooLong({ length }: string): string {
+  return `expected at most ${MAX_REPEATED} characters, found ${length}`;
+}
+
+/** null: an element of a list of such strings is as it should be. */
+export function findRepeatedProblem(value: unknown): ElementProblem | null {
+  if (typeof value !== 'string') return { message: 'expected a string', path: [] };
+  return value.length <= MAX_REPEATED ? null : { message: tooLong(value), path: [] };
+}
 export const boolean = () => z.boolean({ error: expected('true or false') });
 
 /** A place in a body as messages name it: `texts[3].text_pair`, `signals[2][17]`. */
@@ -75,6 +102,65 @@ export function listOf<Element>(
     (value) => findListProblem(value, what, findProblem),
     (value) => value as readonly Element[],
   );
+}
+
+/** Names, such as labels or checks: at most `MAX_NAMES`, each a string as `repeatedString`. */
+export function nameList(what: string) {
+  return checked(
+    (value) => {
+      const isLong = Array.isArray(value) && value.length > MAX_NAMES;
+      if (!isLong) return findListProblem(value, what, findRepeatedProblem);
+      const message = `expected at most ${MAX_NAMES} elements, found ${value.length}`;
+      return { message, path: [] };
+    },
+    (value) => value as readonly string[],
+  );
+}
+
+/** Most elements of a list of names. */
+export const MAX_NAMES = 1024;
+
+/** Lists of zod's own that are checked only after their length is. */
+const BOUNDED = new WeakSet<z.ZodType>();
+
+/** A list of zod's own behind `findProblem`, which limits its length. */
+export function boundedArray<Schema extends z.ZodType>(
+  element: Schema,
+  findProblem: (value: unknown) => ElementProblem | null,
+) {
+  const array = z.array(element);
+  BOUNDED.add(array);
+  return checked(findProblem, (value) => value as readonly unknown[]).pipe(array);
+}
+
+/** Schemas of zod's own that report every element of a value, however many there are. */
+const UNBOUNDED = new Set(['array', 'record', 'map', 'set', 'tuple', 'lazy']);
+
+/** The kind of the first schema in this one that reports every element; null: it has none. */
+export function findUnbounded(schema: z.ZodType): string | null {
+  const { type, ...parts } = schema.def as { readonly type: string };
+  if (UNBOUNDED.has(type) && !BOUNDED.has(schema)) return type;
+  for (const part of Object.values(parts).flatMap(schemasIn)) {
+    const found = findUnbounded(part);
+    if (found) return found;
+  }
+  return null;
+}
+
+const KNOWN_BOUNDED = new WeakSet<z.ZodType>();
+
+/** @throws Error: the schema of a body reports every element of a list: see `object` */
+export function requireBounded(schema: z.ZodType): void {
+  if (KNOWN_BOUNDED.has(schema)) return;
+  const unbounded = findUnbounded(schema);
+  if (unbounded) throw new Error(`z.${unbounded} reports every element: use listOf`);
+  KNOWN_BOUNDED.add(schema);
+}
+
+function schemasIn(part: unknown): readonly z.ZodType[] {
+  if (part instanceof z.ZodType) return [part];
+  if (typeof part !== 'object' || part === null) return [];
+  return Object.values(part).filter((one) => one instanceof z.ZodType);
 }
 
 export function findListProblem(

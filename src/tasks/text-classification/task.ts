@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ModelFileError } from '../../models/files';
 import { architecturesOf } from '../../models/hugging-face/architectures';
 import { directoryOf } from '../../models/hugging-face/directory';
 import { listModules } from '../../models/sentence-transformers/modules';
@@ -16,6 +17,9 @@ import { classifiedWindows, combine } from './windows';
 
 /** Of a text that holds nothing but white space. A second text may: `pipeline` reads it like any other. */
 export const EMPTY = 'Text payload cannot be empty.';
+
+/** Part of a window that it may share with the one before, by model.json: with more, every long text is rejected. */
+const MAX_STRIDE = 3 / 4;
 
 /** Its fields of "model" in GET /info. */
 export const TEXT_INFO = {
@@ -57,7 +61,14 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
   findIn: (folder) => (mayClassify(folder) ? [folder] : []),
   filesOf: (directory) => readModelDirectory(directory).files,
   read: readModelDirectory,
-  judge: () => [],
+  judge: ({ maxLength }, { longTexts }) => {
+    const most = Math.floor(maxLength * MAX_STRIDE);
+    if (!longTexts || longTexts.stride <= most) return [];
+    const found = `expected at most ${most}, three quarters of the ${maxLength} tokens of a window, found ${longTexts.stride}`;
+    throw new ModelFileError(
+      `model.json: stride: ${found}. Lower it: windows would overlap so much that long texts are rejected`,
+    );
+  },
   prepare: (input, { longTexts }) => {
     const text = typeof input === 'string' ? { text: input } : input;
     if (!longTexts || text.isPair || text.pair || text.places !== undefined) return input;

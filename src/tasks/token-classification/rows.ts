@@ -37,6 +37,7 @@ export const taggingRows: Rows<TaggingInput, Tagging, ClassifierAbout> = {
     const textColumn = values.get('text-column') ?? 'text';
     const strategy = oneOf(values, 'aggregation-strategy', STRATEGIES) ?? 'simple';
     const ignoreLabels = values.get('ignore-labels')?.split(',') ?? ['O'];
+    const ignored = new Set(ignoreLabels);
     const stride = numberOf(values, 'stride', TOKENS);
     const offsets = oneOf(values, 'offsets', UNITS) ?? 'utf-16';
     return {
@@ -54,7 +55,7 @@ export const taggingRows: Rows<TaggingInput, Tagging, ClassifierAbout> = {
         lengthOf: ({ text }) => text.length,
         run: async (input) => {
           const answer = await model.run(input, {});
-          const spans = await spansOf(answer, model, { strategy, ignoreLabels });
+          const spans = await spansOf(answer, model, { strategy, ignoreLabels: ignored });
           const place = offsets === 'utf-16' ? (unit: number) => unit : codePointsOf(answer.text);
           const tags = spans.map(({ label, score, word, start, end }) => ({
             ...{ label, score: roundToFourDecimals(score), word },

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { eachInTurn } from '../../in-turns';
 import type { TokenPlaces, Vocabulary } from '../../native/engine';
 import { argmax, argmaxWithin } from '../../numeric/activations';
 import type { ClassifierAbout, Tagging } from '../abilities';
@@ -15,8 +15,8 @@ export type Strategy = (typeof STRATEGIES)[number];
 export interface SpanOptions {
   /** Default: none, a span for each token. */
   readonly strategy?: Strategy | null | undefined;
-  /** Of labels that are left out, as spans have them. Default: O. */
-  readonly ignoreLabels?: readonly string[] | null | undefined;
+  /** Of labels that are left out, as spans have them. Default: O. For many texts a set, which is made once. */
+  readonly ignoreLabels?: readonly string[] | ReadonlySet<string> | null | undefined;
 }
 
 export interface Span {
@@ -56,9 +56,6 @@ interface Source {
 
 const OUTSIDE = ['O'];
 
-/** So long, in ms, the spans of one text may keep others waiting: those of a book take a second. */
-const TURN_MS = 5;
-
 export async function spansOf(
   { text, scores, inference: { places } }: Tagging,
   {
@@ -79,7 +76,8 @@ async function spansIn(
   { strategy, ignoreLabels }: SpanOptions,
 ): Promise<readonly Span[]> {
   const { text, vocabulary } = source;
-  const ignored = new Set(ignoreLabels ?? OUTSIDE);
+  const ignored: ReadonlySet<string> =
+    ignoreLabels instanceof Set ? ignoreLabels : new Set(ignoreLabels ?? OUTSIDE);
   const spans = await eachInTurn(windows(places), (window) => {
     const tagged = tagsOf(tokensOf(places, window, source), source, strategy ?? 'none');
     const groups = strategy === 'none' || !strategy ? tagged : groupsOf(tagged, vocabulary);
@@ -90,22 +88,6 @@ async function spansIn(
   return eachInTurn(whole, ({ label, score, word, start, end, index }) => ({
     ...{ label, score, word: word(), start, end, index },
   }));
-}
-
-/** As `map`, but others get their turn in between. */
-async function eachInTurn<From, To>(
-  list: readonly From[],
-  convert: (one: From) => To,
-): Promise<readonly To[]> {
-  const converted: To[] = [];
-  let begun = performance.now();
-  for (const one of list) {
-    converted.push(convert(one));
-    if (performance.now() - begun < TURN_MS) continue;
-    await setImmediate();
-    begun = performance.now();
-  }
-  return converted;
 }
 
 /** Of each the rows of its tokens. */

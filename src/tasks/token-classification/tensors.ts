@@ -10,6 +10,7 @@ export const taggingTensors: Tensors<TaggingInput, Tagging, ClassifierAbout> = {
     { name: 'OFFSETS', datatype: 'UINT32', shape: [-1, 2] },
     { name: 'TOKENS', datatype: 'UINT32', shape: [-1] },
   ],
+  isByToken: true,
   classified: () => null,
   problemOf: () => null,
   toInput: ([text]) => ({ text: text as string }),

@@ -17,6 +17,7 @@ const tensors: Tensors<TextToEmbed, TokenEmbeddings, TokenVectorsAbout> = {
     { name: 'VECTORS', datatype: 'FP32', shape: [-1, dimensions] },
     { name: 'TOKENS', datatype: 'UINT32', shape: [-1] },
   ],
+  isByToken: true,
   classified: () => null,
   problemOf: () => null,
   toInput: ([text]) => ({ text: text as string }),

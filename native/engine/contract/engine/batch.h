@@ -1,6 +1,7 @@
 // What travels from a caller to a model: the input as it came, and as the model reads it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,17 @@ enum class Truncation { kLongestFirst, kOnlyFirst, kOnlySecond, kNone };
 /// From which end; kOfTokenizer: as the tokenizer's own settings say.
 enum class TruncationSide { kOfTokenizer, kRight, kLeft };
 
+/// Numbers that the answers to all inputs of a list may have together. Shared by the inputs.
+struct OutputBudget {
+  explicit OutputBudget(int64_t limit_) : limit(limit_), left(limit_) {}
+
+  /// False: more than are left.
+  bool take(int64_t numbers) { return left.fetch_sub(numbers) >= numbers; }
+
+  const int64_t limit;
+  std::atomic<int64_t> left;
+};
+
 /// One text or two (premise and hypothesis), UTF-8, and how they are cut.
 struct Text {
   std::string text;
@@ -33,15 +45,21 @@ struct Text {
   /// Not what fits is read, but all of it, in windows that share so many tokens; with `places`.
   // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::optional<int64_t> stride{};
+  /// Windows that are read, the others are left out; 0: all, and too many of them are an error.
+  size_t most_windows = 0;
   size_t most = 0;  ///< tokens, special ones included, whatever the tokenizer says; 0: as it says
   bool fills = false;  ///< filled up with tokens as the model's LateInteraction says
   bool skips = false;  ///< without the rows of the tokens that it lists
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  std::shared_ptr<OutputBudget> budget{};  ///< of an answer with a row for each token; null: none
 };
 
 /// What a tokenizer has made of a text, special tokens included.
 struct Tokens {
   std::vector<int64_t> ids;
   std::vector<int64_t> types;  ///< as many
+  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  std::shared_ptr<OutputBudget> budget{};  ///< see Text
 };
 
 /// What a text model reads, or the samples of one window.

@@ -1,6 +1,7 @@
 //! Where the tokens of texts are in them: for tasks that answer for each token.
 
-use tokenizers::utils::truncation::TruncationDirection;
+use std::ops::Range;
+
 use tokenizers::{Decoder, Encoding, ModelWrapper, PostProcessor};
 
 use super::{ContentOptions, Input, Side, Tokenizer};
@@ -11,83 +12,61 @@ use crate::error::{At, Result, TooLong};
 impl Tokenizer {
     /// As `encode`, with the places of the tokens.
     ///
-    /// `stride`: not what fits is kept, but all of one text in windows of `max_length`, each of which
-    /// begins with so many tokens of the one before (return_overflowing_tokens of transformers).
+    /// `windows`: the whole text in overlapping windows of `max_length` (`return_overflowing_tokens` of
+    /// transformers) instead of the part that fits.
     pub fn locate<'a>(
         &self,
         input: impl Into<Input<'a>>,
-        stride: Option<usize>,
+        windows: Option<Windows>,
     ) -> Result<Located> {
         let input = input.into().without_empty_pair();
         let (template, room) = self.template(&input)?;
-        if let Some(stride) = stride {
-            self.check_stride(&input, stride, room)?;
-        }
         let side = input.kept.unwrap_or(self.kept);
+        let needed = match windows {
+            Some(windows) => {
+                windows.check(&input, room)?;
+                windows.tokens(room)
+            }
+            None => room,
+        };
         let options = ContentOptions {
-            room: if stride.is_some() { usize::MAX } else { room },
+            room: needed,
             side,
             places: true,
         };
-        let [mut first, mut second] = self.contents(&input, options)?;
+        let [first, second] = self.contents(&input, options)?;
         let counts = [first.len(), second.len()];
         let mut located = Located::default();
-        if let Some(stride) = stride {
-            let windows = self.windows((input.text, &mut first), [room, stride], side)?;
-            for window in windows {
+        if let Some(windows) = windows {
+            let count = windows.count(counts[0], room)?;
+            let tokens = Tokens::of(input.text, first);
+            for index in 0..count {
+                let window = self.window(&tokens, windows.range(index, counts[0], room, side))?;
                 located.push(template, &[window, Place::default()]);
             }
+            located.truncated = count < windows.needed(counts[0], room);
             return Ok(located);
         }
         let kept = self.kept(&input, counts, room)?;
-        let pair = input.pair.unwrap_or_default();
-        let contents = [
-            self.windows((input.text, &mut first), [kept[0], 0], side)?,
-            self.windows((pair, &mut second), [kept[1], 0], side)?,
-        ];
-        located.push(
-            template,
-            &contents.map(|windows| windows.into_iter().next().unwrap_or_default()),
-        );
+        let texts = [input.text, input.pair.unwrap_or_default()];
+        let mut contents = [Place::default(), Place::default()];
+        for (i, tokens) in [first, second].into_iter().enumerate() {
+            let range = match side {
+                Side::Start => 0..kept[i],
+                Side::End => counts[i] - kept[i]..counts[i],
+            };
+            contents[i] = self.window(&Tokens::of(texts[i], tokens), range)?;
+        }
+        located.push(template, &contents);
         located.truncated = kept != counts;
         Ok(located)
     }
 
-    fn check_stride(&self, input: &Input, stride: usize, room: usize) -> Result<()> {
-        let problem = if input.pair.is_some() {
-            "stride: of two texts there are no windows".to_owned()
-        } else if stride >= room {
-            format!(
-                "stride: {stride} tokens, but a window has {room} beside its special ones, of which one has to be new"
-            )
-        } else {
-            return Ok(());
-        };
-        Err(TooLong(problem).into())
-    }
-
-    /// Windows of at most `length` tokens, of which `stride` are those of the one before; all of them
-    /// with places in UTF-16. `tokens`: of the text, with places in bytes.
-    fn windows(
-        &self,
-        (text, tokens): (&str, &mut Encoding),
-        [length, stride]: [usize; 2],
-        side: Side,
-    ) -> Result<Vec<Place>> {
-        let units = Units::of(text);
-        for (begin, end) in tokens.get_offsets_mut() {
-            *begin = units.char_of(*begin);
-            *end = units.char_of(*end);
-        }
-        let direction = match side {
-            Side::Start => TruncationDirection::Right,
-            Side::End => TruncationDirection::Left,
-        };
-        let mut tokens = std::mem::take(tokens);
-        tokens.truncate(length, stride, direction);
-        let others = tokens.take_overflowing();
-        let all = std::iter::once(tokens).chain(others);
-        all.map(|window| self.place(window, &units)).collect()
+    /// Only these tokens are copied: the windows of a text may hold a multiple of its tokens.
+    fn window(&self, Tokens { all, units }: &Tokens, range: Range<usize>) -> Result<Place> {
+        let (ids, names, places) = (all.get_ids(), all.get_tokens(), all.get_offsets());
+        let window = range.map(|i| (ids[i], names[i].clone(), places[i], None, 0));
+        self.place(window.collect(), units)
     }
 
     /// Places as the post-processor leaves them, which may take white space off.
@@ -135,6 +114,107 @@ impl Tokenizer {
     /// Of the token for what the vocabulary does not have; `None`: no file names one.
     pub fn unknown_id(&self) -> Option<u32> {
         self.unknown_id
+    }
+}
+
+/// How a text that is longer than the model takes is read as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows {
+    /// Tokens that a window shares with the one before.
+    pub stride: usize,
+    /// Number of windows that are read, from the kept side on; `None`: all.
+    pub most: Option<usize>,
+}
+
+/// Windows that a text may have in any case.
+const MIN_WINDOWS: usize = 8;
+/// Beyond `MIN_WINDOWS`: multiple of the windows that the text has without overlap. It bounds the tokens of
+/// all windows to a multiple of those of the text, which the size of a request bounds.
+const MAX_OVERLAP: usize = 4;
+/// Windows of one text, whatever its length.
+const MAX_WINDOWS: usize = 16_384;
+
+impl Windows {
+    /// `room`: tokens of a window beside the special ones.
+    fn check(self, input: &Input, room: usize) -> Result<()> {
+        let Self { stride, .. } = self;
+        let problem = if input.pair.is_some() {
+            "stride: of two texts there are no windows".to_owned()
+        } else if stride >= room {
+            format!(
+                "stride: {stride} tokens, but a window has {room} beside its special ones, of which one has to be new"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(TooLong(problem).into())
+    }
+
+    /// Windows of a text of `tokens` tokens.
+    fn needed(self, tokens: usize, room: usize) -> usize {
+        1 + tokens.saturating_sub(room).div_ceil(room - self.stride)
+    }
+
+    /// Windows that are built. An error that is `TooLong` if they are too many: to be called before any
+    /// of them is built.
+    fn count(self, tokens: usize, room: usize) -> Result<usize> {
+        let needed = self.needed(tokens, room);
+        if let Some(most) = self.most {
+            return Ok(needed.min(most.max(1)));
+        }
+        let limit = (MAX_OVERLAP * tokens.div_ceil(room)).clamp(MIN_WINDOWS, MAX_WINDOWS);
+        if needed <= limit {
+            return Ok(needed);
+        }
+        let new = (tokens - room).div_ceil(limit - 1);
+        let fix = match room.checked_sub(new) {
+            Some(0) => "Set stride to 0".to_owned(),
+            Some(stride) => format!("Set stride to {stride} or less"),
+            None => "Send a shorter text".to_owned(),
+        };
+        Err(TooLong(format!(
+            "stride: {} of {room} tokens make {needed} windows of this text of {tokens} tokens, over the limit of {limit}. {fix}",
+            self.stride
+        ))
+        .into())
+    }
+
+    /// Tokens of a text that are read at most.
+    fn tokens(self, room: usize) -> usize {
+        let new = room - self.stride;
+        self.most.map_or(usize::MAX, |most| {
+            most.saturating_sub(1)
+                .saturating_mul(new)
+                .saturating_add(room)
+        })
+    }
+
+    /// The tokens of a window, counted from the kept side.
+    fn range(self, index: usize, tokens: usize, room: usize, side: Side) -> Range<usize> {
+        let first = index * (room - self.stride);
+        let last = (first + room).min(tokens);
+        match side {
+            Side::Start => first..last,
+            Side::End => tokens - last..tokens - first,
+        }
+    }
+}
+
+/// The tokens of a text, with places in characters.
+struct Tokens {
+    all: Encoding,
+    units: Units,
+}
+
+impl Tokens {
+    /// `all`: with places in bytes.
+    fn of(text: &str, mut all: Encoding) -> Self {
+        let units = Units::of(text);
+        for (begin, end) in all.get_offsets_mut() {
+            *begin = units.char_of(*begin);
+            *end = units.char_of(*end);
+        }
+        Self { all, units }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{
     Input, Random, Side, Tokenizer, Truncation, family, fixtures, own_texts, rounds, text,
 };
-use crate::tokenizer::Family;
+use crate::tokenizer::{Family, Windows};
 
 /// (id, begin, end) of each token, special ones left out; in UTF-16 as JavaScript would count.
 fn expected(tokenizer: &Tokenizer, text: &str) -> Vec<(i64, u32, u32)> {
@@ -22,7 +22,8 @@ fn expected(tokenizer: &Tokenizer, text: &str) -> Vec<(i64, u32, u32)> {
 
 /// Those of a text, 1 or 2, by window.
 fn found(tokenizer: &Tokenizer, input: Input, stride: Option<usize>) -> Vec<Vec<(i64, u32, u32)>> {
-    let located = tokenizer.locate(input, stride).expect("no error");
+    let windows = stride.map(|stride| Windows { stride, most: None });
+    let located = tokenizer.locate(input, windows).expect("no error");
     let (tokens, sizes) = (located.ids.len(), &located.lengths);
     assert_eq!(sizes.iter().sum::<usize>(), tokens);
     assert_eq!(
@@ -106,13 +107,19 @@ fn windows_share_so_many_tokens() {
             let room = *random.of(&[3, 10, 60]);
             tokenizer.max_length = room + specials;
             let stride = random.below(room);
-            let windows = {
-                let input = Input {
-                    kept: Some(Side::Start),
-                    ..text.as_str().into()
-                };
-                found(&tokenizer, input, Some(stride))
+            let input = Input {
+                kept: Some(Side::Start),
+                ..text.as_str().into()
             };
+            // More windows than a text may have are an error, which the next test looks at.
+            let plain = whole.len().div_ceil(room);
+            let count = 1 + whole.len().saturating_sub(room).div_ceil(room - stride);
+            if count > (4 * plain).max(8) {
+                too_many(&tokenizer, input, stride);
+                continue;
+            }
+            let windows = found(&tokenizer, input, Some(stride));
+            assert_eq!(windows.len(), count, "{directory:?}: {room}, {stride}");
             let mut begin = 0;
             for window in &windows {
                 let end = begin + window.len();
@@ -123,6 +130,94 @@ fn windows_share_so_many_tokens() {
             assert_eq!(last, whole.len(), "{directory:?}: {room}, {stride}");
         }
     }
+}
+
+/// The error of a text that has too many windows.
+fn too_many(tokenizer: &Tokenizer, input: Input, stride: usize) -> String {
+    let windows = Windows { stride, most: None };
+    let error = tokenizer
+        .locate(input, Some(windows))
+        .expect_err("too many");
+    assert!(error.is::<crate::TooLong>(), "{error}");
+    let error = error.to_string();
+    assert!(
+        error.starts_with(&format!("stride: {stride} of ")),
+        "{error}"
+    );
+    error
+}
+
+#[test]
+fn the_windows_of_a_text_hold_a_multiple_of_its_tokens() {
+    let directory = fixtures()
+        .into_iter()
+        .find(|path| path.ends_with("bert-single-label"));
+    let directory = directory.expect("a fixture");
+    for most in [3, 4, 10, 66, 128, 512] {
+        let tokenizer = Tokenizer::open(&directory, Family::Bert, most).expect("one");
+        let room = most - crate::backend::specials(&tokenizer.templates.single);
+        for count in [1, room, room + 1, 4 * room + 1, 20 * room, 60 * room] {
+            let text = "a ".repeat(count);
+            let input = Input::from(text.as_str());
+            for stride in [0, room / 2, room - 1] {
+                let windows = Windows { stride, most: None };
+                match tokenizer.locate(input, Some(windows)) {
+                    Ok(located) => assert!(
+                        located.lengths.len() <= 8.max(4 * count.div_ceil(room)),
+                        "{most}, {count}, {stride}"
+                    ),
+                    Err(error) => {
+                        assert!(stride > room / 2, "{most}, {count}, {stride}: {error}");
+                        // What the message says is accepted.
+                        let fix = error.to_string();
+                        let fix = fix.rsplit("Set stride to ").next().expect("a fix");
+                        let stride = fix.split(' ').next().and_then(|word| word.parse().ok());
+                        let windows = Windows {
+                            stride: stride.expect("a number"),
+                            most: None,
+                        };
+                        tokenizer.locate(input, Some(windows)).expect("accepted");
+                    }
+                }
+                // The first ones, as a guard reads them, whatever they share.
+                let few = Windows {
+                    stride,
+                    most: Some(3),
+                };
+                let located = tokenizer.locate(input, Some(few)).expect("no error");
+                let all = 1 + count.saturating_sub(room).div_ceil(room - stride);
+                assert_eq!(located.lengths.len(), all.min(3));
+                assert_eq!(located.truncated, all > 3);
+            }
+        }
+    }
+}
+
+#[test]
+fn more_windows_than_a_text_may_have_are_not_built() {
+    let directory = fixtures()
+        .into_iter()
+        .find(|path| path.ends_with("bert-single-label"));
+    let tokenizer = Tokenizer::open(&directory.expect("a fixture"), Family::Bert, 512);
+    let tokenizer = tokenizer.expect("one");
+    let text = "a ".repeat(20_000);
+    let error = too_many(&tokenizer, text.as_str().into(), 509);
+    assert_eq!(
+        error,
+        "stride: 509 of 510 tokens make 19491 windows of this text of 20000 tokens, over the limit of 160. \
+         Set stride to 387 or less"
+    );
+    // The same in windows of a few tokens, though none is read twice.
+    let tokenizer = Tokenizer::open(
+        &fixtures()
+            .into_iter()
+            .find(|path| path.ends_with("bert-single-label"))
+            .expect("a fixture"),
+        Family::Bert,
+        3,
+    );
+    let error = too_many(&tokenizer.expect("one"), text.as_str().into(), 0);
+    assert!(error.ends_with("Send a shorter text"), "{error}");
 }
 
 #[test]
@@ -149,11 +244,27 @@ fn of_two_texts_each_token_says_which() {
         (located.texts.first(), located.texts.last()),
         (Some(&0), Some(&0))
     );
-    let long = tokenizer.locate("a", Some(510)).expect_err("no new token");
+    let long = tokenizer
+        .locate(
+            "a",
+            Some(Windows {
+                stride: 510,
+                most: None,
+            }),
+        )
+        .expect_err("no new token");
     assert!(
         long.is::<crate::TooLong>() && long.to_string().starts_with("stride: 510"),
         "{long}"
     );
-    let pair = tokenizer.locate(input, Some(1)).expect_err("two texts");
+    let pair = tokenizer
+        .locate(
+            input,
+            Some(Windows {
+                stride: 1,
+                most: None,
+            }),
+        )
+        .expect_err("two texts");
     assert!(pair.is::<crate::TooLong>(), "{pair}");
 }

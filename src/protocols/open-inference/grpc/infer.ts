@@ -1,5 +1,6 @@
 import type { ServiceError } from '../../../serving/errors';
 import type { Answer } from '../../../serving/exchange';
+import { FLOAT_BYTES } from '../../../serving/response-size';
 import type { Call } from '../../endpoint';
 import type { StreamMethod } from '../../grpc-service';
 import type { ServedModels } from '../served-models';
@@ -7,6 +8,9 @@ import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './me
 
 /** Messages of one stream that are in memory at once: enough for the batches of one model. */
 const MOST_AT_ONCE = 64;
+
+/** Of a number in a message's typed contents: its memory and time beside those of 4 bytes of raw ones. */
+const TYPED_BYTES = 64;
 
 /** With which a client chooses that errors end the stream, with a status, as they end a call. */
 const STATUS_HEADER = 'triton_grpc_error';
@@ -19,7 +23,8 @@ export async function infer(
 ): Promise<Answer> {
   const served = models.find(request.model_name, request.model_version, call);
   const asked = readInferRequest(request);
-  const answered = await served.infer(asked, call);
+  const isRaw = request.raw_input_contents.length > 0;
+  const answered = await served.infer(asked, call, () => (isRaw ? FLOAT_BYTES : TYPED_BYTES));
   const { inferences } = answered;
   return { body: writeInferAnswer(request, served, answered), inferences };
 }

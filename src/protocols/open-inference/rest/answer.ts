@@ -1,4 +1,6 @@
 import type { Answer } from '../../../serving/exchange';
+import { jsonInTurns } from '../../../serving/json-in-turns';
+import { DOUBLE_JSON_BYTES, FLOAT_BYTES } from '../../../serving/response-size';
 import type { OutputTensor } from '../../../tasks/tensors';
 import { writeRaw } from '../contents';
 import type { ModelAnswer } from '../model';
@@ -10,13 +12,24 @@ interface Body {
   readonly jsonBytes: number | null;
 }
 
-/** The answer to an inference request. */
-export function describeInference(
+/** Bytes of a number of an output, by its name. */
+export function numberBytes(request: HttpInferRequest): (output: string) => number {
+  return (output) => (isBinary(output, request) ? FLOAT_BYTES : DOUBLE_JSON_BYTES);
+}
+
+/**
+ * The answer to an inference request.
+ *
+ * @param limit bytes of its JSON
+ * @throws ServiceError RESPONSE_TOO_LARGE
+ */
+export async function describeInference(
   model: { readonly name: string; readonly version: string },
   request: HttpInferRequest,
   { outputs, inferences }: ModelAnswer,
-): Answer {
-  const { bytes, jsonBytes } = write(model, request, outputs);
+  limit: number,
+): Promise<Answer> {
+  const { bytes, jsonBytes } = await write(model, request, { outputs, limit });
   const isJson = jsonBytes === null;
   return {
     body: bytes,
@@ -31,33 +44,32 @@ export function describeInference(
   };
 }
 
-function write(
+async function write(
   { name, version }: { readonly name: string; readonly version: string },
   request: HttpInferRequest,
-  outputs: readonly OutputTensor[],
-): Body {
+  { outputs, limit }: { readonly outputs: readonly OutputTensor[]; readonly limit: number },
+): Promise<Body> {
   const chunks: Buffer[] = [];
   const described = outputs.map((output) => {
     const { datatype, shape, values } = output;
     const head = { name: output.name, datatype, shape };
-    if (!isBinary(output, request)) return { ...head, data: Array.from<string | number>(values) };
+    if (!isBinary(output.name, request)) return { ...head, data: values };
     const chunk = writeRaw(output);
     chunks.push(chunk);
     return { ...head, parameters: { binary_data_size: chunk.length } };
   });
-  const json = Buffer.from(
-    JSON.stringify({
-      ...(request.id !== '' && { id: request.id }),
-      model_name: name,
-      model_version: version,
-      outputs: described,
-    }),
-  );
+  const body = {
+    ...(request.id !== '' && { id: request.id }),
+    model_name: name,
+    model_version: version,
+    outputs: described,
+  };
+  const json = await jsonInTurns(body, limit);
   if (chunks.length === 0) return { bytes: json, jsonBytes: null };
   return { bytes: Buffer.concat([json, ...chunks]), jsonBytes: json.length };
 }
 
-function isBinary({ name }: OutputTensor, { outputs, binaryOutputs }: HttpInferRequest): boolean {
+function isBinary(name: string, { outputs, binaryOutputs }: HttpInferRequest): boolean {
   const requested = outputs?.find((output) => output.name === name);
   return requested?.binary ?? binaryOutputs;
 }

@@ -10,7 +10,7 @@ import { grpcService } from '../grpc/service';
 import { readInferRequest } from '../request-body';
 import type { ServedModel } from '../served-model';
 import { ServedModels } from '../served-models';
-import { describeInference } from './answer';
+import { describeInference, numberBytes } from './answer';
 import { CHANGES, repositoryEndpoints } from './repository';
 import { ANSWERS, errorAnswer, exampleOf, inferAnswer, inferRequest } from './schemas';
 
@@ -24,7 +24,7 @@ const UNREADY = { 503: 'The model is not loaded, or cannot be asked for now.' };
 
 const INFER_ERRORS = {
   400: 'The body is not as it has to be, or the model cannot be asked this.',
-  413: 'The body is over BODY_LIMIT, or a tensor has more elements than MAX_LIST_LENGTH.',
+  413: 'The body is over BODY_LIMIT, a tensor has more elements than MAX_LIST_LENGTH, or the response would be over RESPONSE_LIMIT.',
   415: 'The Content-Encoding is unknown.',
   503: 'The model is not loaded, the queue is full, or the service is shutting down.',
   504: ANALYSIS_ERRORS[504],
@@ -62,7 +62,9 @@ export function openInferenceOf(models: ServedModels, surroundings: Surroundings
   }));
   return {
     endpoints: [
-      ...named.map(({ path, id, model }) => inferEndpoint(path, id, model)),
+      ...named.map(({ path, id, model }) =>
+        inferEndpoint(path, { id, responseLimit: surroundings.responseLimit }, model),
+      ),
       ...(models.repository ? repositoryEndpoints(models.repository) : []),
     ],
     gets: {
@@ -138,7 +140,11 @@ function requireReadiness({ readiness }: Call, body: object): object {
   return body;
 }
 
-function inferEndpoint(path: string, id: string, served: ServedModel): Endpoint {
+function inferEndpoint(
+  path: string,
+  { id, responseLimit }: { readonly id: string; readonly responseLimit: number },
+  served: ServedModel,
+): Endpoint {
   return {
     path: `${path}/infer`,
     body: 'bytes',
@@ -146,8 +152,8 @@ function inferEndpoint(path: string, id: string, served: ServedModel): Endpoint 
     handle: async (call) => {
       const jsonBytes = call.header('inference-header-content-length');
       const asked = readInferRequest(call.body as Buffer, jsonBytes);
-      const answered = await served.infer(asked, call);
-      return describeInference(served, asked, answered);
+      const answered = await served.infer(asked, call, numberBytes(asked));
+      return describeInference(served, asked, answered, responseLimit);
     },
     describe: () => {
       const { modelIfLoaded: model } = served;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseJson } from '../../../serving/json';
 import { indexOf, type Repository, type RepositoryEntry } from '../../../tasks/repository';
 import { type Call, type Endpoint, parseBody } from '../../endpoint';
+import { boolean, object } from '../../validation/fields';
 
 const INDEX = '/v2/repository/index';
 /** Below which models are loaded and unloaded. */
@@ -10,10 +11,8 @@ const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
 
 const text = z.string();
 /** Of Triton's load: files and a configuration in place of those of the folder. Nothing of it is taken. */
-const changeBody = z.looseObject({
-  parameters: z.record(z.string(), z.unknown()).optional(),
-});
-const indexBody = z.looseObject({ ready: z.boolean().optional() });
+const changeBody = object({ parameters: object({}).loose().optional() }).loose();
+const indexBody = object({ ready: boolean().optional() }).loose();
 const indexAnswer = z.array(
   z.object({
     name: text,

@@ -1,10 +1,9 @@
-import { z } from 'zod';
 import {
-  expected,
   findListProblem,
   findNumberProblem,
   listOf,
   object,
+  repeatedString,
 } from '../../validation/fields';
 
 const NUMBERS = 'an array of numbers';
@@ -16,8 +15,7 @@ const NUMBERS_SCHEMA = {
   description: 'One window, in any linear unit: the service z-normalizes it',
 } as const;
 
-const patientId = z
-  .string({ error: expected('a string or null') })
+const patientId = repeatedString('a string or null')
   .nullable()
   .default(null)
   .describe('Comes back in the answer, and is written nowhere else');

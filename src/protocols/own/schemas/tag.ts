@@ -1,27 +1,6 @@
 import { z } from 'zod';
-import { STRATEGIES } from '../../../tasks/token-classification/spans';
-import { expected, listOf, object, string } from '../../validation/fields';
-
-const NAMES = STRATEGIES.map((name) => `"${name}"`).join(', ');
-
-/** How spans are made of tokens; protocols share it. */
-export const spanSettings = {
-  aggregation_strategy: z
-    .enum(STRATEGIES, { error: expected(`one of ${NAMES}`) })
-    .nullish()
-    .describe('How tokens become spans, as the pipeline of transformers names it. Default: simple'),
-  ignore_labels: z
-    .array(string(), { error: expected('an array of strings') })
-    .nullish()
-    .describe('Labels that are left out, as spans have them. Default: O'),
-  stride: z
-    .int({ error: expected('a whole number') })
-    .min(0, { error: 'expected at least 0' })
-    .nullish()
-    .describe(
-      'A text longer than the model takes is read in windows that share so many tokens. Default: it is cut',
-    ),
-};
+import { spanSettings } from '../../spans';
+import { listOf, object, string } from '../../validation/fields';
 
 /** Body of POST /tag. */
 export const tagBody = object({ text: string(), ...spanSettings });
@@ -33,8 +12,6 @@ export const tagBatchBody = object({
   ).meta({ type: 'array', items: { type: 'string' } }),
   ...spanSettings,
 });
-
-export type SpanSettings = Pick<z.infer<typeof tagBody>, keyof typeof spanSettings>;
 
 const tagging = z.object({
   tags: z
