@@ -102,7 +102,21 @@ export function listModels({ directory, only }: ModelsPlace): Listing {
 /** By name, a digest of what lies in the folder and below: names, sizes, times. @throws ModelFileError */
 export function stampModels(place: ModelsPlace): Readonly<Record<string, string>> {
   const { names } = listModels(place);
-  return Object.fromEntries(names.map((name) => [name, stampOf(path.join(place.directory, name))]));
+  const stamp = (name: string): string => {
+    const folder = path.join(place.directory, name);
+    // Without the one folder that was given, nothing is known: it may come again.
+    return place.only === null ? stampIfReadable(folder) : stampOf(folder);
+  };
+  return Object.fromEntries(names.map((name) => [name, stamp(name)]));
+}
+
+/** A folder that cannot be read hides no other. Its loading reports the reason. */
+function stampIfReadable(folder: string): string {
+  try {
+    return stampOf(folder);
+  } catch (error) {
+    return `unreadable: ${(error as NodeJS.ErrnoException).code}`;
+  }
 }
 
 function stampOf(folder: string): string {
@@ -247,8 +261,12 @@ function requireWithin(directory: string, folder: string, name: string): void {
 
 function isFolder(directory: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
-  const stats = statSync(path.join(directory, entry.name), { throwIfNoEntry: false });
-  return stats?.isDirectory() ?? false;
+  try {
+    const stats = statSync(path.join(directory, entry.name), { throwIfNoEntry: false });
+    return stats?.isDirectory() ?? false;
+  } catch {
+    return true; // a link that cannot be followed hides no other folder: its loading reports the reason
+  }
 }
 
 function* entriesOf(directory: string): Generator<Dirent> {

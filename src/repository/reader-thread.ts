@@ -1,4 +1,5 @@
 /** The thread that reads directories of models: what runs on it (`FolderReader` starts it). */
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { ModelFileError } from '../models/files';
@@ -6,14 +7,12 @@ import { withoutPaths } from '../without-paths';
 import { UnpackedArchives } from './archives';
 import { memoryLeft } from './memory';
 import type { Reply } from './questions';
-import { listModels, placeOf, readModel, stampModels } from './read-folder';
+import { listModels, type ModelsPlace, placeOf, readModel, stampModels } from './read-folder';
 import { readGuard, stampGuard } from './read-guard';
 import type { Read, ReaderData } from './reader';
 
 const port = parentPort as MessagePort;
 const { unpackInto, dtype, guardFile, ...given } = workerData as ReaderData;
-const place = placeOf(given.directory);
-const { directory } = place;
 const unpacked = new UnpackedArchives(unpackInto);
 
 port.on('message', (asked: Read) => {
@@ -23,15 +22,34 @@ port.on('message', (asked: Read) => {
   });
 });
 
+/** What the directory is; null until it has been found. */
+let known: ModelsPlace | null = null;
+
+function isDirectory(place: string): boolean {
+  try {
+    return statSync(place).isDirectory();
+  } catch {
+    return false; // the listing reports the reason
+  }
+}
+
+function currentPlace(): ModelsPlace {
+  if (known) return known;
+  const place = placeOf(given.directory);
+  // A volume may be mounted later, and be a model itself.
+  if (isDirectory(given.directory)) known = place;
+  return place;
+}
+
 async function answer({ id, what, name }: Read): Promise<void> {
   const read = {
-    list: () => listModels(place),
-    stamps: () => stampModels(place),
-    model: () => readModel(place, name, { dtype, unpacked }),
+    list: () => listModels(currentPlace()),
+    stamps: () => stampModels(currentPlace()),
+    model: () => readModel(currentPlace(), name, { dtype, unpacked }),
     memory: () => memoryLeft(),
     guard: () => readGuard(given.directory, guardFile),
     'guard stamp': () => stampGuard(given.directory, guardFile),
-    forget: () => unpacked.forgetBelow(path.join(directory, name), []),
+    forget: () => unpacked.forgetBelow(path.join(currentPlace().directory, name), []),
   };
   port.postMessage(await reply(id, read[what]));
 }
@@ -40,6 +58,7 @@ async function reply(id: number, read: () => unknown): Promise<Reply<unknown>> {
   try {
     return { id, content: await read(), problem: null };
   } catch (error) {
+    const directory = known?.directory ?? given.directory;
     return { id, content: null, problem: withoutPaths(problemOf(error).replaceAll(directory, '')) };
   }
 }

@@ -60,11 +60,21 @@ export function watchGuard(
 
 function regularly(look: () => Promise<void>, log: WatchLog): NodeJS.Timeout {
   let isLooking = false;
+  let problem: string | null = null;
   const timer = setInterval(() => {
     if (isLooking) return;
     isLooking = true;
     look()
-      .catch((error: Error) => log.error(error.message))
+      .then(
+        () => {
+          problem = null;
+        },
+        // Each second the same would fill the log.
+        ({ message }: Error) => {
+          if (message !== problem) log.error(message);
+          problem = message;
+        },
+      )
       .finally(() => {
         isLooking = false;
       });

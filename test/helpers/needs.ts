@@ -21,8 +21,13 @@ export const CHROMIUM =
 
 /** What tests need and the build does not. */
 const TOOLS = {
+  buildah: { isThere: runs('buildah', '--version'), install: 'apt-get install buildah' },
   chromium: { isThere: () => CHROMIUM !== undefined, install: 'apt-get install chromium' },
   curl: { isThere: runs('curl', '--version'), install: 'apt-get install curl' },
+  debootstrap: {
+    isThere: runs('debootstrap', '--version'),
+    install: 'apt-get install debootstrap',
+  },
   git: { isThere: runs('git', '--version'), install: 'apt-get install git' },
   haproxy: { isThere: runs('haproxy', '-v'), install: 'apt-get install haproxy' },
   nginx: { isThere: runs('nginx', '-v'), install: 'apt-get install nginx-light' },

@@ -3,7 +3,7 @@
  * debootstrap; packages of Debian, npm, Rust and Python come from the network. Many minutes and 8 GB of disk.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Container, type Image, startContainer } from '../helpers/container';
@@ -13,11 +13,14 @@ import { makeBases } from '../helpers/image-bases';
 import { ImageBuilder } from '../helpers/image-builder';
 import { untilQueued } from '../helpers/metrics';
 import { FIRST, ModelsDirectory, modelsOf } from '../helpers/models-directory';
+import { needs } from '../helpers/needs';
 import { networkVariables } from '../helpers/network-settings';
 import { FIXTURES, killAll, ROOT } from '../helpers/service';
 import { setTestLimit } from '../helpers/until';
 
 setTestLimit(3_600_000);
+
+const { describe, it } = needs('buildah', 'debootstrap');
 
 const MEGABYTE = 1e6;
 const MOST_MEGABYTES = 650;
@@ -215,6 +218,7 @@ describe('a volume of models', () => {
     const directory = new ModelsDirectory();
     directory.text('films', FIRST);
     directory.signal('waves');
+    chmodSync(directory.path, 0o755); // a folder for temporary files is its owner's; the container has another user
     const container = await startContainer(image, {
       args: ['models', '/models'],
       volumes: { '/models': directory.path },

@@ -76,8 +76,10 @@ export class ModelsService implements Service {
   #extProc: GrpcService | null = null;
   /** Names of what was there at the first look. */
   readonly #startup = new Set<string>();
-  /** The first look at all folders is not over. */
+  /** The directory has not been read, and all of its folders looked at, for the first time. */
   isStarting = true;
+  /** Why it could not be read; null: it could, or nobody has tried. */
+  unread: string | null = null;
 
   constructor(options: ServiceOptions, repository: Repository) {
     this.#options = options;
@@ -205,7 +207,8 @@ export class ModelsService implements Service {
         : (reasonOf(model) ?? 'It is loading.');
       if (problem !== null) return `Model ${model.name} is not ready: ${problem}`;
     }
-    return this.isStarting && required.length === 0 ? 'Models are being loaded.' : null;
+    if (!this.isStarting || required.length > 0) return null;
+    return this.unread ?? 'Models are being loaded.';
   };
 
   readonly namesOf = (name: string): readonly string[] => {

@@ -13,6 +13,9 @@ import { controlOf } from './repository-control';
 /** How often models that have not come back are looked at, in ms. */
 const PERIOD_MS = 100;
 
+/** How long a directory that cannot be read at the start is left alone, in ms. */
+const RETRY_MS = 1000;
+
 export interface OpenModels {
   readonly service: ModelsService;
   readonly control: Repository;
@@ -64,18 +67,36 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
     await readGuard();
     await repository.loadAll();
   };
-  const lookAgain = (): void => {
-    loadAll().catch((error: Error) => logger.error(error.message));
-  };
   const timers: NodeJS.Timeout[] = [];
-  const beginLoading = async (): Promise<void> => {
-    if (config.modelsWatch) {
-      timers.push(watchFolders(repository, await repository.stamps(), logger));
-      timers.push(
-        watchGuard(repository, await repository.guardStamp(), { log: logger, readGuard }),
-      );
-    }
+  let isWatched = !config.modelsWatch;
+  /** Stamps are taken before the models are loaded, so that no change is missed. @throws ModelFileError */
+  const beginWatching = async (): Promise<void> => {
+    const [folders, guard] = [await repository.stamps(), await repository.guardStamp()];
+    if (isWatched) return;
+    isWatched = true;
+    timers.push(watchFolders(repository, folders, logger));
+    timers.push(watchGuard(repository, guard, { log: logger, readGuard }));
+  };
+  const look = async (): Promise<void> => {
+    if (service.isStarting) await repository.list(); // without it, reading the guard fails as well
+    if (!isWatched) await beginWatching();
     await loadAll();
+    service.unread = null;
+    if (!service.isStarting) return;
+    service.isStarting = false;
+    logger.info({ models: service.served().length }, 'models loaded');
+  };
+  let retry: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  const lookAgain = (): void => {
+    clearTimeout(retry);
+    look().catch((error: Error) => {
+      if (error.message !== service.unread) logger.error(error.message);
+      if (!service.isStarting || isClosed) return;
+      // A directory that cannot be read yet may be a volume that is mounted later.
+      service.unread = error.message;
+      retry = setTimeout(lookAgain, RETRY_MS).unref();
+    });
   };
   return {
     ...{ service, control, management: service.managementOf(control) },
@@ -88,14 +109,11 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
           PERIOD_MS,
         ).unref(),
       );
-      beginLoading()
-        .catch((error: Error) => logger.error(error.message))
-        .finally(() => {
-          service.isStarting = false;
-          logger.info({ models: service.served().length }, 'models loaded');
-        });
+      lookAgain();
     },
     close: async () => {
+      isClosed = true;
+      clearTimeout(retry);
       for (const timer of timers) clearInterval(timer);
       process.off('SIGHUP', lookAgain);
       await repository.close();
