@@ -19,6 +19,7 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 /** Each takes the budget, and says whether nothing was found. */
 const PARTS = {
   requests: (budget) => runJest(budget, ['requests.test', 'smuggling.test']),
+  streams: (budget) => runJest(budget, ['streams.test']),
   texts: (budget) => runJest(budget, ['texts.test']),
   javascript: (budget) => runJest(budget, ['javascript.test']),
   parsers: (budget) =>
