@@ -26,7 +26,7 @@ fn content(random: &mut Random) -> String {
     let begin = (0..=random.below(2))
         .map(|_| *random.of(&PIECES))
         .collect::<String>();
-    let end: &str = random.of(&ENDS);
+    let end = ENDS[random.below(ENDS.len())];
     begin + end
 }
 
