@@ -32,7 +32,8 @@ const MOST: usize = 19;
 /// Characters between two groups of a number.
 const WIDEST: usize = 3;
 
-/// Between short groups there is one unit only: the columns of a table are no groups of a card.
+/// Of all groups but the last, where several units stand between them: the columns of a table are no
+/// groups of a card.
 const LEAST_IN_WIDE: usize = 3;
 
 /// Digits that follow each other directly.
@@ -111,13 +112,13 @@ fn longest(groups: &[Group]) -> Option<usize> {
             break;
         }
         digits.iter().for_each(|digit| number.add(digit - b'0'));
-        shortest = shortest.min(digits.len());
         if place > 0 {
             widest = widest.max(group.gap);
         }
         if widest > 1 && shortest < LEAST_IN_WIDE {
             break;
         }
+        shortest = shortest.min(digits.len());
         if number.count < LEAST {
             continue;
         }

@@ -10,11 +10,18 @@ use super::kinds::Sink;
 static RUN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"(?i)https?://[^\s<>"]+"#).expect("is a pattern"));
 
+static SCHEME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("(?i)https?://").expect("is a pattern"));
+
 /// Up to white space, a quotation mark or an angle bracket.
 pub fn find(text: &str, sink: &mut dyn Sink) -> ControlFlow<()> {
     for run in RUN.find_iter(text) {
         sink.poll()?;
-        sink.found(run.start()..run.start() + without_punctuation(run.as_str()).len())?;
+        // Of `https://a](https://[::1]` the bracket at the end belongs to the last one.
+        let text = run.as_str();
+        let last = SCHEME.find_iter(text).last().map_or(0, |one| one.start());
+        let ends = [0, last].map(|start| start + without_punctuation(&text[start..]).len());
+        sink.found(run.start()..run.start() + ends[0].max(ends[1]))?;
     }
     ControlFlow::Continue(())
 }

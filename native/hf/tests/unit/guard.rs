@@ -12,6 +12,8 @@ mod deadline;
 mod kinds;
 #[path = "guard/surroundings.rs"]
 mod surroundings;
+#[path = "guard/values.rs"]
+mod values;
 #[path = "guard/writing.rs"]
 mod writing;
 

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use super::super::looks::{Views, looks_of};
 use super::super::patterns::{Patterns, Search, Source};
 use super::super::search::{Deadline, Options, places_in};
+use super::values;
 use super::writing::{ENCODINGS, Random};
 
 const KINDS: [&str; 6] = ["email", "card", "iban", "ip", "phone", "url"];
@@ -224,16 +225,28 @@ const NUMBERS: [&str; 30] = [
 fn is_another(kind: usize, value: &str, before: &str, after: &str) -> bool {
     let first = after.chars().next().unwrap_or(' ');
     let last = before.chars().next_back().unwrap_or(' ');
+    let is_digit = |one: char| one.is_ascii_digit();
+    // Numbers with a dot between them may be more than four.
+    let is_number_before = before
+        .strip_suffix('.')
+        .unwrap_or(before)
+        .ends_with(is_digit);
+    let is_number_behind = after
+        .strip_prefix('.')
+        .unwrap_or(after)
+        .starts_with(is_digit);
     match KINDS[kind] {
-        "card" => last.is_ascii_digit() || first.is_ascii_digit(),
-        "phone" => first.is_ascii_digit(),
+        "card" => is_digit(last) || is_digit(first),
+        "phone" => is_digit(first),
         "ip" if value.contains(':') => {
+            let is_name = first.is_ascii_alphanumeric() || "_:.".contains(first);
             last.is_ascii_hexdigit()
                 || first.is_ascii_hexdigit()
                 // A name follows (`f32::max`), and a longer address may.
-                || (value.ends_with("::") && (first.is_ascii_alphanumeric() || "_:.".contains(first)))
+                || (value.ends_with("::") && is_name)
+                || (value.contains('.') && is_number_behind)
         }
-        "ip" => last.is_ascii_digit() || first.is_ascii_digit(),
+        "ip" => is_number_before || is_number_behind,
         _ => false,
     }
 }
@@ -296,6 +309,50 @@ fn every_value_is_found_in_all_surroundings() {
 
 fn units(text: &str) -> u32 {
     text.encode_utf16().count() as u32
+}
+
+#[test]
+fn any_value_is_found_in_any_surroundings() {
+    type Draw = fn(&mut Random) -> String;
+    const DRAWS: [Draw; 6] = [
+        values::email,
+        values::card,
+        values::iban,
+        values::ip,
+        values::phone,
+        values::url,
+    ];
+    const TRIED: usize = 300_000;
+    let patterns = each_kind();
+    let mut random = Random(13);
+    let mut failures = Vec::new();
+    let mut all = SURROUNDINGS.to_vec();
+    all.extend(NUMBERS);
+    let mut tried = 0;
+    while tried < TRIED {
+        let kind = tried % KINDS.len();
+        let value = DRAWS[kind](&mut random);
+        // Several, one behind the other.
+        let [mut before, mut after] = [String::new(), String::new()];
+        for _ in 0..random.below(3) {
+            before += random.one_of(&all);
+            after += random.one_of(&all);
+        }
+        if is_another(kind, &value, &before, &after) {
+            continue;
+        }
+        tried += 1;
+        let text = format!("{before}{value}{after}");
+        if !is_covered(
+            &patterns[kind],
+            &text,
+            before.len(),
+            before.len() + value.len(),
+        ) {
+            failures.push(format!("{}: {before:?} {value:?} {after:?}", KINDS[kind]));
+        }
+    }
+    assert_none(&failures, tried);
 }
 
 #[test]
