@@ -28,7 +28,7 @@ const LONG = [
   ...[
     ...['overload', 'batch-overload', 'network', 'metrics-unanswered'],
     ...['client-silent', 'client-retries', 'client-all', 'stalled-shutdown'],
-    ...['grpc-waiting', 'grpc-memory', 'instructions'],
+    ...['grpc-waiting', 'grpc-memory', 'instructions', 'stream-limits'],
   ].map((name) => `http/${name}`),
   ...['classify/resume', 'lifecycle/stuck-model'],
   // Installing, and what starts services for a living: dozens of processes each.

@@ -130,6 +130,11 @@ export class GrpcExchange extends Exchange {
     this.innermost.sendStatus(statusOf(error, raised));
   }
 
+  abort(): void {
+    this.#code ??= status.INTERNAL;
+    this.innermost.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  }
+
   /** A status that comes from a handler; what comes otherwise is grpc-js's own. */
   ownStatus(): void {
     this.#isOwnStatus = true;

@@ -236,13 +236,21 @@ export class Receiving {
 
   readonly #look = (): void => {
     const now = performance.now();
-    for (const connection of this.#byPeer.values()) {
+    for (const connection of this.#byPeer.values()) this.#lookAt(connection, now);
+    this.#boundSlow(now - PATIENCE_MS);
+  };
+
+  /** An unexpected error ends this connection, and no other one. */
+  #lookAt(connection: Connection, now: number): void {
+    try {
       connection.refusedStreams = Math.max(0, connection.refusedStreams - FORGOTTEN_STREAMS);
       this.#endLate(connection, now - CLIENT_TIMEOUT_MS);
       if (this.#drainsUntil !== null) this.#giveUp(connection, now >= this.#drainsUntil);
+    } catch (error) {
+      process.emitWarning(error as Error);
+      connection.socket.destroy();
     }
-    this.#boundSlow(now - PATIENCE_MS);
-  };
+  }
 
   #endLate(connection: Connection, before: number): void {
     for (const call of connection.receiving.keys()) {

@@ -176,6 +176,10 @@ export class HttpExchange extends Exchange {
     else sendJson(response, status, body);
   }
 
+  abort(): void {
+    this.#response.destroy();
+  }
+
   /** In the form of the protocol whose path it is, see `ErrorShape`. */
   protected sendError(error: ServiceError, raised: unknown): void {
     const response = this.#response;

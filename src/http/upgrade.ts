@@ -152,6 +152,10 @@ class UpgradeExchange extends Exchange {
     });
   }
 
+  abort(): void {
+    this.#request.socket.destroy();
+  }
+
   protected sendError(error: ServiceError, raised: unknown): void {
     const status = ERRORS[error.code].http;
     const seconds = retryAfterSeconds(error, raised);

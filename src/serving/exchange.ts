@@ -192,8 +192,17 @@ export abstract class Exchange {
       requestId: this.requestId,
     });
     this.error = raised instanceof Error ? raised : error;
-    this.sendError(error, raised);
+    try {
+      this.sendError(error, raised);
+    } catch (another) {
+      // Callers are listeners, timers and promises: whatever they throw would be an error of the process.
+      this.error = another as Error;
+      this.abort();
+    }
   }
+
+  /** Closes its stream or connection at once: not even an error can be sent. */
+  abstract abort(): void;
 
   /** The same before it is read. @param route that it asks, null: there is none */
   refuse(raised: Error, route: string | null): void {

@@ -1,4 +1,5 @@
 import { CLOSE, type CloseCode, type Ending, type Peer, type Talk } from '../serving/conversation';
+import { toServiceError } from '../serving/errors';
 import { MOST_UNSENT } from '../serving/outflow';
 import { CONTROLS, type Opening, opening, resumption } from './messages';
 import { openingProblem } from './opening';
@@ -107,8 +108,9 @@ export class StreamTalk implements Talk, Conversation {
   /** An unexpected error: it is logged, and ends this conversation. Does not throw. */
   crashed(error: unknown): void {
     this.#streams.logCrash(this, error);
+    const { requestId } = this;
     try {
-      this.fail(CLOSE.INTERNAL, 'Internal error.');
+      this.fail(CLOSE.INTERNAL, toServiceError(error, { timeoutMs: 0, requestId }).message);
     } catch (another) {
       this.#streams.logCrash(this, another);
       this.#isOver = true;

@@ -9,6 +9,8 @@ export interface FeedListener {
   readonly begins: (head: MessageHead) => boolean;
   /** A piece of it has come; the same. */
   readonly comes: () => boolean;
+  /** An unexpected error: nothing more is read. */
+  readonly crashed: (error: unknown) => void;
 }
 
 /**
@@ -54,8 +56,17 @@ export class Feed {
     };
   }
 
-  /** There may be room now. */
+  /** There may be room now. Called by HTTP/2 as well: what it throws would be an error of the process. */
   advance(): void {
+    try {
+      this.#advance();
+    } catch (error) {
+      this.stop();
+      this.#listener.crashed(error);
+    }
+  }
+
+  #advance(): void {
     if (this.#isStopped) return;
     if (this.#isAsked && this.#listener.hasRoom()) {
       this.#isAsked = false;

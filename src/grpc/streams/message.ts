@@ -79,6 +79,10 @@ export class MessageExchange extends Exchange {
     this.#ends.send(this, answer);
   }
 
+  abort(): void {
+    this.call.abort();
+  }
+
   /** It begins once more, with the time that it has left. */
   again(): void {
     [this.error, this.route, this.#told] = [null, null, null];

@@ -80,21 +80,38 @@ export class Stream {
       },
       begins: (head) => this.#begin(head),
       comes: () => this.#coming === null || this.#accept(options.receiving.piece(this.#coming)),
+      crashed: (error) => this.#crash(error),
     });
     options.receiving.idles(call);
-    duplex.on('data', (body: object) => this.#read(body));
-    duplex.on('end', () => {
-      this.#isAtEnd = true;
-      call.isWhole = true;
-      this.#rest();
-    });
+    duplex.on('data', (body: object) => this.#bounded(() => this.#read(body)));
+    duplex.on('end', () =>
+      this.#bounded(() => {
+        this.#isAtEnd = true;
+        call.isWhole = true;
+        this.#rest();
+      }),
+    );
+  }
+
+  /** An unexpected error ends this stream, and no other one. */
+  #bounded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#crash(error);
+    }
+  }
+
+  #crash(error: unknown): void {
+    this.#feed.stop();
+    this.call.fail(error);
   }
 
   /** What has begun is answered, and nothing more is read; of one that is one request all is. */
   drain(): void {
     if (this.#options.method.isOneRequest) return;
     this.#isDraining = true;
-    this.#rest();
+    this.#bounded(() => this.#rest());
   }
 
   get #size(): number {
@@ -176,7 +193,7 @@ export class Stream {
     for (const answer of answers) {
       // Called when HTTP/2 has let it go to the client.
       this.#duplex.write(answer, (error?: Error | null) => {
-        if (--left === 0 && !error) this.#end(message, true);
+        if (--left === 0 && !error) this.#bounded(() => this.#end(message, true));
       });
     }
   }
@@ -186,13 +203,16 @@ export class Stream {
     const { receiving, pipeline, inFlight } = this.#options;
     this.#toAnswer.delete(message);
     this.#answered.delete(message);
-    const outcome = message.end(answered);
-    const { isAside } = this.#handler;
-    const isTold = !message.isRead || message.error || !isAside?.(message.body as never);
-    if (isTold) pipeline.ended(message, outcome);
-    receiving.end(message);
-    if (!this.call.isOver) this.#rest();
-    inFlight.ended();
+    try {
+      const outcome = message.end(answered);
+      const { isAside } = this.#handler;
+      const isTold = !message.isRead || message.error || !isAside?.(message.body as never);
+      if (isTold) pipeline.ended(message, outcome);
+      receiving.end(message);
+      if (!this.call.isOver) this.#rest();
+    } finally {
+      inFlight.ended(); // else the service would wait for it when it stops
+    }
   }
 
   /** One fewer is on its way, or none: the next may come, or the stream ends. */
@@ -213,10 +233,11 @@ export class Stream {
   /** The call is over, whatever came before: what is on its way is stopped. */
   end(): void {
     for (const [message, settled] of this.#toAnswer) {
-      this.#end(message, settled !== null && 'status' in settled); // or nobody has its answer
+      const isAnswered = settled !== null && 'status' in settled; // or nobody has its answer
+      this.#bounded(() => this.#end(message, isAnswered));
     }
-    for (const message of this.#answered) this.#end(message, false);
-    this.#handler.close?.();
+    for (const message of this.#answered) this.#bounded(() => this.#end(message, false));
+    this.#bounded(() => this.#handler.close?.());
     if (this.#options.method.isOneRequest) this.#options.inFlight.ended();
   }
 }
