@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 
 /** Instruction sets that decide which kernels multiply, as /proc/cpuinfo names them. */
-const DECISIVE = ['avx2', 'avx512_vnni', 'avx512_bf16', 'amx_tile'];
+const DECISIVE = ['avx2', 'avx512_vnni', 'avx512_bf16'];
 
 /** The model, its family (null where it has none), and the flags of its instruction sets, of the text of /proc/cpuinfo. */
 export function readProcessor(cpuinfo) {
@@ -12,7 +12,7 @@ export function readProcessor(cpuinfo) {
   return {
     cpu: entry('model name') ?? 'unknown processor',
     family: entry('cpu family') ?? null,
-    flags: flags.split(/\s+/).filter((flag) => /^(avx|amx|asimd|sve)/.test(flag)),
+    flags: flags.split(/\s+/).filter((flag) => /^(avx|asimd|sve)/.test(flag)),
   };
 }
 

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "attention/head_attention.h"
-#include "emulated_tiles.h"
 #include "gemm/aligned.h"
 #include "nearest_bfloat16.h"
 #include "supported_kernels.h"
@@ -78,11 +77,9 @@ Way make_way(const gemm::FormatKernel& by, const gemm::Elementwise& elementwise)
       .attend = [attention](const auto& head, float* scratch) { attention.attend(head, scratch); },
       .pack = [attention](
                   const auto& vectors) { return gemm::HeadPositions(attention.pack(vectors)); }};
-  if (by.format->parts == 1) {
+  if (by.format->format == gemm::Format::kBFloat16) {
     way.number = nearest_bfloat16;
     way.weight_tolerance = 0x1p-7;
-  } else if (by.format->parts == 2) {
-    way.tolerance = 5e-5;
   }
   return way;
 }
@@ -91,7 +88,7 @@ std::vector<Way> all_ways() {
   std::vector<Way> ways;
   for (const gemm::FormatDescription& each : gemm::formats()) {
     if (!each.attends) continue;
-    for (const gemm::FormatKernel& by : testable_kernels(each.format)) {
+    for (const gemm::FormatKernel& by : supported_kernels(each.format)) {
       const auto* const elementwise = elementwise_beside(by.kernel->panel_width);
       if (elementwise != nullptr) ways.push_back(make_way(by, *elementwise));
     }
@@ -102,9 +99,6 @@ std::vector<Way> all_ways() {
 class AttentionTest : public testing::Test {
  protected:
   const std::vector<Way> ways_ = all_ways();
-
- private:
-  EmulatedTiles tiles_;
 };
 
 /// Inputs of one head between other columns, as they lie in a tensor of all heads.

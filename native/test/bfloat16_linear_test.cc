@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "emulated_tiles.h"
 #include "gemm/linear.h"
 #include "nearest_bfloat16.h"
 #include "random_floats.h"
@@ -19,13 +18,11 @@ using gemm::FormatKernel;
 using gemm::Linear;
 using gemm::Storage;
 
-/// With every kernel that this processor runs, and AMX.
-class BFloat16LinearTest : public testing::TestWithParam<FormatKernel> {
-  EmulatedTiles tiles_;
-};
+/// With every kernel that this processor runs.
+class BFloat16LinearTest : public testing::TestWithParam<FormatKernel> {};
 
 INSTANTIATE_TEST_SUITE_P(Kernels, BFloat16LinearTest,
-                         testing::ValuesIn(testable_kernels(Format::kBFloat16)),
+                         testing::ValuesIn(supported_kernels(Format::kBFloat16)),
                          kernel_name<testing::TestParamInfo<FormatKernel>>);
 
 void expect_product(const FormatKernel& kernel, int64_t rows, int64_t outputs, int64_t inputs,

@@ -15,23 +15,11 @@
 
 namespace {
 
-using backend::is_matrix_unit_unsafe;
 using backend::limit_instructions;
 using gemm::Processor;
 
-constexpr Processor kNoMatrixUnit{.usable = gemm::kAvx512f};
-constexpr Processor kWhole{
-    .usable = gemm::kAmxTile | gemm::kAmxBf16, .claims_tiles = true, .describes_tiles = true};
-constexpr Processor kUndescribed{
-    .usable = gemm::kAmxTile | gemm::kAmxBf16, .claims_tiles = true, .describes_tiles = false};
-constexpr Processor kUnusable{.usable = 0, .claims_tiles = true, .describes_tiles = true};
-
-TEST(InstructionLimits, AMatrixUnitIsUnsafeUnlessAllOfItIsThere) {
-  EXPECT_FALSE(is_matrix_unit_unsafe(kNoMatrixUnit));
-  EXPECT_FALSE(is_matrix_unit_unsafe(kWhole));
-  EXPECT_TRUE(is_matrix_unit_unsafe(kUndescribed));
-  EXPECT_TRUE(is_matrix_unit_unsafe(kUnusable));
-}
+constexpr Processor kUsual{.usable = gemm::kAvx512f};
+constexpr Processor kInconsistent{.usable = gemm::kAvx512f, .is_amx_inconsistent = true};
 
 /// "-" where it is not set.
 std::string variable(const char* name) {
@@ -66,11 +54,10 @@ class InstructionLimitsTest : public testing::Test {
 };
 
 TEST_F(InstructionLimitsTest, AreSetOnlyWhereTheyAreNeeded) {
-  limit_instructions(kNoMatrixUnit, nullptr);
-  limit_instructions(kWhole, nullptr);
+  limit_instructions(kUsual, nullptr);
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "-");
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "-");
-  limit_instructions(kUndescribed, nullptr);
+  limit_instructions(kInconsistent, nullptr);
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "AVX512_CORE_BF16");
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "AVX512_E3");
 }
@@ -83,11 +70,8 @@ const gemm::InstructionLimit* limit_of(std::string_view name) {
 }
 
 TEST_F(InstructionLimitsTest, GoAlongWithOurs) {
-  limit_instructions(kWhole, limit_of("amx"));
-  EXPECT_EQ(variable("ATEN_CPU_CAPABILITY"), "-");
-  EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "-");
-  // Also where the matrix unit is unsafe, for that allows more.
-  limit_instructions(kUnusable, limit_of("portable"));
+  // Also where CPUID is inconsistent about AMX, which allows more.
+  limit_instructions(kInconsistent, limit_of("portable"));
   EXPECT_EQ(variable("ATEN_CPU_CAPABILITY"), "default");
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "SSE41");
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "SSE4_2");
@@ -98,7 +82,7 @@ TEST_F(InstructionLimitsTest, EachLimitHasVariablesOfItsOwn) {
   std::string before;
   for (const auto& limit : gemm::instruction_limits()) {
     for (const char* const name : {"ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS"}) unsetenv(name);
-    limit_instructions(kWhole, &limit);
+    limit_instructions(kUsual, &limit);
     const std::string now = variable("ONEDNN_MAX_CPU_ISA") + variable("MKL_ENABLE_INSTRUCTIONS");
     EXPECT_NE(now, before) << limit.name;
     before = now;
@@ -107,7 +91,7 @@ TEST_F(InstructionLimitsTest, EachLimitHasVariablesOfItsOwn) {
 
 TEST_F(InstructionLimitsTest, WhatTheUserHasSetStays) {
   setenv("ONEDNN_MAX_CPU_ISA", "AVX2", 1);
-  limit_instructions(kUnusable, nullptr);
+  limit_instructions(kInconsistent, nullptr);
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "AVX2");
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "AVX512_E3");
 }
@@ -115,7 +99,7 @@ TEST_F(InstructionLimitsTest, WhatTheUserHasSetStays) {
 TEST_F(InstructionLimitsTest, WhatTheUserHasSetByItsOlderNameStays) {
   setenv("DNNL_MAX_CPU_ISA", "ALL", 1);
   setenv("MKL_ENABLE_INSTRUCTIONS", "SSE4_2", 1);
-  limit_instructions(kUnusable, nullptr);
+  limit_instructions(kInconsistent, nullptr);
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "-");
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "SSE4_2");
 }

@@ -7,7 +7,6 @@
 #include <limits>
 #include <vector>
 
-#include "emulated_tiles.h"
 #include "gemm/linear.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
@@ -20,13 +19,11 @@ using gemm::Linear;
 using gemm::Rows;
 using gemm::Storage;
 
-/// With every kernel that this processor runs, and AMX.
-class Int8LinearTest : public testing::TestWithParam<FormatKernel> {
-  EmulatedTiles tiles_;
-};
+/// With every kernel that this processor runs.
+class Int8LinearTest : public testing::TestWithParam<FormatKernel> {};
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Int8LinearTest,
-                         testing::ValuesIn(testable_kernels(Format::kInt8)),
+                         testing::ValuesIn(supported_kernels(Format::kInt8)),
                          kernel_name<testing::TestParamInfo<FormatKernel>>);
 
 /// What `values` become with whole numbers from 0 to 127 around their zero point.
@@ -142,7 +139,7 @@ TEST_P(Int8LinearTest, AnswersAreThoseOfThePortableKernel) {
     linear.multiply(linear.rows(x.data(), kRows, kInputs), {0, kOutputs}, y.data(), kOutputs);
     return y;
   };
-  EXPECT_EQ(answers(GetParam()), answers(testable_kernels(Format::kInt8).front()));
+  EXPECT_EQ(answers(GetParam()), answers(supported_kernels(Format::kInt8).front()));
 }
 
 /// A row's scale is its own: a large neighbour costs it nothing.

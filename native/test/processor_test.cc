@@ -1,4 +1,4 @@
-// Which instructions are granted, with made-up answers of CPUID, XGETBV and the kernel.
+// Which instructions are granted, with made-up answers of CPUID and XGETBV.
 #include "gemm/processor.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,6 @@ struct Flag {
   Instructions upon;  ///< cannot be without
   uint64_t state;     ///< of XCR0
 };
-constexpr Flag kTileFlag = {gemm::kAmxTile, 7, 0, kEdx, 24, gemm::kXsave, 0x60000};
 constexpr Flag kFlags[] = {
     {gemm::kSse3, 1, 0, kEcx, 0, 0, 0},
     {gemm::kSsse3, 1, 0, kEcx, 9, 0, 0},
@@ -49,17 +48,16 @@ constexpr Flag kFlags[] = {
     {gemm::kAvx512vl, 7, 0, kEbx, 31, gemm::kAvx512f, 0xe6},
     {gemm::kAvx512vnni, 7, 0, kEcx, 11, gemm::kAvx512f, 0xe6},
     {gemm::kAvx512bf16, 7, 1, kEax, 5, gemm::kAvx512f | gemm::kAvx512bw, 0xe6},
-    {gemm::kAmxBf16, 7, 0, kEdx, 22, gemm::kAmxTile, 0x60000},
-    kTileFlag,
-    {gemm::kAmxInt8, 7, 0, kEdx, 25, gemm::kAmxTile, 0x60000},
 };
 constexpr Instructions kSse =
     gemm::kSse3 | gemm::kSsse3 | gemm::kSse41 | gemm::kSse42 | gemm::kPopcnt;
 constexpr Instructions kAvx512 = gemm::kAvx512f | gemm::kAvx512dq | gemm::kAvx512bw |
                                  gemm::kAvx512vl | gemm::kAvx512vnni | gemm::kAvx512bf16;
-constexpr Instructions kAmx = gemm::kAmx;
 constexpr Instructions kAll = gemm::kAllInstructions;
-constexpr uint64_t kAllStates = 0x602e7;
+constexpr uint64_t kAllStates = 0x2e7;
+
+/// AMX_BF16, AMX_TILE and AMX_INT8: CPUID leaf 7, EDX.
+constexpr uint32_t kAmxFlags[] = {1U << 22, 1U << 24, 1U << 25};
 
 /// A processor that has everything, until something is hidden.
 class MadeUp final : public gemm::ProcessorQueries {
@@ -70,6 +68,7 @@ class MadeUp final : public gemm::ProcessorQueries {
     for (const Flag& flag : kFlags) {
       leaves[{flag.leaf, flag.subleaf}][flag.place] |= 1U << flag.bit;
     }
+    for (const uint32_t flag : kAmxFlags) leaves[{7, 0}][kEdx] |= flag;
     leaves[{0x1d, 0}] = {1, 0, 0, 0};
     leaves[{0x1d, 1}] = {1024U << 16 | 8192U, 8U << 16 | 64U, 16, 0};
   }
@@ -86,11 +85,6 @@ class MadeUp final : public gemm::ProcessorQueries {
     return state;
   }
 
-  bool request_tiles() const override {
-    ++requests;
-    return permits;
-  }
-
   void hide(Instructions instructions) {
     for (const Flag& flag : kFlags) {
       if ((instructions & flag.instruction) == 0) continue;
@@ -104,16 +98,12 @@ class MadeUp final : public gemm::ProcessorQueries {
 
   std::map<std::pair<uint32_t, uint32_t>, Answer> leaves;
   uint64_t state = kAllStates;
-  bool permits = true;
-  mutable int requests = 0;
 };
 
 struct Case {
   std::string what;
   void (*change)(MadeUp& processor);
   Instructions usable;
-  bool claims_tiles, describes_tiles;
-  int requests;
 };
 
 void PrintTo(const Case& example, std::ostream* out) { *out << example.what; }
@@ -123,57 +113,61 @@ class ProcessorTest : public testing::TestWithParam<Case> {};
 TEST_P(ProcessorTest, GrantsWhatHoldsAltogether) {
   MadeUp made_up;
   GetParam().change(made_up);
-  const Processor processor = examine(made_up);
-  EXPECT_EQ(processor.usable, GetParam().usable);
-  EXPECT_EQ(processor.claims_tiles, GetParam().claims_tiles);
-  EXPECT_EQ(processor.describes_tiles, GetParam().describes_tiles);
-  EXPECT_EQ(made_up.requests, GetParam().requests);
+  EXPECT_EQ(examine(made_up).usable, GetParam().usable);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Answers, ProcessorTest,
     testing::Values(
-        Case{"everything", [](MadeUp&) {}, kAll, true, true, 1},
-        Case{"nothing", [](MadeUp& p) { p.hide(kAll); }, 0, false, false, 0},
-        Case{"no leaf but the first", [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 0; }, 0, false,
-             false, 0},
-        Case{"AVX2 without OSXSAVE", [](MadeUp& p) { p.hide(gemm::kXsave); }, kSse, true, true, 0},
-        Case{"AVX2 without its state", [](MadeUp& p) { p.state = 0x3; }, kSse | gemm::kXsave, true,
-             true, 0},
+        Case{"everything", [](MadeUp&) {}, kAll},
+        Case{"nothing", [](MadeUp& p) { p.hide(kAll); }, 0},
+        Case{"no leaf but the first", [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 0; }, 0},
+        Case{"AVX2 without OSXSAVE", [](MadeUp& p) { p.hide(gemm::kXsave); }, kSse},
+        Case{"AVX2 without its state", [](MadeUp& p) { p.state = 0x3; }, kSse | gemm::kXsave},
         Case{"AVX-512 without ZMM registers", [](MadeUp& p) { p.state &= ~uint64_t{0x80}; },
-             kAll & ~kAvx512, true, true, 1},
-        Case{"AVX-512 without mask registers", [](MadeUp& p) { p.state = 0xc7; },
-             kAll & ~kAvx512 & ~kAmx, true, true, 0},
+             kAll & ~kAvx512},
+        Case{"AVX-512 without mask registers", [](MadeUp& p) { p.state = 0xc7; }, kAll & ~kAvx512},
         Case{"BF16 without AVX512BW", [](MadeUp& p) { p.hide(gemm::kAvx512bw); },
-             kAll & ~gemm::kAvx512bw & ~gemm::kAvx512bf16, true, true, 1},
+             kAll & ~gemm::kAvx512bw & ~gemm::kAvx512bf16},
         Case{"leaf 7 without its subleaf 1", [](MadeUp& p) { p.leaves[{7, 0}][kEax] = 0; },
-             kAll & ~gemm::kAvx512bf16, true, true, 1},
+             kAll & ~gemm::kAvx512bf16},
         Case{"leaf 6 the highest", [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 6; },
-             kAll & ~kAvx512 & ~kAmx & ~gemm::kAvx2, false, false, 0},
-        Case{"AMX without the state of tiles", [](MadeUp& p) { p.state &= ~uint64_t{0x40000}; },
-             kAll & ~kAmx, true, true, 0},
-        Case{"AMX without permission", [](MadeUp& p) { p.permits = false; }, kAll & ~kAmx, true,
-             true, 1},
-        Case{"AMX's products without tiles", [](MadeUp& p) { p.hide(gemm::kAmxTile); },
-             kAll & ~kAmx, true, true, 0},
-        Case{"leaf 0x1D of zeros",
-             [](MadeUp& p) { p.leaves[{0x1d, 0}] = p.leaves[{0x1d, 1}] = {}; }, kAll, true, false,
-             1},
-        Case{"a palette of other tiles", [](MadeUp& p) { p.leaves[{0x1d, 1}][kEbx] = 0; },
-             kAll & ~kAmx, true, false, 0},
-        Case{"leaf 0x1C the highest", [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 0x1c; }, kAll, true,
-             false, 1},
-        Case{"no AMX", [](MadeUp& p) { p.hide(kAmx); }, kAll & ~kAmx, false, false, 0}),
+             kAll & ~kAvx512 & ~gemm::kAvx2}),
     [](const testing::TestParamInfo<Case>& info) { return std::to_string(info.index); });
 
-/// Nor is the kernel asked for what will not be used.
+/// oneDNN relies on leaf 0x1D wherever CPUID has a flag of AMX.
+TEST(Processor, AmxWithoutTheSizeOfItsTilesIsInconsistent) {
+  using Change = void (*)(MadeUp&);
+  const auto is_inconsistent = [](Change change) {
+    MadeUp made_up;
+    change(made_up);
+    return examine(made_up).is_amx_inconsistent;
+  };
+  EXPECT_FALSE(is_inconsistent([](MadeUp&) {}));
+  constexpr Change kIncomplete[] = {
+      [](MadeUp& p) { p.leaves[{0x1d, 0}] = p.leaves[{0x1d, 1}] = {}; },
+      [](MadeUp& p) { p.leaves[{0x1d, 1}][kEbx] = 0; },  // tiles of another size
+      [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 0x1c; },  // no leaf 0x1D
+  };
+  for (const Change change : kIncomplete) {
+    EXPECT_TRUE(is_inconsistent(change));
+    for (const uint32_t flag : kAmxFlags) {
+      MadeUp made_up;
+      change(made_up);
+      for (const uint32_t each : kAmxFlags) made_up.leaves[{7, 0}][kEdx] &= ~each;
+      EXPECT_FALSE(examine(made_up).is_amx_inconsistent);
+      made_up.leaves[{7, 0}][kEdx] |= flag;
+      EXPECT_TRUE(examine(made_up).is_amx_inconsistent) << flag;
+      EXPECT_TRUE(examine(made_up, 0).is_amx_inconsistent) << flag;
+    }
+  }
+}
+
 TEST(Processor, NothingIsGrantedThatIsNotAllowed) {
   for (const auto& limit : gemm::instruction_limits()) {
     const MadeUp made_up;
     const Processor processor = examine(made_up, limit.instructions);
     EXPECT_EQ(processor.usable, limit.instructions) << limit.name;
-    EXPECT_TRUE(processor.claims_tiles) << limit.name;
-    EXPECT_EQ(made_up.requests, (limit.instructions & kAmx) != 0 ? 1 : 0) << limit.name;
   }
 }
 
@@ -209,7 +203,6 @@ TEST(Processor, NothingIsGrantedWithoutWhatItNeeds) {
     }
     made_up.leaves[{0, 0}][kEax] = round % 3 == 0 ? static_cast<uint32_t>(random() % 0x21) : 0x20;
     made_up.state &= ~mask();
-    made_up.permits = random() % 4 != 0;
     const Processor processor = examine(made_up);
     const uint32_t highest = made_up.leaves.at({0, 0})[kEax];
     for (const Flag& flag : kFlags) {
@@ -221,13 +214,6 @@ TEST(Processor, NothingIsGrantedWithoutWhatItNeeds) {
       ASSERT_TRUE(made_up.shows(flag));
       ASSERT_EQ(flag.upon & ~processor.usable, 0U);
       ASSERT_EQ(flag.state & ~made_up.state, 0U);
-    }
-    if ((processor.usable & kAmx) != 0) {
-      ASSERT_TRUE(made_up.permits);
-    }
-    if (made_up.requests > 0) {
-      ASSERT_TRUE(made_up.shows(kTileFlag));
-      ASSERT_EQ(made_up.state & kTileFlag.state, kTileFlag.state);
     }
   }
 }
@@ -246,9 +232,6 @@ TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
   needs(gemm::kInt8Avx2, kAvx2);
   needs(gemm::kInt8Avx512, kAvx2 | gemm::kAvx512f | gemm::kAvx512vnni);
   needs(gemm::kBFloat16Avx512, kAvx2 | gemm::kAvx512f | gemm::kAvx512bw | gemm::kAvx512bf16);
-  needs(gemm::kInt8Amx, gemm::kAmxTile | gemm::kAmxInt8 | gemm::kAvx512f);
-  needs(gemm::kSplitAmx, gemm::kAmxTile | gemm::kAmxBf16 | gemm::kAvx512bf16);
-  needs(gemm::kBFloat16Amx, gemm::kAmxTile | gemm::kAmxBf16 | gemm::kAvx512bf16);
   EXPECT_EQ(gemm::kFloat32Avx2.needs & kAvx512, 0U);
 #endif
   EXPECT_EQ(gemm::kFloat32Portable.needs, gemm::kInt8Portable.needs);

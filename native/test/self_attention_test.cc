@@ -51,8 +51,6 @@ struct Limit {
 };
 
 constexpr Limit kFormats[] = {{"float32", gemm::Format::kFloat32, 2e-6},
-                              {"bfloat16x6", gemm::Format::kBFloat16x6, 2e-6},
-                              {"bfloat16x3", gemm::Format::kBFloat16x3, 3e-5},
                               {"bfloat16", gemm::Format::kBFloat16, 3e-2}};
 
 /// [tokens, 3 × hidden] → what attends. Of first tokens: those of `batch`.

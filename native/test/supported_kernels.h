@@ -16,24 +16,14 @@ inline void PrintTo(const FormatKernel& by, std::ostream* out) { *out << by.kern
 
 }  // namespace gemm
 
-/// With `emulated` the kernels, too, of which tiles are all that this processor lacks: with
-/// EmulatedTiles.
-inline std::vector<gemm::FormatKernel> kernels_of(gemm::Format format, bool emulated) {
+inline std::vector<gemm::FormatKernel> supported_kernels(gemm::Format format) {
   const auto& description = gemm::description_of(format);
   std::vector<gemm::FormatKernel> kernels;
   for (const gemm::Kernel* kernel : description.kernels) {
-    const gemm::Instructions missing = kernel->needs & ~gemm::this_processor().usable;
-    const bool is_there = missing == 0 || (emulated && (missing & ~gemm::kAmx) == 0);
-    if (is_there) kernels.insert(kernels.begin(), {description, *kernel});
+    const bool is_supported = (kernel->needs & ~gemm::this_processor().usable) == 0;
+    if (is_supported) kernels.insert(kernels.begin(), {description, *kernel});
   }
   return kernels;
-}
-
-inline std::vector<gemm::FormatKernel> supported_kernels(gemm::Format format) {
-  return kernels_of(format, false);
-}
-inline std::vector<gemm::FormatKernel> testable_kernels(gemm::Format format) {
-  return kernels_of(format, true);
 }
 
 inline std::vector<const gemm::Elementwise*> supported_elementwise() {

@@ -11,7 +11,7 @@ export type * from './binding/requests';
 export type * from './binding/sources';
 
 /** In which numbers a text model's linear layers multiply. */
-export type Dtype = 'float32' | 'bfloat16x3' | 'bfloat16' | 'int8';
+export type Dtype = 'float32' | 'bfloat16' | 'int8';
 
 /** What is multiplied in bfloat16 where DTYPE leaves a choice; auto: a table of processors says. */
 export type ProductNumbers = 'auto' | 'float32' | 'bfloat16';
@@ -73,7 +73,7 @@ export interface ModelTrial {
 
 /** What multiplies: where it and the model's files are the same, the answers are, to the last bit. */
 export interface Products {
-  /** Numbers and kernel of the linear layers: `bfloat16 amx`. */
+  /** Numbers and kernel of the linear layers: `int8 avx512-vnni`. */
   readonly linear: string;
   /** The same of attention; empty: it is LibTorch's. */
   readonly attention: string;

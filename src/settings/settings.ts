@@ -18,17 +18,10 @@ import {
   type Reader,
 } from './values';
 
-export const DTYPES = ['float32', 'bfloat16x3', 'bfloat16', 'int8'] as const;
+export const DTYPES = ['float32', 'bfloat16', 'int8'] as const;
 export const PRODUCTS = ['auto', 'float32', 'bfloat16'] as const;
 /** From the least to the most; which of them a machine has, the native part says. */
-export const INSTRUCTIONS = [
-  'portable',
-  'avx2',
-  'avx512',
-  'avx512-vnni',
-  'avx512-bf16',
-  'amx',
-] as const;
+export const INSTRUCTIONS = ['portable', 'avx2', 'avx512', 'avx512-vnni', 'avx512-bf16'] as const;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const MILLISECONDS_MAX = 2 ** 31 - 1; // what Node's timers hold
 const BODY_LIMIT_MAX = 256 * 1024 ** 2; // V8's longest string is about 512 MiB
@@ -132,12 +125,12 @@ export const SETTINGS = {
   ),
   THREADS_PER_WORKER: scheduling('cores that one batch may use', integer(1, 1024), '1'),
   DTYPE: scheduling(
-    'numbers of a text model: float32, bfloat16x3, bfloat16 or int8',
+    'number format of text models: float32, bfloat16 or int8',
     oneOf(DTYPES),
     'float32',
   ),
   PRODUCTS: scheduling(
-    'numbers of attention, and of float32 layers: auto, float32 or bfloat16',
+    'number format of attention: auto, float32 or bfloat16',
     oneOf(PRODUCTS),
     'auto',
   ),

@@ -15,7 +15,6 @@ import {
 const SCRIPT = path.join(__dirname, 'scripts', 'classify-in-dtype.cjs');
 const SHIPPED = path.join(ROOT, 'models', 'sentiment');
 const NO_KERNEL: Readonly<Record<string, string>> = {
-  bfloat16x3: 'this processor has no AMX-BF16',
   bfloat16: 'this processor has no AVX512-BF16',
   int8: 'this processor has no AVX2',
 };
@@ -55,7 +54,7 @@ function furthest(some: readonly Answer[], others: readonly Answer[]): number {
   return Math.max(...differences);
 }
 
-describe.each(['bfloat16x3', 'bfloat16', 'int8'] as const)('DTYPE=%s', (dtype) => {
+describe.each(['bfloat16', 'int8'] as const)('DTYPE=%s', (dtype) => {
   let reference: readonly Answer[];
   let outcome: Outcome;
 

@@ -72,7 +72,6 @@ function furthest(actual: ArrayLike<number>, expected: readonly number[]): numbe
 
 /** How near an answer is to float32's, at least; these tiny models are coarser than any that is trained. */
 const LEAST_COSINE: readonly (readonly [Dtype, number])[] = [
-  ['bfloat16x3', 0.99999],
   ['bfloat16', 0.999],
   ['int8', 0.95],
 ];

@@ -135,7 +135,7 @@ describe('a text model that torch.export saved', () => {
     },
   );
 
-  it.each(['bfloat16x3', 'bfloat16', 'int8'] as const)(
+  it.each(['bfloat16', 'int8'] as const)(
     'computes in %s, or says what the processor lacks',
     async (dtype) => {
       const { source } = readModelDirectory(path.join(FIXTURES, 'models', 'exported-bert'));

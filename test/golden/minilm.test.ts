@@ -17,7 +17,6 @@ interface Known {
 /** How near a text's vector is to float32's, at least: each is measured in bench/embedding-accuracy.mjs. */
 const LEAST_COSINE: readonly (readonly [Dtype, number])[] = [
   ['float32', 1 - 1e-6],
-  ['bfloat16x3', 1 - 1e-6],
   ['bfloat16', 0.999],
   ['int8', 0.95],
 ];

@@ -106,23 +106,23 @@ it('more than the machine has, or what is no limit, ends with one line that says
   expect(stderr).toMatch(/^libtorch-serve: INSTRUCTIONS: expected one of portable, .*avx3.*\n$/);
 });
 
-it('PRODUCTS=bfloat16 is refused where no instruction multiplies it', async () => {
-  const [exit, stderr] = await refusalOf({ PRODUCTS: 'bfloat16', INSTRUCTIONS: 'portable' });
+it('PRODUCTS=bfloat16 is refused with DTYPE=float32, on every processor', async () => {
+  const [exit, stderr] = await refusalOf({ PRODUCTS: 'bfloat16' });
   expect(exit).toEqual({ code: 2, signal: null });
   expect(stderr).toBe(
-    'libtorch-serve: PRODUCTS: bfloat16 is of no use here: this processor has no AMX-BF16, or ' +
-      'INSTRUCTIONS does not allow it; leave it unset\n',
+    'libtorch-serve: PRODUCTS: bfloat16 is of no use here: with DTYPE=float32 all products are ' +
+      'float32; leave it unset\n',
   );
 });
 
-describe.each(['float32', 'bfloat16x3', 'bfloat16', 'int8'])('DTYPE=%s', (dtype) => {
+describe.each(['float32', 'bfloat16', 'int8'])('DTYPE=%s', (dtype) => {
   it('a process that starts anew answers the same bits', async () => {
     const first = await scoresIn(dtype);
     expect(await scoresIn(dtype)).toEqual(first);
   });
 });
 
-// On Intel without AMX bfloat16 is served only where it is asked for, so here it is.
+// On Intel processors bfloat16 is served only if PRODUCTS=bfloat16 asks for it.
 describe.each(['bfloat16', 'int8'])('PRODUCTS=bfloat16 and DTYPE=%s', (dtype) => {
   const limit = LIMITS.includes('avx512-bf16')
     ? 'avx512-bf16'

@@ -123,7 +123,6 @@ describe('memoryNeeded', () => {
     });
     const half = weights('half.safetensors', { 'classifier.weight': ['F16', [2000, 500]] });
     expect(beside(of(single), 'float32')).toBe(4 * MB);
-    expect(beside(of(single), 'bfloat16x3')).toBe(4 * MB);
     expect(beside(of(single), 'bfloat16')).toBe(2 * MB);
     expect(beside(of(single), 'int8')).toBe(1 * MB);
     expect(beside(of(half), 'float32')).toBe(2 * MB);

@@ -194,7 +194,7 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
                        .num_outputs = columns,
                        .vocabulary_size = words,
                        .multiplication = describe_multiplication(numbers.linear, numbers.attention),
-                       .warnings = kernel_warnings(numbers),
+                       .warnings = {},
                        .trial = {}},
             .vocabulary = std::make_shared<TokenizerVocabulary>(backend, backend->tokenizer())};
   } catch (const LoadError&) {

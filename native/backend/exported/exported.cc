@@ -25,7 +25,7 @@ namespace {
 class ExportedProgram final : public Program {
  public:
   ExportedProgram(ReadProgram read, const Numbers& numbers, const ComputeOptions& compute)
-      : linear_(numbers.linear), warnings_(kernel_warnings({linear_, linear_})) {
+      : linear_(numbers.linear) {
     std::ranges::transform(read.program.user_inputs, std::back_inserter(inputs_), input_of);
     user_inputs_ = std::move(read.program.user_inputs);
     keep_guards(read.program.guards);

@@ -16,8 +16,6 @@ constexpr Numbers layers_in(Dtype dtype) { return {.linear = dtype, .attention =
 constexpr Numbers all_in(Dtype dtype) { return {.linear = dtype, .attention = dtype}; }
 constexpr Numbers kIntegersAndBFloat16 = {.linear = kInt8, .attention = kBFloat16};
 
-constexpr Instructions kBFloat16Tiles = gemm::kAmxBf16 | gemm::kAvx512bf16;
-
 /// What a number format gets on a kind of processor.
 struct Entry {
   Dtype dtype;  ///< of DTYPE
@@ -32,17 +30,12 @@ struct Entry {
 ///
 /// Zen 4 (AMD, AVX512-BF16), bench/products.cc: layers 2.0 to 2.3 times as fast as in float32,
 /// heads of attention of 32, 128 and 512 tokens 1.1 to 1.3, 1.4 to 1.5 and 1.5 to 1.7 times.
-/// Emerald Rapids without AMX (Intel, AVX512-BF16), bench/formats.mjs: 0.76 times; on Intel's the
-/// instruction is issued once in four of an FMA's, and does the work of two.
-/// AMX: bfloat16 layers are what is served there, and a prototype's were several times as fast; of
-/// attention and of float32's layers in tiles nothing was measured.
+/// Emerald Rapids (Intel, AVX512-BF16), bench/formats.mjs: 0.76 times; on Intel's the instruction
+/// is issued once in four of an FMA's, and does the work of two.
 constexpr Entry kTable[] = {
-    {kFloat32, kBFloat16Tiles, {}, layers_in(kFloat32), all_in(kBFloat16x6)},
     {kFloat32, 0, {}, layers_in(kFloat32), layers_in(kFloat32)},
-    {kBFloat16x3, kBFloat16Tiles, {}, layers_in(kBFloat16x3), all_in(kBFloat16x3)},
-    {kBFloat16, kBFloat16Tiles, {}, layers_in(kBFloat16), all_in(kBFloat16)},
     {kBFloat16, gemm::kAvx512bf16, Vendor::kIntel, layers_in(kBFloat16), all_in(kBFloat16),
-     "Intel's AVX512-BF16, without AMX, is slower than float32"},
+     "Intel's AVX512-BF16 is slower than float32"},
     {kBFloat16, gemm::kAvx512bf16, Vendor::kAmd, all_in(kBFloat16), all_in(kBFloat16)},
     {kBFloat16, gemm::kAvx512bf16, {}, layers_in(kBFloat16), all_in(kBFloat16)},
     // The same answers whatever multiplies the integers of its layers, so attention stays float32
@@ -65,9 +58,10 @@ bool gives(const Entry& entry, ProductNumbers products) {
   return products != ProductNumbers::kBFloat16 || entry.at_most.attention != kFloat32;
 }
 
-/// The fewest with which the table has a format: of its entries, the last has least.
-Instructions least_instructions(Dtype dtype, ProductNumbers products) {
-  Instructions least = 0;
+/// The fewest with which the table has a format: of its entries, the last has least. Nothing: no
+/// processor gives what PRODUCTS asks for.
+std::optional<Instructions> least_instructions(Dtype dtype, ProductNumbers products) {
+  std::optional<Instructions> least;
   for (const Entry& entry : kTable) {
     if (entry.dtype == dtype && gives(entry, products)) least = entry.needs;
   }
@@ -75,27 +69,19 @@ Instructions least_instructions(Dtype dtype, ProductNumbers products) {
 }
 
 std::string missing_instructions(Dtype dtype, ProductNumbers products) {
-  const Instructions least = least_instructions(dtype, products);
-  const char* const name = (least & gemm::kAmxBf16) != 0      ? "AMX-BF16"
-                           : (least & gemm::kAvx512bf16) != 0 ? "AVX512-BF16"
-                                                              : "AVX2";
+  const std::optional<Instructions> least = least_instructions(dtype, products);
+  if (!least) {
+    const std::string numbers = gemm::description_of(dtype).name;
+    return "with DTYPE=" + numbers + " all products are " + numbers;
+  }
+  const char* const name = (*least & gemm::kAvx512bf16) != 0 ? "AVX512-BF16" : "AVX2";
   const bool is_limited = gemm::chosen_limit() != nullptr;
   return std::string("this processor has no ") + name +
          (is_limited ? ", or INSTRUCTIONS does not allow it" : "");
 }
 
-/// What may be used here, without the tiles if their products of bfloat16 turned out to be wrong.
-gemm::Processor multiplying_processor() {
-  gemm::Processor processor = gemm::this_processor();
-  const bool are_right = std::ranges::all_of(gemm::formats(), [](const auto& format) {
-    return format.parts == 0 || gemm::kernel_warnings(format.format).empty();
-  });
-  if (!are_right) processor.usable &= ~gemm::kAmx;
-  return processor;
-}
-
-/// "bfloat16 amx": the numbers, and the last word of the name of the kernel that multiplies them
-/// here.
+/// "int8 avx512-vnni": the numbers, and the last word of the name of the kernel that multiplies
+/// them here.
 std::string describe(Dtype dtype) {
   const std::string kernel = gemm::kernel_name(dtype);
   return std::string(gemm::description_of(dtype).name) + " " + kernel.substr(kernel.rfind(' ') + 1);
@@ -135,33 +121,22 @@ std::string numbers_problem(Dtype dtype, ProductNumbers products,
 }
 
 std::string dtype_problem(Dtype dtype, ProductNumbers products) {
-  std::string problem = numbers_problem(dtype, products, multiplying_processor());
-  if (problem.empty()) return "";
-  for (const std::string& warning : kernel_warnings({dtype, dtype})) problem += "; " + warning;
-  return problem;
+  return numbers_problem(dtype, products, gemm::this_processor());
 }
 
 Numbers choose_numbers(const ComputeOptions& compute) {
   // What is slow is refused where the settings are read; what cannot be had, here, too.
-  if (find_entry(compute.dtype, multiplying_processor()) == nullptr) {
+  if (find_entry(compute.dtype, gemm::this_processor()) == nullptr) {
     throw LoadError(std::string("DTYPE: ") + gemm::description_of(compute.dtype).name + ": " +
                     dtype_problem(compute.dtype, compute.products));
   }
-  return choose_numbers(compute.dtype, compute.products, multiplying_processor());
+  return choose_numbers(compute.dtype, compute.products, gemm::this_processor());
 }
 
 Multiplication describe_multiplication(Dtype linear, std::optional<Dtype> attention) {
   return {.linear = describe(linear),
           .attention = attention ? describe(*attention) : "",
           .instructions = gemm::highest_limit(gemm::this_processor().usable)};
-}
-
-std::vector<std::string> kernel_warnings(const Numbers& numbers) {
-  std::vector<std::string> warnings = gemm::kernel_warnings(numbers.linear);
-  const auto& more = gemm::kernel_warnings(numbers.attention);
-  if (numbers.attention != numbers.linear)
-    warnings.insert(warnings.end(), more.begin(), more.end());
-  return warnings;
 }
 
 }  // namespace backend

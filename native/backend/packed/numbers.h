@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "backend/backends.h"
 #include "gemm/format.h"
@@ -24,8 +23,5 @@ Numbers choose_numbers(const ComputeOptions& compute);
 /// What multiplies here, for a model that multiplies in such numbers. Without attention: of a
 /// program, whose attention, if it has any, is LibTorch's.
 Multiplication describe_multiplication(Dtype linear, std::optional<Dtype> attention = {});
-
-/// Why a faster kernel is not used for a model of these numbers, a line each.
-std::vector<std::string> kernel_warnings(const Numbers& numbers);
 
 }  // namespace backend

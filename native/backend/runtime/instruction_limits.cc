@@ -28,11 +28,11 @@ constexpr Variables kVariables[] = {
     {"avx512-bf16", "avx512", "AVX512_CORE_BF16", "AVX512_E3", nullptr},
 };
 
-/// A TorchScript model that was saved in bfloat16 or quantized computes with oneDNN, or with MKL's
-/// products of bfloat16. oneDNN uses AMX wherever CPUID has its flags, and makes tiles of the size
-/// that leaf 0x1D says: of none, on virtual machines that leave the leaf out. What comes before AMX
-/// has all other instructions of these processors.
-constexpr Variables kWithoutTiles = {"", nullptr, "AVX512_CORE_BF16", "AVX512_E3", nullptr};
+/// All instructions of processors with AMX, except AMX. A TorchScript model that was saved in
+/// bfloat16 or quantized computes with oneDNN, or with MKL's products of bfloat16. Both ask Linux
+/// for permission to use AMX, and do without it if that is refused. But oneDNN makes tiles of the
+/// size that leaf 0x1D says: 0, on virtual machines that leave the leaf out.
+constexpr Variables kWithoutAmx = {"", nullptr, "AVX512_CORE_BF16", "AVX512_E3", nullptr};
 
 void set(const char* variable, const char* value, const char* older_name = nullptr) {
   if (value == nullptr || (older_name != nullptr && std::getenv(older_name) != nullptr)) return;
@@ -48,17 +48,12 @@ void set(const Variables& variables) {
 
 }  // namespace
 
-bool is_matrix_unit_unsafe(const gemm::Processor& processor) {
-  const bool is_usable = (processor.usable & gemm::kAmxTile) != 0 && processor.describes_tiles;
-  return processor.claims_tiles && !is_usable;
-}
-
 void limit_instructions(const gemm::Processor& processor, const gemm::InstructionLimit* limit) {
 #if defined(__x86_64__)
   for (const Variables& variables : kVariables) {
     if (limit != nullptr && limit->name == std::string_view(variables.limit)) set(variables);
   }
-  if (is_matrix_unit_unsafe(processor)) set(kWithoutTiles);
+  if (processor.is_amx_inconsistent) set(kWithoutAmx);
 #else
   static_cast<void>(processor);
   static_cast<void>(limit);

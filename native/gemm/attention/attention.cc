@@ -53,13 +53,10 @@ class Head {
   }
 
   void attend() {
-    // Vectors by offset are multiplied in full tiles, however few queries there are.
-    if (kernel_.begin != nullptr) kernel_.begin(positions_ ? layout_.rows : head_.queries);
     const int64_t width = layout_.width;
     int64_t tiles = ceil_divide(head_.queries, layout_.rows);
     for (int64_t first = 0, rows = 0; first < head_.queries; first += rows, --tiles) {
-      const int64_t left = head_.queries - first;
-      rows = std::min(filled_up(ceil_divide(left, tiles), kernel_.row_step), left);
+      rows = ceil_divide(head_.queries - first, tiles);
       const int64_t start = std::max<int64_t>(0, first - head_.window) / width * width;
       const int64_t end = std::min(first + rows + head_.window, head_.tokens);
       const QueryTile tile{.first = first,
@@ -75,21 +72,18 @@ class Head {
       float sums[kMaxTileRows];
       compute_results(tile, exponentials_of(tile, sums), sums);
     }
-    if (kernel_.end != nullptr) kernel_.end();
   }
 
  private:
-  /// Rows as they are multiplied: of the first part, with so many numbers to the next.
+  /// Rows as they are multiplied.
   struct Factor {
     const void* values;
     int64_t stride;
-    int64_t part_size = 0;
   };
   /// The same of a panel.
   struct Panel {
     const std::byte* values;
     int64_t inputs;
-    int64_t part_size;
   };
 
   float* scores() const { return memory_ + layout_.scores; }
@@ -99,37 +93,31 @@ class Head {
 
   /// Of what is stored.
   void round_panels(int64_t inputs, int64_t filled, int64_t panels, int64_t piece) const {
-    const int64_t width = layout_.width, parts = layout_.parts;
+    const int64_t width = layout_.width;
     for (int64_t panel = 0; panel < panels; ++panel) {
-      std::byte* const to = numbers(piece, panel * parts * filled * width);
-      kernel_.split_panel({.stored = memory_ + layout_.stored + panel * inputs * width,
-                           .storage = Storage::kFloat32,
+      std::byte* const to = numbers(piece, panel * filled * width);
+      kernel_.round_panel({.from = memory_ + layout_.stored + panel * inputs * width,
                            .inputs = inputs,
                            .filled = filled,
-                           .to = reinterpret_cast<uint16_t*>(to),
-                           .parts = static_cast<int>(parts)});
+                           .to = reinterpret_cast<uint16_t*>(to)});
     }
   }
 
   /// The rows themselves, where numbers are multiplied as they are.
-  Factor rounded(RowsToRound rows) const {
+  Factor rounded(const RowsToRound& rows) const {
     if (!layout_.is_rounded) return {.values = rows.from, .stride = rows.stride};
-    rows.parts = {.count = static_cast<int>(layout_.parts), .size = layout_.rows * rows.to_stride};
     kernel_.round_rows(rows);
-    return {.values = rows.to, .stride = rows.to_stride, .part_size = rows.parts.size};
+    return {.values = rows.to, .stride = rows.to_stride};
   }
 
   /// The panels before it are so many columns wide, each of `inputs` numbers.
   Panel panel_at(int64_t piece, int64_t inputs, int64_t column) const {
-    return {.values = numbers(piece, layout_.parts * column * inputs),
-            .inputs = inputs,
-            .part_size = inputs * layout_.width};
+    return {.values = numbers(piece, column * inputs), .inputs = inputs};
   }
 
   /// The panel is in the cache already.
   void multiply(int64_t rows, const Factor& a, const Panel& panel, float* to,
                 int64_t to_stride) const {
-    const int parts = static_cast<int>(layout_.parts);
     kernel_.tiles[rows - 1]({.a = a.values,
                              .a_stride = a.stride,
                              .panel = panel.values,
@@ -137,11 +125,8 @@ class Head {
                              .bias = kNoBias,
                              .c = to,
                              .c_stride = to_stride,
-                             .rows = rows,
                              .prefetch = reinterpret_cast<const char*>(panel.values),
-                             .prefetch_step = 0,
-                             .a_parts = {.count = parts, .size = a.part_size},
-                             .panel_parts = {.count = parts, .size = panel.part_size}});
+                             .prefetch_step = 0});
   }
 
   Factor queries_of(const QueryTile& tile) const {
@@ -171,11 +156,10 @@ class Head {
     const int64_t start = lowest / width * width, end = *offsets.at(tile.end - 1 - tile.first) + 1;
     float* const by_row = memory_ + layout_.by_row;
     for (int64_t row = start; row < end; row += width) {
-      const int64_t before = row * layout_.parts * layout_.inputs;
+      const int64_t before = row * layout_.inputs;
       multiply(tile.rows, queries,
                {.values = positions_->keys.get() + before * kernel_.value_bytes,
-                .inputs = layout_.inputs,
-                .part_size = layout_.inputs * width},
+                .inputs = layout_.inputs},
                by_row + (row - start), stride);
     }
     for (int64_t i = 0; i < tile.rows; ++i) {
@@ -209,8 +193,7 @@ class Head {
     const int32_t* const rows = positions_->offsets->at(offset);
     const auto bytes = positions_->query_bytes;
     Factor factor{.values = positions_->queries.get() + rows[0] * bytes,
-                  .stride = layout_.parts * layout_.query_stride,
-                  .part_size = layout_.query_stride};
+                  .stride = layout_.query_stride};
     if (count == layout_.rows && rows[count - 1] - rows[0] == count - 1) return factor;
     std::byte* const copies = numbers(layout_.position_rows, 0);
     for (int64_t i = 0; i < count; ++i) {
@@ -246,7 +229,7 @@ class Head {
                            .rows = tile.rows,
                            .count = tile.filled,
                            .to = numbers(layout_.weights, 0),
-                           .to_stride = layout_.weight_stride,
+                           .to_stride = layout_.tokens,
                            .filled = tile.filled};
     if (kernel_.round_exponentials != nullptr) {
       kernel_.round_exponentials(rows, sums);

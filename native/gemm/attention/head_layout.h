@@ -16,17 +16,13 @@ struct KeyLayout {
   KeyLayout(const FormatKernel& by, int64_t head_size)
       : is_rounded(by.kernel->round_rows != nullptr),
         width(by.kernel->panel_width),
-        parts(std::max(1, by.format->parts)),
         inputs(filled_up(head_size, by.kernel->inputs_together)),
-        query_stride(is_rounded
-                         ? row_stride(inputs, by.kernel->inputs_together, by.kernel->row_step)
-                         : head_size) {}
+        query_stride(is_rounded ? inputs : head_size) {}
 
   bool is_rounded;  ///< numbers are not multiplied as they are
   int64_t width;    ///< of a panel
-  int64_t parts;
-  int64_t inputs;        ///< the size of a head, filled up to steps of a product
-  int64_t query_stride;  ///< of one part
+  int64_t inputs;   ///< the size of a head, filled up to steps of a product
+  int64_t query_stride;
 };
 
 /// How one call uses its memory. Sizes are numbers as they are multiplied.
@@ -44,13 +40,12 @@ struct HeadLayout : KeyLayout {
     };
     const auto take = [&](int64_t count) {
       return take_floats(
-          ceil_divide(parts * count * by.kernel->value_bytes, static_cast<int64_t>(sizeof(float))));
+          ceil_divide(count * by.kernel->value_bytes, static_cast<int64_t>(sizeof(float))));
     };
     if (is_rounded) {
-      weight_stride = row_stride(tokens, by.kernel->inputs_together, by.kernel->row_step);
       stored = take_floats(std::max(tokens * head.head_size, head_panels * width * head.tokens));
       queries = take(rows * query_stride);
-      weights = take(rows * weight_stride);
+      weights = take(rows * tokens);
     }
     scores = take_floats(rows * tokens);
     keys = take(tokens * inputs);
@@ -64,23 +59,22 @@ struct HeadLayout : KeyLayout {
     position_rows = take(rows * query_stride);
   }
 
-  int64_t tokens;             ///< filled up to whole panels, and so to steps of a product
-  int64_t value_inputs;       ///< the tokens, filled up where numbers are rounded
-  int64_t head_panels;        ///< of its values
-  int64_t rows;               ///< of a tile
-  int64_t weight_stride = 0;  ///< of one part, where numbers are rounded
+  int64_t tokens;        ///< filled up to whole panels, and so to steps of a product
+  int64_t value_inputs;  ///< the tokens, filled up where numbers are rounded
+  int64_t head_panels;   ///< of its values
+  int64_t rows;          ///< of a tile
   int64_t by_row_stride = 0;
   // Where they begin, in floats, each with a cache line:
   int64_t stored = 0;   ///< keys, then values, before they are rounded
-  int64_t queries = 0;  ///< [parts, rows, query_stride], where numbers are rounded
-  int64_t weights = 0;  ///< [parts, rows, weight_stride], the same
+  int64_t queries = 0;  ///< [rows, query_stride], where numbers are rounded
+  int64_t weights = 0;  ///< [rows, tokens], the same
   int64_t scores;       ///< [rows, tokens]
-  int64_t keys;         ///< [panels of tokens, parts, inputs, width]
-  int64_t values;       ///< [panels of the head, parts, value_inputs, width]
+  int64_t keys;         ///< [panels of tokens, inputs, width]
+  int64_t values;       ///< [panels of the head, value_inputs, width]
   // Of a head with positions:
   int64_t by_row = 0;         ///< [rows, by_row_stride]
   int64_t by_offset = 0;      ///< [panels of tokens, kOffsetsKept, width]
-  int64_t position_rows = 0;  ///< [rows, parts, query_stride]
+  int64_t position_rows = 0;  ///< [rows, query_stride]
   int64_t size = 0;           ///< of all
 };
 

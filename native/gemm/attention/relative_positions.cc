@@ -35,35 +35,31 @@ AlignedArray<std::byte> pack_key_vectors(const Elementwise& elementwise, const F
                          .result_stride = 0},
                         from);
   if (!layout.is_rounded) return floats;
-  const int64_t panel_bytes = layout.parts * layout.inputs * layout.width * kernel.value_bytes;
+  const int64_t panel_bytes = layout.inputs * layout.width * kernel.value_bytes;
   auto rounded = make_aligned<std::byte>(static_cast<size_t>(panels * panel_bytes));
   for (int64_t panel = 0; panel < panels; ++panel) {
-    kernel.split_panel({.stored = from + panel * stored,
-                        .storage = Storage::kFloat32,
+    kernel.round_panel({.from = from + panel * stored,
                         .inputs = vectors.head_size,
                         .filled = layout.inputs,
-                        .to = reinterpret_cast<uint16_t*>(rounded.get() + panel * panel_bytes),
-                        .parts = static_cast<int>(layout.parts)});
+                        .to = reinterpret_cast<uint16_t*>(rounded.get() + panel * panel_bytes)});
   }
   return rounded;
 }
 
-/// Like the queries of as many tokens, but for parts, which lie side by side in a row.
+/// Like the queries of as many tokens.
 AlignedArray<std::byte> pack_query_vectors(const FormatKernel& by, const PositionVectors& vectors,
                                            int64_t count) {
   const KeyLayout layout(by, vectors.head_size);
-  const int64_t row = layout.parts * layout.query_stride;
+  const int64_t row = layout.query_stride;
   auto rows = make_aligned<std::byte>(static_cast<size_t>(count * row * by.kernel->value_bytes));
   if (layout.is_rounded) {
-    by.kernel->round_rows(
-        {.from = vectors.queries,
-         .stride = vectors.stride,
-         .rows = count,
-         .count = vectors.head_size,
-         .to = rows.get(),
-         .to_stride = row,
-         .filled = layout.inputs,
-         .parts = {.count = static_cast<int>(layout.parts), .size = layout.query_stride}});
+    by.kernel->round_rows({.from = vectors.queries,
+                           .stride = vectors.stride,
+                           .rows = count,
+                           .count = vectors.head_size,
+                           .to = rows.get(),
+                           .to_stride = row,
+                           .filled = layout.inputs});
     return rows;
   }
   for (int64_t i = 0; i < count; ++i) {
@@ -102,13 +98,12 @@ const PackedPositions& HeadPositions::packed_for(const FormatKernel& by) const {
 PackedPositions HeadAttention::pack(const PositionVectors& vectors) const {
   const auto count = static_cast<int64_t>(vectors.offsets->table_rows().size());
   const KeyLayout layout(by_, vectors.head_size);
-  PackedPositions packed{
-      .format = by_.format,
-      .kernel = by_.kernel,
-      .offsets = vectors.offsets,
-      .keys = nullptr,
-      .queries = nullptr,
-      .query_bytes = layout.parts * layout.query_stride * by_.kernel->value_bytes};
+  PackedPositions packed{.format = by_.format,
+                         .kernel = by_.kernel,
+                         .offsets = vectors.offsets,
+                         .keys = nullptr,
+                         .queries = nullptr,
+                         .query_bytes = layout.query_stride * by_.kernel->value_bytes};
   if (vectors.keys != nullptr) {
     packed.keys = pack_key_vectors(*elementwise_, by_, vectors, count);
   }

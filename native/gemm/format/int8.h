@@ -11,7 +11,7 @@ namespace {
 constexpr int kGroup = 4;
 
 /// AVX2 adds up the products of four groups in 16 bits, those of a group in two lanes, before it
-/// widens them. Rows are filled up to a multiple, and by some kernels to a larger one.
+/// widens them. Rows are filled up to a multiple.
 constexpr int kGroupsTogether = 4;
 constexpr int kInputsTogether = kGroup * kGroupsTogether;
 constexpr int kLanesOfGroup = 2;
@@ -89,7 +89,7 @@ struct IntegerSums {
 
 /// Whole numbers from 0 on, which a row's scale and zero point make values of.
 template <class Simd>
-RowScale quantize_row(const float* from, int64_t count, uint8_t* to, Parts) {
+RowScale quantize_row(const float* from, int64_t count, uint8_t* to) {
   using Floats = Simd::Vector;
   constexpr int kLanes = Simd::kLanes;
   // Of 0 and the values.

@@ -8,12 +8,6 @@
 
 namespace gemm {
 
-/// A factor that is the sum of several: each lies so many numbers behind the one before.
-struct Parts {
-  int count = 1;
-  int64_t size = 0;
-};
-
 /// One tile: c[rows, panel_width] = a[rows, inputs] × panel[inputs, panel_width] + bias. The panel
 /// lies as [inputs / group, panel_width, group], where a group is what one instruction multiplies
 /// and adds up: one float32, two bfloat16 numbers, four integers.
@@ -25,12 +19,9 @@ struct Tile {
   const float* bias;  ///< [panel_width]
   float* c;
   int64_t c_stride;
-  int64_t rows;
   /// What will be read next: so many bytes of it are asked for with each inputs_a_step.
   const char* prefetch;
   int64_t prefetch_step;
-  Parts a_parts = {};
-  Parts panel_parts = {};
   // Of int8:
   const RowScale* row_scales = nullptr;  ///< [rows]
   const float* scales = nullptr;         ///< [panel_width]
@@ -43,21 +34,18 @@ using TileFunction = void (*)(const Tile& tile);
 struct RowsToRound {
   const float* from;  ///< [rows, count]
   int64_t stride, rows, count;
-  void* to;  ///< the first part
+  void* to;
   int64_t to_stride;
-  int64_t filled;  ///< count and zeros behind it
-  Parts parts = {};
+  int64_t filled;              ///< count and zeros behind it
   RowScale* scales = nullptr;  ///< [rows]; null: they have none
 };
 
-/// A panel as it is stored, [inputs, panel_width], and where its parts go: each
+/// A panel of float32 numbers, [inputs, panel_width], and its rounded copy,
 /// [filled / 2, panel_width, 2], with zeros behind the inputs.
-struct StoredPanel {
-  const void* stored;
-  Storage storage;
+struct PanelToRound {
+  const float* from;
   int64_t inputs, filled;
   uint16_t* to;
-  int parts;
 };
 
 struct Kernel {
@@ -65,7 +53,6 @@ struct Kernel {
   Instructions needs;
   int panel_width;
   int tile_rows;            ///< of a full tile
-  int row_step = 1;         ///< tiles that are not full have a multiple, but for the last one
   int value_bytes;          ///< of a number of a row
   int inputs_together = 1;  ///< rows are filled up to a multiple, with zeros
   int inputs_a_step = 1;    ///< with each of which Tile.prefetch_step bytes are asked for
@@ -80,11 +67,9 @@ struct Kernel {
   /// row's highest, rounded. sums: [rows], of these as they were before. Null: round_rows rounds
   /// them.
   void (*round_exponentials)(const RowsToRound& scores, float* sums) = nullptr;
-  /// The same as round_rows for panels that are rounded as they are read.
-  void (*split_panel)(const StoredPanel& panel) = nullptr;
-  /// Around the tiles of a product of so many rows, at least one, on their thread; or null.
-  void (*begin)(int64_t rows) = nullptr;
-  void (*end)() = nullptr;
+  /// Rounds the keys or values of attention. Null if and only if attention does not use the format,
+  /// or multiplies numbers as they are.
+  void (*round_panel)(const PanelToRound& panel) = nullptr;
 
   TileFunction tile(int64_t rows, Storage storage) const {
     const TileFunction* of_rows = nullptr;
@@ -94,11 +79,10 @@ struct Kernel {
   }
 };
 
-extern const Kernel kFloat32Portable, kInt8Portable, kBFloat16Portable, kSplitPortable;
+extern const Kernel kFloat32Portable, kInt8Portable, kBFloat16Portable;
 #if defined(__x86_64__)
 extern const Kernel kFloat32Avx2, kFloat32Avx512;
-extern const Kernel kInt8Avx2, kInt8Avx512, kInt8Amx;
-extern const Kernel kBFloat16Avx512, kBFloat16Amx, kSplitAmx;
+extern const Kernel kInt8Avx2, kInt8Avx512, kBFloat16Avx512;
 #endif
 
 }  // namespace gemm

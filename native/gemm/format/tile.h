@@ -1,7 +1,6 @@
-// The tile of every kernel but AMX's, written once. Included by files that are compiled for
-// different instructions, so everything here has internal linkage and nothing of the standard
-// library's inline code is used: the linker would be free to keep the copy that not every processor
-// can run.
+// The tile of every kernel, written once. Included by files that are compiled for different
+// instructions, so everything here has internal linkage and nothing of the standard library's
+// inline code is used: the linker would be free to keep the copy that not every processor can run.
 #pragma once
 
 #include <utility>
@@ -95,19 +94,17 @@ void compute_tile(const Tile& tile) {
   Product::store(tile, sums);
 }
 
-/// See Kernel. round_row(from, count, to, parts) makes one row, and tells its scale.
-template <class Number, RowScale (*round_row)(const float*, int64_t, Number*, Parts)>
+/// Implements Kernel::round_rows. round_row(from, count, to) rounds one row and returns its scale.
+template <class Number, RowScale (*round_row)(const float*, int64_t, Number*)>
 void round_each(const RowsToRound& rows) {
   auto* to = static_cast<Number*>(rows.to);
   const float* from = rows.from;
-  const Parts parts = rows.parts;
   const int64_t count = rows.count, missing = rows.filled - count;
   for (int64_t row = 0; row < rows.rows; ++row, from += rows.stride, to += rows.to_stride) {
-    const RowScale scale = round_row(from, count, to, parts);
+    const RowScale scale = round_row(from, count, to);
     if (rows.scales != nullptr) rows.scales[row] = scale;
-    for (int part = 0; missing > 0 && part < parts.count; ++part) {
-      __builtin_memset(to + part * parts.size + count, 0,
-                       static_cast<size_t>(missing) * sizeof(Number));
+    if (missing > 0) {
+      __builtin_memset(to + count, 0, static_cast<size_t>(missing) * sizeof(Number));
     }
   }
 }
@@ -124,6 +121,7 @@ constexpr Tiles<sizeof...(kIndex)> tiles_of(std::integer_sequence<int, kIndex...
 }
 
 template <class Product, int kRows>
+  requires(kRows <= kMaxTileRows)
 constexpr Tiles<kRows> kTiles = tiles_of<Product>(std::make_integer_sequence<int, kRows>{});
 
 }  // namespace

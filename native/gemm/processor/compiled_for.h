@@ -19,9 +19,7 @@ constexpr Instructions kCompiledFor =
     GEMM_IF_DEFINED(__FMA__, kFma) | GEMM_IF_DEFINED(__AVX2__, kAvx2) |
     GEMM_IF_DEFINED(__AVX512F__, kAvx512f) | GEMM_IF_DEFINED(__AVX512DQ__, kAvx512dq) |
     GEMM_IF_DEFINED(__AVX512BW__, kAvx512bw) | GEMM_IF_DEFINED(__AVX512VL__, kAvx512vl) |
-    GEMM_IF_DEFINED(__AVX512VNNI__, kAvx512vnni) | GEMM_IF_DEFINED(__AVX512BF16__, kAvx512bf16) |
-    GEMM_IF_DEFINED(__AMX_TILE__, kAmxTile) | GEMM_IF_DEFINED(__AMX_INT8__, kAmxInt8) |
-    GEMM_IF_DEFINED(__AMX_BF16__, kAmxBf16);
+    GEMM_IF_DEFINED(__AVX512VNNI__, kAvx512vnni) | GEMM_IF_DEFINED(__AVX512BF16__, kAvx512bf16);
 
 }  // namespace
 }  // namespace gemm

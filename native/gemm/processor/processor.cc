@@ -4,8 +4,6 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
 namespace gemm {
@@ -21,10 +19,9 @@ enum Page : uint8_t { kLeaf1, kLeaf7, kLeaf7Subleaf1, kPages };
 constexpr uint32_t kTileLeaf = 0x1d;
 constexpr uint32_t kOsXsaveBit = 27;  // of leaf 1, ECX
 
-/// Bits of XCR0: XMM and YMM; with them opmask and ZMM; tile configuration and tiles.
+/// Bits of XCR0: XMM and YMM; with them opmask and ZMM.
 constexpr uint64_t kAvxState = 0x6;
 constexpr uint64_t kAvx512State = 0xe6;
-constexpr uint64_t kTileState = 0x60000;
 
 /// What must hold for instructions to be used: their flag, and what they build upon.
 struct Rule {
@@ -55,17 +52,18 @@ constexpr Rule kRules[] = {
     {kAvx512vl, kLeaf7, kEbx, 31, kAvx512f, kAvx512State},
     {kAvx512vnni, kLeaf7, kEcx, 11, kAvx512f, kAvx512State},
     {kAvx512bf16, kLeaf7Subleaf1, kEax, 5, kAvx512bw, kAvx512State},
-    {kAmxTile, kLeaf7, kEdx, 24, kXsave, kTileState},
-    {kAmxInt8, kLeaf7, kEdx, 25, kAmxTile, kTileState},
-    {kAmxBf16, kLeaf7, kEdx, 22, kAmxTile, kTileState},
 };
 
 bool has_bit(const Answer& answer, Register place, uint32_t bit) {
   return (answer[place] >> bit & 1) != 0;
 }
 
-/// Palette 1, as our kernels configure tiles: 8 of 16 rows of 64 bytes.
-bool is_our_palette(const Answer& palette) {
+/// AMX_BF16, AMX_TILE and AMX_INT8 in EDX of leaf 7.
+constexpr uint32_t kAmxFlags = 1U << 22 | 1U << 24 | 1U << 25;
+
+/// Whether palette 1 (leaf 0x1D, subleaf 1) has 8 tiles of 16 rows of 64 bytes, as on every
+/// processor with AMX.
+bool has_amx_tiles(const Answer& palette) {
   constexpr uint32_t kBytes = 8192, kTileBytes = 1024, kRowBytes = 64, kTiles = 8, kRows = 16;
   return palette[kEax] == (kTileBytes << 16 | kBytes) &&
          palette[kEbx] == (kTiles << 16 | kRowBytes) && (palette[kEcx] & 0xffff) == kRows;
@@ -97,22 +95,15 @@ Processor examine(const ProcessorQueries& queries, Instructions allowed) {
   Processor result{.vendor = vendor_of(leaf0)};
   for (const Rule& rule : kRules) {
     const bool has_flag = has_bit(pages[rule.page], rule.answer, rule.bit);
-    if ((rule.grants & kAmx) != 0) result.claims_tiles |= has_flag;
     if (has_flag && (rule.grants & ~allowed) == 0 && (rule.upon & ~result.usable) == 0 &&
         (rule.state & ~state) == 0) {
       result.usable |= rule.grants;
     }
   }
-  const bool has_palettes = result.claims_tiles && highest_leaf >= kTileLeaf &&
-                            queries.cpuid(kTileLeaf, 0)[kEax] != 0;  // the highest one
-  result.describes_tiles = has_palettes && is_our_palette(queries.cpuid(kTileLeaf, 1));
-  // A leaf that is there and describes other tiles than ours is believed. One of zeros says nothing
-  // of them: on a Sapphire Rapids whose hypervisor hides it, tiles of palette 1 worked, with the
-  // flags, the state and the permission that are asked for here.
-  const bool are_others = has_palettes && !result.describes_tiles;
-  if ((result.usable & kAmxTile) != 0 && (are_others || !queries.request_tiles())) {
-    result.usable &= ~kAmx;
-  }
+  result.is_amx_inconsistent =
+      (pages[kLeaf7][kEdx] & kAmxFlags) != 0 &&
+      (highest_leaf < kTileLeaf || queries.cpuid(kTileLeaf, 0)[kEax] == 0 ||  // the highest palette
+       !has_amx_tiles(queries.cpuid(kTileLeaf, 1)));
   return result;
 }
 
@@ -132,12 +123,6 @@ class OwnQueries final : public ProcessorQueries {
     uint32_t low, high;
     asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     return uint64_t{high} << 32 | low;
-  }
-
-  bool request_tiles() const override {
-    constexpr int kRequest = 0x1023;  // ARCH_REQ_XCOMP_PERM, Linux 5.16
-    constexpr int kTileData = 18;     // its bit in XCR0
-    return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
   }
 };
 

@@ -61,8 +61,8 @@ using Dtype = gemm::Format;
 /// The values of the setting DTYPE.
 std::vector<Dtype> dtypes();
 
-/// The setting PRODUCTS: what is multiplied in bfloat16 numbers where DTYPE leaves a choice, which
-/// is float32's layers, and attention. kAuto: what a table of processors says.
+/// The setting PRODUCTS: number format of attention if DTYPE is bfloat16 or int8. kAuto: by a table
+/// of processors.
 enum class ProductNumbers { kAuto, kFloat32, kBFloat16 };
 
 /// In which numbers the linear layers of a text model multiply, and its attention. The rest, and
@@ -129,7 +129,7 @@ struct Trial {
 /// What multiplies, for the log, /info and metrics: of two models of which this and the files are
 /// the same, the answers are.
 struct Multiplication {
-  std::string linear;        ///< numbers and kernel of the linear layers: "bfloat16 amx"
+  std::string linear;        ///< numbers and kernel of the linear layers: "int8 avx512-vnni"
   std::string attention;     ///< the same of attention; empty: it is none of ours
   std::string instructions;  ///< that may be used: a value of the setting INSTRUCTIONS
 };

@@ -25,11 +25,7 @@ inline constexpr Instructions kAvx512bw = 1U << 12;
 inline constexpr Instructions kAvx512vl = 1U << 13;
 inline constexpr Instructions kAvx512vnni = 1U << 14;
 inline constexpr Instructions kAvx512bf16 = 1U << 15;
-inline constexpr Instructions kAmxTile = 1U << 16;
-inline constexpr Instructions kAmxInt8 = 1U << 17;
-inline constexpr Instructions kAmxBf16 = 1U << 18;
 
-inline constexpr Instructions kAmx = kAmxTile | kAmxInt8 | kAmxBf16;
-inline constexpr Instructions kAllInstructions = (kAmxBf16 << 1) - 1;
+inline constexpr Instructions kAllInstructions = (kAvx512bf16 << 1) - 1;
 
 }  // namespace gemm

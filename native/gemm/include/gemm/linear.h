@@ -57,7 +57,7 @@ struct RowScale {
 /// once for all parts of the outputs, by one thread or by several.
 ///   float32: x itself, which has to be there as long as they are; or a copy, where its rows share
 ///     sets of the cache
-///   bfloat16 and its sums: rounded to the nearest, parts one behind the other
+///   bfloat16: rounded to the nearest
 ///   int8: whole numbers of 7 bits, with a scale and a zero point of each row's own
 class Rows {
  public:
@@ -79,13 +79,11 @@ class Rows {
 
   int64_t rows() const { return x_.rows; }
 
-  /// From this row on: of the first part, the same of the others lie part_size() further each.
-  /// Filled up with zeros to the kernel's stride, and the rows to its step.
+  /// From this row on. Each is filled up with zeros to the stride.
   const void* values(int64_t row) const {
     return static_cast<const std::byte*>(first_) + row * stride_ * value_bytes_;
   }
   int64_t stride() const { return stride_; }
-  int64_t part_size() const { return part_size_; }
   /// Of int8; else null.
   const RowScale* scales(int64_t row) const {
     return scales_.empty() ? nullptr : scales_.data() + row;
@@ -101,9 +99,7 @@ class Rows {
   const Kernel* kernel_;
   Floats x_;
   int64_t value_bytes_;
-  int64_t stride_;     ///< numbers from row to row
-  int64_t part_size_;  ///< numbers
-  int parts_;
+  int64_t stride_;  ///< numbers from row to row
   AlignedArray<std::byte> memory_;
   const void* first_;
   std::vector<RowScale> scales_;
@@ -113,9 +109,6 @@ class Rows {
 /// outputs are computed with it.
 ///   float32: W stays in the type it has, so that a layer stored in 16 bits needs half the memory
 ///     and half the traffic, with the same numbers
-///   sums of bfloat16: so it does here. It is split as it is read, a panel at a time, into as many
-///     parts as it has: no more than two of float16, one of bfloat16. An infinity, or what is
-///     beyond bfloat16's range, becomes NaN
 ///   bfloat16: rounded
 ///   int8: at most 8 bits, and a scale for each output. Sums are exact, so the same everywhere
 class Linear {
@@ -137,8 +130,7 @@ class Linear {
     return Rows::unmade(by_, x, count, x_stride, inputs_);
   }
 
-  /// Into y: [rows, range.count], y_stride floats from row to row. Throws std::bad_alloc: a thread
-  /// may need memory for a panel's parts.
+  /// Into y: [rows, range.count], y_stride floats from row to row.
   void multiply(const Rows& x, const OutputRange& range, float* y, int64_t y_stride) const;
 
   int64_t inputs() const { return inputs_; }

@@ -21,9 +21,6 @@ class ProcessorQueries {
   /// XGETBV(0), XCR0: whose registers are kept when threads change. Itself an instruction that is
   /// asked for only where CPUID says that the operating system allows it.
   virtual uint64_t xcr0() const = 0;
-
-  /// Asks the kernel to let this process use tiles (arch_prctl, ARCH_REQ_XCOMP_PERM), for good.
-  virtual bool request_tiles() const = 0;
 };
 
 /// Who makes it, as CPUID says.
@@ -34,16 +31,12 @@ struct Processor {
 
   Instructions usable = 0;
 
-  /// CPUID has flags of AMX, whatever else that needs is missing.
-  bool claims_tiles = false;
-
-  /// CPUID says what tiles look like (leaf 0x1D), too. Some virtual machines leave it out; the
-  /// tiles work all the same, but who asks for their size, as oneDNN does, gets 0 and fails.
-  bool describes_tiles = false;
+  /// CPUID has flags of AMX, but not the size of its tiles (leaf 0x1D): so on some virtual
+  /// machines. oneDNN then configures tiles of size 0, and the process ends with SIGILL.
+  bool is_amx_inconsistent = false;
 };
 
-/// Decided from the answers alone, among the instructions that are allowed. The tiles are requested
-/// only when they are, and all else that they need holds.
+/// Decided from the answers alone, among the instructions that are allowed.
 Processor examine(const ProcessorQueries& queries, Instructions allowed = kAllInstructions);
 
 /// The one that this runs on, and what the setting INSTRUCTIONS allows of it (instruction_limit.h);

@@ -49,7 +49,7 @@ struct PackedPositions {
   const Kernel* kernel;
   const OffsetRows* offsets;
   AlignedArray<std::byte> keys;     ///< like the keys of a head; null: there are none
-  AlignedArray<std::byte> queries;  ///< [rows, parts, inputs], filled up; null: there are none
+  AlignedArray<std::byte> queries;  ///< [rows, inputs], filled up; null: there are none
   int64_t query_bytes;              ///< of a row
 };
 
