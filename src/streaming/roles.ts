@@ -14,6 +14,8 @@ export interface Conversation {
   /** Why it was ended; null: it was not. */
   readonly problem: Ending | null;
   text(bytes: Buffer): void;
+  /** The same, parsed. */
+  say(message: unknown): void;
   binary(bytes: Buffer): void;
   setQuiet(isQuiet: boolean): void;
   fail(code: CloseCode, detail: string): void;

@@ -109,9 +109,9 @@ export function samplesOf(served: Served<ClassifiesSignals>, streams: Streams): 
       call.access.require({ model: served.name });
       const bytes = call.body as Buffer;
       const isBinary = /^application\/octet-stream\b/i.test(call.header('content-type') ?? '');
-      if (!isBinary) parseJson(bytes); // so that it is told as of any body
+      const message = isBinary ? bytes : parseJson(bytes);
       const claim = { id: call.parameters[ID] ?? '', owner: call.owner, model: served.title };
-      const reply = await streams.say(claim, bytes, isBinary);
+      const reply = await streams.say(claim, message);
       if (reply && 'place' in reply) return { body: reply.place };
       if (reply && 'problem' in reply) {
         throw new ServiceError('BODY_INVALID', reply.problem.detail);
@@ -126,7 +126,7 @@ export function samplesOf(served: Served<ClassifiesSignals>, streams: Streams): 
       request: { name: 'StreamSamples', schema: SAMPLES },
       answer: { name: 'StreamTaken', schema: takenAnswer },
       isBinary: true,
-      errors: { ...BODY_ERRORS, 404: 'There is no such stream any more.' },
+      errors: { ...BODY_ERRORS, 404: 'There is no such stream any more.', 503: ERRORS[503] },
     }),
   };
 }
@@ -139,6 +139,7 @@ const SAMPLES = {
 };
 
 const BODY_ERRORS = {
+  400: 'X-Request-Timeout-Ms: is no whole number of milliseconds.',
   413: 'The body is over BODY_LIMIT.',
   415: 'The Content-Encoding is unknown, or of `POST /stream` the Content-Type not JSON.',
   422: 'A field is missing, or not as it should be.',

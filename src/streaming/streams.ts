@@ -203,13 +203,17 @@ export class Streams {
     });
   }
 
-  /** Says something in the conversation of a stream; null: there is none. */
-  async say(claim: Claim, bytes: Buffer, isBinary: boolean): Promise<Reply | null> {
+  /**
+   * Says something in the conversation of a stream; null: there is none.
+   *
+   * @param message a Buffer of samples, or JSON that has been parsed
+   */
+  async say(claim: Claim, message: unknown): Promise<Reply | null> {
     const stream = this.find(claim);
     const conversation = stream && this.#known.get(stream)?.conversation;
     if (!stream || !conversation) return null;
-    if (isBinary) conversation.binary(bytes);
-    else conversation.text(bytes);
+    if (Buffer.isBuffer(message)) conversation.binary(message);
+    else conversation.say(message);
     const { problem } = conversation;
     if (problem !== null) return { problem };
     await stream.taken();

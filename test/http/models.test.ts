@@ -354,3 +354,23 @@ it('counts what the queue of a model refused as its own', async () => {
   expect([refusals('narrow', 'queue_full'), refusals('narrow', 'queue_wait')]).toEqual([1, 0]);
   expect(refusals('films', 'queue_full')).toBe(0);
 });
+
+it('a model named as a route hides no route', async () => {
+  const directory = newDirectory();
+  for (const name of ['stats', 'ready', 'versions', 'infer']) directory.text(name, FIRST);
+  const service = await directory.start();
+  const { json } = await request(service, { path: '/v2/models/stats' });
+  const { model_stats } = json as { readonly model_stats: readonly { readonly name: string }[] };
+  expect(model_stats.map(({ name }) => name)).toEqual(['infer', 'ready', 'stats', 'versions']);
+  // What is hidden of the model has another path.
+  const versions = await request(service, { path: '/v2/models/stats/versions/1' });
+  expect(versions.json).toMatchObject({ name: 'stats', versions: ['1'] });
+  const inputs = [{ name: 'TEXT', datatype: 'BYTES', shape: [1], data: ['good'] }];
+  for (const name of ['stats', 'ready', 'versions', 'infer']) {
+    const path = `/v2/models/${name}`;
+    expect((await post(service, `${path}/infer`, { inputs })).status).toBe(200);
+    expect((await request(service, { path: `${path}/ready` })).status).toBe(200);
+    const stats = await request(service, { path: `${path}/stats` });
+    expect(stats.json).toMatchObject({ model_stats: [{ name }] });
+  }
+});

@@ -1,7 +1,10 @@
 import net from 'node:net';
 import path from 'node:path';
+import { makeCertificate } from '../helpers/certificates';
+import { Folder } from '../helpers/files';
 import { analyze, post, request } from '../helpers/http';
 import { scrape, untilQueued } from '../helpers/metrics';
+import { ModelsDirectory } from '../helpers/models-directory';
 import { OtlpReceiver, type Span } from '../helpers/otlp-receiver';
 import { killAll, startService, textModel } from '../helpers/service';
 import { SERVICE_CASES } from '../helpers/services';
@@ -311,3 +314,41 @@ it.each([['nonsense'], [`00-${TRACE}-${'0'.repeat(16)}-01`]])(
     expect(service.stdout).not.toContain(traceparent);
   },
 );
+
+it('spans name the path of a model that was found, and the scheme of TLS', async () => {
+  const { receiver, url } = await startReceiver();
+  const folder = new Folder();
+  const { cert, key } = makeCertificate();
+  const directory = new ModelsDirectory();
+  directory.text('stats', 'bert-single-label');
+  const service = await directory.start({
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      TLS_CERT_FILE: folder.put('a.crt', cert, 0o644),
+      TLS_KEY_FILE: folder.put('a.key', key, 0o600),
+    },
+  });
+  const paths = [
+    ['/predictions/stats', '/predictions/:model', '/predictions/stats'],
+    ['/predictions/stats/1', '/predictions/:model/:version', '/predictions/stats/1'],
+    ['/v1/models/stats:predict', '/v1/models/:model:predict', '/v1/models/stats:predict'],
+    // What a client made up is in no span.
+    ['/predictions/a%20secret', '/predictions/:model', undefined],
+    ['/a%20secret', undefined, undefined],
+  ] as const;
+  for (const [target] of paths) {
+    await post(service, target, { instances: ['good'], data: 'good' }, { ca: cert });
+  }
+  expect(await service.stop()).toEqual(STOPPED);
+  const spans = receiver.spans.filter(({ kind }) => kind === 2).map(({ attributes }) => attributes);
+  expect(spans.map((span) => [span['url.scheme'], span['http.route'], span['url.path']])).toEqual(
+    paths.map(([, route, urlPath]) => ['https', route, urlPath]),
+  );
+  expect(
+    JSON.stringify(receiver.spans, (_, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ),
+  ).not.toContain('secret');
+  folder.remove();
+  directory.folder.remove();
+});

@@ -72,7 +72,7 @@ export function describeApi(
         'not listed is 404; a method that a path does not list is 405, but for HEAD, which every GET ' +
         'has, and OPTIONS, which is 204: `Allow` lists them. Before any route, a request that is no ' +
         'valid HTTP is 400, one that is not sent in time 408, one with more headers than 100, or over ' +
-        `16 KiB of them, 431.${isPublic ? KEY_NEEDED : ''}`,
+        `16 KiB of them, 431; one that a browser sends for a page of another origin is 403.${isPublic ? KEY_NEEDED : ''}`,
     },
     ...(at !== undefined && { servers: [{ url: at }] }),
     tags: [analysis, { name: OPERATION }, ...(hasPages ? [{ name: 'pages' }] : []), ...others],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ErrorCode } from '../../serving/errors';
 import {
   ANALYSIS_HEADERS,
   jsonContent,
@@ -62,10 +63,31 @@ export interface Speaker {
   readonly tag: { readonly name: string };
   /** In which its errors are told. */
   readonly error: Named;
+  /** Statuses of its errors. */
+  readonly errors: { status(code: ErrorCode): number };
 }
 
-export function describeOperation(operation: Operation, { tag, error }: Speaker): Node {
-  const { id, summary, description, request, answer, isBinary, errors } = operation;
+/** What every operation with a body may answer, whatever it says of itself. */
+const OF_EVERY_BODY = {
+  REQUEST_INVALID: 'X-Request-Timeout-Ms is no whole number of milliseconds.',
+  BODY_TOO_LARGE: 'The body is over BODY_LIMIT.',
+  MEDIA_TYPE_UNSUPPORTED: 'The Content-Encoding is unknown.',
+  DRAINING: 'The service is shutting down.',
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
+export function describeOperation(
+  operation: Operation,
+  { tag, error, errors: shape }: Speaker,
+): Node {
+  const { id, summary, description, request, answer, isBinary } = operation;
+  const common = Object.entries(OF_EVERY_BODY).map(([code, what]) => [
+    shape.status(code as ErrorCode),
+    what,
+  ]);
+  const errors: Operation['errors'] = {
+    ...(request && Object.fromEntries(common)),
+    ...operation.errors,
+  };
   const { outcome = request ? 'The answer of the model.' : 'As it is.' } = operation;
   const failures = Object.entries(errors).map(([status, failure]) => {
     const told: Failure = typeof failure === 'string' ? { description: failure } : failure;

@@ -7,7 +7,7 @@ import { EMPTY } from '../../tasks/text-classification/task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
 import { combine } from '../../tasks/text-classification/windows';
 import type { Endpoint } from '../endpoint';
-import { toSchema } from '../openapi/responses';
+import { toSchema, withProperties } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { type Asked, classificationRoutes } from './classification';
 import { TEXT_EXAMPLES } from './examples';
@@ -74,7 +74,7 @@ const ASKED: Asked<
   examples: TEXT_EXAMPLES,
   describeElement: () => ({
     alone: NOT_BLANK,
-    listed: { anyOf: [NOT_BLANK, toSchema(elementBody)] },
+    listed: { anyOf: [NOT_BLANK, withProperties(toSchema(elementBody), { text: NOT_BLANK })] },
   }),
 };
 

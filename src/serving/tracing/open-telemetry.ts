@@ -43,10 +43,12 @@ const COMPLAINT_INTERVAL_MS = 60_000;
 export class OpenTelemetryTracer implements Tracer {
   readonly #provider: BasicTracerProvider;
   readonly #spans: SpanMaker;
+  readonly #scheme: 'http' | 'https';
 
   /** @param version of this package */
-  constructor({ service, tracing }: Config, version: string, logger: Logger) {
+  constructor({ service, tracing, access }: Config, version: string, logger: Logger) {
     complainTo(logger);
+    this.#scheme = access.tlsCertFile === null ? 'http' : 'https';
     const exporter =
       tracing?.protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
     this.#provider = new BasicTracerProvider({
@@ -69,7 +71,11 @@ export class OpenTelemetryTracer implements Tracer {
     const method = KNOWN_METHODS.has(outcome.method) ? outcome.method : 'HTTP';
     const span = this.#spans.startSpan(
       route === null ? method : `${method} ${route}`,
-      { kind: SpanKind.SERVER, startTime: at(startedAt), attributes: describeRequest(outcome) },
+      {
+        kind: SpanKind.SERVER,
+        startTime: at(startedAt),
+        attributes: this.#describe(exchange, outcome),
+      },
       contextOf(parent, exchange.header('tracestate')),
     );
     if (span.isRecording()) {
@@ -82,6 +88,22 @@ export class OpenTelemetryTracer implements Tracer {
       span.end(at(startedAt + durationMs));
     }
     return span.spanContext();
+  }
+
+  /** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server */
+  #describe(exchange: Exchange, outcome: Outcome): Attributes {
+    const { method, route, status, answered, httpVersion } = outcome;
+    const urlPath = pathOf(exchange, route);
+    return {
+      'http.request.method': KNOWN_METHODS.has(method) ? method : '_OTHER',
+      'url.scheme': this.#scheme,
+      'network.protocol.version': httpVersion,
+      ...(route !== null && { 'http.route': route }),
+      ...(urlPath !== null && { 'url.path': urlPath }),
+      ...(answered && { 'http.response.status_code': status }),
+      ...(!answered && { 'error.type': 'client_gone' }),
+      ...(status >= 500 && { 'error.type': String(status) }),
+    };
   }
 
   async close(timeoutMs: number): Promise<boolean> {
@@ -119,19 +141,18 @@ function contextOf(parent: TraceContext | null, tracestate: string | undefined):
   });
 }
 
-/** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server */
-function describeRequest(outcome: Outcome): Attributes {
-  const { method, route, status, answered, httpVersion } = outcome;
-  return {
-    'http.request.method': KNOWN_METHODS.has(method) ? method : '_OTHER',
-    'url.scheme': 'http',
-    'network.protocol.version': httpVersion,
-    // Routes have no parameters, so where one matched it is the path. Any other was made up.
-    ...(route !== null && { 'http.route': route, 'url.path': route }),
-    ...(answered && { 'http.response.status_code': status }),
-    ...(!answered && { 'error.type': 'client_gone' }),
-    ...(status >= 500 && { 'error.type': String(status) }),
-  };
+/**
+ * The path of a request, as far as no client made it up: that of its route, with the names of a model that was found
+ * and of its version. Null: unknown.
+ */
+function pathOf({ parameters, asked }: Exchange, route: string | null): string | null {
+  if (route === null || !route.includes('/:')) return route;
+  const { model, version, ...others } = parameters;
+  if (asked === null || model === undefined || Object.keys(others).length > 0) return null;
+  const parts = { model, version: version ?? '' };
+  return route.replaceAll(/\/:(model|version)\b/g, (_, name: keyof typeof parts) => {
+    return `/${encodeURIComponent(parts[name])}`;
+  });
 }
 
 function describeInference({ timings, inferences }: Exchange): Attributes {

@@ -71,11 +71,12 @@ export function openInferenceOf(models: ServedModels, surroundings: Surroundings
       '/v2': server(() => models.describeServer()),
       [LIVE]: live(() => ({ live: true })),
       [READY]: ready((call) => requireReadiness(call, { ready: true })),
-      [STATISTICS]: stats((call) => models.describeStatistics(models.allFor(call))),
       ...Object.assign(
         {},
         ...named.map(({ path, id, model }) => modelGets(path, id, { model, models })),
       ),
+      // Last, so that no model of this name takes its place: that has its metadata below its versions.
+      [STATISTICS]: stats((call) => models.describeStatistics(models.allFor(call))),
     },
     prefix: '/v2/',
     aboutOf,

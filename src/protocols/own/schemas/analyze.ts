@@ -36,8 +36,20 @@ export const elementBody = object(oneText);
 
 export type SentTexts = z.infer<typeof elementBody>;
 
+/** A text with another one. */
+const PAIR = {
+  properties: { text_pair: { type: 'string', minLength: 1 } },
+  required: ['text_pair'],
+};
+
+/** For OpenAPI: only a text without another one is read in windows. @param paired a body with a pair */
+function neverInWindows(paired: { readonly properties: object; readonly required: string[] }) {
+  const properties = { ...paired.properties, long_texts: { const: 'windows' } };
+  return { not: { properties, required: [...paired.required, 'long_texts'] } };
+}
+
 /** Body of POST /analyze. */
-export const analyzeBody = object({ ...oneText, ...longTexts });
+export const analyzeBody = object({ ...oneText, ...longTexts }).meta(neverInWindows(PAIR));
 
 /** A text as it is sent, alone or with another. */
 export type SentText = string | SentTexts;
@@ -46,7 +58,12 @@ export type SentText = string | SentTexts;
 export const analyzeBatchBody = object({
   texts: listOf<SentText>('an array of texts', findTextProblem).meta({ type: 'array' }),
   ...longTexts,
-});
+}).meta(
+  neverInWindows({
+    properties: { texts: { contains: { type: 'object', ...PAIR } } },
+    required: ['texts'],
+  }),
+);
 
 function findTextProblem(element: unknown): ElementProblem | null {
   if (typeof element === 'string') return null;
