@@ -102,7 +102,7 @@ describe('management', () => {
     );
     expect(await answered('GET', '/v1/models/films')).toEqual([
       200,
-      { name: 'films', ready: true },
+      expect.objectContaining({ name: 'films', ready: true, id: 'films', object: 'model' }),
     ]);
   });
 
