@@ -11,12 +11,11 @@ export function admit({ scheduler, config }: Context): Stage {
   const { maxQueueWaitMs } = config.scheduling;
   return (exchange, next) => {
     const { isWork, target } = exchange;
+    const { waitMs } = scheduler;
     if (!isWork) next(exchange);
-    else if (scheduler.waitMs > maxQueueWaitMs) {
-      scheduler.refuse(() => {
-        const refusal = waitTooLong(scheduler.waitMs, maxQueueWaitMs);
-        exchange.refuse(refusal, target?.path ?? null);
-      });
+    else if (waitMs > maxQueueWaitMs) {
+      const refusal = waitTooLong(waitMs, maxQueueWaitMs);
+      scheduler.refuse(() => exchange.refuse(refusal, target?.path ?? null));
     } else if (exchange.isPipelined) scheduler.beginPipelined(() => next(exchange));
     else scheduler.begin(() => next(exchange));
   };

@@ -9,6 +9,11 @@ const AT_ONCE_SHARE = 0.25;
 const HASTE_MS = 2;
 /** What was measured longer ago counts less, by the number e for each of these, in ms. */
 const PACE_MS = 250;
+/**
+ * Time that must have been measured before the pace counts, in ms. The first turns of a process, and the
+ * turn that accepts a burst of connections, take many times as long as those after them.
+ */
+const LEAST_MEASURED_MS = PACE_MS / 2;
 
 type Task = () => void;
 
@@ -33,13 +38,17 @@ export class Scheduler {
   #lastTurnAt = 0;
   #lastAtOnce = 0;
   #spentAtOnce = 0;
-  /** Of late: requests that began, and the time that went by while some waited to, that of the sockets included, in ms. */
+  /**
+   * Of late: requests that began in turns that left others waiting, and the time of these turns, that of
+   * the sockets included, in ms. How long a turn takes that leaves none waiting says little of one with
+   * more to do.
+   */
   #begunOfLate = 0;
   #timeOfLate = 0;
 
-  /** How long a request that comes now is going to wait, at the pace of late, in ms. */
+  /** How long a request that comes now is going to wait, at the pace of late, in ms; 0: not known yet. */
   get waitMs(): number {
-    if (this.#begunOfLate === 0) return 0;
+    if (this.#timeOfLate < LEAST_MEASURED_MS) return 0;
     return (this.#toBegin.length * this.#timeOfLate) / this.#begunOfLate;
   }
 
@@ -104,14 +113,12 @@ export class Scheduler {
 
   #work(start: number): void {
     const until = start + TURN_MS;
-    const hasWaiting = this.#toBegin.length > 0;
     this.#begun.runSome(until);
     const begun = this.#toBegin.runSome(until);
     this.#pipelined.runSome(until);
     this.#refusals.runSome(performance.now() + REFUSALS_MS);
     const now = performance.now();
-    // Time in which nobody waited to begin says nothing about how long that takes.
-    if (hasWaiting) this.#measure(begun, now - this.#lastTurnAt);
+    if (this.#toBegin.length > 0) this.#measure(begun, now - this.#lastTurnAt);
     this.#lastTurnAt = now;
   }
 

@@ -117,11 +117,55 @@ describe('Scheduler', () => {
   it('knows from its pace how long a request is going to wait', async () => {
     const turns = new Scheduler();
     const { ran, slow } = noted();
-    for (let i = 0; i < 20; i++) turns.begin(slow('one'));
-    await rounds('end of 10 tasks', () => ran.length === 10);
-    expect(turns.waitMs).toBeCloseTo(10 * (A_WHILE_MS + ROUND_MS), 0);
-    await rounds('end of 20 tasks', () => ran.length === 20);
+    for (let i = 0; i < 200; i++) turns.begin(slow('one'));
+    await rounds('end of 100 tasks', () => ran.length === 100);
+    expect(turns.waitMs).toBeCloseTo(100 * (A_WHILE_MS + ROUND_MS), 0);
+    await rounds('end of 200 tasks', () => ran.length === 200);
     expect(turns.waitMs).toBe(0);
+  });
+
+  it.each([
+    { slowOnes: 1, slowMs: 100 },
+    { slowOnes: 5, slowMs: 20 },
+    { slowOnes: 20, slowMs: 5 },
+    { slowOnes: 100, slowMs: 1 },
+  ])('does not take a cold start for its pace: $slowOnes × $slowMs ms', async (cold) => {
+    const turns = new Scheduler();
+    const { ran, slow } = noted();
+    const tasks = 300;
+    const begin = clockMs;
+    for (let i = 0; i < tasks; i++) {
+      turns.begin(slow('one', i < cold.slowOnes ? cold.slowMs : 0.5));
+    }
+    let longest = 0;
+    await rounds('end of the burst', () => {
+      longest = Math.max(longest, turns.waitMs);
+      return ran.length === tasks;
+    });
+    expect(longest).toBeLessThan(2 * (clockMs - begin));
+  });
+
+  it('does not take bursts of a few requests for its pace', async () => {
+    const turns = new Scheduler();
+    const { ran, slow } = noted();
+    for (let burst = 1; burst <= 500; burst++) {
+      for (const ms of [0.3, 0.05, 0.05]) turns.begin(slow('one', ms));
+      clockMs += 5; // of the sockets
+      await rounds('end of a small burst', () => ran.length === 3 * burst);
+    }
+    for (let i = 0; i < 300; i++) turns.begin(slow('one', 0.1));
+    expect(turns.waitMs).toBeLessThan(100);
+    await rounds('end of 300 tasks', () => ran.length === 1800);
+  });
+
+  it('knows the wait of a real overload after a fraction of a second', async () => {
+    const turns = new Scheduler();
+    const { ran, slow } = noted();
+    for (let i = 0; i < 2000; i++) turns.begin(slow('one'));
+    const start = clockMs;
+    await rounds('known wait', () => turns.waitMs > 1000);
+    expect(clockMs - start).toBeLessThan(500);
+    await rounds('end of all', () => ran.length === 2000);
   });
 
   it('answers refusals beside what has to wait', async () => {
