@@ -26,6 +26,9 @@ using gemm::AttentionHead;
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 constexpr float kUntouched = 777;
 constexpr float kScale = 0.3F;
+/// Floats on each side of the scratch memory that must stay as they are: whole cache lines, and
+/// more than a query's scores take.
+constexpr size_t kMargin = 1024;
 
 struct Shape {
   int64_t queries, tokens, head_size;
@@ -152,11 +155,15 @@ class Example {
     if (!keys_.empty() || !queries_.empty()) positions.emplace(way.pack(vectors()));
     const AttentionHead given = head(result.data(), positions ? &*positions : nullptr);
     const auto size = static_cast<size_t>(way.scratch(given));
-    const auto scratch = gemm::make_aligned<float>(size + 1);
-    std::fill_n(scratch.get(), size, std::nanf(""));
-    scratch[size] = kUntouched;
-    way.attend(given, scratch.get());
-    EXPECT_EQ(scratch[size], kUntouched) << way.name;
+    const auto memory = gemm::make_aligned<float>(size + 2 * kMargin);
+    float* const scratch = memory.get() + kMargin;
+    std::fill_n(memory.get(), size + 2 * kMargin, kUntouched);
+    std::fill_n(scratch, size, std::nanf(""));
+    way.attend(given, scratch);
+    const auto is_untouched = [](float value) { return value == kUntouched; };
+    EXPECT_TRUE(std::all_of(memory.get(), scratch, is_untouched)) << way.name << ": before";
+    EXPECT_TRUE(std::all_of(scratch + size, scratch + size + kMargin, is_untouched))
+        << way.name << ": behind";
     return result;
   }
 
@@ -179,10 +186,12 @@ Expected expected(const AttentionHead& head, const gemm::PositionVectors& vector
                   const Way& way) {
   std::vector<double> scores(static_cast<size_t>(head.tokens));
   double highest = -std::numeric_limits<double>::infinity();
+  bool sees_any = false;
   for (int64_t token = 0; token < head.tokens; ++token) {
     double& score = scores[static_cast<size_t>(token)];
     score = -std::numeric_limits<double>::infinity();
     if (std::abs(query - token) > head.window) continue;
+    sees_any = true;
     score = 0;
     const int64_t row = *vectors.offsets->at(token - query) * vectors.stride;
     for (int64_t i = 0; i < head.head_size; ++i) {
@@ -199,6 +208,7 @@ Expected expected(const AttentionHead& head, const gemm::PositionVectors& vector
   }
   Expected wanted{.result = std::vector<double>(static_cast<size_t>(head.head_size)),
                   .tolerance = way.tolerance};
+  if (!sees_any) return {.result = wanted.result, .tolerance = 0};
   double sum = 0, largest = 0;
   for (int64_t token = 0; token < head.tokens; ++token) {
     const double weight = std::exp(scores[static_cast<size_t>(token)] - highest);
@@ -256,6 +266,45 @@ TEST_F(AttentionTest, QueriesOfTokensThatNoneSees) {
   }
   // The last query sees the last token alone.
   expect_attention(ways_, {.queries = 100, .tokens = 60, .head_size = 24, .window = 40});
+}
+
+/// However far queries lie behind the last token's window: their results are 0, and memory beside
+/// the scratch is not touched.
+TEST_F(AttentionTest, QueriesThatSeeNoToken) {
+  for (const int64_t queries : {1, 2, 13, 16, 17, 33, 64, 128, 300}) {
+    for (const int64_t tokens : {1, 2, 10, 16, 31, 33, 65}) {
+      for (const int64_t window : {-1, 0, 1, 7, 16, 31, 64, 200}) {
+        const Shape shape{.queries = queries, .tokens = tokens, .head_size = 8, .window = window};
+        SCOPED_TRACE(testing::Message() << queries << ", " << tokens << ", " << window);
+        expect_attention(ways_, shape);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(AttentionTest, NoTokenAtAll) {
+  expect_attention(ways_, {.queries = 20, .tokens = 0, .head_size = 8});
+  expect_attention(ways_, {.queries = 20, .tokens = 0, .head_size = 8, .window = 4});
+  expect_attention(ways_, {.queries = 0, .tokens = 20, .head_size = 8});
+}
+
+/// Offsets and a window together, with fewer and with more queries than tokens.
+TEST_F(AttentionTest, AddedByRelativePositionInAWindow) {
+  for (const int64_t queries : {1, 15, 40, 100}) {
+    for (const int64_t tokens : {1, 16, 33, 90}) {
+      for (const int64_t window : {0, 5, 20, 64}) {
+        SCOPED_TRACE(testing::Message() << queries << ", " << tokens << ", " << window);
+        expect_attention(ways_, {.queries = queries,
+                                 .tokens = tokens,
+                                 .head_size = 12,
+                                 .window = window,
+                                 .keys_by_offset = true,
+                                 .queries_by_offset = true});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
 }
 
 TEST_F(AttentionTest, FirstTokenAlone) {

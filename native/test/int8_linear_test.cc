@@ -127,6 +127,28 @@ TEST_P(Int8LinearTest, SumsDoNotOverflow) {
   }
 }
 
+/// The largest sums that there can be, of both signs, around the limit of inputs and far beyond it.
+TEST_P(Int8LinearTest, SumsOfAnyNumberOfInputsDoNotOverflow) {
+  const int64_t limit = gemm::description_of(Format::kInt8).max_inputs;
+  for (const int64_t inputs : {int64_t{133'136}, limit - 16, limit, limit + 16, 2 * limit}) {
+    const auto count = static_cast<size_t>(inputs);
+    // In each lane 7 × 32 + 30 = 254: they are rounded to themselves, and are as large as they can
+    // be together.
+    std::vector<float> weight(2 * count, 32);
+    for (size_t k = 0; k < count; k += 16) weight[k] = weight[k + 2] = 30;
+    for (size_t k = 0; k < count; ++k) weight[count + k] = -weight[k];
+    const double sum = 508.0 / 16 * static_cast<double>(inputs);
+    const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 2, inputs}, nullptr);
+    for (const float value : {1.0F, -1.0F}) {
+      const std::vector<float> x(count, value);
+      float y[2];
+      linear.multiply(linear.rows(x.data(), 1, inputs), {0, 2}, y, 2);
+      EXPECT_NEAR(y[0] / (value * sum), 1, 1e-4) << inputs << ", " << value;
+      EXPECT_NEAR(y[1] / (-value * sum), 1, 1e-4) << inputs << ", " << value;
+    }
+  }
+}
+
 /// In every bit.
 TEST_P(Int8LinearTest, AnswersAreThoseOfThePortableKernel) {
   constexpr int64_t kRows = 41, kInputs = 203, kOutputs = 71;

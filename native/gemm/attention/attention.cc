@@ -53,12 +53,17 @@ class Head {
   }
 
   void attend() {
+    const int64_t seeing = queries_with_tokens();
+    clear_results(seeing);
+    if (seeing == 0) return;
     const int64_t width = layout_.width;
-    int64_t tiles = ceil_divide(head_.queries, layout_.rows);
-    for (int64_t first = 0, rows = 0; first < head_.queries; first += rows, --tiles) {
-      rows = ceil_divide(head_.queries - first, tiles);
-      const int64_t start = std::max<int64_t>(0, first - head_.window) / width * width;
-      const int64_t end = std::min(first + rows + head_.window, head_.tokens);
+    // Vectors by offset are kept from tile to tile, of all tokens.
+    const int64_t reach = positions_ != nullptr ? head_.tokens + seeing : head_.window;
+    int64_t tiles = ceil_divide(seeing, layout_.rows);
+    for (int64_t first = 0, rows = 0; first < seeing; first += rows, --tiles) {
+      rows = ceil_divide(seeing - first, tiles);
+      const int64_t start = std::max<int64_t>(0, first - reach) / width * width;
+      const int64_t end = std::min(first + rows + reach, head_.tokens);
       const QueryTile tile{.first = first,
                            .rows = rows,
                            .start = start,
@@ -87,6 +92,20 @@ class Head {
   };
 
   float* scores() const { return memory_ + layout_.scores; }
+
+  /// Number of queries that see at least one token: those before the end of the last token's
+  /// window.
+  int64_t queries_with_tokens() const {
+    if (head_.tokens <= 0 || head_.window < 0) return 0;
+    return std::min(head_.queries, head_.tokens + head_.window);
+  }
+
+  /// Sets the results of the queries from `first` on to 0.
+  void clear_results(int64_t first) const {
+    for (int64_t query = first; query < head_.queries; ++query) {
+      std::fill_n(head_.result + query * head_.result_stride, head_.head_size, 0.0F);
+    }
+  }
   std::byte* numbers(int64_t piece, int64_t index) const {
     return reinterpret_cast<std::byte*>(memory_ + piece) + index * kernel_.value_bytes;
   }

@@ -1,6 +1,7 @@
 // The table of number formats.
 #include <algorithm>
 
+#include "format/int8.h"
 #include "format/pack.h"
 #include "gemm/format.h"
 #include "gemm/processor.h"
@@ -32,6 +33,7 @@ constexpr FormatDescription kTable[] = {
     {.format = Format::kInt8,
      .is_integer = true,
      .attends = false,
+     .max_inputs = kMaxInputs,
      .name = "int8",
      .error = 5e-2,
      .pack = pack_int8,

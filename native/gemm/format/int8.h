@@ -22,6 +22,11 @@ constexpr int kMaxValue = 127;
 constexpr int kMaxWeight = 127;
 constexpr int kMaxInLane = INT16_MAX / kMaxValue;
 
+/// Inputs of a product whose sums always fit into 32 bits: 524,304. Of kInputsTogether weights,
+/// those of each lane are kMaxInLane together at most.
+constexpr int64_t kMaxInputs =
+    int64_t{INT32_MAX} / (kMaxValue * kLanesOfGroup * kMaxInLane) * kInputsTogether;
+
 /// Of values and of weights: the smallest float32 with all of its bits. What is below has no finite
 /// inverse, or rounds so much that a quotient would not fit into 8 bits.
 constexpr float kLeastScale = 0x1p-126F;

@@ -59,11 +59,11 @@ void Rows::make(int64_t first, int64_t count) {
 }
 
 Linear::Linear(const FormatKernel& by, const StoredWeight& weight, const float* bias)
-    : by_(by),
+    : by_(by.for_inputs(weight.inputs)),
       storage_(weight.storage),
       inputs_(weight.inputs),
-      weight_(by.format->pack(weight, *by.kernel)),
-      bias_(static_cast<size_t>(filled_up(weight.outputs, by.kernel->panel_width))) {
+      weight_(by_.format->pack(weight, *by_.kernel)),
+      bias_(static_cast<size_t>(filled_up(weight.outputs, by_.kernel->panel_width))) {
   if (bias != nullptr) std::copy_n(bias, weight.outputs, bias_.begin());
 }
 

@@ -9,7 +9,8 @@
 namespace gemm {
 
 /// One head of one sequence: result = softmax(scale × query keyᵀ + bias) value. Query i is that of
-/// token i.
+/// token i. The result of a query that sees no token is 0, as in PyTorch's
+/// scaled_dot_product_attention; such queries are allowed: those from tokens + window on.
 struct AttentionHead {
   const float* query;  ///< [queries, head_size], query_stride floats from row to row
   int64_t queries;     ///< those beyond `tokens` are of tokens that none sees
@@ -20,12 +21,12 @@ struct AttentionHead {
   int64_t key_value_stride;
   int64_t head_size;
   float scale;
-  int64_t window;     ///< query i sees the tokens from i − window to i + window, at least 0
+  int64_t window;     ///< query i sees the tokens from i − window to i + window; below 0: none
   const float* bias;  ///< [queries, tokens], bias_stride floats from row to row; null for none
   int64_t bias_stride;
   /// To the score of a query and a key come the products of the query with the key vector of their
-  /// offset and of scale × key with the query vector; null for none. A head that has them sees all
-  /// tokens.
+  /// offset and of scale × key with the query vector; null for none. A window restricts the tokens
+  /// that a query sees, but saves no work.
   const HeadPositions* positions;
   float* result;  ///< [queries, head_size], result_stride floats from row to row
   int64_t result_stride;

@@ -20,7 +20,10 @@ struct FormatDescription {
   Format format;
   bool is_integer = false;  ///< whole numbers and a scale for each row and output; sums are exact
   bool attends = true;  ///< whether attention multiplies in it; where not, it does so in float32
-  const char* name;     ///< as users write it
+  /// Inputs of a layer beyond which its sums could overflow. Linear and Rows take float32 for such
+  /// a layer.
+  int64_t max_inputs = INT64_MAX;
+  const char* name;  ///< as users write it
   /// How far products of random numbers are off at most, relative to the largest of them.
   double error;
   PackedWeight (*pack)(const StoredWeight& weight, const Kernel& kernel);

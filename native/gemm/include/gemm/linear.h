@@ -43,6 +43,11 @@ struct FormatKernel {
   FormatKernel(const FormatDescription& description, const Kernel& with)
       : format(&description), kernel(&with) {}
 
+  /// Itself, or float32 for a layer with more inputs than FormatDescription::max_inputs.
+  FormatKernel for_inputs(int64_t inputs) const {
+    return inputs > format->max_inputs ? FormatKernel(Format::kFloat32) : *this;
+  }
+
   const FormatDescription* format;
   const Kernel* kernel;
 };
@@ -70,7 +75,8 @@ class Rows {
   /// The same, of which the caller has to make all rows before they are multiplied.
   static Rows unmade(const FormatKernel& by, const float* x, int64_t rows, int64_t x_stride,
                      int64_t inputs) {
-    return {by, {.values = x, .stride = x_stride, .rows = rows, .count = inputs}};
+    return {by.for_inputs(inputs),
+            {.values = x, .stride = x_stride, .rows = rows, .count = inputs}};
   }
   /// So many, from the first on. Several threads may make different ones.
   void make(int64_t first, int64_t count);
@@ -110,7 +116,8 @@ class Rows {
 ///   float32: W stays in the type it has, so that a layer stored in 16 bits needs half the memory
 ///     and half the traffic, with the same numbers
 ///   bfloat16: rounded
-///   int8: at most 8 bits, and a scale for each output. Sums are exact, so the same everywhere
+///   int8: at most 8 bits, and a scale for each output. Sums are exact, so the same everywhere. A
+///     layer of so many inputs that a sum could overflow is multiplied in float32
 class Linear {
  public:
   /// bias: [outputs], or null for none. Both are copied.
