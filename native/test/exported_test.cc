@@ -3,8 +3,13 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -32,6 +37,43 @@ TEST(Symbolic, DividesAsPythonDoes) {
     EXPECT_EQ(compute("_operator.mod", {a, b}).toInt(), remainder) << a << " % " << b;
   }
   EXPECT_DOUBLE_EQ(compute("_operator.mod", {-7.5, int64_t{2}}).toDouble(), 0.5);
+}
+
+/// "0x1.8p+1", "inf", "-3" or "True", as test/fixtures/arithmetic/make.py writes numbers.
+c10::IValue number_of(const std::string& text) {
+  if (text == "True" || text == "False") return text == "True";
+  const bool is_integer = text.find_first_not_of("-0123456789") == std::string::npos;
+  if (is_integer) return static_cast<int64_t>(std::stoll(text));
+  return std::strtod(text.c_str(), nullptr);
+}
+
+/// Type and value of a number, the sign of 0 included.
+std::string words_for(const c10::IValue& value) {
+  if (value.isBool()) return value.toBool() ? "True" : "False";
+  if (value.isInt()) return std::to_string(value.toInt());
+  if (std::isnan(value.toDouble())) return "nan";
+  std::ostringstream words;
+  words << std::hexfloat << value.toDouble();
+  return words.str();
+}
+
+TEST(Symbolic, ComputesWhatPythonDoes) {
+  std::ifstream file(FIXTURES "/arithmetic/python.txt");
+  size_t count = 0;
+  for (std::string line; std::getline(file, line); ++count) {
+    std::istringstream stream(line);
+    std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+    const std::string expected = words.back();
+    std::vector<c10::IValue> operands;
+    for (size_t i = 1; i + 1 < words.size(); ++i) operands.push_back(number_of(words[i]));
+    if (expected == "error") {
+      EXPECT_THROW(compute(words[0].c_str(), operands), engine::BackendError) << line;
+    } else {
+      EXPECT_EQ(words_for(compute(words[0].c_str(), operands)), words_for(number_of(expected)))
+          << line;
+    }
+  }
+  EXPECT_GT(count, 3000U);
 }
 
 TEST(Symbolic, HasNoResultWherePythonsIntegersWouldGrow) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "engine/backend.h"
 
@@ -56,9 +57,26 @@ IValue arithmetic(const Arguments& arguments) {
   return narrowed(Operation()(Wide{whole(arguments[0])}, Wide{whole(arguments[1])}));
 }
 
-/// Python's: towards minus infinity.
+/// Quotient rounded towards minus infinity, and the remainder with the sign of the divisor.
+/// Source: CPython, Objects/floatobject.c (_float_div_mod). floor(a / b) is another number where a
+/// / b is rounded up to an integer.
+std::pair<double, double> floor_divide(double a, double b) {
+  if (b == 0) fail("a division by zero");
+  double remainder = std::fmod(a, b);
+  double quotient = (a - remainder) / b;
+  if (remainder == 0) {
+    remainder = std::copysign(0.0, b);
+  } else if ((b < 0) != (remainder < 0)) {
+    remainder += b;
+    quotient -= 1;
+  }
+  if (quotient == 0) return {std::copysign(0.0, a / b), remainder};
+  const double floor = std::floor(quotient);
+  return {quotient - floor > 0.5 ? floor + 1 : floor, remainder};
+}
+
 struct FloorDivided {
-  double operator()(double a, double b) const { return std::floor(a / b); }
+  double operator()(double a, double b) const { return floor_divide(a, b).first; }
   Wide operator()(Wide a, Wide b) const {
     if (b == 0) fail("an overflow");
     return narrowed(a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0));
@@ -66,14 +84,20 @@ struct FloorDivided {
 };
 
 struct RemainderOf {
-  template <class Number>
-  Number operator()(Number a, Number b) const {
-    return a - FloorDivided()(a, b) * b;
-  }
+  double operator()(double a, double b) const { return floor_divide(a, b).second; }
+  Wide operator()(Wide a, Wide b) const { return a - FloorDivided()(a, b) * b; }
 };
 
 struct Power {
-  double operator()(double base, double exponent) const { return std::pow(base, exponent); }
+  /// Source: CPython, Objects/floatobject.c (float_pow).
+  double operator()(double base, double exponent) const {
+    const bool is_finite = std::isfinite(base) && std::isfinite(exponent);
+    if (is_finite && base == 0 && exponent < 0) fail("a division by zero");
+    if (is_finite && base < 0 && exponent != std::floor(exponent)) fail("a complex number");
+    const double power = std::pow(base, exponent);
+    if (is_finite && !std::isfinite(power)) fail("an overflow");
+    return power;
+  }
   Wide operator()(Wide base, Wide exponent) const {
     constexpr int64_t kMaxExponent = 64;  // of anything but 0, 1 and -1
     if (exponent < 0) fail("an overflow");
@@ -110,7 +134,12 @@ IValue negative(const Arguments& arguments) {
 IValue itself(const Arguments& arguments) { return arguments[0]; }
 IValue to_float(const Arguments& arguments) { return number(arguments[0]); }
 IValue inverted(const Arguments& arguments) { return !truth(arguments[0]); }
-IValue square_root(const Arguments& arguments) { return std::sqrt(number(arguments[0])); }
+
+IValue square_root(const Arguments& arguments) {
+  const double value = number(arguments[0]);
+  if (value < 0) fail("a square root of a negative number");
+  return std::sqrt(value);
+}
 
 IValue divided(const Arguments& arguments) {
   const double divisor = number(arguments[1]);
@@ -118,12 +147,20 @@ IValue divided(const Arguments& arguments) {
   return number(arguments[0]) / divisor;
 }
 
+/// A float where one of both is. Source: torch/__init__.py (sym_max, sym_min).
+IValue promoted(const IValue& value, const Arguments& arguments) {
+  const bool is_float = arguments[0].isDouble() || arguments[1].isDouble();
+  return is_float ? IValue(number(value)) : value;
+}
+
 IValue larger(const Arguments& arguments) {
-  return number(arguments[0]) < number(arguments[1]) ? arguments[1] : arguments[0];
+  const bool is_second = exact(arguments[1]) > exact(arguments[0]);
+  return promoted(arguments[is_second ? 1 : 0], arguments);
 }
 
 IValue smaller(const Arguments& arguments) {
-  return number(arguments[1]) < number(arguments[0]) ? arguments[1] : arguments[0];
+  const bool is_second = exact(arguments[1]) < exact(arguments[0]);
+  return promoted(arguments[is_second ? 1 : 0], arguments);
 }
 
 IValue chosen(const Arguments& arguments) {

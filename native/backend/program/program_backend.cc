@@ -125,8 +125,11 @@ bool allclose_in_probability(const engine::Output& left, const engine::Output& r
 bool allclose_in_logits(const engine::Output& left, const engine::Output& right) {
   const std::vector<float>&a = left.values, &b = right.values;
   constexpr float kTolerance = 2e-5F;
+  // An infinity as the scale would make all values alike.
   float scale = 1.0F;
-  for (const float logit : a) scale = std::max(scale, std::abs(logit));
+  for (const float logit : a) {
+    if (std::isfinite(logit)) scale = std::max(scale, std::abs(logit));
+  }
   for (size_t i = 0; i < a.size(); ++i) {
     if (!(std::abs(a[i] - b[i]) <= kTolerance * scale)) return false;  // also when one is NaN
   }

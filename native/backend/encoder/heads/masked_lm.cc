@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "encoder/heads/head.h"
+#include "encoder/nn/larger.h"
 
 namespace backend::heads {
 namespace {
@@ -90,7 +91,7 @@ class MaskedLm final : public Head {
     if (what_.sum) {
       for (int64_t i = 0; i < columns_; ++i) row[i] += activated(logits[i]);
     } else {
-      for (int64_t i = 0; i < columns_; ++i) row[i] = std::max(row[i], logits[i]);
+      nn::keep_larger(logits, columns_, row);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "encoder/modules/module.h"
+#include "encoder/nn/larger.h"
 
 namespace backend::modules {
 namespace {
@@ -37,7 +38,7 @@ void largest(const Tokens& tokens, float* result) {
   std::copy_n(tokens.row(tokens.first), tokens.columns, result);
   for (int64_t i = tokens.first + 1; i < tokens.count; ++i) {
     const float* const row = tokens.row(i);
-    for (int64_t k = 0; k < tokens.columns; ++k) result[k] = std::max(result[k], row[k]);
+    nn::keep_larger(row, tokens.columns, result);
   }
 }
 
