@@ -57,6 +57,7 @@ Engine::~Engine() { abort(); }
 
 Admission Engine::submit(uint64_t first_ticket, std::vector<Input> inputs,
                          Clock::time_point deadline) {
+  if (inputs.empty()) return {};
   const bool ready = !description_.needs_preparation;
   const auto arrival = options_.now();
   Requests requests;
@@ -71,27 +72,32 @@ Admission Engine::submit(uint64_t first_ticket, std::vector<Input> inputs,
   }
   const size_t count = requests.size();
   Machine::Lock lock(machine_->mutex_);
-  // Who had nothing to do has saved nothing up.
+  // A model without work has saved nothing up.
   if (busy_ == 0 && queue_->size() == 0) served_ = std::max(served_, machine_->virtual_time_);
   const Admission admission = queue_->push(requests, ready, machine_->work_beside(*this));
-  const bool has_long = queue_->next_arrival(Lane::kLong) != Clock::time_point::max();
-  lock.unlock();  // so that the thread that wakes does not find it taken
   if (admission.status != Status::kOk) {
     ended_.at(static_cast<size_t>(admission.status)) += count;
-  } else if (!ready) {
-    machine_->arrived_changed(Lane::kShort).notify_one();
-    if (has_long) machine_->arrived_changed(Lane::kLong).notify_one();
-  } else if (count > 1) {
-    machine_->work_changed_.notify_all();
-  } else {
-    machine_->work_changed_.notify_one();
+    return admission;
   }
+  in_service_ = true;
+  // Threads are notified without the lock, so that one that wakes does not find it taken.
+  if (ready) {
+    Machine::Worker* const worker = machine_->next_to_wake();
+    for (size_t others = count - 1; others > 0 && machine_->wake_next();) --others;
+    lock.unlock();
+    if (worker != nullptr) worker->changed.notify_one();
+    return admission;
+  }
+  const bool has_long = queue_->next_arrival(Lane::kLong) != Clock::time_point::max();
+  lock.unlock();
+  arrived_changed(Lane::kShort).notify_one();
+  if (has_long) arrived_changed(Lane::kLong).notify_one();
   return admission;
 }
 
 Admission Engine::admission(Clock::time_point deadline) const {
   const Machine::Lock lock(machine_->mutex_);
-  return queue_->admission(1, 0, Lane::kShort, deadline, machine_->work_beside(*this));
+  return queue_->admission(deadline, machine_->work_beside(*this));
 }
 
 void Engine::cancel(uint64_t ticket) {
@@ -139,7 +145,7 @@ Statistics Engine::statistics() const {
 void Engine::close() {
   Machine::Lock lock(machine_->mutex_);
   queue_->close();
-  machine_->work_changed_.notify_all();  // some may wait for more requests
+  machine_->wake_all();  // some may wait for more requests
   machine_->engine_changed_.wait(
       lock, [this] { return abandoned_ || (queue_->size() == 0 && busy_ == given_up()); });
 }
@@ -161,7 +167,7 @@ void Engine::abort() {
   drop();
   Machine::Lock lock(machine_->mutex_);
   machine_->engine_changed_.wait(lock, [this] { return busy_ == 0; });
-  machine_->remove(*this);
+  machine_->remove(*this, lock);
 }
 
 bool Engine::abort_within(Clock::duration patience) {
@@ -174,7 +180,7 @@ bool Engine::abort_within(Clock::duration patience) {
     machine_->replace_lost();
     return false;
   }
-  machine_->remove(*this);
+  machine_->remove(*this, lock);
   return true;
 }
 

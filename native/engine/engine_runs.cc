@@ -44,20 +44,37 @@ bool Engine::prepare(Request& request) noexcept {
   return false;
 }
 
-/// So that the queue can tell its wait from the first request on.
-void Engine::prepare_worker(const gemm::LentPool& pool) {
-  const std::optional<Sequence> sample = backend_->prepare_thread(pool);
+/// So that the queue can tell its wait from the first request on: from the times of one input and
+/// of as many as share a batch, or as many as run in a moment.
+void Engine::prepare_worker(Machine::Worker& worker) {
+  constexpr std::chrono::milliseconds kMoment{250};
+  const std::optional<Sequence> sample = backend_->prepare_thread(worker.pool);
   if (!sample) return;
-  const Sequence* const batch[] = {&*sample};
+  const auto alone = measure(*sample, 1, worker);
+  if (!alone) return;
+  const size_t full =
+      std::min(options_.max_batch_requests, options_.max_batch_tokens / sample->cost());
+  const auto in_a_moment = static_cast<size_t>(kMoment / std::max(*alone, Clock::duration(1)));
+  const size_t count = std::min(full, std::max(in_a_moment, size_t{2}));
+  if (count > 1) measure(*sample, count, worker);
+}
+
+/// Runs a batch of that one sequence. Nothing: it failed.
+std::optional<Clock::duration> Engine::measure(const Sequence& sample, size_t count,
+                                               Machine::Worker& worker) {
+  const std::vector<const Sequence*> batch(count, &sample);
   const auto start = options_.now();
   try {
-    backend_->run(batch, pool);
+    backend_->run(batch, worker.pool);
   } catch (const BackendError&) {
-    return;  // a request that fails like this is told so
+    return std::nullopt;  // a request that fails like this is told so
   }
   const auto time = options_.now() - start;
   const Machine::Lock lock(machine_->mutex_);
-  queue_->runs().learn_run(sample->cost(), time);
+  queue_->runs().learn_run(sample.cost() * count, time);
+  worker.end();
+  worker.begin(nullptr);  // the limit of a run is that of the next one
+  return time;
 }
 
 /// Returns whether the time it took says something of the pace.

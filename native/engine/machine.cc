@@ -27,12 +27,11 @@ Machine::~Machine() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
+    wake_all();
   }
-  work_changed_.notify_all();
   watch_changed_.notify_all();
-  for (auto& changed : arrived_changed_) changed.notify_all();
   for (Worker& worker : workers_) worker.thread.join();
-  for (auto& [name, thread] : others_) thread.join();
+  if (watchdog_.joinable()) watchdog_.join();
 }
 
 void Machine::add(Engine& engine, Lock& lock) {
@@ -40,21 +39,29 @@ void Machine::add(Engine& engine, Lock& lock) {
   capacity_ = std::max(capacity_, engine.options_.workers);
   engine.served_ = virtual_time_;
   start_others(engine);
-  start_workers(engine);
-  work_changed_.notify_all();
+  start_workers(priority_for(engine.description_));
+  wake_all();
   engine_changed_.wait(lock, [&] { return engine.cannot_prepare_ || is_ready_for(engine); });
   if (engine.cannot_prepare_) std::rethrow_exception(engine.cannot_prepare_);
 }
 
-void Machine::remove(const Engine& engine) {
+/// No thread is at work on it.
+void Machine::remove(Engine& engine, Lock& lock) {
   std::erase(engines_, &engine);
   for (Worker& worker : workers_) worker.prepared.erase(&engine);
+  engine.leaves_ = true;
+  for (auto& changed : engine.arrived_changed_) changed.notify_all();
+  std::vector<std::thread> tokenizers = std::exchange(engine.tokenizers_, {});
+  lock.unlock();
+  for (std::thread& thread : tokenizers) thread.join();
+  lock.lock();
 }
 
 /// Some worker is prepared, and none is free to be.
 bool Machine::is_ready_for(const Engine& engine) const {
   bool is_prepared = false;
   for (const Worker& worker : workers_) {
+    if (worker.priority != priority_for(engine.description_)) continue;
     if (worker.engine == &engine) return false;  // it is being prepared
     const bool may_run = worker.prepared.contains(&engine);
     if (!may_run && worker.is_free()) return false;
@@ -69,15 +76,21 @@ bool Machine::is_lost(const Worker& worker) {
 }
 
 /// All that lack; of those that are lost none is counted where other models could use another.
-void Machine::start_workers(const Engine& engine) {
-  const auto lost = std::ranges::count_if(workers_, is_lost);
-  const size_t needed = capacity_ + (engines_.size() > 1 ? static_cast<size_t>(lost) : 0);
-  const Priority priority = priority_for(engine.description_);
-  while (workers_.size() < needed) {
-    Worker& worker = workers_.emplace_back();
+void Machine::start_workers(Priority priority) {
+  size_t models = 0, needed = 0, there = 0;
+  for (const Engine* const engine : engines_) {
+    if (priority_for(engine->description_) != priority) continue;
+    ++models;
+    needed = std::max(needed, engine->options_.workers);
+  }
+  for (const Worker& worker : workers_) {
+    if (worker.priority == priority && !(models > 1 && is_lost(worker))) ++there;
+  }
+  for (; there < needed; ++there) {
+    Worker& worker = workers_.emplace_back(priority);
     try {
-      worker.thread = std::thread([this, &worker, priority] {
-        set_up_engine_thread("inference", priority);
+      worker.thread = std::thread([this, &worker] {
+        set_up_engine_thread("inference", worker.priority);
         work(worker);
       });
     } catch (...) {
@@ -91,23 +104,28 @@ void Machine::start_workers(const Engine& engine) {
 void Machine::replace_lost() noexcept {
   engine_changed_.notify_all();
   try {
-    if (!engines_.empty()) start_workers(*engines_.front());
-  } catch (const std::exception&) {
-    return;
+    for (const Priority priority : {Priority::kEqual, Priority::kLower}) start_workers(priority);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
   }
+  wake_all();  // what is lost takes no other model's place
 }
 
-void Machine::start_others(const Engine& engine) {
-  const auto start = [this](const char* name, Priority priority, const auto& body) {
-    others_.try_emplace(name, [name, priority, body] {
+void Machine::start_others(Engine& engine) {
+  if (!watchdog_.joinable()) {
+    watchdog_ = std::thread([this] {
+      set_up_engine_thread("watchdog", Priority::kEqual);
+      watch();
+    });
+  }
+  if (!engine.description_.needs_preparation) return;
+  const auto start = [&](const char* name, Priority priority, Lane lane) {
+    engine.tokenizers_.emplace_back([this, &engine, name, priority, lane] {
       set_up_engine_thread(name, priority);
-      body();
+      prepare_inputs(engine, lane);
     });
   };
-  start("watchdog", Priority::kEqual, [this] { watch(); });
-  if (!engine.description_.needs_preparation) return;
-  start("tokenization", Priority::kEqual, [this] { prepare_inputs(Lane::kShort); });
-  start("long texts", Priority::kLower, [this] { prepare_inputs(Lane::kLong); });
+  start("tokenization", Priority::kEqual, Lane::kShort);
+  start("long texts", Priority::kLower, Lane::kLong);
 }
 
 /// Worker's time that other models have before a request that comes to this one now, in seconds: in
@@ -123,69 +141,128 @@ double Machine::work_beside(const Engine& engine) const {
   return beside;
 }
 
-Engine* Machine::unprepared(const Worker& worker) const {
-  const auto found = std::ranges::find_if(engines_, [&](const Engine* engine) {
+/// An engine for which the worker is to prepare itself. While models serve requests, one worker at
+/// a time does so: the others go on with their batches.
+Engine* Machine::next_to_warm_up(const Worker& worker) const {
+  const auto wants = [&](const Engine* engine) {
     const bool is_wanted = !engine->queue_->is_closed() && !engine->cannot_prepare_;
-    return is_wanted && !worker.prepared.contains(engine) && engine->given_up() == 0;
-  });
-  return found != engines_.end() ? *found : nullptr;
+    return is_wanted && priority_for(engine->description_) == worker.priority &&
+           !worker.prepared.contains(engine) && engine->given_up() == 0;
+  };
+  const auto found = std::ranges::find_if(engines_, wants);
+  if (found == engines_.end()) return nullptr;
+  const bool is_in_service = std::ranges::any_of(engines_, &Engine::in_service_);
+  const bool is_other = std::ranges::any_of(
+      workers_, [](const Worker& each) { return each.warms_up && !is_lost(each); });
+  return is_in_service && is_other ? nullptr : *found;
 }
 
 /// Of those with a batch to be taken now, the engine that has had least of the workers' time for
-/// its share. `wake`: when the next batch is to be taken that waits for more requests.
+/// its share. Null, too, where the only free place belongs to an engine that another free worker
+/// has to run. `wake`: when the next batch is to be taken that waits for more requests.
 Engine* Machine::most_behind(const Worker& worker, Clock::time_point& wake) const {
-  const auto at_work = std::ranges::count_if(
-      workers_, [](const Worker& each) { return !each.is_free() && !is_lost(each); });
-  if (static_cast<size_t>(at_work) >= capacity_) return nullptr;
+  const auto at_work = static_cast<size_t>(std::ranges::count_if(
+      workers_, [](const Worker& each) { return !each.is_free() && !is_lost(each); }));
+  if (at_work >= capacity_) return nullptr;
   Engine* best = nullptr;
+  const Engine* best_of_others = nullptr;
   for (Engine* const engine : engines_) {
-    if (!worker.prepared.contains(engine)) continue;
+    const bool may_run = worker.prepared.contains(engine);
     const auto due = engine->queue_->next_batch();
     if (due > engine->options_.now()) {
-      wake = std::min(wake, due);
-    } else if (best == nullptr || engine->served_ < best->served_) {
-      best = engine;
+      if (may_run) wake = std::min(wake, due);
+    } else if (may_run) {
+      if (best == nullptr || engine->served_ < best->served_) best = engine;
+    } else if (is_left_to_others(*engine, worker)) {
+      const bool is_first = best_of_others == nullptr || engine->served_ < best_of_others->served_;
+      if (is_first) best_of_others = engine;
     }
   }
-  return best;
+  const bool is_last_place = at_work + 1 == capacity_;
+  const bool is_behind =
+      best != nullptr && best_of_others != nullptr && best_of_others->served_ < best->served_;
+  return is_last_place && is_behind ? nullptr : best;
+}
+
+/// Whether another free worker may run it. That one looks soon: see wait().
+bool Machine::is_left_to_others(const Engine& engine, const Worker& worker) const {
+  return std::ranges::any_of(workers_, [&](const Worker& each) {
+    return &each != &worker && each.is_free() && each.prepared.contains(&engine);
+  });
 }
 
 void Machine::work(Worker& worker) {
   Lock lock(mutex_);
   while (!ending_) {
     auto wake = Clock::time_point::max();
-    if (Engine* const fresh = unprepared(worker)) {
+    if (Engine* const fresh = next_to_warm_up(worker)) {
       prepare(worker, *fresh, lock);
     } else if (Engine* const engine = most_behind(worker, wake)) {
       run(worker, *engine, lock);
-    } else if (wake == Clock::time_point::max()) {
-      work_changed_.wait(lock);
     } else {
-      work_changed_.wait_until(lock, wake);
+      wait(worker, wake, lock);
     }
   }
 }
 
-/// The helpers that are started have the caller's priority.
-gemm::ThreadPool* Machine::pool_of(ThreadPools& pools, size_t threads) {
-  auto& pool = pools[threads];
-  if (!pool) pool = std::make_unique<gemm::ThreadPool>(static_cast<int>(threads) - 1);
-  return pool.get();
+void Machine::wait(Worker& worker, Clock::time_point wake, Lock& lock) {
+  worker.waits = true;
+  worker.wakes_at = wake;
+  wake_next();  // for what this worker may not do
+  const auto is_woken = [&worker] { return !worker.waits; };
+  if (wake == Clock::time_point::max()) {
+    worker.changed.wait(lock, is_woken);
+  } else {
+    worker.changed.wait_until(lock, wake, is_woken);
+  }
+  worker.waits = false;
+  worker.wakes_at = Clock::time_point::max();
+}
+
+/// A waiting worker that has something to do, by the same conditions as in work(): no worker is
+/// woken in place of the one that may do it. Null: there is none. The caller has to notify it.
+Machine::Worker* Machine::next_to_wake() {
+  for (Worker& worker : workers_) {
+    if (!worker.waits) continue;
+    auto wake = Clock::time_point::max();
+    if (next_to_warm_up(worker) == nullptr && most_behind(worker, wake) == nullptr) {
+      const bool is_known = std::ranges::any_of(workers_, [&](const Worker& each) {
+        return each.waits && each.priority == worker.priority && each.wakes_at <= wake;
+      });
+      if (is_known) continue;  // one looks again in time for a batch that waits for more requests
+    }
+    worker.waits = false;
+    return &worker;
+  }
+  return nullptr;
+}
+
+bool Machine::wake_next() {
+  Worker* const worker = next_to_wake();
+  if (worker != nullptr) worker->changed.notify_one();
+  return worker != nullptr;
+}
+
+/// After what several workers may have been waiting for.
+void Machine::wake_all() {
+  for (Worker& worker : workers_) {
+    worker.waits = false;
+    worker.changed.notify_one();
+  }
 }
 
 void Machine::prepare(Worker& worker, Engine& engine, Lock& lock) {
   occupy(worker, &engine, std::nullopt);
+  worker.warms_up = true;
   worker.begin(nullptr);
   ++engine.busy_;
   std::exception_ptr problem;
   try {
     worker.prepared.insert(&engine);
-    if (engine.description_.uses_pool) {
-      worker.pool = pool_of(worker.pools, engine.options_.threads_per_worker);
-      pool_of(shared_pools_, engine.threads_alone());
-    }
-    lock.unlock();
-    engine.prepare_worker(worker.pool);
+    wake_next();  // for a batch that came together with the engine
+    if (engine.description_.uses_pool) make_pools(worker, engine, lock);
+    if (lock.owns_lock()) lock.unlock();
+    engine.prepare_worker(worker);
   } catch (...) {
     problem = std::current_exception();
   }
@@ -195,8 +272,35 @@ void Machine::prepare(Worker& worker, Engine& engine, Lock& lock) {
     engine.cannot_prepare_ = problem;
   }
   worker.end();
+  worker.warms_up = false;
   occupy(worker, nullptr, std::nullopt);
   engine.leave();
+}
+
+/// Threads are started without the lock, which requests are accepted with: those of the worker, and
+/// those of the machine if nobody has begun to. They have the worker's priority. Its own pools are
+/// read by others only while it runs a batch.
+void Machine::make_pools(Worker& worker, const Engine& engine, Lock& lock) {
+  const size_t own = engine.options_.threads_per_worker, all = engine.threads_alone();
+  const auto make = [](size_t threads) {
+    return std::make_unique<gemm::ThreadPool>(static_cast<int>(threads) - 1);
+  };
+  ThreadPools& shared = shared_pools_[worker.priority];
+  const bool is_first = shared.try_emplace(all).second;
+  lock.unlock();
+  try {
+    auto& pool = worker.pools[own];
+    if (!pool) pool = make(own);
+    worker.pool = pool.get();
+    if (!is_first) return;
+    auto for_all = make(all);
+    lock.lock();
+    shared.at(all) = std::move(for_all);
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    if (is_first) shared.erase(all);
+    throw;
+  }
 }
 
 /// The worker is at work on that from now on.
@@ -209,7 +313,7 @@ void Machine::occupy(Worker& worker, Engine* engine, std::optional<size_t> place
 
 /// A batch that runs while no other runs or waits has the cores of all, as long as that is so: of
 /// several that began together the last has help to its end. The others have their own. Nobody
-/// else uses the machine's pool then: whoever had it is done.
+/// else uses the machine's pool then: whoever had it is done. It may still be in the making.
 void Machine::lend_pools() {
   const bool is_none_behind =
       std::ranges::all_of(engines_, [](const Engine* each) { return each->queue_->size() == 0; });
@@ -220,8 +324,10 @@ void Machine::lend_pools() {
     const Engine& engine = *worker.engine;
     engine.queue_->runs().set_cores(*worker.place, has_all ? engine.options_.workers : 1);
     if (!engine.description_.uses_pool) continue;
-    worker.pool = has_all ? shared_pools_.at(engine.threads_alone()).get()
-                          : worker.pools.at(engine.options_.threads_per_worker).get();
+    worker.pool = worker.pools.at(engine.options_.threads_per_worker).get();
+    const ThreadPools& shared = shared_pools_[worker.priority];
+    const auto pool = shared.find(engine.threads_alone());
+    if (has_all && pool != shared.end() && pool->second) worker.pool = pool->second.get();
   }
 }
 
@@ -232,10 +338,7 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
   occupy(worker, &engine, has_run ? std::optional(taken.place) : std::nullopt);
   ++engine.busy_;
   engine.served_ += taken.expected / engine.share_;
-  const bool is_more = std::ranges::any_of(engines_, [](const Engine* each) {
-    return each->queue_->next_batch() != Clock::time_point::max();
-  });
-  if (is_more) work_changed_.notify_one();
+  wake_next();  // for what is left
   lock.unlock();
   engine.end_as(Status::kDeadlineExceeded, taken.expired);
   const bool is_typical = has_run && engine.run_batch(taken.batch, worker);
@@ -249,42 +352,43 @@ void Machine::run(Worker& worker, Engine& engine, Lock& lock) {
   engine.leave();
 }
 
-void Machine::prepare_inputs(Lane lane) {
+/// One thread of one engine.
+void Machine::prepare_inputs(Engine& engine, Lane lane) {
   Lock lock(mutex_);
-  while (!ending_) {
-    const auto first = std::ranges::min_element(
-        engines_, {}, [lane](const Engine* each) { return each->queue_->next_arrival(lane); });
-    if (first == engines_.end() ||
-        (*first)->queue_->next_arrival(lane) == Clock::time_point::max()) {
-      arrived_changed(lane).wait(lock);
+  while (!engine.leaves_) {
+    if (engine.queue_->next_arrival(lane) == Clock::time_point::max()) {
+      engine.arrived_changed(lane).wait(lock);
     } else {
-      prepare_next(**first, lane, lock);
+      prepare_next(engine, lane, lock);
     }
   }
 }
 
 void Machine::prepare_next(Engine& engine, Lane lane, Lock& lock) {
-  Taken taken = engine.queue_->take_arrived(lane);
+  TakenArrival taken = engine.queue_->take_arrived(lane);
   ++engine.busy_;
   lock.unlock();
   engine.end_as(Status::kDeadlineExceeded, taken.expired);
-  const bool is_prepared = !taken.batch.empty() && engine.prepare(taken.batch.front());
+  Request* const request = taken.request;
+  const bool is_prepared = request != nullptr && engine.prepare(*request);
   lock.lock();
-  Completions ended;
-  if (is_prepared) {
-    if (engine.queue_->push_ready(taken.batch)) {
-      work_changed_.notify_one();
+  if (request != nullptr) {
+    RequestQueue& queue = *engine.queue_;
+    if (is_prepared && !queue.is_cleared() && !request->is_cancelled) {
+      queue.push_ready(*request);
+      wake_next();
     } else {
-      end_all(taken.batch, Status::kDraining, ended);
+      if (is_prepared) end(*request, Status::kDraining);
+      if (request->is_cancelled) {
+        request->ending.front() = {};  // whatever its preparation came to
+        end(*request, Status::kCancelled);
+      }
+      Requests dropped = queue.drop_arrived(*request);
+      lock.unlock();
+      engine.complete(std::move(dropped.front().ending));
+      dropped.clear();
+      lock.lock();
     }
-  } else if (!taken.batch.empty()) {
-    engine.queue_->drop_arrived(taken.batch.front());
-    ended.splice(ended.end(), taken.batch.front().ending);
-  }
-  if (!ended.empty()) {
-    lock.unlock();
-    engine.complete(std::move(ended));
-    lock.lock();
   }
   engine.leave();
 }

@@ -17,6 +17,7 @@ struct Request {
   Clock::time_point deadline;
   Sequence sequence;  ///< valid once prepared
   Clock::duration preparation_time{0};
+  bool is_cancelled = false;  ///< while it was prepared; behind the machine's lock
   /// How it ends: one element, until that is handed on. A request that was given up has none.
   Completions ending = Completions(1);
 };

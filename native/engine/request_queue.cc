@@ -18,11 +18,18 @@ void RequestQueue::Fifo::push_back(Requests& from, Requests::iterator request) {
 }
 
 Admission RequestQueue::push(Requests& requests, bool ready, double beside) {
-  const Request& first = requests.front();
+  if (requests.empty()) return {};
   const size_t count = requests.size();
   size_t bytes = 0;
   for (const auto& request : requests) bytes += request.bytes;
-  const Admission answer = admission(count, bytes, lane_of(first), first.deadline, beside);
+  // A list is accepted as a whole or not at all: it waits as long as the slower of its lanes.
+  Clock::duration expected{0};
+  for (const Lane lane : {Lane::kShort, Lane::kLong}) {
+    const bool is_used = std::ranges::any_of(
+        requests, [&](const Request& request) { return lane_of(request) == lane; });
+    if (is_used) expected = std::max(expected, wait(lane, beside));
+  }
+  const Admission answer = admission(count, bytes, expected, requests.front().deadline);
   if (answer.status != Status::kOk) return answer;
   requests_ += count;
   bytes_ += bytes;
@@ -40,9 +47,12 @@ Admission RequestQueue::push(Requests& requests, bool ready, double beside) {
   return answer;
 }
 
-Admission RequestQueue::admission(size_t requests, size_t bytes, Lane lane,
-                                  Clock::time_point deadline, double beside) const {
-  const Clock::duration expected = wait(lane, beside);
+Admission RequestQueue::admission(Clock::time_point deadline, double beside) const {
+  return admission(1, 0, std::min(wait(Lane::kShort, beside), wait(Lane::kLong, beside)), deadline);
+}
+
+Admission RequestQueue::admission(size_t requests, size_t bytes, Clock::duration expected,
+                                  Clock::time_point deadline) const {
   const auto answer = [&](Status status) { return Admission{.status = status, .wait = expected}; };
   if (closed_) return answer(Status::kDraining);
   if (requests_ + requests > options_.max_queue_requests) return answer(Status::kQueueFull);
@@ -63,37 +73,41 @@ Clock::time_point RequestQueue::next_arrival(Lane lane) const {
   return waiting.empty() ? Clock::time_point::max() : waiting.front().arrival;
 }
 
-Taken RequestQueue::take_arrived(Lane lane) {
+TakenArrival RequestQueue::take_arrived(Lane lane) {
   Fifo& fifo = arrived(lane);
-  Taken taken;
+  TakenArrival taken;
   move_expired(fifo, taken.expired);
   if (!fifo.requests.empty()) {
-    taken.batch.splice(taken.batch.end(), fifo.requests, fifo.requests.begin());
+    preparing_.splice(preparing_.end(), fifo.requests, fifo.requests.begin());
+    taken.request = &preparing_.back();
   }
   return taken;
 }
 
-bool RequestQueue::push_ready(Requests& request) {
-  const Request& prepared = request.front();
-  if (cleared_) {
-    drop_arrived(prepared);
-    return false;
-  }
-  const Lane lane = lane_of(prepared);
-  estimate_.remove_arrived(lane, prepared);
-  estimate_.learn_preparation(lane, prepared);
-  ready_cost_ += prepared.sequence.cost();
-  ready_.next_deadline = std::min(ready_.next_deadline, prepared.deadline);
-  // Requests of the other lane that came later may have overtaken it.
-  auto place = ready_.requests.end();
-  while (place != ready_.requests.begin() && std::prev(place)->arrival > prepared.arrival) --place;
-  ready_.requests.splice(place, request);
-  return true;
+/// There are as many as threads that prepare.
+Requests::iterator RequestQueue::place_of(const Request& preparing) {
+  return std::ranges::find_if(preparing_,
+                              [&](const Request& request) { return &request == &preparing; });
 }
 
-void RequestQueue::drop_arrived(const Request& request) {
+void RequestQueue::push_ready(Request& request) {
+  const Lane lane = lane_of(request);
+  estimate_.remove_arrived(lane, request);
+  estimate_.learn_preparation(lane, request);
+  ready_cost_ += request.sequence.cost();
+  ready_.next_deadline = std::min(ready_.next_deadline, request.deadline);
+  // Requests of the other lane that came later may have overtaken it.
+  auto place = ready_.requests.end();
+  while (place != ready_.requests.begin() && std::prev(place)->arrival > request.arrival) --place;
+  ready_.requests.splice(place, preparing_, place_of(request));
+}
+
+Requests RequestQueue::drop_arrived(Request& request) {
   estimate_.remove_arrived(lane_of(request), request);
   account_removed(request);
+  Requests dropped;
+  dropped.splice(dropped.end(), preparing_, place_of(request));
+  return dropped;
 }
 
 Clock::time_point RequestQueue::next_batch() const {
@@ -139,6 +153,8 @@ Requests RequestQueue::take_expired() {
 
 Requests RequestQueue::remove(uint64_t ticket) {
   Requests removed;
+  const auto preparing = std::ranges::find(preparing_, ticket, &Request::ticket);
+  if (preparing != preparing_.end()) preparing->is_cancelled = true;
   for (auto* fifo : {&short_, &long_, &ready_}) {
     const auto found = std::ranges::find(fifo->requests, ticket, &Request::ticket);
     if (found == fifo->requests.end()) continue;

@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// What a taker gets: requests to run, and those whose deadline passed while they waited.
+/// Requests to run, and those whose deadline passed while they waited.
 struct Taken {
   Requests batch;
   Requests expired;
@@ -14,9 +14,15 @@ struct Taken {
   double expected = 0;  ///< worker's time for it, in seconds
 };
 
-/// Lines in order of arrival: requests that arrived, by lane, and requests that are ready to run.
-/// The bounds count all, and what is being prepared. Not synchronized: the machine's lock is around
-/// it.
+/// A request to prepare, and those whose deadline passed while they waited.
+struct TakenArrival {
+  Request* request = nullptr;  ///< of the queue, until it is given back; null: none waits
+  Requests expired;
+};
+
+/// Lines in order of arrival: requests that arrived, by lane, requests that are being prepared, and
+/// requests that are ready to run. The bounds count all. Not synchronized: the machine's lock is
+/// around it.
 ///
 /// Nothing in it needs memory: a request that was accepted cannot be lost for want of it.
 class RequestQueue {
@@ -29,22 +35,25 @@ class RequestQueue {
   /// preparation. `beside`: worker's time that other models have first, in seconds.
   Admission push(Requests& requests, bool ready, double beside);
 
-  /// What push() would say now of so many requests of so many bytes with this deadline.
-  Admission admission(size_t requests, size_t bytes, Lane lane, Clock::time_point deadline,
-                      double beside) const;
+  /// What push() would say now of one small request in the lane with the shorter wait: the request
+  /// itself is not known yet.
+  Admission admission(Clock::time_point deadline, double beside) const;
 
   /// When the next request of the lane arrived; max() where none waits.
   Clock::time_point next_arrival(Lane lane) const;
 
-  /// The next request of the lane to prepare.
-  Taken take_arrived(Lane lane);
+  /// The next request of the lane to prepare. It has to be given back by push_ready() or
+  /// drop_arrived().
+  TakenArrival take_arrived(Lane lane);
 
-  /// Back from preparation, into the queue of the workers. False: meanwhile all that waited was
-  /// given back, and so is this.
-  [[nodiscard]] bool push_ready(Requests& request);
+  /// Back from preparation, into the queue of the workers.
+  void push_ready(Request& request);
 
-  /// A request that take_arrived() gave will not come back.
-  void drop_arrived(const Request& request);
+  /// Back from preparation, and out of the queue.
+  Requests drop_arrived(Request& request);
+
+  /// close_and_clear() was called: what is being prepared is to be dropped, too.
+  bool is_cleared() const { return cleared_; }
 
   /// When a batch is to be taken; max() where none waits, or all workers that the model may have
   /// are at work on it. Later than now while it waits for others to share its batch.
@@ -57,7 +66,7 @@ class RequestQueue {
   /// What the queue is told of batches that it gave, and of how they went.
   WaitEstimate& runs() { return estimate_; }
 
-  /// The request if it still waits, else none.
+  /// The request if it still waits, else none. One that is being prepared is marked as cancelled.
   Requests remove(uint64_t ticket);
 
   /// What waits and is past its deadline, for when no worker comes to take it.
@@ -73,10 +82,10 @@ class RequestQueue {
   size_t size() const { return requests_; }
   size_t bytes() const { return bytes_; }  ///< of the inputs that wait
   /// Worker's time that what waits will take, and what is left of what runs, in seconds.
-  double work() const { return estimate_.work(ready_cost_); }
+  double work() const { return estimate_.work(waiting()); }
   /// Expected, until an input of this lane that comes now begins to run.
   Clock::duration wait(Lane lane, double beside) const {
-    return estimate_.wait(lane, {.ready_cost = ready_cost_, .is_empty = requests_ == 0}, beside);
+    return estimate_.wait(lane, waiting(), beside);
   }
 
  private:
@@ -91,6 +100,12 @@ class RequestQueue {
   Lane lane_of(const Request& request) const {
     return request.bytes < options_.long_input_bytes ? Lane::kShort : Lane::kLong;
   }
+  WaitEstimate::Waiting waiting() const {
+    return {.requests = requests_, .ready_cost = ready_cost_};
+  }
+  Admission admission(size_t requests, size_t bytes, Clock::duration expected,
+                      Clock::time_point deadline) const;
+  Requests::iterator place_of(const Request& preparing);
   Fifo& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
   bool batch_is_full() const;
   size_t batch_budget() const;
@@ -101,6 +116,7 @@ class RequestQueue {
   const Options options_;
   Fifo short_;
   Fifo long_;
+  Requests preparing_;
   Fifo ready_;
   size_t requests_ = 0;
   size_t bytes_ = 0;

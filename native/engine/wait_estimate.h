@@ -1,6 +1,7 @@
 // How long a request would wait before it runs.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <vector>
@@ -30,6 +31,35 @@ class Pace {
   Duration time_{0};
 };
 
+/// Time of a batch by its cost, from the batches before it. Part of that time does not depend on
+/// the cost, so that the time of a small batch says little about a large one: times are kept by the
+/// size of a batch, and read off a line between two sizes. As of Pace, a time counts less by the
+/// number e for each second of later batches of its size. Not synchronized.
+class RunTimes {
+ public:
+  void add(double cost, Pace::Duration time);
+
+  /// 0 where nothing was measured. A lower bound beyond a single size that was measured: a large
+  /// batch must not be expected to take long because small ones have run alone so far.
+  Pace::Duration of(double cost) const;
+
+  /// An upper bound beyond the sizes that were measured: in proportion to the largest.
+  Pace::Duration at_most(double cost) const;
+
+ private:
+  /// Sums over batches of similar size.
+  struct Size {
+    double batches = 0, cost = 0;
+    Pace::Duration time{0};
+
+    double mean_cost() const { return cost / batches; }
+    Pace::Duration mean_time() const { return time / batches; }
+  };
+  static constexpr size_t kSizes = 65;
+
+  std::array<Size, kSizes> sizes_;  ///< by costs up to 1, 2, 4, 8 …
+};
+
 /// From what waits, what runs, and how fast such things went before. Not synchronized.
 class WaitEstimate {
  public:
@@ -48,9 +78,7 @@ class WaitEstimate {
   /// A batch begins, at the place that is returned, 0 … workers - 1, which has to be free.
   size_t begin(size_t cost);
   /// Worker's time for a batch of this cost, in seconds.
-  double run_time(size_t cost) const {
-    return run_pace_.time_for(static_cast<double>(cost)).count();
-  }
+  double run_time(size_t cost) const { return run_times_.of(static_cast<double>(cost)).count(); }
   /// From now on that batch runs on so many workers' cores. It began with one's.
   void set_cores(size_t place, size_t cores);
   /// That batch is done; is_typical: the pace learns of it. Returns the worker's time that it took,
@@ -58,19 +86,19 @@ class WaitEstimate {
   double finish(size_t place, bool is_typical);
   /// That batch takes too long: it says nothing of the pace, and when it ends is not known.
   void give_up(size_t place) { running_[place].given_up = true; }
-  /// What a run that nobody waited for took, on one worker's cores.
+  /// The time of a run without requests, on one worker's cores.
   void learn_run(size_t cost, Pace::Duration time);
 
-  /// What waits behind the estimate's own: of those that are prepared; is_empty: nothing at all.
+  /// All requests that wait, and the cost of those that are prepared.
   struct Waiting {
+    size_t requests;
     size_t ready_cost;
-    bool is_empty;
   };
   /// Of a request of this lane that comes now. beside: worker's time that other models have first,
   /// in seconds.
   Clock::duration wait(Lane lane, const Waiting& waiting, double beside) const;
   /// Worker's time that what waits will take, and what is left of what runs, in seconds.
-  double work(size_t ready_cost) const;
+  double work(const Waiting& waiting) const;
 
  private:
   /// Requests to prepare, and how long that takes.
@@ -95,15 +123,17 @@ class WaitEstimate {
 
   Preparation& preparation(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
   size_t expected_cost(const Request& request) const;
+  Pace::Duration time_of_batches(const Waiting& waiting) const;
   Pace::Duration run_wait(const Waiting& waiting, double beside) const;
 
   Clock::time_point (*const now_)();
   const size_t longest_sequence_;
+  const size_t max_batch_tokens_, max_batch_requests_;
   Preparation short_;
   Preparation long_;
   size_t arrived_cost_ = 0;  ///< expected, of what is not yet prepared
   std::vector<Running> running_;
-  Pace run_pace_;                       ///< of one worker, by cost
+  RunTimes run_times_;                  ///< of one worker
   double tokens_ = 1, text_bytes_ = 4;  ///< of recent texts, for the cost of those to come
 };
 

@@ -1,7 +1,7 @@
 // One of the machine's workers, and what it is at work on.
 #pragma once
 
-#include <memory>
+#include <condition_variable>
 #include <optional>
 #include <set>
 #include <thread>
@@ -10,17 +10,26 @@
 #include "engine/machine.h"
 #include "gemm/thread_pool.h"
 #include "request.h"
+#include "worker_thread.h"
 
 namespace engine {
 
 struct Machine::Worker {
+  explicit Worker(Priority of_thread) : priority(of_thread) {}
+
+  const Priority priority;  ///< of its thread and its helpers; it runs models of this priority only
   std::thread thread;
+  std::condition_variable changed;  ///< notified when `waits` becomes false
+  bool waits = false;               ///< has nothing to do, and is not yet to look again
+  /// If it waits: when it looks again by itself.
+  Clock::time_point wakes_at = Clock::time_point::max();
   std::set<const Engine*> prepared;  ///< whose models may run here, and the one that is prepared
   ThreadPools pools;                 ///< its helpers on a batch
   gemm::LentPool pool{nullptr};      ///< that helps it now: of these, or the machine's
 
   Engine* engine = nullptr;     ///< that it is at work on, from here to there; null: none
   std::optional<size_t> place;  ///< of its batch in that engine's queue; see WaitEstimate
+  bool warms_up = false;        ///< is being prepared for that engine
   bool computes = false;        ///< the model does, from begin() to end()
   Requests* batch = nullptr;    ///< that the model computes; null: the worker is being prepared
   Clock::time_point start;      ///< of that

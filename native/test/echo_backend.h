@@ -44,6 +44,7 @@ class EchoBackend : public Backend {
       changed_.notify_all();
       changed_.wait(lock, [&] { return place <= passing_; });
     }
+    if (fails_once_prepared) throw BackendError("cannot be tokenized, as it turned out");
     Sequence sequence;
     sequence.input_ids.assign(text.begin(), text.end());
     if (asked.places) {
@@ -58,6 +59,13 @@ class EchoBackend : public Backend {
   }
 
   std::optional<Sequence> prepare_thread(const gemm::LentPool& /*pool*/) override {
+    {
+      std::unique_lock lock(mutex_);
+      most_warming_up_ = std::max(most_warming_up_, ++warming_up_);
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return !warm_up_is_held_; });
+      --warming_up_;
+    }
     if (thread_fails) throw BackendError("thread cannot be prepared");
     return std::nullopt;
   }
@@ -94,6 +102,22 @@ class EchoBackend : public Backend {
   void hold() {
     const std::lock_guard lock(mutex_);
     held_ = true;
+  }
+  /// Workers wait inside prepare_thread() until it is called with false.
+  void hold_warm_up(bool held) {
+    const std::lock_guard lock(mutex_);
+    warm_up_is_held_ = held;
+    changed_.notify_all();
+  }
+  /// Until a worker is inside prepare_thread().
+  void await_warm_up() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return warming_up_ > 0; });
+  }
+  /// Workers that were inside prepare_thread() at once, at most.
+  size_t most_warming_up() {
+    const std::lock_guard lock(mutex_);
+    return most_warming_up_;
   }
   /// Those with this text alone.
   void hold_text(const std::string& text) {
@@ -157,6 +181,7 @@ class EchoBackend : public Backend {
   bool needs_preparation = true;
   bool uses_pool = false;
   bool thread_fails = false;
+  bool fails_once_prepared = false;
   bool forgetful = false;  ///< a result less than there are inputs
 
  private:
@@ -176,6 +201,8 @@ class EchoBackend : public Backend {
   std::string held_text_;
   size_t passes_ = 0;
   size_t passing_ = SIZE_MAX;
+  bool warm_up_is_held_ = false;
+  size_t warming_up_ = 0, most_warming_up_ = 0;
 };
 
 /// Collects completions by ticket; a ticket that completes twice is an error.
@@ -197,6 +224,12 @@ class Collector {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ended_.contains(ticket); });
     return ended_.at(ticket);
+  }
+  /// Whether it completes in any time that a machine at work may need.
+  bool has(uint64_t ticket) {
+    constexpr std::chrono::seconds kLongest{30};
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kLongest, [&] { return ended_.contains(ticket); });
   }
   size_t size() {
     const std::lock_guard lock(mutex_);

@@ -81,6 +81,59 @@ TEST_F(EngineLanesTest, LongOnesThatWaitExpireAndAreCancelled) {
   EXPECT_EQ(ended.of(0).status, Status::kOk);
 }
 
+/// Whatever its preparation comes to.
+TEST_F(EngineLanesTest, WhatIsCancelledWhileItIsPreparedDoesNotRun) {
+  const std::string filling(kShortText, '0');
+  for (const bool fails : {false, true}) {
+    for (const size_t border : {size_t{1}, size_t{1'000}}) {  // a long input, and a short one
+      auto slow = std::make_shared<EchoBackend>();
+      slow->fails_once_prepared = fails;
+      Collector of_slow;
+      Engine engine(a_machine(), slow, {.workers = 1, .long_input_bytes = border},
+                    of_slow.handler());
+      slow->let_pass(0);
+      submit(engine, 0, Text{.text = filling + "1"}, kNever);
+      slow->await_preparing(1);
+      engine.cancel(0);
+      engine.cancel(7);  // nobody's
+      submit(engine, 1, Text{.text = filling + "2"}, kNever);
+      slow->let_pass(SIZE_MAX);
+      ASSERT_TRUE(of_slow.has(0));
+      EXPECT_EQ(of_slow.of(0).status, Status::kCancelled);
+      EXPECT_EQ(of_slow.of(0).message, "");
+      EXPECT_EQ(of_slow.of(1).status, fails ? Status::kFailed : Status::kOk);
+      engine.close();
+      EXPECT_EQ(slow->begun(), fails ? 0U : 1U);
+      EXPECT_EQ(of_slow.repeated(), 0U);
+      EXPECT_EQ(engine.statistics().cancelled, 1U);
+      EXPECT_EQ(engine.statistics().queue_requests, 0U);
+      EXPECT_EQ(engine.statistics().queue_bytes, 0U);
+    }
+  }
+}
+
+/// A tokenizer that does not come back, in both lanes.
+TEST_F(EngineLanesTest, ASlowTokenizerDelaysItsOwnModelOnly) {
+  const auto machine = a_machine();
+  Engine slow(machine, backend, options, ended.handler());
+  auto other = std::make_shared<EchoBackend>();
+  Collector of_other;
+  Engine fast(machine, other, options, of_other.handler());
+  backend->let_pass(0);
+  // In the lane for long inputs, and in the one for short ones.
+  Engine slow_as_well(machine, backend, {.workers = 1, .long_input_bytes = 1'000}, ended.handler());
+  submit(slow, 0, long_text(), kNever);
+  submit(slow_as_well, 1, long_text(), kNever);
+  backend->await_preparing(2);
+  submit(fast, 0, Text{.text = "1"}, kNever);
+  submit(fast, 1, long_text(), kNever);
+  EXPECT_TRUE(of_other.has(0));
+  EXPECT_TRUE(of_other.has(1));
+  backend->let_pass(SIZE_MAX);
+  EXPECT_EQ(ended.of(0).status, Status::kOk);
+  EXPECT_EQ(ended.of(1).status, Status::kOk);
+}
+
 TEST_F(EngineLanesTest, CloseAnswersTheLongOnesToo) {
   Engine engine(a_machine(), backend, options, ended.handler());
   occupy_long_lane(engine, 0);

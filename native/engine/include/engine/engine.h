@@ -5,12 +5,14 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/backend.h"
@@ -125,8 +127,8 @@ using Requests = std::list<Request>;
 class Engine {
  public:
   /// Returns when each worker has prepared itself for the model, but for those that are at work on
-  /// another, of which at least one has to come; throws what that threw, or std::system_error where
-  /// no thread could be had.
+  /// another, of which at least one has to come; one worker at a time while other models serve
+  /// requests. Throws what that threw, or std::system_error where no thread could be had.
   Engine(std::shared_ptr<Machine> machine, std::shared_ptr<Backend> backend, Options options,
          CompletionHandler on_completions);
   ~Engine();  ///< abort()
@@ -138,10 +140,12 @@ class Engine {
   /// Backend::prepare() throws, for a model that needs no preparation) or std::bad_alloc.
   Admission submit(uint64_t first_ticket, std::vector<Input> inputs, Clock::time_point deadline);
 
-  /// What submit() would say now of one small input.
+  /// The admission of one small input in the queue that is the shorter for now: that of short texts
+  /// or that of long ones.
   Admission admission(Clock::time_point deadline) const;
 
-  /// The caller no longer wants the answer: completes as kCancelled, unless it already runs.
+  /// The caller no longer wants the answer: completes as kCancelled, unless it already runs. A
+  /// request that is being prepared does so once it is, and does not run.
   void cancel(uint64_t ticket);
 
   Statistics statistics() const;
@@ -168,8 +172,13 @@ class Engine {
   struct Part;
   struct Ran;
 
+  std::condition_variable& arrived_changed(Lane lane) {
+    return arrived_changed_.at(static_cast<size_t>(lane));
+  }
   size_t threads_alone() const { return options_.workers * options_.threads_per_worker; }
-  void prepare_worker(const gemm::LentPool& pool);
+  void prepare_worker(Machine::Worker& worker);
+  std::optional<Clock::duration> measure(const Sequence& sample, size_t count,
+                                         Machine::Worker& worker);
   bool prepare(Request& request) noexcept;
   bool run_batch(Requests& batch, Machine::Worker& worker);
   std::optional<Ran> run_together(Requests& batch, const Part& part,
@@ -197,6 +206,10 @@ class Engine {
   double share_;                       ///< Options::share, or what has been set since
   double served_ = 0;                  ///< worker's time that it has had, in seconds for a share
   bool abandoned_ = false;             ///< nobody waits for all threads any more
+  bool in_service_ = false;            ///< it has accepted requests
+  bool leaves_ = false;                ///< its threads are to end
+  std::array<std::condition_variable, 2> arrived_changed_;  ///< by lane
+  std::vector<std::thread> tokenizers_;                     ///< a thread for each lane, or none
 };
 
 }  // namespace engine
