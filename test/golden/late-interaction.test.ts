@@ -59,6 +59,52 @@ it.each(DIRECTORIES)('%s has the vectors of MultiVectorEncoder, or of PyLate', a
   }
 });
 
+interface Far {
+  readonly expansion: number;
+  readonly config: object;
+  readonly values: readonly (readonly number[])[];
+}
+
+/** Tokens that a query is filled up with see no token of it from the end of a layer's window on. */
+describe('queries that are filled up beyond the window of a layer', () => {
+  const folder = new Folder();
+  afterAll(() => folder.remove());
+
+  it.each(readFixture<readonly Far[]>('embeddings', 'late-interaction-far.json'))(
+    'have the vectors of MultiVectorEncoder: $expansion tokens, $config',
+    async (far) => {
+      const directory = path.join(folder.path, String(far.expansion));
+      cpSync(path.join(FOLDER, 'min-token'), directory, { recursive: true });
+      const change = (file: string, entries: object) => {
+        const place = path.join(directory, file);
+        const content = { ...JSON.parse(readFileSync(place, 'utf8')), ...entries };
+        // In the fixture, null stands for a key that is not there.
+        const kept = Object.entries(content).filter(([, value]) => value !== null);
+        writeFileSync(place, JSON.stringify(Object.fromEntries(kept)));
+      };
+      change('config.json', far.config);
+      const expansion = { strategy: 'min', length: far.expansion, token: '[SEP]' };
+      change('sentence_bert_config.json', { query_expansion: expansion });
+      const model = await TaskModel.load(tokenEmbedding, directory, SCHEDULING);
+      try {
+        const prompt = model.about.prompts.query as string;
+        const query = { text: 'good', prompt, promptName: 'query' };
+        const { vectors } = await model.run(query, OPTIONS);
+        const furthest = far.values.map((row, i) =>
+          Math.max(...row.map((value, k) => Math.abs(value - (vectors[i]?.[k] ?? Number.NaN)))),
+        );
+        expect(vectors).toHaveLength(far.expansion);
+        expect(Math.max(...furthest)).toBeLessThan(TOLERANCE);
+        const long = { ...query, text: 'good '.repeat(100) };
+        const [beside] = await model.runAll([query, long], OPTIONS);
+        expect(beside?.vectors).toEqual(vectors);
+      } finally {
+        await model.close();
+      }
+    },
+  );
+});
+
 describe('what cannot be read as sentence-transformers reads it', () => {
   const folder = new Folder();
   afterAll(() => folder.remove());
@@ -84,12 +130,6 @@ describe('what cannot be read as sentence-transformers reads it', () => {
       '2_MultiVectorMask/config.json',
       { keep_only_token_ids: [3] },
       '2_MultiVectorMask/config.json: keep_only_token_ids: expected [], received [3]. It is for models of images',
-    ],
-    [
-      'min-token',
-      TRANSFORMER,
-      { query_expansion: expansion },
-      'sentence_bert_config.json: query_expansion: length: 6: tokens that are not attended to',
     ],
     [
       'fixed',

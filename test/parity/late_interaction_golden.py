@@ -1,8 +1,10 @@
 """Tiny models of late interaction (ColBERT) with the answers of sentence-transformers, as queries, as
 documents and as neither. How to run it: see make_golden.py."""
 
+import json
 import shutil
 import string
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,7 +59,7 @@ LAYOUTS = [
     Late(
         "min-token",
         MODERNBERT,
-        # Its local layers see 4 tokens to each side: further off nothing would be attended to.
+        # Its local layers see 4 tokens to each side; see FAR for longer queries.
         {"query_expansion": {"strategy": "min", "length": 5, "token": "[SEP]"}},
     ),
 ]
@@ -66,6 +68,35 @@ LAYOUTS = [
 def make(directory: Path) -> None:
     for layout in LAYOUTS:
         make_layout(directory / layout.name, layout)
+    make_far(directory / "min-token", directory.with_name("late-interaction-far.json"))
+
+
+# Queries that are filled up beyond the window of the local layers: tokens that attend to nothing.
+FAR = [
+    {"expansion": 20, "config": {}},
+    {"expansion": 200, "config": {"local_attention": 128, "max_position_embeddings": 300}},
+    {"expansion": 256, "config": {"local_attention": None, "max_position_embeddings": 300}},
+]
+
+
+def make_far(model: Path, file: Path) -> None:
+    """Answers of the model `min-token` with other settings; null removes a key of config.json."""
+    rows = []
+    for case in FAR:
+        with tempfile.TemporaryDirectory() as copy:
+            shutil.copytree(model, copy, dirs_exist_ok=True)
+            change(Path(copy) / "config.json", case["config"])
+            expansion = {"strategy": "min", "length": case["expansion"], "token": "[SEP]"}
+            change(Path(copy) / "sentence_bert_config.json", {"query_expansion": expansion})
+            encoder = MultiVectorEncoder(copy, device="cpu", model_kwargs=golden.FLOAT32)
+            vectors = encoder.encode_query(["good"])[0]
+            rows.append({**case, "values": [[round(float(x), 6) for x in row] for row in vectors]})
+    file.write_text(json.dumps(rows) + "\n")
+
+
+def change(file: Path, entries: dict) -> None:
+    content = {**json.loads(file.read_text()), **entries}
+    file.write_text(json.dumps({key: value for key, value in content.items() if value is not None}))
 
 
 def make_layout(directory: Path, layout: Late) -> None:

@@ -38,7 +38,7 @@ export function lateReadingOf({ source, sentence }: SentenceModel): LateReading 
     : most(query ?? maxLength);
   const longest = [query, document, maxLength, expansion?.length].filter((one) => one != null);
   if (expansion) requireRightPadding(sentence.encoder);
-  if (expansion && !expansion.attend) requireUnseen(source, expansion.length);
+  if (expansion && !expansion.attend) requireUnseen(source);
   return {
     interaction: {
       ...(expansion && {
@@ -77,14 +77,9 @@ function requireRightPadding(encoder: string): void {
   throw new ModelFileError(`${name}: ${what}`);
 }
 
-/** @throws ModelFileError: tokens that none attends to would be read otherwise, or attend to none */
-function requireUnseen({ modelType, config }: TextModelSource, length: number): void {
+/** @throws ModelFileError: tokens that none attends to would be read otherwise */
+function requireUnseen({ modelType }: TextModelSource): void {
+  if (modelType !== 'deberta-v2') return;
   const key = `${SETTINGS}: query_expansion`;
-  if (modelType === 'deberta-v2') {
-    throw new ModelFileError(`${key}: attend: false is not supported for "${modelType}"`);
-  }
-  const { local_attention: local } = config;
-  if (modelType !== 'modernbert' || typeof local !== 'number' || length - 1 <= local / 2) return;
-  const most = `tokens that are not attended to would attend to none beyond ${local / 2 + 1}`;
-  throw new ModelFileError(`${key}: length: ${length}: ${most} (config.json: local_attention)`);
+  throw new ModelFileError(`${key}: attend: false is not supported for "${modelType}"`);
 }
