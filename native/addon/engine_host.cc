@@ -1,5 +1,6 @@
 #include "engine_host.h"
 
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -229,9 +230,15 @@ void EngineHost::catch_up(Napi::Env env, Napi::Function on_completions) {
     }
     on_loaded_(env, *news.load_problem);
   }
+  // Raised again once the rest is told: it comes only once.
+  std::optional<Napi::Error> failure;
   if (!news.ended.empty()) {
     release_loop(news.ended.size());
-    on_completions.Call({to_js(env, news.ended)});
+    try {
+      on_completions.Call({to_js(env, news.ended)});
+    } catch (const Napi::Error& error) {
+      failure = error;
+    }
     if (attached_ && on_closed_) leave_when_idle(env);
   }
   if (news.closed) unload();
@@ -241,6 +248,7 @@ void EngineHost::catch_up(Napi::Env env, Napi::Function on_completions) {
     on_closed_(env);
     stop();
   }
+  if (failure) throw Napi::Error(*failure);
 }
 
 void EngineHost::hold_loop(size_t tasks) {

@@ -78,17 +78,16 @@ Napi::Function EngineObject::define(Napi::Env env) {
 
 Napi::Object EngineObject::create(Napi::Env env, const std::shared_ptr<EngineHost>& host) {
   auto* environment = env.GetInstanceData<EnvironmentData>();
-  auto shared = host;  // outlives the constructor's call, which copies it
-  const auto handle = Napi::External<std::shared_ptr<EngineHost>>::New(env, &shared);
-  return environment->engine_constructor.New({handle});
+  environment->host_of_new_engine = host;
+  return environment->engine_constructor.New({});
 }
 
 EngineObject::EngineObject(const Napi::CallbackInfo& info)
     : ObjectWrap(info), environment_(info.Env().GetInstanceData<EnvironmentData>()) {
-  if (!info[0].IsExternal()) {
+  host_ = std::exchange(environment_->host_of_new_engine, nullptr);
+  if (!host_) {
     throw Napi::TypeError::New(info.Env(), "An engine is made by load(), not by its constructor");
   }
-  host_ = *info[0].As<Napi::External<std::shared_ptr<EngineHost>>>().Data();
 }
 
 EngineObject::~EngineObject() {

@@ -14,6 +14,9 @@ namespace addon {
 class EnvironmentData {
  public:
   Napi::FunctionReference engine_constructor;
+  /// Of the NativeEngine that is being made; null: none is. Not passed through JavaScript, which
+  /// could pass another value in its place.
+  std::shared_ptr<EngineHost> host_of_new_engine;
 
   void add(const std::shared_ptr<EngineHost>& host) { hosts_.insert(host); }
   /// stop() and forget. JS thread.

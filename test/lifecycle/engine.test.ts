@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { Engine } from '../../src/native/engine';
+import { addon, Engine } from '../../src/native/engine';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES, killAll, NodeProcess } from '../helpers/service';
 
@@ -40,6 +40,37 @@ it.each([
   const collected = JSON.parse(process_.stdout) as Collected;
   expect(collected).toMatchObject({ outcome, isCollected: true });
   expect(collected.longestTurnMs).toBeLessThan(collected.runMs / 2);
+});
+
+it('an error of the callback for responses loses no later event', async () => {
+  const script = path.join(__dirname, 'scripts', 'throwing-callback.cjs');
+  const model = path.join(FIXTURES, 'eeg', 'plain-cnn-scripted.pt');
+  const process_ = new NodeProcess({ script, args: [model] });
+  expect(await process_.exit).toEqual({ code: 0, signal: null });
+  expect(process_.stdout).toBe('closed\n');
+  expect(process_.stderr).toContain('Uncaught N-API callback exception');
+});
+
+describe('an engine is made by load() alone', () => {
+  it.each([
+    ['nothing', () => undefined],
+    ['compiled patterns', () => addon().compilePatterns([{ isKind: false, text: 'a' }])],
+    ['another engine', (engine: object) => engine],
+    ['a number', () => 7],
+  ])('not by its constructor with %s', async (_, given) => {
+    const source = {
+      type: 'signal-program',
+      path: path.join(FIXTURES, 'eeg', 'plain-cnn-scripted.pt'),
+      windowLength: 256,
+    } as const;
+    const engine = await addon().load(source, SCHEDULING, () => {});
+    const { constructor: Made } = engine as unknown as {
+      constructor: new (of: unknown) => undefined;
+    };
+    const argument = await given(engine);
+    expect(() => new Made(argument)).toThrow(/made by load/);
+    await engine.close();
+  });
 });
 
 const LIMITS = {
