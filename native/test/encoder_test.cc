@@ -1,12 +1,16 @@
 // The states of an encoder, for the tokens that are asked for.
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/isnan.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "encoder/modules/module.h"
 #include "encoder/registry.h"
 
 namespace {
@@ -90,6 +94,51 @@ TEST(EncoderTest, HasEveryHead) {
   EXPECT_EQ(pooled({PoolingMode::kCls, PoolingMode::kMax}),
             std::pair(int64_t{64}, Outputs::kAllTokens));
   EXPECT_THROW(pooled({}), backend::LoadError);
+}
+
+/// The states of two texts of 2 and 4 tokens, of which one number is not one.
+struct Diverged {
+  explicit Diverged(int64_t token) : batch(pointers), states(at::zeros({6, 32})) {
+    states[token][5] = std::numeric_limits<float>::quiet_NaN();
+  }
+
+  const engine::Sequence texts[2] = {
+      {.input_ids = {2, 3}, .token_type_ids = {0, 0}, .samples = {}},
+      {.input_ids = {2, 60, 61, 3}, .token_type_ids = {0, 0, 0, 0}, .samples = {}}};
+  const engine::Sequence* pointers[2] = {&texts[0], &texts[1]};
+  backend::nn::PackedBatch batch;
+  at::Tensor states;  ///< the first text's, then the second's
+};
+
+/// Whichever token has it: as torch.max() has it, and so that whoever reads it can refuse it.
+TEST(EncoderTest, NoPoolingHidesThatAStateIsNoNumber) {
+  const c10::InferenceMode inference_mode;
+  const auto settings = config();
+  const Weights all = weights();
+  using backend::PoolingMode;
+  for (int64_t token = 0; token < 6; ++token) {
+    const Diverged diverged(token);
+    const int64_t text = token < 2 ? 0 : 1;
+    for (const PoolingMode mode : {PoolingMode::kMax, PoolingMode::kMean,
+                                   PoolingMode::kMeanSqrtLength, PoolingMode::kWeightedMean}) {
+      const auto pooling = backend::modules::make(backend::PoolingModule{.modes = {mode}}, 32);
+      const at::Tensor pooled = (*pooling)(diverged.states, diverged.batch);
+      EXPECT_TRUE(pooled[text][5].isnan().item<bool>()) << token;
+      EXPECT_EQ(pooled.isnan().sum().item<int64_t>(), 1) << token;
+    }
+    for (const bool sum : {false, true}) {
+      const auto head = backend::heads::make(backend::MaskedLmHead{.sum = sum},
+                                             {.config = settings,
+                                              .weights = all,
+                                              .base = all / "bert",
+                                              .keys = backend::family_of("bert").heads,
+                                              .hidden_size = 32,
+                                              .vocabulary_size = 420});
+      const at::Tensor words = (*head)(diverged.states, diverged.batch);
+      EXPECT_TRUE(words[text].isnan().all().item<bool>()) << token;
+      EXPECT_FALSE(words[1 - text].isnan().any().item<bool>()) << token;
+    }
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "engine/backend.h"
 #include "exported/guards.h"
+#include "exported/operators.h"
 #include "exported/symbolic.h"
 
 namespace backend {
@@ -93,6 +94,23 @@ TEST(Symbolic, ComparesAndChooses) {
   EXPECT_EQ(compute("torch.sym_ite", {false, int64_t{1}, int64_t{2}}).toInt(), 2);
   EXPECT_EQ(compute("torch.sym_sum", {int64_t{1}, int64_t{2}, int64_t{3}}).toInt(), 6);
   EXPECT_EQ(symbolic_operator("_operator.matmul"), std::nullopt);
+}
+
+/// These return views of their input, and their schemas do not say so.
+TEST(ExportedOperators, KnowsWhatMayReturnItsInput) {
+  for (const char* name : {
+           "unsafe_split.Tensor",
+           "unsafe_split_with_sizes.default",
+           "unsafe_chunk.default",
+           "hsplit.int",
+           "atleast_2d.default",
+           "broadcast_tensors.default",
+           "meshgrid.default",
+       }) {
+    const auto found = find_operator(std::string("torch.ops.aten.") + name, {});
+    ASSERT_TRUE(found.handle) << name << ": " << found.problem;
+    EXPECT_TRUE(may_return_its_input(*found.handle)) << name;
+  }
 }
 
 class Guards : public testing::Test {

@@ -1,5 +1,6 @@
 // Linear layers of programs, as the operators of ATen that they are made of.
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_neg_view.h>
 #include <ATen/ops/addmm.h>
@@ -9,9 +10,12 @@
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
+#include <future>
+#include <thread>
 #include <vector>
 
 #include "packed/linear.h"
+#include "runtime/runtime.h"
 
 namespace {
 
@@ -118,6 +122,34 @@ TEST(PackedLinearTest, PacksAWeightOnce) {
   const auto first = layers.pack("aten::linear", std::vector<c10::IValue>{kInput, weight, {}});
   EXPECT_EQ(layers.pack("aten::matmul", std::vector<c10::IValue>{kInput, weight.t()}), first);
   EXPECT_NE(layers.pack("aten::matmul", std::vector<c10::IValue>{kInput, weight}), first);
+}
+
+/// The same numbers in memory, read with other strides.
+TEST(PackedLinearTest, LayersOfOneAddressAreToldApart) {
+  const c10::InferenceMode inference_mode;
+  const at::Tensor weight = at::randn({kOutputs, kInputs}), bias = at::randn({kOutputs});
+  const at::Tensor one = bias.narrow(0, 0, 1).expand({kOutputs});
+  const at::Tensor x = at::randn({3, kInputs});
+  PackedLinears layers(Dtype::kFloat32);
+  for (const at::Tensor& each : {bias, one}) {
+    const auto layer = layers.pack("aten::linear", std::vector<c10::IValue>{kInput, weight, each});
+    expect_near((*layer)(x, kStore), at::linear(x, weight, each));
+  }
+}
+
+/// Though other threads set another number meanwhile, for other models.
+TEST(PackedLinearTest, AThreadKeepsTheIntraOpThreadsThatItWasGiven) {
+  std::promise<void> is_set, is_set_elsewhere;
+  std::thread worker([&] {
+    backend::set_intra_op_threads(3);
+    is_set.set_value();
+    is_set_elsewhere.get_future().wait();
+    EXPECT_EQ(at::get_num_threads(), 3);
+  });
+  is_set.get_future().wait();
+  std::thread([] { backend::set_intra_op_threads(1); }).join();
+  is_set_elsewhere.set_value();
+  worker.join();
 }
 
 }  // namespace

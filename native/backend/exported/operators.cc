@@ -178,7 +178,7 @@ bool may_return_its_input(const c10::OperatorHandle& op) {
       "broadcast_tensors cartesian_prod feature_alpha_dropout hsplit pad constant_pad_nd "
       "type_as to cpu contiguous reshape flatten unflatten real conj resolve_conj resolve_neg "
       "_unsafe_view _reshape_from_tensor positive sum_to_size sparse_mask pixel_shuffle movedim "
-      "moveaxis ravel";
+      "moveaxis ravel unsafe_split unsafe_split_with_sizes unsafe_chunk";
   return contains(kThese, op.operator_name().name);
 }
 

@@ -1,5 +1,6 @@
 #include "exported/symbolic.h"
 
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -141,9 +142,27 @@ IValue square_root(const Arguments& arguments) {
   return std::sqrt(value);
 }
 
+/// Of integers, which may have more bits than a float: rounded once, as Python does it.
+double quotient_of(Wide a, Wide b) {
+  __extension__ using Bits = unsigned __int128;
+  const bool is_negative = (a < 0) != (b < 0);
+  if (a == 0) return is_negative ? -0.0 : 0.0;
+  auto dividend = static_cast<Bits>(a < 0 ? -a : a);
+  const auto divisor = static_cast<Bits>(b < 0 ? -b : b);
+  constexpr int kBits = 126;  // at least 62 of them are left in the quotient
+  const int shift = kBits - static_cast<int>(std::bit_width(static_cast<uint64_t>(dividend)));
+  dividend <<= shift;
+  const Bits rest = dividend % divisor != 0 ? 1 : 0;
+  const double size = std::ldexp(static_cast<double>(dividend / divisor | rest), -shift);
+  return is_negative ? -size : size;
+}
+
 IValue divided(const Arguments& arguments) {
   const double divisor = number(arguments[1]);
   if (divisor == 0) fail("a division by zero");
+  if (is_whole(arguments[0]) && is_whole(arguments[1])) {
+    return quotient_of(whole(arguments[0]), whole(arguments[1]));
+  }
   return number(arguments[0]) / divisor;
 }
 

@@ -161,9 +161,13 @@ std::shared_ptr<const PackedLinear> PackedLinears::pack(const at::Tensor& weight
   if (bias.defined() && (!is_float32(bias) || bias.dim() != 1 || bias.size(0) != weight.size(0))) {
     return nullptr;
   }
-  const Key key{weight.const_data_ptr(), weight.size(0),
-                weight.size(1),          weight.stride(0),
-                weight.stride(1),        bias.defined() ? bias.const_data_ptr() : nullptr};
+  const Key key{weight.const_data_ptr(),
+                weight.size(0),
+                weight.size(1),
+                weight.stride(0),
+                weight.stride(1),
+                bias.defined() ? bias.const_data_ptr() : nullptr,
+                bias.defined() ? bias.stride(0) : 0};
   auto& layer = layers_[key];
   if (!layer) {
     layer = std::make_shared<const PackedLinear>(weight, bias.defined() ? bias.contiguous() : bias,

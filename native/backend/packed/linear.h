@@ -62,7 +62,8 @@ class PackedLinears {
  private:
   std::shared_ptr<const PackedLinear> pack(const at::Tensor& weight, const at::Tensor& bias);
 
-  using Key = std::tuple<const void*, int64_t, int64_t, int64_t, int64_t, const void*>;
+  /// Address, sizes and strides of the weight, address and stride of the bias.
+  using Key = std::tuple<const void*, int64_t, int64_t, int64_t, int64_t, const void*, int64_t>;
 
   Dtype dtype_;
   std::map<Key, std::shared_ptr<const PackedLinear>> layers_;

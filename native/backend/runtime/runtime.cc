@@ -68,6 +68,9 @@ std::string message_of_current_exception() {
 void set_intra_op_threads(int threads) {
   thread_local int current = 0;
   if (threads == current) return;
+  // LibTorch gives a thread, at its first parallel operator, the number that any thread has set
+  // last: that of another model. Asked for the number, it does so now, before the thread's own.
+  if (current == 0) (void)at::get_num_threads();
   at::set_num_threads(threads);
   current = threads;
 }
