@@ -48,6 +48,7 @@ bool Engine::prepare(Request& request) noexcept {
 /// of as many as share a batch, or as many as run in a moment.
 void Engine::prepare_worker(Machine::Worker& worker) {
   constexpr std::chrono::milliseconds kMoment{250};
+  constexpr size_t kMost = 256;  // beyond, a batch takes in proportion
   const std::optional<Sequence> sample = backend_->prepare_thread(worker.pool);
   if (!sample) return;
   const auto alone = measure(*sample, 1, worker);
@@ -55,7 +56,7 @@ void Engine::prepare_worker(Machine::Worker& worker) {
   const size_t full =
       std::min(options_.max_batch_requests, options_.max_batch_tokens / sample->cost());
   const auto in_a_moment = static_cast<size_t>(kMoment / std::max(*alone, Clock::duration(1)));
-  const size_t count = std::min(full, std::max(in_a_moment, size_t{2}));
+  const size_t count = std::min({full, kMost, std::max(in_a_moment, size_t{2})});
   if (count > 1) measure(*sample, count, worker);
 }
 

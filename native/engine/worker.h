@@ -14,6 +14,12 @@
 
 namespace engine {
 
+/// The requests of a signal model keep the event loop busy, and it must win. Those of a text model
+/// hardly do, and with a lower priority another process would take a core from it nearly whole.
+inline Priority priority_for(const Description& model) {
+  return model.needs_preparation ? Priority::kEqual : Priority::kLower;
+}
+
 struct Machine::Worker {
   explicit Worker(Priority of_thread) : priority(of_thread) {}
 

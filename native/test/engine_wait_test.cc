@@ -79,30 +79,6 @@ class SimulatedEncoder : public Backend {
   bool held_ = false;
 };
 
-/// A long text takes half a second.
-class SlowTokenizer : public SimulatedEncoder {
- public:
-  Sequence prepare(Input input) const override {
-    Sequence sequence = SimulatedEncoder::prepare(input);
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !held_; });
-    if (sequence.input_ids.size() > 100) {
-      simulated_time += Clock::duration(milliseconds(500)).count();
-    }
-    return sequence;
-  }
-  void hold(bool held) {
-    const std::lock_guard lock(mutex_);
-    held_ = held;
-    changed_.notify_all();
-  }
-
- private:
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  bool held_ = false;
-};
-
 class EngineWaitTest : public testing::Test {
  protected:
   void SetUp() override { simulated_time = 0; }
@@ -163,82 +139,6 @@ TEST_F(EngineWaitTest, IsKnownBeforeTheFirstRequest) {
   Engine engine(a_machine(), backend, options(), ended.handler());
   backend->hold(true);
   expect_within_a_factor_of_two(error_behind(engine, 500, 16));
-}
-
-/// Windows of signals: every run takes a while, however few windows share it.
-class SimulatedProgram : public Backend {
- public:
-  SimulatedProgram(milliseconds run, std::chrono::microseconds window)
-      : run_(run), window_(window) {}
-  Description description() const override { return {.max_length = 4, .batching = true}; }
-  Sequence prepare(Input input) const override {
-    return {.input_ids = {}, .token_type_ids = {}, .samples = std::get<std::vector<float>>(input)};
-  }
-  std::optional<Sequence> prepare_thread(const gemm::LentPool& /*pool*/) override {
-    return prepare(std::vector<float>(4));
-  }
-  std::vector<Output> run(Batch batch, const gemm::LentPool& /*pool*/) override {
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return !held_; });
-    }
-    const Clock::duration time = run_ + window_ * static_cast<int>(batch.size());
-    simulated_time += time.count();
-    return std::vector<Output>(batch.size(), Output{.values = {1}});
-  }
-  void hold(bool held) {
-    const std::lock_guard lock(mutex_);
-    held_ = held;
-    changed_.notify_all();
-  }
-
- private:
-  const Clock::duration run_, window_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool held_ = false;
-};
-
-/// What small batches take says nothing of the wait behind many requests: neither right after the
-/// load, nor when requests have come one by one so far.
-TEST_F(EngineWaitTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
-  const std::pair<milliseconds, std::chrono::microseconds> programs[] = {
-      {milliseconds(0), std::chrono::microseconds(900)},
-      {milliseconds(3), std::chrono::microseconds(100)},
-      {milliseconds(10), std::chrono::microseconds(10)},
-      {milliseconds(40), std::chrono::microseconds(1)}};
-  for (const auto& [run, window] : programs) {
-    for (const int before : {0, 1, 1'000}) {
-      for (const size_t behind : {1, 2, 10, 64, 65, 300, 1'500}) {
-        SCOPED_TRACE(testing::Message() << run.count() << " ms and " << window.count() << " us, "
-                                        << before << ", " << behind);
-        const auto program = std::make_shared<SimulatedProgram>(run, window);
-        Collector windows;
-        Engine engine(a_machine(), program, options(), windows.handler());
-        uint64_t ticket = 0;
-        const auto ask = [&] {
-          EXPECT_EQ(submit(engine, ++ticket, std::vector<float>(4), kNever), Status::kOk);
-        };
-        for (int i = 0; i < before; ++i) {
-          ask();
-          windows.of(ticket);
-        }
-        program->hold(true);
-        ask();
-        await_queue(engine, 0);  // it runs
-        std::vector<Input> list(behind, std::vector<float>(4));
-        EXPECT_EQ(engine.submit(ticket + 1, std::move(list), kNever).status, Status::kOk);
-        ticket += behind;
-        const duration<double> expected = engine.statistics().queue_wait;
-        ask();
-        program->hold(false);
-        // It begins with its batch, which is counted as one before it.
-        const Completion last = windows.of(ticket);
-        EXPECT_GT(expected, 0.5 * last.queue_time);
-        EXPECT_LT(expected, 2 * (last.queue_time + last.inference_time));
-      }
-    }
-  }
 }
 
 TEST_F(EngineWaitTest, FollowsAChangeFromShortTextsToLongOnesAndBack) {
@@ -332,36 +232,6 @@ TEST_F(EngineWaitTest, DropsDeadlinesInWhateverOrderTheyCome) {
   EXPECT_EQ(ended.of(2).status, Status::kOk);
   EXPECT_EQ(ended.of(3).status, Status::kDeadlineExceeded);
   EXPECT_EQ(ended.of(4).status, Status::kOk);
-}
-
-/// In whatever order its texts come: short ones and long ones wait in lines of their own.
-TEST_F(EngineWaitTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
-  auto slow = std::make_shared<SlowTokenizer>();
-  Options settings = options(seconds(1));
-  settings.long_input_bytes = 100;
-  Engine engine(a_machine(), slow, settings, ended.handler());
-  const Text small{.text = std::string(10, 'x')}, large{.text = std::string(1'000, 'x')};
-  for (const Text& text : {small, large}) {  // how long each takes
-    ASSERT_EQ(submit(engine, next_++, text, kNever), Status::kOk);
-    ended.of(next_ - 1);
-  }
-  slow->hold(true);
-  for (int i = 0; i < 8; ++i) submit(engine, next_++, large, kNever);  // 4 s
-  for (const auto& list : {std::vector<Input>{small, large}, std::vector<Input>{large, small}}) {
-    EXPECT_EQ(engine.submit(next_, list, kNever).status, Status::kWaitTooLong);
-  }
-  EXPECT_EQ(engine.submit(next_, {small, small}, kNever).status, Status::kOk);
-  next_ += 2;
-  EXPECT_EQ(engine.admission(kNever).status, Status::kOk);  // of what is not known yet
-  slow->hold(false);
-  engine.close();
-}
-
-TEST_F(EngineWaitTest, AnEmptyListIsNoRequest) {
-  Engine engine(a_machine(), backend, options(), ended.handler());
-  EXPECT_EQ(engine.submit(1, {}, kNever).status, Status::kOk);
-  engine.close();
-  EXPECT_EQ(ended.size(), 0U);
 }
 
 TEST_F(EngineWaitTest, AListIsTakenWholeOrNotAtAll) {
