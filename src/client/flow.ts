@@ -210,7 +210,10 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
       this.#sendSome();
     }, LINGER_MS);
     const list: List<Element, Result> = {
-      ...{ items: [], bytes: 0, state: 'growing', isDue: false },
+      items: [],
+      bytes: 0,
+      state: 'growing',
+      isDue: false,
       timer,
     };
     this.#lists.push(list);

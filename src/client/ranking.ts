@@ -23,7 +23,9 @@ export class RerankClient extends Client<ServiceInfo> {
   ): Promise<readonly RankedDocument[]> {
     const { topN } = options;
     const body = {
-      ...{ query, documents, return_documents: false },
+      query,
+      documents,
+      return_documents: false,
       ...(topN !== undefined && { top_n: topN }),
     };
     type Answer = { readonly results: readonly { index: number; relevance_score: number }[] };

@@ -70,7 +70,8 @@ export class ZeroShotClient extends SentimentClient {
   ): Promise<ZeroShotAnswer> {
     const { hypothesisTemplate, multiLabel } = options;
     const body = {
-      ...{ text, candidate_labels: labels },
+      text,
+      candidate_labels: labels,
       ...(hypothesisTemplate !== undefined && { hypothesis_template: hypothesisTemplate }),
       ...(multiLabel !== undefined && { multi_label: multiLabel }),
     };

@@ -88,7 +88,11 @@ function peerOf(lines: Lines): Peer {
       return lines.unsent;
     },
     send: (message) => lines.write(message),
-    ...{ close: nothing, pause: nothing, resume: nothing, setQuiet: nothing, destroy: nothing },
+    close: nothing,
+    pause: nothing,
+    resume: nothing,
+    setQuiet: nothing,
+    destroy: nothing,
   };
 }
 
@@ -109,7 +113,10 @@ function watch(counter: WindowCounter, { ended, crashed }: Ends): Watcher {
     skipped: () => counter.skipped(),
     failed: () => counter.failed(),
     // Its model stays as long as it is not stopped, and `place` refuses what cannot be.
-    ...{ held: nothing, stuck: nothing, left: nothing, misplaced: nothing },
+    held: nothing,
+    stuck: nothing,
+    left: nothing,
+    misplaced: nothing,
     ended,
     crashed: (stream, error) => {
       stream.stop();

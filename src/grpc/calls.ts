@@ -71,7 +71,10 @@ export class Calls {
         const { receiving, pipeline } = this.#options;
         const call = this.#byMetadata.get(duplex.metadata) as GrpcExchange;
         const options = {
-          ...{ pipeline, receiving, inFlight: this.#inFlight, method: stream },
+          pipeline,
+          receiving,
+          inFlight: this.#inFlight,
+          method: stream,
           target: { path: call.place, refusal },
           serialize: definition[method]?.responseSerialize as (answer: object) => Buffer,
         };
@@ -104,7 +107,10 @@ export class Calls {
             const known = targets.get(path);
             const target = known === undefined ? { path, refusal: () => null } : known;
             call = new GrpcExchange(inner, {
-              ...{ method, metadata, readiness, target },
+              method,
+              metadata,
+              readiness,
+              target,
               isLate: this.#inFlight.isDraining,
               pass: () => pass(metadata),
             });

@@ -150,7 +150,9 @@ export class GrpcExchange extends Exchange {
     this.cancel(); // what it has begun and nobody waits for any more
     if (!this.isWhole) this.#closeStream();
     return {
-      ...{ method: 'POST', httpVersion: '2.0', route: this.place },
+      method: 'POST',
+      httpVersion: '2.0',
+      route: this.place,
       status: httpStatusOf(this.#code ?? status.CANCELLED),
       answered: this.#code !== null,
     };

@@ -59,7 +59,8 @@ export class Receiving {
   constructor(connections: Connections, limits: BodyLimits) {
     const budget = (end: ConnectionEnd): ByteBudget<Asked> =>
       new ByteBudget({
-        ...{ limit: limits.bodyMemory, patienceMs: PATIENCE_MS },
+        limit: limits.bodyMemory,
+        patienceMs: PATIENCE_MS,
         cut: (asked) => connections.cut((this.#byAsked.get(asked) as Connection).socket, end),
       });
     this.#connections = connections;
@@ -78,7 +79,8 @@ export class Receiving {
       owed: new PassingMap<Asked, true>(),
       answered: new PassingMap<Asked, number>(),
       idle: new PassingMap<GrpcExchange, number>(),
-      ...{ streams: 0, refusedStreams: 0 },
+      streams: 0,
+      refusedStreams: 0,
     };
     this.#byPeer.set(peer, connection);
     socket.on('close', () => {

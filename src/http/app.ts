@@ -90,7 +90,12 @@ export function createApp(
   };
   show(site);
   const shared = {
-    ...{ app, readiness, due, connections, routes, responseLimit },
+    app,
+    readiness,
+    due,
+    connections,
+    routes,
+    responseLimit,
     isPublic: (path: string) => rules.isPublic(path),
     unsentAnswers: new UnsentAnswers(bodyMemory, connections),
     release: bodies.release,
@@ -98,7 +103,11 @@ export function createApp(
     aboutOf: (path: string) => rules.aboutOf(path),
   };
   const upgrades = new Upgrades({
-    ...{ readiness, due, connections, routes, pipeline },
+    readiness,
+    due,
+    connections,
+    routes,
+    pipeline,
     aboutOf: shared.aboutOf,
     origins,
     limits: config,

@@ -25,7 +25,8 @@ export class Bodies {
   constructor({ bodyMemory, bodyLimit }: BodyLimits, connections: Connections) {
     this.#limit = bodyLimit;
     const budget = {
-      ...{ limit: bodyMemory, patienceMs: PATIENCE_MS },
+      limit: bodyMemory,
+      patienceMs: PATIENCE_MS,
       cut: ({ req }: Response) => !req.complete && connections.cut(req.socket, 'body_stuck'),
     };
     this.#plain = new ByteBudget(budget);

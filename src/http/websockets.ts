@@ -34,12 +34,18 @@ export class WebSockets {
   constructor({ bodyLimit: maxPayload, bodyMemory: limit }: BodyLimits, connections: Connections) {
     this.#connections = connections;
     this.#partly = new ByteBudget({
-      ...{ limit, patienceMs: PATIENCE_MS },
+      limit,
+      patienceMs: PATIENCE_MS,
       cut: (socket) => connections.cut(socket, 'body_stuck'),
     });
     this.#server = new WebSocketServer({
-      ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload },
-      ...{ maxFragments: MOST_FRAGMENTS, maxBufferedChunks: MOST_CHUNKS },
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload,
+      maxFragments: MOST_FRAGMENTS,
+      maxBufferedChunks: MOST_CHUNKS,
+      // Options that @types/ws does not have.
       ...{ maxPendingAutoPongs: MOST_PONGS, closeTimeout: CLOSE_TIMEOUT_MS },
       handleProtocols: (offered: ReadonlySet<string>) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
     });

@@ -38,7 +38,9 @@ export class ModelStore<Task, Model extends StoredModel> {
     const file = path.basename(place);
     const loaded = model instanceof Error ? null : model;
     const stored: Stored<Task, Model> = {
-      ...{ name, task, model: loaded },
+      name,
+      task,
+      model: loaded,
       title: loaded?.about.name ?? file,
       version: loaded?.about.version ?? null,
       reason:

@@ -19,7 +19,10 @@ function toRecording(table: Table): Recording {
   const samplingRateHz = time?.samplingRateHz ?? null;
   const channels = columns.map(
     (column): Channel => ({
-      ...{ label: column.label, isNamed: column.isNamed, unit: column.unit, samplingRateHz },
+      label: column.label,
+      isNamed: column.isNamed,
+      unit: column.unit,
+      samplingRateHz,
       samples: toSamples(column, table),
     }),
   );

@@ -191,8 +191,12 @@ function makeBank(from: number, to: number, cutoff: number): Bank | null {
   const { samples, phases, width } = shape;
   const reach = ZERO_CROSSINGS / cutoff;
   const bank = {
-    ...{ samples, phases, width, weights: new Float64Array(phases * width) },
-    ...{ firsts: new Int32Array(phases), lasts: new Int32Array(phases) },
+    samples,
+    phases,
+    width,
+    weights: new Float64Array(phases * width),
+    firsts: new Int32Array(phases),
+    lasts: new Int32Array(phases),
     sums: new Float64Array(phases),
   };
   for (let phase = 0; phase < phases; phase++) {

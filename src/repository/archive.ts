@@ -80,10 +80,12 @@ export function readArchive(file: string): Promise<ArchiveReport> {
     const manifest = manifestSchema.safeParse(await readJson(zip, entries, name, MANIFEST));
     const { modelName, modelVersion, handler } = manifest.data?.model ?? {};
     return {
-      ...{ modelName: modelName ?? null, modelVersion: modelVersion ?? null },
+      modelName: modelName ?? null,
+      modelVersion: modelVersion ?? null,
       handler: handler ?? null,
       entries: [...entries].map(([entry, { uncompressedSize }]) => ({
-        ...{ name: entry, bytes: uncompressedSize },
+        name: entry,
+        bytes: uncompressedSize,
       })),
     };
   });

@@ -118,7 +118,8 @@ export class LoadedModels {
     const { dtype, max_queue_requests, max_queue_wait_ms, share } = settings;
     return {
       ...this.#scheduling,
-      ...{ dtype, share },
+      dtype,
+      share,
       ...(max_queue_requests && { maxQueueRequests: max_queue_requests }),
       ...(max_queue_wait_ms && { maxQueueWaitMs: max_queue_wait_ms }),
     };

@@ -129,7 +129,9 @@ function operation(action: 'send' | 'receive', names: readonly string[]): Node {
 function describeMessage(name: string, message: Message): Node {
   const { summary, payload, contentType = JSON_TYPE, example } = message;
   return {
-    ...{ name, summary, contentType },
+    name,
+    summary,
+    contentType,
     payload: isNode(payload) ? payload : toSchema(payload),
     ...(example && { examples: [{ payload: example }] }),
   };

@@ -10,7 +10,10 @@ import type { Streams } from './streams';
 export function streaming(served: Served, streams: Streams, version: string): Protocol {
   const signals = servedAs(served, 'classifies signals');
   const own = {
-    ...{ prefix: null, errors: DETAIL, probes: [], info: null },
+    prefix: null,
+    errors: DETAIL,
+    probes: [],
+    info: null,
     tag: { name: 'streams', description: 'Windows of a signal that goes on' },
     error: { name: 'Error', schema: errorAnswer },
   };
@@ -35,7 +38,8 @@ function asyncApi({ task }: Served, version: string): Get {
   return {
     handle: () => ({ body: tell() }),
     describe: () => ({
-      ...{ id: 'asyncapi', summary: 'What is said in streams' },
+      id: 'asyncapi',
+      summary: 'What is said in streams',
       answer: { name: 'AsyncApi', schema: { type: 'object' } },
       outcome: 'AsyncAPI 3.0.',
       errors: {},

@@ -46,7 +46,8 @@ export function overWebSocket(served: Served<ClassifiesSignals>, streams: Stream
       return (peer) => new StreamTalk(streams, asked, call, peer);
     },
     describe: () => ({
-      ...{ id: 'stream', summary: 'Windows of a signal that goes on, over a WebSocket' },
+      id: 'stream',
+      summary: 'Windows of a signal that goes on, over a WebSocket',
       description: `${served.task.notice ?? ''}${SAID} ${ORIGINS}`,
       answer: { name: 'StreamOpened', schema: openedAnswer },
       isUpgrade: true,
@@ -88,7 +89,8 @@ export function overEvents(served: Served<ClassifiesSignals>, streams: Streams):
       };
     },
     describe: () => ({
-      ...{ id: 'streamEvents', summary: 'The same as server-sent events' },
+      id: 'streamEvents',
+      summary: 'The same as server-sent events',
       description: `${served.task.notice ?? ''}Samples come with the request, or by \`POST ${PATH}/{stream}\`. ${SAID}`,
       request: { name: 'StreamOpening', schema: openingBody },
       answer: { name: 'StreamOpened', schema: openedAnswer },
@@ -119,7 +121,8 @@ export function samplesOf(served: Served<ClassifiesSignals>, streams: Streams): 
       throw new ServiceError('NOT_FOUND', 'There is no such stream any more.');
     },
     describe: () => ({
-      ...{ id: 'streamSamples', summary: 'Samples for a stream that is answered by events' },
+      id: 'streamSamples',
+      summary: 'Samples for a stream that is answered by events',
       description:
         'An array of numbers, an object as over a WebSocket, or float32 as application/octet-stream. ' +
         'The answer comes when they have been taken, and the next ones may be sent then.',
@@ -153,7 +156,8 @@ export function noStream({ name }: Served): Get {
       throw new ServiceError('NOT_FOUND', `The model ${name} has no streams: ${what}.`);
     },
     describe: () => ({
-      ...{ id: 'noStream', summary: 'There are no streams of texts' },
+      id: 'noStream',
+      summary: 'There are no streams of texts',
       answer: { name: 'Error', schema: errorAnswer },
       outcome: null,
       errors: { 404: 'Streams are of models of signals.' },

@@ -61,8 +61,13 @@ export function catalogueOf(served: Served): Catalogue {
   const version: ModelVersion = { version: '1', state: model ? 'ready' : 'failed', reason, served };
   return [
     {
-      ...{ name, aliases: [], isDefault: true, isRequired: true },
-      ...{ defaultVersion: null, versions: [version], reason: null },
+      name,
+      aliases: [],
+      isDefault: true,
+      isRequired: true,
+      defaultVersion: null,
+      versions: [version],
+      reason: null,
     },
   ];
 }

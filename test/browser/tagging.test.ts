@@ -59,7 +59,9 @@ describeInBrowser('the page of a token classifier', () => {
     await page.keyboard.press('Control+Enter');
     await page.locator('.marked').waitFor();
     const tags = await tagsOf('tagger', {
-      ...{ text: TEXT, aggregation_strategy: 'none', ignore_labels: [] },
+      text: TEXT,
+      aggregation_strategy: 'none',
+      ignore_labels: [],
     });
     expect(tags.length).toBeGreaterThan(5);
     expect(await shownRows(visit)).toEqual(rowsOf(tags));
@@ -91,7 +93,9 @@ describeInBrowser('the page of a token classifier', () => {
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.locator('.marked').waitFor();
     const tags = await tagsOf('bytes', {
-      ...{ text: TEXT, aggregation_strategy: 'none', ignore_labels: [] },
+      text: TEXT,
+      aggregation_strategy: 'none',
+      ignore_labels: [],
     });
     expect(tags.filter(({ start, end }) => start === 0 && end === 2).length).toBeGreaterThan(1);
     expect(await shownRows(visit)).toEqual(rowsOf(tags));

@@ -195,7 +195,10 @@ describe('what goes wrong', () => {
       inputs: 1,
       output: 'bad-out.jsonl',
       rejects: 'bad-out.jsonl.rejects.jsonl',
-      ...{ rows: 6, answered: 2, rejected: 4, truncated: 0 },
+      rows: 6,
+      answered: 2,
+      rejected: 4,
+      truncated: 0,
     });
     expect(Object.values<number>(labels).reduce((sum, times) => sum + times)).toBe(2);
     expect(seconds).toBeGreaterThan(0);

@@ -29,7 +29,9 @@ function chosen(file: Buffer | string, channel: string | null = null) {
 }
 
 const signal = (label: string, value: number): EdfSignal => ({
-  ...{ label, unit: 'uV', perRecord: 2 },
+  label,
+  unit: 'uV',
+  perRecord: 2,
   digital: [value, value, value, value],
 });
 const O1 = signal('O1', 1000);

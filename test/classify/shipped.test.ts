@@ -71,7 +71,10 @@ it('reads pairs of texts as the batch route does', async () => {
   expect(objects('labels.jsonl')).toEqual(
     results.map(({ label, score, probabilities, truncated }, i) => ({
       ...rows[i],
-      ...{ label, score, probabilities, truncated },
+      label,
+      score,
+      probabilities,
+      truncated,
     })),
   );
 });

@@ -47,10 +47,16 @@ function run(packages: string, script: string, args: readonly string[]): NodePro
   const config = path.join(temporary, 'lsl_api.cfg');
   writeFileSync(config, '[multicast]\nResolveScope = machine\n[lab]\nKnownPeers = {127.0.0.1}\n');
   return new NodeProcess({
-    ...{ program: 'python3', script: path.join(FOLDER, script), args, cwd: temporary },
+    program: 'python3',
+    script: path.join(FOLDER, script),
+    args,
+    cwd: temporary,
     env: {
-      ...{ PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1', LSLAPICFG: config },
-      ...{ API_KEY: KEY, HOME: temporary },
+      PYTHONPATH: packages,
+      PYTHONDONTWRITEBYTECODE: '1',
+      LSLAPICFG: config,
+      API_KEY: KEY,
+      HOME: temporary,
     },
   });
 }

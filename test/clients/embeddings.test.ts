@@ -104,7 +104,10 @@ async function shortened(vector: readonly number[]): Promise<number[][]> {
 }
 
 const refused = (name: string, status: number, param: string | null, message: string) => ({
-  ...{ class: name, status, param, message: expect.stringContaining(message) },
+  class: name,
+  status,
+  param,
+  message: expect.stringContaining(message),
   code: null as string | null,
 });
 

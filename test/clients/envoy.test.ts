@@ -110,7 +110,9 @@ needs('python').describe('Envoy', () => {
       expect(JSON.parse(answer.text)).toEqual({
         error: {
           message: 'The guard has blocked this input: tone (NEGATIVE).',
-          ...{ type: 'guard', param: null, code: 'blocked' },
+          type: 'guard',
+          param: null,
+          code: 'blocked',
           findings: [
             { check: 'tone', label: 'NEGATIVE', score: expect.any(Number), action: 'block' },
           ],
@@ -128,7 +130,8 @@ needs('python').describe('Envoy', () => {
       const [asked] = upstream.asked;
       expect(asked?.headers['x-guard']).toBe('data/EMAIL;score=1');
       expect(JSON.parse(asked?.text ?? '')).toEqual({
-        ...{ model: 'm', seed: 7 },
+        model: 'm',
+        seed: 7,
         messages: [{ role: 'user', content: 'My address is <EMAIL_1>, film <EMAIL_1>.' }],
       });
     });
@@ -183,7 +186,8 @@ needs('python').describe('Envoy', () => {
       const answer = await envoy.ask({ body, headers: { 'content-type': type } });
       expect(answer.status).toBe(403);
       expect(JSON.parse(answer.text).error).toMatchObject({
-        ...{ message: 'The guard cannot read this input.', code: 'unreadable' },
+        message: 'The guard cannot read this input.',
+        code: 'unreadable',
       });
       expect(upstream.asked).toEqual([]);
     });

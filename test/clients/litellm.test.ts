@@ -34,7 +34,9 @@ let client: OpenAI;
 const guardrail = (name: string, mode: string, more: object = {}) => ({
   guardrail_name: name,
   litellm_params: {
-    ...{ guardrail: 'generic_guardrail_api', mode, api_base: service.origin },
+    guardrail: 'generic_guardrail_api',
+    mode,
+    api_base: service.origin,
     headers: { Authorization: `Bearer ${KEY}` },
     ...more,
   },
@@ -44,7 +46,10 @@ const CHECKS = [
   { type: 'patterns', name: 'data', action: 'redact', kinds: ['email'] },
   { ...TONE, on: 'input' },
   {
-    ...{ type: 'patterns', name: 'secrets', action: 'block', on: 'output' },
+    type: 'patterns',
+    name: 'secrets',
+    action: 'block',
+    on: 'output',
     patterns: { SECRET: ['sk-[a-z]{8}'] },
   },
 ];

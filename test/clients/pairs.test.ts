@@ -95,7 +95,8 @@ needs('python').it(
     });
     const { results } = await ranking();
     const parameters = {
-      ...{ candidate_labels: LABELS, multi_label: true },
+      candidate_labels: LABELS,
+      multi_label: true,
       hypothesis_template: 'It is {}.',
     };
     expect(JSON.parse(stdout)).toEqual(

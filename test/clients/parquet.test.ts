@@ -36,7 +36,9 @@ async function readers(name: string, ...args: readonly string[]): Promise<Told> 
   expect([code, stderr]).toEqual([0, expect.stringContaining('3 answered')]);
   const env = { ...process.env, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1' };
   const { stdout } = await runFile('python3', ['vectors.py', inFolder(name)], {
-    ...{ cwd: SCRIPTS, env, timeout: SCRIPT_MS },
+    cwd: SCRIPTS,
+    env,
+    timeout: SCRIPT_MS,
   });
   return JSON.parse(stdout);
 }
@@ -56,9 +58,14 @@ needs('python').describe('pyarrow, polars and duckdb', () => {
       const { pyarrow, polars, vectors, others } = await readers('all.parquet');
       const list = 'fixed_size_list<element: float not null>[16]';
       expect(pyarrow).toEqual({
-        ...{ n: ['int64', true], text: ['string', true], x: ['double', true] },
-        ...{ ok: ['bool', true], name: ['string', true], list: ['string', true] },
-        ...{ embedding: [list, false], truncated: ['bool', false] },
+        n: ['int64', true],
+        text: ['string', true],
+        x: ['double', true],
+        ok: ['bool', true],
+        name: ['string', true],
+        list: ['string', true],
+        embedding: [list, false],
+        truncated: ['bool', false],
       });
       expect(polars).toMatchObject({ n: 'Int64', embedding: 'Array(Float32, shape=(16,))' });
       const embedding = readFileSync(inFolder('rows.out.jsonl'), 'utf8')

@@ -130,7 +130,9 @@ async function overEvents(service: Service, draw: Draw): Promise<void> {
     const message = drawMessage(draw, clock);
     const type = draw.pick(['application/json', 'application/octet-stream']);
     const sent = request(service, {
-      ...{ method: 'POST', path: `/stream/${stream}`, body: Buffer.from(message) },
+      method: 'POST',
+      path: `/stream/${stream}`,
+      body: Buffer.from(message),
       headers: { 'content-type': type },
     });
     // One whose answers are not taken waits: others are sent meanwhile.

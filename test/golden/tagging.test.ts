@@ -184,7 +184,9 @@ it('is the same in a program', async () => {
   expect(tagger.labels).toContain('B-PER');
   expect(tagger.maxLength).toBe(40);
   await expect(tagger.tagBatch(['a', 7 as never])).rejects.toMatchObject({
-    ...{ code: 'INPUT_INVALID', index: 1, message: '[1]: expected a string, received number' },
+    code: 'INPUT_INVALID',
+    index: 1,
+    message: '[1]: expected a string, received number',
   });
   await expect(tagger.tag('a', { stride: 0.5 })).rejects.toMatchObject({ code: 'INPUT_INVALID' });
   await tagger.close();

@@ -44,7 +44,8 @@ describe.each(cases.map((one, index) => [`${index} ${one.model}`, one] as const)
       await Promise.all(
         answers.map(async ({ sequence, candidate_labels, labels, scores, ...asked }) => {
           const question = {
-            ...{ texts: ['Good.', sequence], labels: candidate_labels },
+            texts: ['Good.', sequence],
+            labels: candidate_labels,
             template: asked.hypothesis_template ?? TEMPLATE,
             isMultiLabel: asked.multi_label ?? false,
           };

@@ -4,7 +4,10 @@ import { ROOT } from './service';
 
 /** A check by the shipped model, of the directory that `guardDirectory` makes. */
 export const TONE = {
-  ...{ type: 'text-classification', name: 'tone', model: 'sentiment', action: 'block' },
+  type: 'text-classification',
+  name: 'tone',
+  model: 'sentiment',
+  action: 'block',
   labels: { NEGATIVE: 0.9 },
 } as const;
 

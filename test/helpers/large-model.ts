@@ -15,8 +15,11 @@ const HIDDEN = 768;
 const INTERMEDIATE = 3072;
 const LAYERS = 12;
 const SIZES = {
-  ...{ hidden_size: HIDDEN, intermediate_size: INTERMEDIATE },
-  ...{ num_attention_heads: 12, max_position_embeddings: 512, vocab_size: 30_522 },
+  hidden_size: HIDDEN,
+  intermediate_size: INTERMEDIATE,
+  num_attention_heads: 12,
+  max_position_embeddings: 512,
+  vocab_size: 30_522,
 };
 
 /**

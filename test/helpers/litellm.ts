@@ -30,8 +30,11 @@ export async function startLiteLlm(
     args: ['--config', file, '--host', '127.0.0.1', '--port', String(port)],
     cwd: folder,
     env: {
-      ...{ PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1', HOME: folder },
-      ...{ ...env, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
+      PYTHONPATH: packages,
+      PYTHONDONTWRITEBYTECODE: '1',
+      HOME: folder,
+      ...env,
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
     },
   });
   let isEnded = false;

@@ -24,7 +24,11 @@ export class Events {
     });
     this.request = http.request(
       {
-        ...{ port: service.port, host: '127.0.0.1', path: '/stream', method: 'POST', agent: false },
+        port: service.port,
+        host: '127.0.0.1',
+        path: '/stream',
+        method: 'POST',
+        agent: false,
         headers: { 'Content-Type': 'application/json' },
       },
       (response) => {

@@ -25,7 +25,9 @@ afterAll(async () => {
 it('ranks', async () => {
   const client = new RerankClient(`${service.origin}/models/reranker`);
   const { json } = await post(service, '/rerank', {
-    ...{ query: 'How long?', texts: DOCUMENTS, raw_scores: true },
+    query: 'How long?',
+    texts: DOCUMENTS,
+    raw_scores: true,
   });
   expect(await client.rerank('How long?', DOCUMENTS)).toEqual(near(json));
   expect(await client.rerank('How long?', DOCUMENTS, { topN: 1 })).toEqual(
@@ -47,8 +49,10 @@ it('classifies by labels of the caller', async () => {
   expect(rest).toEqual({ input_text: 'A quiet film.', labels: expect.arrayContaining(labels) });
   expect(scores.reduce((sum, score) => sum + score)).toBeCloseTo(1, 3);
   const { json } = await post(service, '/zero-shot', {
-    ...{ text: 'A quiet film.', candidate_labels: labels },
-    ...{ multi_label: true, hypothesis_template: 'It is {}.' },
+    text: 'A quiet film.',
+    candidate_labels: labels,
+    multi_label: true,
+    hypothesis_template: 'It is {}.',
   });
   const options = { multiLabel: true, hypothesisTemplate: 'It is {}.' };
   expect(await client.zeroShot('A quiet film.', labels, options)).toEqual(near(json));

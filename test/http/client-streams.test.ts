@@ -46,7 +46,11 @@ describe('stream', () => {
     const opened: unknown[] = [];
     const answers = await all(
       client.stream(blocksOf(samples), {
-        ...{ samplingRateHz: RATE, step: 64, start: 100, patientId: 'p-7', firstWindow: 3 },
+        samplingRateHz: RATE,
+        step: 64,
+        start: 100,
+        patientId: 'p-7',
+        firstWindow: 3,
         onOpen: (told) => opened.push(told),
       }),
     );
@@ -56,8 +60,13 @@ describe('stream', () => {
     );
     expect(answers).toEqual(
       results.map(({ diagnosis, confidence, probabilities }, index) => ({
-        ...{ window: 3 + index, first_sample: 100 + index * 64, time: expect.any(Number) },
-        ...{ diagnosis, confidence, probabilities, quality: expect.anything() },
+        window: 3 + index,
+        first_sample: 100 + index * 64,
+        time: expect.any(Number),
+        diagnosis,
+        confidence,
+        probabilities,
+        quality: expect.anything(),
       })),
     );
     expect(opened).toMatchObject([{ patient_id: 'p-7', resumed: false, next_sample: 100 }]);
@@ -75,7 +84,10 @@ describe('stream', () => {
     ];
     const first = { sampling_rate_hz: 256, step: 64, start: date(start), smoothing: { median: 3 } };
     const options: StreamOptions = {
-      ...{ samplingRateHz: 256, step: 64, start: date(start), smoothing: { median: 3 } },
+      samplingRateHz: 256,
+      step: 64,
+      start: date(start),
+      smoothing: { median: 3 },
     };
     const client = clientOf(service.origin);
     const expected = await whole(service, told, first);

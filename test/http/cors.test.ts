@@ -152,7 +152,9 @@ it('lets pages send what the client libraries of the protocols add', async () =>
   const openAi = new OpenAI({ ...options, baseURL, dangerouslyAllowBrowser: true });
   await openAi.embeddings.create({ model: 'a', input: 'b' }, { idempotencyKey: 'c' });
   const cohere = new CohereClientV2({
-    ...{ environment: service.origin, token: KEY, clientName: 'd' },
+    environment: service.origin,
+    token: KEY,
+    clientName: 'd',
     fetcher: async (asked: { readonly headers?: Readonly<Record<string, unknown>> }) => {
       for (const name of Object.keys(asked.headers ?? {})) sent.add(name.toLowerCase());
       return { ok: true, body: { results: [] }, rawResponse: new Response() } as never;
@@ -164,7 +166,9 @@ it('lets pages send what the client libraries of the protocols add', async () =>
     expect.arrayContaining(['authorization', 'x-stainless-os', 'x-fern-language']),
   );
   const preflight = await ask(service, '/v1/embeddings', {
-    ...{ method: 'OPTIONS', origin: ORIGIN, ...PREFLIGHT },
+    method: 'OPTIONS',
+    origin: ORIGIN,
+    ...PREFLIGHT,
     'access-control-request-headers': [...names, 'x-other', 'x-stainless-\u00e9'].join(','),
   });
   const allowed = preflight.allowed['access-control-allow-headers'] as string;

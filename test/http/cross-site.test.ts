@@ -44,7 +44,8 @@ async function routesOf(port: Address) {
   const { paths } = json as { readonly paths: Readonly<Record<string, object>> };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => ({
-      ...{ port, method: method.toUpperCase() },
+      port,
+      method: method.toUpperCase(),
       path: path.replaceAll(/\{\w+\}/g, 'films'),
     })),
   );
@@ -60,7 +61,9 @@ beforeAll(async () => {
     ...(await routesOf(service)),
     ...(await routesOf(management)),
     ...['analyze', 'stream', 'stream/0'].map((name) => ({
-      ...{ port: service, method: 'POST', path: `/models/waves/${name}` },
+      port: service,
+      method: 'POST',
+      path: `/models/waves/${name}`,
     })),
   ];
 });
@@ -187,7 +190,8 @@ it('ALLOWED_HOSTS and CORS_ORIGINS let pages ask', async () => {
 it('with keys any name will do, and pages of other origins still may not ask', async () => {
   const { cert, key } = makeCertificate();
   const env = {
-    ...{ ...textModel(FIRST), API_KEY: 'the-key' },
+    ...textModel(FIRST),
+    API_KEY: 'the-key',
     TLS_CERT_FILE: folder.put('a.crt', cert, 0o644),
     TLS_KEY_FILE: folder.put('a.key', key, 0o600),
   };

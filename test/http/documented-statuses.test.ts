@@ -59,7 +59,8 @@ it.each(Object.keys(START))('%s: every status of every operation is documented',
         const { headers = {}, body = '' } = wrong as (typeof WRONG)[number];
         const length = { 'content-length': Buffer.byteLength(body) };
         const { status } = await request(service, {
-          ...{ method: method.toUpperCase(), path: place },
+          method: method.toUpperCase(),
+          path: place,
           ...(method !== 'get' && {
             body,
             headers: { 'content-type': 'application/json', ...length, ...headers },

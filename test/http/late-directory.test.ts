@@ -91,7 +91,8 @@ skipWhere(other, 'a directory that may not be read').it(
     directory.text('private', SECOND);
     for (const place of ['', 'private']) chmodSync(path.join(directory.path, place), 0o000);
     const service = await startService('models', {
-      ...{ args: [directory.path], env: { MODELS_WATCH: 'true' } },
+      args: [directory.path],
+      env: { MODELS_WATCH: 'true' },
       ...(isRoot && { program: PROGRAM, nodeArgs: LIMITED }),
     });
     await service.waitForLog(({ msg }) => msg === 'MODELS_DIR: cannot be read: EACCES');

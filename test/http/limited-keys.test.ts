@@ -36,7 +36,8 @@ describe('of a directory of models', () => {
 
   const ask = (key: string, method: string, path: string, body?: unknown): Promise<Answer> =>
     request(service, {
-      ...{ method, path },
+      method,
+      path,
       headers: {
         ...bearer(key),
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -235,7 +236,8 @@ describe('of a directory of models', () => {
     expect(await call(MANAGING, 'ModelInfer', infer('films'))).toEqual(refused);
     for (const method of ['RepositoryModelLoad', 'RepositoryModelUnload']) {
       expect(await call(ASKING, method, { model_name: 'films' })).toMatchObject({
-        ...{ status: 'PERMISSION_DENIED', details: NOT_FOR_MANAGEMENT },
+        status: 'PERMISSION_DENIED',
+        details: NOT_FOR_MANAGEMENT,
       });
     }
     expect((await call(MANAGING, 'RepositoryModelLoad', { model_name: 'films' })).status).toBe(
@@ -267,7 +269,9 @@ describe('of a directory of models', () => {
 
   it('refuses before the body is read, and says so in the log', async () => {
     const { status, headers } = await request(service, {
-      ...{ method: 'POST', path: '/models/secret/analyze', body: '{' },
+      method: 'POST',
+      path: '/models/secret/analyze',
+      body: '{',
       headers: { ...bearer(FILMS), expect: '100-continue', 'content-type': 'application/json' },
     });
     expect([status, headers.connection]).toEqual([403, 'close']);

@@ -216,7 +216,10 @@ describe('a list', () => {
       draining: 0,
     });
     expect(seen.byLabel('libtorch_serve_queue_refusals_total', 'reason')).toEqual({
-      ...{ queue_full: 1, queue_wait: 0, deadline: 0, draining: 0 },
+      queue_full: 1,
+      queue_wait: 0,
+      deadline: 0,
+      draining: 0,
     });
     expect(seen.value('libtorch_serve_http_requests_cancelled_total')).toBe(1);
     expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({

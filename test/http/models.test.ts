@@ -78,10 +78,24 @@ describe('what is there at start', () => {
     expect(service.logs.filter(({ msg }) => msg.includes('"no name"'))).toHaveLength(1);
     const seen = await scrape(service);
     expect(seen.byLabel('libtorch_serve_model_loaded', 'model')).toEqual({
-      ...{ broken: 0, empty: 0, odd: 0, outside: 0, films: 1, reviews: 1, waves: 1, zoo: 1 },
+      broken: 0,
+      empty: 0,
+      odd: 0,
+      outside: 0,
+      films: 1,
+      reviews: 1,
+      waves: 1,
+      zoo: 1,
     });
     expect(seen.byLabel('libtorch_serve_model_load_failed', 'model')).toEqual({
-      ...{ broken: 1, empty: 1, odd: 1, outside: 1, films: 0, reviews: 0, waves: 0, zoo: 0 },
+      broken: 1,
+      empty: 1,
+      odd: 1,
+      outside: 1,
+      films: 0,
+      reviews: 0,
+      waves: 0,
+      zoo: 0,
     });
   });
 
@@ -136,7 +150,8 @@ describe('what is there at start', () => {
       expect(label(answer)).toBe((expected.json as { label: string }).label);
     }
     expect((await request(service, { path: '/v2/models/reviews' })).json).toMatchObject({
-      ...{ name: 'reviews', versions: ['10'] },
+      name: 'reviews',
+      versions: ['10'],
     });
     expect((await request(service, { path: '/v2/models/broken/ready' })).status).toBe(503);
     const index = await request(service, { method: 'POST', path: '/v2/repository/index' });

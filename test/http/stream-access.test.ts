@@ -25,7 +25,8 @@ it('a key for some models opens streams of those', async () => {
   const keys = folder.put('keys', 'key-of-waves models=waves\nkey-of-all\n');
   const service = await directory.start({ env: { API_KEYS_FILE: keys } });
   const as = (key: string, model: string) => ({
-    ...{ path: `/models/${model}/stream`, headers: { authorization: `Bearer ${key}` } },
+    path: `/models/${model}/stream`,
+    headers: { authorization: `Bearer ${key}` },
   });
   const client = await StreamClient.open(service, OPENING, as('key-of-waves', 'waves'));
   const { stream } = await client.first('stream');
@@ -97,15 +98,23 @@ it('metrics and log say what became of streams, and nothing of what was in them'
   expect(seen.value('libtorch_serve_streams_opened_total')).toBe(2);
   expect(seen.value('libtorch_serve_streams_resumed_total')).toBe(1);
   expect(seen.byLabel('libtorch_serve_streams_ended_total', 'end')).toEqual({
-    ...{ ended: 1, error: 0, timeout: 0, leaving: 0, broken: 0 },
+    ended: 1,
+    error: 0,
+    timeout: 0,
+    leaving: 0,
+    broken: 0,
   });
   expect(
     seen.value('libtorch_serve_http_requests_total', { route: '/stream', status: '101' }),
   ).toBe(4);
   const line = await service.waitForLog(({ msg }) => msg === 'stream');
   expect(line).toMatchObject({
-    ...{ requestId: 'the-stream-of-this-test', model: 'ds004504-t3-cnn', end: 'ended' },
-    ...{ windows: 9, skipped: 0, durationMs: expect.any(Number) },
+    requestId: 'the-stream-of-this-test',
+    model: 'ds004504-t3-cnn',
+    end: 'ended',
+    windows: 9,
+    skipped: 0,
+    durationMs: expect.any(Number),
   });
   expect(service.stdout + service.stderr).not.toContain('patient');
   expect(service.stdout).not.toContain(stream as string);

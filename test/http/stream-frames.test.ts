@@ -251,7 +251,9 @@ describe('hostile frames', () => {
     expect(status).toBe(426);
     const body = JSON.stringify({ signal: SIGNAL });
     const predicted = await request(service, {
-      ...{ path: '/predict', method: 'POST', body },
+      path: '/predict',
+      method: 'POST',
+      body,
       headers: { connection: 'Upgrade', upgrade: 'websocket', 'content-type': 'application/json' },
     });
     expect(predicted.status).toBe(200);

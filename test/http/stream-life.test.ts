@@ -148,7 +148,9 @@ describe('a stream', () => {
     client.say({ end: true });
     await client.closed;
     expect(client.windows[0]).toMatchObject({
-      ...{ diagnosis: null, confidence: null, probabilities: null },
+      diagnosis: null,
+      confidence: null,
+      probabilities: null,
       quality: { problems: ['not_finite'], peak_to_peak: null, mains_share: null },
     });
     expect(client.windows[1]).toMatchObject({ diagnosis: expect.any(String) });

@@ -35,13 +35,17 @@ describe('windows that are complete while one before them is in the model', () =
     const answers = await predictions(service, windows);
     const byStart = new Map(whole.map((start, index) => [start, answers[index]]));
     return starts.map((start, window) => ({
-      ...{ window, first_sample: start, ...(byStart.get(start) ?? NOTHING) },
+      window,
+      first_sample: start,
+      ...(byStart.get(start) ?? NOTHING),
     }));
   }
 
   function told(windows: readonly StreamMessage[]) {
     return windows.map((one) => ({
-      ...{ window: one.window, first_sample: one.first_sample, ...said(one) },
+      window: one.window,
+      first_sample: one.first_sample,
+      ...said(one),
     }));
   }
 

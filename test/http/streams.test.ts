@@ -28,7 +28,10 @@ describe('GET /stream', () => {
   it('says of windows what POST /predict says of them, whatever the blocks are', async () => {
     const samples = signal(1000);
     const client = await StreamClient.open(service, {
-      ...{ sampling_rate_hz: 95, step: 64, patient_id: 'p-7', start: 100 },
+      sampling_rate_hz: 95,
+      step: 64,
+      patient_id: 'p-7',
+      start: 100,
     });
     const random = seededRandom(1);
     for (let at = 0; at < samples.length; ) {
@@ -42,10 +45,17 @@ describe('GET /stream', () => {
     const [opened, ...others] = client.messages;
     expect(opened).toEqual({
       stream: expect.stringMatching(/^[\w-]{24}$/),
-      ...{ patient_id: 'p-7', model: 'ds004504-t3-cnn', window_length: WINDOW, step: 64 },
+      patient_id: 'p-7',
+      model: 'ds004504-t3-cnn',
+      window_length: WINDOW,
+      step: 64,
       classes: ['Control', "Alzheimer's Disease (AD)", 'Frontotemporal Dementia (FTD)'],
-      ...{ sampling_rate_hz: 95, resampled_to_hz: null, delay_ms: 0 },
-      ...{ next_window: 0, next_sample: 100, resumed: false },
+      sampling_rate_hz: 95,
+      resampled_to_hz: null,
+      delay_ms: 0,
+      next_window: 0,
+      next_sample: 100,
+      resumed: false,
     });
     expect(others.at(-1)).toEqual({
       end: { windows: 12, skipped: 0, next_window: 12, next_sample: 1100 },
@@ -67,7 +77,10 @@ describe('GET /stream', () => {
   it('takes float32, and resamples as recordings are', async () => {
     const samples = Float32Array.from(signal(3000));
     const client = await StreamClient.open(service, {
-      ...{ sampling_rate_hz: 256, step: 100, format: 'f32', start: '2026-01-31T12:00:00Z' },
+      sampling_rate_hz: 256,
+      step: 100,
+      format: 'f32',
+      start: '2026-01-31T12:00:00Z',
     });
     for (let at = 0; at < samples.length; at += 170) client.float32(samples.subarray(at, at + 170));
     client.say({ end: true });
@@ -77,7 +90,9 @@ describe('GET /stream', () => {
     expect(starts).toHaveLength(24);
     expect(client.windows.map(said)).toEqual(await predictions(service, windowsOf(all, starts)));
     expect(client.windows[1]).toMatchObject({
-      ...{ window: 1, first_sample: 99, time: '2026-01-31T12:00:00.389Z' },
+      window: 1,
+      first_sample: 99,
+      time: '2026-01-31T12:00:00.389Z',
     });
     expect(client.messages[0]).toMatchObject({ resampled_to_hz: 95, delay_ms: 367.188 });
   });

@@ -89,7 +89,8 @@ describe('POST /tag', () => {
     const alone = await Promise.all(list.map((text) => tagged({ text, stride: 2 })));
     expect(json).toEqual({ results: alone });
     expect(await ask('/tag/batch', { texts: ['a', 7] })).toMatchObject({
-      ...{ status: 422, json: { detail: 'texts[1]: expected a string' } },
+      status: 422,
+      json: { detail: 'texts[1]: expected a string' },
     });
     expect(await ask('/tag/batch', { texts: Array(9).fill('a') })).toMatchObject({ status: 413 });
   });
@@ -102,7 +103,8 @@ describe('POST /tag', () => {
     [{}, /^text: is required/],
   ])('refuses %j', async (body, detail) => {
     expect(await ask('/tag', body)).toMatchObject({
-      ...{ status: 422, json: { detail: expect.stringMatching(detail) } },
+      status: 422,
+      json: { detail: expect.stringMatching(detail) },
     });
   });
 });
@@ -119,7 +121,10 @@ describe('the token-classification task of Hugging Face', () => {
       expect(json).toEqual(
         spans.map(([label, score, word, start, end, index]) => ({
           [name]: label,
-          ...{ score: expect.closeTo(score, 4), word, start, end },
+          score: expect.closeTo(score, 4),
+          word,
+          start,
+          end,
           ...(index !== null && { index }),
         })),
       );
@@ -159,7 +164,10 @@ it('is what the client asks for', async () => {
   expect(await client.tag(TEXT)).toEqual(await tagged({ text: TEXT }));
   const options = { strategy: 'max', ignoreLabels: ['LOC'], stride: 3 } as const;
   const { json } = await ask('/tag/batch', {
-    ...{ texts: [TEXT, LONG], aggregation_strategy: 'max', ignore_labels: ['LOC'], stride: 3 },
+    texts: [TEXT, LONG],
+    aggregation_strategy: 'max',
+    ignore_labels: ['LOC'],
+    stride: 3,
   });
   expect({ results: await client.tagBatch([TEXT, LONG], options) }).toEqual(json);
   await expect(client.tag(TEXT, { stride: 99 })).rejects.toBeInstanceOf(ResponseError);

@@ -15,7 +15,8 @@ describe('management', () => {
     request(
       { port: service.managementPort },
       {
-        ...{ method, path },
+        method,
+        path,
         ...(body && {
           body: JSON.stringify(body),
           headers: { 'content-type': 'application/json' },
@@ -67,18 +68,25 @@ describe('management', () => {
     const films = await manage('GET', '/models/movies');
     expect(films.json).toEqual([
       {
-        ...{ modelName: 'films', modelVersion: '1', modelUrl: 'films' },
-        ...{ engine: 'Torch', runtime: 'libtorch', minWorkers: 2, maxWorkers: 2 },
-        ...{ batchSize: 32, maxBatchDelay: 0, responseTimeout: expect.any(Number) },
+        modelName: 'films',
+        modelVersion: '1',
+        modelUrl: 'films',
+        engine: 'Torch',
+        runtime: 'libtorch',
+        minWorkers: 2,
+        maxWorkers: 2,
+        batchSize: 32,
+        maxBatchDelay: 0,
+        responseTimeout: expect.any(Number),
         loadedAtStartup: true,
         workers: ['9000', '9001'].map((id) => ({
-          ...{ id, startTime: expect.stringMatching(/^20.*Z$/), status: 'READY' },
-          ...{
-            memoryUsage: expect.any(Number),
-            pid: service.child.pid,
-            gpu: false,
-            gpuUsage: 'N/A',
-          },
+          id,
+          startTime: expect.stringMatching(/^20.*Z$/),
+          status: 'READY',
+          memoryUsage: expect.any(Number),
+          pid: service.child.pid,
+          gpu: false,
+          gpuUsage: 'N/A',
         })),
         jobQueueStatus: { remainingCapacity: 2048, pendingRequests: 0 },
       },

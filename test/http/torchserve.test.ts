@@ -144,7 +144,8 @@ describe('inference', () => {
     }
     const short = await post(service, '/predictions/waves', [1, 2, 3]);
     expect(short.json).toEqual({
-      ...{ code: 400, type: 'BadRequestException' },
+      code: 400,
+      type: 'BadRequestException',
       message: `body: expected exactly ${SIGNAL.length} numbers, found 3`,
     });
     const odd = await post(service, '/v1/models/waves:predict', { instances: [SIGNAL, [1, null]] });
@@ -206,7 +207,9 @@ describe('inference', () => {
     expect([status, json]).toEqual([200, { predictions: [expected, expected] }]);
     expect((await post(service, path, { instances: [] })).json).toEqual({ predictions: [] });
     expect((await post(service, path, { inputs: [] })).json).toEqual({
-      ...{ code: 400, type: 'BadRequestException', message: 'instances: is required' },
+      code: 400,
+      type: 'BadRequestException',
+      message: 'instances: is required',
     });
     const many = await post(service, path, { instances: Array.from({ length: 5000 }, () => 'x') });
     expect([many.status, (many.json as { code: number }).code]).toEqual([413, 413]);
@@ -258,7 +261,9 @@ it("counts under TorchServe's names beside its own", async () => {
   }
   const seen = await scrape(service);
   const labels = (model: string) => ({
-    ...{ model_name: model, model_version: '1', hostname: hostname() },
+    model_name: model,
+    model_version: '1',
+    hostname: hostname(),
   });
   expect(seen.value('ts_inference_requests_total', labels('films'))).toBe(count);
   expect(seen.value('ts_inference_requests_total', labels('other'))).toBe(0);

@@ -93,7 +93,8 @@ const REJECTED: readonly (readonly [string, string, () => object, number, RegExp
     'windows of each text of a list',
     '/models/films/analyze/batch',
     () => ({
-      ...{ texts: many(150, words(3000)), long_texts: 'windows' },
+      texts: many(150, words(3000)),
+      long_texts: 'windows',
       stride: room.films - 1,
     }),
     422,
@@ -138,7 +139,8 @@ const REJECTED: readonly (readonly [string, string, () => object, number, RegExp
     'a template that is read with each label',
     '/models/nli/zero-shot',
     () => ({
-      ...{ text: 'a', candidate_labels: Array.from({ length: 1000 }, (_, i) => `l${i}`) },
+      text: 'a',
+      candidate_labels: Array.from({ length: 1000 }, (_, i) => `l${i}`),
       hypothesis_template: `${'x'.repeat(900_000)} {}`,
     }),
     422,
@@ -162,7 +164,7 @@ const REJECTED: readonly (readonly [string, string, () => object, number, RegExp
     'a text that is read with each label',
     '/models/nli/zero-shot',
     () => ({
-      ...{ text: words(400_000) },
+      text: words(400_000),
       candidate_labels: Array.from({ length: 1000 }, (_, i) => `l${i}`),
     }),
     413,
@@ -221,7 +223,8 @@ describe('what is within the limits', () => {
   it('names and ids of 1,024 characters', async () => {
     const patient_id = 'é'.repeat(1024);
     const { json } = await post(service, '/models/eeg/predict', {
-      ...{ signal: many(256, 1), patient_id },
+      signal: many(256, 1),
+      patient_id,
     });
     expect(json).toMatchObject({ patient_id });
     const ignore_labels = many(1024, 'O');
@@ -286,7 +289,7 @@ describe('RESPONSE_LIMIT', () => {
     const path = `/v2/models/${model}/infer`;
     expect((await post(small, path, tensor(texts.slice(0, 1)))).status).toBe(200);
     expect(await post(small, path, tensor(texts))).toMatchObject({
-      ...{ status: expect.any(Number) },
+      status: expect.any(Number),
       json: { error: expect.stringMatching(/The response would have /) },
     });
     if (model !== 'films') {

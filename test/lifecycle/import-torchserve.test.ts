@@ -85,9 +85,14 @@ it('writes settings and folders of models, and says what has no meaning', async 
   expect([code, stderr]).toEqual([0, '']);
   expect(settings('out')).toEqual({
     MODELS_DIR: path.join(folder, 'out/models'),
-    ...{ HOST: '0.0.0.0', PORT: '9080', MAX_QUEUE_REQUESTS: '64', BODY_LIMIT: '6553500' },
-    ...{ INFERENCE_TIMEOUT_MS: '120000', MAX_BATCH_REQUESTS: '8' },
-    ...{ MANAGEMENT_HOST: '127.0.0.1', MANAGEMENT_PORT: '9081' },
+    HOST: '0.0.0.0',
+    PORT: '9080',
+    MAX_QUEUE_REQUESTS: '64',
+    BODY_LIMIT: '6553500',
+    INFERENCE_TIMEOUT_MS: '120000',
+    MAX_BATCH_REQUESTS: '8',
+    MANAGEMENT_HOST: '127.0.0.1',
+    MANAGEMENT_PORT: '9081',
     CORS_ORIGINS: 'https://example.org',
     TLS_KEY_FILE: path.join(folder, 'tls.key'),
     TLS_CERT_FILE: path.join(folder, 'tls.pem'),

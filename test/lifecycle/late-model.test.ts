@@ -133,7 +133,8 @@ it('a load that fails later is logged, and the service goes on to say so', async
 it('one that does not come back later ends the service as one that was there from the start', async () => {
   const service = await startEarly('eeg', {
     ...eegModel('slow-on-large-input'),
-    ...{ INFERENCE_TIMEOUT_MS: '1000', INFERENCE_GRACE_MS: '1000' },
+    INFERENCE_TIMEOUT_MS: '1000',
+    INFERENCE_GRACE_MS: '1000',
   });
   await untilStatus(200, () => predict(service, CALM));
   expectError(await predict(service, ENDLESS), 504, /ran longer than 1000 ms/);

@@ -42,7 +42,9 @@ describe('scripts/start.mjs', () => {
     folder.put('keys', 'a-key-of-the-test\n');
     const env = {
       ...textModel('bert-single-label'),
-      ...{ HOST: '127.0.0.1', PORT: '0', API_KEYS_FILE: 'keys' },
+      HOST: '127.0.0.1',
+      PORT: '0',
+      API_KEYS_FILE: 'keys',
     };
     const started = new NodeProcess({ script: START, env, cwd: folder.path });
     await started.waitForLog(() => services(started, 'listening').length === 2);

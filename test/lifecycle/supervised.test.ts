@@ -32,8 +32,12 @@ class Supervised {
       cwd: ROOT,
       env: {
         PATH: process.env.PATH,
-        ...{ HOST: '127.0.0.1', PORT: '0', WORKERS: '1', npm_config_update_notifier: 'false' },
-        ...{ ...textModel('bert-single-label'), EEG_MODEL_PATH: EEG_MODEL },
+        HOST: '127.0.0.1',
+        PORT: '0',
+        WORKERS: '1',
+        npm_config_update_notifier: 'false',
+        ...textModel('bert-single-label'),
+        EEG_MODEL_PATH: EEG_MODEL,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true, // so that `kill` reaches what a failed test leaves

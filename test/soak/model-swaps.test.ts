@@ -64,7 +64,8 @@ async function swap(service: Service, turn: number): Promise<void> {
   renameSync(place('.next'), place('films'));
   renameSync(place('.before'), place('.next'));
   const loaded = await request(service, {
-    ...{ method: 'POST', path: '/v2/repository/models/films/load' },
+    method: 'POST',
+    path: '/v2/repository/models/films/load',
   });
   expect([turn, loaded.status, loaded.text]).toEqual([turn, 200, '{}']);
 }
@@ -97,8 +98,11 @@ it(`loses nothing in ${SWAPS} swaps of one of two models`, async () => {
   expect([...films.answers.keys()].sort()).toEqual([`200 ${one}`, `200 ${two}`].sort());
   expect([...alone.answers.keys()]).toEqual([`200 ${two}`]);
   report('swaps', {
-    ...{ swaps: SWAPS, answers: films.durations.length, p99OfOtherMs },
-    ...{ p99UndisturbedMs, addedMb: after.anonymousMb - before.anonymousMb },
+    swaps: SWAPS,
+    answers: films.durations.length,
+    p99OfOtherMs,
+    p99UndisturbedMs,
+    addedMb: after.anonymousMb - before.anonymousMb,
   });
   // What is logged and not read yet, and garbage that is not collected yet, goes soon.
   const added = () => figuresOf(pid).anonymousMb - before.anonymousMb;

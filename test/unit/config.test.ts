@@ -420,7 +420,8 @@ describe('readCommand', () => {
   it('takes a directory of models as a word or as a setting, and needs one', () => {
     expect(config(['models', 'many']).modelsDir).toBe('/home/user/many');
     expect(config(['models', '--models-dir', '/abs'])).toMatchObject({
-      ...{ service: 'models', modelsDir: '/abs' },
+      service: 'models',
+      modelsDir: '/abs',
     });
     expect(problems(['models'])).toEqual([
       'MODELS_DIR: is needed by models, as a setting or as the word after it',

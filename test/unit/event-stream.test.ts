@@ -18,7 +18,10 @@ describe('converseByEvents', () => {
     const connections = new Connections(10, () => {}, null);
     server = http.createServer((_, response) => {
       const talk = {
-        ...{ text: () => {}, binary: () => {}, closed: () => {}, drained: () => {} },
+        text: () => {},
+        binary: () => {},
+        closed: () => {},
+        drained: () => {},
         crashed: (error: unknown) => {
           crash = error;
         },

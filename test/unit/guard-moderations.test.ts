@@ -4,7 +4,10 @@ import { sourcesOf } from '../../src/tasks/guard/moderations';
 const CHECKS = [
   { type: 'patterns', name: 'data', action: 'note', kinds: ['email'], patterns: { NUMBER: ['x'] } },
   {
-    ...{ type: 'text-classification', name: 'tone', model: 'm', action: 'block' },
+    type: 'text-classification',
+    name: 'tone',
+    model: 'm',
+    action: 'block',
     labels: { RUDE: 0.9 },
   },
   { type: 'token-classification', name: 'tags', model: 't', action: 'note' },

@@ -19,7 +19,8 @@ const nested = (way: readonly string[], value: unknown): unknown =>
   way.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 
 const FILES = Object.entries(MODEL_KEYS).map(([file, table]) => ({
-  ...{ file, table },
+  file,
+  table,
   keys: [...paths(table, [])].map(([way, use]) => ({ way, use, name: way.join('.') })),
 }));
 

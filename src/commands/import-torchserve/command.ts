@@ -74,7 +74,9 @@ function readArguments(args: readonly string[]): Arguments | null {
   const options = { output: { type: 'string' }, keys: { type: 'string' } } as const;
   try {
     const { values, positionals } = parseArgs({
-      ...{ args: [...args], options, allowPositionals: true },
+      args: [...args],
+      options,
+      allowPositionals: true,
     });
     const { output = USUAL_OUTPUT, keys } = values;
     const [file] = positionals;

@@ -38,8 +38,10 @@ const USUAL_ADDRESS = 'http://127.0.0.1:8080';
 const ADDRESSES = {
   inference_address: { host: 'HOST', port: 'PORT', http: '8080', https: '8443' },
   management_address: {
-    ...{ host: 'MANAGEMENT_HOST', port: 'MANAGEMENT_PORT' },
-    ...{ http: '8081', https: '8444' },
+    host: 'MANAGEMENT_HOST',
+    port: 'MANAGEMENT_PORT',
+    http: '8081',
+    https: '8444',
   },
 } as const satisfies Readonly<
   Record<string, Readonly<Record<'host' | 'port', SettingName>> & { http: string; https: string }>

@@ -88,6 +88,8 @@ function readModel(
     files: files.map((file) => ({ name: path.basename(file), bytes: statSync(file).size })),
     labels: task.tensors.classified(about)?.labels ?? [],
     program,
-    ...{ loaded: null, warnings: [], problem: null },
+    loaded: null,
+    warnings: [],
+    problem: null,
   };
 }

@@ -43,9 +43,14 @@ export function readTaskJob(
     toJob: (config) => {
       const { dtype, products } = config.scheduling;
       return {
-        ...{ service: name, notice, options },
+        service: name,
+        notice,
+        options,
         decisive: {
-          ...{ service: name, ...written, ...asked.decisive, instructions: config.instructions },
+          service: name,
+          ...written,
+          ...asked.decisive,
+          instructions: config.instructions,
           ...(task.takes === 'texts' && { dtype, products }),
         },
         modelFiles: () => task.filesOf(placeOf(config)),

@@ -49,7 +49,13 @@ export async function serve(config: Config, version: string): Promise<void> {
   if (loaded && !shutdown.isRequested) {
     const [{ service, management, begin }, pages] = loaded;
     const parts = {
-      ...{ service, management, pages, tracer, describeApi, credentials, streams },
+      service,
+      management,
+      pages,
+      tracer,
+      describeApi,
+      credentials,
+      streams,
     };
     const servers = new Servers(config, parts, log);
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
@@ -94,7 +100,8 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
   const loading = loadModel(config.service, options, log).then((model) => service.show(model));
   await Promise.race([loading, delay(config.listenAfterMs, undefined, { ref: false })]);
   return {
-    ...{ service, management: null },
+    service,
+    management: null,
     begin: ({ shutdown, servers }) => {
       const begin = (): void => {
         servers.show();
@@ -120,7 +127,8 @@ function openAll(options: ServiceOptions, log: Log): Opened {
   const models = openModels(options, log);
   const { service, management } = models;
   return {
-    ...{ service, management },
+    service,
+    management,
     begin: ({ servers }) => models.begin(() => servers.show()),
     close: () => models.close(),
   };

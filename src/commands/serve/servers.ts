@@ -55,15 +55,22 @@ export class Servers {
     const { streams } = parts;
     const metrics = createMetrics({
       packageVersion: service.site.described.info.version,
-      ...{ loaded: service.loaded, loadFailed: service.loadFailed, models: service.models },
+      loaded: service.loaded,
+      loadFailed: service.loadFailed,
+      models: service.models,
       others: service.families ?? (() => []),
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
       streams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,
-      ...{ credentials, signalStreams: streams.metrics },
+      credentials,
+      signalStreams: streams.metrics,
     });
     const context: Context = {
-      ...{ config, credentials, logger, metrics, tracer },
+      config,
+      credentials,
+      logger,
+      metrics,
+      tracer,
       readiness: readinessOf(() => this.#http.isLeaving, service.problem),
       refusals: new RefusalLog(logger),
       scheduler: new Scheduler(),
@@ -73,7 +80,9 @@ export class Servers {
     this.#service = service;
     this.#metrics = metrics;
     const siteOf = ({ mounts, described, aboutOf }: Speaking, files: Site['pages']): Site => ({
-      ...{ mounts, aboutOf, pages: files },
+      mounts,
+      aboutOf,
+      pages: files,
       describeApi: (isPublic) => parts.describeApi(described, isPublic),
     });
     this.#siteOf = () => {
@@ -111,8 +120,10 @@ export class Servers {
     try {
       const grpc = await listenAt(this.#grpc, { setting: 'GRPC_PORT', port: grpcPort, ...on });
       const management = await listenAt(this.#management, {
-        ...{ setting: 'MANAGEMENT_PORT', port: managementPort },
-        ...{ hostSetting: 'MANAGEMENT_HOST', host: managementHost },
+        setting: 'MANAGEMENT_PORT',
+        port: managementPort,
+        hostSetting: 'MANAGEMENT_HOST',
+        host: managementHost,
       });
       return {
         ...address,

@@ -112,7 +112,8 @@ export function measure(
     engine: (model as TaskModel).monitor,
     labels,
     served: {
-      ...{ name: title, version: version ?? '' },
+      name: title,
+      version: version ?? '',
       dtype: dtypeOf(task, options.config.scheduling),
       packageVersion: options.version,
       libtorchVersion: addon().versions.libtorch,
@@ -128,7 +129,10 @@ function describe({ task, model, ...served }: Served, version: string, config: C
     service: config.service,
     version,
     model: {
-      ...{ name: title, version: served.version, loaded: model !== null, reason },
+      name: title,
+      version: served.version,
+      loaded: model !== null,
+      reason,
       ...(model && describeLoaded(task, model, config)),
     },
     limits: limitsOf(config),

@@ -46,9 +46,17 @@ export type Outcome = Pick<
 >;
 
 export const BEGINNING: Checkpoint = {
-  ...{ input: 0, rows: 0, outputBytes: 0, rejectsBytes: 0 },
-  ...{ answered: 0, rejected: 0, truncated: 0, labels: {} },
-  ...{ seconds: 0, state: null, finished: false },
+  input: 0,
+  rows: 0,
+  outputBytes: 0,
+  rejectsBytes: 0,
+  answered: 0,
+  rejected: 0,
+  truncated: 0,
+  labels: {},
+  seconds: 0,
+  state: null,
+  finished: false,
 };
 
 const noteSchema = z.object({

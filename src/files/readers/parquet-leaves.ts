@@ -39,18 +39,37 @@ const INT96 = timestamp(9);
 
 /** Logical types by their names; absent: the stored value is the cell. */
 const BY_LOGICAL: { readonly [name: string]: Leaf } = {
-  ...{ STRING: TEXT, ENUM: TEXT, JSON: JSON_TEXT, UUID, FLOAT16, DATE },
+  STRING: TEXT,
+  ENUM: TEXT,
+  JSON: JSON_TEXT,
+  UUID,
+  FLOAT16,
+  DATE,
 };
 /** The same as older writers name them. */
 const BY_CONVERTED: { readonly [name: string]: Leaf } = {
-  ...{ UTF8: TEXT, ENUM: TEXT, JSON: JSON_TEXT, DATE },
-  ...{ UINT_8: UNSIGNED_32, UINT_16: UNSIGNED_32, UINT_32: UNSIGNED_32, UINT_64: UNSIGNED_64 },
-  ...{ TIME_MILLIS: timeOfDay(3), TIME_MICROS: timeOfDay(6) },
-  ...{ TIMESTAMP_MILLIS: timestamp(3), TIMESTAMP_MICROS: timestamp(6) },
+  UTF8: TEXT,
+  ENUM: TEXT,
+  JSON: JSON_TEXT,
+  DATE,
+  UINT_8: UNSIGNED_32,
+  UINT_16: UNSIGNED_32,
+  UINT_32: UNSIGNED_32,
+  UINT_64: UNSIGNED_64,
+  TIME_MILLIS: timeOfDay(3),
+  TIME_MICROS: timeOfDay(6),
+  TIMESTAMP_MILLIS: timestamp(3),
+  TIMESTAMP_MICROS: timestamp(6),
 };
 const BY_STORED: { readonly [name: string]: Leaf } = {
-  ...{ BOOLEAN, INT32: INTEGER, INT64: INTEGER, INT96, FLOAT: NUMBER, DOUBLE: NUMBER },
-  ...{ BYTE_ARRAY: BYTES, FIXED_LEN_BYTE_ARRAY: BYTES },
+  BOOLEAN,
+  INT32: INTEGER,
+  INT64: INTEGER,
+  INT96,
+  FLOAT: NUMBER,
+  DOUBLE: NUMBER,
+  BYTE_ARRAY: BYTES,
+  FIXED_LEN_BYTE_ARRAY: BYTES,
 };
 
 export function leafOf(element: SchemaElement): Leaf {

@@ -70,8 +70,11 @@ async function openRanges(
   const { parquetRead } = await import('hyparquet');
   const { compressors } = await import('hyparquet-compressors');
   const read = {
-    ...{ file, metadata, columns: columns.map(({ key }) => key), utf8: false },
-    ...{ parsers: { timestampFromNanoseconds: (nanos: bigint) => nanos } },
+    file,
+    metadata,
+    columns: columns.map(({ key }) => key),
+    utf8: false,
+    parsers: { timestampFromNanoseconds: (nanos: bigint) => nanos },
     // Of the library's own, this one verifies checksums.
     compressors: { ...compressors, GZIP: (bytes: Uint8Array) => gunzipSync(bytes) },
   };

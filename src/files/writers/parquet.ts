@@ -146,10 +146,16 @@ async function openVectors(writer: Writer['writer']) {
     const { chunk } = writeColumn({
       writer: writer.writer,
       column: {
-        ...{ columnName: `${name}.list.element`, element: elements[2] as SchemaElement },
+        columnName: `${name}.list.element`,
+        element: elements[2] as SchemaElement,
         schemaPath: [writer.schema[0] as SchemaElement, ...elements],
-        ...{ codec: writer.codec, compressors, encoding: 'PLAIN' },
-        ...{ stats: false, pageSize: PAGE_BYTES, columnIndex: false, offsetIndex: false },
+        codec: writer.codec,
+        compressors,
+        encoding: 'PLAIN',
+        stats: false,
+        pageSize: PAGE_BYTES,
+        columnIndex: false,
+        offsetIndex: false,
       },
       pageData: { values, definitionLevels, repetitionLevels, maxDefinitionLevel: 1 },
     });

@@ -100,7 +100,9 @@ export class MessageExchange extends Exchange {
     this.cancel();
     const status = this.#told ? httpStatusOf(statusOf(this.#told, this.#told).code) : 200;
     return {
-      ...{ method: 'POST', httpVersion: '2.0', route: this.place },
+      method: 'POST',
+      httpVersion: '2.0',
+      route: this.place,
       status: answered ? status : 499,
       answered,
     };

@@ -110,7 +110,9 @@ export function readSentenceDirectory(
 const NORMALIZE: ChainedModule = {
   name: 'Normalize',
   does: { type: 'normalize' },
-  ...{ reads: TOKENS, writes: TOKENS, isOptional: false },
+  reads: TOKENS,
+  writes: TOKENS,
+  isOptional: false,
 };
 
 /** config_sentence_transformers.json. @throws ModelFileError */

@@ -197,8 +197,11 @@ function readDense(directory: string, name: string): SentenceModule {
   return {
     type: 'dense',
     weightFiles: weightFilesOf(directory, name),
-    ...{ inFeatures: config.in_features, outFeatures: config.out_features },
-    ...{ bias: config.bias, activation, residual: config.use_residual },
+    inFeatures: config.in_features,
+    outFeatures: config.out_features,
+    bias: config.bias,
+    activation,
+    residual: config.use_residual,
   };
 }
 

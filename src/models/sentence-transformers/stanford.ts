@@ -63,7 +63,9 @@ export function readStanford(directory: string) {
     weightFiles: [],
     inFeatures: checkModelJson(CONFIG, widthSchema, readModelJson(directory, CONFIG)),
     outFeatures: found.dim ?? DIMENSIONS,
-    ...{ bias: false, activation: 'linear', residual: false },
+    bias: false,
+    activation: 'linear',
+    residual: false,
   };
   const ofTokens = { reads: TOKENS, writes: TOKENS, isOptional: false };
   return {

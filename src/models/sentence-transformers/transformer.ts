@@ -89,7 +89,9 @@ export function readTransformer(
   }
   requireTask(TRANSFORMER_SETTINGS[0] as string, {}, task, presumed);
   return {
-    ...{ maxLength: null, lowercases: false, lengths: {} },
+    maxLength: null,
+    lowercases: false,
+    lengths: {},
     file: TRANSFORMER_SETTINGS[0] as string,
   };
 }

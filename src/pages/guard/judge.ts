@@ -16,7 +16,8 @@ export function judge(
   const findings = (answer.scores ?? []).filter((one) => counts.get(one.check)?.(one));
   const redacted = redact(texts, findings);
   return {
-    ...{ ...answer, findings },
+    ...answer,
+    findings,
     action: actionOf(findings, [...answer.errors, ...answer.not_looked_at]),
     texts: [...redacted.texts],
     map: { ...redacted.map },

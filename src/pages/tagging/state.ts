@@ -23,7 +23,8 @@ export const tagging = question(
     text.value.trim() === ''
       ? null
       : {
-          ...{ text: text.value, strategy: strategy.value },
+          text: text.value,
+          strategy: strategy.value,
           ...(isOutsideShown.value && { ignoreLabels: [] }),
           ...(isReadWhole.value && {
             stride: Math.floor((info.value?.model.max_length ?? 0) * SHARED),

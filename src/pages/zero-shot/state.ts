@@ -17,8 +17,10 @@ export const zeroShot = question(
     text.value.trim() === '' || labels.value.length === 0
       ? null
       : {
-          ...{ text: text.value, labels: labels.value },
-          ...{ hypothesisTemplate: template.value, multiLabel: isMultiLabel.value },
+          text: text.value,
+          labels: labels.value,
+          hypothesisTemplate: template.value,
+          multiLabel: isMultiLabel.value,
         },
   (client, { text, labels, ...options }) => client.zeroShot(text, labels, options),
 );

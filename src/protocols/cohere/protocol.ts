@@ -99,7 +99,8 @@ function rerank(rerankers: AbleModels<'scores pairs'>, { listLength }: Surroundi
         body: {
           id: randomUUID(),
           results: rankByScore(scored.answers.map(scoreOf), top_n).map(({ index, score }) => ({
-            ...{ index, relevance_score: score },
+            index,
+            relevance_score: score,
           })),
           meta: { api_version: { version: '2' }, billed_units: { search_units } },
         },

@@ -16,7 +16,9 @@ const params = object({
   checks: nameList('an array of names')
     .optional()
     .meta({
-      ...{ type: 'array', items: { type: 'string', maxLength: MAX_REPEATED }, maxItems: MAX_NAMES },
+      type: 'array',
+      items: { type: 'string', maxLength: MAX_REPEATED },
+      maxItems: MAX_NAMES,
       description: 'Names of checks of the guard. Default: all of the direction',
     }),
   direction: z
@@ -32,7 +34,8 @@ export type DetectorParams = z.output<typeof params>;
 /** Body of POST /api/v1/text/contents. */
 export const contentsBody = object({
   contents: listOf<string>('an array of texts', findTextProblem).meta({
-    ...{ type: 'array', items: { type: 'string' } },
+    type: 'array',
+    items: { type: 'string' },
     description: 'Each is looked at alone',
   }),
   detector_params: params,
@@ -57,7 +60,9 @@ export interface Message {
 /** Body of POST /api/v1/text/chat. */
 export const chatBody = object({
   messages: checked(findMessagesProblem, (value) => value as readonly Message[]).meta({
-    ...{ type: 'array', minItems: 1, description: 'As OpenAI has them' },
+    type: 'array',
+    minItems: 1,
+    description: 'As OpenAI has them',
     items: { type: 'object', required: ['role'], properties: { role: { type: 'string' } } },
   }),
   detector_params: params,

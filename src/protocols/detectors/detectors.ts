@@ -49,11 +49,13 @@ export function contents(guarding: Guarding, { listLength }: Surroundings): Endp
       id: 'detectContents',
       summary: 'What the checks of the guard find in each text',
       request: {
-        ...{ name: 'ContentAnalysisHttpRequest', schema: contentsBody },
+        name: 'ContentAnalysisHttpRequest',
+        schema: contentsBody,
         example: { contents: ['I am ann@example.org.'], detector_params: {} },
       },
       answer: {
-        ...{ name: 'ContentsAnalysisResponse', schema: contentsAnswer },
+        name: 'ContentsAnalysisResponse',
+        schema: contentsAnswer,
         example: [[{ start: 5, end: 20, text: 'ann@example.org', ...EMAIL }]],
       },
       errors: ERRORS,
@@ -80,11 +82,13 @@ export function generation(guarding: Guarding, _: Surroundings): Endpoint {
       id: 'detectGeneration',
       summary: 'What the checks of the guard find in what a language model has written',
       request: {
-        ...{ name: 'GenerationAnalysisHttpRequest', schema: generationBody },
+        name: 'GenerationAnalysisHttpRequest',
+        schema: generationBody,
         example: { prompt: 'Who are you?', generated_text: 'I am ann@example.org.' },
       },
       answer: {
-        ...{ name: 'GenerationAnalysisResponse', schema: detectionsAnswer },
+        name: 'GenerationAnalysisResponse',
+        schema: detectionsAnswer,
         example: [{ ...EMAIL, evidence: [{ name: 'generated_text', value: 'ann@example.org' }] }],
       },
       errors: ERRORS,
@@ -117,11 +121,13 @@ export function chat(guarding: Guarding, { listLength }: Surroundings): Endpoint
       id: 'detectChat',
       summary: 'What the checks of the guard find in the messages of a chat',
       request: {
-        ...{ name: 'ChatAnalysisHttpRequest', schema: chatBody },
+        name: 'ChatAnalysisHttpRequest',
+        schema: chatBody,
         example: { messages: [{ role: 'user', content: 'I am ann@example.org.' }] },
       },
       answer: {
-        ...{ name: 'ChatAnalysisResponse', schema: detectionsAnswer },
+        name: 'ChatAnalysisResponse',
+        schema: detectionsAnswer,
         example: [{ ...EMAIL, evidence: [{ name: 'messages[0]', value: 'ann@example.org' }] }],
       },
       errors: ERRORS,

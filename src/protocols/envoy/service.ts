@@ -29,7 +29,8 @@ export function extProc(
   { bodyLimit, bodyMemory }: ExtProcOptions,
 ): GrpcService {
   const held = new ByteBudget<Side>({
-    ...{ limit: bodyMemory, patienceMs: PATIENCE_MS },
+    limit: bodyMemory,
+    patienceMs: PATIENCE_MS,
     cut: ({ session }) => session.drop(),
   });
   return {

@@ -279,7 +279,10 @@ export class Session {
   /** As OpenAI's servers tell of errors, which clients of language models read. */
   #refuse(message: string, code: string, answer: GuardAnswer | null = null): ProcessingResponse {
     const findings = (answer?.findings ?? []).map(({ check, label, score, action }) => ({
-      ...{ check, label, score: roundToFourDecimals(score), action },
+      check,
+      label,
+      score: roundToFourDecimals(score),
+      action,
     }));
     return answerAtOnce(this.#section.status, {
       error: { message, type: 'guard', param: null, code, findings },
@@ -289,8 +292,13 @@ export class Session {
 
 function newSide(session: Session, name: SideName): Side {
   return {
-    ...{ name, session, mode: 'BUFFERED', headers: new Map() },
-    ...{ areHeadersHeld: false, pieces: [], bytes: 0 },
+    name,
+    session,
+    mode: 'BUFFERED',
+    headers: new Map(),
+    areHeadersHeld: false,
+    pieces: [],
+    bytes: 0,
   };
 }
 

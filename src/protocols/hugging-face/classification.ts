@@ -54,8 +54,10 @@ export function classification(
       };
     },
     describe: () => ({
-      ...{ id: 'textClassification', summary: 'Labels of a text, by falling score' },
-      ...{ headers: TRUNCATED_HEADER, errors: FAILURES },
+      id: 'textClassification',
+      summary: 'Labels of a text, by falling score',
+      headers: TRUNCATED_HEADER,
+      errors: FAILURES,
       request: { name: 'HuggingFaceRequest', schema: classificationBody, example: EXAMPLE.request },
       answer: { name: 'HuggingFaceAnswer', schema: answer, example: EXAMPLE.answer },
     }),

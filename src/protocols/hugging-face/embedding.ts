@@ -73,8 +73,10 @@ export function embedding(
       return { ...written(isList ? listed(vectors) : vectors), inferences };
     },
     describe: () => ({
-      ...{ id: 'featureExtraction', summary: 'Vectors of texts, or how alike they are' },
-      ...{ headers: TRUNCATED_HEADER, errors: FAILURES },
+      id: 'featureExtraction',
+      summary: 'Vectors of texts, or how alike they are',
+      headers: TRUNCATED_HEADER,
+      errors: FAILURES,
       request: { name: 'HuggingFaceTexts', schema: embeddingBody, example: EXAMPLE.request },
       answer: { name: 'HuggingFaceVectors', schema: answer, example: EXAMPLE.answer },
     }),

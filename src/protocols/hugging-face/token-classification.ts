@@ -84,12 +84,10 @@ export function tokenClassification(
       return { body: isList ? told : (told[0] as object), inferences };
     },
     describe: () => ({
-      ...{
-        id: 'tokenClassification',
-        summary: 'Spans of a text',
-        headers: TRUNCATED_HEADER,
-        errors: FAILURES,
-      },
+      id: 'tokenClassification',
+      summary: 'Spans of a text',
+      headers: TRUNCATED_HEADER,
+      errors: FAILURES,
       request: { name: 'HuggingFaceTaggingRequest', schema: taggingBody, example: EXAMPLE.request },
       answer: {
         name: 'HuggingFaceTaggingAnswer',

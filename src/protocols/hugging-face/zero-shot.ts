@@ -54,11 +54,9 @@ export function withZeroShot(
       const model = requireModel(entailment);
       const question = questionOf(given.texts, parameters);
       const { answers, inferences } = await runZeroShot(model, question, {
-        ...{
-          options: call.inferOptions(served),
-          field: 'parameters.candidate_labels',
-          surroundings,
-        },
+        options: call.inferOptions(served),
+        field: 'parameters.candidate_labels',
+        surroundings,
       });
       return { body: given.isList ? answers : (answers[0] as object), inferences };
     },

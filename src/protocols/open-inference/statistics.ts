@@ -39,8 +39,12 @@ const STATISTICS = new WeakMap<object, ModelStatistics>();
 export class ModelStatistics {
   readonly #monitor: EngineMonitor;
   readonly #counts: Counts = {
-    ...{ lastInference: 0, succeeded: 0, failed: 0 },
-    ...{ queueMs: 0, tokenizationMs: 0, inferenceMs: 0 },
+    lastInference: 0,
+    succeeded: 0,
+    failed: 0,
+    queueMs: 0,
+    tokenizationMs: 0,
+    inferenceMs: 0,
     batches: new Map(),
   };
 
@@ -76,7 +80,8 @@ export class ModelStatistics {
     const took = (ms: number) => ({ count, ns: nanoseconds(ms) });
     const { batches, cacheHits, cacheMisses } = this.#monitor.stats();
     return {
-      ...{ name, version },
+      name,
+      version,
       last_inference: counts.lastInference,
       inference_count: count,
       execution_count: batches,

@@ -31,9 +31,11 @@ export const moderationsBody = object({
       { type: 'string' },
       { type: 'array', items: { type: 'string' }, minItems: 1 },
       {
-        ...{ type: 'array', minItems: 1 },
+        type: 'array',
+        minItems: 1,
         items: {
-          ...{ type: 'object', required: ['type', 'text'] },
+          type: 'object',
+          required: ['type', 'text'],
           properties: { type: { const: 'text' }, text: { type: 'string' } },
         },
       },

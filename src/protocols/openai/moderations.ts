@@ -66,7 +66,8 @@ function moderations(guarding: Guarding, { listLength }: Surroundings): Endpoint
       const moderated = await guarding.moderate(call, texts);
       for (const one of moderated) requireLookedAt(one.answer);
       const body: z.infer<typeof answer> = {
-        ...{ id: `modr-${randomUUID()}`, model: MODEL },
+        id: `modr-${randomUUID()}`,
+        model: MODEL,
         results: moderated.map(resultOf),
       };
       return { body, inferences: moderated.flatMap((one) => one.answer.inferences) };

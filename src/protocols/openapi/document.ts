@@ -89,7 +89,10 @@ export function describeApi(
 function withParameters(operation: Node, names: readonly string[]): Node {
   if (names.length === 0) return operation;
   const described = names.map((name) => ({
-    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
   }));
   return { ...operation, parameters: [...((operation.parameters as Node[]) ?? []), ...described] };
 }
@@ -106,7 +109,8 @@ interface Route {
 
 function routesOf(speaker: Protocol): readonly Route[] {
   const route = (path: string, method: Route['method'], operation: Operation): Route => ({
-    ...{ path, method },
+    path,
+    method,
     described: describeOperation(operation, speaker),
     error: Object.keys(operation.errors).length > 0 ? speaker.error.name : undefined,
     schemas: schemasOf(operation, speaker),
@@ -121,11 +125,15 @@ function routesOf(speaker: Protocol): readonly Route[] {
 
 /** Routes for tools and for people, whose answers are not described further. */
 const METRICS = file('/metrics', {
-  ...{ operationId: 'metrics', summary: 'For Prometheus', tags: [OPERATION] },
+  operationId: 'metrics',
+  summary: 'For Prometheus',
+  tags: [OPERATION],
   responses: { 200: response('In the text format of Prometheus.', textOf('text/plain')) },
 });
 const DOCUMENT = file('/openapi.json', {
-  ...{ operationId: 'openapi', summary: 'This document', tags: [OPERATION] },
+  operationId: 'openapi',
+  summary: 'This document',
+  tags: [OPERATION],
   responses: { 200: response('OpenAPI 3.1.', textOf('application/json', 'object')) },
 });
 
@@ -140,7 +148,9 @@ function file(path: string, described: Node): Route {
 
 function page(path: string, operationId: string, summary: string): Route {
   return file(path, {
-    ...{ operationId, summary, tags: ['pages'] },
+    operationId,
+    summary,
+    tags: ['pages'],
     parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
     responses: {
       200: response('A page.', textOf('text/html')),

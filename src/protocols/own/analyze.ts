@@ -35,11 +35,15 @@ const ASKED: Asked<
 > = {
   name: 'analyze',
   single: {
-    ...{ body: analyzeBody, field: 'text', answer: analyzeAnswer },
+    body: analyzeBody,
+    field: 'text',
+    answer: analyzeAnswer,
     summary: 'Label a text',
   },
   batch: {
-    ...{ body: analyzeBatchBody, field: 'texts', answer: analyzeBatchAnswer },
+    body: analyzeBatchBody,
+    field: 'texts',
+    answer: analyzeBatchAnswer,
     summary: 'Label several texts, with the scores of all labels',
   },
   elementOf: (body) => body,

@@ -86,7 +86,8 @@ export function classificationRoutes<Body, List, Element, Input>(
   const headers = truncated ? TRUNCATED_HEADER : {};
   return [
     {
-      ...{ path: `/${name}`, refusal },
+      path: `/${name}`,
+      refusal,
       handle: async (call) => {
         const body = parseBody(single.body, call);
         const model = requireModel(classifier);
@@ -100,7 +101,8 @@ export function classificationRoutes<Body, List, Element, Input>(
       describe: () => ({ ...describe(asked, 'single', surroundings), headers }),
     },
     {
-      ...{ path: `/${name}/batch`, refusal },
+      path: `/${name}/batch`,
+      refusal,
       handle: async (call) => {
         const body = parseBody(batch.body, call);
         const elements = asked.elementsOf(body);
@@ -145,7 +147,8 @@ function describe<Body, List, Element, Input>(
   const example = asked.examples?.[form];
   return {
     id: isBatch ? `${name}Batch` : name,
-    ...{ summary, description },
+    summary,
+    description,
     request: {
       name: `${type}Request`,
       schema: isBatch

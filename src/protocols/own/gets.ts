@@ -11,7 +11,10 @@ export function health(isLoaded: () => boolean): Get {
   return {
     handle: () => ({ body: tell() }),
     describe: () => ({
-      ...{ id: 'health', tag, summary: 'Whether the process responds', outcome: 'It does.' },
+      id: 'health',
+      tag,
+      summary: 'Whether the process responds',
+      outcome: 'It does.',
       answer: { name: 'Health', schema: healthAnswer, example: tell() },
       errors: {},
     }),
@@ -26,7 +29,9 @@ export const ready: Get = {
     return { body: { ready: true } };
   },
   describe: () => ({
-    ...{ id: 'ready', tag, summary: 'Whether requests should be sent here' },
+    id: 'ready',
+    tag,
+    summary: 'Whether requests should be sent here',
     answer: { name: 'Ready', schema: readyAnswer, example: { ready: true } },
     outcome: 'The model is loaded and warm.',
     errors: {
@@ -59,7 +64,9 @@ export function info(
       const ofService = toSchema(infoAnswer(own.service, fields));
       const schema = withProperties(ofService, Object.assign({}, ...schemas));
       return {
-        ...{ id: 'info', tag, summary: 'Model and limits' },
+        id: 'info',
+        tag,
+        summary: 'Model and limits',
         answer: { name: 'Info', schema, example: own },
         outcome: 'What is served, and within which limits.',
         errors: {},

@@ -16,8 +16,14 @@ const EXAMPLE = {
     action: 'redact',
     findings: [
       {
-        ...{ check: 'personal data', label: 'EMAIL', score: 1, part: 0, start: 5, end: 20 },
-        ...{ view: 'text', action: 'redact' },
+        check: 'personal data',
+        label: 'EMAIL',
+        score: 1,
+        part: 0,
+        start: 5,
+        end: 20,
+        view: 'text',
+        action: 'redact',
       },
     ],
     texts: ['I am <EMAIL_1>.'],
@@ -111,7 +117,9 @@ function file(guarding: Guarding): Get {
       return { body: file };
     },
     describe: () => ({
-      ...{ id: 'guardFile', tag: 'operation', summary: "The guard's file, with its defaults" },
+      id: 'guardFile',
+      tag: 'operation',
+      summary: "The guard's file, with its defaults",
       answer: { name: 'GuardFile', schema: z.toJSONSchema(guardFile, { io: 'output' }) },
       outcome: 'What the guard is.',
       errors: {
@@ -128,7 +136,9 @@ function file(guarding: Guarding): Get {
 const schema: Get = {
   handle: () => ({ body: guardSchema() }),
   describe: () => ({
-    ...{ id: 'guardSchema', tag: 'operation', summary: "JSON Schema of a guard's file" },
+    id: 'guardSchema',
+    tag: 'operation',
+    summary: "JSON Schema of a guard's file",
     answer: { name: 'GuardSchema', schema: { type: 'object' } },
     outcome: 'A JSON Schema of draft 2020-12.',
     errors: {},

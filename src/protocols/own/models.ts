@@ -89,7 +89,9 @@ function info(state: ModelsState): Get {
   return {
     handle: ({ access }) => ({ body: state.info(access) }),
     describe: () => ({
-      ...{ id: 'info', tag: 'operation', summary: 'Models and limits' },
+      id: 'info',
+      tag: 'operation',
+      summary: 'Models and limits',
       answer: { name: 'Info', schema: infoAnswer, example: state.info(EVERYTHING) },
       outcome: 'What is served, and within which limits.',
       errors: {},

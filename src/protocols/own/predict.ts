@@ -22,11 +22,15 @@ export function predict(
   const asked: Asked<Body, ListBody, readonly number[], readonly number[]> = {
     name: 'predict',
     single: {
-      ...{ body: predictBody, field: 'signal', answer: predictAnswer },
+      body: predictBody,
+      field: 'signal',
+      answer: predictAnswer,
       summary: 'Classify a window',
     },
     batch: {
-      ...{ body: predictBatchBody, field: 'signals', answer: predictBatchAnswer },
+      body: predictBatchBody,
+      field: 'signals',
+      answer: predictBatchAnswer,
       summary: 'Classify several windows of a patient, with the probabilities of all classes',
     },
     elementOf: ({ signal }) => signal,

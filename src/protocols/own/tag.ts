@@ -31,7 +31,8 @@ export function tag(served: Served<TagsTexts>, surroundings: Surroundings): read
   const refusal = refusalOf(tagger);
   return [
     {
-      ...{ path: '/tag', refusal },
+      path: '/tag',
+      refusal,
       handle: async (call) => {
         const { text, ...settings } = parseBody(tagBody, call);
         const model = requireModel(tagger);
@@ -42,7 +43,8 @@ export function tag(served: Served<TagsTexts>, surroundings: Surroundings): read
       describe: () => describe('text', surroundings),
     },
     {
-      ...{ path: '/tag/batch', refusal },
+      path: '/tag/batch',
+      refusal,
       handle: async (call) => {
         const { texts, ...settings } = parseBody(tagBatchBody, call);
         requireListLength(texts, 'texts', surroundings.listLength);

@@ -35,7 +35,9 @@ export function zeroShot(served: Served<Entails>, surroundings: Surroundings): E
       const { text } = asked;
       if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', EMPTY);
       const { answers, inferences } = await runZeroShot(model, questionOf([text], asked), {
-        ...{ options: call.inferOptions(served), field: 'candidate_labels', surroundings },
+        options: call.inferOptions(served),
+        field: 'candidate_labels',
+        surroundings,
       });
       const ranked = answers[0] ?? [];
       return {

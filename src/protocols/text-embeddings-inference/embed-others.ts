@@ -50,10 +50,12 @@ export function embedAll(served: Served<EmbedsTokens>, surroundings: Surrounding
       return { ...answer, inferences, headers: { ...answer.headers, ...headers } };
     },
     describe: () => ({
-      ...{ id: 'teiEmbedAll', summary: 'A vector of each token of each text' },
+      id: 'teiEmbedAll',
+      summary: 'A vector of each token of each text',
       request: { name: 'TeiEmbedAllRequest', schema: plainEmbedBody, example: EXAMPLE },
       answer: { name: 'TeiEmbedAllAnswer', schema: z.array(z.array(z.array(z.number()))) },
-      ...{ headers: TRUNCATED_HEADER, errors: EMBED_ERRORS },
+      headers: TRUNCATED_HEADER,
+      errors: EMBED_ERRORS,
     }),
   };
 }
@@ -82,14 +84,16 @@ export function embedSparse(served: Served<WeighsWords>, surroundings: Surroundi
       return { ...answer, inferences, headers: { ...answer.headers, ...headers } };
     },
     describe: () => ({
-      ...{ id: 'teiEmbedSparse', summary: 'Weights of words of each text' },
+      id: 'teiEmbedSparse',
+      summary: 'Weights of words of each text',
       request: { name: 'TeiEmbedSparseRequest', schema: plainEmbedBody, example: EXAMPLE },
       answer: {
         name: 'TeiEmbedSparseAnswer',
         schema: z.array(z.array(z.object({ index: z.int(), value: z.number() }))),
         example: [[{ index: 2143, value: 1.2031 }]],
       },
-      ...{ headers: TRUNCATED_HEADER, errors: EMBED_ERRORS },
+      headers: TRUNCATED_HEADER,
+      errors: EMBED_ERRORS,
     }),
   };
 }

@@ -58,9 +58,11 @@ export function embed(
       return { ...answer, headers, inferences };
     },
     describe: () => ({
-      ...{ id: 'teiEmbed', summary: 'A vector of each text' },
+      id: 'teiEmbed',
+      summary: 'A vector of each text',
       request: {
-        ...{ name: 'TeiEmbedRequest', schema: embedBody },
+        name: 'TeiEmbedRequest',
+        schema: embedBody,
         example: { inputs: ['A warm, funny film.'] },
       },
       answer: { name: 'TeiEmbedAnswer', schema: vectors, example: [[0.6123, -0.3312, 0.7179]] },
@@ -95,9 +97,11 @@ export function similarity(served: Served<EmbedsTexts>, { listLength }: Surround
       return { body: cosines, inferences, headers: timeHeaders(call.startedAt, inferences) };
     },
     describe: () => ({
-      ...{ id: 'teiSimilarity', summary: 'How alike a sentence is to each of others' },
+      id: 'teiSimilarity',
+      summary: 'How alike a sentence is to each of others',
       request: {
-        ...{ name: 'TeiSimilarityRequest', schema: similarityBody },
+        name: 'TeiSimilarityRequest',
+        schema: similarityBody,
         example: {
           inputs: { source_sentence: 'A warm film.', sentences: ['A kind film.', 'It rains.'] },
         },

@@ -49,7 +49,9 @@ export function rerank(
         ({ values }) => (raw_scores ? values : sigmoid(values))[0] as number,
       );
       const ranks = rankByScore(scores).map(({ index, score }) => ({
-        ...{ index, ...(return_text && { text: texts[index] }), score },
+        index,
+        ...(return_text && { text: texts[index] }),
+        score,
       }));
       const { inferences } = scored;
       return { body: ranks, inferences, headers: timeHeaders(call.startedAt, inferences) };

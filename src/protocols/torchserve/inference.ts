@@ -65,7 +65,9 @@ export function kserveV1(models: NamedModels, { listLength }: Surroundings): Pro
 function predictions(models: NamedModels, path: string, method: Method): Endpoint {
   const ofVersion = path.endsWith('/:version') ? 'Version' : '';
   return {
-    ...{ path, method, body: 'bytes' },
+    path,
+    method,
+    body: 'bytes',
     refusal: (timeoutMs, parameters) => models.refusal(timeoutMs, parameters),
     handle: async (call) => {
       const value = readInput(call);
@@ -93,7 +95,8 @@ const ping: Get = {
       ? { status: ERRORS.INTERNAL.http, body: { status: 'Unhealthy' } }
       : { body: { status: 'Healthy' } },
   describe: () => ({
-    ...{ id: 'torchServePing', summary: 'Whether requests should be sent here' },
+    id: 'torchServePing',
+    summary: 'Whether requests should be sent here',
     answer: { name: 'TorchServeStatus', schema: status, example: { status: 'Healthy' } },
     errors: { 500: 'They should not: `{"status": "Unhealthy"}`.' },
   }),
@@ -101,14 +104,16 @@ const ping: Get = {
 
 const instances = object({
   instances: listOf<unknown>('an array', () => null).meta({
-    ...{ type: 'array', description: 'Inputs, each as in the body of /predictions' },
+    type: 'array',
+    description: 'Inputs, each as in the body of /predictions',
   }),
 });
 const predictionsAnswer = z.object({ predictions: z.array(scores) });
 
 function predict(models: NamedModels, listLength: number): Endpoint {
   return {
-    ...{ path: `${V1_MODELS}/:model:predict`, body: 'bytes' },
+    path: `${V1_MODELS}/:model:predict`,
+    body: 'bytes',
     refusal: (timeoutMs, parameters) => models.refusal(timeoutMs, parameters),
     handle: async (call) => {
       // Clients send it as what they like.
@@ -120,13 +125,16 @@ function predict(models: NamedModels, listLength: number): Endpoint {
       return { body: { predictions: answered.scores }, inferences: answered.inferences };
     },
     describe: () => ({
-      ...{ id: 'kserveV1Predict', summary: 'What a model gives the labels of each input' },
+      id: 'kserveV1Predict',
+      summary: 'What a model gives the labels of each input',
       request: {
-        ...{ name: 'KServeV1Request', schema: instances },
+        name: 'KServeV1Request',
+        schema: instances,
         example: { instances: ['A warm, funny film.'] },
       },
       answer: {
-        ...{ name: 'KServeV1Answer', schema: predictionsAnswer },
+        name: 'KServeV1Answer',
+        schema: predictionsAnswer,
         example: { predictions: [EXAMPLE] },
       },
       headers: TRUNCATED_HEADER,

@@ -92,9 +92,11 @@ const registration = object({
 function register(models: NamedModels, repository: VersionedRepository): Endpoint {
   return changing(MODELS, 'POST', {
     describe: () => ({
-      ...{ id: 'torchServeRegister', summary: 'Load a folder of the directory of models' },
+      id: 'torchServeRegister',
+      summary: 'Load a folder of the directory of models',
       request: { name: 'TorchServeRegistration', schema: registration },
-      ...{ answer: status, errors: FAILURES },
+      answer: status,
+      errors: FAILURES,
     }),
     handle: async (call) => {
       const asked = parseBody(registration, { body: parametersOf(call) });
@@ -147,7 +149,8 @@ function scale(models: NamedModels, path: string, { scaled }: ManagementOptions)
       id: path === MODEL ? 'torchServeScale' : 'torchServeScaleVersion',
       summary: 'The share of the time of the threads, which all models have together',
       request: { name: 'TorchServeScaling', schema: scaling },
-      ...{ answer: status, errors: { 400: FAILURES[400], 404: FAILURES[404], 503: FAILURES[503] } },
+      answer: status,
+      errors: { 400: FAILURES[400], 404: FAILURES[404], 503: FAILURES[503] },
     }),
     handle: (call) => {
       const asked = parseBody(scaling, { body: Object.fromEntries(call.query) });
@@ -175,8 +178,11 @@ function scale(models: NamedModels, path: string, { scaled }: ManagementOptions)
 function setDefault(models: NamedModels, repository: VersionedRepository): Endpoint {
   return changing(`${VERSION}/set-default`, 'PUT', {
     describe: () => ({
-      ...{ id: 'torchServeSetDefault', summary: 'The version that answers where none is named' },
-      ...{ request: nothing, answer: status, errors: { 404: FAILURES[404] } },
+      id: 'torchServeSetDefault',
+      summary: 'The version that answers where none is named',
+      request: nothing,
+      answer: status,
+      errors: { 404: FAILURES[404] },
     }),
     handle: async (call) => {
       const { model, version } = namedIn(models, call);
@@ -193,7 +199,9 @@ function unregister(models: NamedModels, repository: VersionedRepository, path: 
     describe: () => ({
       id: path === MODEL ? 'torchServeUnregister' : 'torchServeUnregisterVersion',
       summary: 'Answer what was accepted, and free it; the folder stays',
-      ...{ request: nothing, answer: status, errors: { 403: FAILURES[403], 404: FAILURES[404] } },
+      request: nothing,
+      answer: status,
+      errors: { 403: FAILURES[403], 404: FAILURES[404] },
     }),
     handle: async (call) => {
       const { model, version } = namedIn(models, call);
@@ -236,8 +244,10 @@ function list(models: NamedModels): Get {
       };
     },
     describe: () => ({
-      ...{ id: 'torchServeModels', summary: 'All models, in pages' },
-      ...{ answer: { name: 'TorchServeModels', schema: answer }, errors: { 400: FAILURES[400] } },
+      id: 'torchServeModels',
+      summary: 'All models, in pages',
+      answer: { name: 'TorchServeModels', schema: answer },
+      errors: { 400: FAILURES[400] },
     }),
   };
 }
@@ -254,7 +264,8 @@ function describeModels(models: NamedModels, options: ManagementOptions): (id: s
       return { body: versions.map((one) => describeVersion(model, one, options)) };
     },
     describe: () => ({
-      ...{ id, summary: 'What a model is, and how it does' },
+      id,
+      summary: 'What a model is, and how it does',
       answer: { name: 'TorchServeModel', schema: z.array(modelDescription) },
       errors: { 404: FAILURES[404] },
     }),
@@ -267,7 +278,7 @@ function changing(
   method: NonNullable<Endpoint['method']>,
   route: Pick<Endpoint, 'describe' | 'handle'>,
 ): Endpoint {
-  return { ...{ path, method, body: 'bytes', refusal: () => null }, ...route };
+  return { path, method, body: 'bytes', refusal: () => null, ...route };
 }
 
 /**

@@ -60,9 +60,12 @@ function listModels(models: NamedModels): Get {
       return { body: { object: 'list', data, models: visible.map(({ name }) => name) } };
     },
     describe: () => ({
-      ...{ id: 'v1Models', summary: 'All models', errors: {} },
+      id: 'v1Models',
+      summary: 'All models',
+      errors: {},
       answer: {
-        ...{ name: 'V1Models', schema: list },
+        name: 'V1Models',
+        schema: list,
         example: { object: 'list', data: [EXAMPLE], models: ['films'] },
       },
     }),
@@ -72,9 +75,11 @@ function listModels(models: NamedModels): Get {
 /** What a model is, and whether it can be used. */
 export function describeModel(models: NamedModels): Get {
   const described: Operation = {
-    ...{ id: 'v1Model', summary: 'Whether a model is loaded' },
+    id: 'v1Model',
+    summary: 'Whether a model is loaded',
     answer: {
-      ...{ name: 'V1Model', schema: model },
+      name: 'V1Model',
+      schema: model,
       example: { ...EXAMPLE, name: 'films', ready: true },
     },
     errors: { 404: NOT_FOUND },

@@ -85,7 +85,11 @@ function familiesOfEngine(engine: EngineMonitor, model: ServedModel): readonly F
   const { name, version, dtype, packageVersion, libtorchVersion } = model;
   return [
     information('libtorch_serve_model_info', 'The model that is loaded.', {
-      ...{ name, version, dtype, backend, ...products },
+      name,
+      version,
+      dtype,
+      backend,
+      ...products,
       package_version: packageVersion,
       libtorch_version: libtorchVersion,
     }),

@@ -29,15 +29,18 @@ export function readEmbeddingDirectory(directory: string): EmbeddingDirectory {
   const model =
     readSentenceProgram(directory, modulesOf) ??
     readSentenceModel(directory, 'feature-extraction', (given) => ({
-      ...{ name: 'embedding', modules: modulesOf(given) },
+      name: 'embedding',
+      modules: modulesOf(given),
     }));
   const { source, files, identity, prompted, width, sentence } = model;
   const modules = modulesOf(sentence);
   const whole = dimensionsOf(width, modules);
   return {
-    ...{ source, files },
+    source,
+    files,
     about: {
-      ...{ ...identity, ...prompted },
+      ...identity,
+      ...prompted,
       dimensions: Math.min(whole, sentence?.truncateDim ?? whole),
       isPlain: sentence === null,
       normalizes: modules.at(-1)?.type === 'normalize',

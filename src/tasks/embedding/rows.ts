@@ -65,7 +65,9 @@ function vectorFormat(length: number): AnswerFormat<Vector> {
   return {
     members: [
       {
-        ...{ name: 'embedding', type: 'vector', length },
+        name: 'embedding',
+        type: 'vector',
+        length,
         of: ({ vector }) => vector,
         toJson: (vectors) => writeVectors(vectors as readonly Float32Array[]),
       },

@@ -58,7 +58,11 @@ export const embedding: Task<TextToEmbed, Embedding, EmbeddingAbout> = {
   info: {
     schemas: EMBEDDING_INFO,
     of: ({ dimensions, pooling, normalizes, similarity, prompts }, { maxLength }) => ({
-      ...{ dimensions, max_length: maxLength, pooling: [...pooling], normalizes, similarity },
+      dimensions,
+      max_length: maxLength,
+      pooling: [...pooling],
+      normalizes,
+      similarity,
       prompts: Object.keys(prompts),
     }),
   },

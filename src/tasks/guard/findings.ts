@@ -67,8 +67,11 @@ export function unreadBy(
   return unread.map(({ look, start }) => {
     const [place] = look.placesOf(start, look.text.length);
     return {
-      ...{ check: name, part: place?.part ?? look.part, start: place?.start ?? null },
-      ...{ limit: 'windows', action },
+      check: name,
+      part: place?.part ?? look.part,
+      start: place?.start ?? null,
+      limit: 'windows',
+      action,
     };
   });
 }

@@ -112,7 +112,9 @@ export class Guard {
     const looked = await lookAt(question.texts, checks, this.#patterns, { limits, timeoutMs });
     const hasScores = question.scores ?? false;
     const ended = await this.#run(checks, looked, {
-      ...{ models, signal, hasScores },
+      models,
+      signal,
+      hasScores,
       asked: new Asked(),
     });
     const ran = ended.flatMap((one) => ('ran' in one ? one : []));
@@ -130,7 +132,9 @@ export class Guard {
     const action = actionOf(findings, [...errors, ...notLookedAt]);
     this.#count(ended, action, notLookedAt.length > 0);
     return {
-      ...{ action, errors, notLookedAt },
+      action,
+      errors,
+      notLookedAt,
       findings: inOrder(findings),
       scores: hasScores ? inOrder(ran.flatMap((one) => scoresOf(one.check, one.ran.hits))) : null,
       ...redact(question.texts, findings, question.taken),
@@ -199,7 +203,8 @@ export class Guard {
     if (given.length === 0) return NOTHING;
     const mostWindows = this.file.limits.windows;
     const within = (options: InferOptions): InferOptions => ({
-      ...{ ...options, mostWindows },
+      ...options,
+      mostWindows,
       ...(signal && { signal }),
     });
     const asking = { models, asked, within };
@@ -235,12 +240,16 @@ const NOTHING: Ran = { hits: [], inferences: [], unread: [] };
 
 function sourcesOf(check: PatternCheck, index: number) {
   const kinds = check.kinds.map((kind, at) => ({
-    ...{ check, label: kind.toUpperCase(), source: { isKind: true, text: kind } },
+    check,
+    label: kind.toUpperCase(),
+    source: { isKind: true, text: kind },
     place: `checks.${index}.kinds.${at}`,
   }));
   const own = Object.entries(check.patterns).flatMap(([label, all]) =>
     all.map((text, at) => ({
-      ...{ check, label, source: { isKind: false, text } },
+      check,
+      label,
+      source: { isKind: false, text },
       place: `checks.${index}.patterns.${label}.${at}: ${text}`,
     })),
   );

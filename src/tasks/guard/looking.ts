@@ -31,8 +31,12 @@ export async function lookAt(
   const cut = cutTo(texts, limits.characters);
   const wanted = new Set(checks.flatMap(({ views }) => views));
   const native = await compiled.look(cut.texts, {
-    ...{ forms: wanted.has('forms'), decoded: wanted.has('decoded'), joined: wanted.has('joined') },
-    ...{ mostViews: limits.views, mostPlaces: limits.places, timeoutMs },
+    forms: wanted.has('forms'),
+    decoded: wanted.has('decoded'),
+    joined: wanted.has('joined'),
+    mostViews: limits.views,
+    mostPlaces: limits.places,
+    timeoutMs,
   });
   const looks = native.looks.map((one) => new Look(one, cut.texts));
   const hits = new Map<Check, Hit[]>();
@@ -48,7 +52,10 @@ export async function lookAt(
   }
   const hasPatterns = checks.some(({ type }) => type === 'patterns');
   const notLookedAt: NotLookedAt[] = cut.rest.map((place) => ({
-    ...{ check: null, ...place, limit: 'characters', action },
+    check: null,
+    ...place,
+    limit: 'characters',
+    action,
   }));
   if (native.isCut) notLookedAt.push({ ...ANYWHERE, limit: 'views', action });
   // Patterns and forms have one deadline.

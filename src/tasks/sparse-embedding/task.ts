@@ -56,7 +56,8 @@ export const sparseEmbedding: Task<TextToEmbed, SparseEmbedding, SparseAbout> = 
       prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
     },
     of: ({ vocabularySize, prompts }, { maxLength }) => ({
-      ...{ vocabulary_size: vocabularySize, max_length: maxLength },
+      vocabulary_size: vocabularySize,
+      max_length: maxLength,
       prompts: Object.keys(prompts),
     }),
   },
@@ -96,7 +97,8 @@ function read(directory: string): {
   );
   const vocabularySize = Number(source.config.vocab_size);
   return {
-    ...{ source, files },
+    source,
+    files,
     about: { ...identity, ...prompted, vocabularySize, isPlain: sentence === null },
   };
 }

@@ -58,8 +58,11 @@ export const taggingRows: Rows<TaggingInput, Tagging, ClassifierAbout> = {
           const spans = await spansOf(answer, model, { strategy, ignoreLabels: ignored });
           const place = offsets === 'utf-16' ? (unit: number) => unit : codePointsOf(answer.text);
           const tags = spans.map(({ label, score, word, start, end }) => ({
-            ...{ label, score: roundToFourDecimals(score), word },
-            ...{ start: place(start), end: place(end) },
+            label,
+            score: roundToFourDecimals(score),
+            word,
+            start: place(start),
+            end: place(end),
           }));
           return { tags, truncated: answer.inference.truncated };
         },

@@ -86,7 +86,12 @@ async function spansIn(
   const found = spans.flat();
   const whole = places.lengths.length > 1 ? withoutOverlaps(found, text) : found;
   return eachInTurn(whole, ({ label, score, word, start, end, index }) => ({
-    ...{ label, score, word: word(), start, end, index },
+    label,
+    score,
+    word: word(),
+    start,
+    end,
+    index,
   }));
 }
 

@@ -27,7 +27,8 @@ export const tokenClassification: Task<TaggingInput, Tagging, ClassifierAbout> =
   read: readTagger,
   judge: () => [],
   prepare: ({ text, stride, maxTokens }) => ({
-    ...{ text, places: true },
+    text,
+    places: true,
     ...(stride !== undefined && { stride }),
     ...(maxTokens !== undefined && { maxTokens }),
   }),

@@ -68,7 +68,9 @@ export const tokenEmbedding: Task<TextToEmbed, TokenEmbeddings, TokenVectorsAbou
       prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
     },
     of: ({ dimensions, prompts }, { maxLength }) => ({
-      ...{ dimensions, max_length: maxLength, prompts: Object.keys(prompts) },
+      dimensions,
+      max_length: maxLength,
+      prompts: Object.keys(prompts),
     }),
   },
   tensors,

@@ -65,7 +65,8 @@ it('answers any key where no model is asked', async () => {
 it('is all that a key for the guard is for', async () => {
   const refused = await ask(GUARDING, '/models/sentiment/analyze', { text: RUDE });
   expect({ status: refused.status, json: refused.json }).toEqual({
-    ...{ status: 403, json: { detail: NOT_THIS_MODEL } },
+    status: 403,
+    json: { detail: NOT_THIS_MODEL },
   });
   const headers = { authorization: `Bearer ${GUARDING}` };
   const { json } = await request(service, { path: '/info', headers });

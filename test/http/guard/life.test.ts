@@ -79,8 +79,12 @@ it('counts responses, and neither log nor metrics hold anything of a text', asyn
   const checks = [
     { type: 'patterns', name: 'data', action: 'redact', kinds: ['email'] },
     {
-      ...{ type: 'text-classification', name: 'gone', model: 'nobody', action: 'note' },
-      ...{ labels: { LABEL_0: 0.5 }, on_error: 'allow' },
+      type: 'text-classification',
+      name: 'gone',
+      model: 'nobody',
+      action: 'note',
+      labels: { LABEL_0: 0.5 },
+      on_error: 'allow',
     },
   ];
   directory.write('guard.json', JSON.stringify({ checks }));
@@ -91,7 +95,9 @@ it('counts responses, and neither log nor metrics hold anything of a text', asyn
   const answers = await Promise.all(
     ids.map((id) =>
       request(service, {
-        ...{ method: 'POST', path: '/guard', body: JSON.stringify({ text: hidden, map: true }) },
+        method: 'POST',
+        path: '/guard',
+        body: JSON.stringify({ text: hidden, map: true }),
         headers: { 'content-type': 'application/json', 'x-request-id': id, connection: 'close' },
       }),
     ),

@@ -70,7 +70,8 @@ describe('the guardrail of LiteLLM', () => {
 
   it('looks at what tools say, and at what they are called with', async () => {
     const called = (name: string, parameters: object) => ({
-      ...{ id: 'call_1', type: 'function' },
+      id: 'call_1',
+      type: 'function',
       function: { name, arguments: JSON.stringify(parameters) },
     });
     const tool = (description: string) => ({
@@ -81,7 +82,8 @@ describe('the guardrail of LiteLLM', () => {
       },
     });
     expect(await request([KIND], { tools: [tool(`as ${EMAIL}`), tool(KIND)] })).toEqual({
-      ...{ action: 'GUARDRAIL_INTERVENED', texts: [KIND] },
+      action: 'GUARDRAIL_INTERVENED',
+      texts: [KIND],
       tools: [tool('as <EMAIL_1>'), tool(KIND)],
     });
     expect(await request([KIND], { tools: [tool(RUDE)] })).toMatchObject({ action: 'BLOCKED' });
@@ -190,7 +192,8 @@ describe('moderations, as `openai` asks them', () => {
     }
     const unknown = client().moderations.create({ model: 'toxicity', input: KIND });
     await expect(unknown).rejects.toMatchObject({
-      ...{ status: 404, code: 'model_not_found' },
+      status: 404,
+      code: 'model_not_found',
       message: expect.stringContaining('there is "guard"'),
     });
   });
@@ -235,7 +238,9 @@ describe('moderations, as `openai` asks them', () => {
       client().moderations.create({ input } as OpenAI.ModerationCreateParams);
     const image = { type: 'image_url', image_url: { url: 'https://example.org/a.png' } };
     await expect(faultOf([{ type: 'text', text: 'a' }, image])).rejects.toMatchObject({
-      ...{ status: 400, param: 'input', type: 'invalid_request_error' },
+      status: 400,
+      param: 'input',
+      type: 'invalid_request_error',
       message: expect.stringContaining('input[1]: images are not looked at here, only texts'),
     });
     await expect(faultOf([])).rejects.toMatchObject({ status: 400, param: 'input' });

@@ -18,7 +18,9 @@ const guardFile = (turn: number): string =>
   JSON.stringify({
     checks: [
       {
-        ...{ name: `check-${turn}`, type: 'patterns', action: 'block' },
+        name: `check-${turn}`,
+        type: 'patterns',
+        action: 'block',
         patterns: { LARGE: Array.from({ length: PATTERNS }, (_, i) => `x${turn}y${i}\\w{20}z`) },
       },
     ],

@@ -24,8 +24,11 @@ let file: GuardFileJson;
 
 beforeAll(async () => {
   const tones = THRESHOLDS.map((threshold) => ({
-    ...{ ...TONE, name: nameOf(threshold), labels: { NEGATIVE: threshold } },
-    ...{ action: 'redact', decisive: false },
+    ...TONE,
+    name: nameOf(threshold),
+    labels: { NEGATIVE: threshold },
+    action: 'redact',
+    decisive: false,
   }));
   const checks = [
     { type: 'patterns', name: 'data', action: 'block', kinds: ['email'], decisive: true },

@@ -98,7 +98,8 @@ describe('the chat of detectors', () => {
       const { json } = await post(service, '/api/v1/text/chat', { messages });
       const found = json as { evidence: { name: string; value: string }[] }[];
       expect(found.flatMap(({ evidence }) => evidence)).toContainEqual({
-        ...{ name: 'messages[1]', value: expect.stringContaining(value) },
+        name: 'messages[1]',
+        value: expect.stringContaining(value),
       });
     }
   });

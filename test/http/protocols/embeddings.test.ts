@@ -56,7 +56,8 @@ it("answers the package's own client", async () => {
   const [short] = await client.embedBatch([TEXTS[1] as string], { dimensions: 4 });
   expect(short).toHaveLength(4);
   await expect(client.embedBatch([])).rejects.toMatchObject({
-    ...{ status: 422, detail: 'inputs: cannot be an empty list' },
+    status: 422,
+    detail: 'inputs: cannot be an empty list',
   });
 });
 
@@ -97,8 +98,10 @@ describe('the `openai` client', () => {
 
   it('gets them shorter, with a length of 1 again', async () => {
     const { data } = await client().embeddings.create({
-      ...{ model: 'vectors', input: TEXTS[0] as string },
-      ...{ dimensions: 5, encoding_format: 'float' },
+      model: 'vectors',
+      input: TEXTS[0] as string,
+      dimensions: 5,
+      encoding_format: 'float',
     });
     const [{ embedding } = { embedding: [] }] = data;
     expect(embedding).toHaveLength(5);
@@ -112,7 +115,9 @@ describe('the `openai` client', () => {
     const ask = (body: object) =>
       client().embeddings.create({ model: 'vectors', input: 'a', ...body } as never);
     await expect(ask({ model: 'other' })).rejects.toMatchObject({
-      ...{ status: 404, code: 'model_not_found', param: 'model' },
+      status: 404,
+      code: 'model_not_found',
+      param: 'model',
       message: expect.stringContaining('"vectors"'),
     });
     await expect(ask({ model: 'films' })).rejects.toMatchObject({ status: 404 });
@@ -250,7 +255,8 @@ describe('what torch.export saved', () => {
 
   it('takes texts alone', async () => {
     const { status, json } = await post(service, '/v1/embeddings', {
-      ...{ model: 'vectors-exported', input: [2, 5, 3] },
+      model: 'vectors-exported',
+      input: [2, 5, 3],
     });
     expect(status).toBe(400);
     expect(json).toMatchObject({ error: { message: expect.stringContaining('expected texts') } });

@@ -139,7 +139,9 @@ it("the default for text-embeddings-inference's /rerank is a reranker, too", asy
   const [best] = json as { score: number }[];
   expect(best?.score).toBeCloseTo(Math.max(...predicted.map(sigmoid)), 4);
   const raw = await post(service, '/models/a-classifier/rerank', {
-    ...{ query, texts: documents, raw_scores: true },
+    query,
+    texts: documents,
+    raw_scores: true,
   });
   expect((raw.json as { score: number }[])[0]?.score).toBeCloseTo(Math.max(...predicted), 4);
   const headers = { authorization: 'Bearer a' };
@@ -184,7 +186,8 @@ it.each(['embedder', 'sparse', 'tokens', 'rank-a', 'tagger'])(
       expect([status, json]).toEqual([
         400,
         {
-          ...{ code: 400, type: 'BadRequestException' },
+          code: 400,
+          type: 'BadRequestException',
           message: expect.stringMatching(
             new RegExp(
               `^Model "${name}": expected a classifier .*, found the task "[a-z-]+"\\. Send`,
@@ -198,7 +201,10 @@ it.each(['embedder', 'sparse', 'tokens', 'rank-a', 'tagger'])(
 
 describe('GET /v1/models', () => {
   const of = (name: string) => ({
-    ...{ id: name, object: 'model', owned_by: 'libtorch-serve', created: expect.any(Number) },
+    id: name,
+    object: 'model',
+    owned_by: 'libtorch-serve',
+    created: expect.any(Number),
   });
 
   it('lists models for clients of OpenAI and of KServe', async () => {
@@ -206,7 +212,8 @@ describe('GET /v1/models', () => {
     expect(data).toEqual(READY.map(of));
     const { json } = await request(service, { path: '/v1/models' });
     expect(json).toEqual({
-      ...{ object: 'list', data: READY.map(of) },
+      object: 'list',
+      data: READY.map(of),
       models: [...READY, 'broken'].sort(),
     });
     const now = Date.now() / 1000;

@@ -158,7 +158,9 @@ it('scores as vLLM, one text with several or as many with as many', async () => 
   expect(json).toEqual({
     error: {
       message: `text_1: expected one text, or as many as text_2 has: ${documents.length}, found 2`,
-      ...{ type: 'BadRequestError', param: null, code: 400 },
+      type: 'BadRequestError',
+      param: null,
+      code: 400,
     },
   });
 });
@@ -184,7 +186,10 @@ it.each([
 
 it('scores tensors by the Open Inference Protocol, all labels of a model of several', async () => {
   const tensor = (name: string, data: readonly string[]) => ({
-    ...{ name, datatype: 'BYTES', shape: [data.length], data },
+    name,
+    datatype: 'BYTES',
+    shape: [data.length],
+    data,
   });
   const inputs = [
     tensor(

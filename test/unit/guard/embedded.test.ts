@@ -10,7 +10,10 @@ const folder = new Folder();
 const SHIPPED = path.join(ROOT, 'models/sentiment');
 const RUDE = 'This is awful, a terrible waste of time.';
 const TONE = {
-  ...{ type: 'text-classification', name: 'tone', model: 'sentiment', action: 'note' },
+  type: 'text-classification',
+  name: 'tone',
+  model: 'sentiment',
+  action: 'note',
   labels: { NEGATIVE: 0.9 },
 };
 const DATA = { type: 'patterns', name: 'data', action: 'block', kinds: ['email'] };
@@ -76,8 +79,13 @@ it('an entailment model reads a long text in pieces, all of it', async () => {
   const id2label = { 0: 'contradiction', 1: 'neutral', 2: 'entailment' };
   const model = modelWith(folder, cases[0]?.model ?? '', { 'config.json': { id2label } });
   const topic = {
-    ...{ type: 'zero-shot-classification', name: 'topic', model: 'nli', action: 'note' },
-    ...{ candidate_labels: ['film', 'food'], labels: { film: 0, food: 0 }, multi_label: true },
+    type: 'zero-shot-classification',
+    name: 'topic',
+    model: 'nli',
+    action: 'note',
+    candidate_labels: ['film', 'food'],
+    labels: { film: 0, food: 0 },
+    multi_label: true,
     hypothesis_template: '{}.',
   };
   const guard = await Guard.load({ file: { checks: [topic] }, models: { nli: model } });

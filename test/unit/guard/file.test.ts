@@ -4,12 +4,19 @@ import { Guard } from '../../../src/tasks/guard/guard';
 
 const DATA = { type: 'patterns', name: 'data', action: 'redact', kinds: ['email'] };
 const TONE = {
-  ...{ type: 'text-classification', name: 'tone', action: 'block', model: 'm' },
+  type: 'text-classification',
+  name: 'tone',
+  action: 'block',
+  model: 'm',
   labels: { BAD: 0.5 },
 };
 const TOPIC = {
-  ...{ type: 'zero-shot-classification', name: 'topic', action: 'note', model: 'm' },
-  ...{ candidate_labels: ['a', 'b'], labels: { a: 0.5 } },
+  type: 'zero-shot-classification',
+  name: 'topic',
+  action: 'note',
+  model: 'm',
+  candidate_labels: ['a', 'b'],
+  labels: { a: 0.5 },
 };
 
 it('has defaults that are safe', () => {

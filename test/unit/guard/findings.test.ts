@@ -87,7 +87,11 @@ it.each([
     const { alone, joined } = looksOf(parts);
     const wordsOf = (look: Look): Hit[] =>
       Array.from({ length: look.text.length / 5 }, (_, index) => ({
-        ...{ look, label: 'word', score: 0.5, start: 5 * index, end: 5 * index + 4 },
+        look,
+        label: 'word',
+        score: 0.5,
+        start: 5 * index,
+        end: 5 * index + 4,
       }));
     const hits = [...alone, joined].flatMap(wordsOf);
     return fastest(() => {

@@ -4,7 +4,9 @@ import { GuardState } from '../../../src/tasks/guard/state';
 
 /** Patterns that take long to compile, by their number. */
 const slow = (count: number): object => ({
-  ...{ type: 'patterns', name: 'slow', action: 'note' },
+  type: 'patterns',
+  name: 'slow',
+  action: 'note',
   patterns: { SLOW: Array.from({ length: count }, (_, i) => `x${i}\\w{12}`) },
 });
 const fast = (name: string) => ({ type: 'patterns', name, action: 'note', kinds: ['email'] });

@@ -43,12 +43,17 @@ describe('AnswerWriter', () => {
     ring.smoothedOf(0)?.set([0.5, 0.25, 0.25]);
     ring.setSkipped(0, 3);
     expect(JSON.parse(new AnswerWriter(LABELS, 'index').write(ring, 0, undefined))).toEqual({
-      ...{ window: 0, first_sample: 0, time: 0, diagnosis: 'ü', confidence: 0.6172 },
+      window: 0,
+      first_sample: 0,
+      time: 0,
+      diagnosis: 'ü',
+      confidence: 0.6172,
       probabilities: { 'a "b"': 0.25, ü: 0.6172, c: 0.125 },
       quality: { problems: [], peak_to_peak: 12.5, mains_share: null },
       skipped: 3,
       smoothed: {
-        ...{ diagnosis: 'a "b"', confidence: 0.5 },
+        diagnosis: 'a "b"',
+        confidence: 0.5,
         probabilities: { 'a "b"': 0.5, ü: 0.25, c: 0.25 },
       },
     });

@@ -14,15 +14,27 @@ describe('"quality" of a model\'s settings', () => {
     expect(read(undefined)).toEqual(USUAL_QUALITY);
     expect(read({ flat_below: 0.5, mains_hz: [50], unusable: ['flat', 'clipped'] })).toEqual({
       ...USUAL_QUALITY,
-      ...{ flatBelow: 0.5, mainsHz: [50], unusable: ['flat', 'clipped'] },
+      flatBelow: 0.5,
+      mainsHz: [50],
+      unusable: ['flat', 'clipped'],
     });
     const all = {
-      ...{ flat_below: 1, clipped_share: 0.1, amplitude_range: [-100, 100], jump_above: 50 },
-      ...{ mains_hz: [], mains_share: 0.2, unusable: PROBLEMS },
+      flat_below: 1,
+      clipped_share: 0.1,
+      amplitude_range: [-100, 100],
+      jump_above: 50,
+      mains_hz: [],
+      mains_share: 0.2,
+      unusable: PROBLEMS,
     };
     expect(read(all)).toEqual({
-      ...{ flatBelow: 1, clippedShare: 0.1, amplitudeRange: [-100, 100], jumpAbove: 50 },
-      ...{ mainsHz: [], mainsShare: 0.2, unusable: PROBLEMS },
+      flatBelow: 1,
+      clippedShare: 0.1,
+      amplitudeRange: [-100, 100],
+      jumpAbove: 50,
+      mainsHz: [],
+      mainsShare: 0.2,
+      unusable: PROBLEMS,
     });
   });
 

@@ -36,7 +36,9 @@ describe('Judge', () => {
     for (const at of [0, 333, LENGTH - 1]) {
       const seen = judged(signal((i, random) => (i === at ? bad : brain(i, random))));
       expect(seen).toEqual({
-        ...{ problems: ['not_finite'], peakToPeak: Number.NaN, mainsShare: Number.NaN },
+        problems: ['not_finite'],
+        peakToPeak: Number.NaN,
+        mainsShare: Number.NaN,
         isUsable: false,
       });
     }

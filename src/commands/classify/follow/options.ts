@@ -42,7 +42,9 @@ export function readFollowOptions(args: readonly string[], flags: Flags): Follow
   }
   requireSame(values);
   return {
-    ...{ name, place: name === PIPE ? null : path.resolve(name), settings },
+    name,
+    place: name === PIPE ? null : path.resolve(name),
+    settings,
     cutting: cuttingOf(values),
     output: values.get('output') ?? PIPE,
     overwrites: values.has('overwrite'),

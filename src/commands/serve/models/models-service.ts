@@ -98,7 +98,8 @@ export class ModelsService implements Service {
 
   get site(): ServiceSite {
     const defaults = TASKS.flatMap((task) => this.#defaultOf(task) ?? []).map((served) => ({
-      ...{ name: served.name, protocols: this.#speechOf(served).protocols },
+      name: served.name,
+      protocols: this.#speechOf(served).protocols,
     }));
     const own = ownOfModels(
       {

@@ -99,7 +99,9 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
     });
   };
   return {
-    ...{ service, control, management: service.managementOf(control) },
+    service,
+    control,
+    management: service.managementOf(control),
     begin: (told) => {
       show = told;
       process.on('SIGHUP', lookAgain);

@@ -39,7 +39,9 @@ function entriesOf({ name, versions, reason }: NamedModel): readonly RepositoryE
   if (versions.length === 0)
     return [{ name, version: '', state: 'UNAVAILABLE', reason: reason ?? '' }];
   return versions.map((one) => ({
-    ...{ name, version: one.version, state: STATES[one.state] },
+    name,
+    version: one.version,
+    state: STATES[one.state],
     reason: one.reason ?? '',
   }));
 }

@@ -114,7 +114,10 @@ function begin(all: Float64Array, length: number): Live {
   const hz = knownRate.value ?? modelRate.value ?? ANY_RATE;
   const raw = (length * hz) / (modelRate.value ?? hz);
   return {
-    ...{ samples: all, rate: hz, length: raw, windows: [] },
+    samples: all,
+    rate: hz,
+    length: raw,
+    windows: [],
     step: Math.max(1, Math.round(raw * STEPS[step.value])),
     playhead: new Playhead(all, hz, speed.value),
     controller: new AbortController(),
@@ -123,8 +126,11 @@ function begin(all: Float64Array, length: number): Live {
 
 function optionsOf({ rate: samplingRateHz, step, controller }: Live): StreamOptions {
   return {
-    ...{ samplingRateHz, step, smoothing: SMOOTHINGS[smoothing.value] },
-    ...{ signal: controller.signal, retryForMs: RETRY_FOR_MS },
+    samplingRateHz,
+    step,
+    smoothing: SMOOTHINGS[smoothing.value],
+    signal: controller.signal,
+    retryForMs: RETRY_FOR_MS,
     deadlineMs: skipsLate.value ? LATE_MS : null,
     onRetry: () => {
       isAway.value = true;

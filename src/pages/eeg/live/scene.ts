@@ -31,8 +31,11 @@ export interface Palette {
 export function paletteOf(): Palette {
   return {
     series: Array.from({ length: TONES }, (_, tone) => color(`--series-${tone}`)),
-    ...{ text: color('--text'), quiet: color('--quiet'), line: color('--line') },
-    ...{ warn: color('--warn'), sunken: color('--sunken') },
+    text: color('--text'),
+    quiet: color('--quiet'),
+    line: color('--line'),
+    warn: color('--warn'),
+    sunken: color('--sunken'),
   };
 }
 

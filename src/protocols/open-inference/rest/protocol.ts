@@ -51,7 +51,8 @@ export function openInferenceOf(models: ServedModels, surroundings: Surroundings
   const ready = get('V2Ready', 'Whether requests should be sent here', 'Ready', UNREADY);
   const stats = get('V2Stats', 'What the models have done', 'Statistics');
   const byPath = models.byPath().map(([path, model]) => ({
-    ...{ path: `${MODELS}${path}`, model },
+    path: `${MODELS}${path}`,
+    model,
     id: path.includes('/') ? 'V2Version' : 'V2Model',
   }));
   // Of several models the document names each operation after its model.

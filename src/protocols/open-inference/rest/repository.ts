@@ -31,14 +31,16 @@ const ERRORS = {
 export function repositoryEndpoints(repository: Repository): readonly Endpoint[] {
   const common = { refusal: () => null, body: 'bytes' } as const;
   const change = (what: 'load' | 'unload', summary: string): Endpoint => ({
-    ...{ path: `${CHANGES}:model/${what}`, ...common },
+    path: `${CHANGES}:model/${what}`,
+    ...common,
     handle: async (call) => {
       parseBody(changeBody, { body: jsonOf(call) });
       await repository[what](call.parameters.model as string);
       return { body: {} };
     },
     describe: () => ({
-      ...{ id: `V2Repository${what === 'load' ? 'Load' : 'Unload'}`, summary },
+      id: `V2Repository${what === 'load' ? 'Load' : 'Unload'}`,
+      summary,
       request: { name: 'V2RepositoryChange', schema: changeBody },
       answer: { name: 'V2RepositoryChanged', schema: z.object({}) },
       errors: ERRORS,
@@ -46,14 +48,16 @@ export function repositoryEndpoints(repository: Repository): readonly Endpoint[]
   });
   return [
     {
-      ...{ path: INDEX, ...common },
+      path: INDEX,
+      ...common,
       handle: async (call) => {
         const { ready = false } = parseBody(indexBody, { body: jsonOf(call) });
         const entries = await indexOf(repository, ready, call.access);
         return { body: Buffer.from(JSON.stringify(entries.map(withoutEmpty))), headers: JSON_TYPE };
       },
       describe: () => ({
-        ...{ id: 'V2RepositoryIndex', summary: 'All models, loaded or not' },
+        id: 'V2RepositoryIndex',
+        summary: 'All models, loaded or not',
         request: { name: 'V2RepositoryIndexRequest', schema: indexBody },
         answer: { name: 'V2RepositoryIndex', schema: indexAnswer },
         errors: { 400: ERRORS[400] },

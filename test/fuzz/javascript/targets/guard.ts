@@ -22,7 +22,12 @@ function read(input: Uint8Array) {
     const end = Math.min(text.length, start + length);
     const name = LABELS[label % LABELS.length] as string;
     return look.placesOf(Math.min(start, end), end).map((place) => ({
-      ...{ check: 'c', label: name, score: label / 255, ...place, view: 'text', action: 'redact' },
+      check: 'c',
+      label: name,
+      score: label / 255,
+      ...place,
+      view: 'text',
+      action: 'redact',
     }));
   });
   return { texts, findings: findings.flat() };
