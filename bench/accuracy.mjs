@@ -16,7 +16,9 @@ import { SCHEDULING } from './texts.mjs';
 
 const require = createRequire(import.meta.url);
 const { TaskModel } = require('../dist/tasks/task-model.js');
-const { textClassification } = require('../dist/tasks/text-classification/task.js');
+const {
+  textClassification,
+} = require('../dist/tasks/text-classification/text-classification-task.js');
 
 const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,

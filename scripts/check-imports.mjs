@@ -6,25 +6,26 @@ import { fileURLToPath } from 'node:url';
 
 /** Each folder of src/ with those that it may import, from the ground up. "." are the files of src/ itself. */
 const MAY_IMPORT = {
+  lib: [],
   numeric: [],
   recordings: [],
   settings: [],
-  files: ['.', 'numeric', 'recordings'],
-  native: ['.'],
-  client: ['.', 'protocols', 'streaming'], // of protocols types alone; of streaming also places and times
-  models: ['.', 'native'],
-  tasks: ['.', 'files', 'models', 'native', 'numeric'],
-  repository: ['.', 'models', 'native', 'settings', 'tasks'],
-  serving: ['.', 'native', 'settings'],
-  protocols: ['.', 'native', 'numeric', 'serving', 'tasks'],
-  streaming: ['.', 'native', 'numeric', 'protocols', 'recordings', 'serving', 'tasks'],
-  following: ['.', 'files', 'recordings', 'serving', 'streaming'],
-  grpc: ['.', 'native', 'serving', 'protocols'],
-  http: ['.', 'native', 'serving', 'protocols'],
-  embedded: ['.', 'native', 'settings', 'tasks'],
+  files: ['lib', 'numeric', 'recordings'],
+  native: ['lib'],
+  client: ['lib', 'protocols', 'streaming'], // of protocols types alone; of streaming also places and times
+  models: ['lib', 'native'],
+  tasks: ['lib', 'files', 'models', 'native', 'numeric'],
+  repository: ['lib', 'models', 'native', 'settings', 'tasks'],
+  serving: ['lib', 'native', 'settings'],
+  protocols: ['lib', 'native', 'numeric', 'serving', 'tasks'],
+  streaming: ['lib', 'native', 'numeric', 'protocols', 'recordings', 'serving', 'tasks'],
+  following: ['lib', 'files', 'recordings', 'serving', 'streaming'],
+  grpc: ['lib', 'native', 'serving', 'protocols'],
+  http: ['lib', 'native', 'serving', 'protocols'],
+  embedded: ['lib', 'native', 'settings', 'tasks'],
   commands: null, // all of them
   '.': null,
-  pages: ['.', 'client', 'numeric', 'recordings', 'tasks', 'protocols'],
+  pages: ['.', 'lib', 'client', 'numeric', 'recordings', 'tasks', 'protocols'],
 };
 /** What lies in one folder below these imports nothing of the folder beside it, but of these. */
 const SEPARATE = ['tasks', 'protocols'];

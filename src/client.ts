@@ -5,8 +5,9 @@
 export type { AllOptions, AllSource } from './client/all-options';
 export type { Outcome } from './client/ask-list';
 export type { ClientOptions } from './client/client';
-export { NoAnswerError, ResponseError, StreamError } from './client/errors';
-export { GuardClient, type GuardOptions } from './client/guard';
+export { NoAnswerError, ResponseError, StreamError } from './client/client-errors';
+export { EmbedClient, type EmbedOptions } from './client/client-vectors';
+export { GuardClient, type GuardOptions } from './client/guard-client';
 export { type RankedDocument, RerankClient, type RerankOptions } from './client/ranking';
 export type { CallOptions, RetryOptions } from './client/retry';
 export {
@@ -32,7 +33,6 @@ export {
   ZeroShotClient,
   type ZeroShotOptions,
 } from './client/texts';
-export { EmbedClient, type EmbedOptions } from './client/vectors';
 export type {
   AnalyzeAnswer,
   AnalyzeBatchAnswer,

@@ -6,7 +6,7 @@ export {
   type RunOptions,
   type RunOptions as ClassifyOptions,
 } from './embedded/engine';
-export { Guard, type GuardCheckOptions, type GuardLoadOptions } from './embedded/guard';
+export { Guard, type GuardCheckOptions, type GuardLoadOptions } from './embedded/guard-engine';
 export { type RankOptions, Reranker, type RerankerOptions } from './embedded/reranker';
 export {
   type EegOptions,
@@ -31,7 +31,7 @@ export {
   ZeroShot,
   type ZeroShotOptions,
   type ZeroShotQuestionOptions,
-} from './embedded/zero-shot';
+} from './embedded/zero-shot-classifier';
 export { EngineError, type EngineErrorCode } from './native/engine';
 export { ConfigError } from './settings/config';
 export type { Finding, GuardAnswer } from './tasks/guard/answer';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { EXIT_USAGE, fail } from './commands/exit';
 import { installWhatIsMissing, runScript } from './commands/install';
 import { serve } from './commands/serve/run';
-import { packageVersion } from './package-version';
+import { packageVersion } from './lib/package-version';
 import { type Command, ConfigError, helpText, readCommand } from './settings/config';
 import { type Environment, readEnvironment } from './settings/environment';
 
@@ -20,16 +20,17 @@ async function main(): Promise<void> {
   else if (command.type === 'build' || command.type === 'install') {
     process.exitCode = await runScript(command.type);
   } else if (command.type === 'import-torchserve') {
-    type Import = typeof import('./commands/import-torchserve/command');
-    const { runImportTorchserve } = require('./commands/import-torchserve/command') as Import;
+    type Import = typeof import('./commands/import-torchserve/import-torchserve-command');
+    const { runImportTorchserve } =
+      require('./commands/import-torchserve/import-torchserve-command') as Import;
     process.exitCode = runImportTorchserve(command.args, environment);
   } else {
     const exitCode = await installWhatIsMissing();
     if (exitCode !== 0) process.exitCode = exitCode;
     else if (command.type === 'serve') await serve(command.config, packageVersion(PACKAGE_ROOT));
     else if (command.type === 'inspect') {
-      type Inspect = typeof import('./commands/inspect/command');
-      const { runInspect } = require('./commands/inspect/command') as Inspect;
+      type Inspect = typeof import('./commands/inspect/inspect-command');
+      const { runInspect } = require('./commands/inspect/inspect-command') as Inspect;
       process.exitCode = await runInspect(command.args, environment);
     } else process.exitCode = await runOverFiles(command, environment);
   }
@@ -41,13 +42,13 @@ function runOverFiles(
   environment: Environment,
 ): Promise<number> {
   if (name === 'classify' && args.includes('--follow') && !asksForHelp(args)) {
-    type Following = typeof import('./commands/classify/follow/command');
-    const { runFollow } = require('./commands/classify/follow/command') as Following;
+    type Following = typeof import('./commands/classify/follow/follow-command');
+    const { runFollow } = require('./commands/classify/follow/follow-command') as Following;
     return runFollow(args, environment);
   }
-  type Running = typeof import('./commands/over-files/command');
+  type Running = typeof import('./commands/over-files/file-command');
   type Registry = typeof import('./commands/over-files/registry');
-  const { runCommand } = require('./commands/over-files/command') as Running;
+  const { runCommand } = require('./commands/over-files/file-command') as Running;
   const { FILES_COMMANDS } = require('./commands/over-files/registry') as Registry;
   return runCommand(FILES_COMMANDS[name], args, environment);
 }

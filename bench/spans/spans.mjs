@@ -16,7 +16,9 @@ import { SCHEDULING, textsOf } from '../texts.mjs';
 
 const require = createRequire(import.meta.url);
 const { TaskModel } = require('../../dist/tasks/task-model.js');
-const { tokenClassification } = require('../../dist/tasks/token-classification/task.js');
+const {
+  tokenClassification,
+} = require('../../dist/tasks/token-classification/token-classification-task.js');
 const { spansOf } = require('../../dist/tasks/token-classification/spans.js');
 
 const { values: options, positionals } = parseArgs({

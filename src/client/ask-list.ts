@@ -1,4 +1,4 @@
-import { ResponseError } from './errors';
+import { ResponseError } from './client-errors';
 import { isTimeout } from './retry';
 
 /** What became of one element of a source. */

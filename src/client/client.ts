@@ -2,7 +2,7 @@ import type { HealthAnswer } from '../protocols/own/schemas/answers';
 import { withDeadline } from './abort';
 import type { AllOptions, AllSource } from './all-options';
 import type { Outcome } from './ask-list';
-import { ResponseError } from './errors';
+import { ResponseError } from './client-errors';
 import { Flow, type ListLimits, type ListRoute } from './flow';
 import { type CallOptions, withRetries } from './retry';
 import type { SocketRoute, WebSocketClass } from './streams/connection';

@@ -1,7 +1,7 @@
-import { Changes } from '../changes';
+import { Changes } from '../lib/condition-variable';
 import { type AllOptions, type AllSettings, type AllSource, withDefaults } from './all-options';
 import { askList, type Item, type ListRequest, type Outcome } from './ask-list';
-import { NoAnswerError } from './errors';
+import { NoAnswerError } from './client-errors';
 import { type CallOptions, isTimeout } from './retry';
 import { Source } from './source';
 

@@ -1,5 +1,5 @@
 import { sleep } from './abort';
-import { ResponseError, StreamError } from './errors';
+import { ResponseError, StreamError } from './client-errors';
 
 export interface RetryOptions {
   /**

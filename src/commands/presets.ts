@@ -1,7 +1,7 @@
 import type { Config, ServiceName } from '../settings/config';
-import { signalClassification } from '../tasks/signal-classification/task';
+import { signalClassification } from '../tasks/signal-classification/signal-classification-task';
 import type { Task } from '../tasks/task';
-import { textClassification } from '../tasks/text-classification/task';
+import { textClassification } from '../tasks/text-classification/text-classification-task';
 
 /** What the name of a command stands for. */
 export interface Preset {

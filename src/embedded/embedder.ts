@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
 import { configOf } from '../settings/config';
 import type { Embedding, EmbeddingAbout, TextToEmbed } from '../tasks/abilities';
-import { embedding } from '../tasks/embedding/task';
-import { finished, similarity } from '../tasks/embedding/vectors';
+import { embedding } from '../tasks/embedding/embedding-task';
+import { finished, similarity } from '../tasks/embedding/postprocess';
 import {
   type EngineOptions,
   environment,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { configOf } from '../settings/config';
 import type { Classification, ClassifierAbout } from '../tasks/abilities';
-import { signalClassification } from '../tasks/signal-classification/task';
+import { signalClassification } from '../tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../tasks/task-model';
 import {
   byName,

@@ -3,7 +3,7 @@ import type { SchedulingOptions } from '../native/engine';
 import { configOf } from '../settings/config';
 import type { ClassifierAbout, Tagging, TaggingInput } from '../tasks/abilities';
 import { type Span, type Strategy, spansOf } from '../tasks/token-classification/spans';
-import { tokenClassification } from '../tasks/token-classification/task';
+import { tokenClassification } from '../tasks/token-classification/token-classification-task';
 import {
   type EngineOptions,
   environment,

@@ -2,7 +2,7 @@ import type { SchedulingOptions, TextInput } from '../native/engine';
 import { configOf } from '../settings/config';
 import type { Classification, ClassifierAbout } from '../tasks/abilities';
 import type { TaskModel } from '../tasks/task-model';
-import { textClassification } from '../tasks/text-classification/task';
+import { textClassification } from '../tasks/text-classification/text-classification-task';
 import {
   findInputProblem,
   type SentimentInput,

@@ -1,4 +1,4 @@
-import { UsageError } from './errors';
+import { UsageError } from './file-errors';
 
 /** A flag of a command over files. */
 export interface Flag {

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
-import { RunError, UsageError } from './errors';
+import { RunError, UsageError } from './file-errors';
 import { PIPE } from './formats';
 
 /** An input and, where it is a file, what it would not be the same without. */

@@ -1,5 +1,5 @@
 import { doubleOf, integerOf, Time } from './cells';
-import { UsageError } from './errors';
+import { UsageError } from './file-errors';
 import {
   type AnswerColumn,
   COLUMN_TYPES,

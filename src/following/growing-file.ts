@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RunError } from '../files/errors';
+import { RunError } from '../files/file-errors';
 
 /** How often a file is looked at that has not grown, in ms. */
 const LOOK_MS = 50;

@@ -1,5 +1,5 @@
 import { addAbortSignal, type Readable } from 'node:stream';
-import { RunError } from '../files/errors';
+import { RunError } from '../files/file-errors';
 import type { Growth } from './growing-file';
 
 /**

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import { PassingMap } from '../passing-map';
+import { PassingMap } from '../lib/compacting-map';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import type { ConnectionEnd } from '../serving/metrics/metrics';
-import { CLIENT_TIMEOUT_MS, LOOK_MS, PATIENCE_MS, STILL_LOOKS } from '../serving/patience';
+import { CLIENT_TIMEOUT_MS, LOOK_MS, PATIENCE_MS, STILL_LOOKS } from '../serving/timeouts';
 import type { GrpcExchange } from './exchange';
 import { type MessageHead, MessageHeads } from './message-heads';
 import type { MessageExchange } from './streams/message';

@@ -2,7 +2,7 @@ import express, { type RequestHandler, type Response } from 'express';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
-import { PATIENCE_MS } from '../serving/patience';
+import { PATIENCE_MS } from '../serving/timeouts';
 import { exchangeOf } from './exchange';
 
 /** Requests of one connection that are worked on at once. */

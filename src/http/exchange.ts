@@ -13,8 +13,8 @@ import { isLarge, jsonInTurns } from '../serving/json-in-turns';
 import type { Readiness } from '../serving/readiness';
 import { responseTooLarge } from '../serving/response-size';
 import { tellTimings } from '../serving/timings';
-import type { AnswersDue } from './answers-due';
 import { converseByEvents } from './event-stream';
+import type { AnswersDue } from './pending-responses';
 import { pathOf, queryOf } from './request-target';
 import { sendBytes, sendJson, type UnsentAnswers } from './send';
 

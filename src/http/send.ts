@@ -3,7 +3,7 @@ import zlib from 'node:zlib';
 import type { Request, Response } from 'express';
 import { ByteBudget } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
-import { CLIENT_TIMEOUT_MS } from '../serving/patience';
+import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
 
 /** Smaller answers fit into a packet, and are left as they are. */
 const LEAST_TO_COMPRESS = 1400;

@@ -6,12 +6,12 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { Connections, type LastWords } from '../serving/connections';
 import type { Context } from '../serving/context';
 import type { InvalidStatus } from '../serving/metrics/request-metrics';
-import { CLIENT_TIMEOUT_MS } from '../serving/patience';
+import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
 import { Transport } from '../serving/transport';
-import { AnswersDue } from './answers-due';
 import { createApp, type Site } from './app';
-import { prototypesOf } from './before-express';
+import { AnswersDue } from './pending-responses';
 import { rawAnswer } from './raw-answer';
+import { prototypesOf } from './request-listener';
 import { giveUpStalled } from './stalled-requests';
 
 /** Time a client may take for its request line and headers, in ms. */

@@ -1,9 +1,9 @@
 import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
-import { LOOK_MS, STILL_LOOKS } from '../serving/patience';
-import type { AnswersDue } from './answers-due';
+import { LOOK_MS, STILL_LOOKS } from '../serving/timeouts';
 import { exchangeOf } from './exchange';
+import type { AnswersDue } from './pending-responses';
 
 interface Seen {
   /** Of its connection. */

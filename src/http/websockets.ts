@@ -5,7 +5,7 @@ import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../servin
 import type { Connections } from '../serving/connections';
 import type { CloseCode, Converse, Peer, Talk } from '../serving/conversation';
 import { Outflow } from '../serving/outflow';
-import { PATIENCE_MS } from '../serving/patience';
+import { PATIENCE_MS } from '../serving/timeouts';
 
 /** Spoken where a client asks for it by name. */
 const SUBPROTOCOL = 'libtorch-serve.stream';

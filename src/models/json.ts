@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { printable } from '../printable';
+import { printable } from '../lib/printable';
 import { ModelFileError, readText } from './files';
 
 /** A label takes about 50 bytes of config.json, twice. */

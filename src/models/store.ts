@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { messageForClients } from '../unexpected';
-import { withoutPaths } from '../without-paths';
+import { withoutPaths } from '../lib/redact-paths';
+import { messageForClients } from '../native/unexpected-error';
 
 /** A model under its name: loaded, or the reason why it is not. */
 export interface Stored<Task, Model> {

@@ -1,4 +1,4 @@
-import { printable } from '../printable';
+import { printable } from '../lib/printable';
 import type { EngineErrorCode } from './binding';
 
 /**

@@ -1,4 +1,4 @@
-import { PassingMap } from '../passing-map';
+import { PassingMap } from '../lib/compacting-map';
 import type { Completion, Inference } from './binding';
 import type { CancelSignal } from './cancellation';
 import { type EngineError, errorOf } from './engine-error';

@@ -2,7 +2,7 @@ import type { InferOptions, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
 import { FLOAT_JSON_BYTES, requireResponseSize } from '../serving/response-size';
 import type { About, EmbedsTexts, Prompted, Runs, TextToEmbed } from '../tasks/abilities';
-import { similarity } from '../tasks/embedding/vectors';
+import { similarity } from '../tasks/embedding/postprocess';
 import { runList } from './endpoint';
 import type { TextOrIds } from './validation/texts-or-ids';
 

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { z } from 'zod';
+import { printable } from '../lib/printable';
 import { ModelFileError } from '../models/files';
 import { checkModelJson, parseModelJson, quoted } from '../models/json';
-import { printable } from '../printable';
 
 const MANIFEST = 'MAR-INF/MANIFEST.json';
 const LABELS = 'index_to_name.json';

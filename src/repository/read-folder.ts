@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import { type Dirent, opendirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { withoutPaths } from '../lib/redact-paths';
 import { identityOf, isWithin, ModelFileError } from '../models/files';
 import type { Dtype, ModelSource } from '../native/engine';
 import { MODEL_NAME } from '../settings/values';
 import type { About, ClassifierAbout } from '../tasks/abilities';
 import { claimsOn, TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
-import { withoutPaths } from '../without-paths';
 import { archivesIn, type UnpackedArchives } from './archives';
 import { memoryNeeded } from './memory';
 import { MODEL_JSON, type ModelJson, readSettingsOf, VERSION } from './model-json';

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { withoutPaths } from '../lib/redact-paths';
 import { identityOf, ModelFileError, readText } from '../models/files';
 import { GUARD_JSON, parseGuardFile } from '../tasks/guard/file';
 import type { FoundGuard } from '../tasks/guard/state';
-import { withoutPaths } from '../without-paths';
 
 /** A hundred checks with as many patterns take less. */
 const MOST_BYTES = 4 * 2 ** 20;

@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { withoutPaths } from '../lib/redact-paths';
 import { ModelFileError } from '../models/files';
-import { withoutPaths } from '../without-paths';
 import { UnpackedArchives } from './archives';
 import { memoryLeft } from './memory';
 import type { Reply } from './questions';

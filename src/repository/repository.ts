@@ -1,13 +1,13 @@
+import { withoutPaths } from '../lib/redact-paths';
 import { ModelFileError } from '../models/files';
 import type { SchedulingOptions } from '../native/engine';
+import { messageForClients } from '../native/unexpected-error';
 import type { Catalogue, ModelVersion, NamedModel } from '../tasks/catalogue';
 import type { FoundGuard } from '../tasks/guard/state';
 import { TASKS } from '../tasks/registry';
 import type { Served } from '../tasks/served';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';
-import { messageForClients } from '../unexpected';
-import { withoutPaths } from '../without-paths';
 import { LoadedModels } from './loaded-models';
 import type { ModelJson } from './model-json';
 import type { FoundModel, FoundVersion } from './read-folder';

@@ -1,4 +1,4 @@
-import { PassingMap } from '../passing-map';
+import { PassingMap } from '../lib/compacting-map';
 
 /** What Node keeps of each piece in which bytes come, beside them: of a byte alone it is 300 times as much. */
 export const PIECE_BYTES = 320;

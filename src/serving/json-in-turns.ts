@@ -1,4 +1,4 @@
-import { Turns } from '../in-turns';
+import { Turns } from '../lib/in-turns';
 import { responseTooLarge } from './response-size';
 
 /** Values that are written at once: some 50 microseconds of work. 64 characters of a string count as one. */

@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino';
+import { onUnexpected } from '../native/unexpected-error';
 import type { Config } from '../settings/config';
-import { onUnexpected } from '../unexpected';
 
 /** Bytes gathered before a write, of sonic-boom's 16 KiB at most, and the longest a line waits in ms. */
 const BUFFER_BYTES = 12_288;

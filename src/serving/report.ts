@@ -1,6 +1,6 @@
 import { EngineError } from '../native/engine';
 import { ExpectedError } from '../native/engine-error';
-import { describeUnexpected } from '../unexpected';
+import { describeUnexpected } from '../native/unexpected-error';
 import type { Context } from './context';
 import { ElementError, ERRORS, type ErrorCode, type Refusal, ServiceError } from './errors';
 import type { Exchange, Outcome } from './exchange';

@@ -1,7 +1,7 @@
 import { argmax } from '../numeric/activations';
 import { roundToFourDecimals } from '../numeric/rounding';
 import { ANSWERED, type AnswerRing } from './answer-ring';
-import { problemsOf } from './quality';
+import { problemsOf } from './signal-quality';
 import { type Place, timeOf } from './timeline';
 
 const NOTHING = '"diagnosis":null,"confidence":null,"probabilities":null';

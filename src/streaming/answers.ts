@@ -10,7 +10,7 @@ import {
 } from './answer-ring';
 import { type AnswerWriter, writerOf } from './answer-writer';
 import type { Opening } from './messages';
-import type { Judge } from './quality';
+import type { Judge } from './signal-quality';
 import { type Smoothing, smoothingOf } from './smoothing';
 
 /** Told what becomes of windows. */

@@ -5,11 +5,11 @@ import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
 import type { ClassifiesSignals } from '../tasks/abilities';
 import type { Served } from '../tasks/served';
-import type { SignalAbout } from '../tasks/signal-classification/rows';
-import { StreamTalk } from './conversation';
+import type { SignalAbout } from '../tasks/signal-classification/signal-rows';
 import { openedAnswer, openingBody, resumption, takenAnswer } from './messages';
 import { openingProblem } from './opening';
 import type { Asked } from './signal-stream';
+import { StreamTalk } from './stream-session';
 import type { Streams } from './streams';
 
 export const PATH = '/stream';

@@ -6,7 +6,7 @@ import type { ModelSettings } from '../tasks/signal-classification/model-setting
 import { Answers, type WindowCounter } from './answers';
 import type { Opening } from './messages';
 import { cutOf } from './opening';
-import { Judge } from './quality';
+import { Judge } from './signal-quality';
 import { type Cut, SlidingWindows } from './sliding-windows';
 import { type Place, PlaceError, Timeline } from './timeline';
 import { type Item, Waiting } from './waiting';

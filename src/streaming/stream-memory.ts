@@ -1,7 +1,7 @@
 import { bankBytes } from '../recordings/resample-filter';
 import type { Opening } from './messages';
 import { cutOf } from './opening';
-import { Judge } from './quality';
+import { Judge } from './signal-quality';
 import type { Asked } from './signal-stream';
 import { resamples, SlidingWindows } from './sliding-windows';
 

@@ -2,12 +2,12 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { CLOSE, type CloseCode } from '../serving/conversation';
 import { type StreamEnd, StreamMetrics } from '../serving/metrics/stream-metrics';
-import { CLIENT_TIMEOUT_MS } from '../serving/patience';
+import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
 import type { ClassifiesSignals } from '../tasks/abilities';
-import type { Claim, Conversation, Known, Reply } from './roles';
 import { SharedBytes } from './shared-bytes';
 import type { SignalStream, Watcher } from './signal-stream';
 import type { StreamMemory } from './stream-memory';
+import type { Claim, Conversation, Known, Reply } from './stream-types';
 import { Turns } from './turns';
 import { WindowQueue } from './window-queue';
 

@@ -1,12 +1,12 @@
-import { embedding } from './embedding/task';
-import { rerankingOver } from './reranking/task';
-import { signalClassification } from './signal-classification/task';
-import { sparseEmbedding } from './sparse-embedding/task';
+import { embedding } from './embedding/embedding-task';
+import { rerankingOver } from './reranking/reranking-task';
+import { signalClassification } from './signal-classification/signal-classification-task';
+import { sparseEmbedding } from './sparse-embedding/sparse-embedding-task';
 import type { Task } from './task';
-import { textClassification } from './text-classification/task';
-import { tokenClassification } from './token-classification/task';
-import { tokenEmbedding } from './token-embedding/task';
-import { zeroShotOver } from './zero-shot/task';
+import { textClassification } from './text-classification/text-classification-task';
+import { tokenClassification } from './token-classification/token-classification-task';
+import { tokenEmbedding } from './token-embedding/token-embedding-task';
+import { zeroShotOver } from './zero-shot/zero-shot-task';
 
 export const reranking = rerankingOver(textClassification);
 export const zeroShot = zeroShotOver(textClassification);

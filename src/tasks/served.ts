@@ -4,7 +4,7 @@ import { reranking } from './registry';
 import { readAsReranker } from './reranking/cross-encoder';
 import type { Task } from './task';
 import type { TaskModel } from './task-model';
-import { textClassification } from './text-classification/task';
+import { textClassification } from './text-classification/text-classification-task';
 
 /** A model as protocols are given it. */
 export type Served<Model = TaskModel> = Stored<Task, Model>;

@@ -1,4 +1,4 @@
-import { eachInTurn } from '../in-turns';
+import { eachInTurn } from '../lib/in-turns';
 import {
   Engine,
   type EngineError,

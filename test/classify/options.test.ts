@@ -1,7 +1,7 @@
-import { CLASSIFY, FLAGS } from '../../src/commands/classify/command';
-import { helpText } from '../../src/commands/over-files/command';
+import { CLASSIFY, FLAGS } from '../../src/commands/classify/classify-command';
+import { helpText } from '../../src/commands/over-files/file-command';
 import { FILES_COMMANDS } from '../../src/commands/over-files/registry';
-import { UsageError } from '../../src/files/errors';
+import { UsageError } from '../../src/files/file-errors';
 import type { Config } from '../../src/settings/config';
 
 /** With no setting of the services. */

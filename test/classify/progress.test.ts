@@ -1,4 +1,4 @@
-import { CLASSIFY } from '../../src/commands/classify/command';
+import { CLASSIFY } from '../../src/commands/classify/classify-command';
 import type { RowTask } from '../../src/commands/over-files/job';
 import { describeSummary, summarize } from '../../src/commands/over-files/summary';
 import { describeProgress, duration, ProgressDisplay } from '../../src/files/progress';

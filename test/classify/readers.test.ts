@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { CLASSIFY } from '../../src/commands/classify/command';
+import { CLASSIFY } from '../../src/commands/classify/classify-command';
 import { expandInputs } from '../../src/files/inputs';
 import type { Plan } from '../../src/files/plan';
 import { LONGEST_LINE_BYTES, readJsonLines } from '../../src/files/readers/jsonl';

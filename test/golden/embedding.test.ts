@@ -1,11 +1,11 @@
 /** The task of vectors reads directories of sentence-transformers and encoders alone, and answers as `encode`. */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { embedding } from '../../src/tasks/embedding/task';
-import { similarity } from '../../src/tasks/embedding/vectors';
-import { sparseEmbedding } from '../../src/tasks/sparse-embedding/task';
+import { embedding } from '../../src/tasks/embedding/embedding-task';
+import { similarity } from '../../src/tasks/embedding/postprocess';
+import { sparseEmbedding } from '../../src/tasks/sparse-embedding/sparse-embedding-task';
 import { TaskModel } from '../../src/tasks/task-model';
-import { tokenEmbedding } from '../../src/tasks/token-embedding/task';
+import { tokenEmbedding } from '../../src/tasks/token-embedding/token-embedding-task';
 import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';

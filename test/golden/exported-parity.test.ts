@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { softmax } from '../../src/numeric/activations';
 import type { Classification } from '../../src/tasks/abilities';
-import { signalClassification } from '../../src/tasks/signal-classification/task';
+import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { type GoldenEeg, type GoldenWindows, readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';

@@ -2,7 +2,7 @@ import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { addon, Engine } from '../../src/native/engine';
-import { signalClassification } from '../../src/tasks/signal-classification/task';
+import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
 import { readFixture, readGolden } from '../helpers/golden';

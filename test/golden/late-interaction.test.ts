@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { TaskModel } from '../../src/tasks/task-model';
-import { tokenEmbedding } from '../../src/tasks/token-embedding/task';
+import { tokenEmbedding } from '../../src/tasks/token-embedding/token-embedding-task';
 import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';

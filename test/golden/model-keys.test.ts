@@ -5,11 +5,11 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TextInput } from '../../src/native/engine';
-import { embedding } from '../../src/tasks/embedding/task';
+import { embedding } from '../../src/tasks/embedding/embedding-task';
 import { reranking, zeroShot } from '../../src/tasks/registry';
 import { TaskModel } from '../../src/tasks/task-model';
-import { textClassification } from '../../src/tasks/text-classification/task';
-import { tokenEmbedding } from '../../src/tasks/token-embedding/task';
+import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
+import { tokenEmbedding } from '../../src/tasks/token-embedding/token-embedding-task';
 import { classifyZeroShot, TEMPLATE } from '../../src/tasks/zero-shot/classify';
 import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';

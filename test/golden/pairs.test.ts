@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { roundToFourDecimals } from '../../src/numeric/rounding';
 import { TaskModel } from '../../src/tasks/task-model';
-import { textClassification } from '../../src/tasks/text-classification/task';
+import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import { readGolden, readGoldenPairs } from '../helpers/golden';
 import { post, postRaw } from '../helpers/http';
 import { SCHEDULING } from '../helpers/scheduling';

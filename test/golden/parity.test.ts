@@ -2,11 +2,11 @@ import path from 'node:path';
 import { Engine } from '../../src/native/engine';
 import { softmax } from '../../src/numeric/activations';
 import { CLASSES } from '../../src/tasks/signal-classification/model-settings';
-import { signalClassification } from '../../src/tasks/signal-classification/task';
+import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';
 import { zNormalize } from '../../src/tasks/signal-classification/z-normalize';
 import { TaskModel } from '../../src/tasks/task-model';
 import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
-import { textClassification } from '../../src/tasks/text-classification/task';
+import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import {
   type GoldenEeg,
   type GoldenWindows,

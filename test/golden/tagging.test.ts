@@ -5,7 +5,7 @@ import type { Tagging, TaggingInput } from '../../src/tasks/abilities';
 import { TaskModel } from '../../src/tasks/task-model';
 import { codePointsOf } from '../../src/tasks/token-classification/code-points';
 import { type Span, type Strategy, spansOf } from '../../src/tasks/token-classification/spans';
-import { tokenClassification } from '../../src/tasks/token-classification/task';
+import { tokenClassification } from '../../src/tasks/token-classification/token-classification-task';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { TaskModel } from '../../src/tasks/task-model';
-import { textClassification } from '../../src/tasks/text-classification/task';
+import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import { combine } from '../../src/tasks/text-classification/windows';
 import { readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';

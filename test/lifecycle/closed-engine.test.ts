@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Guard, TextClassifier } from '../../src';
 import { type addon, Engine } from '../../src/native/engine';
 import { Patterns } from '../../src/native/patterns';
-import { textClassification } from '../../src/tasks/text-classification/task';
+import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import { Folder } from '../helpers/files';
 import { writeLargeModel } from '../helpers/large-model';
 import { weightMaps } from '../helpers/process-figures';

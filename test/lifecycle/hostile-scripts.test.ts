@@ -1,7 +1,7 @@
 /** TorchScript files that do what no classifier does. Made by test/parity/hostile_scripts.py. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { signalClassification } from '../../src/tasks/signal-classification/task';
+import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { SCHEDULING } from '../helpers/scheduling';
 import { killAll, NodeProcess } from '../helpers/service';

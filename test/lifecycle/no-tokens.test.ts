@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ClassifiesTexts } from '../../src/tasks/abilities';
 import { TaskModel } from '../../src/tasks/task-model';
-import { textClassification } from '../../src/tasks/text-classification/task';
+import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
 

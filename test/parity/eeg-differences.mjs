@@ -7,7 +7,9 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
-const { signalClassification } = require('../../dist/tasks/signal-classification/task.js');
+const {
+  signalClassification,
+} = require('../../dist/tasks/signal-classification/signal-classification-task.js');
 const { TaskModel } = require('../../dist/tasks/task-model.js');
 const { softmax } = require('../../dist/numeric/activations.js');
 

@@ -1,9 +1,9 @@
-import { Changes } from '../../changes';
+import { Changes } from '../../lib/condition-variable';
 import type { GapAnswer, OpenedAnswer, WindowAnswer } from '../../streaming/messages';
 import { placeOf } from '../../streaming/timeline';
 import { onceAborted, sleep, timeoutOf, withDeadline } from '../abort';
 import { RETRIES } from '../all-options';
-import { StreamError } from '../errors';
+import { StreamError } from '../client-errors';
 import { isTemporary, withRetries } from '../retry';
 import { type AnySource, Source } from '../source';
 import { Arrivals } from './arrivals';

@@ -1,4 +1,4 @@
-import { printable } from '../../printable';
+import { printable } from '../../lib/printable';
 import type { InspectedArchive } from './inspect-archive';
 import type { ModelReport } from './inspect-model';
 

@@ -1,6 +1,6 @@
-import { Changes } from '../../changes';
-import { RunError } from '../../files/errors';
+import { RunError } from '../../files/file-errors';
 import type { Result } from '../../files/rows';
+import { Changes } from '../../lib/condition-variable';
 import { EngineError } from '../../native/engine';
 import type { RowTask } from './job';
 

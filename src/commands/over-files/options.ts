@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { UsageError } from '../../files/errors';
+import { UsageError } from '../../files/file-errors';
 import { type Flags, type FlagValues, oneOf } from '../../files/flags';
 import {
   COMPRESSIONS,

@@ -1,9 +1,9 @@
 import type { FilesCommandName } from '../../settings/config';
-import { embedding } from '../../tasks/embedding/task';
+import { embedding } from '../../tasks/embedding/embedding-task';
 import { reranking } from '../../tasks/registry';
-import { tokenClassification } from '../../tasks/token-classification/task';
-import { CLASSIFY } from '../classify/command';
-import type { FilesCommand } from './command';
+import { tokenClassification } from '../../tasks/token-classification/token-classification-task';
+import { CLASSIFY } from '../classify/classify-command';
+import type { FilesCommand } from './file-command';
 import { taskCommand } from './task-command';
 
 /** What is asked of the rows of files, by the word after `libtorch-serve`. */

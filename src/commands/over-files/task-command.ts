@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { UsageError } from '../../files/errors';
+import { UsageError } from '../../files/file-errors';
 import type { Task } from '../../tasks/task';
-import type { FilesCommand } from './command';
+import type { FilesCommand } from './file-command';
 import { describeFlags, readCommandLine, withCommonFlags } from './options';
 import { readTaskJob } from './task-job';
 

@@ -6,7 +6,7 @@ import type { AskedRows } from '../../tasks/rows';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
 import { say } from '../exit';
-import type { FilesCommand } from './command';
+import type { FilesCommand } from './file-command';
 import type { RowTask } from './job';
 import { readFileOptions } from './options';
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { RunError, UsageError } from '../errors';
+import { RunError, UsageError } from '../file-errors';
 import { ignoreMissing } from './names';
 
 /** A file that grows at its end; what has been appended is on the disk. */

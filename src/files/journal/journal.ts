@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { UsageError } from '../errors';
+import { UsageError } from '../file-errors';
 import { COLUMN_TYPES } from '../plan';
 import { ignoreMissing } from './names';
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { UsageError } from '../errors';
+import { UsageError } from '../file-errors';
 import { type FileOptions, PIPE } from '../formats';
 import type { Input } from '../inputs';
 

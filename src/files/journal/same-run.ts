@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { UsageError } from '../errors';
+import { UsageError } from '../file-errors';
 import type { Header } from './journal';
 
 /** What a run has in common with one that goes on with it. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { RunError } from '../errors';
+import { RunError } from '../file-errors';
 import { readName } from '../formats';
 import type { Input } from '../inputs';
 import { isZstd, unzstd } from './zstd';

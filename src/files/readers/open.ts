@@ -1,4 +1,4 @@
-import { UsageError } from '../errors';
+import { UsageError } from '../file-errors';
 import { type InputFormat, readName } from '../formats';
 import type { Input } from '../inputs';
 import type { Plan, SourceColumn } from '../plan';

@@ -1,5 +1,5 @@
 import { CellError } from '../cells';
-import { UsageError } from '../errors';
+import { UsageError } from '../file-errors';
 import type { ColumnType } from '../plan';
 import { isText, leafOf, type SchemaElement } from './parquet-leaves';
 

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { CellError } from '../cells';
-import { RunError, UsageError } from '../errors';
+import { RunError, UsageError } from '../file-errors';
 import type { Input } from '../inputs';
 import type { Batch, ReadRow } from '../rows';
 import { columnsOf, type MetaData, type ParquetColumn, plainMetadata } from './parquet-columns';

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse';
-import { UsageError } from '../errors';
+import { UsageError } from '../file-errors';
 import type { Input } from '../inputs';
 import type { BadRow, Batch, ReadRow } from '../rows';
 import { readBlocks } from './bytes';

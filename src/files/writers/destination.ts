@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { RunError } from '../errors';
+import { RunError } from '../file-errors';
 import { openDurable } from '../journal/durable-file';
 import {
   BEGINNING,

@@ -1,4 +1,4 @@
-import { dot } from '../../tasks/embedding/vectors';
+import { dot } from '../../tasks/embedding/postprocess';
 
 export interface Projection {
   /** Of each vector, in its order; their mean is the origin. */

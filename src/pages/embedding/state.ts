@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { EmbedClient } from '../../client';
-import { similarity } from '../../tasks/embedding/vectors';
+import { similarity } from '../../tasks/embedding/postprocess';
 import { info } from '../shared/info';
 import { splitLines } from '../shared/lines';
 import { question } from '../shared/question';

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { z } from 'zod';
 import { EegClient, type EegInfo, type SentimentInfo } from '../../client';
-import type { EMBEDDING_INFO } from '../../tasks/embedding/task';
+import type { EMBEDDING_INFO } from '../../tasks/embedding/embedding-task';
 import { connect } from './client';
 import { type Explanation, explain } from './errors';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { ByteBudget } from '../../serving/byte-budget';
-import { PATIENCE_MS } from '../../serving/patience';
+import { PATIENCE_MS } from '../../serving/timeouts';
 import type { Call } from '../endpoint';
 import type { Counted, GrpcService } from '../grpc-service';
 import type { Guarding } from '../guarding';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../in-turns';
+import { eachInTurn } from '../../lib/in-turns';
 import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { ClassifiesTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
@@ -14,8 +14,8 @@ import {
 } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
-import { classificationBody } from './body';
 import { FAILURES } from './failures';
+import { classificationBody } from './hugging-face-body';
 
 const answer = z.array(z.array(z.object({ label: z.string(), score: z.number() })));
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { writeVectors } from '../../native/vectors';
+import { writeVectors } from '../../native/json-vectors';
 import type { EmbedsTexts } from '../../tasks/abilities';
-import { finished } from '../../tasks/embedding/vectors';
+import { finished } from '../../tasks/embedding/postprocess';
 import type { Served } from '../../tasks/served';
 import { compare, type Reading, requireVectorsSize, toEmbed } from '../embedding';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../in-turns';
+import { eachInTurn } from '../../lib/in-turns';
 import type { TagsTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
 import { codePointsOf } from '../../tasks/token-classification/code-points';

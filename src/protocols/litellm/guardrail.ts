@@ -6,7 +6,7 @@ import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import type { Surroundings } from '../protocol';
 import { textsOfCalls } from '../tool-calls';
-import { type GuardrailAnswer, guardrailAnswer, guardrailBody } from './body';
+import { type GuardrailAnswer, guardrailAnswer, guardrailBody } from './litellm-body';
 import { descriptionsOf, withDescriptions } from './tools';
 
 const EXAMPLE = {

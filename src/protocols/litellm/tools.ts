@@ -1,4 +1,4 @@
-import type { Json } from './body';
+import type { Json } from './litellm-body';
 
 const DESCRIPTION = 'description';
 

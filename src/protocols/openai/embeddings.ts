@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { writeVectors } from '../../native/vectors';
-import { finished } from '../../tasks/embedding/vectors';
-import type { AbleModels } from '../able-models';
+import { writeVectors } from '../../native/json-vectors';
+import { finished } from '../../tasks/embedding/postprocess';
 import { requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
 import { type Endpoint, parseBody, requireListLength, runList } from '../endpoint';
+import type { AbleModels } from '../model-resolver';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { listed, toBase64, written } from '../vectors';
-import { embeddingsBody } from './body';
+import { embeddingsBody } from './openai-body';
 
 const answer = z.object({
   object: z.literal('list'),

@@ -8,8 +8,8 @@ import { requireLookedAt } from '../guard-reasons';
 import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import type { Protocol, Surroundings } from '../protocol';
-import { moderationsBody, partsOf } from './body';
-import { openAiProtocol } from './protocol';
+import { moderationsBody, partsOf } from './openai-body';
+import { openAiProtocol } from './openai-protocol';
 
 const MODEL = 'guard';
 const OPENAI_MODELS = /^(?:omni|text)-moderation-[\w-]+$/;

@@ -3,7 +3,7 @@ import type { TextInput } from '../../native/engine';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { type ClassifiesTexts, classified } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
-import { EMPTY } from '../../tasks/text-classification/task';
+import { EMPTY } from '../../tasks/text-classification/text-classification-task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
 import { combine } from '../../tasks/text-classification/windows';
 import type { Endpoint } from '../endpoint';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { eachInTurn } from '../../in-turns';
+import { eachInTurn } from '../../lib/in-turns';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
 import { requireResponseSize, scoresBytes } from '../../serving/response-size';
@@ -23,7 +23,7 @@ import {
   withProperties,
 } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
-import { errorsOf } from './errors';
+import { errorsOf } from './own-errors';
 
 /** One of the two routes. */
 interface Form<Body> {

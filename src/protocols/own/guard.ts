@@ -6,7 +6,7 @@ import { guardFile, guardSchema } from '../../tasks/guard/file';
 import { type Endpoint, type Get, parseBody, requireListLength } from '../endpoint';
 import type { Guarding } from '../guarding';
 import { DETAIL, type Protocol, type Surroundings } from '../protocol';
-import { errorsOf } from './errors';
+import { errorsOf } from './own-errors';
 import { errorAnswer } from './schemas/answers';
 import { type GuardBody, type GuardJson, guardAnswer, guardBody } from './schemas/guard';
 

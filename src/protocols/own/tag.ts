@@ -1,4 +1,4 @@
-import { eachInTurn } from '../../in-turns';
+import { eachInTurn } from '../../lib/in-turns';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import type { Tagging, TaggingInput, TagsTexts } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
@@ -21,8 +21,8 @@ import {
 } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { type SpanSettings, spanOptions } from '../spans';
-import { errorsOf } from './errors';
 import { TAG_EXAMPLES } from './examples';
+import { errorsOf } from './own-errors';
 import { type TagAnswer, tagAnswer, tagBatchAnswer, tagBatchBody, tagBody } from './schemas/tag';
 
 /** POST /tag: a text to its spans; /tag/batch: a list of them. */

@@ -2,14 +2,14 @@ import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
 import type { Entails } from '../../tasks/abilities';
 import type { Served } from '../../tasks/served';
-import { EMPTY } from '../../tasks/text-classification/task';
+import { EMPTY } from '../../tasks/text-classification/text-classification-task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
 import { type Endpoint, parseBody, refusalOf, requireModel } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { object, string } from '../validation/fields';
 import { questionOf, runZeroShot, ZERO_SHOT_FIELDS } from '../zero-shot';
-import { errorsOf } from './errors';
+import { errorsOf } from './own-errors';
 import { type ZeroShotAnswer, zeroShotAnswer } from './schemas/answers';
 
 const body = object({ text: string(), ...ZERO_SHOT_FIELDS });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../in-turns';
-import { writeVectors } from '../../native/vectors';
+import { eachInTurn } from '../../lib/in-turns';
+import { writeVectors } from '../../native/json-vectors';
 import { FLOAT_JSON_BYTES, requireResponseSize } from '../../serving/response-size';
 import type {
   About,
@@ -18,9 +18,9 @@ import { type Call, type Endpoint, parseBody, refusalOf, requireModel, runList }
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { listed, written } from '../vectors';
-import { cuttingOf, plainEmbedBody } from './body';
 import { EMBED_ERRORS } from './embed';
 import { requireBatchSize, timeHeaders } from './shared';
+import { cuttingOf, plainEmbedBody } from './tei-body';
 
 /** `{"index":2143,"value":1.2031},` */
 const WORD_JSON_BYTES = 30;

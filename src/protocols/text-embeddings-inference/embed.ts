@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { writeVectors } from '../../native/vectors';
+import { writeVectors } from '../../native/json-vectors';
 import type { EmbedsTexts } from '../../tasks/abilities';
-import { finished } from '../../tasks/embedding/vectors';
+import { finished } from '../../tasks/embedding/postprocess';
 import type { Served } from '../../tasks/served';
 import { compare, requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
 import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
@@ -9,8 +9,8 @@ import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { listed, written } from '../vectors';
-import { cuttingOf, embedBody, similarityBody } from './body';
 import { requireBatchSize, timeHeaders } from './shared';
+import { cuttingOf, embedBody, similarityBody } from './tei-body';
 
 const vectors = z.array(z.array(z.number()));
 const similarities = z.array(z.number());

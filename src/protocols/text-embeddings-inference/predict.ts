@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../in-turns';
+import { eachInTurn } from '../../lib/in-turns';
 import { ServiceError } from '../../serving/errors';
 import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { ClassifiesTexts } from '../../tasks/abilities';
@@ -9,8 +9,8 @@ import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../e
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
-import { cuttingOf, predictBody } from './body';
 import { requireBatchSize, timeHeaders } from './shared';
+import { cuttingOf, predictBody } from './tei-body';
 
 const predictions = z.array(z.object({ score: z.number(), label: z.string() }));
 const answer = z.union([predictions, z.array(predictions)]);

@@ -3,14 +3,14 @@ import { sigmoid } from '../../numeric/activations';
 import { ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
-import type { AbleModels } from '../able-models';
 import { type Endpoint, parseBody } from '../endpoint';
+import type { AbleModels } from '../model-resolver';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
 import { scorePairs } from '../ranking';
-import { cuttingOf, rerankBody } from './body';
 import { requireBatchSize, timeHeaders } from './shared';
+import { cuttingOf, rerankBody } from './tei-body';
 
 const answer = z.array(
   z.object({ index: z.int(), text: z.string().optional(), score: z.number() }),

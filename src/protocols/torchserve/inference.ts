@@ -5,9 +5,9 @@ import { type Endpoint, type Get, type Method, parseBody, requireListLength } fr
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import { modelBelow, type Protocol, type Surroundings } from '../protocol';
 import { listOf, object } from '../validation/fields';
-import { errorAnswer, errors } from './errors';
 import { readInput } from './input';
 import type { NamedModels } from './models';
+import { errorAnswer, errors } from './torchserve-errors';
 import { V1_MODELS, v1ModelGets } from './v1-models';
 
 const PREDICTIONS = '/predictions/';

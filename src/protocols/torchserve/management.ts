@@ -8,6 +8,7 @@ import { type Call, type Endpoint, type Get, parseBody } from '../endpoint';
 import type { Protocol } from '../protocol';
 import { expected, object, string } from '../validation/fields';
 import { describeVersion, type ManagementOptions, modelDescription } from './description';
+import { type NamedModels, versionOf } from './models';
 import {
   errorAnswer,
   errors,
@@ -15,8 +16,7 @@ import {
   isDefaultVersion,
   modelNotFound,
   versionNotFound,
-} from './errors';
-import { type NamedModels, versionOf } from './models';
+} from './torchserve-errors';
 import { describeModel } from './v1-models';
 
 const MODELS = '/models';

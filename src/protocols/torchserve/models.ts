@@ -1,4 +1,4 @@
-import { eachInTurn } from '../../in-turns';
+import { eachInTurn } from '../../lib/in-turns';
 import type { EngineError, Inference } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import type { Parameters } from '../../serving/exchange';
@@ -14,8 +14,8 @@ import {
 import { type Served, servedAs } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
 import { type Call, runList } from '../endpoint';
-import { modelNotFound, versionNotFound } from './errors';
 import { signalOf, textOf } from './input';
+import { modelNotFound, versionNotFound } from './torchserve-errors';
 
 /** Labels and what the model gives them. */
 export type LabelScores = Readonly<Record<string, number>>;

@@ -4,8 +4,8 @@ import type { Served } from '../../tasks/served';
 import type { Get } from '../endpoint';
 import type { Operation } from '../openapi/operation';
 import type { Protocol } from '../protocol';
-import { errorAnswer, errors } from './errors';
 import { NamedModels } from './models';
+import { errorAnswer, errors } from './torchserve-errors';
 
 export const V1_MODELS = '/v1/models';
 const OWNER = 'libtorch-serve';

@@ -4,7 +4,7 @@ import { EngineError, type EngineErrorCode, type InferOptions } from '../../nati
 import { errorOf } from '../../native/engine-error';
 import { Holds } from '../../native/holds';
 import { PatternError, Patterns } from '../../native/patterns';
-import { messageForClients } from '../../unexpected';
+import { messageForClients } from '../../native/unexpected-error';
 import type { CheckError, GuardAnswer, GuardModels, GuardQuestion } from './answer';
 import { Asked } from './asked';
 import { GuardCounts } from './counts';

@@ -1,4 +1,4 @@
-import { messageForClients } from '../../unexpected';
+import { messageForClients } from '../../native/unexpected-error';
 import { GuardCounts } from './counts';
 import type { GuardFile } from './file';
 import { Guard } from './guard';

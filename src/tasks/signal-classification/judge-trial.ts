@@ -1,6 +1,6 @@
+import { printable } from '../../lib/printable';
 import { ModelFileError } from '../../models/files';
 import type { ModelTrial } from '../../native/engine';
-import { printable } from '../../printable';
 import type { ModelSettings } from './model-settings';
 
 /** Rounding that a sum of float32 probabilities may have. */

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { z } from 'zod';
+import { printable } from '../../lib/printable';
 import { ModelFileError } from '../../models/files';
 import { parseModelJson, quoted, readModelJson } from '../../models/json';
-import { printable } from '../../printable';
 import { type QualitySettings, qualitySchema, toQualitySettings } from './quality-settings';
 
 /** Samples in a window, unless the model has settings: 2.69 s at 95 Hz. */

@@ -1,4 +1,4 @@
-import { eachInTurn } from '../../in-turns';
+import { eachInTurn } from '../../lib/in-turns';
 import type { TokenPlaces, Vocabulary } from '../../native/engine';
 import { argmax, argmaxWithin } from '../../numeric/activations';
 import type { ClassifierAbout, Tagging } from '../abilities';

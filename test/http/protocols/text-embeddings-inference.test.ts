@@ -1,4 +1,4 @@
-import { errors } from '../../../src/protocols/text-embeddings-inference/protocol';
+import { errors } from '../../../src/protocols/text-embeddings-inference/tei-protocol';
 import { EVERYTHING } from '../../../src/serving/access';
 import { ServiceError } from '../../../src/serving/errors';
 import { Documented, near } from '../../helpers/documented';

@@ -1,4 +1,4 @@
-import { Judge, problemsOf } from '../../../src/streaming/quality';
+import { Judge, problemsOf } from '../../../src/streaming/signal-quality';
 import {
   type QualitySettings,
   USUAL_QUALITY,

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { UsageError } from '../../../files/errors';
+import { UsageError } from '../../../files/file-errors';
 import type { Flags, FlagValues } from '../../../files/flags';
 import { PIPE } from '../../../files/formats';
 import type { CuttingOptions } from '../../../files/readers/windows';
-import { cuttingOf } from '../../../tasks/signal-classification/rows';
+import { cuttingOf } from '../../../tasks/signal-classification/signal-rows';
 import { readCommandLine } from '../../over-files/options';
 
 export const FOLLOW = 'follow';

@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { RunError, UsageError } from '../../../files/errors';
+import { RunError, UsageError } from '../../../files/file-errors';
 import { PIPE } from '../../../files/formats';
 import { Outflow } from '../../../serving/outflow';
 

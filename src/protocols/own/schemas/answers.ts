@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { SIGNAL_INFO } from '../../../tasks/signal-classification/task';
-import type { TEXT_INFO } from '../../../tasks/text-classification/task';
+import type { SIGNAL_INFO } from '../../../tasks/signal-classification/signal-classification-task';
+import type { TEXT_INFO } from '../../../tasks/text-classification/text-classification-task';
 
 const fourDecimals = z.number().describe('Four decimals');
 

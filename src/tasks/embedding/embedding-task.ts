@@ -4,9 +4,9 @@ import type { Embedding, EmbeddingAbout, TextToEmbed } from '../abilities';
 import { prepareText, requireFinite } from '../prompted-text';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
+import { embeddingRows } from './embedding-rows';
 import { readEmbeddingDirectory } from './model-directory';
 import { isEmbedding } from './recognize';
-import { embeddingRows } from './rows';
 
 /** Its fields of "model" in GET /info. */
 export const EMBEDDING_INFO = {

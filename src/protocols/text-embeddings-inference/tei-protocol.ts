@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type Served, servedAs } from '../../tasks/served';
-import { AbleModels } from '../able-models';
 import type { Endpoint } from '../endpoint';
+import { AbleModels } from '../model-resolver';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
 import { embed, similarity } from './embed';
 import { embedAll, embedSparse } from './embed-others';

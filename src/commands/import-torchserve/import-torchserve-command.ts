@@ -8,7 +8,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { printable } from '../../printable';
+import { printable } from '../../lib/printable';
 import { MODEL_JSON } from '../../repository/model-json';
 import type { Environment } from '../../settings/environment';
 import { EXIT_FAILURE, EXIT_USAGE } from '../exit';

@@ -12,7 +12,7 @@ import {
   requirePlain,
   toPair,
 } from './cross-encoder';
-import { rerankingRows } from './rows';
+import { rerankingRows } from './reranking-rows';
 
 const tensors: Tensors<TextInput, PairScore, RerankerAbout> = {
   inputs: [

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Response } from 'express';
-import { PassingMap } from '../passing-map';
+import { PassingMap } from '../lib/compacting-map';
 import type { Connections } from '../serving/connections';
 import { InFlight } from '../serving/in-flight';
 

@@ -9,7 +9,7 @@ import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { areProbabilities, judgeTrial } from './judge-trial';
 import { readModelSettings, settingsPath } from './model-settings';
-import { type SignalAbout, signalRows } from './rows';
+import { type SignalAbout, signalRows } from './signal-rows';
 import { zNormalize } from './z-normalize';
 
 /** Its fields of "model" in GET /info. */

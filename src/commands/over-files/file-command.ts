@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 import { debuglog } from 'node:util';
-import { RunError, UsageError } from '../../files/errors';
+import { RunError, UsageError } from '../../files/file-errors';
 import { ProgressDisplay } from '../../files/progress';
+import { packageVersion } from '../../lib/package-version';
 import { ModelFileError } from '../../models/files';
 import { EngineError } from '../../native/engine';
-import { packageVersion } from '../../package-version';
 import { RecordingError } from '../../recordings/recording';
 import { type Config, ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';

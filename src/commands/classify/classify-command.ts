@@ -1,4 +1,4 @@
-import type { FilesCommand } from '../over-files/command';
+import type { FilesCommand } from '../over-files/file-command';
 import { describeFlags, readCommandLine, withCommonFlags } from '../over-files/options';
 import { readTaskJob } from '../over-files/task-job';
 import { PRESETS } from '../presets';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
 import type { Served } from '../../tasks/served';
-import { AbleModels } from '../able-models';
 import { type Endpoint, parseBody, requireListLength } from '../endpoint';
+import { AbleModels } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import { DETAIL, type Protocol, type Surroundings } from '../protocol';
 import {

@@ -1,10 +1,10 @@
-import { UsageError } from '../../files/errors';
+import { UsageError } from '../../files/file-errors';
 import { numberOf, oneOf } from '../../files/flags';
-import { writeVectors } from '../../native/vectors';
+import { writeVectors } from '../../native/json-vectors';
 import type { Embedding, EmbeddingAbout, TextToEmbed } from '../abilities';
 import type { AnswerFormat, Rows } from '../rows';
 import { TEXT_COLUMN, TRUNCATED, textOf } from '../text-rows';
-import { finished } from './vectors';
+import { finished } from './postprocess';
 
 interface Vector {
   readonly vector: Float32Array;

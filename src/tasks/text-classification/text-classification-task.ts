@@ -11,7 +11,7 @@ import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readModelDirectory, type TextAbout } from './model-directory';
 import { scores } from './probabilities';
-import { classifierRows } from './rows';
+import { classifierRows } from './text-classification-rows';
 import { isBlank } from './whitespace';
 import { classifiedWindows, combine } from './windows';
 

@@ -1,6 +1,6 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { PassingMap } from '../../src/passing-map';
+import { PassingMap } from '../../src/lib/compacting-map';
 
 /** Entries that are there at once, and those that pass. */
 const AT_ONCE = 8;

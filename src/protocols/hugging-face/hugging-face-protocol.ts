@@ -5,8 +5,8 @@ import type { Endpoint } from '../endpoint';
 import type { Protocol, Surroundings } from '../protocol';
 import { classification } from './classification';
 import { embedding } from './embedding';
+import { withZeroShot } from './hugging-face-zero-shot';
 import { tokenClassification } from './token-classification';
-import { withZeroShot } from './zero-shot';
 
 const MODELS = '/models/';
 

@@ -4,10 +4,10 @@ import { MOST_UNSENT } from '../serving/outflow';
 import { CONTROLS, type Opening, opening, resumption } from './messages';
 import { openingProblem } from './opening';
 import { check, cut, parse, Refusal } from './refusal';
-import type { Conversation } from './roles';
 import { findNoSample, fromFloat32, fromNumbers } from './samples';
 import { type Asked, SignalStream } from './signal-stream';
 import { memoryOf } from './stream-memory';
+import type { Conversation } from './stream-types';
 import type { Streams } from './streams';
 import { type Item, itemBytes } from './waiting';
 

@@ -1,10 +1,10 @@
 import { type Catalogue, catalogueOf } from '../../tasks/catalogue';
 import { type Served, servedAs } from '../../tasks/served';
-import { AbleModels } from '../able-models';
 import type { Endpoint } from '../endpoint';
+import { AbleModels } from '../model-resolver';
 import type { Protocol, Surroundings } from '../protocol';
 import { embeddings } from './embeddings';
-import { errorAnswer, errors } from './errors';
+import { errorAnswer, errors } from './openai-errors';
 
 /** The API of OpenAI, of a service of one model. */
 export function openAi(served: Served, surroundings: Surroundings): Protocol | null {

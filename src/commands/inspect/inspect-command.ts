@@ -1,5 +1,5 @@
+import { printable } from '../../lib/printable';
 import { limitInstructions, type SchedulingOptions } from '../../native/engine';
-import { printable } from '../../printable';
 import { ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
 import { describeArchive, describeReport } from './describe';

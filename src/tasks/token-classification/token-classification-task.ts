@@ -5,8 +5,8 @@ import { allFinite, softmaxRows } from '../../numeric/activations';
 import type { ClassifierAbout, Tagging, TaggingInput } from '../abilities';
 import type { Task } from '../task';
 import { isTagger, readTagger } from './model-directory';
-import { taggingRows } from './rows';
 import { taggingTensors } from './tensors';
+import { taggingRows } from './token-classification-rows';
 
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { ExpectedError } from './native/engine-error';
+import { ExpectedError } from './engine-error';
 
 /** What the log may have of an error that no code raised on purpose: its message may quote what a client sent. */
 export interface UnexpectedError {

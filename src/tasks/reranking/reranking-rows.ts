@@ -1,4 +1,4 @@
-import { UsageError } from '../../files/errors';
+import { UsageError } from '../../files/file-errors';
 import type { FlagValues } from '../../files/flags';
 import type { TextInput } from '../../native/engine';
 import type { PairScore } from '../abilities';
