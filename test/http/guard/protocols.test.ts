@@ -305,6 +305,7 @@ describe('what cannot be answered', () => {
     expect(await statusOf(service, text)).toBe(200);
     expect(await statusOf(service, text.padEnd(1024 ** 2 + 1))).toBe(413);
     expect(await statusOf(service, text, { 'content-type': 'text/plain' })).toBe(415);
+    expect(await statusOf(service, text, { 'x-request-timeout-ms': 'soon' })).toBe(400);
   });
 
   it('waits too long, or has no guard', async () => {
