@@ -9,8 +9,8 @@
 // are those of as many layers as do not fit into the caches.
 //
 //   L=~/.cache/libtorch-serve/libtorch-2.15.0-linux-x64
-//   g++ -O3 -march=native -std=c++20 -I native/gemm/include -I native/gemm -isystem $L/include
-//     -o build/brgemm bench/brgemm.cc build/native/native/gemm/libgemm.a -L $L/lib -ltorch_cpu
+//   g++ -O3 -march=native -std=c++20 -I native/gemm/include -I native/gemm -isystem $L/include \
+//     -o build/brgemm bench/brgemm.cc build/native/native/gemm/libgemm.a -L $L/lib -ltorch_cpu \
 //     -lc10 -Wl,-rpath,$L/lib -lpthread && build/brgemm
 #include <ATen/native/CPUBlas.h>
 
