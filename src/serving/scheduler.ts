@@ -9,11 +9,6 @@ const AT_ONCE_SHARE = 0.25;
 const HASTE_MS = 2;
 /** What was measured longer ago counts less, by the number e for each of these, in ms. */
 const PACE_MS = 250;
-/**
- * Time that must have been measured before the pace counts, in ms. The first turns of a process, and the
- * turn that accepts a burst of connections, take many times as long as those after them.
- */
-const LEAST_MEASURED_MS = PACE_MS / 2;
 
 type Task = () => void;
 
@@ -45,11 +40,18 @@ export class Scheduler {
    */
   #begunOfLate = 0;
   #timeOfLate = 0;
+  /** The time of all such turns, in ms. */
+  #measuredMs = 0;
 
-  /** How long a request that comes now is going to wait, at the pace of late, in ms; 0: not known yet. */
+  /**
+   * How long a request that comes now is going to wait, at the pace of late, in ms; at most the time that
+   * was measured so far. The first turns of a process take many times as long as those after them, and a
+   * burst that ends within that time must not be refused for their pace.
+   */
   get waitMs(): number {
-    if (this.#timeOfLate < LEAST_MEASURED_MS) return 0;
-    return (this.#toBegin.length * this.#timeOfLate) / this.#begunOfLate;
+    if (this.#begunOfLate === 0) return 0;
+    const waitMs = (this.#toBegin.length * this.#timeOfLate) / this.#begunOfLate;
+    return Math.min(waitMs, this.#measuredMs);
   }
 
   /** Runs the first task of a request, in the order of the calls. `task` must not throw. */
@@ -126,6 +128,7 @@ export class Scheduler {
     const kept = Math.exp(-elapsed / PACE_MS);
     this.#begunOfLate = this.#begunOfLate * kept + begun;
     this.#timeOfLate = this.#timeOfLate * kept + elapsed;
+    this.#measuredMs += elapsed;
   }
 }
 

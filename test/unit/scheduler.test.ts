@@ -118,8 +118,8 @@ describe('Scheduler', () => {
     const turns = new Scheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 200; i++) turns.begin(slow('one'));
-    await rounds('end of 100 tasks', () => ran.length === 100);
-    expect(turns.waitMs).toBeCloseTo(100 * (A_WHILE_MS + ROUND_MS), 0);
+    await rounds('end of 150 tasks', () => ran.length === 150);
+    expect(turns.waitMs).toBeCloseTo(50 * (A_WHILE_MS + ROUND_MS), 0);
     await rounds('end of 200 tasks', () => ran.length === 200);
     expect(turns.waitMs).toBe(0);
   });
@@ -129,6 +129,7 @@ describe('Scheduler', () => {
     { slowOnes: 5, slowMs: 20 },
     { slowOnes: 20, slowMs: 5 },
     { slowOnes: 100, slowMs: 1 },
+    { slowOnes: 30, slowMs: 20 },
   ])('does not take a cold start for its pace: $slowOnes × $slowMs ms', async (cold) => {
     const turns = new Scheduler();
     const { ran, slow } = noted();
@@ -142,7 +143,7 @@ describe('Scheduler', () => {
       longest = Math.max(longest, turns.waitMs);
       return ran.length === tasks;
     });
-    expect(longest).toBeLessThan(2 * (clockMs - begin));
+    expect(longest).toBeLessThan(clockMs - begin);
   });
 
   it('does not take bursts of a few requests for its pace', async () => {
@@ -158,13 +159,13 @@ describe('Scheduler', () => {
     await rounds('end of 300 tasks', () => ran.length === 1800);
   });
 
-  it('knows the wait of a real overload after a fraction of a second', async () => {
+  it('knows the wait of a real overload once it has lasted that long', async () => {
     const turns = new Scheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 2000; i++) turns.begin(slow('one'));
     const start = clockMs;
     await rounds('known wait', () => turns.waitMs > 1000);
-    expect(clockMs - start).toBeLessThan(500);
+    expect(clockMs - start).toBeLessThan(1100);
     await rounds('end of all', () => ran.length === 2000);
   });
 
