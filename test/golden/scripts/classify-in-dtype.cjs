@@ -8,7 +8,7 @@ const ROOT = path.resolve(__dirname, '..', '..', '..');
 const { addon } = require(path.join(ROOT, 'dist', 'native', 'engine.js'));
 const { TaskModel } = require(path.join(ROOT, 'dist', 'tasks', 'task-model.js'));
 const { textClassification } = require(
-  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'task.js'),
+  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'text-classification-task.js'),
 );
 
 const SCHEDULING = {

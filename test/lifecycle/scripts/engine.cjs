@@ -5,7 +5,7 @@ const { Worker, isMainThread, parentPort, workerData } = require('node:worker_th
 const ROOT = path.resolve(__dirname, '..', '..', '..');
 const { TaskModel } = require(path.join(ROOT, 'dist', 'tasks', 'task-model.js'));
 const { textClassification } = require(
-  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'task.js'),
+  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'text-classification-task.js'),
 );
 
 const MODEL = path.join(ROOT, 'test', 'fixtures', 'models', 'bert-single-label');

@@ -5,7 +5,7 @@ const { Worker, isMainThread, parentPort } = require('node:worker_threads');
 const ROOT = path.resolve(__dirname, '..', '..', '..');
 const { TaskModel } = require(path.join(ROOT, 'dist', 'tasks', 'task-model.js'));
 const { signalClassification } = require(
-  path.join(ROOT, 'dist', 'tasks', 'signal-classification', 'task.js'),
+  path.join(ROOT, 'dist', 'tasks', 'signal-classification', 'signal-classification-task.js'),
 );
 
 /** A minute and more of one operator, once z-normalized: see test/helpers/stuck.ts. */

@@ -6,7 +6,7 @@ const path = require('node:path');
 const ROOT = path.resolve(__dirname, '..', '..', '..');
 const { Engine } = require(path.join(ROOT, 'dist', 'native', 'engine.js'));
 const { textClassification } = require(
-  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'task.js'),
+  path.join(ROOT, 'dist', 'tasks', 'text-classification', 'text-classification-task.js'),
 );
 const SCHEDULING = require(path.join(ROOT, 'test', 'helpers', 'scheduling.json'));
 
