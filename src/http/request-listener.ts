@@ -33,8 +33,16 @@ export function listenBeforeExpress(
   // One function for all requests; `this` is the response.
   function onClose(this: Response): void {
     if (!shared.due.end(this)) return;
-    const exchange = exchangeOf(this);
-    const { writableFinished: answered, req } = this;
+    try {
+      end(this);
+    } catch (error) {
+      pipeline.failedToReport(error);
+    }
+  }
+
+  function end(response: Response): void {
+    const exchange = exchangeOf(response);
+    const { writableFinished: answered, req } = response;
     exchange.isOver = true;
     if (!answered) exchange.cancel();
     const route = req.route?.path ?? exchange.route;
@@ -43,7 +51,7 @@ export function listenBeforeExpress(
       httpVersion: req.httpVersion,
       route,
       isRouteRemoved: route !== null && shared.routes.isRemoved(route),
-      status: answered ? this.statusCode : CLIENT_GONE,
+      status: answered ? response.statusCode : CLIENT_GONE,
       answered,
     });
   }

@@ -3,6 +3,7 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { describeUnexpected } from '../native/unexpected-error';
 import { Connections, type LastWords } from '../serving/connections';
 import type { Context } from '../serving/context';
 import type { InvalidStatus } from '../serving/metrics/request-metrics';
@@ -34,6 +35,24 @@ const LAST_WORDS: LastWords = {
   refused: rawAnswer(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n'),
   late: rawAnswer(408, 'The request was not received in time.'),
 };
+
+/**
+ * Error boundary of a request: an error that the handler throws closes the request's connection. Thrown out of an
+ * emitter's callback it would end the process.
+ */
+function closesOnError<Rest extends unknown[]>(
+  { logger }: Context,
+  handle: (request: http.IncomingMessage, ...rest: Rest) => void,
+): (request: http.IncomingMessage, ...rest: Rest) => void {
+  return (request, ...rest) => {
+    try {
+      handle(request, ...rest);
+    } catch (error) {
+      logger.error({ error: describeUnexpected(error) }, 'request failed');
+      request.socket.destroy();
+    }
+  };
+}
 
 /** The HTTP server: protocol limits, protocol errors, and an orderly end. */
 export class HttpServer extends Transport<http.Server> {
@@ -69,11 +88,12 @@ export class HttpServer extends Transport<http.Server> {
     this.#endTalks = endTalks;
     this.show = show;
     this.server.maxHeadersCount = 0; // Node would leave out those beyond; see checkHeaders
-    this.server.on('request', (request, response) => listener(request, response));
-    this.server.on('checkContinue', (request, response) => listener(request, response, true));
+    const held: typeof listener = (request, response) => listener(request, response, true);
+    this.server.on('request', closesOnError(context, listener));
+    this.server.on('checkContinue', closesOnError(context, held));
     // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
-    this.server.on('checkExpectation', (request, response) => listener(request, response));
-    this.server.on('upgrade', upgrades.begin);
+    this.server.on('checkExpectation', closesOnError(context, listener));
+    this.server.on('upgrade', closesOnError(context, upgrades.begin));
     this.server.on('clientError', this.#answerClientError);
   }
 

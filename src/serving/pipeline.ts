@@ -1,3 +1,4 @@
+import { describeUnexpected } from '../native/unexpected-error';
 import { admit, keepDeadline } from './admission';
 import { authenticate } from './authentication';
 import type { Context } from './context';
@@ -67,6 +68,11 @@ export class Pipeline {
   /** Its answer is out, or its client has gone. */
   ended(exchange: Exchange, outcome: Outcome): void {
     report(this.#context, exchange, outcome, this.#machineRoutes.has(outcome.route ?? ''));
+  }
+
+  /** Logs an error of the log line, metrics or span of a request that has ended. */
+  failedToReport(error: unknown): void {
+    this.#context.logger.error({ error: describeUnexpected(error) }, 'request report failed');
   }
 
   readonly #next = (exchange: Exchange): void => {
