@@ -7,7 +7,7 @@ import type { Guard } from '../tasks/guard/guard';
 import { checksOf, type Moderation, moderate } from '../tasks/guard/moderate';
 import type { GuardState } from '../tasks/guard/state';
 import type { Call } from './endpoint';
-import { AbleModels } from './model-resolver';
+import { ModelResolver } from './model-resolver';
 
 /** The guard of a service as protocols ask it, over the models of the service. */
 export class Guarding {
@@ -65,7 +65,7 @@ export class Guarding {
     for (const model of names) access.require({ model });
     const models: GuardModels = {
       find: (name, ability) => {
-        const served = new AbleModels(this.#catalogue, ability).find(name, { access });
+        const served = new ModelResolver(this.#catalogue, ability).resolve(name, { access });
         const { version } = served;
         const options = call.inferOptions({ name: served.name, version, isOfGuard: true });
         return { model: served.model, options };

@@ -17,7 +17,7 @@ import type { Call } from './endpoint';
  * The models that have an ability, by the names that requests give. The one place where a protocol resolves the
  * optional `model` of a body.
  */
-export class AbleModels<Name extends Ability> {
+export class ModelResolver<Name extends Ability> {
   readonly #catalogue: () => Catalogue;
   readonly #ability: Name;
   readonly #isAddressed: boolean;
@@ -29,10 +29,10 @@ export class AbleModels<Name extends Ability> {
   }
 
   /** At the address of a model: its path names the model, and `model` in a body is ignored. Null: it is not able. */
-  static ofOne<Name extends Ability>(served: Served, ability: Name): AbleModels<Name> | null {
+  static ofOne<Name extends Ability>(served: Served, ability: Name): ModelResolver<Name> | null {
     if (!servedAs(served, ability)) return null;
     const catalogue = catalogueOf(served);
-    return new AbleModels(() => catalogue, ability, true);
+    return new ModelResolver(() => catalogue, ability, true);
   }
 
   /**
@@ -40,7 +40,7 @@ export class AbleModels<Name extends Ability> {
    * @throws ServiceError NOT_FOUND: it lists the models; NOT_READY: it is not loaded; FORBIDDEN: it is not
    *   for this key
    */
-  find(
+  resolve(
     given: string | null | undefined,
     { access }: Pick<Call, 'access'>,
   ): Served<Abilities[Name]> & { readonly model: Abilities[Name] } {

@@ -12,7 +12,7 @@ import {
   string,
 } from './validation/fields';
 
-/** `model` of a body; see `AbleModels`. */
+/** `model` of a body; see `ModelResolver`. */
 export const modelName = () =>
   string().nullish().describe('Default: the default model. Ignored below the address of a model');
 

@@ -5,7 +5,7 @@ import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
 import type { Served } from '../../tasks/served';
 import { type Endpoint, parseBody, requireListLength } from '../endpoint';
-import { AbleModels } from '../model-resolver';
+import { ModelResolver } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
 import { documentList, modelName, RANKING_ERRORS, scoreOf, scorePairs, topN } from '../ranking';
@@ -56,13 +56,13 @@ const errors: ErrorShape = {
 
 /** Cohere's POST /v2/rerank, for its clients. */
 export function cohere(served: Served, surroundings: Surroundings): Protocol | null {
-  const rerankers = AbleModels.ofOne(served, 'scores pairs');
+  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
   return rerankers && cohereOf(rerankers, surroundings);
 }
 
 /** The same of all models that can be named. */
 export function cohereOf(
-  rerankers: AbleModels<'scores pairs'>,
+  rerankers: ModelResolver<'scores pairs'>,
   surroundings: Surroundings,
 ): Protocol {
   return {
@@ -78,7 +78,7 @@ export function cohereOf(
   };
 }
 
-function rerank(rerankers: AbleModels<'scores pairs'>, { listLength }: Surroundings): Endpoint {
+function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: Surroundings): Endpoint {
   return {
     path: '/v2/rerank',
     refusal: rerankers.refusal,
@@ -86,7 +86,7 @@ function rerank(rerankers: AbleModels<'scores pairs'>, { listLength }: Surroundi
       const asked = parseBody(body, call);
       const { query, documents, top_n, max_tokens_per_doc } = asked;
       requireListLength(documents, 'documents', listLength);
-      const served = rerankers.find(asked.model, call);
+      const served = rerankers.resolve(asked.model, call);
       const { model } = served;
       if (max_tokens_per_doc && max_tokens_per_doc < model.maxLength) {
         const message = `max_tokens_per_doc: expected at least ${model.maxLength}, which the model takes of both texts`;

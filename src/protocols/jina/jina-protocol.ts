@@ -3,7 +3,7 @@ import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
 import type { Served } from '../../tasks/served';
 import { type Endpoint, parseBody, requireListLength } from '../endpoint';
-import { AbleModels } from '../model-resolver';
+import { ModelResolver } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import { DETAIL, type Protocol, type Surroundings } from '../protocol';
 import {
@@ -50,13 +50,13 @@ const EXAMPLE = {
 
 /** Jina's POST /v1/rerank, which many others speak: LocalAI, vLLM, infinity, Cohere's first version. */
 export function jina(served: Served, surroundings: Surroundings): Protocol | null {
-  const rerankers = AbleModels.ofOne(served, 'scores pairs');
+  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
   return rerankers && jinaOf(rerankers, surroundings);
 }
 
 /** The same of all models that can be named. */
 export function jinaOf(
-  rerankers: AbleModels<'scores pairs'>,
+  rerankers: ModelResolver<'scores pairs'>,
   surroundings: Surroundings,
 ): Protocol {
   return {
@@ -72,7 +72,7 @@ export function jinaOf(
   };
 }
 
-function rerank(rerankers: AbleModels<'scores pairs'>, { listLength }: Surroundings): Endpoint {
+function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: Surroundings): Endpoint {
   return {
     path: '/v1/rerank',
     refusal: rerankers.refusal,
@@ -80,7 +80,7 @@ function rerank(rerankers: AbleModels<'scores pairs'>, { listLength }: Surroundi
       const asked = parseBody(body, call);
       const { query, documents, top_n, return_documents } = asked;
       requireListLength(documents, 'documents', listLength);
-      const served = rerankers.find(asked.model, call);
+      const served = rerankers.resolve(asked.model, call);
       const { model, title } = served;
       const pairs = documents.map((document) => toPair(query, document));
       const scored = await scorePairs(model, pairs, call.inferOptions(served), 'documents');

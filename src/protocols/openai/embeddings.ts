@@ -3,7 +3,7 @@ import { writeVectors } from '../../native/json-vectors';
 import { finished } from '../../tasks/embedding/postprocess';
 import { requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
 import { type Endpoint, parseBody, requireListLength, runList } from '../endpoint';
-import type { AbleModels } from '../model-resolver';
+import type { ModelResolver } from '../model-resolver';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
@@ -35,7 +35,7 @@ const EXAMPLE = {
 
 /** POST /v1/embeddings */
 export function embeddings(
-  models: AbleModels<'embeds texts'>,
+  models: ModelResolver<'embeds texts'>,
   { listLength, responseLimit }: Surroundings,
 ): Endpoint {
   return {
@@ -45,7 +45,7 @@ export function embeddings(
       const body = parseBody(embeddingsBody, call);
       const { elements, isList } = body.input;
       requireListLength(elements, 'input', listLength);
-      const served = models.find(body.model, call);
+      const served = models.resolve(body.model, call);
       const { name, model } = served;
       const dimensions = requireDimensions(model, body.dimensions);
       requireVectorsSize(elements.length, dimensions, responseLimit);

@@ -1,7 +1,7 @@
 import { type Catalogue, catalogueOf } from '../../tasks/catalogue';
 import { type Served, servedAs } from '../../tasks/served';
 import type { Endpoint } from '../endpoint';
-import { AbleModels } from '../model-resolver';
+import { ModelResolver } from '../model-resolver';
 import type { Protocol, Surroundings } from '../protocol';
 import { embeddings } from './embeddings';
 import { errorAnswer, errors } from './openai-errors';
@@ -15,7 +15,7 @@ export function openAi(served: Served, surroundings: Surroundings): Protocol | n
 
 /** The same of all models that can be named. */
 export function openAiOf(catalogue: () => Catalogue, surroundings: Surroundings): Protocol {
-  return openAiProtocol([embeddings(new AbleModels(catalogue, 'embeds texts'), surroundings)]);
+  return openAiProtocol([embeddings(new ModelResolver(catalogue, 'embeds texts'), surroundings)]);
 }
 
 export function openAiProtocol(endpoints: readonly Endpoint[]): Protocol {

@@ -4,7 +4,7 @@ import { ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
 import { type Endpoint, parseBody } from '../endpoint';
-import type { AbleModels } from '../model-resolver';
+import type { ModelResolver } from '../model-resolver';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { Surroundings } from '../protocol';
@@ -26,7 +26,7 @@ const EXAMPLE = {
 
 /** POST /rerank: texts by how well they answer a query. Scores are a sigmoid's, whatever the model's own is. */
 export function rerank(
-  rerankers: AbleModels<'scores pairs'>,
+  rerankers: ModelResolver<'scores pairs'>,
   { listLength }: Surroundings,
 ): Endpoint {
   return {
@@ -40,7 +40,7 @@ export function rerank(
         throw new ServiceError('INPUT_EMPTY', message);
       }
       requireBatchSize(texts, listLength);
-      const served = rerankers.find(null, call);
+      const served = rerankers.resolve(null, call);
       const { model } = served;
       const cut = cuttingOf(body);
       const pairs = texts.map((text) => ({ ...toPair(query, text), ...cut }));

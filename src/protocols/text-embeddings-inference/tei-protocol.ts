@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type Served, servedAs } from '../../tasks/served';
 import type { Endpoint } from '../endpoint';
-import { AbleModels } from '../model-resolver';
+import { ModelResolver } from '../model-resolver';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
 import { embed, similarity } from './embed';
 import { embedAll, embedSparse } from './embed-others';
@@ -54,7 +54,7 @@ export function textEmbeddingsInference(
   surroundings: Surroundings,
 ): Protocol | null {
   const classifier = servedAs(served, 'classifies texts');
-  const rerankers = AbleModels.ofOne(served, 'scores pairs');
+  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
   const embedder = servedAs(served, 'embeds texts');
   const words = servedAs(served, 'weighs words');
   const tokens = servedAs(served, 'embeds tokens');
@@ -71,7 +71,7 @@ export function textEmbeddingsInference(
 
 /** The route of all rerankers, whose requests name no model: the default one answers. */
 export function textEmbeddingsInferenceOf(
-  rerankers: AbleModels<'scores pairs'>,
+  rerankers: ModelResolver<'scores pairs'>,
   surroundings: Surroundings,
 ): Protocol {
   return { ...teiProtocol([rerank(rerankers, surroundings)], null), namesModels: true };

@@ -5,7 +5,7 @@ import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import type { Served } from '../../tasks/served';
 import { type Endpoint, parseBody, requireListLength } from '../endpoint';
-import { AbleModels } from '../model-resolver';
+import { ModelResolver } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorShape, Protocol, Surroundings } from '../protocol';
 import { modelName, RANKING_ERRORS, scoreOf, scorePairs, tokensOf } from '../ranking';
@@ -97,13 +97,13 @@ const errorAnswer = z.object({
 
 /** vLLM's POST /score. */
 export function vllm(served: Served, surroundings: Surroundings): Protocol | null {
-  const rerankers = AbleModels.ofOne(served, 'scores pairs');
+  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
   return rerankers && vllmOf(rerankers, surroundings);
 }
 
 /** The same of all models that can be named. */
 export function vllmOf(
-  rerankers: AbleModels<'scores pairs'>,
+  rerankers: ModelResolver<'scores pairs'>,
   surroundings: Surroundings,
 ): Protocol {
   return {
@@ -121,7 +121,7 @@ export function vllmOf(
 
 function score(
   path: string,
-  rerankers: AbleModels<'scores pairs'>,
+  rerankers: ModelResolver<'scores pairs'>,
   { listLength }: Surroundings,
 ): Endpoint {
   return {
@@ -131,7 +131,7 @@ function score(
       const asked = parseBody(body, call);
       const { pairs, field } = pairsOf(asked);
       requireListLength(pairs, field, listLength);
-      const served = rerankers.find(asked.model, call);
+      const served = rerankers.resolve(asked.model, call);
       const { model, title } = served;
       const { answers, inferences } = await scorePairs(
         model,

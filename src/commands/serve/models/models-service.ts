@@ -6,7 +6,7 @@ import type { GrpcService } from '../../../protocols/grpc-service';
 import { Guarding } from '../../../protocols/guarding';
 import { jinaOf } from '../../../protocols/jina/jina-protocol';
 import { liteLlmOf } from '../../../protocols/litellm/litellm-protocol';
-import { AbleModels } from '../../../protocols/model-resolver';
+import { ModelResolver } from '../../../protocols/model-resolver';
 import { grpcService } from '../../../protocols/open-inference/grpc/service';
 import { openInferenceOf } from '../../../protocols/open-inference/rest/open-inference-protocol';
 import { ServedModels } from '../../../protocols/open-inference/served-models';
@@ -118,7 +118,7 @@ export class ModelsService implements Service {
       torchServeInference(this.#named),
       kserveV1(this.#named, surroundingsOf(this.#options)),
     ];
-    const rerankers = new AbleModels(() => this.#catalogue, 'scores pairs');
+    const rerankers = new ModelResolver(() => this.#catalogue, 'scores pairs');
     const named = [
       openAiOf(() => this.#catalogue, surroundingsOf(this.#options)),
       ...[jinaOf, cohereOf, vllmOf, textEmbeddingsInferenceOf].map((of) =>
